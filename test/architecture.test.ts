@@ -2,7 +2,7 @@
 // is also run on a snippet that breaks it.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { brokenRules, undocumented } from './support/rules/house-rules.ts'
 import { forbiddenImports, importCycle, type Source, specifiersOf } from './support/rules/imports.ts'
 
@@ -16,31 +16,29 @@ const SOURCES = globSync(`${ROOMS}/**/*.{ts,mjs}`, { cwd: ROOT, exclude: ['**/te
   .sort()
   .map(readSource)
 
-describe('the product', () => {
-  test('is found in its rooms', () => {
-    expect(SOURCES.length).toBeGreaterThan(150)
-    expect(new Set(SOURCES.map(({ path }) => path.split('/')[0]))).toEqual(
-      new Set(['core', 'storage', 'pipeline', 'pages', 'static-build', 'signals', 'api', 'cli']),
-    )
-  })
+test('the rules of the code see every room of the product', () => {
+  expect(SOURCES.length).toBeGreaterThan(150)
+  expect(new Set(SOURCES.map(({ path }) => path.split('/')[0]))).toEqual(
+    new Set(['core', 'storage', 'pipeline', 'pages', 'static-build', 'signals', 'api', 'cli']),
+  )
+})
 
-  test('imports in one direction, between rooms and inside the core', () => {
-    expect(SOURCES.flatMap(forbiddenImports)).toEqual([])
-  })
+test('the product imports in one direction, between rooms and inside the core', () => {
+  expect(SOURCES.flatMap(forbiddenImports)).toEqual([])
+})
 
-  test('has no cycle of imports', () => {
-    expect(importCycle(SOURCES)).toBeNull()
-  })
+test('the product has no cycle of imports', () => {
+  expect(importCycle(SOURCES)).toBeNull()
+})
 
-  test('reads clock, random numbers and environment in the entry files only, uses the console in the command line only, and keeps files short', () => {
-    expect(SOURCES.flatMap(brokenRules)).toEqual([])
-  })
+test('the product reads clock, random numbers and environment in entry files only, uses the console in the command line only, and keeps files short', () => {
+  expect(SOURCES.flatMap(brokenRules)).toEqual([])
+})
 
-  test('explains every exported function of the figures', () => {
-    const figures = SOURCES.filter(({ path }) => path.startsWith('core/figures/'))
-    expect(figures.length).toBeGreaterThan(20)
-    expect(figures.flatMap(undocumented)).toEqual([])
-  })
+test('every exported function of the figures has a docstring', () => {
+  const figures = SOURCES.filter(({ path }) => path.startsWith('core/figures/'))
+  expect(figures.length).toBeGreaterThan(20)
+  expect(figures.flatMap(undocumented)).toEqual([])
 })
 
 test('the client for TypeScript imports nothing but itself, so that it runs wherever `fetch` is', () => {
@@ -50,108 +48,100 @@ test('the client for TypeScript imports nothing but itself, so that it runs wher
   expect(specifiers.filter(specifier => !specifier.startsWith('./'))).toEqual([])
 })
 
-describe('an import is refused', () => {
-  test.each([
-    ['core/kernels/x.ts', "import { a } from '#core/figures/a.ts'"],
-    ['core/replay/x.ts', "import type { Route } from '#core/contract/route.ts'"],
-    ['core/contract/x.ts', "import {\n  a,\n  b,\n} from '#core/dataset/a.ts'"],
-    ['core/contract/x.ts', "export { a } from '#core/dataset/a.ts'"],
-    ['core/figures/x.ts', "import { a } from '#core/figures/a.ts'"],
-    ['core/figures/x.ts', "import { a } from '../kernels/a.ts'"],
-    ['core/figures/x.ts', "import { a } from '#core/secret/a.ts'"],
-    ['core/figures/x.ts', "import { a } from '#storage/a.ts'"],
-    ['core/figures/x.ts', "import { readFile } from 'node:fs/promises'"],
-    ['core/figures/x.ts', "const load = () => import('node:fs')"],
-    ['core/figures/x.ts', "import 'arquero'"],
-    ['core/dataset/x.ts', "export * from 'lru-cache'"],
-    ['storage/x.ts', "import { a } from '#api/a.ts'"],
-    ['pipeline/x.ts', "import { a } from '#static-build/a.ts'"],
-    ['static-build/x.ts', "import { a } from '#pipeline/a.ts'"],
-    ['api/x.ts', "import { a } from '#pipeline/a.ts'"],
-    ['api/history/x.ts', "import { a } from '#api/a.ts'"],
-    ['api/history/x.ts', "import { a } from '../../core/calendar.ts'"],
-    ['api/x.ts', "import { a } from '#cli/a.ts'"],
-    ['cli/x.ts', "import { a } from '#test/support/a.ts'"],
-  ])('in %s: %s', (path, text) => {
-    expect(forbiddenImports({ path, text })).toHaveLength(1)
-  })
+test.each([
+  ['core/kernels/x.ts', "import { a } from '#core/figures/a.ts'"],
+  ['core/replay/x.ts', "import type { Route } from '#core/contract/route.ts'"],
+  ['core/contract/x.ts', "import {\n  a,\n  b,\n} from '#core/dataset/a.ts'"],
+  ['core/contract/x.ts', "export { a } from '#core/dataset/a.ts'"],
+  ['core/figures/x.ts', "import { a } from '#core/figures/a.ts'"],
+  ['core/figures/x.ts', "import { a } from '../kernels/a.ts'"],
+  ['core/figures/x.ts', "import { a } from '#core/secret/a.ts'"],
+  ['core/figures/x.ts', "import { a } from '#storage/a.ts'"],
+  ['core/figures/x.ts', "import { readFile } from 'node:fs/promises'"],
+  ['core/figures/x.ts', "const load = () => import('node:fs')"],
+  ['core/figures/x.ts', "import 'arquero'"],
+  ['core/dataset/x.ts', "export * from 'lru-cache'"],
+  ['storage/x.ts', "import { a } from '#api/a.ts'"],
+  ['pipeline/x.ts', "import { a } from '#static-build/a.ts'"],
+  ['static-build/x.ts', "import { a } from '#pipeline/a.ts'"],
+  ['api/x.ts', "import { a } from '#pipeline/a.ts'"],
+  ['api/history/x.ts', "import { a } from '#api/a.ts'"],
+  ['api/history/x.ts', "import { a } from '../../core/calendar.ts'"],
+  ['api/x.ts', "import { a } from '#cli/a.ts'"],
+  ['cli/x.ts', "import { a } from '#test/support/a.ts'"],
+])('the rules refuse in %s the import: %s', (path, text) => {
+  expect(forbiddenImports({ path, text })).toHaveLength(1)
 })
 
-describe('an import is allowed', () => {
-  test.each([
-    ['core/figures/x.ts', "import { a } from '#core/kernels/a.ts'"],
-    ['core/contract/payloads/x.ts', "import { a } from '../a.ts'"],
-    ['core/contract/x.ts', "import { z } from 'zod'"],
-    ['api/x.ts', "import { createServer } from 'node:http'"],
-    ['cli/commands/x.ts', "import about from '../../package.json' with { type: 'json' }"],
-    ['core/figures/x.ts', "throw new Error(`not from '#api/a.ts'`)"],
-  ])('in %s: %s', (path, text) => {
-    expect(forbiddenImports({ path, text })).toEqual([])
-  })
+test.each([
+  ['core/figures/x.ts', "import { a } from '#core/kernels/a.ts'"],
+  ['core/contract/payloads/x.ts', "import { a } from '../a.ts'"],
+  ['core/contract/x.ts', "import { z } from 'zod'"],
+  ['api/x.ts', "import { createServer } from 'node:http'"],
+  ['cli/commands/x.ts', "import about from '../../package.json' with { type: 'json' }"],
+  ['core/figures/x.ts', "throw new Error(`not from '#api/a.ts'`)"],
+])('the rules allow in %s the import: %s', (path, text) => {
+  expect(forbiddenImports({ path, text })).toEqual([])
 })
 
-describe('a line is refused', () => {
-  test.each([
-    ['api/x.ts', 'const now = Date.now()'],
-    ['api/x.ts', 'const now = new Date()'],
-    ['api/x.ts', 'const now = performance.now()'],
-    ['pipeline/x.ts', 'const now = process.hrtime.bigint()'],
-    ['pipeline/x.ts', 'const number = Math.random()'],
-    ['storage/x.ts', 'const id = crypto.randomUUID()'],
-    ['storage/x.ts', "import { randomBytes } from 'node:crypto'"],
-    ['storage/x.ts', 'const url = process.env.STORE_URL'],
-    ['storage/x.ts', "const url = process['env'].STORE_URL"],
-    ['cli/program.ts', 'const [name] = process.argv'],
-    ['cli/program.ts', 'const { env } = process'],
-    ['core/x.ts', 'setTimeout(run, 5)'],
-    ['core/x.ts', 'const page = await fetch(url)'],
-    ['core/x.ts', 'globalThis.seen = true'],
-    ['api/x.ts', "console.log('here')"],
-    ['api/x.ts', 'export default app'],
-    ['api/x.ts', 'export { app as default }'],
-    ['api/x.ts', "export * from './a.ts'"],
-    ['api/x.ts', "export { a } from './a.ts'"],
-    ['api/x.ts', "export type { A } from './a.ts'"],
-    ['api/x.ts', 'function parse(value: any) {}'],
-    ['api/x.ts', 'const list: Array<any> = []'],
-    ['api/x.ts', 'const value = JSON.parse(text) as any'],
-    ['api/x.ts', 'type Parse = (text: string) => any'],
-  ])('in %s: %s', (path, line) => {
-    expect(brokenRules({ path, text: `const a = 1\n${line}\n` })[0]).toContain(`${path}:2: `)
-  })
-
-  test('unless it is a comment, a date that is given, or in an entry file', () => {
-    const fine = [
-      '// Date.now() would be the clock',
-      '/**\n * process.env is read elsewhere\n */',
-      'const day = new Date(ms) // not Math.random()',
-      "const about = 'https://example.org/any'",
-      'const company = anything',
-    ]
-    expect(brokenRules({ path: 'core/x.ts', text: fine.join('\n') })).toEqual([])
-    expect(
-      brokenRules({ path: 'cli/highwater.ts', text: 'const env = process.env\nconst now = Date.now()\n' }),
-    ).toEqual([])
-  })
+test.each([
+  ['api/x.ts', 'const now = Date.now()'],
+  ['api/x.ts', 'const now = new Date()'],
+  ['api/x.ts', 'const now = performance.now()'],
+  ['pipeline/x.ts', 'const now = process.hrtime.bigint()'],
+  ['pipeline/x.ts', 'const number = Math.random()'],
+  ['storage/x.ts', 'const id = crypto.randomUUID()'],
+  ['storage/x.ts', "import { randomBytes } from 'node:crypto'"],
+  ['storage/x.ts', 'const url = process.env.STORE_URL'],
+  ['storage/x.ts', "const url = process['env'].STORE_URL"],
+  ['cli/program.ts', 'const [name] = process.argv'],
+  ['cli/program.ts', 'const { env } = process'],
+  ['core/x.ts', 'setTimeout(run, 5)'],
+  ['core/x.ts', 'const page = await fetch(url)'],
+  ['core/x.ts', 'globalThis.seen = true'],
+  ['api/x.ts', "console.log('here')"],
+  ['api/x.ts', 'export default app'],
+  ['api/x.ts', 'export { app as default }'],
+  ['api/x.ts', "export * from './a.ts'"],
+  ['api/x.ts', "export { a } from './a.ts'"],
+  ['api/x.ts', "export type { A } from './a.ts'"],
+  ['api/x.ts', 'function parse(value: any) {}'],
+  ['api/x.ts', 'const list: Array<any> = []'],
+  ['api/x.ts', 'const value = JSON.parse(text) as any'],
+  ['api/x.ts', 'type Parse = (text: string) => any'],
+])('the rules refuse in %s the line: %s', (path, line) => {
+  expect(brokenRules({ path, text: `const a = 1\n${line}\n` })[0]).toContain(`${path}:2: `)
 })
 
-describe('also refused', () => {
-  test('is a file of more than 400 lines', () => {
-    expect(brokenRules({ path: 'api/x.ts', text: 'a\n'.repeat(400) })).toEqual([])
-    expect(brokenRules({ path: 'api/x.ts', text: 'a\n'.repeat(401) })).toHaveLength(1)
-  })
+test('a comment, a date that is given and an entry file break no rule', () => {
+  const fine = [
+    '// Date.now() would be the clock',
+    '/**\n * process.env is read elsewhere\n */',
+    'const day = new Date(ms) // not Math.random()',
+    "const about = 'https://example.org/any'",
+    'const company = anything',
+  ]
+  expect(brokenRules({ path: 'core/x.ts', text: fine.join('\n') })).toEqual([])
+  expect(
+    brokenRules({ path: 'cli/highwater.ts', text: 'const env = process.env\nconst now = Date.now()\n' }),
+  ).toEqual([])
+})
 
-  test('is an exported function of the figures without a docstring', () => {
-    const text =
-      '/** Half. */\nexport const half = (x) => x / 2\n\n// Twice.\nexport function twice(x) {}\n\nexport const YEAR = 365'
-    expect(undocumented({ path: 'core/figures/x.ts', text })).toEqual(['twice'])
-  })
+test('the rules refuse a file of more than 400 lines', () => {
+  expect(brokenRules({ path: 'api/x.ts', text: 'a\n'.repeat(400) })).toEqual([])
+  expect(brokenRules({ path: 'api/x.ts', text: 'a\n'.repeat(401) })).toHaveLength(1)
+})
 
-  test('is a cycle of imports, which is named', () => {
-    const file = (path: string, other: string) => ({ path, text: `import { a } from './${other}'\n` })
-    expect(
-      importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts'), file('api/c.ts', 'b.ts')]),
-    ).toEqual(['api/b.ts', 'api/c.ts', 'api/b.ts'])
-    expect(importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts')])).toBeNull()
-  })
+test('the rules refuse an exported function of the figures without a docstring', () => {
+  const text =
+    '/** Half. */\nexport const half = (x) => x / 2\n\n// Twice.\nexport function twice(x) {}\n\nexport const YEAR = 365'
+  expect(undocumented({ path: 'core/figures/x.ts', text })).toEqual(['twice'])
+})
+
+test('the rules refuse a cycle of imports and name it', () => {
+  const file = (path: string, other: string) => ({ path, text: `import { a } from './${other}'\n` })
+  expect(importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts'), file('api/c.ts', 'b.ts')])).toEqual(
+    ['api/b.ts', 'api/c.ts', 'api/b.ts'],
+  )
+  expect(importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts')])).toBeNull()
 })

@@ -11,7 +11,7 @@ test.each([
   ['EFBIG', /larger than the limit of this process .* raise it .*, and run the command again$/],
   ['EACCES', /give the user that runs this the right to write in file:\/\/\/srv\/store, and run/],
   ['EROFS', /the disk of file:\/\/\/srv\/store is read-only: mount it for writing/],
-])('%s has the message of the system and the fix', (code, remedy) => {
+])('the error %s has the message of the system and the fix', (code, remedy) => {
   const cause = errorOf(code)
   const error = withRemedy(cause, URL)
   expect(error).toMatchObject({ message: expect.stringMatching(remedy), cause })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { acquireLock, LockedError, type LockWorld } from '#storage/lock.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 
@@ -10,100 +10,98 @@ const world = (pid: number, changes: Partial<LockWorld> & { host?: string } = {}
   isAlive: changes.isAlive ?? (() => true),
 })
 
-describe('a lock', () => {
-  test('is held by one and free again after it is released', async () => {
-    const store = createMemoryStore()
-    const lock = await acquireLock(store, 'build', world(1))
-    await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(LockedError)
-    await lock.release()
-    const again = await acquireLock(store, 'build', world(2))
-    await again.release()
-  })
+test('a lock is held by one and free again after it is released', async () => {
+  const store = createMemoryStore()
+  const lock = await acquireLock(store, 'build', world(1))
+  await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(LockedError)
+  await lock.release()
+  const again = await acquireLock(store, 'build', world(2))
+  await again.release()
+})
 
-  test('names its holder to those that wait', async () => {
-    const store = createMemoryStore('m')
-    await acquireLock(store, 'build', world(4711))
-    await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(
-      'another build of memory:m is running: process 4711 on here since 2026-11-21T00:00:00Z',
-    )
-  })
+test('a lock names its holder to those that wait', async () => {
+  const store = createMemoryStore('m')
+  await acquireLock(store, 'build', world(4711))
+  await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(
+    'another build of memory:m is running: process 4711 on here since 2026-11-21T00:00:00Z',
+  )
+})
 
-  test('of a process that is gone is taken over at once', async () => {
-    const store = createMemoryStore()
-    await acquireLock(store, 'build', world(1))
-    const lock = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
-    await lock.release()
-  })
+test('a lock of a process that is gone is taken over at once', async () => {
+  const store = createMemoryStore()
+  await acquireLock(store, 'build', world(1))
+  const lock = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
+  await lock.release()
+})
 
-  test('of another host is taken over only after it was silent for long', async () => {
-    const store = createMemoryStore()
-    await acquireLock(store, 'build', world(1, { host: 'there' }))
-    const isAlive = () => false
-    const soon = world(2, { isAlive, now: () => 4 * MINUTE_MS })
-    await expect(acquireLock(store, 'build', soon)).rejects.toThrow(LockedError)
-    const later = world(2, { isAlive, now: () => 6 * MINUTE_MS })
-    await (await acquireLock(store, 'build', later)).release()
-  })
+test('a lock of another host is taken over only after it was silent for long', async () => {
+  const store = createMemoryStore()
+  await acquireLock(store, 'build', world(1, { host: 'there' }))
+  const isAlive = () => false
+  const soon = world(2, { isAlive, now: () => 4 * MINUTE_MS })
+  await expect(acquireLock(store, 'build', soon)).rejects.toThrow(LockedError)
+  const later = world(2, { isAlive, now: () => 6 * MINUTE_MS })
+  await (await acquireLock(store, 'build', later)).release()
+})
 
-  test('whose pid now belongs to another process is taken over after the silence', async () => {
-    const store = createMemoryStore()
-    await acquireLock(store, 'build', world(1))
-    await (await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))).release()
-  })
+test('a lock whose pid now belongs to another process is taken over after the silence', async () => {
+  const store = createMemoryStore()
+  await acquireLock(store, 'build', world(1))
+  await (await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))).release()
+})
 
-  test('of many that find a stale lock exactly one takes it over', async () => {
-    const store = createMemoryStore()
-    await acquireLock(store, 'build', world(1))
-    const racers = Array.from({ length: 10 }, (_, i) =>
-      acquireLock(store, 'build', world(i + 2, { isAlive: pid => pid !== 1 })),
-    )
-    const outcomes = await Promise.allSettled(racers)
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-  })
+test('of many processes that find a stale lock exactly one takes it over', async () => {
+  const store = createMemoryStore()
+  await acquireLock(store, 'build', world(1))
+  const racers = Array.from({ length: 10 }, (_, i) =>
+    acquireLock(store, 'build', world(i + 2, { isAlive: pid => pid !== 1 })),
+  )
+  const outcomes = await Promise.allSettled(racers)
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+})
 
-  test('a latecomer who listed long ago does not win against the holder of today', async () => {
-    const store = createMemoryStore()
-    const slow = { ...store, list: async () => ['lock/build/0000000001'] }
-    await acquireLock(store, 'build', world(1))
-    const holder = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
-    await holder.release()
-    await acquireLock(store, 'build', world(3))
-    let calls = 0
-    const latecomer = {
-      ...slow,
-      list: (prefix: string) => (calls++ === 0 ? slow.list() : store.list(prefix)),
-    }
-    await expect(acquireLock(latecomer, 'build', world(4))).rejects.toThrow(LockedError)
-    expect(await store.list('lock/build/')).toEqual(['lock/build/0000000003'])
-  })
+test('a latecomer who listed long ago does not win against the holder of today', async () => {
+  const store = createMemoryStore()
+  const slow = { ...store, list: async () => ['lock/build/0000000001'] }
+  await acquireLock(store, 'build', world(1))
+  const holder = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
+  await holder.release()
+  await acquireLock(store, 'build', world(3))
+  let calls = 0
+  const latecomer = {
+    ...slow,
+    list: (prefix: string) => (calls++ === 0 ? slow.list() : store.list(prefix)),
+  }
+  await expect(acquireLock(latecomer, 'build', world(4))).rejects.toThrow(LockedError)
+  expect(await store.list('lock/build/')).toEqual(['lock/build/0000000003'])
+})
 
-  test('that was taken over is no longer held, whether or not the new holder is done', async () => {
-    const store = createMemoryStore()
-    const slept = await acquireLock(store, 'build', world(1))
-    await slept.assertHeld()
-    const other = await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))
-    const lost = 'this build of memory:memory was silent for more than 5 minutes, and another has begun since'
-    await expect(slept.assertHeld()).rejects.toThrow(lost)
-    await other.assertHeld()
-    await other.release()
-    await expect(slept.assertHeld()).rejects.toThrow(lost)
-    await slept.release()
-    await (await acquireLock(store, 'build', world(3))).release()
-    expect(await store.list('lock/')).toHaveLength(1)
-  })
+test('a lock that was taken over is no longer held, whether or not the new holder is done', async () => {
+  const store = createMemoryStore()
+  const slept = await acquireLock(store, 'build', world(1))
+  await slept.assertHeld()
+  const other = await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))
+  const lost = 'this build of memory:memory was silent for more than 5 minutes, and another has begun since'
+  await expect(slept.assertHeld()).rejects.toThrow(lost)
+  await other.assertHeld()
+  await other.release()
+  await expect(slept.assertHeld()).rejects.toThrow(lost)
+  await slept.release()
+  await (await acquireLock(store, 'build', world(3))).release()
+  expect(await store.list('lock/')).toHaveLength(1)
+})
 
-  test('that was found held cannot be taken over right after, however long its holder was silent before', async () => {
-    const store = createMemoryStore()
-    let nowMs = 0
-    const lock = await acquireLock(store, 'build', world(1, { now: () => nowMs }))
-    nowMs = 6 * MINUTE_MS
-    await lock.assertHeld()
-    await expect(acquireLock(store, 'build', world(2, { now: () => nowMs }))).rejects.toThrow(LockedError)
-  })
+test('a lock that was found held cannot be taken over right after, however long its holder was silent before', async () => {
+  const store = createMemoryStore()
+  let nowMs = 0
+  const lock = await acquireLock(store, 'build', world(1, { now: () => nowMs }))
+  nowMs = 6 * MINUTE_MS
+  await lock.assertHeld()
+  await expect(acquireLock(store, 'build', world(2, { now: () => nowMs }))).rejects.toThrow(LockedError)
+})
 
-  test('two names are two locks', async () => {
-    const store = createMemoryStore()
-    await acquireLock(store, 'build', world(1))
-    await acquireLock(store, 'prune', world(1))
-  })
+test('two names are two locks', async () => {
+  const store = createMemoryStore()
+  await acquireLock(store, 'build', world(1))
+  await acquireLock(store, 'prune', world(1))
 })

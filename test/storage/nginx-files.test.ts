@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createFileStore } from '#storage/file-store.ts'
 import { disclaimerKey, repairSwitch, SERVED_KEY, switchNginx } from '#storage/nginx-files.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
@@ -19,47 +19,49 @@ const folderStore = async () => createFileStore(await temporaryFolder())
 const textOf = async (store: Awaited<ReturnType<typeof folderStore>>, key: string) =>
   (await bytesOf(store, key)).toString()
 
-describe('switching nginx', () => {
-  test('writes one line that names the version, and its disclaimer as one word of nginx', async () => {
-    const store = await folderStore()
-    await switchNginx(store, versionOf(OLD, String.raw`It's \ no advice`))
-    expect(await textOf(store, SERVED_KEY)).toBe('set $version 20250224T001500Z;\n')
-    expect(await textOf(store, disclaimerKey(OLD))).toBe(
-      String.raw`20250224T001500Z 'It\'s \\ no advice';` + '\n',
-    )
-  })
+test('a switch of nginx writes one line that names the version, and its disclaimer as one word of nginx', async () => {
+  const store = await folderStore()
+  await switchNginx(store, versionOf(OLD, String.raw`It's \ no advice`))
+  expect(await textOf(store, SERVED_KEY)).toBe('set $version 20250224T001500Z;\n')
+  expect(await textOf(store, disclaimerKey(OLD))).toBe(
+    String.raw`20250224T001500Z 'It\'s \\ no advice';` + '\n',
+  )
+})
 
-  test.each([undefined, 'worth $5'])('leaves tables with the disclaimer %j to the tier', async disclaimer => {
+test.each([undefined, 'worth $5'])(
+  'a switch of nginx leaves tables with the disclaimer %j to the tier',
+  async disclaimer => {
     const store = await folderStore()
     await switchNginx(store, versionOf(OLD, disclaimer))
     expect(await store.list('')).toEqual([SERVED_KEY])
-  })
+  },
+)
 
-  test('does nothing for a store that is no folder', async () => {
-    const store = createMemoryStore('memory')
-    await switchNginx(store, versionOf(OLD, 'x'))
-    await repairSwitch(store, versionOf(OLD, 'x'), null)
-    expect(await store.list('')).toEqual([])
-  })
+test('a switch of nginx does nothing for a store that is no folder', async () => {
+  const store = createMemoryStore('memory')
+  await switchNginx(store, versionOf(OLD, 'x'))
+  await repairSwitch(store, versionOf(OLD, 'x'), null)
+  expect(await store.list('')).toEqual([])
 })
 
-describe('the tier', () => {
-  /** A store whose newest entry names a version, while nginx serves another one or none. */
-  const storeWith = async (head: string, nginx: string | null) => {
-    const store = await folderStore()
-    await pointAt(store, head, 'digest of nothing')
-    if (nginx !== null) await switchNginx(store, versionOf(nginx))
-    return store
-  }
+/** A store whose newest entry names a version, while nginx serves another one or none. */
+const storeWith = async (head: string, nginx: string | null) => {
+  const store = await folderStore()
+  await pointAt(store, head, 'digest of nothing')
+  if (nginx !== null) await switchNginx(store, versionOf(nginx))
+  return store
+}
 
-  test.each([
-    ['writes what a killed publisher did not', NEW, OLD, NEW, null, NEW],
-    ['writes the first line of an older store', NEW, null, NEW, null, NEW],
-    ['goes back to the version that it serves if the newest is unfit', NEW, NEW, OLD, NEW, OLD],
-    ['leaves a version to its publisher that it has not looked at yet', NEW, NEW, OLD, null, NEW],
-  ] as const)('%s', async (_what, head, nginx, served, unfit, expected) => {
+test.each([
+  ['writes what a killed publisher did not', NEW, OLD, NEW, null, NEW],
+  ['writes the first line of an older store', NEW, null, NEW, null, NEW],
+  ['goes back to the version that it serves if the newest is unfit', NEW, NEW, OLD, NEW, OLD],
+  ['leaves a version to its publisher that it has not looked at yet', NEW, NEW, OLD, null, NEW],
+] as const)(
+  'the tier %s in the line that nginx serves',
+  async (_what, head, nginx, served, unfit, expected) => {
     const store = await storeWith(head, nginx)
     await repairSwitch(store, versionOf(served), unfit)
     expect(await textOf(store, SERVED_KEY)).toBe(`set $version ${expected.replaceAll(/[-:]/g, '')};\n`)
-  })
-})
+  },
+)

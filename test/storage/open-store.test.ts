@@ -4,117 +4,111 @@ import { readFileSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { assertApart, cleanStore, isAlive, openStore, privateTwin } from '#storage/open-store.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { atEnd } from '../support/ends.ts'
 
-describe('a public and a private store', () => {
-  test.each([
-    ['file:///srv/store', 'file:///srv/store'],
-    ['file:///srv/store', 'file:///srv/store/'],
-    ['file:///srv/store', 'file:///srv/store/private'],
-    ['file:///srv/store/public', 'file:///srv/store'],
-    ['file:///srv/store', 'file:///srv/other/../store/private'],
-    ['file:///srv/store', 'file:///srv/%73tore/private'],
-    ['file:///', 'file:///srv/private'],
-    ['s3://bucket/a', 's3://bucket/a/'],
-    ['s3://bucket', 's3://bucket/private'],
-    ['s3://bucket/a/b', 's3://bucket/a'],
-  ])('%s and %s are refused', async (open, hidden) => {
-    await expect(assertApart(open, hidden)).rejects.toThrow(
-      `the private store ${hidden} and the public store ${open} overlap`,
-    )
-  })
-
-  test.each([
-    ['file:///srv/store', 'file:///srv/store.private'],
-    ['file:///srv/store', 'file:///srv/private/store'],
-    ['s3://bucket/store', 's3://bucket/store.private'],
-    ['s3://bucket/a', 's3://other/a'],
-    ['file:///bucket/a', 's3://bucket/a'],
-  ])('%s and %s lie apart', async (open, hidden) => {
-    await assertApart(open, hidden)
-  })
-
-  test('that overlap by a link are refused, also where the folder below it is not there yet', async () => {
-    const folder = await temporaryFolder()
-    await mkdir(join(folder, 'www'))
-    await symlink('www', join(folder, 'link'))
-    const urlOf = (path: string) => pathToFileURL(join(folder, path)).href
-    await expect(assertApart(urlOf('www'), urlOf('link/private'))).rejects.toThrow('overlap')
-    await expect(assertApart(urlOf('link'), urlOf('www'))).rejects.toThrow('overlap')
-    await assertApart(urlOf('www'), urlOf('www.private'))
-  })
-
-  test('of which one is no store is refused with the valid form', async () => {
-    await expect(assertApart('file:///srv/store', 'ftp://x')).rejects.toThrow(
-      'not a store: "ftp://x"; expected',
-    )
-  })
-})
-
-describe('a store', () => {
-  const access = { endpoint: 'http://127.0.0.1:9', region: 'us-east-1', credentials: null }
-
-  test.each([
-    ['file:///srv/store/', 'file:///srv/store'],
-    ['s3://bucket/a/b', 's3://bucket/a/b'],
-    ['s3://bucket/a/b/', 's3://bucket/a/b'],
-    ['s3://bucket/', 's3://bucket'],
-    ['s3://bucket', 's3://bucket'],
-  ])('of the URL %s is named %s', async (url, name) => {
-    expect((await openStore(url, access)).url).toBe(name)
-  })
-
-  test.each([
-    's3://',
-    's3:///a',
-    's3://B',
-    's3://Bucket/a',
-    's3://bucket?x',
-    's3://user@bucket/a',
-    'http://bucket/a',
-  ])('of the URL %s is refused with the legal form', async url => {
-    await expect(openStore(url, access)).rejects.toThrow(/^not a store: .*; expected .*s3:\/\/bucket\/prefix/)
-  })
-
-  test.each(['s3://bucket/../a', 's3://bucket//a', 's3://bucket/a b'])(
-    'below the prefix of %s is refused',
-    async url => {
-      await expect(openStore(url, access)).rejects.toThrow('not a key of an object store')
-    },
+test.each([
+  ['file:///srv/store', 'file:///srv/store'],
+  ['file:///srv/store', 'file:///srv/store/'],
+  ['file:///srv/store', 'file:///srv/store/private'],
+  ['file:///srv/store/public', 'file:///srv/store'],
+  ['file:///srv/store', 'file:///srv/other/../store/private'],
+  ['file:///srv/store', 'file:///srv/%73tore/private'],
+  ['file:///', 'file:///srv/private'],
+  ['s3://bucket/a', 's3://bucket/a/'],
+  ['s3://bucket', 's3://bucket/private'],
+  ['s3://bucket/a/b', 's3://bucket/a'],
+])('the public store %s and the private store %s are refused because they overlap', async (open, hidden) => {
+  await expect(assertApart(open, hidden)).rejects.toThrow(
+    `the private store ${hidden} and the public store ${open} overlap`,
   )
-
-  test('in a bucket needs somebody to say how it is reached, and nothing to be cleaned', async () => {
-    await expect(openStore('s3://bucket/a')).rejects.toThrow('no S3 access was given for s3://bucket/a')
-    await cleanStore('s3://bucket/a')
-  })
-
-  test('has its private twin beside it', () => {
-    expect(privateTwin('s3://bucket/store/')).toBe('s3://bucket/store.private')
-    expect(privateTwin('s3://bucket')).toBe('s3://bucket.private')
-    expect(privateTwin('file:///srv/store')).toBe('file:///srv/store.private')
-  })
 })
 
-describe('a process lives', () => {
-  test('until it ends, even if its parent does not reap it', async () => {
-    const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    atEnd(() => void parent.kill())
-    const [line] = (await once(parent.stdout, 'data')) as [Buffer] // what `sh` prints
-    const child = Number(line)
-    const name = () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')
-    await expect.poll(name).toBe('sleep\n') // until then it is a shell, which reaps its children
-    expect([isAlive(process.pid), isAlive(child)]).toEqual([true, true])
-    process.kill(child)
-    await expect.poll(() => isAlive(child)).toBe(false)
-    expect(() => process.kill(child, 0)).not.toThrow() // it is still in the table of processes
-  })
+test.each([
+  ['file:///srv/store', 'file:///srv/store.private'],
+  ['file:///srv/store', 'file:///srv/private/store'],
+  ['s3://bucket/store', 's3://bucket/store.private'],
+  ['s3://bucket/a', 's3://other/a'],
+  ['file:///bucket/a', 's3://bucket/a'],
+])('the public store %s and the private store %s lie apart', async (open, hidden) => {
+  await assertApart(open, hidden)
+})
 
-  test('never under a number that no process has', () => {
-    expect(isAlive(2 ** 30)).toBe(false)
+test('stores that overlap by a link are refused, also if the folder below it is not there yet', async () => {
+  const folder = await temporaryFolder()
+  await mkdir(join(folder, 'www'))
+  await symlink('www', join(folder, 'link'))
+  const urlOf = (path: string) => pathToFileURL(join(folder, path)).href
+  await expect(assertApart(urlOf('www'), urlOf('link/private'))).rejects.toThrow('overlap')
+  await expect(assertApart(urlOf('link'), urlOf('www'))).rejects.toThrow('overlap')
+  await assertApart(urlOf('www'), urlOf('www.private'))
+})
+
+test('a pair of stores of which one is no store is refused with the valid form', async () => {
+  await expect(assertApart('file:///srv/store', 'ftp://x')).rejects.toThrow(
+    'not a store: "ftp://x"; expected',
+  )
+})
+
+const access = { endpoint: 'http://127.0.0.1:9', region: 'us-east-1', credentials: null }
+
+test.each([
+  ['file:///srv/store/', 'file:///srv/store'],
+  ['s3://bucket/a/b', 's3://bucket/a/b'],
+  ['s3://bucket/a/b/', 's3://bucket/a/b'],
+  ['s3://bucket/', 's3://bucket'],
+  ['s3://bucket', 's3://bucket'],
+])('a store of the URL %s is named %s', async (url, name) => {
+  expect((await openStore(url, access)).url).toBe(name)
+})
+
+test.each([
+  's3://',
+  's3:///a',
+  's3://B',
+  's3://Bucket/a',
+  's3://bucket?x',
+  's3://user@bucket/a',
+  'http://bucket/a',
+])('a store of the URL %s is refused with the legal form', async url => {
+  await expect(openStore(url, access)).rejects.toThrow(/^not a store: .*; expected .*s3:\/\/bucket\/prefix/)
+})
+
+test.each(['s3://bucket/../a', 's3://bucket//a', 's3://bucket/a b'])(
+  'a key below the prefix of %s is refused',
+  async url => {
+    await expect(openStore(url, access)).rejects.toThrow('not a key of an object store')
+  },
+)
+
+test('a store in a bucket needs somebody to say how it is reached, and nothing to be cleaned', async () => {
+  await expect(openStore('s3://bucket/a')).rejects.toThrow('no S3 access was given for s3://bucket/a')
+  await cleanStore('s3://bucket/a')
+})
+
+test('a store has its private twin beside it', () => {
+  expect(privateTwin('s3://bucket/store/')).toBe('s3://bucket/store.private')
+  expect(privateTwin('s3://bucket')).toBe('s3://bucket.private')
+  expect(privateTwin('file:///srv/store')).toBe('file:///srv/store.private')
+})
+
+test('a process is alive until it ends, even if its parent does not reap it', async () => {
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
   })
+  atEnd(() => void parent.kill())
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer] // what `sh` prints
+  const child = Number(line)
+  const name = () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')
+  await expect.poll(name).toBe('sleep\n') // until then it is a shell, which reaps its children
+  expect([isAlive(process.pid), isAlive(child)]).toEqual([true, true])
+  process.kill(child)
+  await expect.poll(() => isAlive(child)).toBe(false)
+  expect(() => process.kill(child, 0)).not.toThrow() // it is still in the table of processes
+})
+
+test('a number that no process has is not alive', () => {
+  expect(isAlive(2 ** 30)).toBe(false)
 })

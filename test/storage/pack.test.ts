@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { pack, unpack } from '#storage/pack.ts'
+import { forAll } from '#test/support/for-all.ts'
 
 const numbers = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(-0, Number.NaN, Infinity, -Infinity))
 
@@ -25,18 +26,15 @@ const values = fc.letrec<{ value: unknown }>(tie => ({
 })).value
 
 test('what was packed is the same when it is unpacked, and equal values have equal bytes', () => {
-  fc.assert(
-    fc.property(values, value => {
-      const packed = pack(value)
-      const copy = unpack(packed)
-      expect(copy).toEqual(value)
-      expect(Buffer.compare(pack(copy), packed)).toBe(0)
-    }),
-    { numRuns: 500 },
-  )
+  forAll(500, values, value => {
+    const packed = pack(value)
+    const copy = unpack(packed)
+    expect(copy).toEqual(value)
+    expect(Buffer.compare(pack(copy), packed)).toBe(0)
+  })
 })
 
-test('an array is a copy of its part of a larger one, also of bytes of Node and of memory that threads share', () => {
+test('an unpacked array is a copy of its part of a larger one, also of bytes of Node and of memory that threads share', () => {
   const shared = new Float64Array(new SharedArrayBuffer(64)).fill(1.5)
   const { part, bytes } = unpack<{ part: Float64Array; bytes: Uint8Array }>(
     Buffer.from(pack({ part: shared.subarray(2, 5), bytes: Buffer.from('abc') })),
@@ -46,6 +44,6 @@ test('an array is a copy of its part of a larger one, also of bytes of Node and 
   expect(bytes).toEqual(Uint8Array.of(97, 98, 99))
 })
 
-test('a field without a value is left out', () => {
+test('a packed field without a value is left out', () => {
   expect(unpack(pack({ a: undefined, b: [1] }))).toEqual({ b: [1] })
 })

@@ -68,7 +68,7 @@ describe('the hint is only where to begin', () => {
     for (const day of [1, 2, 3]) await append(store, day)
   })
 
-  test('one that is late costs requests and nothing else', async () => {
+  test('a hint that is late costs requests and nothing else', async () => {
     const [first] = await readLog(store)
     await deriveHint(store, first!.entry)
     expect((await readHead(store))?.entry.seq).toBe(3)
@@ -78,12 +78,12 @@ describe('the hint is only where to begin', () => {
     ['rubbish', bytes('no json')],
     ['of another form', bytes('{"version":"x"}')],
     ['ahead of the log', bytes(JSON.stringify({ seq: 99, version: next(1).version, manifest_sha256: 'x' }))],
-  ])('one that is %s is not believed', async (_what, hint) => {
+  ])('a hint that is %s is not believed', async (_what, hint) => {
     await store.replace(CURRENT_KEY, hint, HEADERS)
     expect((await readHead(store))?.entry.seq).toBe(3)
   })
 
-  test('none is needed', async () => {
+  test('a hint that is missing is not needed', async () => {
     await store.remove(CURRENT_KEY)
     expect((await readHead(store))?.entry.seq).toBe(3)
   })
@@ -94,40 +94,38 @@ describe('a log that was tampered with is refused', () => {
     for (const day of [1, 2, 3]) await append(store, day)
   })
 
-  test('an entry that is gone from the middle', async () => {
+  test('a log is refused if an entry is gone from the middle', async () => {
     await store.remove(pointerKey(2))
     await expect(readLog(store)).rejects.toThrow('broken at entry 2')
   })
 
-  test('an entry that says something else than the next one confirms', async () => {
+  test('a log is refused if an entry says something else than the next one confirms', async () => {
     const entry = { ...(await readLog(store))[1]!.entry, version: next(9).version }
     await store.replace(pointerKey(2), bytes(JSON.stringify(entry)), HEADERS)
     await expect(readLog(store)).rejects.toThrow('broken at entry 3')
   })
 
-  test('an entry under the number of another', async () => {
+  test('a log is refused if an entry stands under the number of another', async () => {
     await store.replace(pointerKey(3), (await store.read(pointerKey(1)))!, HEADERS)
     await expect(readHead(store)).rejects.toThrow('is not a pointer entry')
   })
 })
 
-describe('signatures', () => {
-  const signer = createSigner(newPrivateKeyPem())
+const signer = createSigner(newPrivateKeyPem())
 
-  test('every entry is signed before it stands, under the digest of its bytes', async () => {
-    const { entry, sha256 } = await appendEntry(store, null, next(1), signer)
-    const written = (await store.read(pointerKey(entry.seq)))!
-    const signature = (await store.read(signatureKey(sha256)))!
-    expect(signature).toHaveLength(64)
-    expect(isSignedBy(signer.publicKeyPem, written, signature)).toBe(true)
-    const altered = written.with(0, written[0]! ^ 1)
-    expect(isSignedBy(signer.publicKeyPem, altered, signature)).toBe(false)
-    const stranger = createSigner(newPrivateKeyPem())
-    expect(isSignedBy(stranger.publicKeyPem, written, signature)).toBe(false)
-  })
+test('every entry of a log is signed before it stands, under the digest of its bytes', async () => {
+  const { entry, sha256 } = await appendEntry(store, null, next(1), signer)
+  const written = (await store.read(pointerKey(entry.seq)))!
+  const signature = (await store.read(signatureKey(sha256)))!
+  expect(signature).toHaveLength(64)
+  expect(isSignedBy(signer.publicKeyPem, written, signature)).toBe(true)
+  const altered = written.with(0, written[0]! ^ 1)
+  expect(isSignedBy(signer.publicKeyPem, altered, signature)).toBe(false)
+  const stranger = createSigner(newPrivateKeyPem())
+  expect(isSignedBy(stranger.publicKeyPem, written, signature)).toBe(false)
+})
 
-  test('what is no Ed25519 private key is refused without being quoted', () => {
-    expect(() => createSigner('SECRET')).toThrow('not an Ed25519 private key')
-    expect(() => createSigner('SECRET')).not.toThrow('SECRET')
-  })
+test('a key that is no Ed25519 private key is refused without being quoted', () => {
+  expect(() => createSigner('SECRET')).toThrow('not an Ed25519 private key')
+  expect(() => createSigner('SECRET')).not.toThrow('SECRET')
 })

@@ -52,7 +52,7 @@ function bareNames(node: unknown, path: string): string[] {
 }
 
 describe.each(Object.entries(DOCUMENTS))('the document of the %s service', (_name, document) => {
-  test('describes every field, every parameter and every header', () => {
+  test('the document of the %s service describes every field, every parameter and every header', () => {
     expect([...new Set(bareNames(document, '').map(path => path.replace(/^\/paths\/~?/, '')))]).toEqual([])
   })
 })

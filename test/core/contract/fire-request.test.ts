@@ -1,5 +1,5 @@
 // What may be fired LIVE: nothing that nobody can have meant.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { clientRequest } from '#api/operator/routes/clients.ts'
 import { webhookRequest } from '#api/operator/routes/webhooks.ts'
 import { ApiError } from '#core/contract/errors.ts'
@@ -33,61 +33,53 @@ const problemsOf = (act: () => unknown) => {
 
 const refusalsOf = (more: Record<string, unknown>) => problemsOf(() => parse(body(more)))
 
-describe('a fire', () => {
-  test('with a field that nobody knows is refused by the name of the field', () => {
-    expect(refusalsOf({ mdoe: 'DRY_RUN' })).toEqual([
-      { param: 'mdoe', value: '"DRY_RUN"', reason: expect.stringContaining('unknown field') },
-    ])
-    expect(refusalsOf({ constructor: 1, stop: 'x' })).toMatchObject([
-      { param: 'stop' },
-      { param: 'constructor' },
-    ])
-  })
-
-  test('is no test: is_test may be false, and true is refused with where tests are fired', () => {
-    expect(parse(body({ is_test: false })).is_test).toBe(false)
-    expect(refusalsOf({ is_test: true })).toEqual([
-      { param: 'is_test', value: 'true', reason: expect.stringContaining('highwater ops test') },
-    ])
-  })
-
-  test('has a leverage of 15 at the most', () => {
-    expect(parse(body({ stop: 40_000, base_risk_pct: 1 })).implied_leverage).toBe(5)
-    expect(parse(body({ signal_price: 48, stop: 45, base_risk_pct: 0.9375 })).implied_leverage).toBe(15)
-    expect(refusalsOf({ signal_price: 48, stop: 45, base_risk_pct: 0.94 })).toEqual([
-      { param: 'stop', value: '45', reason: expect.stringContaining('at most 15') },
-    ])
-    expect(refusalsOf({ implied_leverage: 0 })).toMatchObject([{ param: 'implied_leverage' }])
-  })
-
-  test('decides now: two seconds are the clock, three are the future', () => {
-    expect(parse(body({ timestamp: '2026-11-21T00:00:07Z' })).timestamp).toBe('2026-11-21T00:00:07Z')
-    for (const more of [{}, { action: 'flat', base_risk_pct: 0 }])
-      expect(refusalsOf({ ...more, timestamp: '2026-11-21T00:00:08Z' })).toMatchObject([
-        { param: 'timestamp' },
-      ])
-  })
-
-  test.each([1e-10, 1e13, 0, -1, Number.POSITIVE_INFINITY])('has no price of %d', price => {
-    expect(refusalsOf({ signal_price: price })).toMatchObject([
-      { param: 'signal_price', value: String(price) },
-    ])
-  })
-
-  test('has prices from 1e-9 to 1e12', () => {
-    expect(parse(body({ signal_price: 1e12, stop: 5e11 })).signal_price).toBe(1e12)
-    expect(parse(body({ signal_price: 2e-9, stop: 1e-9 })).stop).toBe(1e-9)
-  })
+test('a fire with an unknown field is refused by the name of the field', () => {
+  expect(refusalsOf({ mdoe: 'DRY_RUN' })).toEqual([
+    { param: 'mdoe', value: '"DRY_RUN"', reason: expect.stringContaining('unknown field') },
+  ])
+  expect(refusalsOf({ constructor: 1, stop: 'x' })).toMatchObject([
+    { param: 'stop' },
+    { param: 'constructor' },
+  ])
 })
 
-describe('another request of the operator', () => {
-  test('with a field that nobody knows is refused by its name, and what may be a secret is not repeated', () => {
-    expect(problemsOf(() => parseRequest(clientRequest, { id: 'acme', alias: ['alder'] }))).toMatchObject([
-      { param: 'alias', reason: expect.stringContaining('unknown field') },
-    ])
-    const webhook = { url: 'https://example.org', secert: 'whsec_x' }
-    expect(problemsOf(() => parseRequest(webhookRequest, webhook))).toMatchObject([
-      { param: 'secert', value: '(not repeated)' },
-    ])
-  })
+test('a fire is no test: is_test may be false, and true is refused with where tests are fired', () => {
+  expect(parse(body({ is_test: false })).is_test).toBe(false)
+  expect(refusalsOf({ is_test: true })).toEqual([
+    { param: 'is_test', value: 'true', reason: expect.stringContaining('highwater ops test') },
+  ])
+})
+
+test('a fire has a leverage of 15 at the most', () => {
+  expect(parse(body({ stop: 40_000, base_risk_pct: 1 })).implied_leverage).toBe(5)
+  expect(parse(body({ signal_price: 48, stop: 45, base_risk_pct: 0.9375 })).implied_leverage).toBe(15)
+  expect(refusalsOf({ signal_price: 48, stop: 45, base_risk_pct: 0.94 })).toEqual([
+    { param: 'stop', value: '45', reason: expect.stringContaining('at most 15') },
+  ])
+  expect(refusalsOf({ implied_leverage: 0 })).toMatchObject([{ param: 'implied_leverage' }])
+})
+
+test('a fire may be dated two seconds ahead of the clock, and not three', () => {
+  expect(parse(body({ timestamp: '2026-11-21T00:00:07Z' })).timestamp).toBe('2026-11-21T00:00:07Z')
+  for (const more of [{}, { action: 'flat', base_risk_pct: 0 }])
+    expect(refusalsOf({ ...more, timestamp: '2026-11-21T00:00:08Z' })).toMatchObject([{ param: 'timestamp' }])
+})
+
+test.each([1e-10, 1e13, 0, -1, Number.POSITIVE_INFINITY])('a fire at a price of %d is refused', price => {
+  expect(refusalsOf({ signal_price: price })).toMatchObject([{ param: 'signal_price', value: String(price) }])
+})
+
+test('a fire may have prices from 1e-9 to 1e12', () => {
+  expect(parse(body({ signal_price: 1e12, stop: 5e11 })).signal_price).toBe(1e12)
+  expect(parse(body({ signal_price: 2e-9, stop: 1e-9 })).stop).toBe(1e-9)
+})
+
+test('a request of the operator with an unknown field is refused by its name, and what may be a secret is not repeated', () => {
+  expect(problemsOf(() => parseRequest(clientRequest, { id: 'acme', alias: ['alder'] }))).toMatchObject([
+    { param: 'alias', reason: expect.stringContaining('unknown field') },
+  ])
+  const webhook = { url: 'https://example.org', secert: 'whsec_x' }
+  expect(problemsOf(() => parseRequest(webhookRequest, webhook))).toMatchObject([
+    { param: 'secert', value: '(not repeated)' },
+  ])
 })

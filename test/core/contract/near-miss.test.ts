@@ -1,37 +1,36 @@
 // Which unknown names of a query are taken for a mistake, and which are nobody's business.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { meantBy, nearestTo } from '#core/contract/near-miss.ts'
+import { forAll } from '#test/support/for-all.ts'
 
 const ALL = ['period', 'risk_pct', 'from', 'to', 'ids', 'format', 'dataset_version', 'as_of']
 
-describe('a name is taken for', () => {
-  test.each([
+test.each([
+  [
+    'risk_pct',
     [
-      'risk_pct',
-      [
-        'risk',
-        'riskpct',
-        'risk-pct',
-        'riskPct',
-        'RISK_PCT',
-        ' risk_pct',
-        'risk_prc',
-        'risk_percent',
-        'rsk_pct',
-        'amp;risk_pct',
-      ],
+      'risk',
+      'riskpct',
+      'risk-pct',
+      'riskPct',
+      'RISK_PCT',
+      ' risk_pct',
+      'risk_prc',
+      'risk_percent',
+      'rsk_pct',
+      'amp;risk_pct',
     ],
-    ['period', ['Period', 'PERIOD', 'periods', 'peroid', 'perid', 'period_type', 'frequency', 'interval']],
-    ['format', ['Format', 'formt', 'fromat', 'form', 'formats', 'format[]', 'fmt']],
-    ['from', ['From', 'fromm', 'frm', 'from_date', 'start', 'start_date', 'date_from', 'since']],
-    ['to', ['To', 'TO', 'to[]', 'end', 'end_date', 'until']],
-    ['ids', ['id', 'IDs', 'ids[]', 'ids[0]', 'strategies']],
-    ['dataset_version', ['version', 'datasetVersion', 'dataset', 'data_set_version', 'dataset_verson']],
-    ['as_of', ['asof', 'asOf', 'as-of']],
-  ])('%s', (parameter, names) => {
-    for (const name of names) expect(meantBy(name, ALL), name).toBe(parameter)
-  })
+  ],
+  ['period', ['Period', 'PERIOD', 'periods', 'peroid', 'perid', 'period_type', 'frequency', 'interval']],
+  ['format', ['Format', 'formt', 'fromat', 'form', 'formats', 'format[]', 'fmt']],
+  ['from', ['From', 'fromm', 'frm', 'from_date', 'start', 'start_date', 'date_from', 'since']],
+  ['to', ['To', 'TO', 'to[]', 'end', 'end_date', 'until']],
+  ['ids', ['id', 'IDs', 'ids[]', 'ids[0]', 'strategies']],
+  ['dataset_version', ['version', 'datasetVersion', 'dataset', 'data_set_version', 'dataset_verson']],
+  ['as_of', ['asof', 'asOf', 'as-of']],
+])('a misspelled %s is recognised by each of its usual misspellings', (parameter, names) => {
+  for (const name of names) expect(meantBy(name, ALL), name).toBe(parameter)
 })
 
 test('of two parameters the one of the same letters is meant, wherever it stands in the list', () => {
@@ -96,7 +95,7 @@ test.each([
     '__proto__',
     'constructor',
   ],
-])('%s resembles no parameter', name => {
+])('an unknown parameter %s resembles no parameter that exists', name => {
   expect(meantBy(name, ALL)).toBeNull()
 })
 
@@ -107,13 +106,11 @@ test('a single wrong, missing or additional letter in a name of three letters or
     at: fc.nat(),
     letter: fc.constantFrom('q', 'z', ''),
   })
-  fc.assert(
-    fc.property(slip, fc.boolean(), ({ name, at, letter }, isAdded) => {
-      const i = at % name.length
-      const wrong = name.slice(0, i) + letter + name.slice(isAdded ? i : i + 1)
-      if (!ALL.includes(wrong)) expect(meantBy(wrong, ALL), wrong).not.toBeNull()
-    }),
-  )
+  forAll(slip, fc.boolean(), ({ name, at, letter }, isAdded) => {
+    const i = at % name.length
+    const wrong = name.slice(0, i) + letter + name.slice(isAdded ? i : i + 1)
+    if (!ALL.includes(wrong)) expect(meantBy(wrong, ALL), wrong).not.toBeNull()
+  })
 })
 
 test.each([

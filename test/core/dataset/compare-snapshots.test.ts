@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { changes as schema } from '#core/contract/payloads/changes.ts'
 import { toPublishedSeries, toSignificant } from '#core/contract/rounding.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import { isRestated } from '#core/dataset/restated.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { type HandStrategy, handSnapshot } from '../../support/books/hand-snapshot.ts'
 
 const NEXT = { version: '2024-06-02T00:15:00Z' }
@@ -91,38 +92,32 @@ test('a day before the old start is restated: the equity starts there', () => {
   ])
 })
 
-describe('trades', () => {
-  const [first, second] = ash.trades!
-  const grown = { ...ash, returns: [...ash.returns, 0.01] }
+const [first, second] = ash.trades!
+const grown = { ...ash, returns: [...ash.returns, 0.01] }
 
-  test('one that closed after the old window is appended, even if an earlier entry puts it in between', () => {
-    const slow = { entry_time: at('2024-01-02'), exit_time: at('2024-01-09', 4), account_return: 0.02 }
-    const { trades } = compare([ash], [{ ...grown, trades: [first!, slow, second!] }]).strategies[0]!
-    expect(trades).toEqual({ appended: 1, restated_count: 0, restated: [] })
-  })
+test('a trade that closed after the old window is appended, even if an earlier entry puts it in between', () => {
+  const slow = { entry_time: at('2024-01-02'), exit_time: at('2024-01-09', 4), account_return: 0.02 }
+  const { trades } = compare([ash], [{ ...grown, trades: [first!, slow, second!] }]).strategies[0]!
+  expect(trades).toEqual({ appended: 1, restated_count: 0, restated: [] })
+})
 
-  test.each([
-    ['another outcome', [{ ...first!, account_return: 0.011, notional_return: 0.5 }, second!], 'return_pct'],
-    ['another price', [{ ...first!, exit_price: 123 }, second!], 'exit_price'],
-    [
-      'another result for the account',
-      [{ ...first!, account_return: -0.001, notional_return: 0.01 }, second!],
-      'result',
-    ],
-    ['another reason', [{ ...first!, exit_reason: 'time' as const }, second!], 'exit_reason'],
-    ['a trade that is gone', [second!], 'trade'],
-    [
-      'a trade that was not there',
-      [first!, { ...first!, entry_time: at('2024-01-01', 8) }, second!],
-      'trade',
-    ],
-    ['another side', [{ ...first!, side: 'short' as const }, second!], 'trade'],
-  ])('%s within the old window is restated', (_what, trades, field) => {
-    const changes = compare([ash], [{ ...grown, trades }])
-    expect(changes.history_restated).toBe(true)
-    const { restated } = changes.strategies[0]!.trades
-    expect(restated.flatMap(trade => trade.changes.map(change => change.field))).toContain(field)
-  })
+test.each([
+  ['another outcome', [{ ...first!, account_return: 0.011, notional_return: 0.5 }, second!], 'return_pct'],
+  ['another price', [{ ...first!, exit_price: 123 }, second!], 'exit_price'],
+  [
+    'another result for the account',
+    [{ ...first!, account_return: -0.001, notional_return: 0.01 }, second!],
+    'result',
+  ],
+  ['another reason', [{ ...first!, exit_reason: 'time' as const }, second!], 'exit_reason'],
+  ['a trade that is gone', [second!], 'trade'],
+  ['a trade that was not there', [first!, { ...first!, entry_time: at('2024-01-01', 8) }, second!], 'trade'],
+  ['another side', [{ ...first!, side: 'short' as const }, second!], 'trade'],
+])('a trade is restated by %s within the old window', (_what, trades, field) => {
+  const changes = compare([ash], [{ ...grown, trades }])
+  expect(changes.history_restated).toBe(true)
+  const { restated } = changes.strategies[0]!.trades
+  expect(restated.flatMap(trade => trade.changes.map(change => change.field))).toContain(field)
 })
 
 test('a removed strategy is a restatement', () => {
@@ -194,38 +189,32 @@ test('between two methods a difference that arithmetic alone can make is no rest
   expect(isRestated(1, 0.01, 0.01 + 1e-10)).toBe(true)
 })
 
-describe('after a version whose days were not rounded', () => {
-  const anyReturn = fc.double({ min: -0.2, max: 0.2, noNaN: true })
-  const months = fc.array(anyReturn, { minLength: 40, maxLength: 40 })
-  const nowOf = (returns: readonly number[]) => {
-    const { strategies, ...snapshot } = handSnapshot([{ id: 'ash', returns }], NEXT)
-    const rounded = strategies.map(strategy => {
-      const daily = toPublishedSeries(strategy.daily)
-      return { ...strategy, daily, weekly: toPublishedSeries(strategy.weekly) }
-    })
-    return { ...snapshot, strategies: rounded }
-  }
-  const oldOf = (returns: readonly number[], method_revision = 2) =>
-    handSnapshot([{ id: 'ash', returns }], { method_revision })
-
-  test('the same days and weeks, rounded, restate nothing', () => {
-    fc.assert(
-      fc.property(months, any => {
-        expect(compareSnapshots(oldOf(any), nowOf(any)).history_restated).toBe(false)
-      }),
-    )
+const anyReturn = fc.double({ min: -0.2, max: 0.2, noNaN: true })
+const months = fc.array(anyReturn, { minLength: 40, maxLength: 40 })
+const nowOf = (returns: readonly number[]) => {
+  const { strategies, ...snapshot } = handSnapshot([{ id: 'ash', returns }], NEXT)
+  const rounded = strategies.map(strategy => {
+    const daily = toPublishedSeries(strategy.daily)
+    return { ...strategy, daily, weekly: toPublishedSeries(strategy.weekly) }
   })
+  return { ...snapshot, strategies: rounded }
+}
+const oldOf = (returns: readonly number[], method_revision = 2) =>
+  handSnapshot([{ id: 'ash', returns }], { method_revision })
 
-  test('an altered day is restated, and its week and no other', () => {
-    fc.assert(
-      fc.property(months, fc.integer({ min: 0, max: 34 }), (returns, where) => {
-        const changes = compareSnapshots(oldOf(returns), nowOf(returns.with(where, returns[where]! + 0.001)))
-        expect(changes.strategies[0]?.daily.restated_count).toBe(1)
-        expect(changes.strategies[0]?.weekly.restated).toMatchObject([
-          { t: toIsoDate(parseIsoDate('2024-01-07')! + 7 * Math.floor(where / 7)) },
-        ])
-      }),
-    )
+test('the days and weeks of a version that did not round them, rounded, restate nothing', () => {
+  forAll(months, any => {
+    expect(compareSnapshots(oldOf(any), nowOf(any)).history_restated).toBe(false)
+  })
+})
+
+test('an altered day after a version that did not round is restated, and its week and no other', () => {
+  forAll(months, fc.integer({ min: 0, max: 34 }), (returns, where) => {
+    const changes = compareSnapshots(oldOf(returns), nowOf(returns.with(where, returns[where]! + 0.001)))
+    expect(changes.strategies[0]?.daily.restated_count).toBe(1)
+    expect(changes.strategies[0]?.weekly.restated).toMatchObject([
+      { t: toIsoDate(parseIsoDate('2024-01-07')! + 7 * Math.floor(where / 7)) },
+    ])
   })
 })
 
@@ -238,16 +227,14 @@ test('a price that only its rounding changes is not restated', () => {
 test('appending is never a restatement, altering one day always is, and both hold to the schema', () => {
   const anyReturn = fc.double({ min: -0.2, max: 0.2, noNaN: true })
   const history = fc.array(anyReturn, { minLength: 1, maxLength: 40 })
-  fc.assert(
-    fc.property(history, history, fc.nat(), (old, more, where) => {
-      const grown = compare([{ id: 'ash', returns: old }], [{ id: 'ash', returns: [...old, ...more] }])
-      expect(grown.history_restated).toBe(false)
-      expect(grown.strategies[0]?.daily.appended?.n).toBe(more.length)
-      const altered = old.with(where % old.length, old[where % old.length]! + 0.001)
-      const restated = compare([{ id: 'ash', returns: old }], [{ id: 'ash', returns: [...altered, ...more] }])
-      expect(restated.history_restated).toBe(true)
-      expect(restated.strategies[0]?.daily.restated_count).toBe(1)
-      for (const changes of [grown, restated]) expect(schema.safeParse(changes).error).toBeUndefined()
-    }),
-  )
+  forAll(history, history, fc.nat(), (old, more, where) => {
+    const grown = compare([{ id: 'ash', returns: old }], [{ id: 'ash', returns: [...old, ...more] }])
+    expect(grown.history_restated).toBe(false)
+    expect(grown.strategies[0]?.daily.appended?.n).toBe(more.length)
+    const altered = old.with(where % old.length, old[where % old.length]! + 0.001)
+    const restated = compare([{ id: 'ash', returns: old }], [{ id: 'ash', returns: [...altered, ...more] }])
+    expect(restated.history_restated).toBe(true)
+    expect(restated.strategies[0]?.daily.restated_count).toBe(1)
+    for (const changes of [grown, restated]) expect(schema.safeParse(changes).error).toBeUndefined()
+  })
 })

@@ -25,7 +25,7 @@ const column = (file: Uint8Array, name: string): number[] => {
 }
 
 describe.each<Period>(['daily', 'weekly'])('the %s file, read by apache-arrow,', period => {
-  test('has a row a strategy and point, with its date and its return', () => {
+  test('the %s file, read by apache-arrow, has a row a strategy and point, with its date and its return', () => {
     const file = bytes[period]
     const series = snapshot.strategies.map(strategy => strategy[period])
     expect(typesOf(file)).toEqual({ strategy: 'Int32', t: 'Date32<DAY>', ret: 'Float64' })

@@ -1,10 +1,10 @@
 // The dataset as bytes: nothing is lost on the way there and back, and nothing is copied on the way back.
-import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot, encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes, SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import type { Series } from '#core/figures/series.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { anySnapshot } from '../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../support/books/hand-snapshot.ts'
 import { toBytes } from '../../support/books/publish-in-memory.ts'
@@ -30,80 +30,70 @@ const mapBytes = (bytes: SnapshotBytes, change: (bytes: Uint8Array) => Uint8Arra
   benchmarks: change(bytes.benchmarks),
 })
 
-describe('a snapshot', () => {
-  test('is read back from its bytes bit for bit, unknown values included', () => {
-    fc.assert(
-      fc.property(anySnapshot, snapshot => {
-        expect(decodeSnapshot(encodeSnapshot(snapshot))).toEqual(snapshot)
-      }),
-      { numRuns: 60 },
-    )
-  })
-
-  test('has the same bytes whether it was computed, copied or read', () => {
-    fc.assert(
-      fc.property(anySnapshot, snapshot => {
-        const bytes = encodeSnapshot(snapshot)
-        expect(encodeSnapshot(structuredClone(snapshot))).toEqual(bytes)
-        expect(encodeSnapshot(decodeSnapshot(bytes))).toEqual(bytes)
-      }),
-      { numRuns: 30 },
-    )
-  })
-
-  test('that differs in the last bit of one return has other bytes', () => {
-    const [first, ...rest] = SNAPSHOT.strategies
-    const values = first!.daily.values.map((value, i) => (i === 7 ? value * (1 + Number.EPSILON) : value))
-    const other = { ...SNAPSHOT, strategies: [{ ...first!, daily: { ...first!.daily, values } }, ...rest] }
-    expect(encodeSnapshot(other).daily).not.toEqual(encodeSnapshot(SNAPSHOT).daily)
-  })
-
-  test('without strategies has bytes too', () => {
-    const empty = {
-      ...SNAPSHOT,
-      strategies: [],
-      correlation: {
-        daily: { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) },
-        weekly: { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) },
-      },
-    }
-    expect(decodeSnapshot(encodeSnapshot(empty))).toEqual(empty)
+test('a snapshot is read back from its bytes bit for bit, unknown values included', () => {
+  forAll(60, anySnapshot, snapshot => {
+    expect(decodeSnapshot(encodeSnapshot(snapshot))).toEqual(snapshot)
   })
 })
 
-describe('reading', () => {
-  test('copies no series, ledger or matrix: all are views on the bytes', () => {
-    const bytes = encodeSnapshot(SNAPSHOT)
-    const { strategies, correlation } = decodeSnapshot(bytes)
-    for (const { daily, weekly, trades } of strategies) {
-      expect(daily.values.buffer).toBe(bytes.daily.buffer)
-      expect(weekly.values.buffer).toBe(bytes.weekly.buffer)
-      expect(trades.entry_time.buffer).toBe(bytes.trades.buffer)
-      expect(trades.side.codes.buffer).toBe(bytes.trades.buffer)
-    }
-    expect(correlation.daily.rho.buffer).toBe(bytes.correlation.buffer)
-    expect(correlation.weekly.overlap.buffer).toBe(bytes.correlation.buffer)
+test('a snapshot has the same bytes whether it was computed, copied or read', () => {
+  forAll(30, anySnapshot, snapshot => {
+    const bytes = encodeSnapshot(snapshot)
+    expect(encodeSnapshot(structuredClone(snapshot))).toEqual(bytes)
+    expect(encodeSnapshot(decodeSnapshot(bytes))).toEqual(bytes)
   })
+})
 
-  test('works on memory that threads share, without a copy there either', () => {
-    const bytes = mapBytes(encodeSnapshot(SNAPSHOT), part => {
-      const shared = new Uint8Array(new SharedArrayBuffer(part.length))
-      shared.set(part)
-      return shared
-    })
-    const snapshot = decodeSnapshot(bytes)
-    expect(snapshot.strategies[0]!.daily.values.buffer).toBe(bytes.daily.buffer)
-    expect(encodeSnapshot(snapshot).daily).toEqual(encodeSnapshot(SNAPSHOT).daily)
-  })
+test('a snapshot that differs in the last bit of one return has other bytes', () => {
+  const [first, ...rest] = SNAPSHOT.strategies
+  const values = first!.daily.values.map((value, i) => (i === 7 ? value * (1 + Number.EPSILON) : value))
+  const other = { ...SNAPSHOT, strategies: [{ ...first!, daily: { ...first!.daily, values } }, ...rest] }
+  expect(encodeSnapshot(other).daily).not.toEqual(encodeSnapshot(SNAPSHOT).daily)
+})
 
-  test('works on bytes that begin at an odd place of a larger buffer', () => {
-    const bytes = mapBytes(encodeSnapshot(SNAPSHOT), part => {
-      const larger = new Uint8Array(part.length + 3)
-      larger.set(part, 3)
-      return larger.subarray(3)
-    })
-    expect(decodeSnapshot(bytes)).toEqual(SNAPSHOT)
+test('a snapshot without strategies has bytes too', () => {
+  const empty = {
+    ...SNAPSHOT,
+    strategies: [],
+    correlation: {
+      daily: { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) },
+      weekly: { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) },
+    },
+  }
+  expect(decodeSnapshot(encodeSnapshot(empty))).toEqual(empty)
+})
+
+test('a snapshot that is read copies no series, ledger or matrix: all are views on the bytes', () => {
+  const bytes = encodeSnapshot(SNAPSHOT)
+  const { strategies, correlation } = decodeSnapshot(bytes)
+  for (const { daily, weekly, trades } of strategies) {
+    expect(daily.values.buffer).toBe(bytes.daily.buffer)
+    expect(weekly.values.buffer).toBe(bytes.weekly.buffer)
+    expect(trades.entry_time.buffer).toBe(bytes.trades.buffer)
+    expect(trades.side.codes.buffer).toBe(bytes.trades.buffer)
+  }
+  expect(correlation.daily.rho.buffer).toBe(bytes.correlation.buffer)
+  expect(correlation.weekly.overlap.buffer).toBe(bytes.correlation.buffer)
+})
+
+test('a snapshot is read from memory that threads share, without a copy there either', () => {
+  const bytes = mapBytes(encodeSnapshot(SNAPSHOT), part => {
+    const shared = new Uint8Array(new SharedArrayBuffer(part.length))
+    shared.set(part)
+    return shared
   })
+  const snapshot = decodeSnapshot(bytes)
+  expect(snapshot.strategies[0]!.daily.values.buffer).toBe(bytes.daily.buffer)
+  expect(encodeSnapshot(snapshot).daily).toEqual(encodeSnapshot(SNAPSHOT).daily)
+})
+
+test('a snapshot is read from bytes that begin at an odd place of a larger buffer', () => {
+  const bytes = mapBytes(encodeSnapshot(SNAPSHOT), part => {
+    const larger = new Uint8Array(part.length + 3)
+    larger.set(part, 3)
+    return larger.subarray(3)
+  })
+  expect(decodeSnapshot(bytes)).toEqual(SNAPSHOT)
 })
 
 test('a snapshot from before benchmarks is read, and has none', () => {
@@ -117,7 +107,7 @@ test('a snapshot from before benchmarks is read, and has none', () => {
   expect(decodeSnapshot(old)).toEqual({ ...SNAPSHOT, benchmarks: [] })
 })
 
-test('benchmarks come back as they were, and equal ones give equal bytes', () => {
+test('benchmarks of a snapshot come back as they were, and equal ones give equal bytes', () => {
   const daily: Series = { period: 'daily', first: 19_723, values: Float64Array.of(0.01, -0.02, 0) }
   const benchmarks = [
     { instrument: 'BTCUSDT-PERP', daily },
@@ -163,35 +153,33 @@ test('a snapshot without the figures that were defined later gives statistics th
   }
 })
 
-describe('a snapshot is refused, with what to do about it,', () => {
-  const bytes = encodeSnapshot(SNAPSHOT)
-  const document: object = JSON.parse(new TextDecoder().decode(bytes.document))
-  const withDocument = (changes: object) => ({ ...bytes, document: toBytes({ ...document, ...changes }) })
+const bytes = encodeSnapshot(SNAPSHOT)
+const document: object = JSON.parse(new TextDecoder().decode(bytes.document))
+const withDocument = (changes: object) => ({ ...bytes, document: toBytes({ ...document, ...changes }) })
 
-  test.each([
-    [SNAPSHOT_FORMAT - 1, 'use the program that made it'],
-    [SNAPSHOT_FORMAT + 1, 'update the program'],
-  ])('when its format is %i: %s', (format_version, remedy) => {
-    expect(() => decodeSnapshot(withDocument({ format_version }))).toThrow(
-      `this snapshot has format ${format_version}, and this program reads format ${SNAPSHOT_FORMAT}: ${remedy}`,
-    )
-  })
+test.each([
+  [SNAPSHOT_FORMAT - 1, 'use the program that made it'],
+  [SNAPSHOT_FORMAT + 1, 'update the program'],
+])('a snapshot of format %i is refused, with what to do about it: %s', (format_version, remedy) => {
+  expect(() => decodeSnapshot(withDocument({ format_version }))).toThrow(
+    `this snapshot has format ${format_version}, and this program reads format ${SNAPSHOT_FORMAT}: ${remedy}`,
+  )
+})
 
-  test.each([
-    { side: ['short', 'long'], exit_reason: ['stop', 'signal', 'time', 'target', 'liquidation'] },
-    { side: ['long', 'short'], exit_reason: ['signal', 'stop', 'time', 'target', 'liquidation'] },
-  ])('when its codes stand for other words: %j', words => {
-    expect(() => decodeSnapshot(withDocument({ words }))).toThrow(
-      'in another order: use the program that made it',
-    )
-  })
+test.each([
+  { side: ['short', 'long'], exit_reason: ['stop', 'signal', 'time', 'target', 'liquidation'] },
+  { side: ['long', 'short'], exit_reason: ['signal', 'stop', 'time', 'target', 'liquidation'] },
+])('a snapshot whose codes stand for other words is refused: %j', words => {
+  expect(() => decodeSnapshot(withDocument({ words }))).toThrow(
+    'in another order: use the program that made it',
+  )
+})
 
-  test.each<[SnapshotFile, SnapshotFile, string]>([
-    ['daily', 'trades', "no column 'ret'"],
-    ['weekly', 'correlation', "no column 'ret'"],
-    ['trades', 'daily', "no column 'side'"],
-    ['correlation', 'weekly', "no column 'daily_rho'"],
-  ])('when the file %s is really %s', (file, other, message) => {
-    expect(() => decodeSnapshot({ ...bytes, [file]: bytes[other] })).toThrow(message)
-  })
+test.each<[SnapshotFile, SnapshotFile, string]>([
+  ['daily', 'trades', "no column 'ret'"],
+  ['weekly', 'correlation', "no column 'ret'"],
+  ['trades', 'daily', "no column 'side'"],
+  ['correlation', 'weekly', "no column 'daily_rho'"],
+])('a snapshot whose file %s is really %s is refused', (file, other, message) => {
+  expect(() => decodeSnapshot({ ...bytes, [file]: bytes[other] })).toThrow(message)
 })

@@ -1,10 +1,11 @@
 // The comparison with a benchmark: naive code that follows docs/figures.md day by day and shares nothing with
 // core/figures computes every figure a second time, and laws say how the figures hang together.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
 import { type FigureValues, splitFigures } from '#core/figures/split-figures.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { returnsOf } from './arbitraries.ts'
 import { constant, dailyFrom, figuresOf } from './series.ts'
 
@@ -87,143 +88,121 @@ function expectNear(actual: FigureValues, expected: Readonly<Record<string, numb
   }
 }
 
-describe('the benchmark', () => {
-  test('every figure is what its definition gives', () => {
-    fc.assert(
-      fc.property(twoSeries(0, 420), ({ daily, benchmark }) => {
-        const { values } = splitFigures(blockOf(daily, benchmark))
-        expectNear(values, naively(daily.first, [...daily.values], [...benchmark.values]))
-      }),
-      { numRuns: 60 },
-    )
-  })
-
-  test('of itself has beta 1, alpha 0, capture 100 and no excess', () => {
-    fc.assert(
-      fc.property(returnsOf(60, 420), values => {
-        const daily = dailyFrom('2020-01-01', values)
-        const itself = splitFigures(blockOf(daily, daily)).values
-        const expected = { beta: 1, alpha_annualized_pct: 0, correlation: 1, excess_return_pct: 0 }
-        for (const [name, value] of Object.entries({
-          ...expected,
-          up_capture_pct: 100,
-          down_capture_pct: 100,
-        })) {
-          if (itself[name] !== null) expect(itself[name], name).toBeCloseTo(value, 9)
-        }
-      }),
-    )
-  })
-
-  test('at k times the risk has k times the beta and the alpha, and the same correlation and benchmark', () => {
-    fc.assert(
-      fc.property(
-        twoSeries(2, 100),
-        fc.double({ min: 0.1, max: 0.5, noNaN: true }),
-        ({ daily, benchmark }, k) => {
-          const base = splitFigures(blockOf(daily, benchmark)).values
-          const scaled = splitFigures(blockOf(daily, benchmark, k)).values
-          for (const name of ['beta', 'alpha_annualized_pct']) {
-            const [before, after] = [base[name], scaled[name]]
-            if (typeof before === 'number') expect(after).toBeCloseTo(k * before, 9)
-            else expect(after).toBe(before)
-          }
-          for (const name of [
-            'correlation',
-            'net_return_pct',
-            'sharpe_daily_annualized',
-            'max_drawdown_pct',
-          ]) {
-            expect(scaled[name]).toBe(base[name])
-          }
-        },
-      ),
-    )
-  })
-
-  test('may have more days than the account', () => {
-    fc.assert(
-      fc.property(twoSeries(0, 50), fc.nat(9), fc.nat(9), ({ daily, benchmark }, before, after) => {
-        const longer = {
-          ...benchmark,
-          first: benchmark.first - before,
-          values: Float64Array.of(...constant(0.5, before), ...benchmark.values, ...constant(0.5, after)),
-        }
-        expect(blockOf(daily, longer)).toEqual(blockOf(daily, benchmark))
-      }),
-    )
+test('every figure of the benchmark is what its definition gives', () => {
+  forAll(60, twoSeries(0, 420), ({ daily, benchmark }) => {
+    const { values } = splitFigures(blockOf(daily, benchmark))
+    expectNear(values, naively(daily.first, [...daily.values], [...benchmark.values]))
   })
 })
 
-describe('a comparison that is not possible', () => {
-  const year = Array.from({ length: 400 }, (_, i) => 0.02 * Math.sin(1 + i * i))
-  const daily = dailyFrom('2020-01-01', year)
-
-  test('without a benchmark on each of the days has no figure', () => {
-    for (const benchmark of [
-      null,
-      dailyFrom('2020-01-01', year.slice(1)),
-      dailyFrom('2020-01-02', year),
-      dailyFrom('2019-01-01', [0.1]),
-      dailyFrom('2022-01-01', year),
-      dailyFrom('2020-01-01', []),
-    ]) {
-      for (const [name, figure] of Object.entries(blockOf(daily, benchmark))) {
-        expect(figure, name).toEqual(NO_BENCHMARK)
-      }
+test('a benchmark that is the account itself has beta 1, alpha 0, capture 100 and no excess', () => {
+  forAll(returnsOf(60, 420), values => {
+    const daily = dailyFrom('2020-01-01', values)
+    const itself = splitFigures(blockOf(daily, daily)).values
+    const expected = { beta: 1, alpha_annualized_pct: 0, correlation: 1, excess_return_pct: 0 }
+    for (const [name, value] of Object.entries({
+      ...expected,
+      up_capture_pct: 100,
+      down_capture_pct: 100,
+    })) {
+      if (itself[name] !== null) expect(itself[name], name).toBeCloseTo(value, 9)
     }
   })
+})
 
-  test('with a flat benchmark has no slope and no capture', () => {
-    const held = dailyFrom('2020-01-01', constant(0.001, 400))
-    expect(blockOf(daily, held)).toMatchObject({
-      ...{ beta: FLAT, alpha_annualized_pct: FLAT, correlation: FLAT, sharpe_daily_annualized: FLAT },
-      ...{ volatility_annualized_pct: 0, down_capture_pct: NO_LOSSES, max_drawdown_pct: 0 },
-    })
-    expect(blockOf(held, daily)).toMatchObject({ correlation: FLAT, beta: expect.closeTo(0, 12) })
-    expect(blockOf(daily, dailyFrom('2020-01-01', constant(-0.001, 400)))).toMatchObject({
-      up_capture_pct: NO_WINS,
-    })
-  })
-
-  test('of one day has the returns alone', () => {
-    const one = dailyFrom('2020-01-01', [0.5])
-    expect(blockOf(one, dailyFrom('2020-01-01', [0.25]))).toMatchObject({
-      ...{ net_return_pct: 25, excess_return_pct: 25, beta: TOO_FEW, correlation: TOO_FEW },
-      ...{ volatility_annualized_pct: TOO_FEW, up_capture_pct: TOO_FEW },
-      cagr_pct: undefinedBecause('less_than_one_year'),
-    })
-  })
-
-  test('of fewer than 30 days has a slope and no correlation', () => {
-    const [short, held] = [
-      dailyFrom('2020-01-01', year.slice(0, 29)),
-      dailyFrom('2020-01-01', year.slice(50, 79)),
-    ]
-    expect(blockOf(short, held)).toMatchObject({ correlation: TOO_FEW, beta: expect.any(Number) })
-  })
-
-  test('after a ruin has the returns of both and no ratio of the account', () => {
-    const block = blockOf(dailyFrom('2020-01-01', year.with(200, -1)), daily)
-    const whole = blockOf(daily, daily)
-    for (const name of [
-      'beta',
-      'alpha_annualized_pct',
-      'correlation',
-      'up_capture_pct',
-      'down_capture_pct',
-    ] as const) {
-      expect(block[name]).toEqual(RUIN)
+test('the account at k times the risk has k times the beta and the alpha, and the same correlation and benchmark', () => {
+  forAll(twoSeries(2, 100), fc.double({ min: 0.1, max: 0.5, noNaN: true }), ({ daily, benchmark }, k) => {
+    const base = splitFigures(blockOf(daily, benchmark)).values
+    const scaled = splitFigures(blockOf(daily, benchmark, k)).values
+    for (const name of ['beta', 'alpha_annualized_pct']) {
+      const [before, after] = [base[name], scaled[name]]
+      if (typeof before === 'number') expect(after).toBeCloseTo(k * before, 9)
+      else expect(after).toBe(before)
     }
-    for (const name of ['net_return_pct', 'cagr_pct', 'sharpe_daily_annualized'] as const) {
-      expect(block[name]).toEqual(whole[name])
+    for (const name of ['correlation', 'net_return_pct', 'sharpe_daily_annualized', 'max_drawdown_pct']) {
+      expect(scaled[name]).toBe(base[name])
     }
-    expect(block.excess_return_pct).toBeCloseTo(-100 - Number(whole.net_return_pct), 9)
   })
+})
 
-  test('with a benchmark that loses everything has its returns and no ratio of it', () => {
-    const block = blockOf(daily, dailyFrom('2020-01-01', year.with(200, -1)))
-    expect(block).toMatchObject({ net_return_pct: -100, cagr_pct: -100, max_drawdown_pct: -100 })
-    expect([block.sharpe_daily_annualized, block.beta, block.up_capture_pct]).toEqual([RUIN, RUIN, RUIN])
+test('the benchmark may have more days than the account', () => {
+  forAll(twoSeries(0, 50), fc.nat(9), fc.nat(9), ({ daily, benchmark }, before, after) => {
+    const longer = {
+      ...benchmark,
+      first: benchmark.first - before,
+      values: Float64Array.of(...constant(0.5, before), ...benchmark.values, ...constant(0.5, after)),
+    }
+    expect(blockOf(daily, longer)).toEqual(blockOf(daily, benchmark))
   })
+})
+
+const year = Array.from({ length: 400 }, (_, i) => 0.02 * Math.sin(1 + i * i))
+const daily = dailyFrom('2020-01-01', year)
+
+test('a benchmark that is not there on each of the days has no figure', () => {
+  for (const benchmark of [
+    null,
+    dailyFrom('2020-01-01', year.slice(1)),
+    dailyFrom('2020-01-02', year),
+    dailyFrom('2019-01-01', [0.1]),
+    dailyFrom('2022-01-01', year),
+    dailyFrom('2020-01-01', []),
+  ]) {
+    for (const [name, figure] of Object.entries(blockOf(daily, benchmark))) {
+      expect(figure, name).toEqual(NO_BENCHMARK)
+    }
+  }
+})
+
+test('a flat benchmark has no slope and no capture', () => {
+  const held = dailyFrom('2020-01-01', constant(0.001, 400))
+  expect(blockOf(daily, held)).toMatchObject({
+    ...{ beta: FLAT, alpha_annualized_pct: FLAT, correlation: FLAT, sharpe_daily_annualized: FLAT },
+    ...{ volatility_annualized_pct: 0, down_capture_pct: NO_LOSSES, max_drawdown_pct: 0 },
+  })
+  expect(blockOf(held, daily)).toMatchObject({ correlation: FLAT, beta: expect.closeTo(0, 12) })
+  expect(blockOf(daily, dailyFrom('2020-01-01', constant(-0.001, 400)))).toMatchObject({
+    up_capture_pct: NO_WINS,
+  })
+})
+
+test('a benchmark of one day has the returns alone', () => {
+  const one = dailyFrom('2020-01-01', [0.5])
+  expect(blockOf(one, dailyFrom('2020-01-01', [0.25]))).toMatchObject({
+    ...{ net_return_pct: 25, excess_return_pct: 25, beta: TOO_FEW, correlation: TOO_FEW },
+    ...{ volatility_annualized_pct: TOO_FEW, up_capture_pct: TOO_FEW },
+    cagr_pct: undefinedBecause('less_than_one_year'),
+  })
+})
+
+test('a benchmark of fewer than 30 days has a slope and no correlation', () => {
+  const [short, held] = [
+    dailyFrom('2020-01-01', year.slice(0, 29)),
+    dailyFrom('2020-01-01', year.slice(50, 79)),
+  ]
+  expect(blockOf(short, held)).toMatchObject({ correlation: TOO_FEW, beta: expect.any(Number) })
+})
+
+test('a ruined account has the returns of itself and of its benchmark, and no ratio of the account', () => {
+  const block = blockOf(dailyFrom('2020-01-01', year.with(200, -1)), daily)
+  const whole = blockOf(daily, daily)
+  for (const name of [
+    'beta',
+    'alpha_annualized_pct',
+    'correlation',
+    'up_capture_pct',
+    'down_capture_pct',
+  ] as const) {
+    expect(block[name]).toEqual(RUIN)
+  }
+  for (const name of ['net_return_pct', 'cagr_pct', 'sharpe_daily_annualized'] as const) {
+    expect(block[name]).toEqual(whole[name])
+  }
+  expect(block.excess_return_pct).toBeCloseTo(-100 - Number(whole.net_return_pct), 9)
+})
+
+test('a benchmark that loses everything has its returns and no ratio', () => {
+  const block = blockOf(daily, dailyFrom('2020-01-01', year.with(200, -1)))
+  expect(block).toMatchObject({ net_return_pct: -100, cagr_pct: -100, max_drawdown_pct: -100 })
+  expect([block.sharpe_daily_annualized, block.beta, block.up_capture_pct]).toEqual([RUIN, RUIN, RUIN])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { sampleCorrelation } from 'simple-statistics'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   assembleCorrelation,
   type CorrelationMatrix,
@@ -12,9 +12,10 @@ import {
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { pearson } from '#core/figures/pearson.ts'
 import type { Series } from '#core/figures/series.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { bookOf } from './arbitraries.ts'
 
-const RUNS = { numRuns: 60 }
+const RUNS = 60
 
 const wave = (first: number, length: number, phase: number): Series => ({
   period: 'daily',
@@ -31,195 +32,166 @@ const subMatrix = (matrix: CorrelationMatrix, positions: readonly number[]): Cor
   overlap: Int32Array.from(positions.flatMap(i => positions.map(j => matrix.overlap[i * matrix.size + j]!))),
 })
 
-describe('correlation matrix', () => {
-  test('is symmetric to the bit, within [-1, 1], and 1 on the diagonal of every series that has one', () => {
-    fc.assert(
-      fc.property(bookOf(0, 12), series => {
-        const matrix = correlationMatrix(series)
-        series.forEach((_, i) => {
-          if (!Number.isNaN(cell(matrix, i, i))) expect(cell(matrix, i, i)).toBe(1)
-          series.forEach((_, j) => {
-            expect(cell(matrix, i, j)).toBe(cell(matrix, j, i))
-            if (!Number.isNaN(cell(matrix, i, j))) expect(Math.abs(cell(matrix, i, j))).toBeLessThanOrEqual(1)
-          })
-        })
-      }),
-      RUNS,
-    )
-  })
-
-  test('a subset, in any order, is exactly the sub-matrix', () => {
-    const withOrder = bookOf(1, 12).chain(series =>
-      fc.tuple(fc.constant(series), fc.shuffledSubarray(series.map((_, i) => i))),
-    )
-    fc.assert(
-      fc.property(withOrder, ([series, positions]) => {
-        const alone = correlationMatrix(positions.map(i => series[i]!))
-        expect(alone).toEqual(subMatrix(correlationMatrix(series), positions))
-      }),
-      RUNS,
-    )
-  })
-
-  test('any split into blocks of rows, assembled in any order, gives the same bits', () => {
-    fc.assert(
-      fc.property(bookOf(1, 12), fc.integer({ min: 1, max: 14 }), (series, count) => {
-        const blocks = rowBlocks(series.length, count).map(([from, to]) => correlateRows(series, from, to))
-        expect(assembleCorrelation(series.length, blocks.toReversed())).toEqual(correlationMatrix(series))
-      }),
-      RUNS,
-    )
-  })
-
-  test('agrees with an independent library, over one window and over an overlap', () => {
-    const series = [
-      wave(0, 90, 1.1),
-      wave(0, 90, 0.7),
-      wave(40, 90, 1.3),
-      wave(0, 90, 2.9),
-      wave(10, 60, 0.3),
-    ]
+test('a correlation matrix is symmetric to the bit, within [-1, 1], and 1 on the diagonal of every series that has one', () => {
+  forAll(RUNS, bookOf(0, 12), series => {
     const matrix = correlationMatrix(series)
-    const common = (x: Series, y: Series): [number[], number[]] => {
-      const first = Math.max(x.first, y.first)
-      const end = Math.min(x.first + x.values.length, y.first + y.values.length)
-      return [
-        [...x.values.slice(first - x.first, end - x.first)],
-        [...y.values.slice(first - y.first, end - y.first)],
-      ]
-    }
-    series.forEach((x, i) => {
-      series.forEach((y, j) => {
-        expect(cell(matrix, i, j)).toBeCloseTo(sampleCorrelation(...common(x, y)), 12)
-        expect(matrix.overlap[i * matrix.size + j]).toBe(common(x, y)[0].length)
+    series.forEach((_, i) => {
+      if (!Number.isNaN(cell(matrix, i, i))) expect(cell(matrix, i, i)).toBe(1)
+      series.forEach((_, j) => {
+        expect(cell(matrix, i, j)).toBe(cell(matrix, j, i))
+        if (!Number.isNaN(cell(matrix, i, j))) expect(Math.abs(cell(matrix, i, j))).toBeLessThanOrEqual(1)
       })
     })
   })
+})
 
-  test('does not depend on a positive factor on the returns, except for rounding', () => {
-    fc.assert(
-      fc.property(bookOf(2, 6), fc.double({ min: 0.1, max: 10, noNaN: true }), (series, k) => {
-        const base = correlationMatrix(series)
-        const scaled = correlationMatrix(
-          series.map(each => ({ ...each, values: each.values.map(r => k * r) })),
-        )
-        base.rho.forEach((rho, i) => {
-          if (!Number.isNaN(rho)) expect(scaled.rho[i]).toBeCloseTo(rho, 9)
-        })
-      }),
-      RUNS,
-    )
-  })
-
-  test('over one window every cell is within 1e-12 of the plain loop over its two series, whatever their scales', () => {
-    const column = fc
-      .tuple(
-        fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 }),
-        fc.nat(20),
-      )
-      .map(([values, size]) => Float64Array.from(values, value => value * 10 ** (size - 8)))
-    fc.assert(
-      fc.property(fc.array(column, { minLength: 2, maxLength: 20 }), columns => {
-        const matrix = correlationMatrix(columns.map(values => ({ period: 'daily', first: 0, values })))
-        columns.forEach((x, i) => {
-          columns.forEach((y, j) => {
-            const off = Math.abs(cell(matrix, i, j) - pearson(x, 0, y, 0, x.length))
-            expect(Number.isNaN(off) ? Number.isNaN(cell(matrix, i, j)) : off <= 1e-12).toBe(true)
-          })
-        })
-      }),
-      RUNS,
-    )
-  })
-
-  test('a matrix larger than the cache of a core has every cell in its place', () => {
-    const series = Array.from({ length: 150 }, (_, i) => wave(i % 3, 40, 0.1 + i / 50))
-    const whole = correlationMatrix(series)
-    const blocks = rowBlocks(150, 4).map(([from, to]) => correlateRows(series, from, to))
-    expect(assembleCorrelation(150, blocks)).toEqual(whole)
-    for (const [i, j] of [
-      [0, 1],
-      [3, 149],
-      [63, 64],
-      [66, 129],
-      [140, 70],
-      [149, 148],
-    ] as const) {
-      expect(correlationMatrix([series[i]!, series[j]!])).toEqual(subMatrix(whole, [i, j]))
-    }
-  })
-
-  test('a cell needs 30 common days, and 12 common weeks', () => {
-    const long = wave(0, 200, 1.1)
-    const matrix = correlationMatrix([long, wave(171, 60, 0.7), wave(170, 60, 0.7), wave(300, 60, 0.3)])
-    expect([...matrix.overlap.slice(0, 4)]).toEqual([200, 29, 30, 0])
-    expect([cell(matrix, 0, 1), cell(matrix, 0, 3)]).toEqual([Number.NaN, Number.NaN])
-    expect(cell(matrix, 0, 2)).not.toBeNaN()
-    expect(cell(matrix, 1, 1)).toBe(1)
-    const weeks = [wave(4, 7 * 12, 1.1), wave(4, 7 * 11, 0.7), wave(4, 7 * 20, 0.7)].map(completeWeeks)
-    const weekly = correlationMatrix(weeks)
-    expect([cell(weekly, 0, 0), cell(weekly, 1, 1), cell(weekly, 0, 1)]).toEqual([1, Number.NaN, Number.NaN])
-    expect(cell(weekly, 0, 2)).not.toBeNaN()
-  })
-
-  test('a series that is flat over the overlap has no correlation there, but may have one elsewhere', () => {
-    const sleeper: Series = {
-      period: 'daily',
-      first: 0,
-      values: wave(0, 100, 1.1).values.map((r, i) => (i < 50 ? 0 : r)),
-    }
-    const matrix = correlationMatrix([sleeper, wave(0, 40, 0.7), wave(0, 100, 0.7)])
-    expect(cell(matrix, 0, 1)).toBeNaN()
-    expect(undefinedCellReason(matrix.overlap[1]!, 'daily')).toBe('zero_variance')
-    expect(undefinedCellReason(29, 'daily')).toBe('too_few_points')
-    expect(undefinedCellReason(12, 'weekly')).toBe('zero_variance')
-    expect(cell(matrix, 0, 2)).not.toBeNaN()
-  })
-
-  test('opposite series correlate at exactly -1, whatever the rounding', () => {
-    const up = wave(0, 365, 1.7)
-    const matrix = correlationMatrix([up, { ...up, values: up.values.map(r => -r / 3) }])
-    expect(cell(matrix, 0, 1)).toBeCloseTo(-1, 14)
-    expect(cell(matrix, 0, 1)).toBeGreaterThanOrEqual(-1)
-  })
-
-  test('series that cannot be aligned, and returns that are not finite, are refused', () => {
-    const week: Series = { period: 'weekly', first: 3, values: new Float64Array(20) }
-    expect(() => correlationMatrix([wave(0, 50, 1), week])).toThrow(/series 1 must be daily/)
-    expect(() => correlationMatrix([week, { ...week, first: 5 }])).toThrow(/in step with series 0/)
-    const hole = wave(0, 50, 1)
-    hole.values[7] = Number.NaN
-    expect(() => correlationMatrix([hole])).toThrow(/1970-01-08 .* got NaN/)
+test('the correlation matrix of a subset, in any order, is exactly the sub-matrix', () => {
+  const withOrder = bookOf(1, 12).chain(series =>
+    fc.tuple(fc.constant(series), fc.shuffledSubarray(series.map((_, i) => i))),
+  )
+  forAll(RUNS, withOrder, ([series, positions]) => {
+    const alone = correlationMatrix(positions.map(i => series[i]!))
+    expect(alone).toEqual(subMatrix(correlationMatrix(series), positions))
   })
 })
 
-describe('blocks of rows', () => {
-  test('are all rows once, in order, in at most the given number of blocks', () => {
-    fc.assert(
-      fc.property(fc.nat(300), fc.integer({ min: 1, max: 40 }), (size, count) => {
-        const blocks = rowBlocks(size, count)
-        expect(blocks.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i))).toEqual(
-          Array.from({ length: size }, (_, i) => i),
-        )
-        expect(blocks.length).toBeLessThanOrEqual(count)
-        expect(blocks.every(([from, to]) => to > from)).toBe(true)
-      }),
+test('a correlation matrix has the same bits for any split into blocks of rows, assembled in any order', () => {
+  forAll(RUNS, bookOf(1, 12), fc.integer({ min: 1, max: 14 }), (series, count) => {
+    const blocks = rowBlocks(series.length, count).map(([from, to]) => correlateRows(series, from, to))
+    expect(assembleCorrelation(series.length, blocks.toReversed())).toEqual(correlationMatrix(series))
+  })
+})
+
+test('a correlation matrix agrees with an independent library, over one window and over an overlap', () => {
+  const series = [wave(0, 90, 1.1), wave(0, 90, 0.7), wave(40, 90, 1.3), wave(0, 90, 2.9), wave(10, 60, 0.3)]
+  const matrix = correlationMatrix(series)
+  const common = (x: Series, y: Series): [number[], number[]] => {
+    const first = Math.max(x.first, y.first)
+    const end = Math.min(x.first + x.values.length, y.first + y.values.length)
+    return [
+      [...x.values.slice(first - x.first, end - x.first)],
+      [...y.values.slice(first - y.first, end - y.first)],
+    ]
+  }
+  series.forEach((x, i) => {
+    series.forEach((y, j) => {
+      expect(cell(matrix, i, j)).toBeCloseTo(sampleCorrelation(...common(x, y)), 12)
+      expect(matrix.overlap[i * matrix.size + j]).toBe(common(x, y)[0].length)
+    })
+  })
+})
+
+test('a correlation matrix does not depend on a positive factor on the returns, except for rounding', () => {
+  forAll(RUNS, bookOf(2, 6), fc.double({ min: 0.1, max: 10, noNaN: true }), (series, k) => {
+    const base = correlationMatrix(series)
+    const scaled = correlationMatrix(series.map(each => ({ ...each, values: each.values.map(r => k * r) })))
+    base.rho.forEach((rho, i) => {
+      if (!Number.isNaN(rho)) expect(scaled.rho[i]).toBeCloseTo(rho, 9)
+    })
+  })
+})
+
+test('every cell of a correlation matrix over one window is within 1e-12 of the plain loop over its two series, whatever their scales', () => {
+  const column = fc
+    .tuple(
+      fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 }),
+      fc.nat(20),
     )
+    .map(([values, size]) => Float64Array.from(values, value => value * 10 ** (size - 8)))
+  forAll(RUNS, fc.array(column, { minLength: 2, maxLength: 20 }), columns => {
+    const matrix = correlationMatrix(columns.map(values => ({ period: 'daily', first: 0, values })))
+    columns.forEach((x, i) => {
+      columns.forEach((y, j) => {
+        const off = Math.abs(cell(matrix, i, j) - pearson(x, 0, y, 0, x.length))
+        expect(Number.isNaN(off) ? Number.isNaN(cell(matrix, i, j)) : off <= 1e-12).toBe(true)
+      })
+    })
   })
+})
 
-  test('share the cells of a large matrix about equally', () => {
-    const cells = rowBlocks(1000, 8).map(([from, to]) => ((to - from) * (1000 - from + (1000 - to) + 1)) / 2)
-    expect(Math.max(...cells) / Math.min(...cells)).toBeLessThan(1.05)
-  })
+test('a correlation matrix larger than the cache of a core has every cell in its place', () => {
+  const series = Array.from({ length: 150 }, (_, i) => wave(i % 3, 40, 0.1 + i / 50))
+  const whole = correlationMatrix(series)
+  const blocks = rowBlocks(150, 4).map(([from, to]) => correlateRows(series, from, to))
+  expect(assembleCorrelation(150, blocks)).toEqual(whole)
+  for (const [i, j] of [
+    [0, 1],
+    [3, 149],
+    [63, 64],
+    [66, 129],
+    [140, 70],
+    [149, 148],
+  ] as const) {
+    expect(correlationMatrix([series[i]!, series[j]!])).toEqual(subMatrix(whole, [i, j]))
+  }
+})
 
-  test('a matrix is refused if rows are missing, duplicated, or of another size', () => {
-    const series = [wave(0, 40, 1), wave(0, 40, 2), wave(0, 40, 3)]
-    const head = correlateRows(series, 0, 2)
-    const tail = correlateRows(series, 2, 3)
-    expect(() => assembleCorrelation(3, [head])).toThrow(/got no more where row 2 is next/)
-    expect(() => assembleCorrelation(3, [tail])).toThrow(/got rows 2 to 3 of 3 where row 0 is next/)
-    expect(() => assembleCorrelation(3, [head, head, tail])).toThrow(/each once/)
-    expect(() => assembleCorrelation(4, [head, tail])).toThrow(/of 3/)
-    expect(assembleCorrelation(0, []).rho).toHaveLength(0)
+test('a cell of a correlation matrix needs 30 common days, or 12 common weeks', () => {
+  const long = wave(0, 200, 1.1)
+  const matrix = correlationMatrix([long, wave(171, 60, 0.7), wave(170, 60, 0.7), wave(300, 60, 0.3)])
+  expect([...matrix.overlap.slice(0, 4)]).toEqual([200, 29, 30, 0])
+  expect([cell(matrix, 0, 1), cell(matrix, 0, 3)]).toEqual([Number.NaN, Number.NaN])
+  expect(cell(matrix, 0, 2)).not.toBeNaN()
+  expect(cell(matrix, 1, 1)).toBe(1)
+  const weeks = [wave(4, 7 * 12, 1.1), wave(4, 7 * 11, 0.7), wave(4, 7 * 20, 0.7)].map(completeWeeks)
+  const weekly = correlationMatrix(weeks)
+  expect([cell(weekly, 0, 0), cell(weekly, 1, 1), cell(weekly, 0, 1)]).toEqual([1, Number.NaN, Number.NaN])
+  expect(cell(weekly, 0, 2)).not.toBeNaN()
+})
+
+test('a series that is flat over the overlap has no correlation there, but may have one elsewhere', () => {
+  const sleeper: Series = {
+    period: 'daily',
+    first: 0,
+    values: wave(0, 100, 1.1).values.map((r, i) => (i < 50 ? 0 : r)),
+  }
+  const matrix = correlationMatrix([sleeper, wave(0, 40, 0.7), wave(0, 100, 0.7)])
+  expect(cell(matrix, 0, 1)).toBeNaN()
+  expect(undefinedCellReason(matrix.overlap[1]!, 'daily')).toBe('zero_variance')
+  expect(undefinedCellReason(29, 'daily')).toBe('too_few_points')
+  expect(undefinedCellReason(12, 'weekly')).toBe('zero_variance')
+  expect(cell(matrix, 0, 2)).not.toBeNaN()
+})
+
+test('opposite series correlate at exactly -1, whatever the rounding', () => {
+  const up = wave(0, 365, 1.7)
+  const matrix = correlationMatrix([up, { ...up, values: up.values.map(r => -r / 3) }])
+  expect(cell(matrix, 0, 1)).toBeCloseTo(-1, 14)
+  expect(cell(matrix, 0, 1)).toBeGreaterThanOrEqual(-1)
+})
+
+test('series that cannot be aligned, and returns that are not finite, have no correlation matrix', () => {
+  const week: Series = { period: 'weekly', first: 3, values: new Float64Array(20) }
+  expect(() => correlationMatrix([wave(0, 50, 1), week])).toThrow(/series 1 must be daily/)
+  expect(() => correlationMatrix([week, { ...week, first: 5 }])).toThrow(/in step with series 0/)
+  const hole = wave(0, 50, 1)
+  hole.values[7] = Number.NaN
+  expect(() => correlationMatrix([hole])).toThrow(/1970-01-08 .* got NaN/)
+})
+
+test('the blocks of rows are all rows once, in order, in at most the given number of blocks', () => {
+  forAll(fc.nat(300), fc.integer({ min: 1, max: 40 }), (size, count) => {
+    const blocks = rowBlocks(size, count)
+    expect(blocks.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i))).toEqual(
+      Array.from({ length: size }, (_, i) => i),
+    )
+    expect(blocks.length).toBeLessThanOrEqual(count)
+    expect(blocks.every(([from, to]) => to > from)).toBe(true)
   })
+})
+
+test('the blocks of rows share the cells of a large matrix about equally', () => {
+  const cells = rowBlocks(1000, 8).map(([from, to]) => ((to - from) * (1000 - from + (1000 - to) + 1)) / 2)
+  expect(Math.max(...cells) / Math.min(...cells)).toBeLessThan(1.05)
+})
+
+test('a matrix is refused if rows are missing, duplicated, or of another size', () => {
+  const series = [wave(0, 40, 1), wave(0, 40, 2), wave(0, 40, 3)]
+  const head = correlateRows(series, 0, 2)
+  const tail = correlateRows(series, 2, 3)
+  expect(() => assembleCorrelation(3, [head])).toThrow(/got no more where row 2 is next/)
+  expect(() => assembleCorrelation(3, [tail])).toThrow(/got rows 2 to 3 of 3 where row 0 is next/)
+  expect(() => assembleCorrelation(3, [head, head, tail])).toThrow(/each once/)
+  expect(() => assembleCorrelation(4, [head, tail])).toThrow(/of 3/)
+  expect(assembleCorrelation(0, []).rho).toHaveLength(0)
 })

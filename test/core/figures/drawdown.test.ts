@@ -1,5 +1,4 @@
-import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   daysUnderwater,
   deepestEpisodes,
@@ -12,151 +11,138 @@ import {
 import { equityCurve, equityFromBaseline, ruinIndex } from '#core/figures/equity-curve.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { longestRun } from '#core/figures/moments.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { returnsOf } from './arbitraries.ts'
 import { figuresFrom } from './series.ts'
 
-describe('equity curve', () => {
-  test('the first point is 1 plus the first return, exactly', () => {
-    expect([...equityCurve(Float64Array.of(0.1, -0.5, 0))]).toEqual([1.1, 0.55, 0.55])
-  })
+test('the first point of an equity curve is 1 plus the first return, exactly', () => {
+  expect([...equityCurve(Float64Array.of(0.1, -0.5, 0))]).toEqual([1.1, 0.55, 0.55])
+})
 
-  test('a factor multiplies every return before it is compounded', () => {
-    expect([...equityCurve(Float64Array.of(0.1, -0.25), 2)]).toEqual([1.2, 0.6])
-  })
+test('a factor multiplies every return before it is compounded', () => {
+  expect([...equityCurve(Float64Array.of(0.1, -0.25), 2)]).toEqual([1.2, 0.6])
+})
 
-  test('the baseline is the same curve with the point 1 before it', () => {
-    fc.assert(
-      fc.property(returnsOf(0, 50), returns => {
-        const withBaseline = equityFromBaseline(returns)
-        expect(withBaseline[0]).toBe(1)
-        expect(withBaseline.slice(1)).toEqual(equityCurve(returns))
-      }),
-    )
+test('the equity from a baseline is the same curve with the point 1 before it', () => {
+  forAll(returnsOf(0, 50), returns => {
+    const withBaseline = equityFromBaseline(returns)
+    expect(withBaseline[0]).toBe(1)
+    expect(withBaseline.slice(1)).toEqual(equityCurve(returns))
   })
+})
 
-  test('after a day of -100 % or worse the equity stays 0, even if two such days would multiply to a gain', () => {
-    expect([...equityCurve(Float64Array.of(0.5, -1.5, -3, 1))]).toEqual([1.5, 0, 0, 0])
-    expect([...equityCurve(Float64Array.of(-1, 5))]).toEqual([0, 0])
-    expect(equityCurve(Float64Array.of(-3, -1)).every(level => Object.is(level, 0))).toBe(true)
-  })
+test('the equity stays 0 after a day of -100 % or worse, even if two such days would multiply to a gain', () => {
+  expect([...equityCurve(Float64Array.of(0.5, -1.5, -3, 1))]).toEqual([1.5, 0, 0, 0])
+  expect([...equityCurve(Float64Array.of(-1, 5))]).toEqual([0, 0])
+  expect(equityCurve(Float64Array.of(-3, -1)).every(level => Object.is(level, 0))).toBe(true)
+})
 
-  test('ruin is found at its first point, and an account that survives has none', () => {
-    expect(ruinIndex(equityFromBaseline(Float64Array.of(0.5, -1.5, -3, 1)))).toBe(2)
-    expect(ruinIndex(equityFromBaseline(Float64Array.of(0.5, -0.99)))).toBeNull()
-    expect(ruinIndex(equityFromBaseline(new Float64Array(0)))).toBeNull()
-  })
+test('ruin is found at its first point, and an account that survives has none', () => {
+  expect(ruinIndex(equityFromBaseline(Float64Array.of(0.5, -1.5, -3, 1)))).toBe(2)
+  expect(ruinIndex(equityFromBaseline(Float64Array.of(0.5, -0.99)))).toBeNull()
+  expect(ruinIndex(equityFromBaseline(new Float64Array(0)))).toBeNull()
+})
 
-  test('a return that is not finite is refused by its position and does not count as ruin', () => {
-    expect(() => equityCurve(Float64Array.of(0.1, Number.NaN))).toThrow(/return 1 .* got NaN/)
-    expect(() => equityCurve(Float64Array.of(-Infinity))).toThrow(/return 0 /)
-  })
+test('a return of an equity curve that is not finite is refused by its position and does not count as ruin', () => {
+  expect(() => equityCurve(Float64Array.of(0.1, Number.NaN))).toThrow(/return 1 .* got NaN/)
+  expect(() => equityCurve(Float64Array.of(-Infinity))).toThrow(/return 0 /)
+})
 
-  test('an equity beyond the range of a double is refused', () => {
-    expect(() => equityCurve(new Float64Array(400).fill(10))).toThrow(/leave the equity finite/)
-  })
+test('an equity beyond the range of a double is refused', () => {
+  expect(() => equityCurve(new Float64Array(400).fill(10))).toThrow(/leave the equity finite/)
 })
 
 const depthsOf = (...returns: number[]): Float64Array =>
   drawdowns(equityFromBaseline(Float64Array.from(returns)))
 
-describe('drawdowns', () => {
-  test('the baseline is a peak: a loss on the first day is a drawdown', () => {
-    expect([...depthsOf(-0.25, 0.1)]).toEqual([-0.25, 0.75 * 1.1 - 1])
-  })
-
-  test('a drawdown is 0 exactly when the equity is not below its earlier peak by more than rounding', () => {
-    fc.assert(
-      fc.property(returnsOf(1, 200), returns => {
-        const curve = equityFromBaseline(returns)
-        drawdowns(curve).forEach((depth, day) => {
-          const peak = Math.max(...curve.subarray(0, day + 1))
-          expect(depth < 0).toBe(curve[day + 1]! < peak * (1 - 1e-12))
-          expect(depth).toBeGreaterThanOrEqual(-1)
-          if (depth < 0) expect(depth).toBeCloseTo(curve[day + 1]! / peak - 1, 14)
-        })
-      }),
-    )
-  })
-
-  test('the rounding error after a recovery is not a drawdown', () => {
-    const depths = depthsOf(0.1, -0.1, 1 / 0.9 - 1, 1e-14, -1e-14)
-    expect(depths[2]).toBe(0)
-    expect(daysUnderwater(depths)).toBe(1)
-  })
-
-  test('a ruined account stays at -100 %', () => {
-    expect([...depthsOf(0.1, -1, 0.5)]).toEqual([0, -1, -1])
-  })
-
-  test('without a day under water the deepest drawdown is 0', () => {
-    expect(maxDrawdown(depthsOf(0.1, 0, 0.2))).toBe(0)
-    expect(maxDrawdown(depthsOf())).toBe(0)
-  })
-
-  test('ulcer and pain index average over all days, those at a peak included', () => {
-    const depths = Float64Array.of(0, -0.1, -0.3, 0)
-    expect(ulcerIndex(depths)).toBeCloseTo(Math.sqrt(0.1 / 4), 15)
-    expect(painIndex(depths)).toBeCloseTo(0.1, 15)
-  })
+test('the baseline is a peak: a loss on the first day is a drawdown', () => {
+  expect([...depthsOf(-0.25, 0.1)]).toEqual([-0.25, 0.75 * 1.1 - 1])
 })
 
-describe('the averages over drawdowns', () => {
-  const averagesOf = (...returns: number[]) => {
-    const { drawdowns: block } = figuresFrom('2024-01-01', returns).fund_dd
-    const { count, lasting_count, average_depth_pct, average_underwater_days } = block
-    return { count, lasting_count, average_depth_pct, average_underwater_days }
-  }
-
-  test('leave out a dip of one day', () => {
-    const figures = averagesOf(-0.1, 0.5, -0.2, -0.5, 2, -0.01, 0.5)
-    expect(figures).toMatchObject({ count: 3, lasting_count: 1, average_underwater_days: 2 })
-    expect(figures.average_depth_pct).toBeCloseTo(-60, 12)
-  })
-
-  test('are undefined if all dips are of one day, the open one too', () => {
-    const none = undefinedBecause('no_drawdown')
-    const all = { average_depth_pct: none, average_underwater_days: none }
-    expect(averagesOf(-0.1, 0.5, -0.1)).toEqual({ count: 2, lasting_count: 0, ...all })
-  })
-
-  test('have an open drawdown from its second day on', () => {
-    expect(averagesOf(0.1, -0.1, -0.1)).toMatchObject({ lasting_count: 1, average_underwater_days: 2 })
-  })
-})
-
-describe('drawdown episodes', () => {
-  test('a series that starts under water has its episode from the baseline on', () => {
-    expect(drawdownEpisodes(depthsOf(-0.5, 1, 0, -0.1))).toEqual([
-      { peak: -1, trough: 0, recovery: 1, depth: -0.5, underwaterDays: 1 },
-      { peak: 2, trough: 3, recovery: null, depth: 0.9 - 1, underwaterDays: 1 },
-    ])
-  })
-
-  test('the trough is the first of equal depths', () => {
-    expect(drawdownEpisodes(Float64Array.of(-0.1, -0.2, -0.2, 0))[0]).toMatchObject({
-      trough: 1,
-      recovery: 3,
+test('a drawdown is 0 exactly when the equity is not below its earlier peak by more than rounding', () => {
+  forAll(returnsOf(1, 200), returns => {
+    const curve = equityFromBaseline(returns)
+    drawdowns(curve).forEach((depth, day) => {
+      const peak = Math.max(...curve.subarray(0, day + 1))
+      expect(depth < 0).toBe(curve[day + 1]! < peak * (1 - 1e-12))
+      expect(depth).toBeGreaterThanOrEqual(-1)
+      if (depth < 0) expect(depth).toBeCloseTo(curve[day + 1]! / peak - 1, 14)
     })
   })
+})
 
-  test('together they are all days under water, the longest is the longest run, and one has the deepest day', () => {
-    fc.assert(
-      fc.property(returnsOf(1, 200), returns => {
-        const depths = drawdowns(equityFromBaseline(returns))
-        const episodes = drawdownEpisodes(depths)
-        const lengths = episodes.map(({ underwaterDays }) => underwaterDays)
-        expect(lengths.reduce((sum, days) => sum + days, 0)).toBe(daysUnderwater(depths))
-        expect(Math.max(0, ...lengths)).toBe(longestRun(depths, -1))
-        expect(deepestEpisodes(episodes, 1)[0]?.depth ?? 0).toBe(maxDrawdown(depths))
-        expect(episodes.slice(0, -1).every(({ recovery }) => recovery !== null)).toBe(true)
-      }),
-    )
-  })
+test('the rounding error after a recovery is not a drawdown', () => {
+  const depths = depthsOf(0.1, -0.1, 1 / 0.9 - 1, 1e-14, -1e-14)
+  expect(depths[2]).toBe(0)
+  expect(daysUnderwater(depths)).toBe(1)
+})
 
-  test('the deepest come first, equal ones by date, at most the given number', () => {
-    const depths = Float64Array.of(-0.1, 0, -0.3, 0, -0.1, 0, -0.2)
-    expect(deepestEpisodes(drawdownEpisodes(depths), 3).map(({ peak }) => peak)).toEqual([1, 5, -1])
+test('a ruined account stays at -100 %', () => {
+  expect([...depthsOf(0.1, -1, 0.5)]).toEqual([0, -1, -1])
+})
+
+test('the deepest drawdown is 0 if no day is under water', () => {
+  expect(maxDrawdown(depthsOf(0.1, 0, 0.2))).toBe(0)
+  expect(maxDrawdown(depthsOf())).toBe(0)
+})
+
+test('ulcer and pain index average over all days, those at a peak included', () => {
+  const depths = Float64Array.of(0, -0.1, -0.3, 0)
+  expect(ulcerIndex(depths)).toBeCloseTo(Math.sqrt(0.1 / 4), 15)
+  expect(painIndex(depths)).toBeCloseTo(0.1, 15)
+})
+
+const averagesOf = (...returns: number[]) => {
+  const { drawdowns: block } = figuresFrom('2024-01-01', returns).fund_dd
+  const { count, lasting_count, average_depth_pct, average_underwater_days } = block
+  return { count, lasting_count, average_depth_pct, average_underwater_days }
+}
+
+test('the averages over drawdowns leave out a dip of one day', () => {
+  const figures = averagesOf(-0.1, 0.5, -0.2, -0.5, 2, -0.01, 0.5)
+  expect(figures).toMatchObject({ count: 3, lasting_count: 1, average_underwater_days: 2 })
+  expect(figures.average_depth_pct).toBeCloseTo(-60, 12)
+})
+
+test('the averages over drawdowns are undefined if all dips are of one day, the open one too', () => {
+  const none = undefinedBecause('no_drawdown')
+  const all = { average_depth_pct: none, average_underwater_days: none }
+  expect(averagesOf(-0.1, 0.5, -0.1)).toEqual({ count: 2, lasting_count: 0, ...all })
+})
+
+test('the averages over drawdowns have an open drawdown from its second day on', () => {
+  expect(averagesOf(0.1, -0.1, -0.1)).toMatchObject({ lasting_count: 1, average_underwater_days: 2 })
+})
+
+test('a series that starts under water has its episode from the baseline on', () => {
+  expect(drawdownEpisodes(depthsOf(-0.5, 1, 0, -0.1))).toEqual([
+    { peak: -1, trough: 0, recovery: 1, depth: -0.5, underwaterDays: 1 },
+    { peak: 2, trough: 3, recovery: null, depth: 0.9 - 1, underwaterDays: 1 },
+  ])
+})
+
+test('the trough of a drawdown is the first of equal depths', () => {
+  expect(drawdownEpisodes(Float64Array.of(-0.1, -0.2, -0.2, 0))[0]).toMatchObject({
+    trough: 1,
+    recovery: 3,
   })
+})
+
+test('the drawdowns together are all days under water, the longest is the longest run, and one has the deepest day', () => {
+  forAll(returnsOf(1, 200), returns => {
+    const depths = drawdowns(equityFromBaseline(returns))
+    const episodes = drawdownEpisodes(depths)
+    const lengths = episodes.map(({ underwaterDays }) => underwaterDays)
+    expect(lengths.reduce((sum, days) => sum + days, 0)).toBe(daysUnderwater(depths))
+    expect(Math.max(0, ...lengths)).toBe(longestRun(depths, -1))
+    expect(deepestEpisodes(episodes, 1)[0]?.depth ?? 0).toBe(maxDrawdown(depths))
+    expect(episodes.slice(0, -1).every(({ recovery }) => recovery !== null)).toBe(true)
+  })
+})
+
+test('the deepest drawdowns come first, equal ones by date, at most the given number', () => {
+  const depths = Float64Array.of(-0.1, 0, -0.3, 0, -0.1, 0, -0.2)
+  expect(deepestEpisodes(drawdownEpisodes(depths), 3).map(({ peak }) => peak)).toEqual([1, 5, -1])
 })
 
 test('a run is broken by zero and by the other sign, and may be unfinished', () => {

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import type { Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
 import { constant, dailyFrom, figuresFrom, figuresOf, ledgers, trade } from './series.ts'
 
@@ -16,249 +17,229 @@ const ABSENT = new Set(['no_trades', 'unknown_leverage', 'no_module'])
 /** 2024-01-01 to 2024-03-10; at k = 2, half of it is lost on 2024-02-15 and the rest with it. */
 const returns = [...constant(0.01, 45), -0.5, ...constant(0.01, 24)]
 
-describe('a ruined account', () => {
-  const figures = figuresFrom('2024-01-01', returns, 2)
+const figures = figuresFrom('2024-01-01', returns, 2)
 
-  test('is ruined by a day of exactly -100 %, and only at that risk', () => {
-    expect(figures).toMatchObject({
-      ruined: true,
-      ruin_t: '2024-02-15',
-      net_return_pct: -100,
-      max_drawdown_pct: -100,
-    })
-    expect(figuresFrom('2024-01-01', returns, 1.999)).toMatchObject({ ruined: false, ruin_t: null })
+test('an account is ruined by a day of exactly -100 %, and only at that risk', () => {
+  expect(figures).toMatchObject({
+    ruined: true,
+    ruin_t: '2024-02-15',
+    net_return_pct: -100,
+    max_drawdown_pct: -100,
   })
+  expect(figuresFrom('2024-01-01', returns, 1.999)).toMatchObject({ ruined: false, ruin_t: null })
+})
 
-  test('has no ratios, and a CAGR of -100 only if the series is long enough for one', () => {
-    expect(figures.cagr_pct).toEqual(undefinedBecause('less_than_one_year'))
-    expect(figures.sharpe_weekly_annualized).toEqual(RUIN)
-    const { trials, ...ratios } = figures.fund_dd.risk_adjusted
-    for (const figure of Object.values(ratios)) expect(figure).toEqual(RUIN)
-    expect(trials).toEqual(undefinedBecause('no_trials'))
-    expect(figuresFrom('2023-01-01', [...constant(0, 365), -1]).cagr_pct).toBe(-100)
+test('a ruined account has no ratios, and a CAGR of -100 only if the series is long enough for one', () => {
+  expect(figures.cagr_pct).toEqual(undefinedBecause('less_than_one_year'))
+  expect(figures.sharpe_weekly_annualized).toEqual(RUIN)
+  const { trials, ...ratios } = figures.fund_dd.risk_adjusted
+  for (const figure of Object.values(ratios)) expect(figure).toEqual(RUIN)
+  expect(trials).toEqual(undefinedBecause('no_trials'))
+  expect(figuresFrom('2023-01-01', [...constant(0, 365), -1]).cagr_pct).toBe(-100)
+})
+
+test('a ruined account is under water from then on, in a drawdown that stays open', () => {
+  const { drawdowns } = figures.fund_dd
+  expect(figures.time_underwater).toEqual({ longest_days: 25, total_days: 25 })
+  expect(drawdowns).toMatchObject({ count: 1, current_drawdown_pct: -100, current_underwater_days: 25 })
+  expect(drawdowns.worst[0]).toMatchObject({ trough_t: '2024-02-15', recovery_t: null, depth_pct: -100 })
+  expect([drawdowns.average_depth_pct, drawdowns.cdar_95_pct, drawdowns.worst_7d_return_pct]).toEqual([
+    RUIN,
+    RUIN,
+    RUIN,
+  ])
+})
+
+test('a ruined account has tables up to the period of its ruin, and no statistics of them', () => {
+  const { monthly, annual } = figures.fund_dd
+  expect(monthly.table.map(({ month, return_pct }) => [month, Math.round(return_pct)])).toEqual([
+    [1, 85],
+    [2, -100],
+  ])
+  expect(annual.table).toMatchObject([{ year: 2024, return_pct: -100, max_drawdown_pct: -100, sharpe: null }])
+  expect([monthly.best_month_pct, annual.ytd_pct, annual.trailing_30d_return_pct]).toEqual([RUIN, RUIN, RUIN])
+})
+
+test('an account that is ruined on the first day of a year has that year, and that month, as the last', () => {
+  const { monthly, annual } = figuresFrom('2023-12-31', [0.1, -1, 0.1, 0.1]).fund_dd
+  expect(monthly.table).toMatchObject([{ month: 12 }, { month: 1, return_pct: -100 }])
+  expect(annual.table).toMatchObject([{ year: 2023 }, { year: 2024, return_pct: -100, days: 3 }])
+})
+
+test('a ruined account keeps the figures of its ledger', () => {
+  const { fund_dd, win_rate_pct } = figuresOf(dailyFrom('2024-01-01', returns), 2, [
+    trade('2024-01-05T00:00:00Z', 168, 0.07),
+  ])
+  expect(win_rate_pct).toBe(100)
+  expect(fund_dd.exposure.time_in_market_pct).toBeCloseTo(10, 12)
+  expect(fund_dd.trades.expectancy_pct).toBeCloseTo(14, 12)
+})
+
+test('a ruined account publishes no number that is not finite', () => {
+  expect(() => splitFigures(figures)).not.toThrow()
+  expect(() => splitFigures(figuresFrom('2024-01-01', [-1, -5, 3]))).not.toThrow()
+})
+
+test('a series without a day has no date, no loss and no ratio, and trade figures as usual', () => {
+  const { values, undefined: reasons } = splitFigures(figuresOf(dailyFrom('2024-01-01', [])))
+  expect(values).toMatchObject({
+    n_days: 0,
+    n_weeks: 0,
+    start: null,
+    end: null,
+    net_return_pct: 0,
+    max_drawdown_pct: 0,
+    time_underwater: { longest_days: 0, total_days: 0 },
   })
+  const { cagr_pct, win_rate_pct, ...others } = reasons
+  expect([cagr_pct, win_rate_pct]).toEqual(['less_than_one_year', 'no_trades'])
+  expect(others.sharpe_daily_annualized).toBe('too_few_points')
+})
 
-  test('is under water from then on, in a drawdown that stays open', () => {
-    const { drawdowns } = figures.fund_dd
-    expect(figures.time_underwater).toEqual({ longest_days: 25, total_days: 25 })
-    expect(drawdowns).toMatchObject({ count: 1, current_drawdown_pct: -100, current_underwater_days: 25 })
-    expect(drawdowns.worst[0]).toMatchObject({ trough_t: '2024-02-15', recovery_t: null, depth_pct: -100 })
-    expect([drawdowns.average_depth_pct, drawdowns.cdar_95_pct, drawdowns.worst_7d_return_pct]).toEqual([
-      RUIN,
-      RUIN,
-      RUIN,
-    ])
-  })
-
-  test('has tables up to the period of its ruin, and no statistics of them', () => {
-    const { monthly, annual } = figures.fund_dd
-    expect(monthly.table.map(({ month, return_pct }) => [month, Math.round(return_pct)])).toEqual([
-      [1, 85],
-      [2, -100],
-    ])
-    expect(annual.table).toMatchObject([
-      { year: 2024, return_pct: -100, max_drawdown_pct: -100, sharpe: null },
-    ])
-    expect([monthly.best_month_pct, annual.ytd_pct, annual.trailing_30d_return_pct]).toEqual([
-      RUIN,
-      RUIN,
-      RUIN,
-    ])
-  })
-
-  test('on the first day of a year has that year, and that month, as the last', () => {
-    const { monthly, annual } = figuresFrom('2023-12-31', [0.1, -1, 0.1, 0.1]).fund_dd
-    expect(monthly.table).toMatchObject([{ month: 12 }, { month: 1, return_pct: -100 }])
-    expect(annual.table).toMatchObject([{ year: 2023 }, { year: 2024, return_pct: -100, days: 3 }])
-  })
-
-  test('keeps the figures of its ledger', () => {
-    const { fund_dd, win_rate_pct } = figuresOf(dailyFrom('2024-01-01', returns), 2, [
-      trade('2024-01-05T00:00:00Z', 168, 0.07),
-    ])
-    expect(win_rate_pct).toBe(100)
-    expect(fund_dd.exposure.time_in_market_pct).toBeCloseTo(10, 12)
-    expect(fund_dd.trades.expectancy_pct).toBeCloseTo(14, 12)
-  })
-
-  test('publishes no number that is not finite', () => {
-    expect(() => splitFigures(figures)).not.toThrow()
-    expect(() => splitFigures(figuresFrom('2024-01-01', [-1, -5, 3]))).not.toThrow()
+test('every reason of a series of fewer than two days is too_few_points, except for CAGR and what is not there', () => {
+  const ofYear = [
+    'cagr_pct',
+    'fund_dd/risk_adjusted/calmar',
+    'fund_dd/risk_adjusted/ulcer_performance_index',
+    'fund_dd/benchmark/cagr_pct',
+    'fund_dd/benchmark/excess_cagr_pct',
+    'fund_dd/since_publication/before/cagr_pct',
+    'fund_dd/since_publication/after/cagr_pct',
+  ]
+  const publication = { since: '2030-01-01T00:15:00Z', isNew: false }
+  forAll(dailySeries(0, 1), daily => {
+    const { undefined: reasons } = splitFigures(
+      figuresOf(daily, 1, [], { benchmark: daily, trials: 3, publication }),
+    )
+    for (const [path, reason] of Object.entries(reasons)) {
+      if (ofYear.includes(path)) expect(reason, path).toBe('less_than_one_year')
+      else if (!ABSENT.has(reason)) expect(reason, path).toBe('too_few_points')
+    }
   })
 })
 
-describe('short series', () => {
-  test('without a day there is no date, no loss and no ratio, and trade figures are as usual', () => {
-    const { values, undefined: reasons } = splitFigures(figuresOf(dailyFrom('2024-01-01', [])))
-    expect(values).toMatchObject({
-      n_days: 0,
-      n_weeks: 0,
-      start: null,
-      end: null,
-      net_return_pct: 0,
-      max_drawdown_pct: 0,
-      time_underwater: { longest_days: 0, total_days: 0 },
-    })
-    const { cagr_pct, win_rate_pct, ...others } = reasons
-    expect([cagr_pct, win_rate_pct]).toEqual(['less_than_one_year', 'no_trades'])
-    expect(others.sharpe_daily_annualized).toBe('too_few_points')
-  })
-
-  test('of fewer than two days, every reason is too_few_points, except for CAGR and what is not there', () => {
-    const ofYear = [
-      'cagr_pct',
-      'fund_dd/risk_adjusted/calmar',
-      'fund_dd/risk_adjusted/ulcer_performance_index',
-      'fund_dd/benchmark/cagr_pct',
-      'fund_dd/benchmark/excess_cagr_pct',
-      'fund_dd/since_publication/before/cagr_pct',
-      'fund_dd/since_publication/after/cagr_pct',
-    ]
-    const publication = { since: '2030-01-01T00:15:00Z', isNew: false }
-    fc.assert(
-      fc.property(dailySeries(0, 1), daily => {
-        const { undefined: reasons } = splitFigures(
-          figuresOf(daily, 1, [], { benchmark: daily, trials: 3, publication }),
-        )
-        for (const [path, reason] of Object.entries(reasons)) {
-          if (ofYear.includes(path)) expect(reason, path).toBe('less_than_one_year')
-          else if (!ABSENT.has(reason)) expect(reason, path).toBe('too_few_points')
-        }
-      }),
-    )
-  })
-
-  test('of any length, every figure is a finite number or undefined for a reason', () => {
-    fc.assert(
-      fc.property(
-        dailySeries(0, 40),
-        ledgers,
-        fc.double({ min: 0.01, max: 20, noNaN: true }),
-        (daily, trades, k) => {
-          const reversed = { ...daily, values: daily.values.toReversed() }
-          const declared = { benchmark: reversed, trials: 1 + trades.length }
-          expect(() => splitFigures(figuresOf(daily, k, trades))).not.toThrow()
-          expect(() => splitFigures(figuresOf(daily, k, trades, declared))).not.toThrow()
-        },
-      ),
-      { numRuns: 300 },
-    )
-  })
+test('every figure of a series of any length is a finite number or undefined for a reason', () => {
+  forAll(
+    300,
+    dailySeries(0, 40),
+    ledgers,
+    fc.double({ min: 0.01, max: 20, noNaN: true }),
+    (daily, trades, k) => {
+      const reversed = { ...daily, values: daily.values.toReversed() }
+      const declared = { benchmark: reversed, trials: 1 + trades.length }
+      expect(() => splitFigures(figuresOf(daily, k, trades))).not.toThrow()
+      expect(() => splitFigures(figuresOf(daily, k, trades, declared))).not.toThrow()
+    },
+  )
 })
 
-describe('the figures refuse', () => {
-  const daily = dailyFrom('2024-01-01', [0.1, -0.1])
+const daily = dailyFrom('2024-01-01', [0.1, -0.1])
 
-  test('series of the wrong period, or in the wrong order', () => {
-    expect(() => performanceFigures(daily, daily, 1)).toThrow(/need a weekly series here, got a daily one/)
-    expect(() => performanceFigures(completeWeeks(daily), daily, 1)).toThrow(/need a daily series/)
-  })
+test('the figures refuse series of the wrong period, or in the wrong order', () => {
+  expect(() => performanceFigures(daily, daily, 1)).toThrow(/need a weekly series here, got a daily one/)
+  expect(() => performanceFigures(completeWeeks(daily), daily, 1)).toThrow(/need a daily series/)
+})
 
-  test('a return that is not finite, by its date', () => {
-    expect(() => figuresOf(dailyFrom('2024-01-01', [0.1]))).not.toThrow()
-    const broken: Series = { ...daily, values: Float64Array.of(0.1, Number.NaN) }
-    const weekly = completeWeeks(daily)
-    expect(() => performanceFigures(broken, weekly, 1)).toThrow(/daily return of 2024-01-02 .* got NaN/)
-  })
+test('the figures refuse a return that is not finite, by its date', () => {
+  expect(() => figuresOf(dailyFrom('2024-01-01', [0.1]))).not.toThrow()
+  const broken: Series = { ...daily, values: Float64Array.of(0.1, Number.NaN) }
+  const weekly = completeWeeks(daily)
+  expect(() => performanceFigures(broken, weekly, 1)).toThrow(/daily return of 2024-01-02 .* got NaN/)
 })
 
 // One example by hand for each trap that libraries of performance statistics have fallen into.
 
-describe('traps', () => {
-  test('two days of ruin do not multiply to a positive net return', () => {
-    // (1 - 1.2) * (1 - 1.5) = +0.1 would be the product.
-    const figures = figuresFrom('2024-01-01', [0.5, -0.6, -0.75, 0.2], 2)
-    expect(figures).toMatchObject({
-      net_return_pct: -100,
-      max_drawdown_pct: -100,
-      ruined: true,
-      ruin_t: '2024-01-02',
-    })
-    expect(figures.time_underwater).toEqual({ longest_days: 3, total_days: 3 })
+test('two days of ruin do not multiply to a positive net return', () => {
+  // (1 - 1.2) * (1 - 1.5) = +0.1 would be the product.
+  const figures = figuresFrom('2024-01-01', [0.5, -0.6, -0.75, 0.2], 2)
+  expect(figures).toMatchObject({
+    net_return_pct: -100,
+    max_drawdown_pct: -100,
+    ruined: true,
+    ruin_t: '2024-01-02',
   })
+  expect(figures.time_underwater).toEqual({ longest_days: 3, total_days: 3 })
+})
 
-  test('a constant series has no Sharpe ratio, and no volatility', () => {
-    const figures = figuresFrom('2023-01-01', constant(0.001, 400))
-    expect(figures.sharpe_daily_annualized).toEqual(undefinedBecause('zero_variance'))
-    expect(figures.sharpe_weekly_annualized).toEqual(undefinedBecause('zero_variance'))
-    expect(figures.fund_dd.risk_adjusted.volatility_annualized_pct).toBe(0)
-  })
+test('a constant series has no Sharpe ratio, and no volatility', () => {
+  const figures = figuresFrom('2023-01-01', constant(0.001, 400))
+  expect(figures.sharpe_daily_annualized).toEqual(undefinedBecause('zero_variance'))
+  expect(figures.sharpe_weekly_annualized).toEqual(undefinedBecause('zero_variance'))
+  expect(figures.fund_dd.risk_adjusted.volatility_annualized_pct).toBe(0)
+})
 
-  test('a loss on the first day is a drawdown from the opening equity', () => {
-    const { max_drawdown_pct, fund_dd } = figuresFrom('2024-01-01', [-0.25, 0.1, 0.5])
-    expect(max_drawdown_pct).toBe(-25)
-    expect(fund_dd.drawdowns.worst).toEqual([
-      {
-        peak_t: '2023-12-31',
-        trough_t: '2024-01-01',
-        recovery_t: '2024-01-03',
-        depth_pct: -25,
-        days_to_trough: 1,
-        days_to_recovery: 2,
-        underwater_days: 2,
-      },
-    ])
-  })
+test('a loss on the first day is a drawdown from the opening equity', () => {
+  const { max_drawdown_pct, fund_dd } = figuresFrom('2024-01-01', [-0.25, 0.1, 0.5])
+  expect(max_drawdown_pct).toBe(-25)
+  expect(fund_dd.drawdowns.worst).toEqual([
+    {
+      peak_t: '2023-12-31',
+      trough_t: '2024-01-01',
+      recovery_t: '2024-01-03',
+      depth_pct: -25,
+      days_to_trough: 1,
+      days_to_recovery: 2,
+      underwater_days: 2,
+    },
+  ])
+})
 
-  test('a series that starts under water and never recovers is one drawdown, open from the first day', () => {
-    const { time_underwater, fund_dd } = figuresFrom('2024-01-01', [-0.5, 0.1, 0.1])
-    expect(time_underwater).toEqual({ longest_days: 3, total_days: 3 })
-    expect(fund_dd.drawdowns).toMatchObject({
-      count: 1,
-      current_underwater_days: 3,
-      pct_time_underwater: 100,
-    })
-    expect(fund_dd.drawdowns.worst[0]).toMatchObject({ recovery_t: null, days_to_recovery: null })
+test('a series that starts under water and never recovers is one drawdown, open from the first day', () => {
+  const { time_underwater, fund_dd } = figuresFrom('2024-01-01', [-0.5, 0.1, 0.1])
+  expect(time_underwater).toEqual({ longest_days: 3, total_days: 3 })
+  expect(fund_dd.drawdowns).toMatchObject({
+    count: 1,
+    current_underwater_days: 3,
+    pct_time_underwater: 100,
   })
+  expect(fund_dd.drawdowns.worst[0]).toMatchObject({ recovery_t: null, days_to_recovery: null })
+})
 
-  test('returns stay returns after a day of +150 %', () => {
-    const { net_return_pct, max_drawdown_pct, fund_dd } = figuresFrom('2024-01-01', [1.5, -0.2])
-    expect(net_return_pct).toBeCloseTo(100, 12)
-    expect(max_drawdown_pct).toBeCloseTo(-20, 12)
-    expect(fund_dd.risk_adjusted.best_day_pct).toBe(150)
-  })
+test('returns stay returns after a day of +150 %', () => {
+  const { net_return_pct, max_drawdown_pct, fund_dd } = figuresFrom('2024-01-01', [1.5, -0.2])
+  expect(net_return_pct).toBeCloseTo(100, 12)
+  expect(max_drawdown_pct).toBeCloseTo(-20, 12)
+  expect(fund_dd.risk_adjusted.best_day_pct).toBe(150)
+})
 
-  test('value at risk and its shortfall are both empirical', () => {
-    // -20 ... +20 in steps of 1 %: the 5 % quantile is the third smallest, the tail beyond it the three smallest.
-    const { risk_adjusted } = figuresFrom(
-      '2024-01-01',
-      Array.from({ length: 41 }, (_, i) => (i - 20) / 100),
-    ).fund_dd
-    expect(risk_adjusted.var_95_daily_pct).toBeCloseTo(-18, 12)
-    expect(risk_adjusted.cvar_95_daily_pct).toBeCloseTo(-19, 12)
-  })
+test('value at risk and its shortfall are both empirical', () => {
+  // -20 ... +20 in steps of 1 %: the 5 % quantile is the third smallest, the tail beyond it the three smallest.
+  const { risk_adjusted } = figuresFrom(
+    '2024-01-01',
+    Array.from({ length: 41 }, (_, i) => (i - 20) / 100),
+  ).fund_dd
+  expect(risk_adjusted.var_95_daily_pct).toBeCloseTo(-18, 12)
+  expect(risk_adjusted.cvar_95_daily_pct).toBeCloseTo(-19, 12)
+})
 
-  test('the ISO week over New Year is one week, though its days are in two years', () => {
-    // Monday 2024-12-30 to Sunday 2025-01-12: two complete weeks, where weeks keyed by year would make three.
-    const { n_weeks, sharpe_weekly_annualized } = figuresFrom('2024-12-30', [
-      ...[0.1, 0, 0, 0, 0, 0, 0],
-      ...[0, 0, 0, 0, 0, 0, 0.3],
-    ])
-    expect(n_weeks).toBe(2)
-    expect(sharpe_weekly_annualized).toBeCloseTo((0.2 / Math.sqrt(0.02)) * Math.sqrt(52), 12)
-  })
+test('the ISO week over New Year is one week, though its days are in two years', () => {
+  // Monday 2024-12-30 to Sunday 2025-01-12: two complete weeks, where weeks keyed by year would make three.
+  const { n_weeks, sharpe_weekly_annualized } = figuresFrom('2024-12-30', [
+    ...[0.1, 0, 0, 0, 0, 0, 0],
+    ...[0, 0, 0, 0, 0, 0, 0.3],
+  ])
+  expect(n_weeks).toBe(2)
+  expect(sharpe_weekly_annualized).toBeCloseTo((0.2 / Math.sqrt(0.02)) * Math.sqrt(52), 12)
+})
 
-  test('a year is 365 days: of 365 days the CAGR is the net return, of 364 there is none', () => {
-    const returns = Array.from({ length: 365 }, (_, i) => (i % 3 === 0 ? -0.01 : 0.01))
-    const year = figuresFrom('2023-01-01', returns)
-    expect(year.cagr_pct).toBeCloseTo(year.net_return_pct, 12)
-    expect(figuresFrom('2023-01-01', returns.slice(1)).cagr_pct).toEqual(
-      undefinedBecause('less_than_one_year'),
-    )
-    const two = figuresFrom('2023-01-01', [...returns, ...returns])
-    expect(two.cagr_pct).toBeCloseTo(year.net_return_pct, 11)
-  })
+test('a year is 365 days: of 365 days the CAGR is the net return, of 364 there is none', () => {
+  const returns = Array.from({ length: 365 }, (_, i) => (i % 3 === 0 ? -0.01 : 0.01))
+  const year = figuresFrom('2023-01-01', returns)
+  expect(year.cagr_pct).toBeCloseTo(year.net_return_pct, 12)
+  expect(figuresFrom('2023-01-01', returns.slice(1)).cagr_pct).toEqual(undefinedBecause('less_than_one_year'))
+  const two = figuresFrom('2023-01-01', [...returns, ...returns])
+  expect(two.cagr_pct).toBeCloseTo(year.net_return_pct, 11)
+})
 
-  test('daily ratios are annualised by 365 days', () => {
-    // mean 0.01, sample deviation 0.02, root mean square of the losses 0.01 / sqrt(3)
-    const figures = figuresFrom('2024-01-01', [-0.01, 0.01, 0.03])
-    expect(figures.sharpe_daily_annualized).toBeCloseTo(0.5 * Math.sqrt(365), 12)
-    expect(figures.sortino_daily_annualized).toBeCloseTo(Math.sqrt(3) * Math.sqrt(365), 12)
-  })
+test('daily ratios are annualised by 365 days', () => {
+  // mean 0.01, sample deviation 0.02, root mean square of the losses 0.01 / sqrt(3)
+  const figures = figuresFrom('2024-01-01', [-0.01, 0.01, 0.03])
+  expect(figures.sharpe_daily_annualized).toBeCloseTo(0.5 * Math.sqrt(365), 12)
+  expect(figures.sortino_daily_annualized).toBeCloseTo(Math.sqrt(3) * Math.sqrt(365), 12)
+})
 
-  test('numbers are sorted as numbers', () => {
-    // As text, 100 % would come before 9 %, and -9 % after -100 %.
-    const { risk_adjusted } = figuresFrom('2024-01-01', [1, 0.09, -0.09, 0.5, -0.5]).fund_dd
-    expect([risk_adjusted.worst_day_pct, risk_adjusted.best_day_pct]).toEqual([-50, 100])
-  })
+test('the best and the worst day are found by number, not by text', () => {
+  // As text, 100 % would come before 9 %, and -9 % after -100 %.
+  const { risk_adjusted } = figuresFrom('2024-01-01', [1, 0.09, -0.09, 0.5, -0.5]).fund_dd
+  expect([risk_adjusted.worst_day_pct, risk_adjusted.best_day_pct]).toEqual([-50, 100])
 })

@@ -1,5 +1,5 @@
 import { mean } from 'simple-statistics'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { equalWeightBook } from '#core/figures/book.ts'
 import { type CorrelationMatrix, correlationMatrix } from '#core/figures/correlation.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
@@ -28,29 +28,27 @@ import {
   readGolden,
 } from './golden-statistics.ts'
 
-describe('golden statistics', () => {
-  test('there are seven files', () => {
-    expect(GOLDENS.length).toBe(7)
-  })
+test('there are seven files of golden statistics', () => {
+  expect(GOLDENS.length).toBe(7)
+})
 
-  test.each(GOLDENS)('%s: every number, date, flag and reason is what two implementations agree on', file => {
-    const { golden, actual } = load(file)
-    expect(mismatches(golden, actual)).toEqual([])
-  })
+test.each(GOLDENS)('every number, date, flag and reason of %s is what two implementations agree on', file => {
+  const { golden, actual } = load(file)
+  expect(mismatches(golden, actual)).toEqual([])
+})
 
-  test('the comparison visits every leaf: a change of any is a mismatch of its own path', () => {
-    const { golden, actual } = load('f7_nine.json')
-    const leaves = leavesOf(golden)
-    expect(leaves.length).toBeGreaterThan(900)
-    const missed = leaves.filter(keys => mismatches(golden, withChanged(actual, keys)).length === 0)
-    expect(missed).toEqual([])
-  })
+test('the comparison of golden statistics visits every leaf: a change of any is a mismatch of its own path', () => {
+  const { golden, actual } = load('f7_nine.json')
+  const leaves = leavesOf(golden)
+  expect(leaves.length).toBeGreaterThan(900)
+  const missed = leaves.filter(keys => mismatches(golden, withChanged(actual, keys)).length === 0)
+  expect(missed).toEqual([])
+})
 
-  test('the comparison refuses a reason for a figure that is expected to exist', () => {
-    const expected = { omega: 1.5, undefined: {} }
-    expect(mismatches(expected, { omega: 1.5, undefined: { omega: 'ruin' } })).toHaveLength(1)
-    expect(mismatches(expected, { omega: 1.5, undefined: { calmar: 'ruin' } })).toEqual([])
-  })
+test('the comparison of golden statistics refuses a reason for a figure that is expected to exist', () => {
+  const expected = { omega: 1.5, undefined: {} }
+  expect(mismatches(expected, { omega: 1.5, undefined: { omega: 'ruin' } })).toHaveLength(1)
+  expect(mismatches(expected, { omega: 1.5, undefined: { calmar: 'ruin' } })).toEqual([])
 })
 
 function load(file: string): { golden: Golden; actual: object } {

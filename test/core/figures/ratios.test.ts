@@ -1,188 +1,166 @@
 import fc from 'fast-check'
 import { mean as peerMean, sampleStandardDeviation } from 'simple-statistics'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { equityFromBaseline, trailingReturn, worstReturn } from '#core/figures/equity-curve.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
 import { gainsOverLosses } from '#core/figures/moments.ts'
 import { stability } from '#core/figures/risk-adjusted.ts'
 import { normalCdf, sharpe, sharpeInference, sortino } from '#core/figures/sharpe.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { returnsOf } from './arbitraries.ts'
 
 const TOO_FEW = undefinedBecause('too_few_points')
 const FLAT = undefinedBecause('zero_variance')
 
-describe('Sharpe ratio', () => {
-  test('is mean over sample deviation, annualised by the square root of the periods of a year', () => {
-    // mean 0.01, deviation 0.02 (n - 1)
-    expect(sharpe(Float64Array.of(-0.01, 0.01, 0.03), 365)).toBeCloseTo(0.5 * Math.sqrt(365), 13)
-    expect(sharpe(Float64Array.of(-0.01, 0.01, 0.03), 52)).toBeCloseTo(0.5 * Math.sqrt(52), 13)
-  })
+test('the Sharpe ratio is mean over sample deviation, annualised by the square root of the periods of a year', () => {
+  // mean 0.01, deviation 0.02 (n - 1)
+  expect(sharpe(Float64Array.of(-0.01, 0.01, 0.03), 365)).toBeCloseTo(0.5 * Math.sqrt(365), 13)
+  expect(sharpe(Float64Array.of(-0.01, 0.01, 0.03), 52)).toBeCloseTo(0.5 * Math.sqrt(52), 13)
+})
 
-  test('agrees with an independent library', () => {
-    fc.assert(
-      fc.property(returnsOf(2, 100), returns => {
-        const ratio = sharpe(returns, 365)
-        const deviation = sampleStandardDeviation([...returns])
-        if (isUndefined(ratio)) expect(deviation).toBeLessThan(1e-12)
-        else if (deviation > 1e-6) {
-          const expected = (peerMean([...returns]) / deviation) * Math.sqrt(365)
-          expect(Math.abs(ratio - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)))
-        }
-      }),
-    )
-  })
-
-  test('of a constant series is undefined, although rounding makes its deviation other than 0', () => {
-    expect(sharpe(new Float64Array(1000).fill(0.001), 365)).toEqual(FLAT)
-    expect(sharpe(Float64Array.of(0.01), 365)).toEqual(TOO_FEW)
+test('the Sharpe ratio agrees with an independent library', () => {
+  forAll(returnsOf(2, 100), returns => {
+    const ratio = sharpe(returns, 365)
+    const deviation = sampleStandardDeviation([...returns])
+    if (isUndefined(ratio)) expect(deviation).toBeLessThan(1e-12)
+    else if (deviation > 1e-6) {
+      const expected = (peerMean([...returns]) / deviation) * Math.sqrt(365)
+      expect(Math.abs(ratio - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)))
+    }
   })
 })
 
-describe('Sortino ratio', () => {
-  test('divides by the root mean square of the losses over all points', () => {
-    expect(sortino(Float64Array.of(0.03, -0.01, 0.01, 0.01), 365)).toBeCloseTo(
-      (0.01 / Math.sqrt(0.0001 / 4)) * Math.sqrt(365),
-      12,
-    )
-  })
-
-  test('needs two points, and a loss', () => {
-    expect(sortino(Float64Array.of(-0.01), 365)).toEqual(TOO_FEW)
-    expect(sortino(Float64Array.of(0.01, 0), 365)).toEqual(undefinedBecause('no_losses'))
-  })
+test('the Sharpe ratio of a constant series is undefined, although rounding makes its deviation other than 0', () => {
+  expect(sharpe(new Float64Array(1000).fill(0.001), 365)).toEqual(FLAT)
+  expect(sharpe(Float64Array.of(0.01), 365)).toEqual(TOO_FEW)
 })
 
-describe('omega', () => {
-  test('is the sum of gains over the sum of losses', () => {
-    expect(gainsOverLosses(Float64Array.of(0.5, -0.25, 0.25, 0))).toBe(3)
-    expect(gainsOverLosses(Float64Array.of(-0.25))).toBe(0)
-    expect(gainsOverLosses(Float64Array.of(0.5, 0))).toEqual(undefinedBecause('no_losses'))
-  })
+test('the Sortino ratio divides by the root mean square of the losses over all points', () => {
+  expect(sortino(Float64Array.of(0.03, -0.01, 0.01, 0.01), 365)).toBeCloseTo(
+    (0.01 / Math.sqrt(0.0001 / 4)) * Math.sqrt(365),
+    12,
+  )
 })
 
-describe('the uncertainty of a Sharpe ratio', () => {
-  test('the probability is above one half exactly when the ratio is positive, which is when a track record exists', () => {
-    fc.assert(
-      fc.property(returnsOf(4, 60), returns => {
-        const ratio = sharpe(returns, 1)
-        const { probabilistic, standardError, minTrackRecord } = sharpeInference(returns)
-        if (isUndefined(ratio)) expect(probabilistic).toEqual(FLAT)
-        else {
-          if (!isUndefined(probabilistic) && Math.abs(ratio) > 1e-9)
-            expect(probabilistic > 0.5).toBe(ratio > 0)
-          expect(isUndefined(minTrackRecord)).toBe(ratio <= 1e-12)
-          expect(isUndefined(standardError)).toBe(false)
-        }
-      }),
-    )
-  })
+test('the Sortino ratio needs two points, and a loss', () => {
+  expect(sortino(Float64Array.of(-0.01), 365)).toEqual(TOO_FEW)
+  expect(sortino(Float64Array.of(0.01, 0), 365)).toEqual(undefinedBecause('no_losses'))
+})
 
-  test('a record of just the minimum length has a probability of 95 %', () => {
-    const returns = Float64Array.of(0.03, -0.01, 0.02, -0.02, 0.01, 0.015)
-    const { standardError, minTrackRecord } = sharpeInference(returns)
+test('omega is the sum of gains over the sum of losses', () => {
+  expect(gainsOverLosses(Float64Array.of(0.5, -0.25, 0.25, 0))).toBe(3)
+  expect(gainsOverLosses(Float64Array.of(-0.25))).toBe(0)
+  expect(gainsOverLosses(Float64Array.of(0.5, 0))).toEqual(undefinedBecause('no_losses'))
+})
+
+test('the probability of a Sharpe ratio is above one half exactly if the ratio is positive, which is when a track record exists', () => {
+  forAll(returnsOf(4, 60), returns => {
     const ratio = sharpe(returns, 1)
-    if (isUndefined(minTrackRecord) || isUndefined(standardError) || isUndefined(ratio))
-      throw new Error('defined')
-    const v = standardError * standardError * (returns.length - 1)
-    expect((ratio * Math.sqrt(minTrackRecord - 1)) / Math.sqrt(v)).toBeCloseTo(1.6448536269514722, 12)
-  })
-
-  test('needs four points', () => {
-    expect(sharpeInference(Float64Array.of(0.1, 0.2, 0.4)).probabilistic).toEqual(TOO_FEW)
-  })
-
-  test('without variance of the estimate there is no probability, and the error is 0', () => {
-    // Of two outcomes, v is (1 - skewness * SR / 2)^2. One in four has skewness 2 / sqrt(3), so it is 0 at SR = sqrt(3).
-    const low = Math.sqrt(3) / 2 - 0.25
-    const { probabilistic, standardError } = sharpeInference(Float64Array.of(low, low, low, low + 1))
-    expect(probabilistic).toEqual(undefinedBecause('zero_denominator'))
-    expect(standardError).toBeCloseTo(0, 7)
+    const { probabilistic, standardError, minTrackRecord } = sharpeInference(returns)
+    if (isUndefined(ratio)) expect(probabilistic).toEqual(FLAT)
+    else {
+      if (!isUndefined(probabilistic) && Math.abs(ratio) > 1e-9) expect(probabilistic > 0.5).toBe(ratio > 0)
+      expect(isUndefined(minTrackRecord)).toBe(ratio <= 1e-12)
+      expect(isUndefined(standardError)).toBe(false)
+    }
   })
 })
 
-describe('stability', () => {
-  const stabilityOf = (...returns: number[]) => {
-    const values = Float64Array.from(returns)
-    return stability(values, equityFromBaseline(values))
-  }
+test('a record of just the minimum length has a probability of 95 %', () => {
+  const returns = Float64Array.of(0.03, -0.01, 0.02, -0.02, 0.01, 0.015)
+  const { standardError, minTrackRecord } = sharpeInference(returns)
+  const ratio = sharpe(returns, 1)
+  if (isUndefined(minTrackRecord) || isUndefined(standardError) || isUndefined(ratio))
+    throw new Error('defined')
+  const v = standardError * standardError * (returns.length - 1)
+  expect((ratio * Math.sqrt(minTrackRecord - 1)) / Math.sqrt(v)).toBeCloseTo(1.6448536269514722, 12)
+})
 
-  test('is between 0 and 1 and near 1 for steady growth and for steady loss', () => {
-    const growth = Array.from({ length: 200 }, (_, i) => 0.01 + (i % 2) * 1e-4)
-    expect(stabilityOf(...growth)).toBeGreaterThan(0.9999)
-    expect(stabilityOf(...growth.map(value => -value))).toBeGreaterThan(0.9999)
-    fc.assert(
-      fc.property(returnsOf(3, 60), returns => {
-        const figure = stability(returns, equityFromBaseline(returns))
-        if (isUndefined(figure)) expect(figure).toEqual(FLAT)
-        else expect(figure >= 0 && figure <= 1).toBe(true)
-      }),
-    )
-  })
+test('the probability of a Sharpe ratio needs four points', () => {
+  expect(sharpeInference(Float64Array.of(0.1, 0.2, 0.4)).probabilistic).toEqual(TOO_FEW)
+})
 
-  test('needs three points, and returns that differ', () => {
-    expect(stabilityOf(0.1, 0.2)).toEqual(TOO_FEW)
-    expect(stabilityOf(0.1, 0.1, 0.1)).toEqual(FLAT)
+test('the probability of a Sharpe ratio is undefined if the estimate has no variance, and the error is 0', () => {
+  // Of two outcomes, v is (1 - skewness * SR / 2)^2. One in four has skewness 2 / sqrt(3), so it is 0 at SR = sqrt(3).
+  const low = Math.sqrt(3) / 2 - 0.25
+  const { probabilistic, standardError } = sharpeInference(Float64Array.of(low, low, low, low + 1))
+  expect(probabilistic).toEqual(undefinedBecause('zero_denominator'))
+  expect(standardError).toBeCloseTo(0, 7)
+})
+
+const stabilityOf = (...returns: number[]) => {
+  const values = Float64Array.from(returns)
+  return stability(values, equityFromBaseline(values))
+}
+
+test('the stability is between 0 and 1 and near 1 for steady growth and for steady loss', () => {
+  const growth = Array.from({ length: 200 }, (_, i) => 0.01 + (i % 2) * 1e-4)
+  expect(stabilityOf(...growth)).toBeGreaterThan(0.9999)
+  expect(stabilityOf(...growth.map(value => -value))).toBeGreaterThan(0.9999)
+  forAll(returnsOf(3, 60), returns => {
+    const figure = stability(returns, equityFromBaseline(returns))
+    if (isUndefined(figure)) expect(figure).toEqual(FLAT)
+    else expect(figure >= 0 && figure <= 1).toBe(true)
   })
 })
 
-describe('windows of calendar days', () => {
-  const curve = equityFromBaseline(Float64Array.of(-0.5, 0.5, 1, -0.2))
-
-  test('may begin at the baseline', () => {
-    expect(trailingReturn(curve, 4)).toBeCloseTo(0.2, 14)
-    expect(trailingReturn(curve, 1)).toBeCloseTo(-0.2, 14)
-    expect(worstReturn(curve, 1)).toBe(-0.5)
-    expect(worstReturn(curve, 2)).toBe(-0.25)
-  })
-
-  test('a series shorter than the window has none', () => {
-    expect(trailingReturn(curve, 5)).toEqual(TOO_FEW)
-    expect(worstReturn(curve, 5)).toEqual(TOO_FEW)
-  })
+test('the stability needs three points, and returns that differ', () => {
+  expect(stabilityOf(0.1, 0.2)).toEqual(TOO_FEW)
+  expect(stabilityOf(0.1, 0.1, 0.1)).toEqual(FLAT)
 })
 
-describe('normal distribution function', () => {
-  // erfc(-x / sqrt(2)) / 2 by the C library's erfc, which is good to the last digit.
-  test.each([
-    [-38, 2.88542835e-316],
-    [-10, 7.619853024160593e-24],
-    [-5, 2.866515718791946e-7],
-    [-3.5, 0.00023262907903552504],
-    [-3, 0.0013498980316300957],
-    [-1.5, 0.06680720126885809],
-    [-0.001, 0.49960105778608893],
-    [0, 0.5],
-    [0.3, 0.6179114221889526],
-    [1, 0.8413447460685429],
-    [1.6448536269514722, 0.95],
-    [2.9, 0.998134186699616],
-    [3.1, 0.9990323967867817],
-    [6, 0.9999999990134123],
-    [40, 1],
-  ])('at %f it is %f to 3e-16', (x, expected) => {
-    expect(Math.abs(normalCdf(x) - expected)).toBeLessThanOrEqual(3e-16)
-  })
+const curve = equityFromBaseline(Float64Array.of(-0.5, 0.5, 1, -0.2))
 
-  test('below -3 the relative error is small too', () => {
-    expect(normalCdf(-10) / 7.619853024160593e-24).toBeCloseTo(1, 13)
-    expect(normalCdf(-30) / 4.906713927148764e-198).toBeCloseTo(1, 12)
-  })
+test('a window of calendar days may begin at the baseline', () => {
+  expect(trailingReturn(curve, 4)).toBeCloseTo(0.2, 14)
+  expect(trailingReturn(curve, 1)).toBeCloseTo(-0.2, 14)
+  expect(worstReturn(curve, 1)).toBe(-0.5)
+  expect(worstReturn(curve, 2)).toBe(-0.25)
+})
 
-  test('it rises from 0 to 1 and is symmetric', () => {
-    fc.assert(
-      fc.property(
-        fc.double({ min: -50, max: 50, noNaN: true }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        (x, step) => {
-          expect(normalCdf(x)).toBeGreaterThanOrEqual(0)
-          expect(normalCdf(x + step)).toBeGreaterThanOrEqual(normalCdf(x) - 2e-16)
-          expect(Math.abs(normalCdf(x) + normalCdf(-x) - 1)).toBeLessThanOrEqual(3e-16)
-        },
-      ),
-    )
-  })
+test('a series shorter than a window of calendar days has no return over it', () => {
+  expect(trailingReturn(curve, 5)).toEqual(TOO_FEW)
+  expect(worstReturn(curve, 5)).toEqual(TOO_FEW)
+})
 
-  test('both methods agree where one replaces the other', () => {
-    for (const x of [-3, 3]) expect(Math.abs(normalCdf(x) - normalCdf(x * (1 + 1e-15)))).toBeLessThan(4e-16)
-  })
+// erfc(-x / sqrt(2)) / 2 by the C library's erfc, which is good to the last digit.
+test.each([
+  [-38, 2.88542835e-316],
+  [-10, 7.619853024160593e-24],
+  [-5, 2.866515718791946e-7],
+  [-3.5, 0.00023262907903552504],
+  [-3, 0.0013498980316300957],
+  [-1.5, 0.06680720126885809],
+  [-0.001, 0.49960105778608893],
+  [0, 0.5],
+  [0.3, 0.6179114221889526],
+  [1, 0.8413447460685429],
+  [1.6448536269514722, 0.95],
+  [2.9, 0.998134186699616],
+  [3.1, 0.9990323967867817],
+  [6, 0.9999999990134123],
+  [40, 1],
+])('the normal distribution function at %f is %f to 3e-16', (x, expected) => {
+  expect(Math.abs(normalCdf(x) - expected)).toBeLessThanOrEqual(3e-16)
+})
+
+test('the normal distribution function has a small relative error below -3 too', () => {
+  expect(normalCdf(-10) / 7.619853024160593e-24).toBeCloseTo(1, 13)
+  expect(normalCdf(-30) / 4.906713927148764e-198).toBeCloseTo(1, 12)
+})
+
+test('the normal distribution function rises from 0 to 1 and is symmetric', () => {
+  forAll(
+    fc.double({ min: -50, max: 50, noNaN: true }),
+    fc.double({ min: 0, max: 1, noNaN: true }),
+    (x, step) => {
+      expect(normalCdf(x)).toBeGreaterThanOrEqual(0)
+      expect(normalCdf(x + step)).toBeGreaterThanOrEqual(normalCdf(x) - 2e-16)
+      expect(Math.abs(normalCdf(x) + normalCdf(-x) - 1)).toBeLessThanOrEqual(3e-16)
+    },
+  )
+})
+
+test('both methods of the normal distribution function agree where one replaces the other', () => {
+  for (const x of [-3, 3]) expect(Math.abs(normalCdf(x) - normalCdf(x * (1 + 1e-15)))).toBeLessThan(4e-16)
 })

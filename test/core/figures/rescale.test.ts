@@ -1,90 +1,73 @@
 // What a change of the risk level does to the figures, and what it leaves alone.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { isUndefined } from '#core/figures/figure.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
 import { BASE_RISK, figuresOf, ledgers } from './series.ts'
 
 const factors = fc.double({ min: 0.05, max: 5, noNaN: true })
 
-describe('rescaling', () => {
-  test('by 1 changes no bit', () => {
-    fc.assert(
-      fc.property(dailySeries(1, 400), ledgers, (daily, trades) => {
-        const input = { daily, weekly: completeWeeks(daily), trades, base_risk_pct: BASE_RISK }
-        expect(splitFigures(strategyFigures({ ...input, k: 1 }))).toEqual(
-          splitFigures(strategyFigures(input)),
-        )
-      }),
-      { numRuns: 50 },
-    )
+test('rescaling by 1 changes no bit of the figures', () => {
+  forAll(50, dailySeries(1, 400), ledgers, (daily, trades) => {
+    const input = { daily, weekly: completeWeeks(daily), trades, base_risk_pct: BASE_RISK }
+    expect(splitFigures(strategyFigures({ ...input, k: 1 }))).toEqual(splitFigures(strategyFigures(input)))
   })
+})
 
-  test('without ruin does not change a bit of any ratio that does not depend on the level', () => {
-    fc.assert(
-      fc.property(dailySeries(1, 400), ledgers, factors, (daily, trades, k) => {
-        const base = figuresOf(daily, 1, trades)
-        const scaled = figuresOf(daily, k, trades)
-        fc.pre(!scaled.ruined)
-        expect(unscaled(scaled)).toEqual(unscaled(base))
-      }),
-      { numRuns: 80 },
-    )
+test('rescaling without ruin changes no bit of a ratio that does not depend on the level', () => {
+  forAll(80, dailySeries(1, 400), ledgers, factors, (daily, trades, k) => {
+    const base = figuresOf(daily, 1, trades)
+    const scaled = figuresOf(daily, k, trades)
+    fc.pre(!scaled.ruined)
+    expect(unscaled(scaled)).toEqual(unscaled(base))
   })
+})
 
-  test('multiplies what is linear in the returns and divides the Kelly leverage', () => {
-    fc.assert(
-      fc.property(dailySeries(100, 400), factors, (daily, k) => {
-        const base = figuresOf(daily).fund_dd.risk_adjusted
-        const scaled = figuresOf(daily, k)
-        fc.pre(!scaled.ruined)
-        const risk = scaled.fund_dd.risk_adjusted
-        expectRatio(risk.volatility_annualized_pct, base.volatility_annualized_pct, k)
-        expectRatio(risk.downside_deviation_annualized_pct, base.downside_deviation_annualized_pct, k)
-        expectRatio(risk.var_95_daily_pct, base.var_95_daily_pct, k)
-        expectRatio(risk.cvar_99_daily_pct, base.cvar_99_daily_pct, k)
-        expectRatio(risk.best_day_pct, base.best_day_pct, k)
-        expectRatio(risk.kelly_leverage, base.kelly_leverage, 1 / k)
-      }),
-      { numRuns: 50 },
-    )
+test('rescaling multiplies what is linear in the returns and divides the Kelly leverage', () => {
+  forAll(50, dailySeries(100, 400), factors, (daily, k) => {
+    const base = figuresOf(daily).fund_dd.risk_adjusted
+    const scaled = figuresOf(daily, k)
+    fc.pre(!scaled.ruined)
+    const risk = scaled.fund_dd.risk_adjusted
+    expectRatio(risk.volatility_annualized_pct, base.volatility_annualized_pct, k)
+    expectRatio(risk.downside_deviation_annualized_pct, base.downside_deviation_annualized_pct, k)
+    expectRatio(risk.var_95_daily_pct, base.var_95_daily_pct, k)
+    expectRatio(risk.cvar_99_daily_pct, base.cvar_99_daily_pct, k)
+    expectRatio(risk.best_day_pct, base.best_day_pct, k)
+    expectRatio(risk.kelly_leverage, base.kelly_leverage, 1 / k)
   })
+})
 
-  test('recompounds: the last point of the curve is 1 plus the net return, at every level, ruin included', () => {
-    fc.assert(
-      fc.property(dailySeries(1, 300), factors, (daily, k) => {
-        const { net_return_pct, ruined } = figuresOf(daily, k)
-        const last = equityCurve(daily.values, k).at(-1)!
-        expect(net_return_pct).toBe(100 * (last - 1))
-        expect(ruined).toBe(last === 0)
-      }),
-    )
+test('rescaling recompounds: the last point of the curve is 1 plus the net return, at every level, ruin included', () => {
+  forAll(dailySeries(1, 300), factors, (daily, k) => {
+    const { net_return_pct, ruined } = figuresOf(daily, k)
+    const last = equityCurve(daily.values, k).at(-1)!
+    expect(net_return_pct).toBe(100 * (last - 1))
+    expect(ruined).toBe(last === 0)
   })
+})
 
-  test('equals a computation on multiplied returns, except for the weeks', () => {
-    fc.assert(
-      fc.property(dailySeries(1, 300), factors, (daily, k) => {
-        const multiplied = { ...daily, values: daily.values.map(value => k * value) }
-        const direct = figuresOf(multiplied)
-        const scaled = figuresOf(daily, k)
-        expect(scaled.net_return_pct).toBe(direct.net_return_pct)
-        expect(scaled.cagr_pct).toEqual(direct.cagr_pct)
-        expect(scaled.time_underwater).toEqual(direct.time_underwater)
-        expect(scaled.fund_dd.drawdowns).toEqual(direct.fund_dd.drawdowns)
-        expect(scaled.fund_dd.monthly).toEqual(direct.fund_dd.monthly)
-      }),
-      { numRuns: 50 },
-    )
+test('rescaling equals a computation on multiplied returns, except for the weeks', () => {
+  forAll(50, dailySeries(1, 300), factors, (daily, k) => {
+    const multiplied = { ...daily, values: daily.values.map(value => k * value) }
+    const direct = figuresOf(multiplied)
+    const scaled = figuresOf(daily, k)
+    expect(scaled.net_return_pct).toBe(direct.net_return_pct)
+    expect(scaled.cagr_pct).toEqual(direct.cagr_pct)
+    expect(scaled.time_underwater).toEqual(direct.time_underwater)
+    expect(scaled.fund_dd.drawdowns).toEqual(direct.fund_dd.drawdowns)
+    expect(scaled.fund_dd.monthly).toEqual(direct.fund_dd.monthly)
   })
+})
 
-  test('by a factor that is not a positive number is refused', () => {
-    const daily = { period: 'daily', first: 0, values: Float64Array.of(0.1) } as const
-    for (const k of [0, -1, Number.NaN, Infinity]) expect(() => figuresOf(daily, k)).toThrow(/risk factor k/)
-  })
+test('rescaling by a factor that is not a positive number is refused', () => {
+  const daily = { period: 'daily', first: 0, values: Float64Array.of(0.1) } as const
+  for (const k of [0, -1, Number.NaN, Infinity]) expect(() => figuresOf(daily, k)).toThrow(/risk factor k/)
 })
 
 /** The figures that no unruined level moves. */

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { accountPath } from '#core/figures/account-path.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { type RollingFigures, rollingFigures } from '#core/figures/rolling.ts'
 import type { Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { aReturn } from './arbitraries.ts'
 import { constant, dailyFrom, figuresOf } from './series.ts'
 
@@ -45,96 +46,87 @@ function direct(r: Float64Array, b: Float64Array) {
 
 const COLUMNS = ['return_pct', 'volatility_pct', 'sharpe', 'beta'] as const
 
-describe('rolling figures', () => {
-  test('of every window are those of its days, to 1e-9', () => {
-    const lengths = fc.integer({ min: 365, max: 1200 })
-    fc.assert(
-      fc.property(
-        lengths.chain(length => fc.tuple(longReturns(length), longReturns(length))),
-        ([ours, its]) => {
-          const rolling = rollingOf(dailyFrom('2020-01-01', ours), dailyFrom('2020-01-01', its))
-          expect(rolling.beta.length).toBe(ours.length - 364)
-          for (let from = 0; from < rolling.beta.length; from++) {
-            const expected = direct(ours.subarray(from, from + 365), its.subarray(from, from + 365))
-            for (const name of COLUMNS) expectNear(rolling[name][from]!, expected[name], `${name} ${from}`)
-          }
-        },
-      ),
-      { numRuns: 8 },
-    )
-  })
-
-  test('keep their digits after a day a thousand million times as large as the others, and if nearly flat', () => {
-    const small = Array.from({ length: 1500 }, (_, i) => 1e-4 * Math.sin(1 + i * i))
-    const outlier = Float64Array.from(small).with(400, 1e5)
-    const steady = Float64Array.from(small, value => 0.01 + 1e-5 * value)
-    for (const [ours, its] of [
-      [outlier, steady],
-      [steady, outlier],
-    ] as const) {
+test('the rolling figures of every window are those of its days, to 1e-9', () => {
+  const lengths = fc.integer({ min: 365, max: 1200 })
+  forAll(
+    8,
+    lengths.chain(length => fc.tuple(longReturns(length), longReturns(length))),
+    ([ours, its]) => {
       const rolling = rollingOf(dailyFrom('2020-01-01', ours), dailyFrom('2020-01-01', its))
-      for (const from of [0, 35, 36, 400, 401, 730, 1135]) {
+      expect(rolling.beta.length).toBe(ours.length - 364)
+      for (let from = 0; from < rolling.beta.length; from++) {
         const expected = direct(ours.subarray(from, from + 365), its.subarray(from, from + 365))
         for (const name of COLUMNS) expectNear(rolling[name][from]!, expected[name], `${name} ${from}`)
       }
+    },
+  )
+})
+
+test('rolling figures keep their digits after a day a thousand million times as large as the others, and if nearly flat', () => {
+  const small = Array.from({ length: 1500 }, (_, i) => 1e-4 * Math.sin(1 + i * i))
+  const outlier = Float64Array.from(small).with(400, 1e5)
+  const steady = Float64Array.from(small, value => 0.01 + 1e-5 * value)
+  for (const [ours, its] of [
+    [outlier, steady],
+    [steady, outlier],
+  ] as const) {
+    const rolling = rollingOf(dailyFrom('2020-01-01', ours), dailyFrom('2020-01-01', its))
+    for (const from of [0, 35, 36, 400, 401, 730, 1135]) {
+      const expected = direct(ours.subarray(from, from + 365), its.subarray(from, from + 365))
+      for (const name of COLUMNS) expectNear(rolling[name][from]!, expected[name], `${name} ${from}`)
     }
-  })
+  }
+})
 
-  test('are dated by the last day of their windows, and agree with the statistics of a series of 365 days', () => {
-    const returns = Array.from({ length: 365 }, (_, i) => 0.02 * Math.sin(1 + i * i))
-    const [daily, benchmark] = [
-      dailyFrom('2023-01-01', returns),
-      dailyFrom('2023-01-01', returns.toReversed()),
-    ]
-    const { values } = splitFigures(figuresOf(daily, 2, [], { benchmark }))
-    const rolling = rollingOf(daily, benchmark, 2)
-    expect(rolling.first).toBe(Date.UTC(2023, 11, 31) / 86_400_000)
-    expect(values).toMatchObject({
-      net_return_pct: expect.closeTo(rolling.return_pct[0]!, 9),
-      sharpe_daily_annualized: expect.closeTo(rolling.sharpe[0]!, 9),
-      fund_dd: {
-        risk_adjusted: { volatility_annualized_pct: expect.closeTo(rolling.volatility_pct[0]!, 9) },
-        benchmark: { beta: expect.closeTo(rolling.beta[0]!, 9) },
-      },
-    })
+test('rolling figures are dated by the last day of their windows, and agree with the statistics of a series of 365 days', () => {
+  const returns = Array.from({ length: 365 }, (_, i) => 0.02 * Math.sin(1 + i * i))
+  const [daily, benchmark] = [dailyFrom('2023-01-01', returns), dailyFrom('2023-01-01', returns.toReversed())]
+  const { values } = splitFigures(figuresOf(daily, 2, [], { benchmark }))
+  const rolling = rollingOf(daily, benchmark, 2)
+  expect(rolling.first).toBe(Date.UTC(2023, 11, 31) / 86_400_000)
+  expect(values).toMatchObject({
+    net_return_pct: expect.closeTo(rolling.return_pct[0]!, 9),
+    sharpe_daily_annualized: expect.closeTo(rolling.sharpe[0]!, 9),
+    fund_dd: {
+      risk_adjusted: { volatility_annualized_pct: expect.closeTo(rolling.volatility_pct[0]!, 9) },
+      benchmark: { beta: expect.closeTo(rolling.beta[0]!, 9) },
+    },
   })
+})
 
-  test('of a series shorter than a window have no rows', () => {
-    for (const length of [0, 1, 364])
-      expect(rollingOf(dailyFrom('2020-01-01', constant(0.01, length))).sharpe).toHaveLength(0)
-  })
+test('rolling figures of a series shorter than a window have no rows', () => {
+  for (const length of [0, 1, 364])
+    expect(rollingOf(dailyFrom('2020-01-01', constant(0.01, length))).sharpe).toHaveLength(0)
+})
 
-  test('without a benchmark have no beta, and no Sharpe ratio where the window is flat', () => {
-    const rolling = rollingOf(dailyFrom('2020-01-01', [...constant(0.01, 366), 0.02]))
-    expect([...rolling.beta]).toEqual([Number.NaN, Number.NaN, Number.NaN])
-    expect([...rolling.volatility_pct.subarray(0, 2)]).toEqual([0, 0])
-    expect([...rolling.sharpe]).toEqual([Number.NaN, Number.NaN, expect.any(Number)])
-    expect(rolling.sharpe[2]).toBeGreaterThan(0)
-  })
+test('rolling figures have no beta without a benchmark, and no Sharpe ratio over a flat window', () => {
+  const rolling = rollingOf(dailyFrom('2020-01-01', [...constant(0.01, 366), 0.02]))
+  expect([...rolling.beta]).toEqual([Number.NaN, Number.NaN, Number.NaN])
+  expect([...rolling.volatility_pct.subarray(0, 2)]).toEqual([0, 0])
+  expect([...rolling.sharpe]).toEqual([Number.NaN, Number.NaN, expect.any(Number)])
+  expect(rolling.sharpe[2]).toBeGreaterThan(0)
+})
 
-  test('of windows that end after a ruin are the loss alone, and of those that begin after it nothing', () => {
-    const returns = Array.from({ length: 1000 }, (_, i) => 0.02 * Math.sin(1 + i * i)).with(450, -0.5)
-    const daily = dailyFrom('2020-01-01', returns)
-    const [rolling, whole] = [rollingOf(daily, daily, 2), rollingOf(daily, daily, 1)]
-    // The day of ruin is the last of the window that begins 364 days before it.
-    expect([...rolling.return_pct.subarray(86, 451)]).toEqual(constant(-100, 365))
-    expect(rolling.return_pct.subarray(451).every(Number.isNaN)).toBe(true)
-    for (const name of ['volatility_pct', 'sharpe', 'beta'] as const) {
-      expect(rolling[name].subarray(0, 86).some(Number.isNaN)).toBe(false)
-      expect(rolling[name].subarray(86).every(Number.isNaN)).toBe(true)
-      expect(whole[name].some(Number.isNaN)).toBe(false)
-    }
-  })
+test('rolling figures of windows that end after a ruin are the loss alone, and of those that begin after it nothing', () => {
+  const returns = Array.from({ length: 1000 }, (_, i) => 0.02 * Math.sin(1 + i * i)).with(450, -0.5)
+  const daily = dailyFrom('2020-01-01', returns)
+  const [rolling, whole] = [rollingOf(daily, daily, 2), rollingOf(daily, daily, 1)]
+  // The day of ruin is the last of the window that begins 364 days before it.
+  expect([...rolling.return_pct.subarray(86, 451)]).toEqual(constant(-100, 365))
+  expect(rolling.return_pct.subarray(451).every(Number.isNaN)).toBe(true)
+  for (const name of ['volatility_pct', 'sharpe', 'beta'] as const) {
+    expect(rolling[name].subarray(0, 86).some(Number.isNaN)).toBe(false)
+    expect(rolling[name].subarray(86).every(Number.isNaN)).toBe(true)
+    expect(whole[name].some(Number.isNaN)).toBe(false)
+  }
+})
 
-  test('that are too large to be published are refused', () => {
-    const daily = dailyFrom('2020-01-01', [...constant(-0.999, 100), ...constant(5, 365)])
-    expect(() => rollingOf(daily)).not.toThrow()
-    expect(() =>
-      rollingOf(
-        dailyFrom('2020-01-01', [...constant(-0.999, 100), ...constant(99, 300), ...constant(0, 65)]),
-      ),
-    ).toThrow(/small enough to be published/)
-  })
+test('rolling figures that are too large to be published are refused', () => {
+  const daily = dailyFrom('2020-01-01', [...constant(-0.999, 100), ...constant(5, 365)])
+  expect(() => rollingOf(daily)).not.toThrow()
+  expect(() =>
+    rollingOf(dailyFrom('2020-01-01', [...constant(-0.999, 100), ...constant(99, 300), ...constant(0, 65)])),
+  ).toThrow(/small enough to be published/)
 })
 
 function expectNear(actual: number, expected: number, of: string): void {

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { exposureFigures, positionTime } from '#core/figures/exposure.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import { profitFactor, tradeFigures, tradeStatistics, winRatePct } from '#core/figures/trade-statistics.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { BASE_RISK, constant, dailyFrom, ledgers, trade } from './series.ts'
 
 const NO_TRADES = undefinedBecause('no_trades')
@@ -19,229 +20,215 @@ const statistics = (outcomes: readonly number[], k = 1) =>
     BASE_RISK,
   )
 
-describe('trade figures', () => {
-  test('a trade of exactly 0 counts, and is neither a win nor a loss', () => {
-    expect(statistics([0.02, 0, -0.01, 0.02])).toMatchObject({ count: 4, wins: 2, losses: 1, breakeven: 1 })
-    expect(winRatePct([0.02, 0, -0.01, 0.02])).toBe(50)
-    expect(profitFactor([0.02, 0, -0.01, 0.02])).toBe(4)
-  })
+test('a trade of exactly 0 counts, and is neither a win nor a loss', () => {
+  expect(statistics([0.02, 0, -0.01, 0.02])).toMatchObject({ count: 4, wins: 2, losses: 1, breakeven: 1 })
+  expect(winRatePct([0.02, 0, -0.01, 0.02])).toBe(50)
+  expect(profitFactor([0.02, 0, -0.01, 0.02])).toBe(4)
+})
 
-  test('a profit factor is 0 without a win, and undefined without a loss or a trade', () => {
-    expect(profitFactor([-0.01, 0])).toBe(0)
-    expect(profitFactor([0.01, 0])).toEqual(NO_LOSSES)
-    expect(tradeFigures([])).toEqual({
-      trade_count: 0,
-      win_rate_pct: NO_TRADES,
-      profit_factor: NO_TRADES,
-      profit_factor_notional: NO_TRADES,
-    })
-  })
-
-  test('the notional profit factor weighs trades by their published returns, whatever they did to the account', () => {
-    const [won, lost] = [trade('2024-01-01T00:00:00Z', 1, 0.09), trade('2024-01-02T00:00:00Z', 1, -0.01)]
-    const trades = [
-      { ...won, return_pct: 3 },
-      { ...lost, return_pct: -2 },
-    ]
-    expect(tradeFigures(trades)).toMatchObject({ profit_factor: 9, profit_factor_notional: 1.5 })
-    expect(tradeFigures([{ ...won, return_pct: -1 }])).toMatchObject({
-      profit_factor: NO_LOSSES,
-      profit_factor_notional: 0,
-    })
-  })
-
-  test('an unknown outcome is refused by the number of its trade', () => {
-    expect(() => tradeFigures([trade('2024-01-01T00:00:00Z', 1, Number.NaN)])).toThrow(
-      /trade 0, entered at 2024-01-01T00:00:00.000Z, must be a finite number, got NaN/,
-    )
+test('a profit factor is 0 without a win, and undefined without a loss or a trade', () => {
+  expect(profitFactor([-0.01, 0])).toBe(0)
+  expect(profitFactor([0.01, 0])).toEqual(NO_LOSSES)
+  expect(tradeFigures([])).toEqual({
+    trade_count: 0,
+    win_rate_pct: NO_TRADES,
+    profit_factor: NO_TRADES,
+    profit_factor_notional: NO_TRADES,
   })
 })
 
-describe('trade statistics', () => {
-  test('by hand', () => {
-    const figures = statistics([0.04, -0.02, 0.02, -0.01, 0.03, 0], 2)
-    expect(figures.expectancy_pct).toBeCloseTo(2, 12) // mean 0.01, at twice the risk
-    expect(figures.expectancy_r).toBeCloseTo(0.5, 12)
-    expect(figures.median_trade_pct).toBeCloseTo(2, 12)
-    expect(figures.best_trade_pct).toBeCloseTo(8, 12)
-    expect(figures.worst_trade_pct).toBeCloseTo(-4, 12)
-    expect(figures.largest_loss_r).toBeCloseTo(-1, 12)
-    expect(figures.average_win_pct).toBeCloseTo(6, 12)
-    expect(figures.average_loss_pct).toBeCloseTo(-3, 12)
-    expect(figures.payoff_ratio).toBeCloseTo(2, 12)
-    expect(figures.kelly_fraction).toBeCloseTo(0.25, 12)
-    expect(figures.trades_per_year).toBeCloseTo(6, 12)
-    expect(figures.average_holding_hours).toBe(12)
-    expect(figures.std_trade_pct).toBeCloseTo(2 * Math.sqrt(28 / 5), 12) // in percent, squares of 3 3 1 2 2 1
-    expect(figures.sqn).toBeCloseTo(Math.sqrt(6) / Math.sqrt(28 / 5), 12)
-  })
-
-  test('the concentration is that of the five best wins', () => {
-    const share = statistics([0.05, 0.04, 0.03, 0.02, 0.01, 0.05, -0.9]).top5_wins_share_of_gross_profit_pct
-    expect(share).toBeCloseTo((100 * 0.19) / 0.2, 12)
-  })
-
-  test('runs are by exit time, not by the given order, and a trade of 0 ends both', () => {
-    const inOrder = [0.01, 0.01, -0.01, 0.01, 0, 0.01]
-    expect(statistics(inOrder)).toMatchObject({ max_consecutive_wins: 2, max_consecutive_losses: 1 })
-    const late = trade('2024-01-01T00:00:00Z', 24 * 20, -0.01) // enters first, exits last
-    const trades = [late, trade('2024-01-02T00:00:00Z', 1, 0.01), trade('2024-01-03T00:00:00Z', 1, -0.01)]
-    expect(tradeStatistics(trades, 30, 1, BASE_RISK)).toMatchObject({ max_consecutive_losses: 2 })
-  })
-
-  test('an undefined figure has a reason: first the trades, then the wins, then the losses', () => {
-    expect(statistics([])).toMatchObject({
-      expectancy_pct: NO_TRADES,
-      std_trade_pct: NO_TRADES,
-      sqn: NO_TRADES,
-      largest_loss_r: NO_TRADES,
-      payoff_ratio: NO_TRADES,
-      trades_per_year: NO_TRADES,
-      average_holding_hours: NO_TRADES,
-      long: { count: 0, win_rate_pct: NO_TRADES },
-    })
-    expect(statistics([0])).toMatchObject({
-      average_win_pct: NO_WINS,
-      average_loss_pct: NO_LOSSES,
-      payoff_ratio: NO_WINS,
-      kelly_fraction: NO_WINS,
-      std_trade_pct: undefinedBecause('too_few_points'),
-    })
-    expect(statistics([0.01, 0.01])).toMatchObject({
-      payoff_ratio: NO_LOSSES,
-      largest_loss_r: NO_LOSSES,
-      sqn: undefinedBecause('zero_variance'),
-    })
-  })
-
-  test('the sides add up to the whole', () => {
-    fc.assert(
-      fc.property(ledgers, trades => {
-        const { count, wins, losses, breakeven, long, short, win_rate_pct } = tradeStatistics(
-          trades,
-          300,
-          1,
-          BASE_RISK,
-        )
-        expect(long.count + short.count).toBe(count)
-        expect(wins + losses + breakeven).toBe(count)
-        if (!isUndefined(win_rate_pct)) expect(win_rate_pct).toBeCloseTo((100 * wins) / count, 12)
-      }),
-    )
+test('the notional profit factor weighs trades by their published returns, whatever they did to the account', () => {
+  const [won, lost] = [trade('2024-01-01T00:00:00Z', 1, 0.09), trade('2024-01-02T00:00:00Z', 1, -0.01)]
+  const trades = [
+    { ...won, return_pct: 3 },
+    { ...lost, return_pct: -2 },
+  ]
+  expect(tradeFigures(trades)).toMatchObject({ profit_factor: 9, profit_factor_notional: 1.5 })
+  expect(tradeFigures([{ ...won, return_pct: -1 }])).toMatchObject({
+    profit_factor: NO_LOSSES,
+    profit_factor_notional: 0,
   })
 })
 
-describe('exposure', () => {
-  const tenDays = dailyFrom('2024-01-01', [0.01, 0, 0, 0.01, ...constant(0, 6)])
+test('an unknown outcome of a trade is refused by its number', () => {
+  expect(() => tradeFigures([trade('2024-01-01T00:00:00Z', 1, Number.NaN)])).toThrow(
+    /trade 0, entered at 2024-01-01T00:00:00.000Z, must be a finite number, got NaN/,
+  )
+})
 
-  test('by hand: two overlapping longs and a short', () => {
-    const figures = exposureFigures(tenDays, [
-      trade('2024-01-02T00:00:00Z', 48, 0.01),
-      trade('2024-01-03T00:00:00Z', 48, 0.01),
-      trade('2024-01-10T12:00:00Z', 48, 0.01, 'short'), // half a day of it is outside the window
-    ])
-    expect(figures).toEqual({
-      active_days_pct: 20,
-      time_in_market_pct: 35,
-      long_time_pct: 30,
-      short_time_pct: 5,
-      average_concurrent_positions: 0.45,
-      max_concurrent_positions: 2,
-    })
+test('the trade statistics are those that a hand computes', () => {
+  const figures = statistics([0.04, -0.02, 0.02, -0.01, 0.03, 0], 2)
+  expect(figures.expectancy_pct).toBeCloseTo(2, 12) // mean 0.01, at twice the risk
+  expect(figures.expectancy_r).toBeCloseTo(0.5, 12)
+  expect(figures.median_trade_pct).toBeCloseTo(2, 12)
+  expect(figures.best_trade_pct).toBeCloseTo(8, 12)
+  expect(figures.worst_trade_pct).toBeCloseTo(-4, 12)
+  expect(figures.largest_loss_r).toBeCloseTo(-1, 12)
+  expect(figures.average_win_pct).toBeCloseTo(6, 12)
+  expect(figures.average_loss_pct).toBeCloseTo(-3, 12)
+  expect(figures.payoff_ratio).toBeCloseTo(2, 12)
+  expect(figures.kelly_fraction).toBeCloseTo(0.25, 12)
+  expect(figures.trades_per_year).toBeCloseTo(6, 12)
+  expect(figures.average_holding_hours).toBe(12)
+  expect(figures.std_trade_pct).toBeCloseTo(2 * Math.sqrt(28 / 5), 12) // in percent, squares of 3 3 1 2 2 1
+  expect(figures.sqn).toBeCloseTo(Math.sqrt(6) / Math.sqrt(28 / 5), 12)
+})
+
+test('the concentration of a ledger is that of the five best wins', () => {
+  const share = statistics([0.05, 0.04, 0.03, 0.02, 0.01, 0.05, -0.9]).top5_wins_share_of_gross_profit_pct
+  expect(share).toBeCloseTo((100 * 0.19) / 0.2, 12)
+})
+
+test('the runs of wins and losses are by exit time, not by the given order, and a trade of 0 ends both', () => {
+  const inOrder = [0.01, 0.01, -0.01, 0.01, 0, 0.01]
+  expect(statistics(inOrder)).toMatchObject({ max_consecutive_wins: 2, max_consecutive_losses: 1 })
+  const late = trade('2024-01-01T00:00:00Z', 24 * 20, -0.01) // enters first, exits last
+  const trades = [late, trade('2024-01-02T00:00:00Z', 1, 0.01), trade('2024-01-03T00:00:00Z', 1, -0.01)]
+  expect(tradeStatistics(trades, 30, 1, BASE_RISK)).toMatchObject({ max_consecutive_losses: 2 })
+})
+
+test('an undefined trade statistic has a reason: first the trades, then the wins, then the losses', () => {
+  expect(statistics([])).toMatchObject({
+    expectancy_pct: NO_TRADES,
+    std_trade_pct: NO_TRADES,
+    sqn: NO_TRADES,
+    largest_loss_r: NO_TRADES,
+    payoff_ratio: NO_TRADES,
+    trades_per_year: NO_TRADES,
+    average_holding_hours: NO_TRADES,
+    long: { count: 0, win_rate_pct: NO_TRADES },
   })
-
-  test('an open position counts to the end of the window', () => {
-    const daily = tenDays
-    const open = [{ side: 'short' as const, entry_time: Date.parse('2024-01-09T00:00:00Z') }]
-    const input = { daily, weekly: completeWeeks(daily), base_risk_pct: BASE_RISK }
-    const only = strategyFigures({ ...input, trades: [], open })
-    expect(only.fund_dd.exposure).toEqual({
-      active_days_pct: 20,
-      time_in_market_pct: 20,
-      long_time_pct: 0,
-      short_time_pct: 20,
-      average_concurrent_positions: 0.2,
-      max_concurrent_positions: 1,
-    })
-    expect(only.trade_count).toBe(0)
-    const closed = [trade('2024-01-02T00:00:00Z', 24, 0.01)]
-    const both = strategyFigures({ ...input, trades: closed, open })
-    expect(both.fund_dd.exposure).toMatchObject({ time_in_market_pct: 30, long_time_pct: 10 })
-    expect(both.fund_dd.trades).toEqual(strategyFigures({ ...input, trades: closed }).fund_dd.trades)
+  expect(statistics([0])).toMatchObject({
+    average_win_pct: NO_WINS,
+    average_loss_pct: NO_LOSSES,
+    payoff_ratio: NO_WINS,
+    kelly_fraction: NO_WINS,
+    std_trade_pct: undefinedBecause('too_few_points'),
   })
-
-  test('without trades only the active days are known', () => {
-    const { active_days_pct, ...others } = exposureFigures(tenDays, [])
-    expect(active_days_pct).toBe(20)
-    for (const figure of Object.values(others)) expect(figure).toEqual(NO_TRADES)
+  expect(statistics([0.01, 0.01])).toMatchObject({
+    payoff_ratio: NO_LOSSES,
+    largest_loss_r: NO_LOSSES,
+    sqn: undefinedBecause('zero_variance'),
   })
+})
 
-  test('long and short time are each at most the time in the market', () => {
-    const year = dailyFrom('2020-01-01', constant(0.01, 300))
-    fc.assert(
-      fc.property(ledgers, trades => {
-        const {
-          time_in_market_pct: all,
-          long_time_pct: long,
-          short_time_pct: short,
-        } = exposureFigures(year, trades)
-        if (isUndefined(all) || isUndefined(long) || isUndefined(short)) expect(trades).toHaveLength(0)
-        else {
-          expect(all).toBeLessThanOrEqual(long + short + 1e-9)
-          expect(all).toBeGreaterThanOrEqual(Math.max(long, short) - 1e-9)
-          expect(all).toBeLessThanOrEqual(100)
-        }
-      }),
+test('the trade statistics of both sides add up to the whole', () => {
+  forAll(ledgers, trades => {
+    const { count, wins, losses, breakeven, long, short, win_rate_pct } = tradeStatistics(
+      trades,
+      300,
+      1,
+      BASE_RISK,
     )
+    expect(long.count + short.count).toBe(count)
+    expect(wins + losses + breakeven).toBe(count)
+    if (!isUndefined(win_rate_pct)) expect(win_rate_pct).toBeCloseTo((100 * wins) / count, 12)
+  })
+})
+
+const tenDays = dailyFrom('2024-01-01', [0.01, 0, 0, 0.01, ...constant(0, 6)])
+
+test('the exposure of two overlapping longs and a short is what a hand computes', () => {
+  const figures = exposureFigures(tenDays, [
+    trade('2024-01-02T00:00:00Z', 48, 0.01),
+    trade('2024-01-03T00:00:00Z', 48, 0.01),
+    trade('2024-01-10T12:00:00Z', 48, 0.01, 'short'), // half a day of it is outside the window
+  ])
+  expect(figures).toEqual({
+    active_days_pct: 20,
+    time_in_market_pct: 35,
+    long_time_pct: 30,
+    short_time_pct: 5,
+    average_concurrent_positions: 0.45,
+    max_concurrent_positions: 2,
+  })
+})
+
+test('an open position counts to the end of the window in the exposure', () => {
+  const daily = tenDays
+  const open = [{ side: 'short' as const, entry_time: Date.parse('2024-01-09T00:00:00Z') }]
+  const input = { daily, weekly: completeWeeks(daily), base_risk_pct: BASE_RISK }
+  const only = strategyFigures({ ...input, trades: [], open })
+  expect(only.fund_dd.exposure).toEqual({
+    active_days_pct: 20,
+    time_in_market_pct: 20,
+    long_time_pct: 0,
+    short_time_pct: 20,
+    average_concurrent_positions: 0.2,
+    max_concurrent_positions: 1,
+  })
+  expect(only.trade_count).toBe(0)
+  const closed = [trade('2024-01-02T00:00:00Z', 24, 0.01)]
+  const both = strategyFigures({ ...input, trades: closed, open })
+  expect(both.fund_dd.exposure).toMatchObject({ time_in_market_pct: 30, long_time_pct: 10 })
+  expect(both.fund_dd.trades).toEqual(strategyFigures({ ...input, trades: closed }).fund_dd.trades)
+})
+
+test('the exposure without trades has the active days alone', () => {
+  const { active_days_pct, ...others } = exposureFigures(tenDays, [])
+  expect(active_days_pct).toBe(20)
+  for (const figure of Object.values(others)) expect(figure).toEqual(NO_TRADES)
+})
+
+test('long and short time are each at most the time in the market', () => {
+  const year = dailyFrom('2020-01-01', constant(0.01, 300))
+  forAll(ledgers, trades => {
+    const {
+      time_in_market_pct: all,
+      long_time_pct: long,
+      short_time_pct: short,
+    } = exposureFigures(year, trades)
+    if (isUndefined(all) || isUndefined(long) || isUndefined(short)) expect(trades).toHaveLength(0)
+    else {
+      expect(all).toBeLessThanOrEqual(long + short + 1e-9)
+      expect(all).toBeGreaterThanOrEqual(Math.max(long, short) - 1e-9)
+      expect(all).toBeLessThanOrEqual(100)
+    }
   })
 })
 
 const positions = (...pairs: [entry: number, exit: number][]) =>
   pairs.map(([entry_time, exit_time]) => ({ entry_time, exit_time }))
 
-describe('position time', () => {
-  test('overlapping positions count once in the union and each in the total', () => {
-    expect(positionTime(positions([10, 30], [20, 50], [60, 70]), 0, 100)).toEqual({
-      unionMs: 50,
-      totalMs: 60,
-      maxConcurrent: 2,
-    })
+test('overlapping positions count once in the union of their time and each in the total', () => {
+  expect(positionTime(positions([10, 30], [20, 50], [60, 70]), 0, 100)).toEqual({
+    unionMs: 50,
+    totalMs: 60,
+    maxConcurrent: 2,
   })
+})
 
-  test('a position that begins when another ends is not a second one at once', () => {
-    expect(positionTime(positions([10, 20], [20, 30], [20, 25]), 0, 100)).toEqual({
-      unionMs: 20,
-      totalMs: 25,
-      maxConcurrent: 2,
-    })
+test('a position that begins when another ends is not a second one at once', () => {
+  expect(positionTime(positions([10, 20], [20, 30], [20, 25]), 0, 100)).toEqual({
+    unionMs: 20,
+    totalMs: 25,
+    maxConcurrent: 2,
   })
+})
 
-  test('time outside the window is cut off, and a position without length does not count', () => {
-    expect(positionTime(positions([-10, 5], [90, 200], [50, 50], [-5, 0], [100, 110]), 0, 100)).toEqual({
-      unionMs: 15,
-      totalMs: 15,
-      maxConcurrent: 1,
-    })
-    expect(positionTime([], 0, 100)).toEqual({ unionMs: 0, totalMs: 0, maxConcurrent: 0 })
+test('time outside the window is cut off a position, and a position without length does not count', () => {
+  expect(positionTime(positions([-10, 5], [90, 200], [50, 50], [-5, 0], [100, 110]), 0, 100)).toEqual({
+    unionMs: 15,
+    totalMs: 15,
+    maxConcurrent: 1,
   })
+  expect(positionTime([], 0, 100)).toEqual({ unionMs: 0, totalMs: 0, maxConcurrent: 0 })
+})
 
-  test('equals a count of every millisecond', () => {
-    const interval = fc.tuple(fc.integer({ min: -5, max: 35 }), fc.nat(15)).map(([entry, length]) => ({
-      entry_time: entry,
-      exit_time: entry + length,
-    }))
-    fc.assert(
-      fc.property(fc.array(interval, { maxLength: 8 }), all => {
-        const open = Array.from(
-          { length: 30 },
-          (_, t) => all.filter(({ entry_time, exit_time }) => entry_time <= t && t < exit_time).length,
-        )
-        expect(positionTime(all, 0, 30)).toEqual({
-          unionMs: open.filter(count => count > 0).length,
-          totalMs: open.reduce((sum, count) => sum + count, 0),
-          maxConcurrent: Math.max(...open),
-        })
-      }),
+test('position time equals a count of every millisecond', () => {
+  const interval = fc.tuple(fc.integer({ min: -5, max: 35 }), fc.nat(15)).map(([entry, length]) => ({
+    entry_time: entry,
+    exit_time: entry + length,
+  }))
+  forAll(fc.array(interval, { maxLength: 8 }), all => {
+    const open = Array.from(
+      { length: 30 },
+      (_, t) => all.filter(({ entry_time, exit_time }) => entry_time <= t && t < exit_time).length,
     )
+    expect(positionTime(all, 0, 30)).toEqual({
+      unionMs: open.filter(count => count > 0).length,
+      totalMs: open.reduce((sum, count) => sum + count, 0),
+      maxConcurrent: Math.max(...open),
+    })
   })
 })

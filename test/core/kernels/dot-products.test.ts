@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dotProducts } from '#core/kernels/dot-products.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { returnsOf } from '../figures/arbitraries.ts'
 
 /** Up to 40 columns of one length, which pass the edges of tiles, of panels and of turns. */
@@ -47,23 +48,17 @@ const plainLoop = (all: readonly Float64Array[], rowCount: number): Map<string, 
   )
 
 test('every pair of the first rows is stored once, with the bits of a plain loop', () => {
-  fc.assert(
-    fc.property(columns, fc.nat(40), (all, limit) => {
-      const rowCount = Math.min(limit, all.length)
-      expect(product(all, rowCount)).toEqual(plainLoop(all, rowCount))
-    }),
-    { numRuns: 30 },
-  )
+  forAll(30, columns, fc.nat(40), (all, limit) => {
+    const rowCount = Math.min(limit, all.length)
+    expect(product(all, rowCount)).toEqual(plainLoop(all, rowCount))
+  })
 })
 
 test('numbers of all sizes are summed as a plain loop sums them, whichever operand comes first', () => {
-  fc.assert(
-    fc.property(illScaled, all => {
-      expect(product(all, all.length)).toEqual(plainLoop(all, all.length))
-      expect(product(all.slice(0, 2).toReversed(), 1)).toEqual(product(all.slice(0, 2), 1))
-    }),
-    { numRuns: 30 },
-  )
+  forAll(30, illScaled, all => {
+    expect(product(all, all.length)).toEqual(plainLoop(all, all.length))
+    expect(product(all.slice(0, 2).toReversed(), 1)).toEqual(product(all.slice(0, 2), 1))
+  })
 })
 
 test('columns and points beyond the blocks of the cache are summed like the others', () => {

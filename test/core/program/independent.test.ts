@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import { benchmarks, cheapestQuartileShare } from '#core/program/benchmarks.ts'
@@ -6,6 +5,7 @@ import { prepareProgram, rollingFigures } from '#core/program/prepare-program.ts
 import type { ProgramPlan, Tier } from '#core/program/program.ts'
 import { averageCost, simulate } from '#core/program/simulate.ts'
 import { type Bars, sliceBars } from '#core/replay/bars.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { arbitraryProgram, barsOf, planOf, realDays } from './programs.ts'
 
 const EQUITY = 25_000
@@ -54,20 +54,18 @@ const flat = (value: unknown, path = ''): [string, unknown][] =>
         .flatMap(key => flat(Reflect.get(value, key), `${path}.${key}`))
     : [[path, value]]
 
-describe('an independent computation from the definitions', () => {
-  test('agrees on every figure of random programs', () => {
-    fc.assert(
-      fc.property(arbitraryProgram, ({ plan, bars, cadence }) => {
-        expectAgreement(bothWays(plan, bars, cadence))
-      }),
-      { numRuns: 80 },
-    )
+test('the program agrees on every figure of random programs with an independent computation', () => {
+  forAll(80, arbitraryProgram, ({ plan, bars, cadence }) => {
+    expectAgreement(bothWays(plan, bars, cadence))
   })
+})
 
-  test.each([
-    ['days', 588, DAY_MS],
-    ['half days', 2 * 588, DAY_MS / 2],
-  ])('agrees on the rolling years of bars of %s', (_, bars, timeframeMs) => {
+test.each([
+  ['days', 588, DAY_MS],
+  ['half days', 2 * 588, DAY_MS / 2],
+])(
+  'the program agrees on the rolling years of bars of %s with an independent computation',
+  (_, bars, timeframeMs) => {
     const closes = Array.from(
       { length: bars },
       (_, i) => Math.round(400 * (2 + Math.sin(i / 37) + Math.sin(i / 5) / 3)) / 4,
@@ -80,8 +78,8 @@ describe('an independent computation from the definitions', () => {
     expect(rolling?.win_rate).toBeCloseTo(hand.wins / hand.windows, 12)
     expect(rolling?.median_cheaper).toBeCloseTo(hand.median, 9)
     expect(hand.wins).toBeGreaterThan(0)
-  })
-})
+  },
+)
 
 const skip = realDays === null ? 'skipped: no real bars on this machine' : ''
 
@@ -92,12 +90,15 @@ describe.skipIf(realDays === null)(`on real bars ${skip}`, () => {
     ['2019-01-01', '2028-12-31', 7],
     // The history begins here, so there is no warm-up.
     ['2017-08-17', '2019-12-31', 1],
-  ])('it agrees on the window %s to %s, a contribution every %i days', (from, to, cadence) => {
-    const paused = [window('2020-03-01', '2020-04-15')]
-    expectAgreement(bothWays(planOf(1, { window: window(from, to), paused }), realDays!, cadence))
-  })
+  ])(
+    'the program on real bars from %s to %s, a contribution every %i days, agrees with an independent computation',
+    (from, to, cadence) => {
+      const paused = [window('2020-03-01', '2020-04-15')]
+      expectAgreement(bothWays(planOf(1, { window: window(from, to), paused }), realDays!, cadence))
+    },
+  )
 
-  test('it agrees on rolling years', () => {
+  test('the program agrees on the rolling years of real bars with an independent computation', () => {
     const days = sliceBars(realDays!, 900, 1480)
     const hand = rollByHand(planOf(1), days)
     const rolling = rollingFigures(planOf(1), days)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { benchmarks } from '#core/program/benchmarks.ts'
 import { prepareProgram, rollingFigures } from '#core/program/prepare-program.ts'
@@ -14,70 +14,64 @@ const windowFrom = (day: number, to: number): Partial<ProgramPlan> => ({
 })
 const LAST_30 = planOf(1, windowFrom(270, 320))
 
-describe('the bars of a program', () => {
-  test('are 200 days before its window, and its past part', () => {
-    const { bars, first, bars_planned } = prepareProgram(planOf(1, windowFrom(250, 280)), DAYS)
-    expect([first, bars.t.length, bars_planned]).toEqual([200, 231, 31])
-    expect(bars.t[first]).toBe((DAY_0 + 250) * DAY_MS)
-    expect(bars.t.at(-1)).toBe((DAY_0 + 280) * DAY_MS)
-  })
+test('the bars of a program are 200 days before its window, and its past part', () => {
+  const { bars, first, bars_planned } = prepareProgram(planOf(1, windowFrom(250, 280)), DAYS)
+  expect([first, bars.t.length, bars_planned]).toEqual([200, 231, 31])
+  expect(bars.t[first]).toBe((DAY_0 + 250) * DAY_MS)
+  expect(bars.t.at(-1)).toBe((DAY_0 + 280) * DAY_MS)
+})
 
-  test('are fewer before it if the history is shorter, and 200 days of them at any timeframe', () => {
-    expect(prepareProgram(planOf(1, windowFrom(10, 320)), DAYS).first).toBe(10)
-    const halves = barsOf(
-      Array.from({ length: 900 }, () => 5),
-      DAY_MS / 2,
-    )
-    expect(prepareProgram(planOf(1, windowFrom(300, 301)), halves)).toMatchObject({
-      first: 400,
-      bars_planned: 4,
-    })
-  })
-
-  test('reach back as far as the longest mean', () => {
-    const rule = { kind: 'mayer', mean_days: 250, bands: [{ below: 1, spend: 1 }] } as const
-    const plan = planOf(1, { ...windowFrom(270, 280), tiers: [{ tier: 'cyclical', weight: 1, rule }] })
-    expect(prepareProgram(plan, DAYS).first).toBe(250)
-  })
-
-  test('have no rolling figures if the history is too short for one window', () => {
-    const bars = barsOf(Array.from({ length: 565 }, (_, i) => 100 + (i % 7)))
-    expect(prepareProgram(LAST_30, firstBars(bars, 564)).rolling).toBeNull()
-    expect(prepareProgram(LAST_30, bars).rolling?.windows).toBe(1)
+test('the bars before the window of a program are fewer if the history is shorter, and 200 days at any timeframe', () => {
+  expect(prepareProgram(planOf(1, windowFrom(10, 320)), DAYS).first).toBe(10)
+  const halves = barsOf(
+    Array.from({ length: 900 }, () => 5),
+    DAY_MS / 2,
+  )
+  expect(prepareProgram(planOf(1, windowFrom(300, 301)), halves)).toMatchObject({
+    first: 400,
+    bars_planned: 4,
   })
 })
 
-describe('the state of a program', () => {
-  const on = (count: number, changed: Partial<ProgramPlan> = {}) =>
-    deploymentState(
-      prepareProgram(planOf(1, { ...windowFrom(270, 280), ...changed }), firstBars(DAYS, count)),
-    )
+test('the bars of a program reach back as far as the longest mean', () => {
+  const rule = { kind: 'mayer', mean_days: 250, bands: [{ below: 1, spend: 1 }] } as const
+  const plan = planOf(1, { ...windowFrom(270, 280), tiers: [{ tier: 'cyclical', weight: 1, rule }] })
+  expect(prepareProgram(plan, DAYS).first).toBe(250)
+})
 
-  test('goes from the first close of its window to the last', () => {
-    expect([0, 270, 271, 280, 281, 300].map(count => on(count))).toEqual([
-      'not_started',
-      'not_started',
-      'accumulating',
-      'accumulating',
-      'complete',
-      'complete',
-    ])
-  })
+test('a program has no rolling figures if the history is too short for one window', () => {
+  const bars = barsOf(Array.from({ length: 565 }, (_, i) => 100 + (i % 7)))
+  expect(prepareProgram(LAST_30, firstBars(bars, 564)).rolling).toBeNull()
+  expect(prepareProgram(LAST_30, bars).rolling?.windows).toBe(1)
+})
 
-  test('is paused while the newest bar is in a paused span, whose two days belong to it', () => {
-    const paused = [{ from: DAY_0 + 273, to: DAY_0 + 274 }]
-    expect([273, 274, 275, 276].map(count => on(count, { paused }))).toEqual([
-      'accumulating',
-      'paused',
-      'paused',
-      'accumulating',
-    ])
-  })
+const on = (count: number, changed: Partial<ProgramPlan> = {}) =>
+  deploymentState(prepareProgram(planOf(1, { ...windowFrom(270, 280), ...changed }), firstBars(DAYS, count)))
 
-  test('stays paused in a span without an end, until the window is over', () => {
-    const paused = [{ from: DAY_0 + 273, to: null }]
-    expect([274, 280, 281].map(count => on(count, { paused }))).toEqual(['paused', 'paused', 'complete'])
-  })
+test('the state of a program goes from the first close of its window to the last', () => {
+  expect([0, 270, 271, 280, 281, 300].map(count => on(count))).toEqual([
+    'not_started',
+    'not_started',
+    'accumulating',
+    'accumulating',
+    'complete',
+    'complete',
+  ])
+})
+
+test('a program is paused while the newest bar is in a paused span, whose two days belong to it', () => {
+  const paused = [{ from: DAY_0 + 273, to: DAY_0 + 274 }]
+  expect([273, 274, 275, 276].map(count => on(count, { paused }))).toEqual([
+    'accumulating',
+    'paused',
+    'paused',
+    'accumulating',
+  ])
+})
+
+test('a program stays paused in a span without an end, until the window is over', () => {
+  const paused = [{ from: DAY_0 + 273, to: null }]
+  expect([274, 280, 281].map(count => on(count, { paused }))).toEqual(['paused', 'paused', 'complete'])
 })
 
 test('a program that has not begun has spent nothing and is compared with nothing', () => {
@@ -86,7 +80,7 @@ test('a program that has not begun has spent nothing and is compared with nothin
   expect(benchmarks(data, 7)).toEqual({ dca: null, vwap: null, lump_sum: null, hodl: null })
 })
 
-test.each([0, -1, 1.5, Number.NaN])('a cadence of %d bars is refused', cadence => {
+test.each([0, -1, 1.5, Number.NaN])('a program with a cadence of %d bars is refused', cadence => {
   expect(() => simulate(prepareProgram(LAST_30, DAYS), cadence)).toThrow('a whole number of bars from 1 on')
 })
 
@@ -100,20 +94,18 @@ test('a rolling program of tiers that all equal dca never wins by rounding', () 
   expect(rollingFigures(planOf(1, { tiers }), bars)).toEqual({ windows: 36, win_rate: 0, median_cheaper: 0 })
 })
 
-describe('the data of a program as JSON', () => {
-  const data = prepareProgram(planOf(1, windowFrom(10, 20)), DAYS)
-  const file: object = JSON.parse(JSON.stringify(toProgramDataFile(data)))
+const data = prepareProgram(planOf(1, windowFrom(10, 20)), DAYS)
+const file: object = JSON.parse(JSON.stringify(toProgramDataFile(data)))
 
-  test('is read back as it was', () => {
-    expect(parseProgramDataFile(file)).toEqual(data)
-    expect(data.mark?.at).toBe((DAY_0 + DAYS.t.length) * DAY_MS)
-  })
+test('the data of a program is read back from JSON as it was', () => {
+  expect(parseProgramDataFile(file)).toEqual(data)
+  expect(data.mark?.at).toBe((DAY_0 + DAYS.t.length) * DAY_MS)
+})
 
-  test('is marked at the last bar of the window if an earlier program wrote it', () => {
-    const { mark: _, ...first } = file as Record<string, unknown>
-    expect(parseProgramDataFile(first)?.mark).toEqual({
-      at: (DAY_0 + 21) * DAY_MS,
-      price: data.bars.c.at(-1),
-    })
+test('the data of a program is marked at the last bar of the window if an earlier program wrote it', () => {
+  const { mark: _, ...first } = file as Record<string, unknown>
+  expect(parseProgramDataFile(first)?.mark).toEqual({
+    at: (DAY_0 + 21) * DAY_MS,
+    price: data.bars.c.at(-1),
   })
 })

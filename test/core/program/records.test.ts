@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { z } from 'zod'
 import {
   PERFORMANCE_BENCHMARKS,
@@ -19,9 +19,10 @@ import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { prepareProgram } from '#core/program/prepare-program.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { simulate } from '#core/program/simulate.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { ALWAYS, arbitraryProgram, barsOf, CORE_ONLY, DAY_0, DIPS, planOf } from './programs.ts'
 
-const RUNS = { numRuns: 40 }
+const RUNS = 40
 const VERSION = '2026-11-21T00:15:00Z'
 
 const inputOf = (data: ProgramData, equity_usd = data.plan.reference_equity_usd) => ({
@@ -75,130 +76,104 @@ function expectIdentities(
   }
 }
 
-describe('every record', () => {
-  const programs = fc.oneof(
-    { arbitrary: arbitraryProgram.map(({ plan, bars }) => prepareProgram(plan, bars)), weight: 20 },
-    fc.constantFrom(unbegun, empty),
-  )
+const programs = fc.oneof(
+  { arbitrary: arbitraryProgram.map(({ plan, bars }) => prepareProgram(plan, bars)), weight: 20 },
+  fc.constantFrom(unbegun, empty),
+)
 
-  test('matches its schema, without further fields and without numbers that JSON cannot represent', () => {
-    fc.assert(
-      fc.property(programs, data => {
-        for (const [schema, record] of recordsOf(data)) {
-          expect(schema.safeParse(record).error).toBeUndefined()
-          expect(JSON.parse(JSON.stringify(record))).toStrictEqual(record)
-        }
-      }),
-      RUNS,
-    )
-  })
-
-  test('keeps both identities of the published figures', () => {
-    fc.assert(
-      fc.property(programs, data => {
-        const { avg_cost_basis, benchmarks } = preview(data)
-        for (const { value, pct_cheaper, advantage_bps } of Object.values(benchmarks)) {
-          expectIdentities(avg_cost_basis, value, pct_cheaper, advantage_bps)
-        }
-        for (const name of PERFORMANCE_BENCHMARKS) {
-          const record = renderPerformance(data, name)
-          const { avg_cost_basis: average, benchmark_value: value, btc_vs_benchmark_pct: more } = record
-          expectIdentities(average, value, record.pct_cheaper, record.advantage_bps)
-          if (more !== null)
-            expect(Math.abs(more - (value! / average! - 1) * 100)).toBeLessThanOrEqual(5.001e-7)
-        }
-        const simulated = simulation(data)
-        for (const { value, pct_cheaper } of Object.values(simulated.benchmarks)) {
-          expectIdentities(simulated.avg_cost_basis, value, pct_cheaper)
-        }
-      }),
-      RUNS,
-    )
-  })
-
-  test('are equal for equal programs', () => {
-    fc.assert(
-      fc.property(programs, data => {
-        const open = preview(data)
-        const manifest = renderManifest(data, VERSION)
-        const held = basket(data)
-        const deploys = renderDeploys(data)
-        expect(manifest.benchmarks).toEqual(open.benchmarks)
-        expect(held.totals.avg_cost_basis).toBe(open.avg_cost_basis)
-        expect(held.totals.pct_deployed).toBe(open.pct_deployed)
-        expect([held.last_deploy_seq, manifest.last_deploy_seq]).toEqual([deploys.length, deploys.length])
-        expect(deploys.map(({ seq }) => seq)).toEqual(deploys.map((_, i) => i + 1))
-        const { benchmarks, total_usd_deployed, total_btc_accumulated } = simulation(data)
-        expect([total_usd_deployed, total_btc_accumulated]).toEqual([
-          held.totals.deployed_usd,
-          held.totals.btc,
-        ])
-        for (const name of PERFORMANCE_BENCHMARKS) {
-          const { benchmark_value, pct_cheaper, advantage_bps } = renderPerformance(data, name)
-          expect(open.benchmarks[name]).toEqual({ value: benchmark_value, advantage_bps, pct_cheaper })
-          expect(benchmarks[name]).toEqual({ value: benchmark_value, pct_cheaper })
-        }
-      }),
-      RUNS,
-    )
-  })
-
-  test('is linear in the equity: prices stay, amounts are the same fractions of it', () => {
-    fc.assert(
-      fc.property(programs, fc.integer({ min: 1, max: 1_000_000_000 }), (data, equity) => {
-        const base = renderSimulation(data, inputOf(data, 1))
-        const scaled = renderSimulation(data, inputOf(data, equity))
-        expect(scaled.avg_cost_basis).toBe(base.avg_cost_basis)
-        expect(scaled.benchmarks).toEqual(base.benchmarks)
-        const { totals } = simulate(data, data.plan.contribution_cadence_bars)
-        expect(scaled.total_usd_deployed).toBe(toSignificant(totals.deployed * equity))
-        expect(scaled.total_btc_accumulated).toBe(toSignificant(totals.btc * equity))
-        const personal = renderBasket(data, 'personal', inputOf(data, equity)).totals
-        expect(personal.pct_deployed).toBe(basket(data).totals.pct_deployed)
-        expect(personal.unrealized_pct).toBe(basket(data).totals.unrealized_pct)
-        expect(personal.deployed_usd).toBeLessThanOrEqual(personal.contributed_usd)
-        expect(personal.contributed_usd).toBeLessThanOrEqual(equity)
-      }),
-      RUNS,
-    )
-  })
-
-  test('of core alone is 0 percent cheaper than dca, and no basis point', () => {
-    fc.assert(
-      fc.property(arbitraryProgram, ({ plan, bars }) => {
-        const { benchmarks } = preview(prepareProgram({ ...plan, tiers: CORE_ONLY, paused: [] }, bars))
-        expect(benchmarks.dca).toMatchObject({ pct_cheaper: 0, advantage_bps: 0 })
-      }),
-      RUNS,
-    )
+test('every record of a program matches its schema, without further fields and without numbers that JSON cannot represent', () => {
+  forAll(RUNS, programs, data => {
+    for (const [schema, record] of recordsOf(data)) {
+      expect(schema.safeParse(record).error).toBeUndefined()
+      expect(JSON.parse(JSON.stringify(record))).toStrictEqual(record)
+    }
   })
 })
 
-describe('the deployments', () => {
-  test('add up to the basket', () => {
-    fc.assert(
-      fc.property(arbitraryProgram, ({ plan, bars }) => {
-        const data = prepareProgram(plan, bars)
-        const deploys = renderDeploys(data)
-        const { totals } = basket(data)
-        const sum = (of: (deploy: (typeof deploys)[number]) => number) =>
-          deploys.reduce((total, deploy) => total + of(deploy), 0)
-        expect(sum(({ usd }) => usd) / (totals.deployed_usd || 1)).toBeCloseTo(deploys.length > 0 ? 1 : 0, 8)
-        expect(sum(({ btc }) => btc) / (totals.btc || 1)).toBeCloseTo(deploys.length > 0 ? 1 : 0, 8)
-        const last = deploys.at(-1)
-        expect((last?.avg_cost_basis ?? 1) / (totals.avg_cost_basis ?? 1)).toBeCloseTo(1, 9)
-        const { totals: fractions } = simulate(data, plan.contribution_cadence_bars)
-        expect(last?.cum_weight ?? 0).toBeCloseTo(fractions.deployed, 9)
-      }),
-      RUNS,
-    )
+test('every record of a program keeps both identities of the published figures', () => {
+  forAll(RUNS, programs, data => {
+    const { avg_cost_basis, benchmarks } = preview(data)
+    for (const { value, pct_cheaper, advantage_bps } of Object.values(benchmarks)) {
+      expectIdentities(avg_cost_basis, value, pct_cheaper, advantage_bps)
+    }
+    for (const name of PERFORMANCE_BENCHMARKS) {
+      const record = renderPerformance(data, name)
+      const { avg_cost_basis: average, benchmark_value: value, btc_vs_benchmark_pct: more } = record
+      expectIdentities(average, value, record.pct_cheaper, record.advantage_bps)
+      if (more !== null) expect(Math.abs(more - (value! / average! - 1) * 100)).toBeLessThanOrEqual(5.001e-7)
+    }
+    const simulated = simulation(data)
+    for (const { value, pct_cheaper } of Object.values(simulated.benchmarks)) {
+      expectIdentities(simulated.avg_cost_basis, value, pct_cheaper)
+    }
+  })
+})
+
+test('the records of equal programs are equal', () => {
+  forAll(RUNS, programs, data => {
+    const open = preview(data)
+    const manifest = renderManifest(data, VERSION)
+    const held = basket(data)
+    const deploys = renderDeploys(data)
+    expect(manifest.benchmarks).toEqual(open.benchmarks)
+    expect(held.totals.avg_cost_basis).toBe(open.avg_cost_basis)
+    expect(held.totals.pct_deployed).toBe(open.pct_deployed)
+    expect([held.last_deploy_seq, manifest.last_deploy_seq]).toEqual([deploys.length, deploys.length])
+    expect(deploys.map(({ seq }) => seq)).toEqual(deploys.map((_, i) => i + 1))
+    const { benchmarks, total_usd_deployed, total_btc_accumulated } = simulation(data)
+    expect([total_usd_deployed, total_btc_accumulated]).toEqual([held.totals.deployed_usd, held.totals.btc])
+    for (const name of PERFORMANCE_BENCHMARKS) {
+      const { benchmark_value, pct_cheaper, advantage_bps } = renderPerformance(data, name)
+      expect(open.benchmarks[name]).toEqual({ value: benchmark_value, advantage_bps, pct_cheaper })
+      expect(benchmarks[name]).toEqual({ value: benchmark_value, pct_cheaper })
+    }
+  })
+})
+
+test('every record of a program is linear in the equity: prices stay, amounts are the same fractions of it', () => {
+  forAll(RUNS, programs, fc.integer({ min: 1, max: 1_000_000_000 }), (data, equity) => {
+    const base = renderSimulation(data, inputOf(data, 1))
+    const scaled = renderSimulation(data, inputOf(data, equity))
+    expect(scaled.avg_cost_basis).toBe(base.avg_cost_basis)
+    expect(scaled.benchmarks).toEqual(base.benchmarks)
+    const { totals } = simulate(data, data.plan.contribution_cadence_bars)
+    expect(scaled.total_usd_deployed).toBe(toSignificant(totals.deployed * equity))
+    expect(scaled.total_btc_accumulated).toBe(toSignificant(totals.btc * equity))
+    const personal = renderBasket(data, 'personal', inputOf(data, equity)).totals
+    expect(personal.pct_deployed).toBe(basket(data).totals.pct_deployed)
+    expect(personal.unrealized_pct).toBe(basket(data).totals.unrealized_pct)
+    expect(personal.deployed_usd).toBeLessThanOrEqual(personal.contributed_usd)
+    expect(personal.contributed_usd).toBeLessThanOrEqual(equity)
+  })
+})
+
+test('a program of core alone is 0 percent cheaper than dca, and no basis point', () => {
+  forAll(RUNS, arbitraryProgram, ({ plan, bars }) => {
+    const { benchmarks } = preview(prepareProgram({ ...plan, tiers: CORE_ONLY, paused: [] }, bars))
+    expect(benchmarks.dca).toMatchObject({ pct_cheaper: 0, advantage_bps: 0 })
+  })
+})
+
+test('the deployments of a program add up to its basket', () => {
+  forAll(RUNS, arbitraryProgram, ({ plan, bars }) => {
+    const data = prepareProgram(plan, bars)
+    const deploys = renderDeploys(data)
+    const { totals } = basket(data)
+    const sum = (of: (deploy: (typeof deploys)[number]) => number) =>
+      deploys.reduce((total, deploy) => total + of(deploy), 0)
+    expect(sum(({ usd }) => usd) / (totals.deployed_usd || 1)).toBeCloseTo(deploys.length > 0 ? 1 : 0, 8)
+    expect(sum(({ btc }) => btc) / (totals.btc || 1)).toBeCloseTo(deploys.length > 0 ? 1 : 0, 8)
+    const last = deploys.at(-1)
+    expect((last?.avg_cost_basis ?? 1) / (totals.avg_cost_basis ?? 1)).toBeCloseTo(1, 9)
+    const { totals: fractions } = simulate(data, plan.contribution_cadence_bars)
+    expect(last?.cum_weight ?? 0).toBeCloseTo(fractions.deployed, 9)
   })
 })
 
 // A cost of 1 % and closes of 100, 200 and 80.
 const costs = { fee_bps: 100, slippage_bps: 0 }
 
-test('deployments are those that a hand computes', () => {
+test('the deployments of a program are those that a hand computes', () => {
   const plan = planOf(2, {
     tiers: CORE_ONLY,
     contribution_cadence_bars: 1,
@@ -268,7 +243,7 @@ test('a basket whose window is over is marked at the newest close, and nothing e
   )
 })
 
-test('a basket is the one that a hand computes, half of its window to come', () => {
+test('a basket is the one that a hand computes, with half of its window to come', () => {
   const basket = renderBasket(twoTiers, 'personal', { equity_usd: 1000, contribution_cadence_bars: 2 })
   expect(basket).toEqual({
     schema_version: '1.0',
@@ -315,7 +290,7 @@ test('a basket is the one that a hand computes, half of its window to come', () 
   })
 })
 
-test('a performance is the one that a hand computes', () => {
+test('the performance of a program is the one that a hand computes', () => {
   // dca has 11.1375 BTC for 1000 dollars, the program 10.209375 for 875: 1 / 22 cheaper, 1 / 21 more.
   expect(renderPerformance(twoTiers, 'dca')).toMatchObject({
     avg_cost_basis: 85.70554025,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type AuditProblem, auditLedger, isRecomputable } from '#core/replay/audit.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { FREE, HOUR_MS, handBars, handFunding, type Ohlc, slot, still, trade } from './hand.ts'
@@ -24,256 +24,243 @@ const audit = (trades: readonly Trade[], costs = FREE): AuditProblem[] =>
 const problems = (change: Partial<Trade>, costs = FREE): string[] =>
   audit([trade(change)], costs).map(({ problem }) => problem)
 
-describe('a ledger that could have happened', () => {
-  test('has no problems', () => {
-    expect(
-      audit([trade({ stop: 97 }), trade({ entry_time: slot(3), exit_time: null, exit_price: null })]),
-    ).toEqual([
-      // The second begins at 100, far below its bar: the audit can fail.
-      expect.objectContaining({ index: 1, problem: 'entry_fill' }),
-    ])
-    expect(audit([trade({ stop: 97 })])).toEqual([])
-    expect(audit([])).toEqual([])
-  })
+test('the audit finds no problem in a ledger that could have happened', () => {
+  expect(
+    audit([trade({ stop: 97 }), trade({ entry_time: slot(3), exit_time: null, exit_price: null })]),
+  ).toEqual([
+    // The second begins at 100, far below its bar: the audit can fail.
+    expect.objectContaining({ index: 1, problem: 'entry_fill' }),
+  ])
+  expect(audit([trade({ stop: 97 })])).toEqual([])
+  expect(audit([])).toEqual([])
 })
 
-describe('a fill', () => {
-  test.each([
-    ['at the high', 104, []],
-    ['at the low', 98, []],
-    ['above the high', 104.1, ['entry_fill']],
-    ['below the low', 97.9, ['entry_fill']],
-    ['with the dust of binary arithmetic', 104.00000000001, []],
-  ])('%s is judged by its bar', (_, entry_price, expected) => {
-    expect(problems({ entry_price })).toEqual(expected)
-  })
-
-  test('may be outside by the declared slippage, on the side that costs, and no further', () => {
-    expect(problems({ entry_price: 105 }, SLIPPING)).toEqual([])
-    expect(problems({ entry_price: 105.1 }, SLIPPING)).toEqual(['entry_fill'])
-    expect(problems({ entry_price: 97.9 }, SLIPPING)).toEqual(['entry_fill'])
-    expect(problems({ exit_price: 104 }, SLIPPING)).toEqual([])
-    expect(problems({ exit_price: 112.1 }, SLIPPING)).toEqual(['exit_fill'])
-    expect(problems({ side: 'short', entry_price: 97 }, SLIPPING)).toEqual([])
-    expect(problems({ side: 'short', exit_price: 113 }, SLIPPING)).toEqual([])
-  })
-
-  test('inside a bar belongs to the bar that holds its time', () => {
-    expect(problems({ entry_time: slot(1) + HOUR_MS })).toEqual([])
-    expect(problems({ exit_time: slot(4) - 1, exit_price: 106 })).toEqual([])
-  })
-
-  test('in a gap, or before the bars, has no bar', () => {
-    expect(problems({ exit_time: slot(5) })).toEqual(['exit_fill'])
-    expect(problems({ entry_time: slot(-1) })).toEqual(['entry_fill'])
-  })
-
-  test('after the last bar is not judged: there is nothing to judge it by', () => {
-    expect(problems({ exit_time: slot(8), exit_price: 5_000 })).toEqual([])
-    expect(problems({ exit_time: slot(8) - 1, exit_price: 5_000 })).toEqual(['exit_fill'])
-  })
-
-  test('is reported with its price and its bar', () => {
-    expect(audit([trade({ entry_price: 120 })])[0]!.message).toBe(
-      'trade 0 has its entry at 120, outside the bar at 2020-01-01T04:00:00Z, which with the declared ' +
-        'slippage reaches from 98 to 104: correct the price, the time or the bars',
-    )
-  })
+test.each([
+  ['at the high', 104, []],
+  ['at the low', 98, []],
+  ['above the high', 104.1, ['entry_fill']],
+  ['below the low', 97.9, ['entry_fill']],
+  ['with the dust of binary arithmetic', 104.00000000001, []],
+])('an entry %s is judged by its bar', (_, entry_price, expected) => {
+  expect(problems({ entry_price })).toEqual(expected)
 })
 
-describe('a stop', () => {
-  test('belongs on the losing side of the entry', () => {
-    expect(problems({ stop: 100 })).toContain('stop_side')
-    expect(problems({ stop: 101 })).toContain('stop_side')
-    expect(problems({ side: 'short', stop: 99 })).toContain('stop_side')
-    expect(problems({ side: 'short', stop: 150 })).toEqual([])
-  })
-
-  test('that the entry opened beyond ended the trade at once, and only then is legal', () => {
-    const jumped = { exit_time: slot(1), exit_price: 100, stop: 101 }
-    expect(problems({ ...jumped, exit_reason: 'stop' })).toEqual([])
-    expect(problems({ ...jumped, exit_reason: 'signal' })).toEqual(['stop_side'])
-  })
-
-  // The bar of slot 4 opens at 110 and falls to 95; the bar of slot 7 opens at 90.
-  test('is left at its price, less the declared slippage', () => {
-    const stopped = { stop: 97, exit_time: slot(4), exit_reason: 'stop' as const }
-    expect(problems({ ...stopped, exit_price: 97 })).toEqual([])
-    expect(problems({ ...stopped, exit_price: 96.5 })).toEqual(['stop_exit'])
-    expect(problems({ ...stopped, exit_price: 96 }, SLIPPING)).toEqual([])
-    expect(problems({ ...stopped, exit_price: 95.9 }, SLIPPING)).toEqual(['stop_exit'])
-  })
-
-  test('that the bar opened beyond is left at the open', () => {
-    const stopped = { stop: 94, exit_time: slot(7), exit_reason: 'stop' as const }
-    expect(problems({ ...stopped, exit_price: 90 })).toEqual([])
-    expect(problems({ ...stopped, exit_price: 89 })).toEqual(['stop_exit'])
-  })
-
-  test('that was moved for the better is no problem: only the first one is known', () => {
-    expect(problems({ stop: 90, exit_time: slot(4), exit_price: 105, exit_reason: 'stop' })).toEqual([])
-  })
-
-  test('that a bar reached before the exit was missed, the entry bar too', () => {
-    // The low of the entry bar is 98; that of slot 4 is 95.
-    expect(problems({ stop: 98 })).toEqual(['stop_missed'])
-    expect(problems({ stop: 97.9 })).toEqual([])
-    expect(problems({ stop: 95, exit_time: slot(7), exit_price: 90 })).toEqual(['stop_missed'])
-    expect(problems({ stop: 95, exit_time: null, exit_price: null })).toEqual(['stop_missed'])
-    expect(problems({ side: 'short', entry_price: 100, stop: 112, exit_time: slot(4) })).toEqual([
-      'stop_missed',
-    ])
-  })
-
-  test('that was reached before an entry inside the bar, or after an exit at the open, is fine', () => {
-    expect(problems({ entry_time: slot(1) + HOUR_MS, stop: 98 })).toEqual([])
-    expect(problems({ exit_time: slot(4), exit_price: 110, stop: 96 })).toEqual([])
-  })
-
-  test('that the bar before a gap reached was missed by an exit in the gap', () => {
-    expect(problems({ stop: 96, exit_time: slot(5), exit_price: 96 })).toEqual(['exit_fill', 'stop_missed'])
-  })
+test('a fill may be outside its bar by the declared slippage, on the side that costs, and no further', () => {
+  expect(problems({ entry_price: 105 }, SLIPPING)).toEqual([])
+  expect(problems({ entry_price: 105.1 }, SLIPPING)).toEqual(['entry_fill'])
+  expect(problems({ entry_price: 97.9 }, SLIPPING)).toEqual(['entry_fill'])
+  expect(problems({ exit_price: 104 }, SLIPPING)).toEqual([])
+  expect(problems({ exit_price: 112.1 }, SLIPPING)).toEqual(['exit_fill'])
+  expect(problems({ side: 'short', entry_price: 97 }, SLIPPING)).toEqual([])
+  expect(problems({ side: 'short', exit_price: 113 }, SLIPPING)).toEqual([])
 })
 
-describe('a result that is given with its leverage', () => {
-  // Without costs: 0.5 of a gain of a tenth.
-  const known = { leverage: 0.5, account_return: 0.05 }
-  const results = (
-    change: Partial<Trade>,
-    ground: Partial<Parameters<typeof auditLedger>[0]> = {},
-  ): string[] =>
-    auditLedger({ ...GROUND, ...ground, trades: [trade({ ...known, ...change })] }).map(
-      ({ problem }) => problem,
-    )
-
-  test('follows from the prices', () => {
-    expect(results({})).toEqual([])
-    expect(results({ account_return: 0.05 + 1e-12 })).toEqual([])
-    expect(results({ account_return: 0.0501 })).toEqual(['result'])
-    expect(results({ account_return: 0.0499 })).toEqual(['result'])
-    expect(results({ side: 'short', account_return: -0.05 })).toEqual([])
-    expect(results({ side: 'short' })).toEqual(['result'])
-  })
-
-  test('cannot be a gain where the prices lose', () => {
-    const falls = [still(260), [260, 260, 249.2, 249.2], still(249.2)] as const
-    const trades = [
-      trade({ entry_price: 260, exit_time: slot(2), exit_price: 249.2, leverage: 0.25, account_return: 0.5 }),
-    ]
-    const problems = auditLedger({ ...GROUND, bars: handBars([...falls]), trades, resultTolerance: 0.01 })
-    expect(problems.map(({ message }) => message)).toEqual([
-      expect.stringMatching(
-        /^trade 0 has the result 0\.5, and -0\.0103846 follows from its prices, its leverage of 0\.25, /,
-      ),
-    ])
-  })
-
-  test('has both commissions in it', () => {
-    const costs = { ...FREE, commission_bps_per_side: 10 }
-    expect(results({}, { costs })).toEqual(['result'])
-    expect(results({ account_return: 0.5 * (0.1 - 0.001 * 2.1) }, { costs })).toEqual([])
-  })
-
-  test('has the funding between entry and exit in it', () => {
-    // Charged at the last close, 102.
-    const funding = handFunding([slot(1), 0.5], [slot(2), 0.01], [slot(4), 0.5])
-    expect(results({}, { funding })).toEqual(['result'])
-    expect(results({ account_return: 0.5 * (0.1 - 0.0102) }, { funding })).toEqual([])
-  })
-
-  test('may be lower by the slippage of both fills, and not higher', () => {
-    const costs = { ...FREE, slippage_ticks: 1, tick_size: 0.5 }
-    expect(results({ account_return: 0.05 - 0.5 * 0.01 }, { costs })).toEqual([])
-    expect(results({ account_return: 0.05 - 0.5 * 0.011 }, { costs })).toEqual(['result'])
-    expect(results({ account_return: 0.0501 }, { costs })).toEqual(['result'])
-  })
-
-  test('may differ by the tolerance', () => {
-    expect(results({ account_return: 0.0501 }, { resultTolerance: 0.0002 })).toEqual([])
-    expect(results({ account_return: 0.0499 }, { resultTolerance: 0.0002 })).toEqual([])
-    expect(results({ account_return: 0.0502 }, { resultTolerance: 0.0001 })).toEqual(['result'])
-  })
-
-  test.each([
-    ['a return on notional of 90 000 %', 98, 1e-7, 0.00009],
-    ['a gain of a flat trade', 100, 0.004, 0.00005],
-    ['a gain of a flat trade at full leverage', 100, 1, 0.00005],
-    ['a gain of a loss', 99.999, 1, 0.00005],
-    ['a loss of a gain', 100.001, 1, -0.00005],
-  ])('cannot become %s within the tolerance', (_, exit_price, leverage, account_return) => {
-    const bars = handBars(Array.from({ length: 4 }, () => [100, 101, 97, 100] as const))
-    const ends = { exit_time: slot(2), exit_price, leverage }
-    expect(results({ ...ends, account_return }, { bars, resultTolerance: 0.0001 })).toEqual(['result'])
-    const exact = leverage * (exit_price / 100 - 1)
-    expect(results({ ...ends, account_return: exact }, { bars, resultTolerance: 0.0001 })).toEqual([])
-    expect(
-      results({ ...ends, account_return: exact * (1 - 1e-6) }, { bars, resultTolerance: 0.0001 }),
-    ).toEqual([])
-  })
-
-  test('is not below -1: an account loses no more than it has, at a liquidation at any price', () => {
-    const fall = { entry_price: 110, entry_time: slot(3), exit_price: 96, exit_time: slot(4), leverage: 9 }
-    expect(results({ ...fall, account_return: -1 })).toEqual([])
-    expect(results({ ...fall, leverage: 7, account_return: -1 })).toEqual(['result'])
-    expect(results({ ...fall, leverage: 7, exit_reason: 'liquidation', account_return: -1 })).toEqual([])
-  })
-
-  test('is not judged after the last bar, while the trade is open, or where something is missing', () => {
-    expect(results({ exit_time: slot(8) })).toEqual([])
-    expect(results({ exit_time: null, exit_price: null, account_return: null })).toEqual([])
-    expect(results({ leverage: null, account_return: 0.5 })).toEqual([])
-  })
-
-  test.each([
-    ['leverage and result', known, true],
-    ['an open trade with its leverage', { ...known, exit_time: null, account_return: null }, true],
-    ['a liquidation with its leverage', { leverage: 3, exit_reason: 'liquidation' as const }, true],
-    ['no leverage', { account_return: 0.05 }, false],
-    ['no leverage, but a stop that makes one', { stop: 97, account_return: 0.05 }, false],
-    ['no result', { leverage: 0.5 }, false],
-    ['an open trade without leverage', { exit_time: null, stop: 97 }, false],
-  ])('can be recomputed or not: %s', (_, change, expected) => {
-    expect(isRecomputable(trade(change))).toBe(expected)
-  })
+test('a fill inside a bar belongs to the bar that holds its time', () => {
+  expect(problems({ entry_time: slot(1) + HOUR_MS })).toEqual([])
+  expect(problems({ exit_time: slot(4) - 1, exit_price: 106 })).toEqual([])
 })
 
-describe('the rows', () => {
-  test('that are not trades are reported once and not checked further', () => {
-    expect(problems({ entry_price: 0, stop: 500 })).toEqual(['not_a_trade'])
-    expect(audit([trade({ exit_time: slot(0) })])[0]!.message).toBe(
-      'trade 0 exits at 2020-01-01T00:00:00Z, before its entry at 2020-01-01T04:00:00Z',
-    )
-  })
+test('a fill in a gap, or before the bars, has no bar', () => {
+  expect(problems({ exit_time: slot(5) })).toEqual(['exit_fill'])
+  expect(problems({ entry_time: slot(-1) })).toEqual(['entry_fill'])
+})
 
-  test('that overlap are reported, unless that is allowed; entering at the exit is not an overlap', () => {
-    const second = trade({ entry_time: slot(2), entry_price: 105 })
-    const trades = [second, trade()]
-    expect(audit(trades)).toEqual([
-      {
-        index: 0,
-        problem: 'overlap',
-        message:
-          'trade 0 enters while trade 1 is open until 2020-01-01T12:00:00Z: one position at a time, or ' +
-          'allow overlaps',
-      },
-    ])
-    expect(auditLedger({ ...GROUND, trades, allowOverlap: true })).toEqual([])
-    const next = trade({ entry_time: slot(3), entry_price: 107, exit_time: slot(4) })
-    expect(audit([trade(), next])).toEqual([])
-  })
+test('a fill after the last bar is not judged: there is nothing to judge it by', () => {
+  expect(problems({ exit_time: slot(8), exit_price: 5_000 })).toEqual([])
+  expect(problems({ exit_time: slot(8) - 1, exit_price: 5_000 })).toEqual(['exit_fill'])
+})
 
-  test('after an overlap are held against the trade that is open longest', () => {
-    const long = trade({ exit_time: slot(7), exit_price: 90 })
-    const inside = trade({ entry_time: slot(2), entry_price: 105, exit_time: slot(3) })
-    const also = trade({ entry_time: slot(4), entry_price: 110, exit_time: slot(4), exit_price: 110 })
-    expect(audit([long, inside, also]).map(({ index, problem }) => [index, problem])).toEqual([
-      [1, 'overlap'],
-      [2, 'overlap'],
-    ])
-  })
+test('a fill outside its bar is reported with its price and its bar', () => {
+  expect(audit([trade({ entry_price: 120 })])[0]!.message).toBe(
+    'trade 0 has its entry at 120, outside the bar at 2020-01-01T04:00:00Z, which with the declared ' +
+      'slippage reaches from 98 to 104: correct the price, the time or the bars',
+  )
+})
 
-  test('are reported in order, each problem with its row', () => {
-    const bad = trade({ entry_time: slot(3), entry_price: 500, exit_time: slot(4), exit_price: 500 })
-    expect(audit([trade(), bad]).map(({ index }) => index)).toEqual([1, 1])
-  })
+test('a stop belongs on the losing side of the entry', () => {
+  expect(problems({ stop: 100 })).toContain('stop_side')
+  expect(problems({ stop: 101 })).toContain('stop_side')
+  expect(problems({ side: 'short', stop: 99 })).toContain('stop_side')
+  expect(problems({ side: 'short', stop: 150 })).toEqual([])
+})
+
+test('a stop that the entry opened beyond ended the trade at once, and only then is legal', () => {
+  const jumped = { exit_time: slot(1), exit_price: 100, stop: 101 }
+  expect(problems({ ...jumped, exit_reason: 'stop' })).toEqual([])
+  expect(problems({ ...jumped, exit_reason: 'signal' })).toEqual(['stop_side'])
+})
+
+// The bar of slot 4 opens at 110 and falls to 95; the bar of slot 7 opens at 90.
+test('a stop is left at its price, less the declared slippage', () => {
+  const stopped = { stop: 97, exit_time: slot(4), exit_reason: 'stop' as const }
+  expect(problems({ ...stopped, exit_price: 97 })).toEqual([])
+  expect(problems({ ...stopped, exit_price: 96.5 })).toEqual(['stop_exit'])
+  expect(problems({ ...stopped, exit_price: 96 }, SLIPPING)).toEqual([])
+  expect(problems({ ...stopped, exit_price: 95.9 }, SLIPPING)).toEqual(['stop_exit'])
+})
+
+test('a stop that the bar opened beyond is left at the open', () => {
+  const stopped = { stop: 94, exit_time: slot(7), exit_reason: 'stop' as const }
+  expect(problems({ ...stopped, exit_price: 90 })).toEqual([])
+  expect(problems({ ...stopped, exit_price: 89 })).toEqual(['stop_exit'])
+})
+
+test('a stop that was moved for the better is no problem: only the first one is known', () => {
+  expect(problems({ stop: 90, exit_time: slot(4), exit_price: 105, exit_reason: 'stop' })).toEqual([])
+})
+
+test('a stop that a bar reached before the exit was missed, the entry bar too', () => {
+  // The low of the entry bar is 98; that of slot 4 is 95.
+  expect(problems({ stop: 98 })).toEqual(['stop_missed'])
+  expect(problems({ stop: 97.9 })).toEqual([])
+  expect(problems({ stop: 95, exit_time: slot(7), exit_price: 90 })).toEqual(['stop_missed'])
+  expect(problems({ stop: 95, exit_time: null, exit_price: null })).toEqual(['stop_missed'])
+  expect(problems({ side: 'short', entry_price: 100, stop: 112, exit_time: slot(4) })).toEqual([
+    'stop_missed',
+  ])
+})
+
+test('a stop that was reached before an entry inside the bar, or after an exit at the open, is fine', () => {
+  expect(problems({ entry_time: slot(1) + HOUR_MS, stop: 98 })).toEqual([])
+  expect(problems({ exit_time: slot(4), exit_price: 110, stop: 96 })).toEqual([])
+})
+
+test('a stop that the bar before a gap reached was missed by an exit in the gap', () => {
+  expect(problems({ stop: 96, exit_time: slot(5), exit_price: 96 })).toEqual(['exit_fill', 'stop_missed'])
+})
+
+// Without costs: 0.5 of a gain of a tenth.
+const known = { leverage: 0.5, account_return: 0.05 }
+const results = (change: Partial<Trade>, ground: Partial<Parameters<typeof auditLedger>[0]> = {}): string[] =>
+  auditLedger({ ...GROUND, ...ground, trades: [trade({ ...known, ...change })] }).map(
+    ({ problem }) => problem,
+  )
+
+test('a result that is given with its leverage follows from the prices', () => {
+  expect(results({})).toEqual([])
+  expect(results({ account_return: 0.05 + 1e-12 })).toEqual([])
+  expect(results({ account_return: 0.0501 })).toEqual(['result'])
+  expect(results({ account_return: 0.0499 })).toEqual(['result'])
+  expect(results({ side: 'short', account_return: -0.05 })).toEqual([])
+  expect(results({ side: 'short' })).toEqual(['result'])
+})
+
+test('a result cannot be a gain if the prices lose', () => {
+  const falls = [still(260), [260, 260, 249.2, 249.2], still(249.2)] as const
+  const trades = [
+    trade({ entry_price: 260, exit_time: slot(2), exit_price: 249.2, leverage: 0.25, account_return: 0.5 }),
+  ]
+  const problems = auditLedger({ ...GROUND, bars: handBars([...falls]), trades, resultTolerance: 0.01 })
+  expect(problems.map(({ message }) => message)).toEqual([
+    expect.stringMatching(
+      /^trade 0 has the result 0\.5, and -0\.0103846 follows from its prices, its leverage of 0\.25, /,
+    ),
+  ])
+})
+
+test('a result has both commissions in it', () => {
+  const costs = { ...FREE, commission_bps_per_side: 10 }
+  expect(results({}, { costs })).toEqual(['result'])
+  expect(results({ account_return: 0.5 * (0.1 - 0.001 * 2.1) }, { costs })).toEqual([])
+})
+
+test('a result has the funding between entry and exit in it', () => {
+  // Charged at the last close, 102.
+  const funding = handFunding([slot(1), 0.5], [slot(2), 0.01], [slot(4), 0.5])
+  expect(results({}, { funding })).toEqual(['result'])
+  expect(results({ account_return: 0.5 * (0.1 - 0.0102) }, { funding })).toEqual([])
+})
+
+test('a result may be lower by the slippage of both fills, and not higher', () => {
+  const costs = { ...FREE, slippage_ticks: 1, tick_size: 0.5 }
+  expect(results({ account_return: 0.05 - 0.5 * 0.01 }, { costs })).toEqual([])
+  expect(results({ account_return: 0.05 - 0.5 * 0.011 }, { costs })).toEqual(['result'])
+  expect(results({ account_return: 0.0501 }, { costs })).toEqual(['result'])
+})
+
+test('a result may differ from the prices by the tolerance', () => {
+  expect(results({ account_return: 0.0501 }, { resultTolerance: 0.0002 })).toEqual([])
+  expect(results({ account_return: 0.0499 }, { resultTolerance: 0.0002 })).toEqual([])
+  expect(results({ account_return: 0.0502 }, { resultTolerance: 0.0001 })).toEqual(['result'])
+})
+
+test.each([
+  ['a return on notional of 90 000 %', 98, 1e-7, 0.00009],
+  ['a gain of a flat trade', 100, 0.004, 0.00005],
+  ['a gain of a flat trade at full leverage', 100, 1, 0.00005],
+  ['a gain of a loss', 99.999, 1, 0.00005],
+  ['a loss of a gain', 100.001, 1, -0.00005],
+])('a result cannot become %s within the tolerance', (_, exit_price, leverage, account_return) => {
+  const bars = handBars(Array.from({ length: 4 }, () => [100, 101, 97, 100] as const))
+  const ends = { exit_time: slot(2), exit_price, leverage }
+  expect(results({ ...ends, account_return }, { bars, resultTolerance: 0.0001 })).toEqual(['result'])
+  const exact = leverage * (exit_price / 100 - 1)
+  expect(results({ ...ends, account_return: exact }, { bars, resultTolerance: 0.0001 })).toEqual([])
+  expect(results({ ...ends, account_return: exact * (1 - 1e-6) }, { bars, resultTolerance: 0.0001 })).toEqual(
+    [],
+  )
+})
+
+test('a result is not below -1: an account loses no more than it has, at a liquidation at any price', () => {
+  const fall = { entry_price: 110, entry_time: slot(3), exit_price: 96, exit_time: slot(4), leverage: 9 }
+  expect(results({ ...fall, account_return: -1 })).toEqual([])
+  expect(results({ ...fall, leverage: 7, account_return: -1 })).toEqual(['result'])
+  expect(results({ ...fall, leverage: 7, exit_reason: 'liquidation', account_return: -1 })).toEqual([])
+})
+
+test('a result is not judged after the last bar, while the trade is open, or if something is missing', () => {
+  expect(results({ exit_time: slot(8) })).toEqual([])
+  expect(results({ exit_time: null, exit_price: null, account_return: null })).toEqual([])
+  expect(results({ leverage: null, account_return: 0.5 })).toEqual([])
+})
+
+test.each([
+  ['leverage and result', known, true],
+  ['an open trade with its leverage', { ...known, exit_time: null, account_return: null }, true],
+  ['a liquidation with its leverage', { leverage: 3, exit_reason: 'liquidation' as const }, true],
+  ['no leverage', { account_return: 0.05 }, false],
+  ['no leverage, but a stop that makes one', { stop: 97, account_return: 0.05 }, false],
+  ['no result', { leverage: 0.5 }, false],
+  ['an open trade without leverage', { exit_time: null, stop: 97 }, false],
+])('the result of a row with %s can be recomputed: $2', (_, change, expected) => {
+  expect(isRecomputable(trade(change))).toBe(expected)
+})
+
+test('rows that are not trades are reported once and not checked further', () => {
+  expect(problems({ entry_price: 0, stop: 500 })).toEqual(['not_a_trade'])
+  expect(audit([trade({ exit_time: slot(0) })])[0]!.message).toBe(
+    'trade 0 exits at 2020-01-01T00:00:00Z, before its entry at 2020-01-01T04:00:00Z',
+  )
+})
+
+test('rows that overlap are reported, unless that is allowed; entering at the exit is not an overlap', () => {
+  const second = trade({ entry_time: slot(2), entry_price: 105 })
+  const trades = [second, trade()]
+  expect(audit(trades)).toEqual([
+    {
+      index: 0,
+      problem: 'overlap',
+      message:
+        'trade 0 enters while trade 1 is open until 2020-01-01T12:00:00Z: one position at a time, or ' +
+        'allow overlaps',
+    },
+  ])
+  expect(auditLedger({ ...GROUND, trades, allowOverlap: true })).toEqual([])
+  const next = trade({ entry_time: slot(3), entry_price: 107, exit_time: slot(4) })
+  expect(audit([trade(), next])).toEqual([])
+})
+
+test('rows after an overlap are held against the trade that is open longest', () => {
+  const long = trade({ exit_time: slot(7), exit_price: 90 })
+  const inside = trade({ entry_time: slot(2), entry_price: 105, exit_time: slot(3) })
+  const also = trade({ entry_time: slot(4), entry_price: 110, exit_time: slot(4), exit_price: 110 })
+  expect(audit([long, inside, also]).map(({ index, problem }) => [index, problem])).toEqual([
+    [1, 'overlap'],
+    [2, 'overlap'],
+  ])
+})
+
+test('problems of rows are reported in order, each with its row', () => {
+  const bad = trade({ entry_time: slot(3), entry_price: 500, exit_time: slot(4), exit_price: 500 })
+  expect(audit([trade(), bad]).map(({ index }) => index)).toEqual([1, 1])
 })

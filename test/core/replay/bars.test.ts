@@ -1,34 +1,27 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { barAt, barHolding, describeInstant, lastAtOrBefore, sliceBars } from '#core/replay/bars.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { HOUR_MS, handBars, slot, still } from './hand.ts'
 
-describe('the search for the last time at or before an instant', () => {
-  test('agrees with looking at every one', () => {
-    const times = fc
-      .uniqueArray(fc.integer({ min: -50, max: 50 }))
-      .map(list => Float64Array.from(list).sort())
-    fc.assert(
-      fc.property(times, fc.integer({ min: -60, max: 60 }), (sorted, ms) => {
-        expect(lastAtOrBefore(sorted, ms)).toBe(sorted.findLastIndex(t => t <= ms))
-      }),
-    )
+test('the search for the last time at or before an instant agrees with looking at every one', () => {
+  const times = fc.uniqueArray(fc.integer({ min: -50, max: 50 })).map(list => Float64Array.from(list).sort())
+  forAll(times, fc.integer({ min: -60, max: 60 }), (sorted, ms) => {
+    expect(lastAtOrBefore(sorted, ms)).toBe(sorted.findLastIndex(t => t <= ms))
   })
 })
 
-describe('the bar that holds an instant', () => {
-  const bars = handBars([still(1), still(2), null, still(3)])
+const bars = handBars([still(1), still(2), null, still(3)])
 
-  test.each([
-    ['its open', slot(1), 1],
-    ['its last millisecond', slot(2) - 1, 1],
-    ['the first millisecond of a gap', slot(2), -1],
-    ['the last millisecond of a gap', slot(3) - 1, -1],
-    ['before the first bar', slot(0) - 1, -1],
-    ['after the last bar', slot(4), -1],
-  ])('at %s', (_, ms, index) => {
-    expect(barHolding(bars, ms)).toBe(index)
-  })
+test.each([
+  ['its open', slot(1), 1],
+  ['its last millisecond', slot(2) - 1, 1],
+  ['the first millisecond of a gap', slot(2), -1],
+  ['the last millisecond of a gap', slot(3) - 1, -1],
+  ['before the first bar', slot(0) - 1, -1],
+  ['after the last bar', slot(4), -1],
+])('the bar that holds an instant is found at %s', (_, ms, index) => {
+  expect(barHolding(bars, ms)).toBe(index)
 })
 
 test('a slice of bars is a view: no copy is made', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ChartTrade, compareCharting } from '#core/replay/compare-charting.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { HOUR_MS, slot, TIMEFRAME_MS, trade } from './hand.ts'
@@ -39,46 +39,44 @@ const confirmed = (count: number) => ({
   lacks: null,
 })
 
-test.each([0, 8, -5, 5.75, 14, -12])('the zone of the chart is found: %s hours from UTC', hours => {
+test.each([0, 8, -5, 5.75, 14, -12])('the zone of a chart is found %s hours from UTC', hours => {
   expect(compare(charted(hours))).toEqual(confirmed(COUNT))
 })
 
-describe('the zone of a chart with daylight saving', () => {
-  const YEAR = Array.from({ length: 73 }, (_, i) =>
-    trade({
-      entry_time: slot(30 * i),
-      entry_price: 100 + i,
-      exit_time: slot(30 * i + 1),
-      exit_price: 101 + i,
-    }),
-  )
-  // New York is 4 hours behind UTC from 2020-03-08 to 2020-11-01, and 5 hours before and after.
-  const isSummer = (ms: number) => ms >= Date.UTC(2020, 2, 8, 7) && ms < Date.UTC(2020, 10, 1, 6)
-  const inNewYork = ({ t, price }: ChartTrade['entry']) => ({ t: t - (isSummer(t) ? 4 : 5) * HOUR_MS, price })
-  const shown = charted(0, YEAR).map(({ side, entry, exit }) => ({
-    side,
-    entry: inNewYork(entry),
-    exit: exit && inNewYork(exit),
-  }))
-  const rules = { timeframeMs: HOUR_MS, endMs: slot(30 * 73) }
+const YEAR = Array.from({ length: 73 }, (_, i) =>
+  trade({
+    entry_time: slot(30 * i),
+    entry_price: 100 + i,
+    exit_time: slot(30 * i + 1),
+    exit_price: 101 + i,
+  }),
+)
+// New York is 4 hours behind UTC from 2020-03-08 to 2020-11-01, and 5 hours before and after.
+const isSummer = (ms: number) => ms >= Date.UTC(2020, 2, 8, 7) && ms < Date.UTC(2020, 10, 1, 6)
+const inNewYork = ({ t, price }: ChartTrade['entry']) => ({ t: t - (isSummer(t) ? 4 : 5) * HOUR_MS, price })
+const shown = charted(0, YEAR).map(({ side, entry, exit }) => ({
+  side,
+  entry: inNewYork(entry),
+  exit: exit && inNewYork(exit),
+}))
+const rules = { timeframeMs: HOUR_MS, endMs: slot(30 * 73) }
 
-  test('is taken from the catalogue', () => {
-    expect(compare(shown, YEAR, { ...rules, zone: 'America/New_York' })).toEqual(confirmed(73))
-  })
+test('the zone of a chart with daylight saving is taken from the catalogue', () => {
+  expect(compare(shown, YEAR, { ...rules, zone: 'America/New_York' })).toEqual(confirmed(73))
+})
 
-  test('is not found: a constant offset matches a part', () => {
-    expect(compare(shown, YEAR, rules)).toMatchObject({ status: 'diverged', matched: 48, compared: 73 })
-  })
+test('the zone of a chart with daylight saving is not found: a constant offset matches a part', () => {
+  expect(compare(shown, YEAR, rules)).toMatchObject({ status: 'diverged', matched: 48, compared: 73 })
+})
 
-  test('does not excuse trades of a chart in another zone', () => {
-    expect(compare(shown, YEAR, { ...rules, zone: 'Europe/London' })).toMatchObject({
-      status: 'diverged',
-      matched: 0,
-    })
+test('the zone of the catalogue does not excuse trades of a chart in another zone', () => {
+  expect(compare(shown, YEAR, { ...rules, zone: 'Europe/London' })).toMatchObject({
+    status: 'diverged',
+    matched: 0,
   })
 })
 
-test('99 % of the trades must match in side, bars and prices of entry and exit', () => {
+test('a chart confirms a ledger if 99 % of the trades match in side, bars and prices of entry and exit', () => {
   const wrong = (count: number, change: (each: ChartTrade) => ChartTrade) =>
     compare(charted(8).map((each, i) => (i > 0 && i <= count ? change(each) : each)))
   const later = (fill: ChartTrade['entry']) => ({ ...fill, t: fill.t + TIMEFRAME_MS })
@@ -97,7 +95,7 @@ test('99 % of the trades must match in side, bars and prices of entry and exit',
   }
 })
 
-test('a price may differ by the tolerance, and a time lie anywhere in its bar', () => {
+test('a price of a chart may differ by the tolerance, and a time lie anywhere in its bar', () => {
   const near = (fill: ChartTrade['entry']) => ({ t: fill.t + HOUR_MS, price: fill.price + 0.09 })
   const all = charted().map(({ side, entry, exit }) => ({
     side,
@@ -107,7 +105,7 @@ test('a price may differ by the tolerance, and a time lie anywhere in its bar', 
   expect(compare(all).status).toBe('confirmed')
 })
 
-test('trades that only one of the two has count against it', () => {
+test('trades that only one of ledger and chart has count against it', () => {
   const missing = charted().filter((_, i) => i % 20 !== 10)
   expect(compare(missing)).toMatchObject({ status: 'diverged', matched: COUNT - 10, compared: COUNT })
   const ledger = LEDGER.filter((_, i) => i % 20 !== 10)
@@ -120,7 +118,7 @@ test('trades that only one of the two has count against it', () => {
   expect(compare(twice).status).toBe('diverged')
 })
 
-test('an export that was cut to a part of the ledger confirms nothing', () => {
+test('an export of a chart that was cut to a part of the ledger confirms nothing', () => {
   const part = (from: number, to: number) => compare(charted().slice(from, to))
   expect(part(0, 190)).toMatchObject({ status: 'confirmed', matched: 190, share: 0.95 })
   expect(part(10, 200)).toMatchObject({ status: 'confirmed', matched: 190, share: 0.95 })
@@ -178,7 +176,7 @@ test('an export of another strategy diverges, and one without trades says nothin
   expect(compareCharting([], { trades: charted(), end: slot(400) }, RULES).status).toBe('provisional')
 })
 
-test('parts of one position match one part each', () => {
+test('parts of one position match one part each of the chart', () => {
   const parts = LEDGER.flatMap(each => [each, each])
   expect(compare(charted(0, parts), parts)).toEqual(confirmed(2 * COUNT))
 })

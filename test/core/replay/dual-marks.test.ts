@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Series } from '#core/figures/series.ts'
 import { auditLedger } from '#core/replay/audit.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { compareMarks, DUAL_MARKS_BOUND, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { arbitraryBars, arbitraryCosts, arbitraryFunding, arbitraryStrategy } from './arbitraries.ts'
 import { DAY_0, HOUR_MS } from './hand.ts'
 import { realBars } from './real-bars.ts'
@@ -21,70 +22,64 @@ const arbitraryInput: fc.Arbitrary<ReplayInput<unknown>> = fc.record({
   costs: arbitraryCosts,
 })
 
-describe('the marks of the engine and those of ledger, closes and funding alone', () => {
-  test('agree on any bars, costs, funding and strategy, ruins and outages included', () => {
-    fc.assert(
-      fc.property(arbitraryInput, input => {
-        const result = replay(input)
-        const marks = marksOf(input, result)
-        expect(compareMarks(result.daily, marks.daily)).toMatchObject({ agree: true })
-        expect(marks.days_without_bars).toEqual(result.days_without_bars)
-        expect(marks.ruined_on !== null).toBe(result.state.dead)
-        expect(marks.trades_after_ruin).toBe(0)
-      }),
-      { numRuns: 400 },
-    )
+test('the marks of the engine and those of the ledger agree on any bars, costs, funding and strategy, ruins and outages included', () => {
+  forAll(400, arbitraryInput, input => {
+    const result = replay(input)
+    const marks = marksOf(input, result)
+    expect(compareMarks(result.daily, marks.daily)).toMatchObject({ agree: true })
+    expect(marks.days_without_bars).toEqual(result.days_without_bars)
+    expect(marks.ruined_on !== null).toBe(result.state.dead)
+    expect(marks.trades_after_ruin).toBe(0)
   })
+})
 
-  test('are compared on runs with all of it: stops, ruins, outages, refusals, open positions', () => {
-    const results = fc.sample(arbitraryInput, { seed: 1, numRuns: 400 }).map(replay)
-    const some = (has: (result: Replay<unknown>) => boolean): number => results.filter(has).length
-    expect(some(({ trades }) => trades.some(({ exit_reason }) => exit_reason === 'stop'))).toBeGreaterThan(
-      100,
-    )
-    expect(some(({ state }) => state.dead)).toBeGreaterThan(10)
-    expect(some(({ days_without_bars }) => days_without_bars.length > 0)).toBeGreaterThan(50)
-    expect(some(({ state }) => state.entries_refused > 0)).toBeGreaterThan(50)
-    expect(some(({ state }) => state.open !== null)).toBeGreaterThan(50)
+test('the marks are compared on runs with stops, ruins, outages, refusals and open positions', () => {
+  const results = fc.sample(arbitraryInput, { seed: 1, numRuns: 400 }).map(replay)
+  const some = (has: (result: Replay<unknown>) => boolean): number => results.filter(has).length
+  expect(some(({ trades }) => trades.some(({ exit_reason }) => exit_reason === 'stop'))).toBeGreaterThan(100)
+  expect(some(({ state }) => state.dead)).toBeGreaterThan(10)
+  expect(some(({ days_without_bars }) => days_without_bars.length > 0)).toBeGreaterThan(50)
+  expect(some(({ state }) => state.entries_refused > 0)).toBeGreaterThan(50)
+  expect(some(({ state }) => state.open !== null)).toBeGreaterThan(50)
+})
+
+test('the equity after each closed ledger is the product of 1 + R of its trades', () => {
+  forAll(arbitraryInput, input => {
+    const { trades, state, equity } = replay(input)
+    const last = equity.at(-1)!
+    const product = trades.reduce((level, { account_return }) => level * (1 + (account_return ?? 0)), 1)
+    if (state.open === null) expect(product / (last || 1)).toBeCloseTo(last === 0 ? 0 : 1, 9)
   })
+})
 
-  test('agree trade by trade: the equity after each closed ledger is the product of 1 + R', () => {
-    fc.assert(
-      fc.property(arbitraryInput, input => {
-        const { trades, state, equity } = replay(input)
-        const last = equity.at(-1)!
-        const product = trades.reduce((level, { account_return }) => level * (1 + (account_return ?? 0)), 1)
-        if (state.open === null) expect(product / (last || 1)).toBeCloseTo(last === 0 ? 0 : 1, 9)
-      }),
-    )
+test('a ledger of the engine passes the audit', () => {
+  forAll(200, arbitraryInput, input => {
+    const { trades } = replay(input)
+    expect(auditLedger({ ...input, trades, resultTolerance: 0 })).toEqual([])
   })
+})
 
-  test('come from a ledger that passes the audit', () => {
-    fc.assert(
-      fc.property(arbitraryInput, input => {
-        const { trades } = replay(input)
-        expect(auditLedger({ ...input, trades, resultTolerance: 0 })).toEqual([])
-      }),
-      { numRuns: 200 },
-    )
-  })
-
-  test.each(REFERENCE)('agree for %s on synthetic bars', (_, strategy) => {
+test.each(REFERENCE)(
+  'the marks of the engine and those of the ledger agree for %s on synthetic bars',
+  (_, strategy) => {
     const bars = syntheticBars(6_000)
     const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }
     const result = replay(input)
     expect(result.trades.length).toBeGreaterThan(10)
     expect(compareMarks(result.daily, marksOf(input, result).daily)).toMatchObject({ agree: true })
-  })
+  },
+)
 
-  test.skipIf(realBars === null).each(REFERENCE)('agree for %s on the real bars', (_, strategy) => {
+test.skipIf(realBars === null).each(REFERENCE)(
+  'the marks of the engine and those of the ledger agree for %s on the real bars',
+  (_, strategy) => {
     const bars = realBars!
     const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }
     const result = replay(input)
     expect(compareMarks(result.daily, marksOf(input, result).daily)).toMatchObject({ agree: true })
     expect(auditLedger({ ...input, trades: result.trades, resultTolerance: 0 })).toEqual([])
-  })
-})
+  },
+)
 
 const COSTS = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
 
@@ -98,47 +93,43 @@ function everyEightHours(times: Float64Array): Funding {
   return { t, rate: Float64Array.from({ length: count }, (_, i) => ((i % 7) - 2) * 1e-4) }
 }
 
-describe('the comparison of two series of marks', () => {
-  const daily = (...values: number[]): Series => ({
-    period: 'daily',
-    first: DAY_0,
-    values: Float64Array.from(values),
-  })
+const daily = (...values: number[]): Series => ({
+  period: 'daily',
+  first: DAY_0,
+  values: Float64Array.from(values),
+})
 
-  test('agrees up to its bound and not beyond, and names the worst day', () => {
-    const engine = daily(0, 0.01, -0.02)
-    expect(compareMarks(engine, daily(0, 0.01, -0.02))).toEqual({
-      agree: true,
-      worst_day: DAY_0,
-      worst_difference: 0,
-    })
-    expect(compareMarks(engine, daily(0, 0.01 + DUAL_MARKS_BOUND * 0.9, -0.02))).toMatchObject({
-      agree: true,
-      worst_day: DAY_0 + 1,
-    })
-    expect(compareMarks(engine, daily(0, 0.01, -0.02 - DUAL_MARKS_BOUND * 1.1))).toMatchObject({
-      agree: false,
-      worst_day: DAY_0 + 2,
-    })
+test('the comparison of two series of marks agrees up to its bound and not beyond, and names the worst day', () => {
+  const engine = daily(0, 0.01, -0.02)
+  expect(compareMarks(engine, daily(0, 0.01, -0.02))).toEqual({
+    agree: true,
+    worst_day: DAY_0,
+    worst_difference: 0,
   })
+  expect(compareMarks(engine, daily(0, 0.01 + DUAL_MARKS_BOUND * 0.9, -0.02))).toMatchObject({
+    agree: true,
+    worst_day: DAY_0 + 1,
+  })
+  expect(compareMarks(engine, daily(0, 0.01, -0.02 - DUAL_MARKS_BOUND * 1.1))).toMatchObject({
+    agree: false,
+    worst_day: DAY_0 + 2,
+  })
+})
 
-  test('never agrees if one of the two is NaN', () => {
-    for (const pair of [
-      [daily(0, Number.NaN, 0.5), daily(0, 0, 0)],
-      [daily(0, 0, 0), daily(0, Number.NaN, 0.5)],
-    ] as const) {
-      expect(compareMarks(...pair)).toMatchObject({ agree: false, worst_day: DAY_0 + 1 })
-    }
-  })
+test('the comparison of two series of marks never agrees if one of the two is NaN', () => {
+  for (const pair of [
+    [daily(0, Number.NaN, 0.5), daily(0, 0, 0)],
+    [daily(0, 0, 0), daily(0, Number.NaN, 0.5)],
+  ] as const) {
+    expect(compareMarks(...pair)).toMatchObject({ agree: false, worst_day: DAY_0 + 1 })
+  }
+})
 
-  test('of empty series agrees, without a worst day', () => {
-    expect(compareMarks(daily(), daily())).toEqual({ agree: true, worst_day: null, worst_difference: 0 })
-  })
+test('the comparison of two empty series of marks agrees, without a worst day', () => {
+  expect(compareMarks(daily(), daily())).toEqual({ agree: true, worst_day: null, worst_difference: 0 })
+})
 
-  test('refuses series that do not cover the same days', () => {
-    expect(() => compareMarks(daily(0), daily(0, 0))).toThrow('from 2020-01-01 to 2020-01-02')
-    expect(() => compareMarks(daily(0), { ...daily(0), first: DAY_0 + 1 })).toThrow(
-      'must cover the same days',
-    )
-  })
+test('the comparison of two series of marks refuses series that do not cover the same days', () => {
+  expect(() => compareMarks(daily(0), daily(0, 0))).toThrow('from 2020-01-01 to 2020-01-02')
+  expect(() => compareMarks(daily(0), { ...daily(0), first: DAY_0 + 1 })).toThrow('must cover the same days')
 })

@@ -1,11 +1,11 @@
 // How far prices went against trades and for them: against a hand, by laws, and never for single trades.
-import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { excursionFigures } from '#core/figures/excursions.ts'
 import { excursionsOf } from '#core/replay/excursions.ts'
 import { markLedger } from '#core/replay/marks.ts'
 import { replay } from '#core/replay/replay.ts'
 import type { Trade } from '#core/replay/trade.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { arbitraryBars, arbitraryCosts, arbitraryFunding, arbitraryStrategy } from './arbitraries.ts'
 import { FREE, HOUR_MS, handBars, slot, still, trade } from './hand.ts'
 
@@ -33,82 +33,72 @@ const resolve = (trades: readonly Trade[]) =>
 
 const excursions = (...trades: readonly Trade[]) => excursionsOf(resolve(trades), bars, BASE_RISK)
 
-describe('an excursion', () => {
-  test('is in R, over the whole bars from the entry up to the exit: the bar of the exit does not count', () => {
-    // Leverage 0.5 on a risk of 0.02: one R is 4 % of the price.
-    const long = trade({ leverage: 0.5 })
-    expect(excursions(long)).toEqual([{ adverse: expect.closeTo(-1, 12), favourable: expect.closeTo(3, 12) }])
-    expect(excursions({ ...long, side: 'short' })).toEqual([
-      { adverse: expect.closeTo(-3, 12), favourable: expect.closeTo(1, 12) },
-    ])
-  })
+test('an excursion is in R, over the whole bars from the entry up to the exit: the bar of the exit does not count', () => {
+  // Leverage 0.5 on a risk of 0.02: one R is 4 % of the price.
+  const long = trade({ leverage: 0.5 })
+  expect(excursions(long)).toEqual([{ adverse: expect.closeTo(-1, 12), favourable: expect.closeTo(3, 12) }])
+  expect(excursions({ ...long, side: 'short' })).toEqual([
+    { adverse: expect.closeTo(-3, 12), favourable: expect.closeTo(1, 12) },
+  ])
+})
 
-  test('of a trade inside a bar is that of its two prices', () => {
-    const inside = trade({ leverage: 0.5, entry_time: slot(1) + HOUR_MS, exit_time: slot(1) + 2 * HOUR_MS })
-    expect(excursions(inside)).toEqual([{ adverse: 0, favourable: expect.closeTo(2.5, 12) }])
-    const later = { ...inside, exit_time: slot(3) }
-    expect(excursions(later)).toEqual([
-      { adverse: expect.closeTo(-1, 12), favourable: expect.closeTo(3, 12) },
-    ])
-  })
+test('the excursion of a trade inside a bar is that of its two prices', () => {
+  const inside = trade({ leverage: 0.5, entry_time: slot(1) + HOUR_MS, exit_time: slot(1) + 2 * HOUR_MS })
+  expect(excursions(inside)).toEqual([{ adverse: 0, favourable: expect.closeTo(2.5, 12) }])
+  const later = { ...inside, exit_time: slot(3) }
+  expect(excursions(later)).toEqual([{ adverse: expect.closeTo(-1, 12), favourable: expect.closeTo(3, 12) }])
+})
 
-  test('of an open trade is none; if one leverage is unknown, there are none at all', () => {
-    expect(excursions(trade({ leverage: 1, exit_time: null, exit_price: null, exit_reason: null }))).toEqual(
-      [],
-    )
-    expect(excursions(trade({ leverage: 1 }), trade({ account_return: 0.001, exit_price: 100 }))).toBeNull()
-  })
+test('an open trade has no excursion, and a ledger with one unknown leverage has none at all', () => {
+  expect(excursions(trade({ leverage: 1, exit_time: null, exit_price: null, exit_reason: null }))).toEqual([])
+  expect(excursions(trade({ leverage: 1 }), trade({ account_return: 0.001, exit_price: 100 }))).toBeNull()
+})
 
-  test('is at most 0 against and at least 0 for, and spans the result before costs', () => {
-    fc.assert(
-      fc.property(
-        arbitraryStrategy,
-        arbitraryBars,
-        arbitraryFunding,
-        arbitraryCosts,
-        (strategy, market, funding, costs) => {
-          const input = { strategy, bars: market, funding, costs }
-          const trades = replay(input).trades
-          const marks = markLedger({ ...input, id: 'alder', trades, baseRisk: strategy.baseRisk })
-          const closed = marks.trades.filter(({ exit_time }) => exit_time !== null)
-          const all = excursionsOf(marks.trades, market, strategy.baseRisk)!
-          expect(all).toHaveLength(closed.length)
-          all.forEach(({ adverse, favourable }, i) => {
-            const { side, entry_price, exit_price, leverage } = closed[i]!
-            const move = (exit_price! / entry_price - 1) * (side === 'long' ? 1 : -1)
-            const inR = (move * leverage!) / strategy.baseRisk
-            expect(adverse).toBeLessThanOrEqual(0)
-            expect(favourable).toBeGreaterThanOrEqual(0)
-            expect(inR).toBeGreaterThanOrEqual(adverse - 1e-12)
-            expect(inR).toBeLessThanOrEqual(favourable + 1e-12)
-          })
-        },
-      ),
-      { numRuns: 200 },
-    )
+test('an excursion is at most 0 against and at least 0 for, and spans the result before costs', () => {
+  forAll(
+    200,
+    arbitraryStrategy,
+    arbitraryBars,
+    arbitraryFunding,
+    arbitraryCosts,
+    (strategy, market, funding, costs) => {
+      const input = { strategy, bars: market, funding, costs }
+      const trades = replay(input).trades
+      const marks = markLedger({ ...input, id: 'alder', trades, baseRisk: strategy.baseRisk })
+      const closed = marks.trades.filter(({ exit_time }) => exit_time !== null)
+      const all = excursionsOf(marks.trades, market, strategy.baseRisk)!
+      expect(all).toHaveLength(closed.length)
+      all.forEach(({ adverse, favourable }, i) => {
+        const { side, entry_price, exit_price, leverage } = closed[i]!
+        const move = (exit_price! / entry_price - 1) * (side === 'long' ? 1 : -1)
+        const inR = (move * leverage!) / strategy.baseRisk
+        expect(adverse).toBeLessThanOrEqual(0)
+        expect(favourable).toBeGreaterThanOrEqual(0)
+        expect(inR).toBeGreaterThanOrEqual(adverse - 1e-12)
+        expect(inR).toBeLessThanOrEqual(favourable + 1e-12)
+      })
+    },
+  )
+})
+
+const ladder = (length: number) =>
+  Array.from({ length }, (_, i) => ({ adverse: -(i % length), favourable: 2 * (i % length) }))
+
+test('the distributions of excursions are those of a sorted list: of 0 to 20, each fraction of 20', () => {
+  const shuffled = ladder(21).toSorted((a, b) => (a.favourable % 7) - (b.favourable % 7))
+  expect(excursionFigures(shuffled)).toEqual({
+    mae_r: { mean: -10, p5: -19, p25: -15, p50: -10, p75: -5, p95: -1 },
+    mfe_r: { mean: 20, p5: 2, p25: 10, p50: 20, p75: 30, p95: 38 },
   })
 })
 
-describe('the distributions', () => {
-  const ladder = (length: number) =>
-    Array.from({ length }, (_, i) => ({ adverse: -(i % length), favourable: 2 * (i % length) }))
-
-  test('are those of a sorted list: of 0 to 20, each fraction of 20', () => {
-    const shuffled = ladder(21).toSorted((a, b) => (a.favourable % 7) - (b.favourable % 7))
-    expect(excursionFigures(shuffled)).toEqual({
-      mae_r: { mean: -10, p5: -19, p25: -15, p50: -10, p75: -5, p95: -1 },
-      mfe_r: { mean: 20, p5: 2, p25: 10, p50: 20, p75: 30, p95: 38 },
-    })
-  })
-
-  test.each([
-    [ladder(19), 'too_few_points'],
-    [[], 'too_few_points'],
-    [null, 'unknown_leverage'],
-  ])('are undefined below 20 trades and without bars (%#)', (all, reason) => {
-    const { mae_r, mfe_r } = excursionFigures(all)
-    for (const figure of [...Object.values(mae_r), ...Object.values(mfe_r)]) {
-      expect(figure).toEqual({ undefinedBecause: reason })
-    }
-  })
+test.each([
+  [ladder(19), 'too_few_points'],
+  [[], 'too_few_points'],
+  [null, 'unknown_leverage'],
+])('the distributions of excursions are undefined below 20 trades and without bars (%#)', (all, reason) => {
+  const { mae_r, mfe_r } = excursionFigures(all)
+  for (const figure of [...Object.values(mae_r), ...Object.values(mfe_r)]) {
+    expect(figure).toEqual({ undefinedBecause: reason })
+  }
 })

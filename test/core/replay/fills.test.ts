@@ -1,187 +1,181 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { COSTLY, FREE, kinds, only, run, slot, still } from './hand.ts'
 
 const LONG = { act: 'long', stop: 90 }
 const SHORT = { act: 'short', stop: 110 }
 const FLAT = { act: 'flat', why: 'signal' }
 
-describe('an entry', () => {
-  test('fills at the next open, with slippage and commission against the account', () => {
-    // Close 100, stop 90: qty = 1 * 0.02 / 10 = 0.002. Open 101, slippage 1: fill 102, leverage 0.002 * 102 =
-    // 0.204. Commission 0.002 * 102 * 0.001 = 0.000204. At the close 105: 1 - 0.000204 + 0.002 * 3 =
-    // 1.005796.
-    const { result, events } = run({
-      bars: [still(100), [101, 105, 101, 105]],
-      decisions: { 0: LONG },
-      costs: COSTLY,
-    })
-    expect(events).toMatchObject([
-      { kind: 'ordered', t: slot(0), act: 'long', price: 100, stop: 90 },
-      { kind: 'opened', t: slot(1), act: 'long', price: 102, stop: 90 },
-    ])
-    expect(events[0]).toHaveProperty('leverage', 0.2)
-    expect(result.equity.at(-1)).toBeCloseTo(1.005796, 14)
-    expect(only(result.trades)).toMatchObject({
-      side: 'long',
-      entry_time: slot(1),
-      entry_price: 102,
-      exit_time: null,
-      exit_price: null,
-      exit_reason: null,
-      stop: 90,
-      account_return: null,
-    })
-    expect(result.trades[0]!.leverage).toBeCloseTo(0.204, 15)
+test('an entry fills at the next open, with slippage and commission against the account', () => {
+  // Close 100, stop 90: qty = 1 * 0.02 / 10 = 0.002. Open 101, slippage 1: fill 102, leverage 0.002 * 102 =
+  // 0.204. Commission 0.002 * 102 * 0.001 = 0.000204. At the close 105: 1 - 0.000204 + 0.002 * 3 =
+  // 1.005796.
+  const { result, events } = run({
+    bars: [still(100), [101, 105, 101, 105]],
+    decisions: { 0: LONG },
+    costs: COSTLY,
   })
-
-  test('of a short sells below the open', () => {
-    // Fill 99 - 1 = 98; at the close 95: 1 - 0.002 * 98 * 0.001 + 0.002 * 3 = 1.005804.
-    const { result } = run({ bars: [still(100), [99, 99, 95, 95]], decisions: { 0: SHORT }, costs: COSTLY })
-    expect(result.trades[0]).toMatchObject({ side: 'short', entry_price: 98 })
-    expect(result.equity.at(-1)).toBeCloseTo(1.005804, 14)
+  expect(events).toMatchObject([
+    { kind: 'ordered', t: slot(0), act: 'long', price: 100, stop: 90 },
+    { kind: 'opened', t: slot(1), act: 'long', price: 102, stop: 90 },
+  ])
+  expect(events[0]).toHaveProperty('leverage', 0.2)
+  expect(result.equity.at(-1)).toBeCloseTo(1.005796, 14)
+  expect(only(result.trades)).toMatchObject({
+    side: 'long',
+    entry_time: slot(1),
+    entry_price: 102,
+    exit_time: null,
+    exit_price: null,
+    exit_reason: null,
+    stop: 90,
+    account_return: null,
   })
-
-  test('is sized on the equity at the deciding close, and its leverage is on the equity at the fill', () => {
-    // The first trade: qty 0.002, 100 to 150: equity 1.1. The second is decided at the close 150 with stop
-    // 100: qty = 1.1 * 0.02 / 50 = 0.00044, filled at 200: leverage 0.00044 * 200 / 1.1 = 0.08.
-    const { result } = run({
-      bars: [still(100), [100, 150, 100, 150], still(150), [200, 200, 200, 200]],
-      decisions: { 0: LONG, 1: FLAT, 2: { act: 'long', stop: 100 } },
-    })
-    expect(result.trades[0]!.account_return).toBeCloseTo(0.1, 15)
-    expect(result.state.unit).toBeCloseTo(1.1, 15)
-    expect(result.state.open!.qty).toBeCloseTo(0.00044 / 1.1, 16)
-    expect(result.trades[1]!.leverage).toBeCloseTo(0.08, 15)
-  })
-
-  test('over the leverage cap is refused and counted, with its bar and leverage', () => {
-    // 0.02 / ((100 - 99.9) / 100) = 20.
-    const { result, events } = run({
-      bars: [still(100), still(100)],
-      decisions: { 0: { act: 'long', stop: 99.9 } },
-    })
-    expect(kinds(events)).toEqual(['refused'])
-    expect(events).toMatchObject([
-      { t: slot(0), act: 'long', stop: 99.9, price: 100, leverage: expect.closeTo(20, 8) },
-    ])
-    expect(result.state).toMatchObject({ entries_refused: 1, open: null, equity: 1 })
-    expect(result.trades).toEqual([])
-  })
-
-  test('exactly at the leverage cap is taken', () => {
-    // 0.02 / (10 / 100) = 0.2.
-    const costs = { ...FREE, max_leverage: 0.2 }
-    const { result } = run({ bars: [still(100), still(100)], decisions: { 0: LONG }, costs })
-    expect(result.trades).toHaveLength(1)
-  })
+  expect(result.trades[0]!.leverage).toBeCloseTo(0.204, 15)
 })
 
-describe('an ordered exit', () => {
-  test('fills at the next open, less slippage and commission, and the result is net of both sides', () => {
-    // Entry 102 (commission 0.000204), exit 110 - 1 = 109: 0.002 * 7 = 0.014, commission 0.002 * 109 * 0.001
-    // = 0.000218. R = 0.014 - 0.000204 - 0.000218 = 0.013578.
-    const { result } = run({
-      bars: [still(100), [101, 105, 101, 105], [110, 111, 110, 111]],
-      decisions: { 0: LONG, 1: FLAT },
-      costs: COSTLY,
-    })
-    const closed = only(result.trades)
-    expect(closed).toMatchObject({ exit_time: slot(2), exit_price: 109, exit_reason: 'signal' })
-    expect(closed.account_return).toBeCloseTo(0.013578, 14)
-    expect(result.equity.at(-1)).toBeCloseTo(1.013578, 14)
-  })
-
-  test('carries the reason that the strategy gave', () => {
-    const { result } = run({
-      bars: [still(100), still(100), still(100)],
-      decisions: { 0: LONG, 1: { act: 'flat', why: 'time' } },
-    })
-    expect(result.trades[0]!.exit_reason).toBe('time')
-  })
-
-  test('across a gap fills at the next open', () => {
-    const { result } = run({
-      bars: [still(100), still(100), null, null, still(120)],
-      decisions: { 0: LONG, 1: FLAT },
-    })
-    expect(result.trades[0]).toMatchObject({ exit_time: slot(4), exit_price: 120 })
-  })
+test('an entry of a short sells below the open', () => {
+  // Fill 99 - 1 = 98; at the close 95: 1 - 0.002 * 98 * 0.001 + 0.002 * 3 = 1.005804.
+  const { result } = run({ bars: [still(100), [99, 99, 95, 95]], decisions: { 0: SHORT }, costs: COSTLY })
+  expect(result.trades[0]).toMatchObject({ side: 'short', entry_price: 98 })
+  expect(result.equity.at(-1)).toBeCloseTo(1.005804, 14)
 })
 
-describe('the protective stop', () => {
-  test('that is touched fills at the stop, less slippage', () => {
-    const { result, events } = run({
-      bars: [still(100), still(100), [95, 96, 89, 94]],
-      decisions: { 0: LONG },
-      costs: { ...FREE, slippage_ticks: 1 },
-    })
-    expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
-    // Entry 101, exit 90 - 1 = 89: R = 0.002 * -12.
-    expect(result.trades[0]).toMatchObject({ exit_time: slot(2), exit_price: 89, exit_reason: 'stop' })
-    expect(result.trades[0]!.account_return).toBeCloseTo(-0.024, 15)
+test('an entry is sized on the equity at the deciding close, and its leverage is on the equity at the fill', () => {
+  // The first trade: qty 0.002, 100 to 150: equity 1.1. The second is decided at the close 150 with stop
+  // 100: qty = 1.1 * 0.02 / 50 = 0.00044, filled at 200: leverage 0.00044 * 200 / 1.1 = 0.08.
+  const { result } = run({
+    bars: [still(100), [100, 150, 100, 150], still(150), [200, 200, 200, 200]],
+    decisions: { 0: LONG, 1: FLAT, 2: { act: 'long', stop: 100 } },
   })
+  expect(result.trades[0]!.account_return).toBeCloseTo(0.1, 15)
+  expect(result.state.unit).toBeCloseTo(1.1, 15)
+  expect(result.state.open!.qty).toBeCloseTo(0.00044 / 1.1, 16)
+  expect(result.trades[1]!.leverage).toBeCloseTo(0.08, 15)
+})
 
-  test('that the bar reaches exactly fills', () => {
-    const { result } = run({ bars: [still(100), [95, 95, 90, 95]], decisions: { 0: LONG } })
-    expect(result.trades[0]).toMatchObject({ exit_price: 90, exit_reason: 'stop' })
+test('an entry over the leverage cap is refused and counted, with its bar and leverage', () => {
+  // 0.02 / ((100 - 99.9) / 100) = 20.
+  const { result, events } = run({
+    bars: [still(100), still(100)],
+    decisions: { 0: { act: 'long', stop: 99.9 } },
   })
+  expect(kinds(events)).toEqual(['refused'])
+  expect(events).toMatchObject([
+    { t: slot(0), act: 'long', stop: 99.9, price: 100, leverage: expect.closeTo(20, 8) },
+  ])
+  expect(result.state).toMatchObject({ entries_refused: 1, open: null, equity: 1 })
+  expect(result.trades).toEqual([])
+})
 
-  test('that the bar misses by a tick does not fill', () => {
-    const { result } = run({ bars: [still(100), [95, 95, 90.5, 95]], decisions: { 0: LONG } })
-    expect(result.trades[0]!.exit_time).toBeNull()
+test('an entry exactly at the leverage cap is taken', () => {
+  // 0.02 / (10 / 100) = 0.2.
+  const costs = { ...FREE, max_leverage: 0.2 }
+  const { result } = run({ bars: [still(100), still(100)], decisions: { 0: LONG }, costs })
+  expect(result.trades).toHaveLength(1)
+})
+
+test('an ordered exit fills at the next open, less slippage and commission, and the result is net of both sides', () => {
+  // Entry 102 (commission 0.000204), exit 110 - 1 = 109: 0.002 * 7 = 0.014, commission 0.002 * 109 * 0.001
+  // = 0.000218. R = 0.014 - 0.000204 - 0.000218 = 0.013578.
+  const { result } = run({
+    bars: [still(100), [101, 105, 101, 105], [110, 111, 110, 111]],
+    decisions: { 0: LONG, 1: FLAT },
+    costs: COSTLY,
   })
+  const closed = only(result.trades)
+  expect(closed).toMatchObject({ exit_time: slot(2), exit_price: 109, exit_reason: 'signal' })
+  expect(closed.account_return).toBeCloseTo(0.013578, 14)
+  expect(result.equity.at(-1)).toBeCloseTo(1.013578, 14)
+})
 
-  test('of a short fills from below', () => {
-    const { result } = run({ bars: [still(100), [100, 111, 100, 101]], decisions: { 0: SHORT } })
-    expect(result.trades[0]).toMatchObject({ exit_price: 110, exit_reason: 'stop' })
-    expect(result.trades[0]!.account_return).toBeCloseTo(-0.02, 15)
+test('an ordered exit carries the reason that the strategy gave', () => {
+  const { result } = run({
+    bars: [still(100), still(100), still(100)],
+    decisions: { 0: LONG, 1: { act: 'flat', why: 'time' } },
   })
+  expect(result.trades[0]!.exit_reason).toBe('time')
+})
 
-  test.each([
-    { side: 'long', decision: LONG, open: 80, loss: -0.04 },
-    { side: 'short', decision: SHORT, open: 120, loss: -0.04 },
-  ])(
-    'of a $side that the bar opened beyond fills at the open: a gap loses more than the risk',
-    ({ decision, open, loss }) => {
-      const { result } = run({ bars: [still(100), still(100), still(open)], decisions: { 0: decision } })
-      expect(result.trades[0]).toMatchObject({ exit_price: open, exit_reason: 'stop' })
-      expect(result.trades[0]!.account_return).toBeCloseTo(loss, 15)
-    },
-  )
-
-  test('works on the entry bar too', () => {
-    const { result } = run({ bars: [still(100), [100, 100, 85, 95]], decisions: { 0: LONG } })
-    expect(result.trades[0]).toMatchObject({ entry_time: slot(1), exit_time: slot(1), exit_price: 90 })
+test('an ordered exit across a gap fills at the next open', () => {
+  const { result } = run({
+    bars: [still(100), still(100), null, null, still(120)],
+    decisions: { 0: LONG, 1: FLAT },
   })
+  expect(result.trades[0]).toMatchObject({ exit_time: slot(4), exit_price: 120 })
+})
 
-  test('that the entry itself opens beyond ends the trade at once, at the cost of the slippage', () => {
-    // Open 80, stop 90: bought at 81, sold at 79: R = 0.002 * -2.
-    const { result } = run({
-      bars: [still(100), still(80)],
-      decisions: { 0: LONG },
-      costs: { ...FREE, slippage_ticks: 1 },
-    })
-    expect(result.trades[0]).toMatchObject({ entry_price: 81, exit_price: 79, exit_time: slot(1) })
-    expect(result.trades[0]!.account_return).toBeCloseTo(-0.004, 15)
+test('a protective stop that is touched fills at the stop, less slippage', () => {
+  const { result, events } = run({
+    bars: [still(100), still(100), [95, 96, 89, 94]],
+    decisions: { 0: LONG },
+    costs: { ...FREE, slippage_ticks: 1 },
   })
+  expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
+  // Entry 101, exit 90 - 1 = 89: R = 0.002 * -12.
+  expect(result.trades[0]).toMatchObject({ exit_time: slot(2), exit_price: 89, exit_reason: 'stop' })
+  expect(result.trades[0]!.account_return).toBeCloseTo(-0.024, 15)
+})
 
-  test('after an ordered exit has filled at the open does nothing', () => {
-    const { result } = run({
-      bars: [still(100), still(100), [105, 105, 50, 60]],
-      decisions: { 0: LONG, 1: FLAT },
-    })
-    expect(only(result.trades)).toMatchObject({ exit_price: 105, exit_reason: 'signal' })
-  })
+test('a protective stop that the bar reaches exactly fills', () => {
+  const { result } = run({ bars: [still(100), [95, 95, 90, 95]], decisions: { 0: LONG } })
+  expect(result.trades[0]).toMatchObject({ exit_price: 90, exit_reason: 'stop' })
+})
 
-  test('fills before the strategy is called, which sees no position on that bar', () => {
-    // On bar 1 the long is stopped out, so the "long" of bar 1 is a new entry and not a repetition.
-    const { result } = run({
-      bars: [still(100), [100, 100, 85, 100], still(100)],
-      decisions: { 0: LONG, 1: LONG },
-    })
-    expect(result.trades).toHaveLength(2)
-    expect(result.state.decisions_ignored).toBe(0)
+test('a protective stop that the bar misses by a tick does not fill', () => {
+  const { result } = run({ bars: [still(100), [95, 95, 90.5, 95]], decisions: { 0: LONG } })
+  expect(result.trades[0]!.exit_time).toBeNull()
+})
+
+test('a protective stop of a short fills from below', () => {
+  const { result } = run({ bars: [still(100), [100, 111, 100, 101]], decisions: { 0: SHORT } })
+  expect(result.trades[0]).toMatchObject({ exit_price: 110, exit_reason: 'stop' })
+  expect(result.trades[0]!.account_return).toBeCloseTo(-0.02, 15)
+})
+
+test.each([
+  { side: 'long', decision: LONG, open: 80, loss: -0.04 },
+  { side: 'short', decision: SHORT, open: 120, loss: -0.04 },
+])(
+  'a protective stop of a $side that the bar opened beyond fills at the open: a gap loses more than the risk',
+  ({ decision, open, loss }) => {
+    const { result } = run({ bars: [still(100), still(100), still(open)], decisions: { 0: decision } })
+    expect(result.trades[0]).toMatchObject({ exit_price: open, exit_reason: 'stop' })
+    expect(result.trades[0]!.account_return).toBeCloseTo(loss, 15)
+  },
+)
+
+test('a protective stop works on the entry bar too', () => {
+  const { result } = run({ bars: [still(100), [100, 100, 85, 95]], decisions: { 0: LONG } })
+  expect(result.trades[0]).toMatchObject({ entry_time: slot(1), exit_time: slot(1), exit_price: 90 })
+})
+
+test('a protective stop that the entry itself opens beyond ends the trade at once, at the cost of the slippage', () => {
+  // Open 80, stop 90: bought at 81, sold at 79: R = 0.002 * -2.
+  const { result } = run({
+    bars: [still(100), still(80)],
+    decisions: { 0: LONG },
+    costs: { ...FREE, slippage_ticks: 1 },
   })
+  expect(result.trades[0]).toMatchObject({ entry_price: 81, exit_price: 79, exit_time: slot(1) })
+  expect(result.trades[0]!.account_return).toBeCloseTo(-0.004, 15)
+})
+
+test('a protective stop does nothing after an ordered exit has filled at the open', () => {
+  const { result } = run({
+    bars: [still(100), still(100), [105, 105, 50, 60]],
+    decisions: { 0: LONG, 1: FLAT },
+  })
+  expect(only(result.trades)).toMatchObject({ exit_price: 105, exit_reason: 'signal' })
+})
+
+test('a protective stop fills before the strategy is called, which sees no position on that bar', () => {
+  // On bar 1 the long is stopped out, so the "long" of bar 1 is a new entry and not a repetition.
+  const { result } = run({
+    bars: [still(100), [100, 100, 85, 100], still(100)],
+    decisions: { 0: LONG, 1: LONG },
+  })
+  expect(result.trades).toHaveLength(2)
+  expect(result.state.decisions_ignored).toBe(0)
 })
 
 test('a slippage larger than the price stops the run, naming both', () => {
@@ -191,117 +185,111 @@ test('a slippage larger than the price stops the run, naming both', () => {
   )
 })
 
-describe('a reversal', () => {
-  const bars = [still(100), [100, 105, 100, 105], still(110), still(110)] as const
+const bars = [still(100), [100, 105, 100, 105], still(110), still(110)] as const
 
-  test('is an exit and then an entry, both at the next open, sized on the deciding close', () => {
-    // Long 0.002 at 100. The short is decided at the close 105, where the equity is 1.01, with its stop 10.1
-    // away: qty = 1.01 * 0.02 / 10.1 = 0.002. Both fill at 110: the exit makes the equity 1.02.
-    const { result, events } = run({ bars, decisions: { 0: LONG, 1: { act: 'short', stop: 115.1 } } })
-    expect(kinds(events)).toEqual(['ordered', 'opened', 'ordered', 'ordered', 'closed', 'opened'])
-    expect(events[2]).toMatchObject({ act: 'flat', why: 'signal', stop: 90 })
-    expect(result.trades[0]).toMatchObject({
-      side: 'long',
-      exit_time: slot(2),
-      exit_price: 110,
-      exit_reason: 'signal',
-    })
-    expect(result.trades[1]).toMatchObject({ side: 'short', entry_time: slot(2), entry_price: 110 })
-    expect(result.trades[1]!.leverage).toBeCloseTo((0.002 * 110) / 1.02, 14)
+test('a reversal is an exit and then an entry, both at the next open, sized on the deciding close', () => {
+  // Long 0.002 at 100. The short is decided at the close 105, where the equity is 1.01, with its stop 10.1
+  // away: qty = 1.01 * 0.02 / 10.1 = 0.002. Both fill at 110: the exit makes the equity 1.02.
+  const { result, events } = run({ bars, decisions: { 0: LONG, 1: { act: 'short', stop: 115.1 } } })
+  expect(kinds(events)).toEqual(['ordered', 'opened', 'ordered', 'ordered', 'closed', 'opened'])
+  expect(events[2]).toMatchObject({ act: 'flat', why: 'signal', stop: 90 })
+  expect(result.trades[0]).toMatchObject({
+    side: 'long',
+    exit_time: slot(2),
+    exit_price: 110,
+    exit_reason: 'signal',
   })
+  expect(result.trades[1]).toMatchObject({ side: 'short', entry_time: slot(2), entry_price: 110 })
+  expect(result.trades[1]!.leverage).toBeCloseTo((0.002 * 110) / 1.02, 14)
+})
 
-  test('whose entry is over the cap still exits', () => {
-    const { result, events } = run({ bars, decisions: { 0: LONG, 1: { act: 'short', stop: 105.1 } } })
-    expect(kinds(events)).toEqual(['ordered', 'opened', 'ordered', 'refused', 'closed'])
-    expect(only(result.trades)).toMatchObject({ exit_time: slot(2), exit_reason: 'signal' })
-    expect(result.state.open).toBeNull()
+test('a reversal whose entry is over the cap still exits', () => {
+  const { result, events } = run({ bars, decisions: { 0: LONG, 1: { act: 'short', stop: 105.1 } } })
+  expect(kinds(events)).toEqual(['ordered', 'opened', 'ordered', 'refused', 'closed'])
+  expect(only(result.trades)).toMatchObject({ exit_time: slot(2), exit_reason: 'signal' })
+  expect(result.state.open).toBeNull()
+})
+
+test('a decision for the position already held is ignored and counted, and changes no stop', () => {
+  const { result, events } = run({
+    bars: [still(100), still(100), still(100)],
+    decisions: { 0: LONG, 1: { act: 'long', stop: 50 } },
+  })
+  expect(kinds(events)).toEqual(['ordered', 'opened', 'ignored'])
+  expect(result.state).toMatchObject({ decisions_ignored: 1 })
+  expect(result.state.open!.position.stop).toBe(90)
+})
+
+test('a decision to be flat without a position is ignored and counted', () => {
+  const { result } = run({ bars: [still(100), still(100)], decisions: { 0: FLAT } })
+  expect(result.state).toMatchObject({ decisions_ignored: 1, exit_order: null })
+})
+
+// Leverage 10: stop 2 % away... 0.02 / (0.2 / 100) = 10, qty = 0.02 / 0.2 = 0.1.
+const TIGHT = { act: 'short', stop: 100.2 }
+
+test('a liquidation at a fill ends the trade at exactly -1, the account at 0, and the strategy for good', () => {
+  // Short 0.1 at 100; the stop 100.2 is jumped by an open at 111: 0.1 * -11 = -1.1, more than there is.
+  const { result, events } = run({
+    bars: [still(100), still(100), still(111), still(111), still(111)],
+    decisions: { 0: TIGHT, 2: LONG, 3: LONG },
+  })
+  expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
+  expect(only(result.trades)).toMatchObject({
+    exit_time: slot(2),
+    exit_price: 111,
+    exit_reason: 'liquidation',
+    account_return: -1,
+  })
+  expect(result.state).toMatchObject({ dead: true, equity: 0, cash: 0, bars: 5 })
+  expect(Array.from(result.daily.values)).toEqual([-1])
+})
+
+test('a liquidation at a close happens at that close, less the slippage', () => {
+  // Funding alone can do it: 0.002 * 100 * 6 = 1.2 is charged at bar 2, whose close does not make up for
+  // it.
+  const { result } = run({
+    bars: [still(100), still(100), still(101)],
+    decisions: { 0: LONG },
+    costs: { ...FREE, slippage_ticks: 1 },
+    funding: { t: Float64Array.of(slot(2)), rate: Float64Array.of(6) },
+  })
+  expect(only(result.trades)).toMatchObject({
+    exit_time: slot(2),
+    exit_price: 100,
+    exit_reason: 'liquidation',
+    account_return: -1,
   })
 })
 
-describe('a decision for the position already held', () => {
-  test('is ignored and counted, and changes no stop', () => {
-    const { result, events } = run({
-      bars: [still(100), still(100), still(100)],
-      decisions: { 0: LONG, 1: { act: 'long', stop: 50 } },
-    })
-    expect(kinds(events)).toEqual(['ordered', 'opened', 'ignored'])
-    expect(result.state).toMatchObject({ decisions_ignored: 1 })
-    expect(result.state.open!.position.stop).toBe(90)
+test('a liquidation at the exit of a reversal leaves no entry', () => {
+  const { result, events } = run({
+    bars: [still(100), still(100), still(111), still(111)],
+    decisions: { 0: TIGHT, 1: LONG },
   })
-
-  test('covers a flat without a position', () => {
-    const { result } = run({ bars: [still(100), still(100)], decisions: { 0: FLAT } })
-    expect(result.state).toMatchObject({ decisions_ignored: 1, exit_order: null })
-  })
+  expect(kinds(events)).toEqual(['ordered', 'opened', 'ordered', 'ordered', 'closed'])
+  expect(result.state).toMatchObject({ dead: true, open: null, entry_order: null })
 })
 
-describe('a liquidation', () => {
-  // Leverage 10: stop 2 % away... 0.02 / (0.2 / 100) = 10, qty = 0.02 / 0.2 = 0.1.
-  const TIGHT = { act: 'short', stop: 100.2 }
-
-  test('at a fill ends the trade at exactly -1, the account at 0, and the strategy for good', () => {
-    // Short 0.1 at 100; the stop 100.2 is jumped by an open at 111: 0.1 * -11 = -1.1, more than there is.
-    const { result, events } = run({
-      bars: [still(100), still(100), still(111), still(111), still(111)],
-      decisions: { 0: TIGHT, 2: LONG, 3: LONG },
-    })
-    expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
-    expect(only(result.trades)).toMatchObject({
-      exit_time: slot(2),
-      exit_price: 111,
-      exit_reason: 'liquidation',
-      account_return: -1,
-    })
-    expect(result.state).toMatchObject({ dead: true, equity: 0, cash: 0, bars: 5 })
-    expect(Array.from(result.daily.values)).toEqual([-1])
+test('a liquidation by the entry commission alone ends the trade at its entry', () => {
+  // Leverage 0.2 at a commission of 500 % of notional: all of the account, before the bar can make any of
+  // it good.
+  const { result } = run({
+    bars: [still(100), [100, 700, 100, 700]],
+    decisions: { 0: LONG },
+    costs: { ...FREE, commission_bps_per_side: 50_000 },
   })
-
-  test('at a close happens at that close, less the slippage', () => {
-    // Funding alone can do it: 0.002 * 100 * 6 = 1.2 is charged at bar 2, whose close does not make up for
-    // it.
-    const { result } = run({
-      bars: [still(100), still(100), still(101)],
-      decisions: { 0: LONG },
-      costs: { ...FREE, slippage_ticks: 1 },
-      funding: { t: Float64Array.of(slot(2)), rate: Float64Array.of(6) },
-    })
-    expect(only(result.trades)).toMatchObject({
-      exit_time: slot(2),
-      exit_price: 100,
-      exit_reason: 'liquidation',
-      account_return: -1,
-    })
+  expect(only(result.trades)).toMatchObject({
+    exit_time: slot(1),
+    exit_reason: 'liquidation',
+    account_return: -1,
   })
+  expect(result.state.dead).toBe(true)
+})
 
-  test('at the exit of a reversal leaves no entry', () => {
-    const { result, events } = run({
-      bars: [still(100), still(100), still(111), still(111)],
-      decisions: { 0: TIGHT, 1: LONG },
-    })
-    expect(kinds(events)).toEqual(['ordered', 'opened', 'ordered', 'ordered', 'closed'])
-    expect(result.state).toMatchObject({ dead: true, open: null, entry_order: null })
-  })
-
-  test('by the entry commission alone ends the trade at its entry', () => {
-    // Leverage 0.2 at a commission of 500 % of notional: all of the account, before the bar can make any of
-    // it good.
-    const { result } = run({
-      bars: [still(100), [100, 700, 100, 700]],
-      decisions: { 0: LONG },
-      costs: { ...FREE, commission_bps_per_side: 50_000 },
-    })
-    expect(only(result.trades)).toMatchObject({
-      exit_time: slot(1),
-      exit_reason: 'liquidation',
-      account_return: -1,
-    })
-    expect(result.state.dead).toBe(true)
-  })
-
-  test('makes every later return 0', () => {
-    const rows = [still(100), still(100), still(111), ...Array.from({ length: 12 }, () => still(111))]
-    const { result } = run({ bars: rows, decisions: { 0: TIGHT } })
-    expect(Array.from(result.daily.values)).toEqual([-1, 0, 0])
-    expect(Array.from(result.equity)).toEqual([0, 0, 0])
-  })
+test('a liquidation makes every later return 0', () => {
+  const rows = [still(100), still(100), still(111), ...Array.from({ length: 12 }, () => still(111))]
+  const { result } = run({ bars: rows, decisions: { 0: TIGHT } })
+  expect(Array.from(result.daily.values)).toEqual([-1, 0, 0])
+  expect(Array.from(result.equity)).toEqual([0, 0, 0])
 })

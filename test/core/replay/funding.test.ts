@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { barAt, type Funding } from '#core/replay/bars.ts'
 import { initialState } from '#core/replay/engine.ts'
 import { startReplay } from '#core/replay/replay.ts'
@@ -19,76 +19,74 @@ const paid = (funding: Funding, side: 'long' | 'short' = 'long'): number => {
   return without - run({ ...script, funding }).result.equity.at(-1)!
 }
 
-describe('funding', () => {
-  test('is charged to the position carried in: quantity x the close before x rate', () => {
-    // At slot 2 the last close is 110: 0.002 * 110 * 0.01.
-    expect(paid(handFunding([slot(2), 0.01]))).toBeCloseTo(0.0022, 14)
-  })
+test('funding is charged to the position carried in: quantity x the close before x rate', () => {
+  // At slot 2 the last close is 110: 0.002 * 110 * 0.01.
+  expect(paid(handFunding([slot(2), 0.01]))).toBeCloseTo(0.0022, 14)
+})
 
-  test('at the open of the entry is not charged, at the open of the exit it is', () => {
-    expect(paid(handFunding([slot(1), 0.01]))).toBe(0)
-    expect(paid(handFunding([slot(3), 0.01]))).toBeCloseTo(0.002 * 120 * 0.01, 14)
-  })
+test('funding at the open of the entry is not charged, at the open of the exit it is', () => {
+  expect(paid(handFunding([slot(1), 0.01]))).toBe(0)
+  expect(paid(handFunding([slot(3), 0.01]))).toBeCloseTo(0.002 * 120 * 0.01, 14)
+})
 
-  test('before the entry and after the exit is not charged', () => {
-    expect(paid(handFunding([slot(0), 0.01], [slot(3) + HOUR_MS, 0.01]))).toBe(0)
-  })
+test('funding before the entry and after the exit is not charged', () => {
+  expect(paid(handFunding([slot(0), 0.01], [slot(3) + HOUR_MS, 0.01]))).toBe(0)
+})
 
-  test('is received by a short if the rate is positive', () => {
-    expect(paid(handFunding([slot(2), 0.01]), 'short')).toBeCloseTo(-0.002, 14)
-  })
+test('funding is received by a short if the rate is positive', () => {
+  expect(paid(handFunding([slot(2), 0.01]), 'short')).toBeCloseTo(-0.002, 14)
+})
 
-  test('inside a bar is charged at the next open, at the close that was known when it was due', () => {
-    // An hour into bar 1 its close of 110 is not known yet: the last one is 100. An hour into bar 2 it is
-    // 110.
-    expect(paid(handFunding([slot(1) + HOUR_MS, 0.01]))).toBeCloseTo(0.002, 14)
-    expect(paid(handFunding([slot(2) + HOUR_MS, 0.01]))).toBeCloseTo(0.0022, 14)
-  })
+test('funding inside a bar is charged at the next open, at the close that was known when it was due', () => {
+  // An hour into bar 1 its close of 110 is not known yet: the last one is 100. An hour into bar 2 it is
+  // 110.
+  expect(paid(handFunding([slot(1) + HOUR_MS, 0.01]))).toBeCloseTo(0.002, 14)
+  expect(paid(handFunding([slot(2) + HOUR_MS, 0.01]))).toBeCloseTo(0.0022, 14)
+})
 
-  test('several events between two bars are each charged', () => {
-    expect(paid(handFunding([slot(1) + HOUR_MS, 0.01], [slot(2), 0.01]))).toBeCloseTo(0.0042, 14)
-  })
+test('funding of several events between two bars is charged for each', () => {
+  expect(paid(handFunding([slot(1) + HOUR_MS, 0.01], [slot(2), 0.01]))).toBeCloseTo(0.0042, 14)
+})
 
-  test('in a gap is charged once, at the first bar after it, to the position carried in', () => {
-    const script = { bars: [still(100), still(100), null, null, still(100)], decisions: { 0: LONG } }
-    const funding = handFunding([slot(2), 0.01], [slot(3) + HOUR_MS, 0.02])
-    expect(1 - run({ ...script, funding }).result.equity.at(-1)!).toBeCloseTo(0.002 * 100 * 0.03, 14)
-  })
+test('funding in a gap is charged once, at the first bar after it, to the position carried in', () => {
+  const script = { bars: [still(100), still(100), null, null, still(100)], decisions: { 0: LONG } }
+  const funding = handFunding([slot(2), 0.01], [slot(3) + HOUR_MS, 0.02])
+  expect(1 - run({ ...script, funding }).result.equity.at(-1)!).toBeCloseTo(0.002 * 100 * 0.03, 14)
+})
 
-  test('is charged to a position that is stopped out in that bar: it was carried in', () => {
-    const script = { bars: [still(100), still(100), [100, 100, 85, 95] as const], decisions: { 0: LONG } }
-    const { trades } = run({ ...script, funding: handFunding([slot(2), 0.01]) }).result
-    expect(trades[0]!.account_return).toBeCloseTo(-0.022, 14)
-  })
+test('funding is charged to a position that is stopped out in that bar: it was carried in', () => {
+  const script = { bars: [still(100), still(100), [100, 100, 85, 95] as const], decisions: { 0: LONG } }
+  const { trades } = run({ ...script, funding: handFunding([slot(2), 0.01]) }).result
+  expect(trades[0]!.account_return).toBeCloseTo(-0.022, 14)
+})
 
-  test('is in the account return of the trade, and so in the equity after it', () => {
-    const { result } = run({
-      bars: [still(100), still(100), still(100), still(100)],
-      decisions: { 0: LONG, 2: FLAT },
-      funding: handFunding([slot(2), 0.01]),
-    })
-    expect(result.trades[0]!.account_return).toBeCloseTo(-0.002, 15)
-    expect(result.equity.at(-1)).toBeCloseTo(0.998, 15)
+test('funding is in the account return of the trade, and so in the equity after it', () => {
+  const { result } = run({
+    bars: [still(100), still(100), still(100), still(100)],
+    decisions: { 0: LONG, 2: FLAT },
+    funding: handFunding([slot(2), 0.01]),
   })
+  expect(result.trades[0]!.account_return).toBeCloseTo(-0.002, 15)
+  expect(result.equity.at(-1)).toBeCloseTo(0.998, 15)
+})
 
-  test('does not depend on earlier runs of an engine: a second run charges the same', () => {
-    const bars = handBars([still(100), still(100), still(110), still(120)])
-    const funding = handFunding([slot(2), 0.01], [slot(3), 0.01])
-    const { engine, state } = startReplay({ strategy: scripted({ 0: LONG }), bars, funding, costs: FREE })
-    const again = initialState(engine)
-    for (let i = 0; i < 4; i++) step(engine, state, barAt(bars, i))
-    for (let i = 0; i < 4; i++) step(engine, again, barAt(bars, i))
-    expect(again).toEqual(state)
-    expect(state.cash).toBeCloseTo(1 - 0.002 * (100 + 110) * 0.01, 14)
-  })
+test('funding does not depend on earlier runs of an engine: a second run charges the same', () => {
+  const bars = handBars([still(100), still(100), still(110), still(120)])
+  const funding = handFunding([slot(2), 0.01], [slot(3), 0.01])
+  const { engine, state } = startReplay({ strategy: scripted({ 0: LONG }), bars, funding, costs: FREE })
+  const again = initialState(engine)
+  for (let i = 0; i < 4; i++) step(engine, state, barAt(bars, i))
+  for (let i = 0; i < 4; i++) step(engine, again, barAt(bars, i))
+  expect(again).toEqual(state)
+  expect(state.cash).toBeCloseTo(1 - 0.002 * (100 + 110) * 0.01, 14)
+})
 
-  test.each([
-    ['is not ascending', handFunding([slot(2), 0.01], [slot(1), 0.01]), 1],
-    ['has a time twice', handFunding([slot(2), 0.01], [slot(2), 0.01]), 1],
-    ['has a rate that is no number', handFunding([slot(2), Number.NaN]), 0],
-  ])('that %s stops the run, naming the row', (_, funding, row) => {
-    expect(() => run({ bars: [still(100)], decisions: {}, funding })).toThrow(
-      `strategy alder: funding row ${row}`,
-    )
-  })
+test.each([
+  ['is not ascending', handFunding([slot(2), 0.01], [slot(1), 0.01]), 1],
+  ['has a time twice', handFunding([slot(2), 0.01], [slot(2), 0.01]), 1],
+  ['has a rate that is no number', handFunding([slot(2), Number.NaN]), 0],
+])('a funding feed that %s stops the run, naming the row', (_, funding, row) => {
+  expect(() => run({ bars: [still(100)], decisions: {}, funding })).toThrow(
+    `strategy alder: funding row ${row}`,
+  )
 })

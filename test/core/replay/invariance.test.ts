@@ -60,17 +60,15 @@ describe.each([
   })
 })
 
-describe('a difference of events', () => {
-  const LONG = { kind: 'ordered', t: slot(3), act: 'long', price: 100, stop: 90, leverage: 1 } as const
+const LONG = { kind: 'ordered', t: slot(3), act: 'long', price: 100, stop: 90, leverage: 1 } as const
 
-  test('names the first bar that differs, also where one of the two has no event', () => {
-    const later = { ...LONG, t: slot(9) }
-    expect(describeEventDifference([LONG, later], [LONG, later])).toBeNull()
-    expect(describeEventDifference([LONG], [LONG, later])).toBe(
-      'the first bar that differs is that of 2020-01-02T12:00:00Z',
-    )
-    expect(describeEventDifference([{ ...LONG, stop: 91 }], [LONG])).toContain('2020-01-01T12:00:00Z')
-  })
+test('a difference of events names the first bar that differs, also if one of the two has no event', () => {
+  const later = { ...LONG, t: slot(9) }
+  expect(describeEventDifference([LONG, later], [LONG, later])).toBeNull()
+  expect(describeEventDifference([LONG], [LONG, later])).toBe(
+    'the first bar that differs is that of 2020-01-02T12:00:00Z',
+  )
+  expect(describeEventDifference([{ ...LONG, stop: 91 }], [LONG])).toContain('2020-01-01T12:00:00Z')
 })
 
 describe('the decisions of a late start', () => {
@@ -90,14 +88,14 @@ describe('the decisions of a late start', () => {
     )
   }
 
-  test('are those of the whole run if the rule depends on the calendar', () => {
+  test('the decisions of a late start are those of the whole run if the rule depends on the calendar', () => {
     const phase = (t: number): number => Math.floor(t / bars.timeframeMs) % 20
     const calendar: Strategy['onBar'] = (_, { t }) => (phase(t) === 0 ? LONG : phase(t) === 10 ? FLAT : null)
     expect(difference(calendar, 20, 20)).toBeNull()
     expect(difference(calendar, 12, 12)).toBeNull()
   })
 
-  test('differ if it counts its bars', () => {
+  test('the decisions of a late start differ if the rule counts its bars', () => {
     const counting: Strategy['onBar'] = (state, _, position) => {
       if ((state as { bars: number }).bars++ % 10 !== 0) return null
       return position === null ? LONG : FLAT
@@ -107,7 +105,7 @@ describe('the decisions of a late start', () => {
     )
   })
 
-  test('are compared from the first bar that is in no trade begun before', () => {
+  test('the decisions of a late start are compared from the first bar that is in no trade begun before', () => {
     const [entry, exit] = [slot(10), slot(30)]
     const trade = { side: 'long', entry_time: entry, exit_time: exit, stop: 50 } as const
     const trades = [

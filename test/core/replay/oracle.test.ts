@@ -80,7 +80,7 @@ test.skipIf(sharedData === null)(
   },
 )
 
-test.skipIf(sharedData === null)('and end in its final equity', () => {
+test.skipIf(sharedData === null)('the marks of a ledger end in the final equity of another program', () => {
   const marks = markLedger({
     id: 'oracle',
     trades: readLedger(),
@@ -94,7 +94,7 @@ test.skipIf(sharedData === null)('and end in its final equity', () => {
 })
 
 test.skipIf(sharedData === null)(
-  'so do they where the account returns are left out, from prices and commission',
+  'the marks of a ledger without account returns, from prices and commission, are the equity of another program',
   () => {
     expect(worstDifference(readLedger().map(trade => ({ ...trade, account_return: null })))).toBeLessThan(
       1e-9,
@@ -103,7 +103,7 @@ test.skipIf(sharedData === null)(
 )
 
 test.skipIf(sharedData === null)(
-  'so do they where the leverage is left out and follows from the returns',
+  'the marks of a ledger without leverage, which follows from the returns, end in the equity of another program',
   () => {
     // Most trades move far enough for it; the others are booked at their exit, so days inside them differ.
     const trades = readLedger().map(trade => ({ ...trade, leverage: null, stop: null }))
@@ -126,6 +126,6 @@ test.skipIf(sharedData === null)(
   },
 )
 
-test.skipIf(sharedData === null)('its ledger passes the audit against the bars', () => {
+test.skipIf(sharedData === null)('the ledger of another program passes the audit against the bars', () => {
   expect(auditLedger({ ...GROUND, trades: readLedger() })).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { endOfBars } from '#core/replay/bars.ts'
 import { PROGRESS_BARS, replay } from '#core/replay/replay.ts'
 import {
@@ -21,201 +21,194 @@ import { syntheticBars } from './synthetic-bars.ts'
 
 const LONG = { act: 'long', stop: 90 }
 
-describe('daily returns', () => {
-  test('are those of the equity at the last close of each UTC day, from a baseline of 1', () => {
-    // Long 0.002 from 100. Day 0 closes at 110: 1.02. Day 1 closes at 105: 1.01, so 1.01 / 1.02 - 1.
-    const bars = [...stillBars(100, 100, 120, 100, 100, 110), ...stillBars(150, 95, 95, 95, 95, 105)]
-    const { result } = run({ bars, decisions: { 0: LONG } })
-    expect(result.daily).toMatchObject({ period: 'daily', first: DAY_0 })
-    expect(result.equity[0]).toBeCloseTo(1.02, 14)
-    expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
-    expect(result.daily.values[1]).toBeCloseTo(1.01 / 1.02 - 1, 14)
-    expect(result.days_without_bars).toEqual([])
-  })
+test('daily returns are those of the equity at the last close of each UTC day, from a baseline of 1', () => {
+  // Long 0.002 from 100. Day 0 closes at 110: 1.02. Day 1 closes at 105: 1.01, so 1.01 / 1.02 - 1.
+  const bars = [...stillBars(100, 100, 120, 100, 100, 110), ...stillBars(150, 95, 95, 95, 95, 105)]
+  const { result } = run({ bars, decisions: { 0: LONG } })
+  expect(result.daily).toMatchObject({ period: 'daily', first: DAY_0 })
+  expect(result.equity[0]).toBeCloseTo(1.02, 14)
+  expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
+  expect(result.daily.values[1]).toBeCloseTo(1.01 / 1.02 - 1, 14)
+  expect(result.days_without_bars).toEqual([])
+})
 
-  test('of a day without bars are 0, the day is listed, and the next day catches up', () => {
-    const bars = [...flatDay(100), ...NO_DAY, ...NO_DAY, ...flatDay(110)]
-    const { result } = run({ bars, decisions: { 0: LONG } })
-    expect(Array.from(result.daily.values.slice(0, 3))).toEqual([0, 0, 0])
-    expect(result.daily.values[3]).toBeCloseTo(0.02, 14)
-    expect(result.days_without_bars).toEqual([DAY_0 + 1, DAY_0 + 2])
-  })
+test('daily returns of a day without bars are 0, the day is listed, and the next day catches up', () => {
+  const bars = [...flatDay(100), ...NO_DAY, ...NO_DAY, ...flatDay(110)]
+  const { result } = run({ bars, decisions: { 0: LONG } })
+  expect(Array.from(result.daily.values.slice(0, 3))).toEqual([0, 0, 0])
+  expect(result.daily.values[3]).toBeCloseTo(0.02, 14)
+  expect(result.days_without_bars).toEqual([DAY_0 + 1, DAY_0 + 2])
+})
 
-  test('of a day without its last bars use the last bar that exists', () => {
-    const bars = [...stillBars(100, 100, 110), null, null, null, ...flatDay(110)]
-    const { result } = run({ bars, decisions: { 0: LONG } })
-    expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
-    expect(result.daily.values[1]).toBe(0)
-  })
+test('daily returns of a day without its last bars use the last bar that exists', () => {
+  const bars = [...stillBars(100, 100, 110), null, null, null, ...flatDay(110)]
+  const { result } = run({ bars, decisions: { 0: LONG } })
+  expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
+  expect(result.daily.values[1]).toBe(0)
+})
 
-  test('compound to the equity of every day', () => {
-    const bars = [
-      ...stillBars(100, 100, 120, 100, 100, 110),
-      ...stillBars(99, 95, 95, 95, 95, 105),
-      ...flatDay(130),
-    ]
-    const { result } = run({ bars, decisions: { 0: LONG, 8: { act: 'flat', why: 'signal' } } })
-    let equity = 1
-    result.daily.values.forEach((ret, i) => {
-      equity *= 1 + ret
-      expect(equity).toBeCloseTo(result.equity[i]!, 14)
-    })
+test('daily returns compound to the equity of every day', () => {
+  const bars = [
+    ...stillBars(100, 100, 120, 100, 100, 110),
+    ...stillBars(99, 95, 95, 95, 95, 105),
+    ...flatDay(130),
+  ]
+  const { result } = run({ bars, decisions: { 0: LONG, 8: { act: 'flat', why: 'signal' } } })
+  let equity = 1
+  result.daily.values.forEach((ret, i) => {
+    equity *= 1 + ret
+    expect(equity).toBeCloseTo(result.equity[i]!, 14)
   })
 })
 
-describe('a correction of an old bar', () => {
-  const bars = syntheticBars(3_000)
-  const corrected = {
-    ...bars,
-    h: bars.h.with(10, bars.h[10]! * 1.01),
-    c: bars.c.with(10, bars.h[10]! * 1.01),
-  }
-  const funding = handFunding(
-    ...Array.from(
-      bars.t.filter(t => t % (2 * TIMEFRAME_MS) === 0),
-      t => [t, 0.0001] as const,
-    ),
-  )
+const bars = syntheticBars(3_000)
+const corrected = {
+  ...bars,
+  h: bars.h.with(10, bars.h[10]! * 1.01),
+  c: bars.c.with(10, bars.h[10]! * 1.01),
+}
+const funding = handFunding(
+  ...Array.from(
+    bars.t.filter(t => t % (2 * TIMEFRAME_MS) === 0),
+    t => [t, 0.0001] as const,
+  ),
+)
 
-  /** The decision at every fifth bar; a stop far away. */
-  const taking = (even: 'long', odd: 'short' | 'flat') =>
-    scripted(
-      {},
-      {
-        onBar: (_, { t, c }) => {
-          const turn = (t - START_MS) / TIMEFRAME_MS / 5
-          if (!Number.isInteger(turn)) return null
-          const act = turn % 2 === 0 ? even : odd
-          return act === 'flat' ? { act, why: 'signal' } : { act, stop: act === 'long' ? c / 2 : c * 2 }
-        },
+/** The decision at every fifth bar; a stop far away. */
+const taking = (even: 'long', odd: 'short' | 'flat') =>
+  scripted(
+    {},
+    {
+      onBar: (_, { t, c }) => {
+        const turn = (t - START_MS) / TIMEFRAME_MS / 5
+        if (!Number.isInteger(turn)) return null
+        const act = turn % 2 === 0 ? even : odd
+        return act === 'flat' ? { act, why: 'signal' } : { act, stop: act === 'long' ? c / 2 : c * 2 }
       },
-    )
-
-  test.each([
-    ['with pauses between its trades', taking('long', 'flat'), 30],
-    ['of reversals alone', taking('long', 'short'), 120],
-  ])(
-    'changes no later trade and no later return of a history %s, to the last bit',
-    (_, strategy, firstSlot) => {
-      const later = (market: typeof bars) => {
-        const { trades, daily } = replay({ strategy, bars: market, funding, costs: COSTLY })
-        return {
-          trades: trades.filter(({ entry_time }) => entry_time >= slot(firstSlot)),
-          returns: daily.values.slice(firstSlot / 6 + 1),
-          first: daily.values.slice(0, 4),
-        }
-      }
-      const [before, after] = [later(bars), later(corrected)]
-      expect(after.first).not.toEqual(before.first)
-      expect(after.trades).toEqual(before.trades)
-      expect(after.returns).toEqual(before.returns)
-      expect(before.trades.length).toBeGreaterThan(200)
     },
   )
+
+test.each([
+  ['with pauses between its trades', taking('long', 'flat'), 30],
+  ['of reversals alone', taking('long', 'short'), 120],
+])(
+  'a correction of an old bar changes no later trade and no later return of a history %s, to the last bit',
+  (_, strategy, firstSlot) => {
+    const later = (market: typeof bars) => {
+      const { trades, daily } = replay({ strategy, bars: market, funding, costs: COSTLY })
+      return {
+        trades: trades.filter(({ entry_time }) => entry_time >= slot(firstSlot)),
+        returns: daily.values.slice(firstSlot / 6 + 1),
+        first: daily.values.slice(0, 4),
+      }
+    }
+    const [before, after] = [later(bars), later(corrected)]
+    expect(after.first).not.toEqual(before.first)
+    expect(after.trades).toEqual(before.trades)
+    expect(after.returns).toEqual(before.returns)
+    expect(before.trades.length).toBeGreaterThan(200)
+  },
+)
+
+test('the inception is by default the first day that the bars cover from midnight', () => {
+  const late = handBars(flatDay(100).concat(flatDay(100)), 2)
+  expect(replay({ strategy: scripted({}), bars: late, funding: null, costs: FREE }).daily).toMatchObject({
+    first: DAY_0 + 1,
+  })
+  const whole = handBars(flatDay(100))
+  expect(replay({ strategy: scripted({}), bars: whole, funding: null, costs: FREE }).daily.first).toBe(DAY_0)
 })
 
-describe('the inception', () => {
-  test('is by default the first day that the bars cover from midnight', () => {
-    const late = handBars(flatDay(100).concat(flatDay(100)), 2)
-    expect(replay({ strategy: scripted({}), bars: late, funding: null, costs: FREE }).daily).toMatchObject({
-      first: DAY_0 + 1,
-    })
-    const whole = handBars(flatDay(100))
-    expect(replay({ strategy: scripted({}), bars: whole, funding: null, costs: FREE }).daily.first).toBe(
-      DAY_0,
-    )
-  })
+test('no order is taken before the inception: the series begins flat, with an equity of 1 at the close before', () => {
+  const bars = [...stillBars(100, 120, 120, 120, 120, 120), ...flatDay(130)]
+  const { result, events } = run({ bars, decisions: { 0: LONG, 4: LONG }, from: DAY_0 + 1 })
+  expect(events).toEqual([])
+  expect(result.daily.first).toBe(DAY_0 + 1)
+  expect(Array.from(result.daily.values)).toEqual([0])
+})
 
-  test('takes no order before it: the series begins flat, with an equity of 1 at the close before', () => {
-    const bars = [...stillBars(100, 120, 120, 120, 120, 120), ...flatDay(130)]
-    const { result, events } = run({ bars, decisions: { 0: LONG, 4: LONG }, from: DAY_0 + 1 })
-    expect(events).toEqual([])
-    expect(result.daily.first).toBe(DAY_0 + 1)
-    expect(Array.from(result.daily.values)).toEqual([0])
-  })
+test('the inception takes the decision at the midnight that opens it, which fills at its first open', () => {
+  const bars = [...flatDay(100), ...stillBars(100, 100, 100, 100, 100, 110)]
+  const { result, events } = run({ bars, decisions: { 5: LONG }, from: DAY_0 + 1 })
+  expect(events.map(({ kind, t }) => [kind, t])).toEqual([
+    ['ordered', slot(5)],
+    ['opened', slot(6)],
+  ])
+  expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
+})
 
-  test('takes the decision at the midnight that opens it, which fills at its first open', () => {
-    const bars = [...flatDay(100), ...stillBars(100, 100, 100, 100, 100, 110)]
-    const { result, events } = run({ bars, decisions: { 5: LONG }, from: DAY_0 + 1 })
-    expect(events.map(({ kind, t }) => [kind, t])).toEqual([
-      ['ordered', slot(5)],
-      ['opened', slot(6)],
-    ])
-    expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
-  })
-
-  test('shows the strategy the bars before it, so its state does not depend on it', () => {
-    const counting = scripted(
-      {},
-      {
-        init: () => ({ seen: 0 }),
-        onBar: state => {
-          ;(state as { seen: number }).seen += 1
-          return null
-        },
+test('the strategy is shown the bars before the inception, so its state does not depend on it', () => {
+  const counting = scripted(
+    {},
+    {
+      init: () => ({ seen: 0 }),
+      onBar: state => {
+        ;(state as { seen: number }).seen += 1
+        return null
       },
-    )
-    const bars = handBars([...flatDay(100), ...flatDay(100)])
-    const input = { strategy: counting, bars, funding: null, costs: FREE }
-    expect(replay({ ...input, from: DAY_0 + 1 }).state.strategy).toEqual({ seen: 12 })
-    expect(replay({ ...input, from: DAY_0 + 1 }).state_hash).toBe(replay(input).state_hash)
-  })
+    },
+  )
+  const bars = handBars([...flatDay(100), ...flatDay(100)])
+  const input = { strategy: counting, bars, funding: null, costs: FREE }
+  expect(replay({ ...input, from: DAY_0 + 1 }).state.strategy).toEqual({ seen: 12 })
+  expect(replay({ ...input, from: DAY_0 + 1 }).state_hash).toBe(replay(input).state_hash)
+})
 
-  test.each([DAY_0 - 1, DAY_0 + 1, DAY_0 + 0.5, Number.NaN])('outside the bars (%d) is refused', from => {
+test.each([DAY_0 - 1, DAY_0 + 1, DAY_0 + 0.5, Number.NaN])(
+  'an inception outside the bars (%d) is refused',
+  from => {
     expect(() => run({ bars: flatDay(100), decisions: {}, from })).toThrow(
       /strategy alder: the inception must be/,
     )
+  },
+)
+
+test('a replay lists trades in order of entry, and one that is still open last', () => {
+  const { result } = run({
+    bars: stillBars(100, 100, 100, 100, 100, 100),
+    decisions: { 0: LONG, 1: { act: 'flat', why: 'signal' }, 2: LONG },
   })
+  expect(result.trades.map(trade => [trade.entry_time, trade.exit_time])).toEqual([
+    [slot(1), slot(2)],
+    [slot(3), null],
+  ])
+  expect(result.state.trades_closed).toBe(1)
 })
 
-describe('a replay', () => {
-  test('lists trades in order of entry, and one that is still open last', () => {
-    const { result } = run({
-      bars: stillBars(100, 100, 100, 100, 100, 100),
-      decisions: { 0: LONG, 1: { act: 'flat', why: 'signal' }, 2: LONG },
-    })
-    expect(result.trades.map(trade => [trade.entry_time, trade.exit_time])).toEqual([
-      [slot(1), slot(2)],
-      [slot(3), null],
-    ])
-    expect(result.state.trades_closed).toBe(1)
-  })
+test('a replay reports its progress regularly and at the end', () => {
+  const rows = Array.from({ length: PROGRESS_BARS * 2 + 5 }, () => still(100))
+  const reported: number[] = []
+  run({ bars: rows, decisions: {}, onProgress: done => reported.push(done) })
+  expect(reported).toEqual([PROGRESS_BARS, PROGRESS_BARS * 2, PROGRESS_BARS * 2 + 5])
+})
 
-  test('reports its progress regularly and at the end', () => {
-    const rows = Array.from({ length: PROGRESS_BARS * 2 + 5 }, () => still(100))
-    const reported: number[] = []
-    run({ bars: rows, decisions: {}, onProgress: done => reported.push(done) })
-    expect(reported).toEqual([PROGRESS_BARS, PROGRESS_BARS * 2, PROGRESS_BARS * 2 + 5])
-  })
+test('a replay counts the refused entries', () => {
+  const greedy = scripted({}, { onBar: (_, bar) => ({ act: 'long', stop: bar.c * 0.9999 }) })
+  const bars = handBars(Array.from({ length: 1_010 }, () => still(100)))
+  const result = replay({ strategy: greedy, bars, funding: null, costs: FREE })
+  expect(result.state.entries_refused).toBe(1_010)
+})
 
-  test('counts the refused entries', () => {
-    const greedy = scripted({}, { onBar: (_, bar) => ({ act: 'long', stop: bar.c * 0.9999 }) })
-    const bars = handBars(Array.from({ length: 1_010 }, () => still(100)))
-    const result = replay({ strategy: greedy, bars, funding: null, costs: FREE })
-    expect(result.state.entries_refused).toBe(1_010)
-  })
+test('a replay without bars is refused', () => {
+  expect(() => run({ bars: [], decisions: {} })).toThrow('strategy alder: there are no bars')
+})
 
-  test('without bars is refused', () => {
-    expect(() => run({ bars: [], decisions: {} })).toThrow('strategy alder: there are no bars')
-  })
+test('a replay on bars of another timeframe than the module expects is refused, naming both', () => {
+  const strategy = scripted({}, { timeframeMs: 3_600_000 })
+  const bars = handBars(flatDay(100))
+  expect(() => replay({ strategy, bars, funding: null, costs: FREE })).toThrow(
+    '3600000 ms and got bars of 14400000',
+  )
+})
 
-  test('on bars of another timeframe than the module expects is refused, naming both', () => {
-    const strategy = scripted({}, { timeframeMs: 3_600_000 })
-    const bars = handBars(flatDay(100))
-    expect(() => replay({ strategy, bars, funding: null, costs: FREE })).toThrow(
-      '3600000 ms and got bars of 14400000',
-    )
-  })
+test('a replay on a timeframe that does not divide the day is refused', () => {
+  const bars = { ...handBars(flatDay(100)), timeframeMs: 5 * 3_600_000 }
+  const strategy = scripted({}, { timeframeMs: bars.timeframeMs })
+  expect(() => replay({ strategy, bars, funding: null, costs: FREE })).toThrow('must divide the day')
+})
 
-  test('on a timeframe that does not divide the day is refused', () => {
-    const bars = { ...handBars(flatDay(100)), timeframeMs: 5 * 3_600_000 }
-    const strategy = scripted({}, { timeframeMs: bars.timeframeMs })
-    expect(() => replay({ strategy, bars, funding: null, costs: FREE })).toThrow('must divide the day')
-  })
-
-  test('ends where the bars end', () => {
-    const bars = handBars(flatDay(100))
-    expect(endOfBars(bars)).toBe(slot(6))
-    expect(replay({ strategy: scripted({}), bars, funding: null, costs: FREE }).daily.values).toHaveLength(1)
-  })
+test('a replay ends where the bars end', () => {
+  const bars = handBars(flatDay(100))
+  expect(endOfBars(bars)).toBe(slot(6))
+  expect(replay({ strategy: scripted({}), bars, funding: null, costs: FREE }).daily.values).toHaveLength(1)
 })

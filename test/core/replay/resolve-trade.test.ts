@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   INFERENCE_MIN_RETURN,
   type ResolvedTrade,
@@ -25,124 +25,115 @@ const resolved = (change: Partial<Trade>, terms: Partial<TradeTerms> = {}): Reso
 // Long 100 to 110: 0.1 before costs, commission 0.001 * (1 + 1.1) = 0.0021, so 0.0979 per unit of notional.
 const PER_NOTIONAL = 0.0979
 
-describe('the leverage of a trade', () => {
-  test('is first of all the one in the ledger', () => {
-    expect(resolved({ leverage: 3, stop: 90, account_return: 0.0979 })).toMatchObject({
-      leverage: 3,
-      leverage_from: 'ledger',
-      marking: 'daily',
-    })
-  })
-
-  test('is else the risk over the distance of the stop from the entry', () => {
-    // 0.02 * 100 / |100 - 90|.
-    expect(resolved({ stop: 90, account_return: 0.0979 })).toMatchObject({
-      leverage: 0.2,
-      leverage_from: 'stop',
-    })
-    expect(resolved({ side: 'short', stop: 110 }).leverage).toBe(0.2)
-  })
-
-  test('is else inferred from the account return before costs and funding', () => {
-    const inferred = resolved({ account_return: 2 * PER_NOTIONAL })
-    expect(inferred).toMatchObject({ leverage_from: 'account_return', marking: 'daily' })
-    expect(inferred.leverage).toBeCloseTo(2, 12)
-    expect(inferred.return_per_notional).toBeCloseTo(PER_NOTIONAL, 14)
-  })
-
-  test('is unknown if the return per notional is too small to infer it', () => {
-    // Just inside and just outside the bound: exit = 100 * (1 + r + fee) / (1 - fee).
-    const exitFor = (perNotional: number): number => (100 * (1 + perNotional + 0.001)) / (1 - 0.001)
-    const outside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 1.001), account_return: 0.02 })
-    const inside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 0.999), account_return: 0.02 })
-    expect(outside.leverage).toBeCloseTo(0.02 / (INFERENCE_MIN_RETURN * 1.001), 10)
-    expect(inside).toMatchObject({
-      leverage: null,
-      leverage_from: null,
-      marking: 'realised',
-      account_return: 0.02,
-    })
-  })
-
-  test('is unknown if the account return contradicts the prices, or implies more than the cap', () => {
-    expect(resolved({ account_return: -0.05 }).leverage).toBeNull()
-    expect(resolved({ account_return: 16 * PER_NOTIONAL }).leverage).toBeNull()
-    expect(resolved({ account_return: 0 }).leverage).toBeNull()
-  })
-
-  test('is not taken from a stop that implies more than the cap, or that is at the entry', () => {
-    expect(resolved({ stop: 99.9, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
-    expect(resolved({ stop: 100, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
-  })
-
-  test('is not inferred from a ruin: -1 is a floor and not a measurement', () => {
-    const ruined = { exit_price: 50, exit_reason: 'liquidation' as const, account_return: -1 }
-    expect(resolved(ruined)).toMatchObject({ leverage: null, marking: 'realised', account_return: -1 })
+test('the leverage of a trade is first of all the one in the ledger', () => {
+  expect(resolved({ leverage: 3, stop: 90, account_return: 0.0979 })).toMatchObject({
+    leverage: 3,
+    leverage_from: 'ledger',
+    marking: 'daily',
   })
 })
 
-describe('the account return', () => {
-  test('is the one in the ledger, exactly', () => {
-    expect(resolved({ leverage: 3, account_return: 0.123 }).account_return).toBe(0.123)
+test('the leverage of a trade is else the risk over the distance of the stop from the entry', () => {
+  // 0.02 * 100 / |100 - 90|.
+  expect(resolved({ stop: 90, account_return: 0.0979 })).toMatchObject({
+    leverage: 0.2,
+    leverage_from: 'stop',
   })
+  expect(resolved({ side: 'short', stop: 110 }).leverage).toBe(0.2)
+})
 
-  test('is else leverage x prices less both commissions', () => {
-    expect(resolved({ leverage: 3 }).account_return).toBeCloseTo(3 * PER_NOTIONAL, 14)
-    // Short 100 to 110: -0.1 - 0.0021.
-    expect(resolved({ side: 'short', leverage: 3 }).account_return).toBeCloseTo(3 * -0.1021, 14)
+test('the leverage of a trade is else inferred from the account return before costs and funding', () => {
+  const inferred = resolved({ account_return: 2 * PER_NOTIONAL })
+  expect(inferred).toMatchObject({ leverage_from: 'account_return', marking: 'daily' })
+  expect(inferred.leverage).toBeCloseTo(2, 12)
+  expect(inferred.return_per_notional).toBeCloseTo(PER_NOTIONAL, 14)
+})
+
+test('the leverage of a trade is unknown if the return per notional is too small to infer it', () => {
+  // Just inside and just outside the bound: exit = 100 * (1 + r + fee) / (1 - fee).
+  const exitFor = (perNotional: number): number => (100 * (1 + perNotional + 0.001)) / (1 - 0.001)
+  const outside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 1.001), account_return: 0.02 })
+  const inside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 0.999), account_return: 0.02 })
+  expect(outside.leverage).toBeCloseTo(0.02 / (INFERENCE_MIN_RETURN * 1.001), 10)
+  expect(inside).toMatchObject({
+    leverage: null,
+    leverage_from: null,
+    marking: 'realised',
+    account_return: 0.02,
   })
+})
 
-  test('includes the funding after the entry and up to the exit', () => {
-    const bars = handBars([still(90), still(100), still(120), still(130)])
-    // At slot 2 the last close is 100, at slot 3 it is 120. At slot 1, the entry, and after slot 3 nothing is
-    // due.
-    const events = [slot(1), slot(2), slot(3), slot(3) + 1].map(t => [t, 0.01] as const)
-    const funding = sumFunding(bars, handFunding(...events))
-    const paid = 0.01 * (100 / 100) + 0.01 * (120 / 100)
-    expect(resolved({ leverage: 1 }, { funding }).account_return).toBeCloseTo(PER_NOTIONAL - paid, 14)
-    expect(resolved({ leverage: 1, side: 'short' }, { funding }).account_return).toBeCloseTo(
-      -0.1021 + paid,
-      14,
+test('the leverage of a trade is unknown if the account return contradicts the prices, or implies more than the cap', () => {
+  expect(resolved({ account_return: -0.05 }).leverage).toBeNull()
+  expect(resolved({ account_return: 16 * PER_NOTIONAL }).leverage).toBeNull()
+  expect(resolved({ account_return: 0 }).leverage).toBeNull()
+})
+
+test('the leverage of a trade is not taken from a stop that implies more than the cap, or that is at the entry', () => {
+  expect(resolved({ stop: 99.9, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
+  expect(resolved({ stop: 100, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
+})
+
+test('the leverage of a trade is not inferred from a ruin: -1 is a floor and not a measurement', () => {
+  const ruined = { exit_price: 50, exit_reason: 'liquidation' as const, account_return: -1 }
+  expect(resolved(ruined)).toMatchObject({ leverage: null, marking: 'realised', account_return: -1 })
+})
+
+test('the account return is the one in the ledger, exactly', () => {
+  expect(resolved({ leverage: 3, account_return: 0.123 }).account_return).toBe(0.123)
+})
+
+test('the account return is else leverage x prices less both commissions', () => {
+  expect(resolved({ leverage: 3 }).account_return).toBeCloseTo(3 * PER_NOTIONAL, 14)
+  // Short 100 to 110: -0.1 - 0.0021.
+  expect(resolved({ side: 'short', leverage: 3 }).account_return).toBeCloseTo(3 * -0.1021, 14)
+})
+
+test('the account return includes the funding after the entry and up to the exit', () => {
+  const bars = handBars([still(90), still(100), still(120), still(130)])
+  // At slot 2 the last close is 100, at slot 3 it is 120. At slot 1, the entry, and after slot 3 nothing is
+  // due.
+  const events = [slot(1), slot(2), slot(3), slot(3) + 1].map(t => [t, 0.01] as const)
+  const funding = sumFunding(bars, handFunding(...events))
+  const paid = 0.01 * (100 / 100) + 0.01 * (120 / 100)
+  expect(resolved({ leverage: 1 }, { funding }).account_return).toBeCloseTo(PER_NOTIONAL - paid, 14)
+  expect(resolved({ leverage: 1, side: 'short' }, { funding }).account_return).toBeCloseTo(-0.1021 + paid, 14)
+})
+
+test('the account return of a liquidation is exactly -1, and nothing is ever below it', () => {
+  expect(resolved({ leverage: 2, exit_reason: 'liquidation' }).account_return).toBe(-1)
+  expect(resolved({ leverage: 12, exit_price: 80 })).toMatchObject({
+    account_return: -1,
+    exit_reason: 'liquidation',
+  })
+  expect(resolved({ leverage: 2, account_return: -1.5 }).account_return).toBe(-1)
+})
+
+test('the account return of an open trade is null', () => {
+  const open = { exit_time: null, exit_price: null, exit_reason: null }
+  expect(resolved({ ...open, stop: 90 })).toMatchObject({
+    leverage: 0.2,
+    account_return: null,
+    return_per_notional: null,
+  })
+  expect(resolved(open)).toMatchObject({ leverage: null, marking: 'realised', return_per_notional: null })
+})
+
+test('the return per unit of notional is account return over leverage', () => {
+  expect(resolved({ leverage: 2, account_return: 0.3 }).return_per_notional).toBe(0.15)
+})
+
+test('the return per unit of notional is from prices and commission if the leverage is unknown', () => {
+  const unknown = resolved({ exit_price: 100.5, account_return: 0.02 })
+  expect(unknown.leverage).toBeNull()
+  // 0.005 - 0.001 * (1 + 1.005).
+  expect(unknown.return_per_notional).toBeCloseTo(0.002995, 14)
+})
+
+test('the return per unit of notional has the sign of the account return if the leverage is known', () => {
+  for (const account_return of [-0.4, -0.01, 0, 0.01, 0.5]) {
+    expect(Math.sign(resolved({ leverage: 2, account_return }).return_per_notional!)).toBe(
+      Math.sign(account_return),
     )
-  })
-
-  test('of a liquidation is exactly -1, and nothing is ever below it', () => {
-    expect(resolved({ leverage: 2, exit_reason: 'liquidation' }).account_return).toBe(-1)
-    expect(resolved({ leverage: 12, exit_price: 80 })).toMatchObject({
-      account_return: -1,
-      exit_reason: 'liquidation',
-    })
-    expect(resolved({ leverage: 2, account_return: -1.5 }).account_return).toBe(-1)
-  })
-
-  test('of an open trade is null', () => {
-    const open = { exit_time: null, exit_price: null, exit_reason: null }
-    expect(resolved({ ...open, stop: 90 })).toMatchObject({
-      leverage: 0.2,
-      account_return: null,
-      return_per_notional: null,
-    })
-    expect(resolved(open)).toMatchObject({ leverage: null, marking: 'realised', return_per_notional: null })
-  })
-})
-
-describe('the return per unit of notional', () => {
-  test('is account return over leverage', () => {
-    expect(resolved({ leverage: 2, account_return: 0.3 }).return_per_notional).toBe(0.15)
-  })
-
-  test('is from prices and commission if the leverage is unknown', () => {
-    const unknown = resolved({ exit_price: 100.5, account_return: 0.02 })
-    expect(unknown.leverage).toBeNull()
-    // 0.005 - 0.001 * (1 + 1.005).
-    expect(unknown.return_per_notional).toBeCloseTo(0.002995, 14)
-  })
-
-  test('has the sign of the account return if the leverage is known', () => {
-    for (const account_return of [-0.4, -0.01, 0, 0.01, 0.5]) {
-      expect(Math.sign(resolved({ leverage: 2, account_return }).return_per_notional!)).toBe(
-        Math.sign(account_return),
-      )
-    }
-  })
+  }
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { barAt } from '#core/replay/bars.ts'
 import { createEngine, initialState } from '#core/replay/engine.ts'
 import { startReplay } from '#core/replay/replay.ts'
@@ -15,177 +15,165 @@ const stepOver = (...bars: readonly { t: number; o: number; h: number; l: number
 
 const GOOD = { t: slot(0), o: 100, h: 110, l: 90, c: 105 }
 
-describe('a bar', () => {
-  test('that opens later, on the grid and with a possible range is taken, after a gap too', () => {
-    expect(stepOver(GOOD, { ...GOOD, t: slot(7) })).toMatchObject({
-      bars: 2,
-      last_t: slot(7),
-      last_close: 105,
-    })
-  })
-
-  test.each([
-    ['twice', { t: slot(1) }, 'later than the last bar'],
-    ['before the last one', { t: slot(0) }, 'later than the last bar'],
-    ['off the grid', { t: slot(2) + HOUR_MS }, 'multiple of the timeframe, 14400000 ms'],
-    ['with a time that is none', { t: Number.NaN }, 'the bar at NaN ms'],
-    ['with the open above the high', { t: slot(2), o: 111 }, '0 < low <= open, close <= high'],
-    ['with the close below the low', { t: slot(2), c: 89 }, '0 < low <= open, close <= high'],
-    ['with a low of 0', { t: slot(2), l: 0 }, '0 < low <= open, close <= high'],
-    ['with a close that is no number', { t: slot(2), c: Number.NaN }, 'c NaN'],
-    ['with an endless high', { t: slot(2), h: Number.POSITIVE_INFINITY }, 'h Infinity'],
-  ])('%s stops the run, naming strategy and bar', (_, change, sentence) => {
-    const steps = () => stepOver({ ...GOOD, t: slot(1) }, { ...GOOD, ...change })
-    expect(steps).toThrow('strategy alder: the bar at')
-    expect(steps).toThrow(sentence)
-  })
-
-  test('is checked after a liquidation too', () => {
-    const bars = [still(100), still(100), still(111), [111, 110, 109, 110]] as const
-    expect(() => run({ bars, decisions: { 0: { act: 'short', stop: 100.2 } } })).toThrow('0 < low')
+test('a bar that opens later, on the grid and with a possible range is taken, after a gap too', () => {
+  expect(stepOver(GOOD, { ...GOOD, t: slot(7) })).toMatchObject({
+    bars: 2,
+    last_t: slot(7),
+    last_close: 105,
   })
 })
 
-describe('an invalid decision', () => {
-  test.each([
-    ['a long with its stop above the close', { act: 'long', stop: 101 }],
-    ['a long with its stop at the close', { act: 'long', stop: 100 }],
-    ['a long with its stop at 0', { act: 'long', stop: 0 }],
-    ['a short with its stop below the close', { act: 'short', stop: 99 }],
-    ['a short with its stop at the close', { act: 'short', stop: 100 }],
-    ['a stop that is no number', { act: 'long', stop: Number.NaN }],
-    ['an endless stop', { act: 'short', stop: Number.POSITIVE_INFINITY }],
-    ['no stop at all', { act: 'long' }],
-    ['an unknown act', { act: 'buy', stop: 90 }],
-    ['a flat without a reason', { act: 'flat' }],
-    ['a flat for an unknown reason', { act: 'flat', why: 'target' }],
-    ['a word', 'long'],
-  ])('(%s) stops the run, naming strategy and bar', (_, decision) => {
-    const decide = () => run({ bars: [still(100)], decisions: { 0: decision } })
-    expect(decide).toThrow('strategy alder: at the bar of 2020-01-01T00:00:00Z it decided')
-  })
-
-  test('names stop and close', () => {
-    expect(() => run({ bars: [still(100)], decisions: { 0: { act: 'long', stop: 101.5 } } })).toThrow(
-      'the stop of a long must be above 0 and below the close 100, it is 101.5',
-    )
-  })
-
-  test('stops the run in the warm-up and before the inception too', () => {
-    const strategy = scripted({ 0: { act: 'long', stop: 101 } }, { warmupBars: 5 })
-    expect(() => run({ bars: [still(100)], strategy })).toThrow('below the close')
-  })
-
-  test('and none at all (undefined) stops the run', () => {
-    const silent = scripted({}, { onBar: () => undefined as never })
-    const { engine, state } = startReplay({
-      strategy: silent,
-      bars: handBars([still(100)]),
-      funding: null,
-      costs: FREE,
-    })
-    expect(() => step(engine, state, { ...GOOD, v: 0 })).toThrow('a decision must be null')
-  })
+test.each([
+  ['twice', { t: slot(1) }, 'later than the last bar'],
+  ['before the last one', { t: slot(0) }, 'later than the last bar'],
+  ['off the grid', { t: slot(2) + HOUR_MS }, 'multiple of the timeframe, 14400000 ms'],
+  ['with a time that is none', { t: Number.NaN }, 'the bar at NaN ms'],
+  ['with the open above the high', { t: slot(2), o: 111 }, '0 < low <= open, close <= high'],
+  ['with the close below the low', { t: slot(2), c: 89 }, '0 < low <= open, close <= high'],
+  ['with a low of 0', { t: slot(2), l: 0 }, '0 < low <= open, close <= high'],
+  ['with a close that is no number', { t: slot(2), c: Number.NaN }, 'c NaN'],
+  ['with an endless high', { t: slot(2), h: Number.POSITIVE_INFINITY }, 'h Infinity'],
+])('a bar %s stops the run, naming strategy and bar', (_, change, sentence) => {
+  const steps = () => stepOver({ ...GOOD, t: slot(1) }, { ...GOOD, ...change })
+  expect(steps).toThrow('strategy alder: the bar at')
+  expect(steps).toThrow(sentence)
 })
 
-describe('the warm-up', () => {
-  test('takes no decision on the first `warmupBars` bars, and the one after it', () => {
-    const decisions = {
-      0: { act: 'long', stop: 90 },
-      1: { act: 'long', stop: 90 },
-      2: { act: 'long', stop: 90 },
-    }
-    const strategy = scripted(decisions, { warmupBars: 2 })
-    const bars = handBars([still(100), still(100), still(100), still(100)])
-    const { engine, state } = startReplay({ strategy, bars, funding: null, costs: FREE })
-    const ordered = [0, 1, 2, 3].flatMap(i => step(engine, state, barAt(bars, i)))
-    expect(ordered.map(({ kind, t }) => [kind, t])).toEqual([
-      ['ordered', slot(2)],
-      ['opened', slot(3)],
-    ])
-    expect(state.decisions_ignored).toBe(0)
-  })
+test('a bar is checked after a liquidation too', () => {
+  const bars = [still(100), still(100), still(111), [111, 110, 109, 110]] as const
+  expect(() => run({ bars, decisions: { 0: { act: 'short', stop: 100.2 } } })).toThrow('0 < low')
 })
 
-describe('the strategy', () => {
-  test('sees its position without size, leverage or equity', () => {
-    const seen: (Position | null)[] = []
-    const strategy = scripted(
-      {},
-      {
-        onBar: (_, bar, position) => {
-          seen.push(position)
-          return bar.t === slot(0) ? { act: 'long', stop: 90 } : null
-        },
-      },
-    )
-    const bars = handBars([still(100), still(105), still(105)])
-    const { engine, state } = startReplay({ strategy, bars, funding: null, costs: FREE })
-    for (let i = 0; i < 3; i++) step(engine, state, barAt(bars, i))
-    const position = { side: 'long', entry_time: slot(1), entry_price: 105, stop: 90 }
-    expect(seen).toEqual([null, position, position])
-  })
+test.each([
+  ['a long with its stop above the close', { act: 'long', stop: 101 }],
+  ['a long with its stop at the close', { act: 'long', stop: 100 }],
+  ['a long with its stop at 0', { act: 'long', stop: 0 }],
+  ['a short with its stop below the close', { act: 'short', stop: 99 }],
+  ['a short with its stop at the close', { act: 'short', stop: 100 }],
+  ['a stop that is no number', { act: 'long', stop: Number.NaN }],
+  ['an endless stop', { act: 'short', stop: Number.POSITIVE_INFINITY }],
+  ['no stop at all', { act: 'long' }],
+  ['an unknown act', { act: 'buy', stop: 90 }],
+  ['a flat without a reason', { act: 'flat' }],
+  ['a flat for an unknown reason', { act: 'flat', why: 'target' }],
+  ['a word', 'long'],
+])('an invalid decision (%s) stops the run, naming strategy and bar', (_, decision) => {
+  const decide = () => run({ bars: [still(100)], decisions: { 0: decision } })
+  expect(decide).toThrow('strategy alder: at the bar of 2020-01-01T00:00:00Z it decided')
 })
 
-describe('the state of the engine', () => {
-  test('is plain JSON, and a run that restores it from JSON at every bar ends in the same state', () => {
-    const decisions = {
-      0: { act: 'long', stop: 90 },
-      3: { act: 'short', stop: 130 },
-      5: { act: 'flat', why: 'time' },
-    }
-    const rows = [still(100), still(101), still(99), still(104), still(103), still(98), still(97)]
-    const bars = handBars(rows)
-    const funding = handFunding([slot(2), 0.001], [slot(4) + HOUR_MS, -0.002])
-    const input = { strategy: scripted(decisions), bars, funding, costs: COSTLY }
-    const { engine, state: kept } = startReplay(input)
-    let { state } = startReplay(input)
-    for (let i = 0; i < rows.length; i++) {
-      step(engine, kept, barAt(bars, i))
-      step(engine, state, barAt(bars, i))
-      const text = JSON.stringify(state)
-      expect(text).toBe(JSON.stringify(kept))
-      state = JSON.parse(text)
-      expect(state).toEqual(kept)
-    }
-    expect(state.trades_closed).toBe(2)
-  })
-
-  test.each([
-    ['a typed array', { window: new Float64Array(2) }, '.window is a Float64Array'],
-    ['a NaN', { sum: Number.NaN }, '.sum is NaN'],
-    ['undefined', { last: undefined }, '.last is undefined'],
-    ['a function', [() => 1], '[0] is a function'],
-    ['a Map', { a: [{ b: new Map() }] }, '.a[0].b is a Map'],
-  ])('is refused at the start if the module puts %s into it', (_, own, fault) => {
-    const strategy = scripted({}, { init: () => own })
-    const start = () => startReplay({ strategy, bars: handBars([still(1)]), funding: null, costs: FREE })
-    expect(start).toThrow('strategy alder: the state that init() returns must survive JSON')
-    expect(start).toThrow(fault)
-  })
-})
-
-describe('an engine', () => {
-  test.each([
-    ['baseRisk', { baseRisk: 2 }],
-    ['baseRisk', { baseRisk: Number.NaN }],
-    ['warmupBars', { warmupBars: -1 }],
-    ['warmupBars', { warmupBars: 1.5 }],
-    ['timeframeMs', { timeframeMs: 0 }],
-  ])('is refused if %s is invalid', (name, overrides) => {
-    const make = () =>
-      createEngine({ strategy: scripted({}, overrides), costs: FREE, funding: null, ordersFromMs: 0 })
-    expect(make).toThrow(`strategy alder: ${name}`)
-  })
-
-  test.each(['commission_bps_per_side', 'slippage_ticks', 'tick_size', 'max_leverage'] as const)(
-    'is refused where %s is no number from 0 up',
-    name => {
-      for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
-        const costs = { ...FREE, [name]: value }
-        const make = () => createEngine({ strategy: scripted({}), costs, funding: null, ordersFromMs: 0 })
-        expect(make).toThrow(`strategy alder: ${name} must be a number from 0 up, it is ${value}`)
-      }
-    },
+test('a refused decision names stop and close', () => {
+  expect(() => run({ bars: [still(100)], decisions: { 0: { act: 'long', stop: 101.5 } } })).toThrow(
+    'the stop of a long must be above 0 and below the close 100, it is 101.5',
   )
 })
+
+test('an invalid decision stops the run in the warm-up and before the inception too', () => {
+  const strategy = scripted({ 0: { act: 'long', stop: 101 } }, { warmupBars: 5 })
+  expect(() => run({ bars: [still(100)], strategy })).toThrow('below the close')
+})
+
+test('a decision that is undefined stops the run', () => {
+  const silent = scripted({}, { onBar: () => undefined as never })
+  const { engine, state } = startReplay({
+    strategy: silent,
+    bars: handBars([still(100)]),
+    funding: null,
+    costs: FREE,
+  })
+  expect(() => step(engine, state, { ...GOOD, v: 0 })).toThrow('a decision must be null')
+})
+
+test('the warm-up takes no decision on the first `warmupBars` bars, and the one after it', () => {
+  const decisions = {
+    0: { act: 'long', stop: 90 },
+    1: { act: 'long', stop: 90 },
+    2: { act: 'long', stop: 90 },
+  }
+  const strategy = scripted(decisions, { warmupBars: 2 })
+  const bars = handBars([still(100), still(100), still(100), still(100)])
+  const { engine, state } = startReplay({ strategy, bars, funding: null, costs: FREE })
+  const ordered = [0, 1, 2, 3].flatMap(i => step(engine, state, barAt(bars, i)))
+  expect(ordered.map(({ kind, t }) => [kind, t])).toEqual([
+    ['ordered', slot(2)],
+    ['opened', slot(3)],
+  ])
+  expect(state.decisions_ignored).toBe(0)
+})
+
+test('the strategy sees its position without size, leverage or equity', () => {
+  const seen: (Position | null)[] = []
+  const strategy = scripted(
+    {},
+    {
+      onBar: (_, bar, position) => {
+        seen.push(position)
+        return bar.t === slot(0) ? { act: 'long', stop: 90 } : null
+      },
+    },
+  )
+  const bars = handBars([still(100), still(105), still(105)])
+  const { engine, state } = startReplay({ strategy, bars, funding: null, costs: FREE })
+  for (let i = 0; i < 3; i++) step(engine, state, barAt(bars, i))
+  const position = { side: 'long', entry_time: slot(1), entry_price: 105, stop: 90 }
+  expect(seen).toEqual([null, position, position])
+})
+
+test('the state of the engine is plain JSON, and a run that restores it from JSON at every bar ends in the same state', () => {
+  const decisions = {
+    0: { act: 'long', stop: 90 },
+    3: { act: 'short', stop: 130 },
+    5: { act: 'flat', why: 'time' },
+  }
+  const rows = [still(100), still(101), still(99), still(104), still(103), still(98), still(97)]
+  const bars = handBars(rows)
+  const funding = handFunding([slot(2), 0.001], [slot(4) + HOUR_MS, -0.002])
+  const input = { strategy: scripted(decisions), bars, funding, costs: COSTLY }
+  const { engine, state: kept } = startReplay(input)
+  let { state } = startReplay(input)
+  for (let i = 0; i < rows.length; i++) {
+    step(engine, kept, barAt(bars, i))
+    step(engine, state, barAt(bars, i))
+    const text = JSON.stringify(state)
+    expect(text).toBe(JSON.stringify(kept))
+    state = JSON.parse(text)
+    expect(state).toEqual(kept)
+  }
+  expect(state.trades_closed).toBe(2)
+})
+
+test.each([
+  ['a typed array', { window: new Float64Array(2) }, '.window is a Float64Array'],
+  ['a NaN', { sum: Number.NaN }, '.sum is NaN'],
+  ['undefined', { last: undefined }, '.last is undefined'],
+  ['a function', [() => 1], '[0] is a function'],
+  ['a Map', { a: [{ b: new Map() }] }, '.a[0].b is a Map'],
+])('the state of the engine is refused at the start if the module puts %s into it', (_, own, fault) => {
+  const strategy = scripted({}, { init: () => own })
+  const start = () => startReplay({ strategy, bars: handBars([still(1)]), funding: null, costs: FREE })
+  expect(start).toThrow('strategy alder: the state that init() returns must survive JSON')
+  expect(start).toThrow(fault)
+})
+
+test.each([
+  ['baseRisk', { baseRisk: 2 }],
+  ['baseRisk', { baseRisk: Number.NaN }],
+  ['warmupBars', { warmupBars: -1 }],
+  ['warmupBars', { warmupBars: 1.5 }],
+  ['timeframeMs', { timeframeMs: 0 }],
+])('an engine is refused if %s is invalid', (name, overrides) => {
+  const make = () =>
+    createEngine({ strategy: scripted({}, overrides), costs: FREE, funding: null, ordersFromMs: 0 })
+  expect(make).toThrow(`strategy alder: ${name}`)
+})
+
+test.each(['commission_bps_per_side', 'slippage_ticks', 'tick_size', 'max_leverage'] as const)(
+  'an engine is refused if %s is no number from 0 up',
+  name => {
+    for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      const costs = { ...FREE, [name]: value }
+      const make = () => createEngine({ strategy: scripted({}), costs, funding: null, ordersFromMs: 0 })
+      expect(make).toThrow(`strategy alder: ${name} must be a number from 0 up, it is ${value}`)
+    }
+  },
+)

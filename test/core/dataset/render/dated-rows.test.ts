@@ -8,6 +8,7 @@ import type { Table } from '#core/dataset/render/table.ts'
 import { writeWhole } from '#core/dataset/render/text-writer.ts'
 import { seriesTable } from '#core/dataset/resources/returns.ts'
 import type { Series } from '#core/figures/series.ts'
+import { forAll } from '#test/support/for-all.ts'
 
 /** Ten digits and what follows them: on a tie, next to one, and at the ends of a decade. */
 const atTheEdge = fc
@@ -51,10 +52,10 @@ function assertSameBytes(given: Series): void {
 }
 
 test('a series has the bytes that its columns would write one after the other', () => {
-  fc.assert(fc.property(series, assertSameBytes), { numRuns: 1000 })
+  forAll(1000, series, assertSameBytes)
 })
 
-test('a series that takes more than one block has them, too, and so have the rows that no block knows', () => {
+test('a series of more than one block, and one with rows outside every block, has the bytes of its columns too', () => {
   const values = Float64Array.from({ length: 9000 }, (_, i) =>
     i % 7 === 3 ? 1e-15 * i : Math.sin(i) * 10 ** (i % 9),
   )
@@ -62,7 +63,7 @@ test('a series that takes more than one block has them, too, and so have the row
   assertSameBytes({ period: 'weekly', first: -20_000, values }) // from before the list of days until behind it
 })
 
-test('a number that is not finite is refused wherever it stands', () => {
+test('a series with a number that is not finite is refused wherever the number stands', () => {
   for (const value of [Number.NaN, Infinity, -Infinity]) {
     const given: Series = { period: 'daily', first: 17_000, values: Float64Array.of(1.5, value, 2) }
     expect(() => renderJson(seriesTable(given, 'ret'))).toThrow(`refusing to publish the number ${value}`)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
@@ -12,6 +12,7 @@ import {
   writeSignificant,
   writeText,
 } from '#core/dataset/render/text-writer.ts'
+import { forAll } from '#test/support/for-all.ts'
 
 const written = (write: (out: ByteWriter) => void): string => {
   const out = createWriter(1) // the smallest, so that every write has to grow it
@@ -40,107 +41,81 @@ test('a number is written as its shortest decimal text, for every magnitude and 
     1e21,
     5e-324,
   )
-  fc.assert(
-    fc.property(fc.oneof(rounded, special, fc.double({ noNaN: true, noDefaultInfinity: true })), value => {
-      expect(written(out => writeNumber(out, value))).toBe(toText(value))
-    }),
-    { numRuns: 20_000 },
-  )
+  forAll(20_000, fc.oneof(rounded, special, fc.double({ noNaN: true, noDefaultInfinity: true })), value => {
+    expect(written(out => writeNumber(out, value))).toBe(toText(value))
+  })
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY])
     expect(() => written(out => writeNumber(out, value))).toThrow('refusing to publish')
 })
 
-describe('ten significant digits', () => {
-  const exact = (value: number): string => toText(toSignificant(value))
-  const fast = (value: number): string => written(out => writeSignificant(out, value))
+const exact = (value: number): string => toText(toSignificant(value))
+const fast = (value: number): string => written(out => writeSignificant(out, value))
 
-  test('the fast path writes what the exact path writes, for every magnitude', () => {
-    const magnitude = fc.tuple(
-      fc.double({ min: -10, max: 10, noNaN: true }),
-      fc.integer({ min: -18, max: 15 }),
-    )
-    fc.assert(
-      fc.property(magnitude, ([mantissa, exponent]) => {
-        const value = mantissa * 10 ** exponent
-        expect(fast(value)).toBe(exact(value))
-      }),
-      { numRuns: 20_000 },
-    )
-  })
-
-  test('numbers next to a tie and next to a power of ten are rounded as the exact path rounds them', () => {
-    const digits = fc.tuple(fc.integer({ min: 1e9, max: 1e10 - 1 }), fc.integer({ min: -20, max: 0 }))
-    fc.assert(
-      fc.property(
-        digits,
-        fc.constantFrom(0.5, 0.4999999999, 0.5000000001, 0.49, 0),
-        ([integer, exponent], rest) => {
-          const value = (integer + rest) * 10 ** exponent
-          expect(fast(value)).toBe(exact(value))
-        },
-      ),
-      { numRuns: 20_000 },
-    )
-  })
-
-  test.each([
-    [0, '0'],
-    [-0, '0'],
-    [1, '1'],
-    [-1.5, '-1.5'],
-    [0.1 + 0.2, '0.3'],
-    [9.99999999999, '10'],
-    [123456789.04, '123456789'],
-    [1 / 3, '0.3333333333'],
-    [-0.0000123456789049, '-0.0000123456789'],
-    [1e-15, '0.000000000000001'],
-    [1e21, '1000000000000000000000'],
-  ])('%d is written as %s', (value, text) => {
-    expect(fast(value)).toBe(text)
+test('the fast path of ten significant digits writes what the exact path writes, for every magnitude', () => {
+  const magnitude = fc.tuple(fc.double({ min: -10, max: 10, noNaN: true }), fc.integer({ min: -18, max: 15 }))
+  forAll(20_000, magnitude, ([mantissa, exponent]) => {
+    const value = mantissa * 10 ** exponent
+    expect(fast(value)).toBe(exact(value))
   })
 })
 
-describe('decimal text', () => {
-  test('reads back as the same number and has no exponent', () => {
-    fc.assert(
-      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), value => {
-        const text = toText(value)
-        expect(text).toMatch(/^-?\d+(\.\d+)?$/)
-        expect(Number(text)).toBe(value === 0 ? 0 : value)
-      }),
-    )
-  })
-})
-
-describe('calendar dates', () => {
-  test('every day from 0001 to 9999 is written as Date writes it', () => {
-    const day = fc.integer({ min: -719_000, max: 2_932_000 })
-    fc.assert(
-      fc.property(day, epochDay => {
-        expect(written(out => writeDate(out, epochDay))).toBe(toIsoDate(epochDay))
-      }),
-      { numRuns: 5000 },
-    )
-  })
-
-  test.each(['2000-02-29', '1900-02-28', '1900-03-01', '2024-12-31', '1970-01-01', '1969-12-31'])(
-    '%s',
-    date => {
-      expect(written(out => writeDate(out, Date.parse(date) / 86_400_000))).toBe(date)
+test('numbers next to a tie and next to a power of ten are rounded as the exact path rounds them', () => {
+  const digits = fc.tuple(fc.integer({ min: 1e9, max: 1e10 - 1 }), fc.integer({ min: -20, max: 0 }))
+  forAll(
+    20_000,
+    digits,
+    fc.constantFrom(0.5, 0.4999999999, 0.5000000001, 0.49, 0),
+    ([integer, exponent], rest) => {
+      const value = (integer + rest) * 10 ** exponent
+      expect(fast(value)).toBe(exact(value))
     },
   )
 })
 
-describe('the byte writer', () => {
-  test('writes any text as UTF-8 and grows as needed', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'grapheme' })), texts => {
-        expect(
-          written(out => {
-            for (const text of texts) writeText(out, text)
-          }),
-        ).toBe(texts.join('').toWellFormed())
+test.each([
+  [0, '0'],
+  [-0, '0'],
+  [1, '1'],
+  [-1.5, '-1.5'],
+  [0.1 + 0.2, '0.3'],
+  [9.99999999999, '10'],
+  [123456789.04, '123456789'],
+  [1 / 3, '0.3333333333'],
+  [-0.0000123456789049, '-0.0000123456789'],
+  [1e-15, '0.000000000000001'],
+  [1e21, '1000000000000000000000'],
+])('ten significant digits of %d are written as %s', (value, text) => {
+  expect(fast(value)).toBe(text)
+})
+
+test('decimal text reads back as the same number and has no exponent', () => {
+  forAll(fc.double({ noNaN: true, noDefaultInfinity: true }), value => {
+    const text = toText(value)
+    expect(text).toMatch(/^-?\d+(\.\d+)?$/)
+    expect(Number(text)).toBe(value === 0 ? 0 : value)
+  })
+})
+
+test('every day from 0001 to 9999 is written as Date writes it', () => {
+  const day = fc.integer({ min: -719_000, max: 2_932_000 })
+  forAll(5000, day, epochDay => {
+    expect(written(out => writeDate(out, epochDay))).toBe(toIsoDate(epochDay))
+  })
+})
+
+test.each(['2000-02-29', '1900-02-28', '1900-03-01', '2024-12-31', '1970-01-01', '1969-12-31'])(
+  'the calendar date %s is written as it is',
+  date => {
+    expect(written(out => writeDate(out, Date.parse(date) / 86_400_000))).toBe(date)
+  },
+)
+
+test('the byte writer writes any text as UTF-8 and grows as needed', () => {
+  forAll(fc.array(fc.string({ unit: 'grapheme' })), texts => {
+    expect(
+      written(out => {
+        for (const text of texts) writeText(out, text)
       }),
-    )
+    ).toBe(texts.join('').toWellFormed())
   })
 })

@@ -5,6 +5,7 @@ import { DEFAULT_PARAMS, type Params, PERIODS } from '#core/contract/parameters.
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { HAND_VERSION, handSnapshot } from '../../../support/books/hand-snapshot.ts'
 import { readCsv } from './evaluate.ts'
@@ -40,62 +41,45 @@ function expectSameCells(id: ResourceId, snapshot: Snapshot, format: BinaryForma
 }
 
 describe.each(BINARY_FORMATS)('%s', format => {
-  test('holds every cell of the export as CSV does, to the last bit, and null where CSV is empty', () => {
-    fc.assert(
-      fc.property(anySnapshot, given, (snapshot, params) =>
-        expectSameCells('export', snapshot, format, params),
-      ),
-      { numRuns: 40 },
-    )
+  test('an export as %s has every cell of the CSV, to the last bit, and null where CSV is empty', () => {
+    forAll(40, anySnapshot, given, (snapshot, params) => expectSameCells('export', snapshot, format, params))
   })
 
-  test('holds every cell of a ledger as CSV does, to the last bit', () => {
-    fc.assert(
-      fc.property(anySnapshot, snapshot => {
-        for (const { id } of snapshot.strategies) expectSameCells('trades', snapshot, format, { sid: id })
-      }),
-      { numRuns: 40 },
-    )
+  test('a ledger as %s has every cell of the CSV, to the last bit', () => {
+    forAll(40, anySnapshot, snapshot => {
+      for (const { id } of snapshot.strategies) expectSameCells('trades', snapshot, format, { sid: id })
+    })
   })
 
-  test('holds every cell of returns, curve and rolling years as CSV does, to the last bit', () => {
+  test('returns, curve and rolling years as %s have every cell of the CSV, to the last bit', () => {
     const any = fc.tuple(anySnapshot, given)
-    fc.assert(
-      fc.property(any, ([snapshot, params]) => {
-        for (const sid of snapshot.strategies.map(({ id }) => id))
-          for (const id of ['returns', 'curve', 'rolling'] as const)
-            expectSameCells(id, snapshot, format, { ...params, sid })
-      }),
-      { numRuns: 20 },
-    )
+    forAll(20, any, ([snapshot, params]) => {
+      for (const sid of snapshot.strategies.map(({ id }) => id))
+        for (const id of ['returns', 'curve', 'rolling'] as const)
+          expectSameCells(id, snapshot, format, { ...params, sid })
+    })
     const daily = Array.from({ length: 400 }, (_, i) => (i < 370 ? 0 : 0.02 * Math.sin(i * i)))
     expectSameCells('rolling', handSnapshot([{ id: 'alder', returns: daily }]), format, { sid: 'alder' })
   })
 
-  test('holds every cell of the benchmark, the matrix and the catalogue as CSV does', () => {
-    fc.assert(
-      fc.property(anySnapshot, given, (snapshot, params) => {
-        const benchmarks = snapshot.strategies.map(({ instrument, daily }) => ({ instrument, daily }))
-        expectSameCells('benchmark', { ...snapshot, benchmarks: benchmarks.slice(0, 1) }, format, {})
-        expectSameCells('correlation', snapshot, format, params)
-        const strategies = snapshot.strategies.map(each => ({ ...each, name: each.id, blurb: null }))
-        expectSameCells('strategies', { ...snapshot, strategies }, format, {})
-      }),
-      { numRuns: 40 },
-    )
+  test('benchmark, matrix and catalogue as %s have every cell of the CSV', () => {
+    forAll(40, anySnapshot, given, (snapshot, params) => {
+      const benchmarks = snapshot.strategies.map(({ instrument, daily }) => ({ instrument, daily }))
+      expectSameCells('benchmark', { ...snapshot, benchmarks: benchmarks.slice(0, 1) }, format, {})
+      expectSameCells('correlation', snapshot, format, params)
+      const strategies = snapshot.strategies.map(each => ({ ...each, name: each.id, blurb: null }))
+      expectSameCells('strategies', { ...snapshot, strategies }, format, {})
+    })
   })
 
-  test('is the same bytes whenever the same question is asked', () => {
-    fc.assert(
-      fc.property(anySnapshot, given, (snapshot, params) => {
-        for (const id of ['export', 'trades'] as const) {
-          const wanted = { ...params, sid: 's0', format }
-          const again = render(id, structuredClone(snapshot), wanted)
-          expect(again.bytes).toEqual(render(id, snapshot, wanted).bytes)
-        }
-      }),
-      { numRuns: 20 },
-    )
+  test('the same question as %s has the same bytes whenever it is asked', () => {
+    forAll(20, anySnapshot, given, (snapshot, params) => {
+      for (const id of ['export', 'trades'] as const) {
+        const wanted = { ...params, sid: 's0', format }
+        const again = render(id, structuredClone(snapshot), wanted)
+        expect(again.bytes).toEqual(render(id, snapshot, wanted).bytes)
+      }
+    })
   })
 
   const book = handSnapshot(
@@ -111,7 +95,7 @@ describe.each(BINARY_FORMATS)('%s', format => {
     { disclaimer: 'Not\nadvice – ever.' },
   )
 
-  test('has a date a row, before 1970 too, and a nullable number a strategy', () => {
+  test('an export as %s has a date a row, before 1970 too, and a nullable number a strategy', () => {
     const { types, rows } = read('export', book, format)
     expect(types).toEqual(['Timestamp<MILLISECOND>', 'Float64', 'Float64'])
     expect(rows).toEqual([
@@ -121,7 +105,7 @@ describe.each(BINARY_FORMATS)('%s', format => {
     ])
   })
 
-  test('has timestamps in UTC, texts and numbers in a ledger', () => {
+  test('a ledger as %s has timestamps in UTC, texts and numbers', () => {
     const { header, types, rows } = read('trades', book, format, { sid: 'birch' })
     const typeOf = Object.fromEntries(header.map((name, i) => [name, types[i]]))
     expect(typeOf).toEqual({
@@ -138,7 +122,7 @@ describe.each(BINARY_FORMATS)('%s', format => {
     expect([rows[0]![1], rows[0]![3]]).toEqual([-1, 1_700_000_000_123])
   })
 
-  test('of nothing has its columns, their types and no row', () => {
+  test('an empty table as %s has its columns, their types and no row', () => {
     const ledger = read('trades', book, format, { sid: 'alder' })
     expect(ledger.rows).toEqual([])
     expect(ledger.types).toEqual(read('trades', book, format, { sid: 'birch' }).types)
@@ -149,7 +133,7 @@ describe.each(BINARY_FORMATS)('%s', format => {
     })
   })
 
-  test('has in the file what the headers have, the disclaimer letter by letter', () => {
+  test('a file as %s has in its metadata what the headers have, the disclaimer letter by letter', () => {
     const { headers } = render('export', book, { format, risk_pct: 0.5 })
     expect(headers).toEqual({
       'content-type': `application/vnd.apache.${format === 'arrow' ? 'arrow.file' : 'parquet'}`,
@@ -167,7 +151,7 @@ describe.each(BINARY_FORMATS)('%s', format => {
     })
   })
 
-  test('refuses an instant that is not a whole millisecond', () => {
+  test('an instant that is not a whole millisecond is refused as %s', () => {
     const [alder, birch] = book.strategies
     const trades = { ...birch!.trades, exit_time: Float64Array.of(1.5) }
     const broken = { ...book, strategies: [alder!, { ...birch!, trades }] }

@@ -7,6 +7,7 @@ import { parseIsoDate } from '#core/calendar.ts'
 import { FORMATS, type Params, PERIODS, parseParams } from '#core/contract/parameters.ts'
 import { canonicalPath, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { HAND_VERSION, handSnapshot } from '../../../support/books/hand-snapshot.ts'
 import {
@@ -34,119 +35,109 @@ function toValue(cell: string): string | number {
 const everyStrategy = (
   law: (snapshot: Snapshot, sid: string, given: Pick<Params, 'period' | 'risk_pct'>) => void,
 ): void =>
-  fc.assert(
-    fc.property(anySnapshot, given, (snapshot, params) => {
-      for (const { id } of snapshot.strategies) law(snapshot, id, params)
-    }),
-    { numRuns: 40 },
-  )
-
-describe('CSV and JSON carry the same cells, without an exponent, in', () => {
-  test('returns', () => {
-    everyStrategy((snapshot, sid, params) => {
-      const { header, rows } = readCsv('returns', snapshot, { ...params, sid })
-      expect(header).toEqual(['t', 'ret'])
-      const { data } = readReturns(snapshot, { ...params, sid })
-      expect(rows.map(row => row.map(toValue))).toEqual(data.map(({ t, ret }) => [t, ret]))
-    })
+  forAll(40, anySnapshot, given, (snapshot, params) => {
+    for (const { id } of snapshot.strategies) law(snapshot, id, params)
   })
 
-  test('curve', () => {
-    everyStrategy((snapshot, sid, params) => {
-      const { header, rows } = readCsv('curve', snapshot, { ...params, sid })
-      expect(header).toEqual(['t', 'equity'])
-      const { data } = readCurve(snapshot, { ...params, sid })
-      expect(rows.map(row => row.map(toValue))).toEqual(data.map(({ t, equity }) => [t, equity]))
-    })
-  })
-
-  test('rolling, where a cell that is null is empty', () => {
-    const daily = Array.from({ length: 800 }, (_, i) => (i < 366 ? 0.001 : 0.02 * Math.sin(i * i)))
-    const alone = handSnapshot([{ id: 'alder', returns: daily.with(780, -0.3) }])
-    const { instrument, daily: held } = alone.strategies[0]!
-    const book = { ...alone, benchmarks: [{ instrument, daily: held }] }
-    for (const risk_pct of [null, 0.1]) {
-      const { header, rows } = readCsv('rolling', book, { sid: 'alder', risk_pct })
-      const { data } = readRolling(book, { sid: 'alder', risk_pct })
-      expect(header).toEqual(['t', 'return_pct', 'volatility_pct', 'sharpe', 'beta'])
-      expect(rows.map(row => row.map(cell => (cell === '' ? null : toValue(cell))))).toEqual(
-        data.map(row => header.map(name => row[name])),
-      )
-      expect(data[0]).toMatchObject({ t: '2024-12-30', volatility_pct: 0, sharpe: null, beta: null })
-      expect(data.at(-1)!.sharpe === null).toBe(risk_pct === 0.1) // 5 times a loss of 30 % is ruin
-      expect(data[400]!.beta).toBe(risk_pct === 0.1 ? 5 : 1)
-      expect(readRolling(alone, { sid: 'alder', risk_pct }).data[400]!.beta).toBeNull()
-    }
-  })
-
-  test('trades', () => {
-    everyStrategy((snapshot, sid) => {
-      const { header, rows } = readCsv('trades', snapshot, { sid })
-      const { data } = readTrades(snapshot, { sid })
-      const fields = header.slice(0, -2)
-      expect(header.slice(-2)).toEqual(['entry_time_utc', 'exit_time_utc'])
-      expect(rows.map(row => row.slice(0, -2).map(toValue))).toEqual(
-        data.map(trade => fields.map(name => trade[name])),
-      )
-      for (const trade of data) expect(Object.keys(trade)).toEqual(fields)
-      for (const [i, { entry_time, exit_time }] of data.entries())
-        expect(rows[i]!.slice(-2).map(cell => Date.parse(cell))).toEqual([entry_time, exit_time])
-    })
-  })
-
-  test('export, where a cell outside the window of a strategy is empty and its key absent', () => {
-    fc.assert(
-      fc.property(anySnapshot, given, (snapshot, params) => {
-        const { header, rows } = readCsv('export', snapshot, params)
-        const { data } = readExport(snapshot, params)
-        expect(header).toEqual(['t', ...data.ids])
-        const objects = rows.map(([t, ...cells]) => ({
-          t,
-          rets: Object.fromEntries(
-            cells.flatMap((cell, i) => (cell === '' ? [] : [[data.ids[i], toValue(cell)]])),
-          ),
-        }))
-        expect(objects).toEqual(data.rows)
-      }),
-      { numRuns: 40 },
-    )
+test('CSV and JSON of returns carry the same cells, without an exponent', () => {
+  everyStrategy((snapshot, sid, params) => {
+    const { header, rows } = readCsv('returns', snapshot, { ...params, sid })
+    expect(header).toEqual(['t', 'ret'])
+    const { data } = readReturns(snapshot, { ...params, sid })
+    expect(rows.map(row => row.map(toValue))).toEqual(data.map(({ t, ret }) => [t, ret]))
   })
 })
 
-describe('the export', () => {
-  const book = handSnapshot([
-    { id: 'alder', returns: [0.01, 0, -0.01] },
-    { id: 'birch', first: '2024-01-02', returns: [0.02] },
-    { id: 'cedar', first: '2024-01-05', returns: [0.03] },
-  ])
-
-  test('has a row for every day from the earliest to the latest, also for one on which nobody traded', () => {
-    expect(readExport(book).data.rows).toEqual([
-      { t: '2024-01-01', rets: { alder: 0.01 } },
-      { t: '2024-01-02', rets: { alder: 0, birch: 0.02 } },
-      { t: '2024-01-03', rets: { alder: -0.01 } },
-      { t: '2024-01-04', rets: {} },
-      { t: '2024-01-05', rets: { cedar: 0.03 } },
-    ])
+test('CSV and JSON of a curve carry the same cells, without an exponent', () => {
+  everyStrategy((snapshot, sid, params) => {
+    const { header, rows } = readCsv('curve', snapshot, { ...params, sid })
+    expect(header).toEqual(['t', 'equity'])
+    const { data } = readCurve(snapshot, { ...params, sid })
+    expect(rows.map(row => row.map(toValue))).toEqual(data.map(({ t, equity }) => [t, equity]))
   })
+})
 
-  test('as CSV is empty there, never 0', () => {
-    expect(textOf('export', book, { format: 'csv' }).text).toBe(
-      't,alder,birch,cedar\r\n2024-01-01,0.01,,\r\n2024-01-02,0,0.02,\r\n2024-01-03,-0.01,,\r\n' +
-        '2024-01-04,,,\r\n2024-01-05,,,0.03\r\n',
+test('CSV and JSON of rolling years carry the same cells, and a cell that is null is empty', () => {
+  const daily = Array.from({ length: 800 }, (_, i) => (i < 366 ? 0.001 : 0.02 * Math.sin(i * i)))
+  const alone = handSnapshot([{ id: 'alder', returns: daily.with(780, -0.3) }])
+  const { instrument, daily: held } = alone.strategies[0]!
+  const book = { ...alone, benchmarks: [{ instrument, daily: held }] }
+  for (const risk_pct of [null, 0.1]) {
+    const { header, rows } = readCsv('rolling', book, { sid: 'alder', risk_pct })
+    const { data } = readRolling(book, { sid: 'alder', risk_pct })
+    expect(header).toEqual(['t', 'return_pct', 'volatility_pct', 'sharpe', 'beta'])
+    expect(rows.map(row => row.map(cell => (cell === '' ? null : toValue(cell))))).toEqual(
+      data.map(row => header.map(name => row[name])),
     )
-  })
+    expect(data[0]).toMatchObject({ t: '2024-12-30', volatility_pct: 0, sharpe: null, beta: null })
+    expect(data.at(-1)!.sharpe === null).toBe(risk_pct === 0.1) // 5 times a loss of 30 % is ruin
+    expect(data[400]!.beta).toBe(risk_pct === 0.1 ? 5 : 1)
+    expect(readRolling(alone, { sid: 'alder', risk_pct }).data[400]!.beta).toBeNull()
+  }
+})
 
-  test('of a book without a complete week has no weekly rows', () => {
-    expect(readExport(book, { period: 'weekly' }).data.rows).toEqual([])
-    expect(textOf('export', book, { format: 'csv', period: 'weekly' }).text).toBe('t,alder,birch,cedar\r\n')
+test('CSV and JSON of trades carry the same cells, without an exponent', () => {
+  everyStrategy((snapshot, sid) => {
+    const { header, rows } = readCsv('trades', snapshot, { sid })
+    const { data } = readTrades(snapshot, { sid })
+    const fields = header.slice(0, -2)
+    expect(header.slice(-2)).toEqual(['entry_time_utc', 'exit_time_utc'])
+    expect(rows.map(row => row.slice(0, -2).map(toValue))).toEqual(
+      data.map(trade => fields.map(name => trade[name])),
+    )
+    for (const trade of data) expect(Object.keys(trade)).toEqual(fields)
+    for (const [i, { entry_time, exit_time }] of data.entries())
+      expect(rows[i]!.slice(-2).map(cell => Date.parse(cell))).toEqual([entry_time, exit_time])
   })
+})
+
+test('CSV and JSON of an export carry the same cells: outside the window of a strategy the cell is empty and the key absent', () => {
+  forAll(40, anySnapshot, given, (snapshot, params) => {
+    const { header, rows } = readCsv('export', snapshot, params)
+    const { data } = readExport(snapshot, params)
+    expect(header).toEqual(['t', ...data.ids])
+    const objects = rows.map(([t, ...cells]) => ({
+      t,
+      rets: Object.fromEntries(
+        cells.flatMap((cell, i) => (cell === '' ? [] : [[data.ids[i], toValue(cell)]])),
+      ),
+    }))
+    expect(objects).toEqual(data.rows)
+  })
+})
+
+const book = handSnapshot([
+  { id: 'alder', returns: [0.01, 0, -0.01] },
+  { id: 'birch', first: '2024-01-02', returns: [0.02] },
+  { id: 'cedar', first: '2024-01-05', returns: [0.03] },
+])
+
+test('the export has a row for every day from the earliest to the latest, also for one on which nobody traded', () => {
+  expect(readExport(book).data.rows).toEqual([
+    { t: '2024-01-01', rets: { alder: 0.01 } },
+    { t: '2024-01-02', rets: { alder: 0, birch: 0.02 } },
+    { t: '2024-01-03', rets: { alder: -0.01 } },
+    { t: '2024-01-04', rets: {} },
+    { t: '2024-01-05', rets: { cedar: 0.03 } },
+  ])
+})
+
+test('the export as CSV has an empty cell for a day without a return, never 0', () => {
+  expect(textOf('export', book, { format: 'csv' }).text).toBe(
+    't,alder,birch,cedar\r\n2024-01-01,0.01,,\r\n2024-01-02,0,0.02,\r\n2024-01-03,-0.01,,\r\n' +
+      '2024-01-04,,,\r\n2024-01-05,,,0.03\r\n',
+  )
+})
+
+test('the export of a book without a complete week has no weekly rows', () => {
+  expect(readExport(book, { period: 'weekly' }).data.rows).toEqual([])
+  expect(textOf('export', book, { format: 'csv', period: 'weekly' }).text).toBe('t,alder,birch,cedar\r\n')
 })
 
 describe('a CSV answer', () => {
   const book = handSnapshot([{ id: 'alder', returns: [0.01] }], { disclaimer: 'Not\nadvice – ever.' })
 
-  test('is named after what it holds', () => {
+  test('a CSV answer is named after what it holds', () => {
     const nameOf = (id: 'returns' | 'curve' | 'trades' | 'export', params: Partial<Params>) =>
       readCsv(id, book, params).headers['content-disposition']
     const named = (name: string) => `attachment; filename="${name}-20240601T001500Z.csv"`
@@ -160,7 +151,7 @@ describe('a CSV answer', () => {
     expect(nameOf('export', { period: 'weekly', risk_pct: 0.05 })).toBe(named('all-export-weekly-risk-0.05'))
   })
 
-  test('says in its headers what the envelope would', () => {
+  test('a CSV answer says in its headers what the envelope would', () => {
     expect(readCsv('returns', book, { sid: 'alder' }).headers).toMatchObject({
       'content-type': 'text/csv; charset=utf-8; header=present',
       'x-dataset-version': HAND_VERSION,
@@ -169,47 +160,36 @@ describe('a CSV answer', () => {
   })
 })
 
-describe('a request', () => {
-  test('is read back from its canonical address as it was, and answered by the same bytes', () => {
-    const params = fc.record({
-      period: fc.constantFrom(...PERIODS),
-      format: fc.constantFrom(...FORMATS),
-      risk_pct: fc.option(fc.double({ min: 1e-6, max: 1e6, noNaN: true })),
-      from: fc.option(fc.integer({ min: -700_000, max: 19_750 })),
-      to: fc.option(fc.integer({ min: 19_750, max: 2_900_000 })),
-      ids: fc.constantFrom(null, ['s0']),
-    })
-    fc.assert(
-      fc.property(anySnapshot, fc.constantFrom(...DATASET_ROUTES), params, (snapshot, route, wanted) => {
-        const given = {
-          ...wanted,
-          sid: 's0',
-          format: route.formats.includes(wanted.format) ? wanted.format : 'json',
-        }
-        const address = new URL(canonicalPath(route.id, given), 'https://example.org')
-        const { params, problems } = parseParams(route.query, address.searchParams)
-        expect(problems).toEqual([])
-        for (const name of Object.keys(route.query) as (keyof Params)[])
-          expect(params[name]).toEqual(given[name])
-        expect(canonicalPath(route.id, { ...params, sid: 's0' })).toBe(address.pathname + address.search)
-        expect(textOf(route.id, snapshot, { ...params, sid: 's0' })).toEqual(
-          textOf(route.id, snapshot, given),
-        )
-      }),
-      { numRuns: 100 },
-    )
+test('a request is read back from its canonical address as it was, and answered by the same bytes', () => {
+  const params = fc.record({
+    period: fc.constantFrom(...PERIODS),
+    format: fc.constantFrom(...FORMATS),
+    risk_pct: fc.option(fc.double({ min: 1e-6, max: 1e6, noNaN: true })),
+    from: fc.option(fc.integer({ min: -700_000, max: 19_750 })),
+    to: fc.option(fc.integer({ min: 19_750, max: 2_900_000 })),
+    ids: fc.constantFrom(null, ['s0']),
   })
+  forAll(100, anySnapshot, fc.constantFrom(...DATASET_ROUTES), params, (snapshot, route, wanted) => {
+    const given = {
+      ...wanted,
+      sid: 's0',
+      format: route.formats.includes(wanted.format) ? wanted.format : 'json',
+    }
+    const address = new URL(canonicalPath(route.id, given), 'https://example.org')
+    const { params, problems } = parseParams(route.query, address.searchParams)
+    expect(problems).toEqual([])
+    for (const name of Object.keys(route.query) as (keyof Params)[]) expect(params[name]).toEqual(given[name])
+    expect(canonicalPath(route.id, { ...params, sid: 's0' })).toBe(address.pathname + address.search)
+    expect(textOf(route.id, snapshot, { ...params, sid: 's0' })).toEqual(textOf(route.id, snapshot, given))
+  })
+})
 
-  test('has the same answer from a snapshot that was copied', () => {
-    fc.assert(
-      fc.property(anySnapshot, given, (snapshot, params) => {
-        for (const { id } of DATASET_ROUTES) {
-          const wanted = { ...params, sid: 's0' }
-          expect(textOf(id, structuredClone(snapshot), wanted)).toEqual(textOf(id, snapshot, wanted))
-        }
-      }),
-      { numRuns: 10 },
-    )
+test('a request has the same answer from a snapshot that was copied', () => {
+  forAll(10, anySnapshot, given, (snapshot, params) => {
+    for (const { id } of DATASET_ROUTES) {
+      const wanted = { ...params, sid: 's0' }
+      expect(textOf(id, structuredClone(snapshot), wanted)).toEqual(textOf(id, snapshot, wanted))
+    }
   })
 })
 
@@ -230,7 +210,7 @@ describe('the tables of the book', () => {
     ],
   }
 
-  test('are the catalogue, with texts in quotes where they need them and the headline beside the rest', () => {
+  test('the catalogue as CSV has texts in quotes where they need them, and the headline beside the rest', () => {
     const { text } = textOf('strategies', book, { format: 'csv' })
     const { data } = z
       .object({ data: z.array(z.object({ headline: z.record(z.string(), z.unknown()) }).loose()) })
@@ -253,7 +233,7 @@ describe('the tables of the book', () => {
   test.each([
     { ids: null, expected: ['alder', 'birch', 'cedar'] },
     { ids: ['cedar', 'alder'], expected: ['cedar', 'alder'] },
-  ])('are the matrix of $expected, where an undefined cell is empty', ({ ids, expected }) => {
+  ])('the matrix of $expected as CSV has an empty cell for an undefined one', ({ ids, expected }) => {
     const { header, rows } = readCsv('correlation', book, { ids })
     const { data } = readCorrelation(book, { ids })
     expect(header).toEqual(['id', ...expected])
@@ -280,14 +260,14 @@ describe('a number that is not finite is refused, never published, in', () => {
   })
   const NAN = Float64Array.of(Number.NaN)
 
-  test.each(FORMATS)('returns, curve and export as %s', format => {
+  test.each(FORMATS)('returns, curve and export as %s are refused if a number is not finite', format => {
     const broken = withColumn({ daily: { ...alder!.daily, values: NAN } })
     for (const id of ['returns', 'curve', 'export'] as const) {
       expect(() => textOf(id, broken, { sid: 'alder', format })).toThrow(/NaN/)
     }
   })
 
-  test.each(FORMATS)('trades as %s', format => {
+  test.each(FORMATS)('trades as %s are refused if a number is not finite', format => {
     const broken = withColumn({ trades: { ...alder!.trades, notional_return: NAN } })
     expect(() => textOf('trades', broken, { sid: 'alder', format })).toThrow(/NaN/)
   })

@@ -1,9 +1,10 @@
 // The risk level: what it multiplies, what it leaves alone, and that the answer names it.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toSignificant } from '#core/contract/rounding.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { anyRisk, anySnapshot, survivingSnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../../support/books/hand-snapshot.ts'
 import {
@@ -25,12 +26,9 @@ const everyStrategy = (
   law: (snapshot: Snapshot, strategy: StrategyData, risk: number) => void,
   numRuns = 25,
 ): void =>
-  fc.assert(
-    fc.property(snapshots, anyRisk, (snapshot, risk) => {
-      for (const strategy of snapshot.strategies) law(snapshot, strategy, risk)
-    }),
-    { numRuns },
-  )
+  forAll(numRuns, snapshots, anyRisk, (snapshot, risk) => {
+    for (const strategy of snapshot.strategies) law(snapshot, strategy, risk)
+  })
 
 /** What may be null for want of data and is no statistic. */
 const FACTS = new Set(['ruin_t', 'leverage_max', 'refused_above_risk_pct'])
@@ -38,125 +36,113 @@ const FACTS = new Set(['ruin_t', 'leverage_max', 'refused_above_risk_pct'])
 const factorOf = (risk: number, { dataset }: Snapshot, { base_risk_pct }: StrategyData): number =>
   Math.min(risk, dataset.max_modelled_risk_pct) / base_risk_pct
 
-describe('a rescale to base risk', () => {
-  test('gives the figures, returns and curve of no rescale, to the last digit', () => {
-    everyStrategy(anySnapshot, (snapshot, { id: sid, base_risk_pct: risk_pct }) => {
-      expect(readStats(snapshot, { sid, risk_pct }).data).toEqual(readStats(snapshot, { sid }).data)
-      expect(readCurve(snapshot, { sid, risk_pct }).data).toEqual(readCurve(snapshot, { sid }).data)
-      for (const period of ['daily', 'weekly'] as const) {
-        const given = { sid, period }
-        expect(readReturns(snapshot, { ...given, risk_pct }).data).toEqual(readReturns(snapshot, given).data)
-      }
-    })
+test('a rescale to base risk gives the figures, returns and curve of no rescale, to the last digit', () => {
+  everyStrategy(anySnapshot, (snapshot, { id: sid, base_risk_pct: risk_pct }) => {
+    expect(readStats(snapshot, { sid, risk_pct }).data).toEqual(readStats(snapshot, { sid }).data)
+    expect(readCurve(snapshot, { sid, risk_pct }).data).toEqual(readCurve(snapshot, { sid }).data)
+    for (const period of ['daily', 'weekly'] as const) {
+      const given = { sid, period }
+      expect(readReturns(snapshot, { ...given, risk_pct }).data).toEqual(readReturns(snapshot, given).data)
+    }
   })
 })
 
-describe('at any risk level', () => {
-  test('every return, daily or weekly, is the base return times risk_pct / base_risk_pct, ruin or not', () => {
-    everyStrategy(anySnapshot, (snapshot, strategy, risk_pct) => {
-      const k = factorOf(risk_pct, snapshot, strategy)
-      for (const period of ['daily', 'weekly'] as const) {
-        const { data } = readReturns(snapshot, { sid: strategy.id, period, risk_pct })
-        expect(data.map(({ ret }) => ret)).toEqual(
-          Array.from(strategy[period].values, ret => toSignificant(ret * k)),
-        )
-      }
-    })
-  })
-
-  test('the last point of the curve is 1 plus the net return', () => {
-    everyStrategy(anySnapshot, (snapshot, { id: sid }, risk_pct) => {
-      const last = readCurve(snapshot, { sid, risk_pct }).data.at(-1)!.equity
-      const { net_return_pct } = readStats(snapshot, { sid, risk_pct }).data
-      const rounding = 1e-6 + 100 * last * 1e-9 // six decimals of percent, ten digits of equity
-      expect(Math.abs(net_return_pct - 100 * (last - 1))).toBeLessThan(rounding)
-    })
-  })
-
-  test('that does not ruin, Sharpe, Sortino and weekly Sharpe are those of base risk', () => {
-    everyStrategy(survivingSnapshot, (snapshot, { id: sid }, risk_pct) => {
-      const base = readStats(snapshot, { sid }).data
-      const scaled = readStats(snapshot, { sid, risk_pct }).data
-      expect(scaled.ruined).toBe(false)
-      for (const ratio of [
-        'sharpe_daily_annualized',
-        'sortino_daily_annualized',
-        'sharpe_weekly_annualized',
-      ] as const) {
-        expect(scaled[ratio]).toBe(base[ratio])
-        expect(scaled.undefined[ratio]).toBe(base.undefined[ratio])
-      }
-    })
-  })
-
-  test('fund_dd, the trade figures and the ledger are those of base risk, and so are their reasons', () => {
-    everyStrategy(anySnapshot, (snapshot, { id: sid }, risk_pct) => {
-      const base = readStats(snapshot, { sid }).data
-      const scaled = readStats(snapshot, { sid, risk_pct }).data
-      expect(scaled.fund_dd).toEqual(base.fund_dd)
-      expect(scaled.trade_count).toBe(base.trade_count)
-      expect(scaled.win_rate_pct).toBe(base.win_rate_pct)
-      expect(scaled.profit_factor).toBe(base.profit_factor)
-      const stable = (reasons: Record<string, string>) =>
-        Object.entries(reasons).filter(([path]) => /^(fund_dd|win_rate|profit)/.test(path))
-      expect(stable(scaled.undefined)).toEqual(stable(base.undefined))
-      expect(readTrades(snapshot, { sid, risk_pct }).data).toEqual(readTrades(snapshot, { sid }).data)
-    })
-  })
-
-  test('every figure that is null has its reason, and no other figure has one', () => {
-    everyStrategy(anySnapshot, (snapshot, { id: sid }, risk_pct) => {
-      const { fund_dd: _, undefined: reasons, ...top } = readStats(snapshot, { sid, risk_pct }).data
-      const nulls = Object.keys(top).filter(field => top[field] === null && !FACTS.has(field))
-      const reasoned = Object.keys(reasons).filter(path => !path.includes('/') && path !== 'win_rate_pct')
-      expect(reasoned.sort()).toEqual(nulls.sort())
-    })
-  })
-
-  test('the correlation of the export is that of base risk', () => {
-    fc.assert(
-      fc.property(anySnapshot, anyRisk, period, (snapshot, risk_pct, period) => {
-        const { correlation } = readExport(snapshot, { risk_pct, period }).data
-        expect(correlation).toEqual(readCorrelation(snapshot, { period }).data)
-        expect(correlation).toEqual(readExport(snapshot, { period }).data.correlation)
-      }),
-      { numRuns: 40 },
-    )
-  })
-
-  test('a column of the export is the series of its strategy at that level', () => {
-    fc.assert(
-      fc.property(anySnapshot, fc.option(anyRisk), period, (snapshot, risk_pct, period) => {
-        const { rows } = readExport(snapshot, { risk_pct, period }).data
-        for (const { id: sid } of snapshot.strategies) {
-          const column = rows.flatMap(({ t, rets }) => (sid in rets ? [{ t, ret: rets[sid] }] : []))
-          expect(column).toEqual(readReturns(snapshot, { sid, risk_pct, period }).data)
-        }
-      }),
-      { numRuns: 40 },
-    )
+test('every return, daily or weekly, is the base return times risk_pct / base_risk_pct, ruin or not', () => {
+  everyStrategy(anySnapshot, (snapshot, strategy, risk_pct) => {
+    const k = factorOf(risk_pct, snapshot, strategy)
+    for (const period of ['daily', 'weekly'] as const) {
+      const { data } = readReturns(snapshot, { sid: strategy.id, period, risk_pct })
+      expect(data.map(({ ret }) => ret)).toEqual(
+        Array.from(strategy[period].values, ret => toSignificant(ret * k)),
+      )
+    }
   })
 })
 
-describe('the leverage of a rescale', () => {
-  const [sid, returns] = ['ash', [0.01, -0.02]]
-  const snapshot = handSnapshot([{ id: sid, returns, leverage_max: 3, refused_above_risk_pct: 0.1 / 3 }])
-
-  test('is proportional to the level, and the level of the first refusal is that of the strategy', () => {
-    expect(readStats(snapshot, { sid }).data).toMatchObject({
-      leverage_max: 3,
-      refused_above_risk_pct: 0.03333333333,
-    })
-    expect(readStats(snapshot, { sid, risk_pct: 0.05 }).data).toMatchObject({
-      leverage_max: 7.5,
-      refused_above_risk_pct: 0.03333333333,
-    })
+test('the last point of the curve is 1 plus the net return, at any risk level', () => {
+  everyStrategy(anySnapshot, (snapshot, { id: sid }, risk_pct) => {
+    const last = readCurve(snapshot, { sid, risk_pct }).data.at(-1)!.equity
+    const { net_return_pct } = readStats(snapshot, { sid, risk_pct }).data
+    const rounding = 1e-6 + 100 * last * 1e-9 // six decimals of percent, ten digits of equity
+    expect(Math.abs(net_return_pct - 100 * (last - 1))).toBeLessThan(rounding)
   })
+})
 
-  test('is null where none is known', () => {
-    const { data } = readStats(handSnapshot([{ id: sid, returns }]), { sid, risk_pct: 0.05 })
-    expect(data).toMatchObject({ leverage_max: null, refused_above_risk_pct: null })
+test('Sharpe, Sortino and weekly Sharpe are those of base risk at any risk level that does not ruin', () => {
+  everyStrategy(survivingSnapshot, (snapshot, { id: sid }, risk_pct) => {
+    const base = readStats(snapshot, { sid }).data
+    const scaled = readStats(snapshot, { sid, risk_pct }).data
+    expect(scaled.ruined).toBe(false)
+    for (const ratio of [
+      'sharpe_daily_annualized',
+      'sortino_daily_annualized',
+      'sharpe_weekly_annualized',
+    ] as const) {
+      expect(scaled[ratio]).toBe(base[ratio])
+      expect(scaled.undefined[ratio]).toBe(base.undefined[ratio])
+    }
   })
+})
+
+test('fund_dd, the trade figures and the ledger at any risk level are those of base risk, and so are their reasons', () => {
+  everyStrategy(anySnapshot, (snapshot, { id: sid }, risk_pct) => {
+    const base = readStats(snapshot, { sid }).data
+    const scaled = readStats(snapshot, { sid, risk_pct }).data
+    expect(scaled.fund_dd).toEqual(base.fund_dd)
+    expect(scaled.trade_count).toBe(base.trade_count)
+    expect(scaled.win_rate_pct).toBe(base.win_rate_pct)
+    expect(scaled.profit_factor).toBe(base.profit_factor)
+    const stable = (reasons: Record<string, string>) =>
+      Object.entries(reasons).filter(([path]) => /^(fund_dd|win_rate|profit)/.test(path))
+    expect(stable(scaled.undefined)).toEqual(stable(base.undefined))
+    expect(readTrades(snapshot, { sid, risk_pct }).data).toEqual(readTrades(snapshot, { sid }).data)
+  })
+})
+
+test('every figure that is null has its reason at any risk level, and no other figure has one', () => {
+  everyStrategy(anySnapshot, (snapshot, { id: sid }, risk_pct) => {
+    const { fund_dd: _, undefined: reasons, ...top } = readStats(snapshot, { sid, risk_pct }).data
+    const nulls = Object.keys(top).filter(field => top[field] === null && !FACTS.has(field))
+    const reasoned = Object.keys(reasons).filter(path => !path.includes('/') && path !== 'win_rate_pct')
+    expect(reasoned.sort()).toEqual(nulls.sort())
+  })
+})
+
+test('the correlation of the export is that of base risk at any risk level', () => {
+  forAll(40, anySnapshot, anyRisk, period, (snapshot, risk_pct, period) => {
+    const { correlation } = readExport(snapshot, { risk_pct, period }).data
+    expect(correlation).toEqual(readCorrelation(snapshot, { period }).data)
+    expect(correlation).toEqual(readExport(snapshot, { period }).data.correlation)
+  })
+})
+
+test('a column of the export is the series of its strategy at any risk level', () => {
+  forAll(40, anySnapshot, fc.option(anyRisk), period, (snapshot, risk_pct, period) => {
+    const { rows } = readExport(snapshot, { risk_pct, period }).data
+    for (const { id: sid } of snapshot.strategies) {
+      const column = rows.flatMap(({ t, rets }) => (sid in rets ? [{ t, ret: rets[sid] }] : []))
+      expect(column).toEqual(readReturns(snapshot, { sid, risk_pct, period }).data)
+    }
+  })
+})
+
+const [sid, returns] = ['ash', [0.01, -0.02]]
+const snapshot = handSnapshot([{ id: sid, returns, leverage_max: 3, refused_above_risk_pct: 0.1 / 3 }])
+
+test('the leverage of a rescale is proportional to the level, and the level of the first refusal is that of the strategy', () => {
+  expect(readStats(snapshot, { sid }).data).toMatchObject({
+    leverage_max: 3,
+    refused_above_risk_pct: 0.03333333333,
+  })
+  expect(readStats(snapshot, { sid, risk_pct: 0.05 }).data).toMatchObject({
+    leverage_max: 7.5,
+    refused_above_risk_pct: 0.03333333333,
+  })
+})
+
+test('the leverage of a rescale is null if none is known', () => {
+  const { data } = readStats(handSnapshot([{ id: sid, returns }]), { sid, risk_pct: 0.05 })
+  expect(data).toMatchObject({ leverage_max: null, refused_above_risk_pct: null })
 })
 
 test('the note of every rescaled answer says that it is arithmetic and no replay, and of no other', () => {
@@ -170,138 +156,131 @@ test('the note of every rescaled answer says that it is arithmetic and no replay
   }
 })
 
-describe('the register has', () => {
-  test('the level asked for, the level used, and whether it was lowered to the cap', () => {
-    everyStrategy(anySnapshot, (snapshot, { id: sid, base_risk_pct }, risk_pct) => {
-      const cap = snapshot.dataset.max_modelled_risk_pct
-      const provenance = {
-        modelled: true,
-        requested_risk_pct: risk_pct,
-        effective_risk_pct: Math.min(risk_pct, cap),
-        risk_pct_clamped: risk_pct > cap,
-      }
-      const level = { risk_pct: Math.min(risk_pct, cap) }
-      expect(readStats(snapshot, { sid, risk_pct }).meta).toMatchObject({ ...provenance, base_risk_pct })
-      expect(readReturns(snapshot, { sid, risk_pct }).meta).toMatchObject({
-        ...provenance,
-        ...level,
-        base_risk_pct,
-      })
-      expect(readCurve(snapshot, { sid, risk_pct }).meta).toMatchObject({
-        ...provenance,
-        ...level,
-        base_risk_pct,
-      })
-      expect(readExport(snapshot, { risk_pct }).meta).toMatchObject({ ...provenance, ...level })
+test('a rescaled answer has the level asked for, the level used, and whether it was lowered to the cap', () => {
+  everyStrategy(anySnapshot, (snapshot, { id: sid, base_risk_pct }, risk_pct) => {
+    const cap = snapshot.dataset.max_modelled_risk_pct
+    const provenance = {
+      modelled: true,
+      requested_risk_pct: risk_pct,
+      effective_risk_pct: Math.min(risk_pct, cap),
+      risk_pct_clamped: risk_pct > cap,
+    }
+    const level = { risk_pct: Math.min(risk_pct, cap) }
+    expect(readStats(snapshot, { sid, risk_pct }).meta).toMatchObject({ ...provenance, base_risk_pct })
+    expect(readReturns(snapshot, { sid, risk_pct }).meta).toMatchObject({
+      ...provenance,
+      ...level,
+      base_risk_pct,
     })
-  })
-
-  test('the same in the headers of a CSV answer, whose envelope is gone', () => {
-    everyStrategy(anySnapshot, (snapshot, { id: sid }, risk_pct) => {
-      const cap = snapshot.dataset.max_modelled_risk_pct
-      for (const id of ['returns', 'curve', 'export'] as const) {
-        const { headers } = readCsv(id, snapshot, { sid, risk_pct })
-        expect(Number(headers['x-risk-pct-effective'])).toBe(Math.min(risk_pct, cap))
-        expect(headers['x-risk-pct-clamped']).toBe(String(risk_pct > cap))
-      }
+    expect(readCurve(snapshot, { sid, risk_pct }).meta).toMatchObject({
+      ...provenance,
+      ...level,
+      base_risk_pct,
     })
+    expect(readExport(snapshot, { risk_pct }).meta).toMatchObject({ ...provenance, ...level })
   })
+})
 
-  test('base risk, and nothing of a rescale, where none was asked for', () => {
-    everyStrategy(anySnapshot, (snapshot, { id: sid, base_risk_pct }) => {
-      const absent = ['requested_risk_pct', 'effective_risk_pct', 'risk_pct_clamped']
-      const series = [readReturns(snapshot, { sid }).meta, readCurve(snapshot, { sid }).meta]
-      for (const meta of series) expect(meta.risk_pct).toBe(base_risk_pct)
-      for (const meta of [...series, readStats(snapshot, { sid }).meta, readExport(snapshot).meta]) {
-        expect(meta.modelled).toBe(false)
-        expect(Object.keys(meta).filter(key => absent.includes(key))).toEqual([])
-      }
-      expect(readExport(snapshot).meta.risk_pct).toBeUndefined()
-      for (const id of ['returns', 'curve', 'export', 'trades'] as const) {
-        expect(Object.keys(readCsv(id, snapshot, { sid }).headers).join()).not.toContain('x-risk')
-      }
-    })
+test('a rescaled CSV answer has the levels in its headers', () => {
+  everyStrategy(anySnapshot, (snapshot, { id: sid }, risk_pct) => {
+    const cap = snapshot.dataset.max_modelled_risk_pct
+    for (const id of ['returns', 'curve', 'export'] as const) {
+      const { headers } = readCsv(id, snapshot, { sid, risk_pct })
+      expect(Number(headers['x-risk-pct-effective'])).toBe(Math.min(risk_pct, cap))
+      expect(headers['x-risk-pct-clamped']).toBe(String(risk_pct > cap))
+    }
   })
+})
 
-  test('the base risk of every strategy in a rescaled export, and one for all only where they agree', () => {
-    fc.assert(
-      fc.property(anySnapshot, anyRisk, (snapshot, risk_pct) => {
-        const { meta } = readExport(snapshot, { risk_pct })
-        const bases = snapshot.strategies.map(({ id, base_risk_pct }) => [id, base_risk_pct] as const)
-        expect(meta.base_risk_pcts).toEqual(Object.fromEntries(bases))
-        expect(meta.base_risk_pct).toBe(
-          new Set(bases.map(([, base]) => base)).size === 1 ? bases[0]![1] : undefined,
-        )
-      }),
-      { numRuns: 40 },
+test('an answer that is not rescaled has base risk, and nothing of a rescale', () => {
+  everyStrategy(anySnapshot, (snapshot, { id: sid, base_risk_pct }) => {
+    const absent = ['requested_risk_pct', 'effective_risk_pct', 'risk_pct_clamped']
+    const series = [readReturns(snapshot, { sid }).meta, readCurve(snapshot, { sid }).meta]
+    for (const meta of series) expect(meta.risk_pct).toBe(base_risk_pct)
+    for (const meta of [...series, readStats(snapshot, { sid }).meta, readExport(snapshot).meta]) {
+      expect(meta.modelled).toBe(false)
+      expect(Object.keys(meta).filter(key => absent.includes(key))).toEqual([])
+    }
+    expect(readExport(snapshot).meta.risk_pct).toBeUndefined()
+    for (const id of ['returns', 'curve', 'export', 'trades'] as const) {
+      expect(Object.keys(readCsv(id, snapshot, { sid }).headers).join()).not.toContain('x-risk')
+    }
+  })
+})
+
+test('a rescaled export has the base risk of every strategy, and one for all only if they agree', () => {
+  forAll(40, anySnapshot, anyRisk, (snapshot, risk_pct) => {
+    const { meta } = readExport(snapshot, { risk_pct })
+    const bases = snapshot.strategies.map(({ id, base_risk_pct }) => [id, base_risk_pct] as const)
+    expect(meta.base_risk_pcts).toEqual(Object.fromEntries(bases))
+    expect(meta.base_risk_pct).toBe(
+      new Set(bases.map(([, base]) => base)).size === 1 ? bases[0]![1] : undefined,
     )
   })
 })
 
-describe('a level at which figures pass what a number can hold', () => {
-  const steady = handSnapshot([
-    { id: 'alder', base_risk_pct: 0.001, returns: new Float64Array(2500).fill(0.005) },
-  ])
-  const leap = handSnapshot([{ id: 'alder', base_risk_pct: 1e-250, returns: [1e60, 0] }])
-  const refusal = (given: string) => ({
-    code: 'validation_error',
-    details: [
-      {
-        param: 'risk_pct',
-        value: given,
-        reason:
-          'the figures of the strategy alder pass what a number can hold at this level; ask for a smaller one',
-      },
-    ],
-  })
-  const refused = (id: ResourceId, snapshot: Snapshot, risk_pct: number) => {
-    try {
-      return textOf(id, snapshot, { sid: 'alder', risk_pct }).text
-    } catch (error) {
-      return error
-    }
+const steady = handSnapshot([
+  { id: 'alder', base_risk_pct: 0.001, returns: new Float64Array(2500).fill(0.005) },
+])
+const leap = handSnapshot([{ id: 'alder', base_risk_pct: 1e-250, returns: [1e60, 0] }])
+const refusal = (given: string) => ({
+  code: 'validation_error',
+  details: [
+    {
+      param: 'risk_pct',
+      value: given,
+      reason:
+        'the figures of the strategy alder pass what a number can hold at this level; ask for a smaller one',
+    },
+  ],
+})
+const refused = (id: ResourceId, snapshot: Snapshot, risk_pct: number) => {
+  try {
+    return textOf(id, snapshot, { sid: 'alder', risk_pct }).text
+  } catch (error) {
+    return error
   }
+}
 
-  test.each(['curve', 'stats'] as const)(
-    'is refused by %s, which compound; a smaller one is answered',
-    id => {
-      expect(refused(id, steady, 0.1)).toMatchObject(refusal('0.1'))
-      expect(refused(id, steady, 5)).toMatchObject(refusal('5')) // as it was asked for, not as it was lowered
-      expect(refused(id, steady, 0.01)).toContain('"data"')
-    },
-  )
+test.each(['curve', 'stats'] as const)(
+  'a level at which figures exceed a number is refused by %s, which compound; a smaller one is answered',
+  id => {
+    expect(refused(id, steady, 0.1)).toMatchObject(refusal('0.1'))
+    expect(refused(id, steady, 5)).toMatchObject(refusal('5')) // as it was asked for, not as it was lowered
+    expect(refused(id, steady, 0.01)).toContain('"data"')
+  },
+)
 
-  test.each(['returns', 'export'] as const)('is answered by %s, which do not compound', id => {
+test.each(['returns', 'export'] as const)(
+  'a level at which compound figures exceed a number is answered by %s, which do not compound',
+  id => {
     expect(refused(id, steady, 0.1)).toContain('0.5')
-  })
+  },
+)
 
-  test.each(['returns', 'export', 'curve', 'stats'] as const)(
-    'is refused by %s where a return is such',
-    id => {
-      expect(refused(id, leap, 0.1)).toMatchObject(refusal('0.1'))
-    },
-  )
+test.each(['returns', 'export', 'curve', 'stats'] as const)(
+  'a level at which a return exceeds a number is refused by %s too',
+  id => {
+    expect(refused(id, leap, 0.1)).toMatchObject(refusal('0.1'))
+  },
+)
 
-  test('is none of base risk, asked for or not', () => {
-    for (const id of ['returns', 'export', 'curve', 'stats'] as const) {
-      expect(refused(id, leap, 1e-250), id).toContain('"data"')
-      expect(textOf(id, leap, { sid: 'alder' }).text, id).toContain('"data"')
-    }
-  })
+test('a level at which figures exceed a number is never base risk, asked for or not', () => {
+  for (const id of ['returns', 'export', 'curve', 'stats'] as const) {
+    expect(refused(id, leap, 1e-250), id).toContain('"data"')
+    expect(textOf(id, leap, { sid: 'alder' }).text, id).toContain('"data"')
+  }
+})
 
-  test('is refused wherever an answer would fail, and no other is', () => {
-    const returns = fc.array(fc.double({ min: -0.5, max: 1e4, noNaN: true }), { minLength: 1, maxLength: 70 })
-    fc.assert(
-      fc.property(returns, fc.double({ min: 0.001, max: 0.1, noNaN: true }), (values, risk_pct) => {
-        const base = 0.001
-        let equity = 1
-        for (const value of values) equity *= Math.max(0, 1 + value * (risk_pct / base))
-        const snapshot = handSnapshot([{ id: 'alder', base_risk_pct: base, returns: values }])
-        const answer = refused('curve', snapshot, risk_pct)
-        if (typeof answer === 'string') expect(equity).toBeLessThan(1e307)
-        else expect(answer).toMatchObject({ code: 'validation_error' })
-      }),
-      { numRuns: 200 },
-    )
+test('a level is refused wherever an answer would exceed a number, and no other is', () => {
+  const returns = fc.array(fc.double({ min: -0.5, max: 1e4, noNaN: true }), { minLength: 1, maxLength: 70 })
+  forAll(200, returns, fc.double({ min: 0.001, max: 0.1, noNaN: true }), (values, risk_pct) => {
+    const base = 0.001
+    let equity = 1
+    for (const value of values) equity *= Math.max(0, 1 + value * (risk_pct / base))
+    const snapshot = handSnapshot([{ id: 'alder', base_risk_pct: base, returns: values }])
+    const answer = refused('curve', snapshot, risk_pct)
+    if (typeof answer === 'string') expect(equity).toBeLessThan(1e307)
+    else expect(answer).toMatchObject({ code: 'validation_error' })
   })
 })

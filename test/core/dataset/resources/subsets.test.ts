@@ -1,11 +1,12 @@
 // Parts of the dataset are parts of the whole answer: what is asked for never changes what a number is.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../../support/books/hand-snapshot.ts'
 import { readCorrelation, readCsv, readExport, readReturns, textOf } from './evaluate.ts'
@@ -18,102 +19,83 @@ const day = fc.option(fc.integer({ min: 19_650, max: 19_900 }))
 
 const ranges = fc.tuple(day, day).filter(([from, to]) => from === null || to === null || from <= to)
 
-describe('a range of dates', () => {
-  test('cuts the whole answer and changes nothing in it, at any risk level and period', () => {
-    fc.assert(
-      fc.property(
-        anySnapshot,
-        ranges,
-        period,
-        fc.option(anyRisk),
-        (snapshot, [from, to], period, risk_pct) => {
-          for (const { id: sid } of snapshot.strategies) {
-            const whole = readReturns(snapshot, { sid, period, risk_pct })
-            const part = readReturns(snapshot, { sid, period, risk_pct, from, to })
-            const isInside = (t: string) =>
-              (from === null || parseIsoDate(t)! >= from) && (to === null || parseIsoDate(t)! <= to)
-            expect(part.data).toEqual(whole.data.filter(({ t }) => isInside(t)))
-            expect(part.meta).toEqual(whole.meta)
-            expect(readCsv('returns', snapshot, { sid, period, risk_pct, from, to }).rows).toHaveLength(
-              part.data.length,
-            )
-          }
-        },
-      ),
-      { numRuns: 80 },
-    )
-  })
-
-  test('of one day has that day, and of a day outside the window has none', () => {
-    const book = handSnapshot([{ id: 'alder', returns: [0.01, 0.02, 0.03] }])
-    const on = (from: string, to = from) =>
-      readReturns(book, { sid: 'alder', from: parseIsoDate(from), to: parseIsoDate(to) }).data
-    expect(on('2024-01-02')).toEqual([{ t: '2024-01-02', ret: 0.02 }])
-    expect(on('2023-12-31')).toEqual([])
-    expect(on('2024-01-04')).toEqual([])
-    expect(on('1970-01-01', '1999-12-31')).toEqual([])
-    expect(on('0001-01-01', '9999-12-31')).toHaveLength(3)
-  })
-
-  test('keeps a week whose Sunday is inside, whole, and no other', () => {
-    const book = handSnapshot([{ id: 'alder', returns: Array.from({ length: 21 }, (_, i) => i / 1000) }])
-    const weeks = readReturns(book, { sid: 'alder', period: 'weekly' }).data
-    expect(weeks.map(({ t }) => t)).toEqual(['2024-01-07', '2024-01-14', '2024-01-21'])
-    const cut = { from: parseIsoDate('2024-01-10'), to: parseIsoDate('2024-01-20') }
-    expect(readReturns(book, { sid: 'alder', period: 'weekly', ...cut }).data).toEqual([weeks[1]])
+test('a range of dates cuts the whole answer and changes nothing in it, at any risk level and period', () => {
+  forAll(80, anySnapshot, ranges, period, fc.option(anyRisk), (snapshot, [from, to], period, risk_pct) => {
+    for (const { id: sid } of snapshot.strategies) {
+      const whole = readReturns(snapshot, { sid, period, risk_pct })
+      const part = readReturns(snapshot, { sid, period, risk_pct, from, to })
+      const isInside = (t: string) =>
+        (from === null || parseIsoDate(t)! >= from) && (to === null || parseIsoDate(t)! <= to)
+      expect(part.data).toEqual(whole.data.filter(({ t }) => isInside(t)))
+      expect(part.meta).toEqual(whole.meta)
+      expect(readCsv('returns', snapshot, { sid, period, risk_pct, from, to }).rows).toHaveLength(
+        part.data.length,
+      )
+    }
   })
 })
 
-describe('a subset of ids', () => {
-  const subset = (snapshot: Snapshot) =>
-    fc.shuffledSubarray(
-      snapshot.strategies.map(({ id }) => id),
-      { minLength: 1 },
-    )
-  const snapshotAndIds = anySnapshot.chain(snapshot => fc.tuple(fc.constant(snapshot), subset(snapshot)))
+test('a range of one day has that day, and of a day outside the window has none', () => {
+  const book = handSnapshot([{ id: 'alder', returns: [0.01, 0.02, 0.03] }])
+  const on = (from: string, to = from) =>
+    readReturns(book, { sid: 'alder', from: parseIsoDate(from), to: parseIsoDate(to) }).data
+  expect(on('2024-01-02')).toEqual([{ t: '2024-01-02', ret: 0.02 }])
+  expect(on('2023-12-31')).toEqual([])
+  expect(on('2024-01-04')).toEqual([])
+  expect(on('1970-01-01', '1999-12-31')).toEqual([])
+  expect(on('0001-01-01', '9999-12-31')).toHaveLength(3)
+})
 
-  test('is the sub-matrix in the order asked for', () => {
-    fc.assert(
-      fc.property(snapshotAndIds, period, ([snapshot, ids], period) => {
-        const whole = readCorrelation(snapshot, { period }).data
-        const part = readCorrelation(snapshot, { period, ids }).data
-        const at = ids.map(id => whole.ids.indexOf(id))
-        expect(part.ids).toEqual(ids)
-        expect(part.matrix).toEqual(at.map(row => at.map(column => whole.matrix[row]![column])))
-      }),
-      { numRuns: 80 },
-    )
-  })
+test('a range of dates keeps a week whose Sunday is inside, whole, and no other', () => {
+  const book = handSnapshot([{ id: 'alder', returns: Array.from({ length: 21 }, (_, i) => i / 1000) }])
+  const weeks = readReturns(book, { sid: 'alder', period: 'weekly' }).data
+  expect(weeks.map(({ t }) => t)).toEqual(['2024-01-07', '2024-01-14', '2024-01-21'])
+  const cut = { from: parseIsoDate('2024-01-10'), to: parseIsoDate('2024-01-20') }
+  expect(readReturns(book, { sid: 'alder', period: 'weekly', ...cut }).data).toEqual([weeks[1]])
+})
 
-  test('lists the undefined cells that it holds, each once, with their reasons', () => {
-    fc.assert(
-      fc.property(snapshotAndIds, period, ([snapshot, ids], period) => {
-        const whole = readCorrelation(snapshot, { period }).data.undefined_pairs
-        const part = readCorrelation(snapshot, { period, ids }).data.undefined_pairs
-        const sorted = (pairs: typeof whole) =>
-          pairs
-            .map(cell => ({ ...cell, pair: cell.pair.toSorted().join() }))
-            .sort((a, b) => (a.pair < b.pair ? -1 : 1))
-        expect(sorted(part)).toEqual(sorted(whole.filter(({ pair }) => pair.every(id => ids.includes(id)))))
-      }),
-      { numRuns: 80 },
-    )
-  })
+const subset = (snapshot: Snapshot) =>
+  fc.shuffledSubarray(
+    snapshot.strategies.map(({ id }) => id),
+    { minLength: 1 },
+  )
+const snapshotAndIds = anySnapshot.chain(snapshot => fc.tuple(fc.constant(snapshot), subset(snapshot)))
 
-  test('of one strategy is [[1]], even of a flat one', () => {
-    const flat = handSnapshot([{ id: 'alder', returns: new Float64Array(40) }])
-    expect(readCorrelation(flat, { ids: ['alder'] }).data).toEqual({
-      ids: ['alder'],
-      matrix: [[1]],
-      undefined_pairs: [],
-    })
+test('the correlation of a subset of ids is the sub-matrix in the order asked for', () => {
+  forAll(80, snapshotAndIds, period, ([snapshot, ids], period) => {
+    const whole = readCorrelation(snapshot, { period }).data
+    const part = readCorrelation(snapshot, { period, ids }).data
+    const at = ids.map(id => whole.ids.indexOf(id))
+    expect(part.ids).toEqual(ids)
+    expect(part.matrix).toEqual(at.map(row => at.map(column => whole.matrix[row]![column])))
   })
+})
 
-  test('with an unknown id is refused by its name', () => {
-    const book = handSnapshot([{ id: 'alder', returns: [0.01] }])
-    const refusal = new ApiError('not_found', "unknown strategy 'oak'")
-    expect(() => readCorrelation(book, { ids: ['alder', 'oak', 'elm'] })).toThrow(refusal)
+test('the correlation of a subset of ids lists its undefined cells, each once, with their reasons', () => {
+  forAll(80, snapshotAndIds, period, ([snapshot, ids], period) => {
+    const whole = readCorrelation(snapshot, { period }).data.undefined_pairs
+    const part = readCorrelation(snapshot, { period, ids }).data.undefined_pairs
+    const sorted = (pairs: typeof whole) =>
+      pairs
+        .map(cell => ({ ...cell, pair: cell.pair.toSorted().join() }))
+        .sort((a, b) => (a.pair < b.pair ? -1 : 1))
+    expect(sorted(part)).toEqual(sorted(whole.filter(({ pair }) => pair.every(id => ids.includes(id)))))
   })
+})
+
+test('the correlation of one strategy is [[1]], even of a flat one', () => {
+  const flat = handSnapshot([{ id: 'alder', returns: new Float64Array(40) }])
+  expect(readCorrelation(flat, { ids: ['alder'] }).data).toEqual({
+    ids: ['alder'],
+    matrix: [[1]],
+    undefined_pairs: [],
+  })
+})
+
+test('the correlation of an unknown id is refused by its name', () => {
+  const book = handSnapshot([{ id: 'alder', returns: [0.01] }])
+  const refusal = new ApiError('not_found', "unknown strategy 'oak'")
+  expect(() => readCorrelation(book, { ids: ['alder', 'oak', 'elm'] })).toThrow(refusal)
 })
 
 test('a cell without a correlation is 0 and listed with its overlap and the reason', () => {
@@ -142,106 +124,82 @@ test('a cell without a correlation is 0 and listed with its overlap and the reas
   expect(readCorrelation(book, whole).meta.note).not.toContain('undefined')
 })
 
-test('a matrix is symmetric, 1 on the diagonal, inside [-1, 1], and 0 exactly where it says undefined', () => {
-  fc.assert(
-    fc.property(anySnapshot, period, (snapshot, period) => {
-      const { ids, matrix, undefined_pairs } = readCorrelation(snapshot, { period }).data
-      const isUndefined = (a: string, b: string) =>
-        undefined_pairs.some(({ pair }) => pair.includes(a) && pair.includes(b))
-      matrix.forEach((row, i) => {
-        expect(row[i]).toBe(1)
-        row.forEach((cell, j) => {
-          expect(cell).toBe(matrix[j]![i])
-          expect(Math.abs(cell)).toBeLessThanOrEqual(1)
-          if (i !== j && isUndefined(ids[i]!, ids[j]!)) expect(cell).toBe(0)
-        })
+test('a correlation matrix is symmetric, 1 on the diagonal, inside [-1, 1], and 0 exactly where it says undefined', () => {
+  forAll(60, anySnapshot, period, (snapshot, period) => {
+    const { ids, matrix, undefined_pairs } = readCorrelation(snapshot, { period }).data
+    const isUndefined = (a: string, b: string) =>
+      undefined_pairs.some(({ pair }) => pair.includes(a) && pair.includes(b))
+    matrix.forEach((row, i) => {
+      expect(row[i]).toBe(1)
+      row.forEach((cell, j) => {
+        expect(cell).toBe(matrix[j]![i])
+        expect(Math.abs(cell)).toBeLessThanOrEqual(1)
+        if (i !== j && isUndefined(ids[i]!, ids[j]!)) expect(cell).toBe(0)
       })
-    }),
-    { numRuns: 60 },
-  )
+    })
+  })
 })
 
-describe('a range of dates of the export', () => {
-  const isInside =
-    (from: number | null, to: number | null) =>
-    (t: unknown): boolean => {
-      const day = parseIsoDate(String(t))!
-      return (from === null || day >= from) && (to === null || day <= to)
+const isInside =
+  (from: number | null, to: number | null) =>
+  (t: unknown): boolean => {
+    const day = parseIsoDate(String(t))!
+    return (from === null || day >= from) && (to === null || day <= to)
+  }
+
+test('an export of a range of dates has the rows of the whole export in it, in every format, at any risk level and period', () => {
+  forAll(40, anySnapshot, ranges, period, fc.option(anyRisk), (snapshot, [from, to], period, risk_pct) => {
+    const [all, cut] = [{ period, risk_pct } as const, { period, risk_pct, from, to } as const]
+    const inRange = isInside(from, to)
+    const [whole, part] = [readExport(snapshot, all), readExport(snapshot, cut)]
+    expect(part.data.rows).toEqual(whole.data.rows.filter(({ t }) => inRange(t)))
+    expect(part.data.correlation).toEqual(whole.data.correlation)
+    const rows = readCsv('export', snapshot, all).rows.filter(([t]) => inRange(t))
+    expect(readCsv('export', snapshot, cut).rows).toEqual(rows)
+    for (const format of BINARY_FORMATS) {
+      const read = (given: object) => {
+        const params = { ...DEFAULT_PARAMS, ...given, format }
+        return readTable(format, renderAnswer('export', snapshot, params).bytes)
+      }
+      const table = read(all)
+      expect(read(cut)).toEqual({ ...table, rows: table.rows.filter(([t]) => inRange(t)) })
     }
-
-  test('has the rows of the whole export that are in it, in every format, at any risk level and period', () => {
-    fc.assert(
-      fc.property(
-        anySnapshot,
-        ranges,
-        period,
-        fc.option(anyRisk),
-        (snapshot, [from, to], period, risk_pct) => {
-          const [all, cut] = [{ period, risk_pct } as const, { period, risk_pct, from, to } as const]
-          const inRange = isInside(from, to)
-          const [whole, part] = [readExport(snapshot, all), readExport(snapshot, cut)]
-          expect(part.data.rows).toEqual(whole.data.rows.filter(({ t }) => inRange(t)))
-          expect(part.data.correlation).toEqual(whole.data.correlation)
-          const rows = readCsv('export', snapshot, all).rows.filter(([t]) => inRange(t))
-          expect(readCsv('export', snapshot, cut).rows).toEqual(rows)
-          for (const format of BINARY_FORMATS) {
-            const read = (given: object) => {
-              const params = { ...DEFAULT_PARAMS, ...given, format }
-              return readTable(format, renderAnswer('export', snapshot, params).bytes)
-            }
-            const table = read(all)
-            expect(read(cut)).toEqual({ ...table, rows: table.rows.filter(([t]) => inRange(t)) })
-          }
-        },
-      ),
-      { numRuns: 40 },
-    )
   })
+})
 
-  test('has the same blocks as bytes, however small they are', () => {
-    const sized = fc.integer({ min: 1, max: 500 })
-    const format = fc.constantFrom('json' as const, 'csv' as const)
-    fc.assert(
-      fc.property(
-        anySnapshot,
-        ranges,
-        period,
-        format,
-        sized,
-        (snapshot, [from, to], period, format, size) => {
-          const params = { ...DEFAULT_PARAMS, period, from, to, format }
-          const { blocks } = renderBlocks('export', snapshot, params, size)
-          const { bytes } = renderAnswer('export', snapshot, params)
-          expect(Buffer.concat([...blocks]).equals(bytes)).toBe(true)
-        },
-      ),
-      { numRuns: 40 },
-    )
+test('an export of a range of dates has the same blocks as bytes, however small they are', () => {
+  const sized = fc.integer({ min: 1, max: 500 })
+  const format = fc.constantFrom('json' as const, 'csv' as const)
+  forAll(40, anySnapshot, ranges, period, format, sized, (snapshot, [from, to], period, format, size) => {
+    const params = { ...DEFAULT_PARAMS, period, from, to, format }
+    const { blocks } = renderBlocks('export', snapshot, params, size)
+    const { bytes } = renderAnswer('export', snapshot, params)
+    expect(Buffer.concat([...blocks]).equals(bytes)).toBe(true)
   })
+})
 
-  test('keeps the empty rows between two strategies, and says that the matrix is not cut', () => {
-    const book = handSnapshot([
-      { id: 'alder', returns: [0.01, 0.02] },
-      { id: 'birch', returns: [0.03], first: '2024-01-06' },
-    ])
-    const { data, meta } = readExport(book, {
-      from: parseIsoDate('2024-01-03'),
-      to: parseIsoDate('2024-01-06'),
-    })
-    expect(data.rows).toEqual([
-      { t: '2024-01-03', rets: {} },
-      { t: '2024-01-04', rets: {} },
-      { t: '2024-01-05', rets: {} },
-      { t: '2024-01-06', rets: { birch: 0.03 } },
-    ])
-    expect(meta.note).toContain('over the whole history: from and to cut the rows alone.')
-    expect(readExport(book).meta.note).not.toContain('cut')
+test('an export of a range of dates keeps the empty rows between two strategies, and says that the matrix is not cut', () => {
+  const book = handSnapshot([
+    { id: 'alder', returns: [0.01, 0.02] },
+    { id: 'birch', returns: [0.03], first: '2024-01-06' },
+  ])
+  const { data, meta } = readExport(book, {
+    from: parseIsoDate('2024-01-03'),
+    to: parseIsoDate('2024-01-06'),
   })
+  expect(data.rows).toEqual([
+    { t: '2024-01-03', rets: {} },
+    { t: '2024-01-04', rets: {} },
+    { t: '2024-01-05', rets: {} },
+    { t: '2024-01-06', rets: { birch: 0.03 } },
+  ])
+  expect(meta.note).toContain('over the whole history: from and to cut the rows alone.')
+  expect(readExport(book).meta.note).not.toContain('cut')
+})
 
-  test.each(['1999-01-01', '2024-02-01'])('on %s, outside the history, has no rows', day => {
-    const book = handSnapshot([{ id: 'alder', returns: [0.01] }])
-    const on = { from: parseIsoDate(day), to: parseIsoDate(day) }
-    expect(readExport(book, on).data.rows).toEqual([])
-    expect(textOf('export', book, { ...on, format: 'csv' }).text).toBe('t,alder\r\n')
-  })
+test.each(['1999-01-01', '2024-02-01'])('an export on %s, outside the history, has no rows', day => {
+  const book = handSnapshot([{ id: 'alder', returns: [0.01] }])
+  const on = { from: parseIsoDate(day), to: parseIsoDate(day) }
+  expect(readExport(book, on).data.rows).toEqual([])
+  expect(textOf('export', book, { ...on, format: 'csv' }).text).toBe('t,alder\r\n')
 })
