@@ -15,8 +15,8 @@ test(`moves of the pointer for ${MINUTES} minutes`, async () => {
     process.stderr.write(
       `nginx: ${moves} moves, ${what}${Math.round((performance.now() - began) / 1000)} s${end}`,
     )
-  const seen = await ground.whileReading(async () => {
-    while (performance.now() - began < MINUTES * 60_000) {
+  const seen = await ground.whileReading(async isOver => {
+    while (!isOver() && performance.now() - began < MINUTES * 60_000) {
       await ground.move(moves++)
       print('', process.stderr.isTTY ? '\r' : '\n')
     }

@@ -16,6 +16,12 @@ export type OpenExchange = {
   readonly answer: Promise<RawAnswer>
 }
 
+export const HOST = 'Host: localhost'
+
+/** A request with a line and headers, after which the connection ends. */
+export const requestOf = (line: string, ...headers: readonly string[]): string =>
+  [line, ...headers, 'Connection: close', '', ''].join('\r\n')
+
 /** A server that neither answers nor closes has hung. */
 const SILENT_MS = 60_000
 

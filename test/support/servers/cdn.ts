@@ -1,16 +1,21 @@
-// nginx and Varnish for a test, in front of a tier or of a stand-in for it; and requests whose headers are one's own.
+// nginx and Varnish for a test, in front of a tier or of a stand-in for it; and requests whose headers are one's own. What is
+// started ends with the running test, or with the file if no test runs.
 
-import { mkdir } from 'node:fs/promises'
-import { createServer, type IncomingHttpHeaders, type RequestListener, request } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Address, EXAMPLE_SITE, type Site } from '#cli/edge/site.ts'
-import { freePort } from '#cli/free-port.ts'
 import { type Layer, startNginx, startVarnish } from '../../../deploy/layers.ts'
-import { atEndOfFile } from '../ends.ts'
-import { lastingFolder } from '../temporary-folder.ts'
-import { whenFree } from './when-free.ts'
+import { atEnd, atEndOfProcess } from '../ends.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { ownPort } from './own-port.ts'
 
 const LOOPBACK = '127.0.0.1'
 
@@ -31,7 +36,7 @@ export type Origin = Address & { readonly leave: () => Promise<void>; readonly c
 /** Starts a stand-in for the tier. */
 export async function startOrigin(answer: RequestListener): Promise<Origin> {
   let server = createServer(answer)
-  const port = await listen(server, await freePort()) // one that is still free when it comes back
+  const port = await listen(server, await ownPort()) // one that is still free when it comes back
   const leave = async (): Promise<void> => {
     if (!server.listening) return
     const closed = new Promise(resolve => server.close(resolve))
@@ -40,10 +45,55 @@ export async function startOrigin(answer: RequestListener): Promise<Origin> {
   }
   const comeBack = async (): Promise<void> => {
     server = createServer(answer)
-    await whenFree(() => listen(server, port))
+    await listen(server, port)
   }
-  atEndOfFile(leave)
+  atEnd(leave)
   return { host: LOOPBACK, port, leave, comeBack }
+}
+
+export type WatchedTier = Origin & {
+  /** What was answered to each request but the probes of Varnish, oldest first: `304 /v1/strategies`. */
+  readonly answered: string[]
+  /** From now on everything is answered with this status, or, with null, by the tier. */
+  readonly failWith: (status: number | null) => void
+}
+
+/** A proxy in front of a tier that records every answer, and fails on request. */
+export async function watchTier(tier: Address): Promise<WatchedTier> {
+  const answered: string[] = []
+  let failure: number | null = null
+  const origin = await startOrigin((incoming, outgoing) => {
+    if (failure !== null) {
+      outgoing.writeHead(failure, { 'content-type': 'text/plain' }).end('failed on purpose')
+      return
+    }
+    passOn(tier, incoming, outgoing, status => {
+      if (incoming.url !== '/healthz') answered.push(`${status} ${incoming.url}`)
+    })
+  })
+  return {
+    ...origin,
+    answered,
+    failWith: status => {
+      failure = status
+    },
+  }
+}
+
+function passOn(
+  { host, port }: Address,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  report: (status: number) => void,
+): void {
+  const { url: path, method, headers } = incoming
+  const sent = request({ host, port, path, method, headers, agent: false }, answer => {
+    report(answer.statusCode ?? 0)
+    outgoing.writeHead(answer.statusCode ?? 0, answer.headers)
+    answer.pipe(outgoing)
+  })
+  sent.once('error', () => outgoing.destroy())
+  incoming.pipe(sent)
 }
 
 /** A site for a test: a tier, a store, and a free port for nginx. */
@@ -51,21 +101,20 @@ export const siteOf = async (tier: Address, changes: Partial<Site> = {}): Promis
   ...EXAMPLE_SITE,
   allowedOrigins: [ALLOWED_ORIGIN, ...EXAMPLE_SITE.allowedOrigins], // one of them twice: that must not matter
   tier,
-  nginx: { host: LOOPBACK, port: await freePort() },
+  nginx: { host: LOOPBACK, port: await ownPort() },
   ...changes,
 })
 
-/** nginx for a site; ends with the test file. */
-export async function startFiles(site: Site): Promise<Layer> {
-  const layer = await startNginx(await folderFor('nginx'), site)
-  atEndOfFile(layer.stop)
-  return layer
-}
+/** nginx for a site. */
+export const startFiles = async (site: Site): Promise<Layer> =>
+  endsLater(await startNginx(await temporaryFolder(), site))
 
-/** Varnish for a site; ends with the test file. */
-export async function startEdge(site: Site): Promise<Layer> {
-  const layer = await startVarnish(await folderFor('varnish'), site, await freePort())
-  atEndOfFile(layer.stop)
+/** Varnish for a site. */
+export const startEdge = async (site: Site): Promise<Layer> =>
+  endsLater(await startVarnish(await temporaryFolder(), site, await ownPort()))
+
+function endsLater(layer: Layer): Layer {
+  atEndOfProcess(layer.stop)
   return layer
 }
 
@@ -73,12 +122,6 @@ export async function startEdge(site: Site): Promise<Layer> {
 export async function startCdn(tier: Address, storeUrl: string): Promise<{ files: Layer; edge: Layer }> {
   const site = await siteOf(tier, { store: fileURLToPath(storeUrl) })
   return { files: await startFiles(site), edge: await startEdge(site) }
-}
-
-async function folderFor(name: string): Promise<string> {
-  const folder = join(await lastingFolder(), name)
-  await mkdir(folder)
-  return folder
 }
 
 /** An answer as it came: nothing decoded. */
@@ -111,8 +154,7 @@ export function ask(
     })
     sent.once('error', (error: NodeJS.ErrnoException) => {
       // A server may close a connection that waits for a request, as nginx does when it is reloaded: clients try again.
-      const isClosed = sent.reusedSocket && error.code === 'ECONNRESET' && method === 'GET'
-      if (isClosed) ask(url, headers, method).then(resolve, reject)
+      if (sent.reusedSocket && error.code === 'ECONNRESET') ask(url, headers, method).then(resolve, reject)
       else reject(error)
     })
     sent.end()

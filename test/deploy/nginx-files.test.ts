@@ -1,0 +1,279 @@
+// nginx itself in front of a published store: what it answers from disk, what it passes to the tier, and how many requests of a
+// client may wait for the tier.
+import { cp, readFile, rm } from 'node:fs/promises'
+import { type RequestListener, request, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, expect, inject, test } from 'vitest'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { type Manifest, manifest } from '#core/contract/manifest.ts'
+import { disclaimerKey } from '#storage/nginx-files.ts'
+import type { Layer } from '../../deploy/layers.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
+import { shared } from '../support/runner/shared.ts'
+import {
+  ALLOWED_ORIGIN,
+  ask,
+  type Got,
+  type Origin,
+  siteOf,
+  startFiles,
+  startOrigin,
+} from '../support/servers/cdn.ts'
+import { copyStores } from '../support/stores/stores.ts'
+
+const PINNED = `/${versionFolder(TINY_VERSION)}`
+const pin = (address: string): string => address.replace('/v1', PINNED)
+
+const CODINGS = ['identity', 'br', 'gzip']
+
+/** When the files of the version were modified. */
+const MODIFIED = 'Mon, 24 Feb 2025 00:15:00 GMT'
+
+const STORE = fileURLToPath(inject('tinyStore').url)
+
+let service: { readonly url: string }
+let published: Manifest
+let tier: Origin
+let files: Layer
+
+/** A status that nothing else sends, and what was requested. */
+const echo: RequestListener = ({ method, url }, response) =>
+  response.writeHead(299, { 'x-asked': `${method} ${url}` }).end()
+
+/** What the stand-in for the tier does with a request. */
+let answer = echo
+
+beforeAll(async () => {
+  published = manifest.parse(JSON.parse(await readFile(join(STORE, manifestKey(TINY_VERSION)), 'utf8')))
+  service = await shared('history')
+  tier = await startOrigin((incoming, outgoing) => answer(incoming, outgoing))
+  files = await startFiles(await siteOf(tier, { store: STORE }))
+})
+
+/** Of the connection or of the moment. */
+const ITS_OWN = new Set(['date', 'server', 'connection', 'keep-alive', 'transfer-encoding', 'server-timing'])
+
+const seen = ({ status, headers, bytes }: Got) => ({
+  status,
+  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !ITS_OWN.has(name))),
+  body: bytes.toString('base64'),
+})
+
+/** Answers of both to the same request: nginx has only a stand-in behind it, so a status of 200 or 304 is its own. */
+async function expectSame(address: string, headers: Record<string, string>, method = 'GET'): Promise<Got> {
+  const [fromFiles, fromTier] = [
+    await ask(files.url + address, headers, method),
+    await ask(service.url + address, headers, method),
+  ]
+  expect(seen(fromFiles), `${method} ${address}`).toEqual(seen(fromTier))
+  return fromFiles
+}
+
+test.each(CODINGS)(
+  'nginx and the tier send the same file and the same 304 for every address in %s',
+  async coding => {
+    expect(published.artifacts.length).toBeGreaterThan(20)
+    for (const [i, { url, encodings }] of published.artifacts.entries()) {
+      const isFile = /\.(html|js|css)$/.test(url) // its own address leads to the version
+      for (const address of isFile ? [pin(url)] : [url, pin(url)]) {
+        const headers = { 'accept-encoding': coding }
+        const { status, headers: got } = await expectSame(address, headers)
+        const isTwin = coding in encodings
+        expect([status, got['content-encoding']], address).toEqual([200, isTwin ? coding : undefined])
+        const known = await expectSame(address, { ...headers, 'if-none-match': `"other", ${got.etag}` })
+        expect(known.status, address).toBe(304)
+        if (CODINGS[i % CODINGS.length] !== coding) continue // each address in one coding, and each coding for many
+        await expectSame(address, { ...headers, origin: 'http://localhost:5173' })
+        await expectSame(address, { ...headers, origin: 'https://other.example.org' })
+        await expectSame(address, { ...headers, origin: 'HTTP://LOCALHOST:5173' })
+        await expectSame(address, headers, 'HEAD')
+        await expectSame(address, { ...headers, 'if-none-match': '"other"' })
+        expect((await expectSame(address, { ...headers, 'if-modified-since': MODIFIED })).status).toBe(200)
+      }
+    }
+  },
+)
+
+test('nginx sends the benchmark of holding the instruments in JSON and in CSV, with the columns in the manifest', async () => {
+  for (const address of ['/v1/benchmark', pin('/v1/benchmark')]) {
+    const { bytes } = await expectSame(address, {})
+    expect(JSON.parse(bytes.toString()).data.instruments).toEqual(published.instruments)
+    const { bytes: table, headers } = await expectSame(`${address}?format=csv`, {})
+    expect(headers['content-type']).toMatch(/^text\/csv/)
+    expect(table.toString().split('\r\n')[0]).toBe(
+      ['t', ...published.instruments!, 'equal_weight_book'].join(','),
+    )
+  }
+})
+
+test('the codings of a published file have different validators', async () => {
+  for (const { url, encodings } of published.artifacts) {
+    const etags = new Set<unknown>()
+    for (const coding of CODINGS)
+      etags.add((await ask(files.url + pin(url), { 'accept-encoding': coding })).headers.etag)
+    expect(etags.size, url).toBe(1 + Object.keys(encodings).length)
+  }
+})
+
+test('deprecation headers are those of the site, also where the address names its version', async () => {
+  const site = await siteOf(tier, { store: STORE, deprecatedAtMs: 0, sunsetAtMs: 86_400_000 })
+  const { url } = await startFiles(site)
+  for (const address of ['/v1/strategies', pin('/v1/strategies'), `${pin('/v1/export')}?format=csv`]) {
+    const { headers } = await ask(url + address)
+    expect([headers.deprecation, headers.sunset], address).toEqual(['@0', 'Fri, 02 Jan 1970 00:00:00 GMT'])
+  }
+})
+
+test.each([
+  '/version',
+  '/',
+  '/v1/dataset/versions',
+  '/v1/strategies?x=1',
+  `/v1/strategies?dataset_version=${TINY_VERSION}`,
+  '/v1/export?period=weekly&format=csv',
+  '/v1/export?period=daily',
+  '/v1/export?FORMAT=csv',
+  '/v1/strategies?format=csv',
+  '/v1/correlation?format=parquet&period=weekly',
+  '/v1/benchmark?format=arrow',
+  '/v1/strategies/ash/curve?risk=0.02',
+  '/v1/export?format=none',
+  '/v1/STRATEGIES',
+  pin('/v1/strategies/ash/returns?period=weekly&x=1'),
+  pin('/v1/strategies/ash/returns?format=parquet&period=weekly'),
+  pin('/v1/strategies/ash/curve?format=arrow'),
+  pin('/v1/strategies/ash/returns?period=weekly&period=daily'),
+  pin('/v1/strategies/ash/returns?period=Weekly'),
+  pin('/v1/strategies/ash/returns?PERIOD=weekly'),
+  pin('/v1/strategies/ash/returns?format=xml'),
+  pin('/v1/strategies/ash/stats?risk_pct=0.02'),
+  pin('/v1/strategies/ash/stats?period=weekly'),
+  '/v1/strategies/ash/rolling',
+  '/v1/strategies/ash/rolling?format=csv',
+  pin('/v1/strategies/ash/rolling'),
+  pin('/v1/strategies/ash/rolling?format=csv&risk_pct=0.02'),
+  '/v1/benchmark?format=parquet',
+  '/v1/benchmark?period=weekly',
+  pin('/v1/benchmark/'),
+  pin('/v1/strategies/nobody/stats'),
+  '/v1/strategies/nobody/stats',
+  pin('/v1/strategies/ash/nothing'),
+  pin('/v1/strategies/ash/'),
+  pin('/v1/strategies/'),
+  pin('/v1/manifest.json'),
+  '/v1/snapshots/20990101T000000Z/strategies',
+  '/v1/snapshots/20250224T001500Z/../../current.json',
+  '/v1/strategies/%61sh?x=%2F',
+  '/nginx/served.conf',
+  '/v1/current.json',
+])('nginx passes %s to the tier as the client spelled it', async address => {
+  const got = await ask(files.url + address)
+  expect([got.status, got.headers['x-asked']]).toEqual([299, `GET ${address}`])
+})
+
+test.each([
+  { 'accept-encoding': '*' },
+  { 'accept-encoding': 'identity;q=0, *' },
+  { 'if-match': '"other"' },
+  { 'if-match': 'other' },
+  { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
+])('nginx passes a request with %j to the tier, because it would answer it in another way', async headers => {
+  for (const address of ['/v1/strategies', pin('/v1/strategies')])
+    expect((await ask(files.url + address, headers)).status).toBe(299)
+})
+
+test.each(['POST', 'OPTIONS', 'DELETE'])('nginx passes %s of a published file to the tier', async method => {
+  for (const address of ['/v1/strategies', pin('/v1/strategies')]) {
+    const got = await ask(files.url + address, {}, method)
+    expect([got.status, got.headers['x-asked']]).toEqual([299, `${method} ${address}`])
+  }
+})
+/** nginx keeps open files for some seconds. */
+const PATIENT = { timeout: 60_000, interval: 100 }
+
+test('nginx sends no files of a version without a manifest, and no table of a version without a disclaimer', async () => {
+  const copy = fileURLToPath((await copyStores(inject('tinyStore'))).url)
+  const unfinished = '/v1/snapshots/20250301T001500Z'
+  await cp(join(copy, PINNED), join(copy, unfinished), { recursive: true })
+  await rm(join(copy, disclaimerKey(TINY_VERSION)))
+  const { url } = await startFiles(await siteOf(tier, { store: copy }))
+  for (const address of ['/v1/export', pin('/v1/export')]) {
+    expect((await ask(url + address)).status).toBe(200)
+    expect((await ask(`${url}${address}?format=csv`)).status).toBe(299)
+  }
+  const status = async () => (await ask(`${url}${unfinished}/strategies`)).status
+  expect(await status()).toBe(200)
+  await rm(join(copy, unfinished, 'manifest.json'))
+  await expect.poll(status, PATIENT).toBe(299)
+})
+
+test('before the first publication nginx passes everything to the tier', async () => {
+  const empty = await startFiles(await siteOf(tier, { store: join(STORE, 'nothing') }))
+  expect((await ask(`${empty.url}/v1/strategies`)).status).toBe(299)
+})
+
+test('while the tier is away published files are answered, and everything else is 503 in the envelope', async () => {
+  await tier.leave()
+  expect((await ask(files.url + pin('/v1/strategies'))).status).toBe(200)
+  expect((await ask(`${files.url}/v1/strategies`)).status).toBe(200)
+  const got = await ask(`${files.url}/v1/strategies?risk_pct=0.02`)
+  expect(got.status).toBe(503)
+  expect(got.headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' })
+  expect(JSON.parse(got.bytes.toString())).toMatchObject({
+    error: { code: 'unavailable' },
+    meta: { dataset_version: null },
+  })
+  await tier.comeBack()
+  expect((await ask(`${files.url}/version`)).status).toBe(299)
+})
+
+/** Requests of a client that may wait for the tier, as in highwater.conf. */
+const MOST_WAITING = 256
+
+const COMPUTED = '/v1/strategies/ash/stats?risk_pct=0.013'
+
+const askAs = (client: string, path = COMPUTED) =>
+  ask(files.url + path, { 'x-forwarded-for': client, origin: ALLOWED_ORIGIN })
+
+test.each([
+  ['an IPv4 client', '203.0.113.7', '198.51.100.1, 203.0.113.7', '203.0.113.8'],
+  ['the /64 of an IPv6 client', '2001:db8:0:7::1', '2001:db8:0:7:ffff::2', '2001:db8:0:8::1'],
+])(
+  '%s gets 503 while too many of its requests wait, and others are answered',
+  async (_what, client, same, other) => {
+    const held: ServerResponse[] = []
+    answer = (_request, response) => held.push(response)
+
+    /** Requests of a client behind a trusted proxy, which leaves as soon as the tier has them. */
+    async function askAndLeave(address: string, count: number): Promise<void> {
+      const before = held.length
+      const sent = Array.from({ length: count }, () => {
+        const one = request(files.url + COMPUTED, { agent: false, headers: { 'x-forwarded-for': address } })
+        one.on('error', () => {}).end() // its connection is destroyed below
+        return one
+      })
+      await expect.poll(() => held.length).toBe(before + count)
+      for (const one of sent) one.destroy()
+    }
+
+    await askAndLeave(client, MOST_WAITING)
+    for (const address of [client, same]) {
+      const { status, headers, bytes } = await askAs(address)
+      expect([status, headers['retry-after'], headers['content-type']]).toEqual([
+        ...[503, '5', 'application/json; charset=utf-8'],
+      ])
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'access-control-allow-origin': ALLOWED_ORIGIN,
+        'access-control-expose-headers': expect.stringContaining('Retry-After'),
+      })
+      expect(JSON.parse(bytes.toString())).toMatchObject({ error: { code: 'overloaded', details: null } })
+    }
+    expect((await askAs(client, '/v1/strategies')).status).toBe(200)
+    await askAndLeave(other, 1)
+    answer = echo
+    for (const response of held) response.end()
+    await expect.poll(async () => (await askAs(client)).status).toBe(299)
+  },
+)
