@@ -1,11 +1,12 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createFileStore } from '#storage/file-store.ts'
 import { removeUnfinished } from '#storage/placing.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { describeConformance } from '#test/support/stores/store-conformance.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 const HEADERS = { content_type: 'text/plain' }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -13,10 +14,8 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 let folder: string
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'highwater-store-'))
+  folder = await temporaryFolder()
 })
-
-afterEach(() => rm(folder, { recursive: true, force: true }))
 
 describeConformance('memory', () => createMemoryStore())
 describeConformance('file', () => createFileStore(folder))

@@ -58,7 +58,7 @@ test.each([
   ['goes back to the version that it serves if the newest is unfit', NEW, NEW, OLD, NEW, OLD],
   ['leaves a version to its publisher that it has not looked at yet', NEW, NEW, OLD, null, NEW],
 ] as const)(
-  'the tier %s in the line that nginx serves',
+  'the tier that repairs the line of nginx %s',
   async (_what, head, nginx, served, unfit, expected) => {
     const store = await storeWith(head, nginx)
     await repairSwitch(store, versionOf(served), unfit)

@@ -10,3 +10,6 @@ const folder = resolve(
  * the series may not be redistributed), so tests that read it skip without it, and say so.
  */
 export const sharedData: string | null = existsSync(folder) ? folder : null
+
+/** Why a test is skipped without it. */
+export const NO_SHARED_DATA = 'no real bars on this machine'

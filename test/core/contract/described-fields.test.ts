@@ -1,5 +1,5 @@
 // Every field, parameter and header of the three OpenAPI documents says what it is: a reader of /docs never meets a bare name.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { historyDocument } from '#api/history/routes.ts'
 import { operatorDocument } from '#api/operator/routes.ts'
 import { signalsDocument } from '#api/signals/routes.ts'
@@ -51,11 +51,12 @@ function bareNames(node: unknown, path: string): string[] {
   return [...bare, ...below]
 }
 
-describe.each(Object.entries(DOCUMENTS))('the document of the %s service', (_name, document) => {
-  test('the document of the %s service describes every field, every parameter and every header', () => {
+test.each(Object.entries(DOCUMENTS))(
+  'the document of the %s service describes every field, parameter and header',
+  (_name, document) => {
     expect([...new Set(bareNames(document, '').map(path => path.replace(/^\/paths\/~?/, '')))]).toEqual([])
-  })
-})
+  },
+)
 
 test('a name without a description is found wherever it stands', () => {
   const field = { type: 'string' }

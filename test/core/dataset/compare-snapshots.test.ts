@@ -113,7 +113,7 @@ test.each([
   ['a trade that is gone', [second!], 'trade'],
   ['a trade that was not there', [first!, { ...first!, entry_time: at('2024-01-01', 8) }, second!], 'trade'],
   ['another side', [{ ...first!, side: 'short' as const }, second!], 'trade'],
-])('a trade is restated by %s within the old window', (_what, trades, field) => {
+])('a ledger is restated by %s within the old window', (_what, trades, field) => {
   const changes = compare([ash], [{ ...grown, trades }])
   expect(changes.history_restated).toBe(true)
   const { restated } = changes.strategies[0]!.trades

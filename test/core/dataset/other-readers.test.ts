@@ -1,6 +1,6 @@
 // The snapshot is a format, not a private matter: another Arrow library reads the same numbers from it.
 import { type DataType, tableFromIPC } from 'apache-arrow'
-import { describe, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { decodeSnapshot, encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { TRADE_FLOATS } from '#core/dataset/snapshot-files.ts'
@@ -24,8 +24,9 @@ const column = (file: Uint8Array, name: string): number[] => {
   return Array.from(vector.toArray(), Number)
 }
 
-describe.each<Period>(['daily', 'weekly'])('the %s file, read by apache-arrow,', period => {
-  test('the %s file, read by apache-arrow, has a row a strategy and point, with its date and its return', () => {
+test.each<Period>(['daily', 'weekly'])(
+  'the %s file, read by apache-arrow, has a row a strategy and point, with its date and its return',
+  period => {
     const file = bytes[period]
     const series = snapshot.strategies.map(strategy => strategy[period])
     expect(typesOf(file)).toEqual({ strategy: 'Int32', t: 'Date32<DAY>', ret: 'Float64' })
@@ -34,8 +35,8 @@ describe.each<Period>(['daily', 'weekly'])('the %s file, read by apache-arrow,',
       series.flatMap(one => [...one.values].map((_, i) => dayOf(one, i) * DAY_MS)),
     )
     expect(column(file, 'strategy')).toEqual(series.flatMap(({ values }, i) => [...values].map(() => i)))
-  })
-})
+  },
+)
 
 test('the trades, read by apache-arrow, are the ledgers end to end', () => {
   const ledgers = snapshot.strategies.map(({ trades }) => trades)

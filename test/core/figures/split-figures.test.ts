@@ -66,8 +66,8 @@ test.each([
     'with trades',
     figuresOf(dailyFrom('2020-01-01', constant(0.001, 900)), 1, [trade('2020-02-01T00:00:00Z', 9, 0.01)]),
   ],
-  ['ruined', figuresFrom('2020-01-01', [0.1, -1, 0.1])],
-  ['one day', figuresFrom('2020-01-01', [0.1])],
+  ['that is ruined', figuresFrom('2020-01-01', [0.1, -1, 0.1])],
+  ['of one day', figuresFrom('2020-01-01', [0.1])],
 ])('the block of a series %s has exactly the fields that the wire describes', (_, figures) => {
   const { values } = splitFigures(figures)
   const parsed = fundDueDiligence().parse(values.fund_dd)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import { benchmarks, cheapestQuartileShare } from '#core/program/benchmarks.ts'
 import { prepareProgram, rollingFigures } from '#core/program/prepare-program.ts'
@@ -6,6 +6,7 @@ import type { ProgramPlan, Tier } from '#core/program/program.ts'
 import { averageCost, simulate } from '#core/program/simulate.ts'
 import { type Bars, sliceBars } from '#core/replay/bars.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { NO_SHARED_DATA } from '../../support/shared-data.ts'
 import { arbitraryProgram, barsOf, planOf, realDays } from './programs.ts'
 
 const EQUITY = 25_000
@@ -60,53 +61,51 @@ test('the program agrees on every figure of random programs with an independent 
   })
 })
 
+function rollBothWays(plan: ProgramPlan, bars: Bars) {
+  const hand = rollByHand(plan, bars)
+  const rolling = rollingFigures(plan, bars)
+  expect(rolling?.windows).toBe(hand.windows)
+  expect(rolling?.win_rate).toBeCloseTo(hand.wins / hand.windows, 12)
+  expect(rolling?.median_cheaper).toBeCloseTo(hand.median, 9)
+  return hand
+}
+
 test.each([
   ['days', 588, DAY_MS],
   ['half days', 2 * 588, DAY_MS / 2],
 ])(
   'the program agrees on the rolling years of bars of %s with an independent computation',
-  (_, bars, timeframeMs) => {
-    const closes = Array.from(
-      { length: bars },
-      (_, i) => Math.round(400 * (2 + Math.sin(i / 37) + Math.sin(i / 5) / 3)) / 4,
+  (_, length, timeframeMs) => {
+    const wave = (i: number) => Math.round(400 * (2 + Math.sin(i / 37) + Math.sin(i / 5) / 3)) / 4
+    const bars = barsOf(
+      Array.from({ length }, (_, i) => wave(i)),
+      timeframeMs,
     )
-    const plan = planOf(30, { paused: [{ from: 0, to: null }] })
-    const hand = rollByHand(plan, barsOf(closes, timeframeMs))
-    const rolling = rollingFigures(plan, barsOf(closes, timeframeMs))
-    expect(hand.windows).toBe(24)
-    expect(rolling?.windows).toBe(hand.windows)
-    expect(rolling?.win_rate).toBeCloseTo(hand.wins / hand.windows, 12)
-    expect(rolling?.median_cheaper).toBeCloseTo(hand.median, 9)
-    expect(hand.wins).toBeGreaterThan(0)
+    const { windows, wins } = rollBothWays(planOf(30, { paused: [{ from: 0, to: null }] }), bars)
+    expect(windows).toBe(24)
+    expect(wins).toBeGreaterThan(0)
   },
 )
 
-const skip = realDays === null ? 'skipped: no real bars on this machine' : ''
-
-describe.skipIf(realDays === null)(`on real bars ${skip}`, () => {
-  const window = (from: string, to: string) => ({ from: parseIsoDate(from)!, to: parseIsoDate(to)! })
-
-  test.each([
-    ['2019-01-01', '2028-12-31', 7],
-    // The history begins here, so there is no warm-up.
-    ['2017-08-17', '2019-12-31', 1],
-  ])(
-    'the program on real bars from %s to %s, a contribution every %i days, agrees with an independent computation',
-    (from, to, cadence) => {
-      const paused = [window('2020-03-01', '2020-04-15')]
-      expectAgreement(bothWays(planOf(1, { window: window(from, to), paused }), realDays!, cadence))
-    },
-  )
-
-  test('the program agrees on the rolling years of real bars with an independent computation', () => {
-    const days = sliceBars(realDays!, 900, 1480)
-    const hand = rollByHand(planOf(1), days)
-    const rolling = rollingFigures(planOf(1), days)
-    expect(rolling?.windows).toBe(hand.windows)
-    expect(rolling?.win_rate).toBeCloseTo(hand.wins / hand.windows, 12)
-    expect(rolling?.median_cheaper).toBeCloseTo(hand.median, 9)
-  })
+test('the program agrees on the rolling years of real bars with an independent computation', ({ skip }) => {
+  if (realDays === null) return skip(NO_SHARED_DATA)
+  rollBothWays(planOf(1), sliceBars(realDays, 900, 1480))
 })
+
+const window = (from: string, to: string) => ({ from: parseIsoDate(from)!, to: parseIsoDate(to)! })
+
+test.for([
+  ['2019-01-01', '2028-12-31', 7],
+  // The history begins here, so there is no warm-up.
+  ['2017-08-17', '2019-12-31', 1],
+] as const)(
+  'the program on real bars from %s to %s, a contribution every %i days, agrees with an independent computation',
+  ([from, to, cadence], { skip }) => {
+    if (realDays === null) return skip(NO_SHARED_DATA)
+    const paused = [window('2020-03-01', '2020-04-15')]
+    expectAgreement(bothWays(planOf(1, { window: window(from, to), paused }), realDays, cadence))
+  },
+)
 
 // The program a second time, from the definitions in docs/program.md alone: day by day over all tiers, in dollars, every
 // mean and every high computed again. Slow, plain, and without any code of the product except its types.

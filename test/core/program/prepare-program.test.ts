@@ -6,13 +6,7 @@ import type { ProgramPlan } from '#core/program/program.ts'
 import { parseProgramDataFile, toProgramDataFile } from '#core/program/program-data-file.ts'
 import { deploymentState } from '#core/program/program-window.ts'
 import { simulate } from '#core/program/simulate.ts'
-import { ALWAYS, barsOf, DAY_0, firstBars, planOf } from './programs.ts'
-
-const DAYS = barsOf(Array.from({ length: 300 }, (_, i) => 100 + (i % 7)))
-const windowFrom = (day: number, to: number): Partial<ProgramPlan> => ({
-  window: { from: DAY_0 + day, to: DAY_0 + to },
-})
-const LAST_30 = planOf(1, windowFrom(270, 320))
+import { ALWAYS, barsOf, DAY_0, DAYS, firstBars, LAST_30, planOf, windowFrom } from './programs.ts'
 
 test('the bars of a program are 200 days before its window, and its past part', () => {
   const { bars, first, bars_planned } = prepareProgram(planOf(1, windowFrom(250, 280)), DAYS)

@@ -3,13 +3,7 @@ import { prepareProgram } from '#core/program/prepare-program.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
 import { programProblems } from '#core/program/program-problems.ts'
 import type { Bars } from '#core/replay/bars.ts'
-import { ALWAYS, barsOf, DAY_0, firstBars, planOf } from './programs.ts'
-
-const DAYS = barsOf(Array.from({ length: 300 }, (_, i) => 100 + (i % 7)))
-const windowFrom = (day: number, to: number): Partial<ProgramPlan> => ({
-  window: { from: DAY_0 + day, to: DAY_0 + to },
-})
-const LAST_30 = planOf(1, windowFrom(270, 320))
+import { ALWAYS, DAYS, firstBars, LAST_30, planOf, windowFrom } from './programs.ts'
 
 /** The same bars with one value of a column changed. */
 const changed = (column: 'o' | 'h' | 'l' | 'c' | 'v', i: number, value: number): Bars => ({
@@ -23,89 +17,67 @@ const without = (from: number, to: number): Bars => {
   return { timeframeMs, t: keep(t), o: keep(o), h: keep(h), l: keep(l), c: keep(c), v: keep(v) }
 }
 
-test.each<[string, ProgramPlan, Bars, string]>([
+const WRONG = {
+  price: (at: string, what: string) =>
+    `the bar at ${at}T00:00:00Z must have prices above 0; its ${what}: correct the bars`,
+  volume: (at: string, what: string) =>
+    `the bar at ${at}T00:00:00Z must have a volume of 0 or more; it is ${what}: correct the bars`,
+  gap: (at: string, next: string) =>
+    `the bar at ${at}T00:00:00Z is missing in the part of the window that has happened, the next is at ` +
+    `${next}T00:00:00Z: provide every bar from the first day of the window on, or move the start of the window`,
+}
+
+test.each<[string, string, Bars, ProgramPlan?]>([
+  ['a zero price in its window', WRONG.price('2017-04-24', 'close is 0'), changed('c', 280, 0)],
   [
-    'for a zero price in its window',
-    LAST_30,
-    changed('c', 280, 0),
-    'the bar at 2017-04-24T00:00:00Z must have prices above 0; its close is 0: correct the bars',
-  ],
-  [
-    'for a price before its window that is no number',
-    LAST_30,
+    'a price before its window that is no number',
+    WRONG.price('2016-07-21', 'high is NaN'),
     changed('h', 3, Number.NaN),
-    'the bar at 2016-07-21T00:00:00Z must have prices above 0; its high is NaN: correct the bars',
   ],
+  ['an open that is negative', WRONG.price('2016-07-21', 'open is -7'), changed('o', 3, -7)],
   [
-    'for an open that is negative',
-    LAST_30,
-    changed('o', 3, -7),
-    'the bar at 2016-07-21T00:00:00Z must have prices above 0; its open is -7: correct the bars',
-  ],
-  [
-    'for an infinite price',
-    LAST_30,
+    'an infinite price',
+    WRONG.price('2016-07-21', 'low is Infinity'),
     changed('l', 3, Number.POSITIVE_INFINITY),
-    'the bar at 2016-07-21T00:00:00Z must have prices above 0; its low is Infinity: correct the bars',
   ],
+  ['a negative volume', WRONG.volume('2017-05-13', '-1'), changed('v', 299, -1)],
+  ['a blank volume', WRONG.volume('2017-04-14', 'blank'), changed('v', 270, Number.NaN)],
   [
-    'for a negative volume',
-    LAST_30,
-    changed('v', 299, -1),
-    'the bar at 2017-05-13T00:00:00Z must have a volume of 0 or more; it is -1: correct the bars',
-  ],
-  [
-    'for a blank volume',
-    LAST_30,
-    changed('v', 270, Number.NaN),
-    'the bar at 2017-04-14T00:00:00Z must have a volume of 0 or more; it is blank: correct the bars',
-  ],
-  [
-    'for volumes that are all zero',
-    LAST_30,
-    { ...DAYS, v: DAYS.v.map((v, i) => (i < 270 ? v : 0)) },
+    'volumes that are all zero',
     'no bar of the window has any volume, so there is no vwap: provide bars with volumes',
+    { ...DAYS, v: DAYS.v.map((v, i) => (i < 270 ? v : 0)) },
   ],
+  ['a gap in its window', WRONG.gap('2017-04-29', '2017-05-02'), without(285, 288)],
   [
-    'for a gap in its window',
-    LAST_30,
-    without(285, 288),
-    'the bar at 2017-04-29T00:00:00Z is missing in the part of the window that has happened, the next is at ' +
-      '2017-05-02T00:00:00Z: provide every bar from the first day of the window on, or move the start of the window',
-  ],
-  [
-    'for a window that begins before the bars',
+    'a window that begins before the bars',
+    WRONG.gap('2016-07-16', '2016-07-18'),
+    DAYS,
     planOf(1, windowFrom(-2, 10)),
-    DAYS,
-    'the bar at 2016-07-16T00:00:00Z is missing in the part of the window that has happened, the next is at ' +
-      '2016-07-18T00:00:00Z: provide every bar from the first day of the window on, or move the start of the window',
   ],
   [
-    'for a gap that reaches over the end of its window',
-    planOf(1, windowFrom(270, 290)),
+    'a gap over the end of its window',
+    WRONG.gap('2017-05-03', '2017-05-09'),
     without(289, 295),
-    'the bar at 2017-05-03T00:00:00Z is missing in the part of the window that has happened, the next is at ' +
-      '2017-05-09T00:00:00Z: provide every bar from the first day of the window on, or move the start of the window',
+    planOf(1, windowFrom(270, 290)),
   ],
   [
-    'for a window that ends before it begins',
-    planOf(1, windowFrom(270, 269)),
-    DAYS,
+    'a window that ends before it begins',
     'the window ends on 2017-04-13, before it begins on 2017-04-14: swap the two dates, or correct one',
-  ],
-  [
-    'for weights that do not sum to 1',
-    { ...LAST_30, tiers: [{ tier: 'core', weight: 1 + 2e-9, rule: ALWAYS }] },
     DAYS,
-    'the weights of the tiers must sum to 1, within 1e-9; they sum to 1.000000002: correct them',
+    planOf(1, windowFrom(270, 269)),
   ],
   [
-    'for a timeframe that does not divide the day',
-    LAST_30,
-    { ...DAYS, timeframeMs: 7 * 3_600_000 },
-    'a timeframe must divide the day of 86400000 ms; this one is 25200000 ms: provide bars of 1d or of a part of it',
+    'weights that do not sum to 1',
+    'the weights of the tiers must sum to 1, within 1e-9; they sum to 1.000000002: correct them',
+    DAYS,
+    { ...LAST_30, tiers: [{ tier: 'core', weight: 1 + 2e-9, rule: ALWAYS }] },
   ],
-])('a program is refused %s, with a sentence', (_, plan, bars, sentence) => {
+  [
+    'a timeframe that does not divide the day',
+    'a timeframe must divide the day of 86400000 ms; this one is 25200000 ms: provide bars of 1d or of a part of it',
+    { ...DAYS, timeframeMs: 7 * 3_600_000 },
+  ],
+])('a program is refused for %s: %s', (_, sentence, bars, plan = LAST_30) => {
   expect(programProblems(plan, bars)).toEqual([sentence])
   expect(() => prepareProgram(plan, bars)).toThrow(`program accumulation: ${sentence}`)
 })

@@ -1,5 +1,5 @@
-import { join } from 'node:path'
 // Programs for tests: the plan of the defaults, bars by hand, and random ones of both.
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { DAY_MS } from '#core/calendar.ts'
 import type { ProgramPlan, Tier, TierRule } from '#core/program/program.ts'
@@ -73,17 +73,20 @@ export function withCloses(bars: Bars, from: number, change: (close: number, i: 
   return { ...bars, c, h: c.map(close => close * 1.1), l: c.map(close => close * 0.9) }
 }
 
+/** 300 days, and plans whose window begins and ends on such a day. */
+export const DAYS = barsOf(Array.from({ length: 300 }, (_, i) => 100 + (i % 7)))
+export const windowFrom = (day: number, to: number): Partial<ProgramPlan> => ({
+  window: { from: DAY_0 + day, to: DAY_0 + to },
+})
+export const LAST_30 = planOf(1, windowFrom(270, 320))
+
 export const firstBars = (bars: Bars, count: number): Bars => sliceBars(bars, 0, count)
 
 // Quarters of a dollar, so that sums of closes are exact in any order, and a close on a band is on it for everybody.
 const closes = fc
   .array(
     fc.oneof({ arbitrary: fc.integer({ min: -6, max: 6 }), weight: 8 }, fc.integer({ min: -45, max: 60 })),
-    {
-      minLength: 12,
-      maxLength: 160,
-      size: 'max',
-    },
+    { minLength: 12, maxLength: 160, size: 'max' },
   )
   .map(moves => {
     let close = 400
@@ -116,9 +119,7 @@ const tiers = fc
 
 const pauses = fc.array(
   fc.tuple(fc.integer({ min: 0, max: 60 }), fc.option(fc.integer({ min: 0, max: 20 }))),
-  {
-    maxLength: 2,
-  },
+  { maxLength: 2 },
 )
 
 export type Program = { readonly plan: ProgramPlan; readonly bars: Bars; readonly cadence: number }

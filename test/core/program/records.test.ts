@@ -174,11 +174,7 @@ test('the deployments of a program add up to its basket', () => {
 const costs = { fee_bps: 100, slippage_bps: 0 }
 
 test('the deployments of a program are those that a hand computes', () => {
-  const plan = planOf(2, {
-    tiers: CORE_ONLY,
-    contribution_cadence_bars: 1,
-    costs,
-  })
+  const plan = planOf(2, { tiers: CORE_ONLY, contribution_cadence_bars: 1, costs })
   const data = prepareProgram(plan, barsOf([100, 200]))
   expect(renderDeploys(data)).toEqual([
     {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { Bars, Funding } from '#core/replay/bars.ts'
+import type { ReplayInput } from '#core/replay/replay.ts'
 import type { Bar, Decision, Strategy } from '#core/replay/strategy.ts'
 import type { Costs } from '#core/replay/trade.ts'
 import { HOUR_MS, handBars, handFunding, type Ohlc, START_MS, scripted, TIMEFRAME_MS } from './hand.ts'
@@ -85,3 +86,11 @@ function decide(wishes: readonly Wish[], bar: Bar): Decision {
   if (wish.act === 'flat') return { act: 'flat', why: wish.distance > 0.1 ? 'time' : 'signal' }
   return { act: wish.act, stop: bar.c * (wish.act === 'long' ? 1 - wish.distance : 1 + wish.distance) }
 }
+
+/** All that a replay needs. */
+export const arbitraryInput: fc.Arbitrary<ReplayInput<unknown>> = fc.record({
+  strategy: arbitraryStrategy,
+  bars: arbitraryBars,
+  funding: arbitraryFunding,
+  costs: arbitraryCosts,
+})

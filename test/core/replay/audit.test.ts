@@ -215,15 +215,15 @@ test('a result is not judged after the last bar, while the trade is open, or if 
 })
 
 test.each([
-  ['leverage and result', known, true],
-  ['an open trade with its leverage', { ...known, exit_time: null, account_return: null }, true],
-  ['a liquidation with its leverage', { leverage: 3, exit_reason: 'liquidation' as const }, true],
-  ['no leverage', { account_return: 0.05 }, false],
-  ['no leverage, but a stop that makes one', { stop: 97, account_return: 0.05 }, false],
-  ['no result', { leverage: 0.5 }, false],
-  ['an open trade without leverage', { exit_time: null, stop: 97 }, false],
-])('the result of a row with %s can be recomputed: $2', (_, change, expected) => {
-  expect(isRecomputable(trade(change))).toBe(expected)
+  ['with leverage and result', 'can', known],
+  ['that is open with its leverage', 'can', { ...known, exit_time: null, account_return: null }],
+  ['liquidated with its leverage', 'can', { leverage: 3, exit_reason: 'liquidation' as const }],
+  ['without leverage', 'cannot', { account_return: 0.05 }],
+  ['without leverage, but a stop that makes one', 'cannot', { stop: 97, account_return: 0.05 }],
+  ['without a result', 'cannot', { leverage: 0.5 }],
+  ['that is open without leverage', 'cannot', { exit_time: null, stop: 97 }],
+])('the result of a trade %s %s be recomputed', (_, verb, change) => {
+  expect(isRecomputable(trade(change))).toBe(verb === 'can')
 })
 
 test('rows that are not trades are reported once and not checked further', () => {

@@ -14,13 +14,13 @@ test('the search for the last time at or before an instant agrees with looking a
 const bars = handBars([still(1), still(2), null, still(3)])
 
 test.each([
-  ['its open', slot(1), 1],
-  ['its last millisecond', slot(2) - 1, 1],
-  ['the first millisecond of a gap', slot(2), -1],
-  ['the last millisecond of a gap', slot(3) - 1, -1],
-  ['before the first bar', slot(0) - 1, -1],
-  ['after the last bar', slot(4), -1],
-])('the bar that holds an instant is found at %s', (_, ms, index) => {
+  ['at the open of a bar', 1, slot(1)],
+  ['in the last millisecond of a bar', 1, slot(2) - 1],
+  ['in the first millisecond of a gap', -1, slot(2)],
+  ['in the last millisecond of a gap', -1, slot(3) - 1],
+  ['before the first bar', -1, slot(0) - 1],
+  ['after the last bar', -1, slot(4)],
+])('an instant %s belongs to the bar %i, where -1 is none', (_, index, ms) => {
   expect(barHolding(bars, ms)).toBe(index)
 })
 

@@ -6,7 +6,7 @@ import type { Funding } from '#core/replay/bars.ts'
 import { compareMarks, DUAL_MARKS_BOUND, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { arbitraryBars, arbitraryCosts, arbitraryFunding, arbitraryStrategy } from './arbitraries.ts'
+import { arbitraryInput } from './arbitraries.ts'
 import { DAY_0, HOUR_MS } from './hand.ts'
 import { realBars } from './real-bars.ts'
 import { REFERENCE } from './strategies.ts'
@@ -14,13 +14,6 @@ import { syntheticBars } from './synthetic-bars.ts'
 
 const marksOf = (input: ReplayInput<unknown>, { trades }: Replay<unknown>) =>
   markLedger({ ...input, id: input.strategy.id, trades, baseRisk: input.strategy.baseRisk })
-
-const arbitraryInput: fc.Arbitrary<ReplayInput<unknown>> = fc.record({
-  strategy: arbitraryStrategy,
-  bars: arbitraryBars,
-  funding: arbitraryFunding,
-  costs: arbitraryCosts,
-})
 
 test('the marks of the engine and those of the ledger agree on any bars, costs, funding and strategy, ruins and outages included', () => {
   forAll(400, arbitraryInput, input => {

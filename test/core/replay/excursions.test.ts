@@ -6,7 +6,7 @@ import { markLedger } from '#core/replay/marks.ts'
 import { replay } from '#core/replay/replay.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { arbitraryBars, arbitraryCosts, arbitraryFunding, arbitraryStrategy } from './arbitraries.ts'
+import { arbitraryInput } from './arbitraries.ts'
 import { FREE, HOUR_MS, handBars, slot, still, trade } from './hand.ts'
 
 const BASE_RISK = 0.02
@@ -55,30 +55,23 @@ test('an open trade has no excursion, and a ledger with one unknown leverage has
 })
 
 test('an excursion is at most 0 against and at least 0 for, and spans the result before costs', () => {
-  forAll(
-    200,
-    arbitraryStrategy,
-    arbitraryBars,
-    arbitraryFunding,
-    arbitraryCosts,
-    (strategy, market, funding, costs) => {
-      const input = { strategy, bars: market, funding, costs }
-      const trades = replay(input).trades
-      const marks = markLedger({ ...input, id: 'alder', trades, baseRisk: strategy.baseRisk })
-      const closed = marks.trades.filter(({ exit_time }) => exit_time !== null)
-      const all = excursionsOf(marks.trades, market, strategy.baseRisk)!
-      expect(all).toHaveLength(closed.length)
-      all.forEach(({ adverse, favourable }, i) => {
-        const { side, entry_price, exit_price, leverage } = closed[i]!
-        const move = (exit_price! / entry_price - 1) * (side === 'long' ? 1 : -1)
-        const inR = (move * leverage!) / strategy.baseRisk
-        expect(adverse).toBeLessThanOrEqual(0)
-        expect(favourable).toBeGreaterThanOrEqual(0)
-        expect(inR).toBeGreaterThanOrEqual(adverse - 1e-12)
-        expect(inR).toBeLessThanOrEqual(favourable + 1e-12)
-      })
-    },
-  )
+  forAll(200, arbitraryInput, input => {
+    const { strategy, bars: market } = input
+    const { trades } = replay(input)
+    const marks = markLedger({ ...input, id: 'alder', trades, baseRisk: strategy.baseRisk })
+    const closed = marks.trades.filter(({ exit_time }) => exit_time !== null)
+    const all = excursionsOf(marks.trades, market, strategy.baseRisk)!
+    expect(all).toHaveLength(closed.length)
+    all.forEach(({ adverse, favourable }, i) => {
+      const { side, entry_price, exit_price, leverage } = closed[i]!
+      const move = (exit_price! / entry_price - 1) * (side === 'long' ? 1 : -1)
+      const inR = (move * leverage!) / strategy.baseRisk
+      expect(adverse).toBeLessThanOrEqual(0)
+      expect(favourable).toBeGreaterThanOrEqual(0)
+      expect(inR).toBeGreaterThanOrEqual(adverse - 1e-12)
+      expect(inR).toBeLessThanOrEqual(favourable + 1e-12)
+    })
+  })
 })
 
 const ladder = (length: number) =>

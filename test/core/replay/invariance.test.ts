@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Bars, barAt, sliceBars } from '#core/replay/bars.ts'
 import type { StepEvent } from '#core/replay/events.ts'
 import {
@@ -12,6 +12,7 @@ import {
 import { type ReplayInput, startReplay } from '#core/replay/replay.ts'
 import { step } from '#core/replay/step.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
+import { NO_SHARED_DATA } from '../../support/shared-data.ts'
 import { HOUR_MS, handBars, handFunding, record, scripted, slot, still } from './hand.ts'
 import { realBars } from './real-bars.ts'
 import { REFERENCE } from './strategies.ts'
@@ -36,29 +37,34 @@ function savedEvents(input: ReplayInput<unknown>, every: number): StepEvent[] {
   }).flat()
 }
 
-describe.each([
+const CASES = [
   { kind: 'synthetic', bars: syntheticBars(5_000), longest: 1_500, every: 1 },
   { kind: 'real', bars: realBars, longest: 20_000, every: 97 },
-])('on $kind bars', ({ bars, longest, every }) => {
-  describe.skipIf(bars === null).each(REFERENCE)('%s', (_, strategy) => {
-    test('loses nothing when its state is saved', () => {
-      const input = inputOn(sliceBars(bars!, 0, longest), strategy)
-      expect(describeEventDifference(record(input).events, savedEvents(input, every))).toBeNull()
-    })
+].flatMap(market => REFERENCE.map(([name, strategy]) => ({ ...market, name, strategy })))
 
-    test.each([200, 1_000])(
-      'decides the same if it begins at bar %d, once it has forgotten its start',
-      start => {
-        const { events, result } = record(inputOn(bars!, strategy))
-        const late = sliceBars(bars!, start, bars!.t.length)
-        const from = firstOwnBar(late, result.trades, late.t[2 * strategy.warmupBars]!)!
-        const decided = decideBeside(strategy, late, result.trades)
-        expect(decided.filter(({ t }) => t >= from).length).toBeGreaterThan(5)
-        expect(describeDecisionDifference(decisionsOf(events), decided, from)).toBeNull()
-      },
-    )
-  })
-})
+test.for(CASES)(
+  'the state of $name loses nothing when it is saved, on $kind bars',
+  ({ bars, longest, every, strategy }, { skip }) => {
+    if (bars === null) return skip(NO_SHARED_DATA)
+    const input = inputOn(sliceBars(bars, 0, longest), strategy)
+    expect(describeEventDifference(record(input).events, savedEvents(input, every))).toBeNull()
+  },
+)
+
+test.for(CASES)(
+  '$name decides the same wherever it begins, once it has forgotten its start, on $kind bars',
+  ({ bars, strategy }, { skip }) => {
+    if (bars === null) return skip(NO_SHARED_DATA)
+    const { events, result } = record(inputOn(bars, strategy))
+    for (const start of [200, 1_000]) {
+      const late = sliceBars(bars, start, bars.t.length)
+      const from = firstOwnBar(late, result.trades, late.t[2 * strategy.warmupBars]!)!
+      const decided = decideBeside(strategy, late, result.trades)
+      expect(decided.filter(({ t }) => t >= from).length).toBeGreaterThan(5)
+      expect(describeDecisionDifference(decisionsOf(events), decided, from)).toBeNull()
+    }
+  },
+)
 
 const LONG = { kind: 'ordered', t: slot(3), act: 'long', price: 100, stop: 90, leverage: 1 } as const
 
@@ -71,51 +77,49 @@ test('a difference of events names the first bar that differs, also if one of th
   expect(describeEventDifference([{ ...LONG, stop: 91 }], [LONG])).toContain('2020-01-01T12:00:00Z')
 })
 
-describe('the decisions of a late start', () => {
-  const bars = handBars(Array.from({ length: 120 }, () => still(100)))
-  const LONG = { act: 'long', stop: 50 } as const
-  const FLAT = { act: 'flat', why: 'time' } as const
+const bars = handBars(Array.from({ length: 120 }, () => still(100)))
+const ENTER = { act: 'long', stop: 50 } as const
+const FLAT = { act: 'flat', why: 'time' } as const
 
-  /** The first difference of a run that begins at this slot, compared from `from` on. */
-  function difference(onBar: Strategy['onBar'], start: number, from: number, init = (): unknown => ({})) {
-    const strategy = scripted({}, { onBar, init })
-    const { events, result } = record({ ...inputOn(bars, strategy), funding: null })
-    const late = sliceBars(bars, start, bars.t.length)
-    return describeDecisionDifference(
-      decisionsOf(events),
-      decideBeside(strategy, late, result.trades),
-      firstOwnBar(late, result.trades, slot(from))!,
-    )
+/** The first difference of a run that begins at this slot, compared from `from` on. */
+function difference(onBar: Strategy['onBar'], start: number, from: number, init = (): unknown => ({})) {
+  const strategy = scripted({}, { onBar, init })
+  const { events, result } = record({ ...inputOn(bars, strategy), funding: null })
+  const late = sliceBars(bars, start, bars.t.length)
+  return describeDecisionDifference(
+    decisionsOf(events),
+    decideBeside(strategy, late, result.trades),
+    firstOwnBar(late, result.trades, slot(from))!,
+  )
+}
+
+test('the decisions of a late start are those of the whole run if the rule depends on the calendar', () => {
+  const phase = (t: number): number => Math.floor(t / bars.timeframeMs) % 20
+  const calendar: Strategy['onBar'] = (_, { t }) => (phase(t) === 0 ? ENTER : phase(t) === 10 ? FLAT : null)
+  expect(difference(calendar, 20, 20)).toBeNull()
+  expect(difference(calendar, 12, 12)).toBeNull()
+})
+
+test('the decisions of a late start differ if the rule counts its bars', () => {
+  const counting: Strategy['onBar'] = (state, _, position) => {
+    if ((state as { bars: number }).bars++ % 10 !== 0) return null
+    return position === null ? ENTER : FLAT
   }
+  expect(difference(counting, 15, 15, () => ({ bars: 0 }))).toMatch(
+    /^the first bar that differs is that of 2020-01-0/,
+  )
+})
 
-  test('the decisions of a late start are those of the whole run if the rule depends on the calendar', () => {
-    const phase = (t: number): number => Math.floor(t / bars.timeframeMs) % 20
-    const calendar: Strategy['onBar'] = (_, { t }) => (phase(t) === 0 ? LONG : phase(t) === 10 ? FLAT : null)
-    expect(difference(calendar, 20, 20)).toBeNull()
-    expect(difference(calendar, 12, 12)).toBeNull()
-  })
-
-  test('the decisions of a late start differ if the rule counts its bars', () => {
-    const counting: Strategy['onBar'] = (state, _, position) => {
-      if ((state as { bars: number }).bars++ % 10 !== 0) return null
-      return position === null ? LONG : FLAT
-    }
-    expect(difference(counting, 15, 15, () => ({ bars: 0 }))).toMatch(
-      /^the first bar that differs is that of 2020-01-0/,
-    )
-  })
-
-  test('the decisions of a late start are compared from the first bar that is in no trade begun before', () => {
-    const [entry, exit] = [slot(10), slot(30)]
-    const trade = { side: 'long', entry_time: entry, exit_time: exit, stop: 50 } as const
-    const trades = [
-      { ...trade, entry_price: 100, exit_price: 100, exit_reason: 'time', leverage: 1, account_return: 0 },
-    ] as const
-    expect(firstOwnBar(bars, trades, slot(5))).toBe(slot(5))
-    expect(firstOwnBar(bars, trades, slot(10))).toBe(slot(10))
-    expect(firstOwnBar(bars, trades, slot(11))).toBe(exit)
-    expect(firstOwnBar(sliceBars(bars, 0, 20), trades, slot(11))).toBeNull()
-  })
+test('the decisions of a late start are compared from the first bar that is in no trade begun before', () => {
+  const [entry, exit] = [slot(10), slot(30)]
+  const trade = { side: 'long', entry_time: entry, exit_time: exit, stop: 50 } as const
+  const trades = [
+    { ...trade, entry_price: 100, exit_price: 100, exit_reason: 'time', leverage: 1, account_return: 0 },
+  ] as const
+  expect(firstOwnBar(bars, trades, slot(5))).toBe(slot(5))
+  expect(firstOwnBar(bars, trades, slot(10))).toBe(slot(10))
+  expect(firstOwnBar(bars, trades, slot(11))).toBe(exit)
+  expect(firstOwnBar(sliceBars(bars, 0, 20), trades, slot(11))).toBeNull()
 })
 
 test('noise continues the bars with possible ones', () => {

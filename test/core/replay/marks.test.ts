@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { markLedger } from '#core/replay/marks.ts'
 import type { Trade } from '#core/replay/trade.ts'
@@ -90,46 +90,44 @@ test('an open trade of unknown leverage is worth nothing until its exit, where i
   expect(marks.trades[0]).toMatchObject({ marking: 'realised', leverage: null, leverage_from: null })
 })
 
-describe('trades in the order of time', () => {
-  const bars = [...flatDay(100), ...flatDay(100)]
-  const short = (from: number, to: number, account_return: number): Trade =>
-    trade({ entry_time: slot(from), exit_time: slot(to), leverage: 1, account_return })
+const flat = [...flatDay(100), ...flatDay(100)]
+const short = (from: number, to: number, account_return: number): Trade =>
+  trade({ entry_time: slot(from), exit_time: slot(to), leverage: 1, account_return })
 
-  test('trades that begin and end on the same day need no mark', () => {
-    expectClose(mark([short(1, 2, 0.1), short(3, 4, -0.2)], { bars }).daily.values, [1.1 * 0.8 - 1, 0])
-  })
+test('trades that begin and end on the same day need no mark', () => {
+  expectClose(mark([short(1, 2, 0.1), short(3, 4, -0.2)], { bars: flat }).daily.values, [1.1 * 0.8 - 1, 0])
+})
 
-  test('trades compound: the exit comes before the entry at the same instant', () => {
-    // If the entry came first, the second would be sized on 1 and not on 1.1.
-    const marks = mark([short(1, 2, 0.1), short(2, 3, 0.1)], { bars })
-    expect(marks.equity[0]).toBeCloseTo(1.21, 14)
-  })
+test('trades compound: the exit comes before the entry at the same instant', () => {
+  // If the entry came first, the second would be sized on 1 and not on 1.1.
+  const marks = mark([short(1, 2, 0.1), short(2, 3, 0.1)], { bars: flat })
+  expect(marks.equity[0]).toBeCloseTo(1.21, 14)
+})
 
-  test('a trade may have no duration: it enters before it exits, and ends before the next', () => {
-    const marks = mark([short(2, 2, 0.1), short(2, 2, 0.1), short(2, 3, 0.1)], { bars })
-    expect(marks.equity[0]).toBeCloseTo(1.331, 14)
-  })
+test('a trade may have no duration: it enters before it exits, and ends before the next', () => {
+  const marks = mark([short(2, 2, 0.1), short(2, 2, 0.1), short(2, 3, 0.1)], { bars: flat })
+  expect(marks.equity[0]).toBeCloseTo(1.331, 14)
+})
 
-  test('trades are taken by their times, in whatever order the ledger has them', () => {
-    const ledger = [short(1, 2, 0.1), short(2, 3, -0.2), short(4, 8, 0.3)]
-    const forwards = mark(ledger, { bars })
-    expect(mark(ledger.toReversed(), { bars })).toEqual(forwards)
-    expect(forwards.trades.map(({ entry_time }) => entry_time)).toEqual([slot(1), slot(2), slot(4)])
-  })
+test('trades are taken by their times, in whatever order the ledger has them', () => {
+  const ledger = [short(1, 2, 0.1), short(2, 3, -0.2), short(4, 8, 0.3)]
+  const forwards = mark(ledger, { bars: flat })
+  expect(mark(ledger.toReversed(), { bars: flat })).toEqual(forwards)
+  expect(forwards.trades.map(({ entry_time }) => entry_time)).toEqual([slot(1), slot(2), slot(4)])
+})
 
-  test('an exit at midnight belongs to the day that begins', () => {
-    expectClose(mark([short(1, 6, 0.1)], { bars }).daily.values, [0, 0.1])
-    expectClose(mark([{ ...short(1, 6, 0.1), exit_time: slot(6) - 1 }], { bars }).daily.values, [0.1, 0])
-  })
+test('an exit at midnight belongs to the day that begins', () => {
+  expectClose(mark([short(1, 6, 0.1)], { bars: flat }).daily.values, [0, 0.1])
+  expectClose(mark([{ ...short(1, 6, 0.1), exit_time: slot(6) - 1 }], { bars: flat }).daily.values, [0.1, 0])
+})
 
-  test('trades that overlap are refused, naming both', () => {
-    expect(() => mark([short(3, 5, 0.1), short(1, 4, 0.1)], { bars })).toThrow(
-      'strategy alder: trade 0 of the ledger enters while trade 1 is open until 2020-01-01T16:00:00Z',
-    )
-    expect(() =>
-      mark([short(3, 5, 0.1), { ...short(1, 4, 0), exit_time: null, exit_price: null }], { bars }),
-    ).toThrow('trade 1 is open until the end')
-  })
+test('trades that overlap are refused, naming both', () => {
+  expect(() => mark([short(3, 5, 0.1), short(1, 4, 0.1)], { bars: flat })).toThrow(
+    'strategy alder: trade 0 of the ledger enters while trade 1 is open until 2020-01-01T16:00:00Z',
+  )
+  expect(() =>
+    mark([short(3, 5, 0.1), { ...short(1, 4, 0), exit_time: null, exit_price: null }], { bars: flat }),
+  ).toThrow('trade 1 is open until the end')
 })
 
 test('a day without bars returns 0 and is listed, and its events count on the next day', () => {
@@ -147,22 +145,20 @@ test('a day that lost its last bars differs from one without bars: an exit in th
   )
 })
 
-describe('the first day of the series', () => {
-  const bars = [...flatDay(110), ...flatDay(121), ...flatDay(121)]
-  const held = trade({ leverage: 1, exit_time: slot(13), exit_price: 121, account_return: 0.21 })
+const rising = [...flatDay(110), ...flatDay(121), ...flatDay(121)]
+const risen = trade({ leverage: 1, exit_time: slot(13), exit_price: 121, account_return: 0.21 })
 
-  test('the first day of the series cuts it: the returns after it are the same as without the cut', () => {
-    const whole = mark([held], { bars })
-    const cut = mark([held], { bars, from: DAY_0 + 1 })
-    expect(cut.daily.first).toBe(DAY_0 + 1)
-    expect(Array.from(cut.daily.values)).toEqual(Array.from(whole.daily.values.slice(1)))
-  })
+test('the first day of the series cuts it: the returns after it are the same as without the cut', () => {
+  const whole = mark([risen], { bars: rising })
+  const cut = mark([risen], { bars: rising, from: DAY_0 + 1 })
+  expect(cut.daily.first).toBe(DAY_0 + 1)
+  expect(Array.from(cut.daily.values)).toEqual(Array.from(whole.daily.values.slice(1)))
+})
 
-  test('a first day of the series outside the bars is refused', () => {
-    expect(() => mark([held], { bars, from: DAY_0 + 3 })).toThrow(
-      'strategy alder: the inception must be a day',
-    )
-  })
+test('a first day of the series outside the bars is refused', () => {
+  expect(() => mark([risen], { bars: rising, from: DAY_0 + 3 })).toThrow(
+    'strategy alder: the inception must be a day',
+  )
 })
 
 test('a close that is not a price is refused: it must not look like a day without bars', () => {
@@ -172,118 +168,112 @@ test('a close that is not a price is refused: it must not look like a day withou
   expect(() => markLedger(input)).toThrow('strategy alder: bar 3')
 })
 
-describe('laws', () => {
-  const price = fc.double({ min: 80, max: 120, noNaN: true })
-  const bars = fc.array(price, { minLength: 24, maxLength: 60 })
+const price = fc.double({ min: 80, max: 120, noNaN: true })
+const anyCloses = fc.array(price, { minLength: 24, maxLength: 60 })
 
-  test('the product of 1 + ret over the life of a trade is 1 + R', () => {
-    const leverage = fc.double({ min: 0.1, max: 3, noNaN: true })
-    const result = fc.integer({ min: -90, max: 200 }).map(percent => percent / 100)
-    const side = fc.constantFrom('long' as const, 'short' as const)
-    forAll(bars, leverage, result, side, (closes, lever, account_return, direction) => {
-      const end = slot(closes.length - 1)
-      const held = trade({ side: direction, leverage: lever, exit_time: end, account_return })
-      const { daily, trades } = mark([held], { bars: closes.map(still), costs: COSTLY })
-      const product = daily.values.reduce((total, ret) => total * (1 + ret), 1)
-      expect(product).toBeCloseTo(1 + trades[0]!.account_return!, 9)
-    })
-  })
-
-  test('a ledger without trades returns 0 on every day', () => {
-    forAll(bars, closes => {
-      expect(mark([], { bars: closes.map(still) }).daily.values.every(ret => Object.is(ret, 0))).toBe(true)
-    })
+test('the product of 1 + ret over the life of a trade is 1 + R', () => {
+  const leverage = fc.double({ min: 0.1, max: 3, noNaN: true })
+  const result = fc.integer({ min: -90, max: 200 }).map(percent => percent / 100)
+  const side = fc.constantFrom('long' as const, 'short' as const)
+  forAll(anyCloses, leverage, result, side, (closes, lever, account_return, direction) => {
+    const end = slot(closes.length - 1)
+    const held = trade({ side: direction, leverage: lever, exit_time: end, account_return })
+    const { daily, trades } = mark([held], { bars: closes.map(still), costs: COSTLY })
+    const product = daily.values.reduce((total, ret) => total * (1 + ret), 1)
+    expect(product).toBeCloseTo(1 + trades[0]!.account_return!, 9)
   })
 })
 
-describe('overlapping trades, if they are allowed', () => {
-  const bars = [...flatDay(100), ...flatDay(110)]
-
-  test('overlapping trades, if they are allowed, are sized on the equity with the others marked at the new entry price', () => {
-    // The first, leverage 1 from 100, is worth 0.1 when the second enters at 110: 1.1 * 0.5 for the second.
-    const first = trade({ leverage: 1, exit_time: slot(9), exit_price: 110, account_return: 0.1 })
-    const second = trade({
-      leverage: 1,
-      entry_time: slot(7),
-      entry_price: 110,
-      exit_time: slot(8),
-      exit_price: 165,
-      account_return: 0.5,
-    })
-    const marks = mark([first, second], { bars, allowOverlap: true })
-    expect(marks.equity[1]).toBeCloseTo(1 + 0.1 + 1.1 * 0.5, 14)
-  })
-
-  test('overlapping trades that enter at the same instant, the parts of one position, are sized on the same equity', () => {
-    const part = (to: number, account_return: number): Trade =>
-      trade({ leverage: 0.5, exit_time: slot(to), account_return })
-    const marks = mark([part(3, 0.05), part(8, 0.03)], { bars, allowOverlap: true, costs: COSTLY })
-    // Each entry commission is 0.5 * 0.001; at day 0 the first part is closed, the other stands at its entry
-    // price.
-    expectClose(marks.equity, [1 + 0.05 - 0.0005, 1 + 0.05 + 0.03])
+test('a ledger without trades returns 0 on every day', () => {
+  forAll(anyCloses, closes => {
+    expect(mark([], { bars: closes.map(still) }).daily.values.every(ret => Object.is(ret, 0))).toBe(true)
   })
 })
 
-describe('ruin', () => {
-  const bars = [...flatDay(100), ...stillBars(100, 49, 120, 120, 120, 120), ...flatDay(120)]
-  const doubled = trade({ leverage: 2, exit_time: slot(13), exit_price: 120, account_return: 0.4 })
+const twoDays = [...flatDay(100), ...flatDay(110)]
 
-  test('ruin at any close, not only the last of a day, liquidates what is open and ends the ledger', () => {
-    // Leverage 2 from 100: at 49 the account would stand at -0.02.
-    const later = trade({ leverage: 1, entry_time: slot(14), exit_time: slot(15), account_return: 0.1 })
-    const marks = mark([doubled, later], { bars })
-    expectClose(marks.daily.values, [0, -1, 0])
-    expect(marks).toMatchObject({ ruined_on: DAY_0 + 1, trades_after_ruin: 1 })
-    expect(marks.trades).toMatchObject([
-      {
-        exit_time: slot(7),
-        exit_price: 49,
-        exit_reason: 'liquidation',
-        account_return: -1,
-        return_per_notional: -0.5,
-      },
-    ])
+test('overlapping trades, if they are allowed, are sized on the equity with the others marked at the new entry price', () => {
+  // The first, leverage 1 from 100, is worth 0.1 when the second enters at 110: 1.1 * 0.5 for the second.
+  const first = trade({ leverage: 1, exit_time: slot(9), exit_price: 110, account_return: 0.1 })
+  const second = trade({
+    leverage: 1,
+    entry_time: slot(7),
+    entry_price: 110,
+    exit_time: slot(8),
+    exit_price: 165,
+    account_return: 0.5,
   })
+  const marks = mark([first, second], { bars: twoDays, allowOverlap: true })
+  expect(marks.equity[1]).toBeCloseTo(1 + 0.1 + 1.1 * 0.5, 14)
+})
 
-  test('ruin by a result of -1 or worse is a liquidation of exactly -1', () => {
-    const marks = mark([{ ...doubled, exit_time: slot(3), exit_reason: 'stop', account_return: -1.3 }], {
-      bars,
-    })
-    expectClose(marks.equity, [0, 0, 0])
-    expect(marks.trades[0]).toMatchObject({
-      exit_time: slot(3),
+test('overlapping trades that enter at the same instant, the parts of one position, are sized on the same equity', () => {
+  const part = (to: number, account_return: number): Trade =>
+    trade({ leverage: 0.5, exit_time: slot(to), account_return })
+  const marks = mark([part(3, 0.05), part(8, 0.03)], { bars: twoDays, allowOverlap: true, costs: COSTLY })
+  // Each entry commission is 0.5 * 0.001; at day 0 the first part is closed, the other stands at its entry
+  // price.
+  expectClose(marks.equity, [1 + 0.05 - 0.0005, 1 + 0.05 + 0.03])
+})
+
+const crash = [...flatDay(100), ...stillBars(100, 49, 120, 120, 120, 120), ...flatDay(120)]
+const doubled = trade({ leverage: 2, exit_time: slot(13), exit_price: 120, account_return: 0.4 })
+
+test('ruin at any close, not only the last of a day, liquidates what is open and ends the ledger', () => {
+  // Leverage 2 from 100: at 49 the account would stand at -0.02.
+  const later = trade({ leverage: 1, entry_time: slot(14), exit_time: slot(15), account_return: 0.1 })
+  const marks = mark([doubled, later], { bars: crash })
+  expectClose(marks.daily.values, [0, -1, 0])
+  expect(marks).toMatchObject({ ruined_on: DAY_0 + 1, trades_after_ruin: 1 })
+  expect(marks.trades).toMatchObject([
+    {
+      exit_time: slot(7),
+      exit_price: 49,
       exit_reason: 'liquidation',
       account_return: -1,
-    })
-    expect(marks.ruined_on).toBe(DAY_0)
-  })
+      return_per_notional: -0.5,
+    },
+  ])
+})
 
-  test('ruin leaves nothing to size an entry on, even before the next close', () => {
-    const ruined = { ...doubled, exit_time: slot(3), account_return: -1 }
-    const next = trade({ leverage: 1, entry_time: slot(3), exit_time: slot(4), account_return: 5 })
-    const marks = mark([ruined, next], { bars })
-    expectClose(marks.equity, [0, 0, 0])
-    expect(marks).toMatchObject({ ruined_on: DAY_0, trades_after_ruin: 1 })
+test('ruin by a result of -1 or worse is a liquidation of exactly -1', () => {
+  const marks = mark([{ ...doubled, exit_time: slot(3), exit_reason: 'stop', account_return: -1.3 }], {
+    bars: crash,
   })
+  expectClose(marks.equity, [0, 0, 0])
+  expect(marks.trades[0]).toMatchObject({
+    exit_time: slot(3),
+    exit_reason: 'liquidation',
+    account_return: -1,
+  })
+  expect(marks.ruined_on).toBe(DAY_0)
+})
 
-  test('ruin of overlapping trades leaves each what it was worth', () => {
-    // At 49: long -1.02 of the account; a short from 100, leverage 0.01, +0.0051. Together below -1.
-    const hedge = trade({
-      side: 'short',
-      leverage: 0.01,
-      exit_time: slot(14),
-      exit_price: 120,
-      account_return: 0,
-    })
-    const marks = mark([doubled, hedge], { bars, allowOverlap: true })
-    expect(marks.trades.map(({ exit_reason }) => exit_reason)).toEqual(['liquidation', 'liquidation'])
-    expect(marks.trades[0]!.account_return).toBe(-1)
-    expect(marks.trades[1]!.account_return).toBeCloseTo(0.0051, 14)
-  })
+test('ruin leaves nothing to size an entry on, even before the next close', () => {
+  const ruined = { ...doubled, exit_time: slot(3), account_return: -1 }
+  const next = trade({ leverage: 1, entry_time: slot(3), exit_time: slot(4), account_return: 5 })
+  const marks = mark([ruined, next], { bars: crash })
+  expectClose(marks.equity, [0, 0, 0])
+  expect(marks).toMatchObject({ ruined_on: DAY_0, trades_after_ruin: 1 })
+})
 
-  test('ruin does not occur if no close and no exit brings the account to 0', () => {
-    expect(mark([{ ...doubled, leverage: 1.9 }], { bars }).ruined_on).toBeNull()
+test('ruin of overlapping trades leaves each what it was worth', () => {
+  // At 49: long -1.02 of the account; a short from 100, leverage 0.01, +0.0051. Together below -1.
+  const hedge = trade({
+    side: 'short',
+    leverage: 0.01,
+    exit_time: slot(14),
+    exit_price: 120,
+    account_return: 0,
   })
+  const marks = mark([doubled, hedge], { bars: crash, allowOverlap: true })
+  expect(marks.trades.map(({ exit_reason }) => exit_reason)).toEqual(['liquidation', 'liquidation'])
+  expect(marks.trades[0]!.account_return).toBe(-1)
+  expect(marks.trades[1]!.account_return).toBeCloseTo(0.0051, 14)
+})
+
+test('ruin does not occur if no close and no exit brings the account to 0', () => {
+  expect(mark([{ ...doubled, leverage: 1.9 }], { bars: crash }).ruined_on).toBeNull()
 })
 
 const aTrade = fc.record({

@@ -57,15 +57,11 @@ function readDailyEquity(): Map<number, number> {
   return new Map(rows.map(row => [toEpochDay(toMs(row[0]!)), Number(row[1])]))
 }
 
+const marksOf = (trades: readonly Trade[]) =>
+  markLedger({ id: 'oracle', trades, bars: realBars!, funding: null, costs: COSTS, baseRisk: 0.02 })
+
 const worstDifference = (trades: readonly Trade[]): number => {
-  const marks = markLedger({
-    id: 'oracle',
-    trades,
-    bars: realBars!,
-    funding: null,
-    costs: COSTS,
-    baseRisk: 0.02,
-  })
+  const marks = marksOf(trades)
   const expected = readDailyEquity()
   return marks.equity.reduce((worst, equity, i) => {
     const other = expected.get(marks.daily.first + i)! / CASH
@@ -73,48 +69,31 @@ const worstDifference = (trades: readonly Trade[]): number => {
   }, 0)
 }
 
-test.skipIf(sharedData === null)(
-  'the marks of a ledger are the equity that another program had at each close',
+const onSharedData = test.skipIf(sharedData === null)
+
+onSharedData(
+  'the marks of a ledger are the equity that another program had at each close, and end in its final one',
   () => {
     expect(worstDifference(readLedger())).toBeLessThan(1e-9)
+    const { trades, equity } = marksOf(readLedger())
+    expect(trades).toHaveLength(145)
+    expect((equity.at(-1)! * CASH) / FINAL_EQUITY).toBeCloseTo(1, 11)
   },
 )
 
-test.skipIf(sharedData === null)('the marks of a ledger end in the final equity of another program', () => {
-  const marks = markLedger({
-    id: 'oracle',
-    trades: readLedger(),
-    bars: realBars!,
-    funding: null,
-    costs: COSTS,
-    baseRisk: 0.02,
-  })
-  expect(marks.trades).toHaveLength(145)
-  expect((marks.equity.at(-1)! * CASH) / FINAL_EQUITY).toBeCloseTo(1, 11)
-})
-
-test.skipIf(sharedData === null)(
+onSharedData(
   'the marks of a ledger without account returns, from prices and commission, are the equity of another program',
   () => {
-    expect(worstDifference(readLedger().map(trade => ({ ...trade, account_return: null })))).toBeLessThan(
-      1e-9,
-    )
+    const trades = readLedger().map(trade => ({ ...trade, account_return: null }))
+    expect(worstDifference(trades)).toBeLessThan(1e-9)
   },
 )
 
-test.skipIf(sharedData === null)(
+onSharedData(
   'the marks of a ledger without leverage, which follows from the returns, end in the equity of another program',
   () => {
     // Most trades move far enough for it; the others are booked at their exit, so days inside them differ.
-    const trades = readLedger().map(trade => ({ ...trade, leverage: null, stop: null }))
-    const marks = markLedger({
-      id: 'oracle',
-      trades,
-      bars: realBars!,
-      funding: null,
-      costs: COSTS,
-      baseRisk: 0.02,
-    })
+    const marks = marksOf(readLedger().map(trade => ({ ...trade, leverage: null, stop: null })))
     const inferred = marks.trades.filter(trade => trade.marking === 'daily')
     expect(inferred.length).toBeGreaterThan(100)
     const known = readLedger()
@@ -126,6 +105,6 @@ test.skipIf(sharedData === null)(
   },
 )
 
-test.skipIf(sharedData === null)('the ledger of another program passes the audit against the bars', () => {
+onSharedData('the ledger of another program passes the audit against the bars', () => {
   expect(auditLedger({ ...GROUND, trades: readLedger() })).toEqual([])
 })

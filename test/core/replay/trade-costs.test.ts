@@ -1,6 +1,5 @@
 // What costs took of trades, and the account at twice the costs: against a hand, against the engine, and by laws.
-import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { isUndefined } from '#core/figures/figure.ts'
 import { fundDueDiligence } from '#core/figures/strategy-figures.ts'
@@ -10,7 +9,7 @@ import { type ReplayInput, replay } from '#core/replay/replay.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import { costData } from '#core/replay/trade-costs.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { arbitraryBars, arbitraryCosts, arbitraryFunding, arbitraryStrategy } from './arbitraries.ts'
+import { arbitraryBars, arbitraryCosts, arbitraryFunding, arbitraryInput } from './arbitraries.ts'
 import { COSTLY, DAY_0, FREE, flatDay, handBars, handFunding, scripted, slot, still, trade } from './hand.ts'
 
 const BASE_RISK = 0.02
@@ -30,13 +29,6 @@ const twiceTheCosts = (costs: Costs): Costs => ({
   ...costs,
   commission_bps_per_side: 2 * costs.commission_bps_per_side,
   slippage_ticks: 2 * costs.slippage_ticks,
-})
-
-const arbitraryInput: fc.Arbitrary<ReplayInput<unknown>> = fc.record({
-  strategy: arbitraryStrategy,
-  bars: arbitraryBars,
-  funding: arbitraryFunding,
-  costs: arbitraryCosts,
 })
 
 const figuresOf = (data: ReturnType<typeof costData>, daily = data!.doubled) =>
@@ -155,48 +147,51 @@ test('the shares of the costs sum to what was lost between the results before an
   })
 })
 
-describe('what can go wrong', () => {
-  const bars = handBars([...flatDay(100), still(100)])
-  const market = { id: 'alder', bars, funding: null, costs: COSTLY, baseRisk: BASE_RISK }
-  const markedCosts = (...trades: readonly Trade[]) =>
-    costData({
-      ...market,
-      trades: markLedger({ ...market, trades, allowOverlap: true }).trades,
-      from: DAY_0,
-    })
-
-  test('the costs are unknown if one trade has an unknown leverage', () => {
-    const known = trade({ leverage: 1, account_return: 0.1 })
-    expect(markedCosts(known, trade({ account_return: 0.0001, exit_price: 100 }))).toBeNull()
+const flatMarket = {
+  id: 'alder',
+  bars: handBars([...flatDay(100), still(100)]),
+  funding: null,
+  costs: COSTLY,
+  baseRisk: BASE_RISK,
+}
+const markedCosts = (...trades: readonly Trade[]) =>
+  costData({
+    ...flatMarket,
+    trades: markLedger({ ...flatMarket, trades, allowOverlap: true }).trades,
+    from: DAY_0,
   })
 
-  test('the costs of no trades have no shares, and an account that stays as it is', () => {
-    const costs = figuresOf(markedCosts())
-    expect(costs.fees_pct_of_gross_profit).toEqual({ undefinedBecause: 'no_trades' })
-    expect(costs.at_twice_the_costs).toMatchObject({ net_return_pct: 0, max_drawdown_pct: 0 })
-  })
+test('the costs are unknown if one trade has an unknown leverage', () => {
+  const known = trade({ leverage: 1, account_return: 0.1 })
+  expect(markedCosts(known, trade({ account_return: 0.0001, exit_price: 100 }))).toBeNull()
+})
 
-  test('an account that survives its costs once and not twice is ruined', () => {
-    const { at_twice_the_costs } = figuresOf(markedCosts(trade({ leverage: 15, account_return: -0.75 })))
-    expect(at_twice_the_costs).toMatchObject({
-      net_return_pct: -100,
-      max_drawdown_pct: -100,
-      sharpe_daily_annualized: { undefinedBecause: 'ruin' },
-    })
-  })
+test('the costs of no trades have no shares, and an account that stays as it is', () => {
+  const costs = figuresOf(markedCosts())
+  expect(costs.fees_pct_of_gross_profit).toEqual({ undefinedBecause: 'no_trades' })
+  expect(costs.at_twice_the_costs).toMatchObject({ net_return_pct: 0, max_drawdown_pct: 0 })
+})
 
-  test('a slippage of more than the price ruins the account at twice the costs', () => {
-    const wide = { ...market, costs: { ...COSTLY, tick_size: 1000 } }
-    const short = trade({ side: 'short', leverage: 1, account_return: 0.1 })
-    const data = costData({ ...wide, trades: markLedger({ ...wide, trades: [short] }).trades })
-    expect(figuresOf(data).at_twice_the_costs.net_return_pct).toBe(-100)
+test('an account that survives its costs once and not twice is ruined', () => {
+  const { at_twice_the_costs } = figuresOf(markedCosts(trade({ leverage: 15, account_return: -0.75 })))
+  expect(at_twice_the_costs).toMatchObject({
+    net_return_pct: -100,
+    max_drawdown_pct: -100,
+    sharpe_daily_annualized: { undefinedBecause: 'ruin' },
   })
+})
 
-  test('trades that overlap are marked with their costs as they were', () => {
-    const data = markedCosts(
-      trade({ leverage: 0.5, account_return: 0.01 }),
-      trade({ leverage: 0.5, account_return: 0.02, entry_time: slot(2), exit_time: slot(4) }),
-    )
-    expect(data?.trades.map(({ result }) => result)).toEqual([0.01, 0.02])
-  })
+test('a slippage of more than the price ruins the account at twice the costs', () => {
+  const wide = { ...flatMarket, costs: { ...COSTLY, tick_size: 1000 } }
+  const short = trade({ side: 'short', leverage: 1, account_return: 0.1 })
+  const data = costData({ ...wide, trades: markLedger({ ...wide, trades: [short] }).trades })
+  expect(figuresOf(data).at_twice_the_costs.net_return_pct).toBe(-100)
+})
+
+test('trades that overlap are marked with their costs as they were', () => {
+  const data = markedCosts(
+    trade({ leverage: 0.5, account_return: 0.01 }),
+    trade({ leverage: 0.5, account_return: 0.02, entry_time: slot(2), exit_time: slot(4) }),
+  )
+  expect(data?.trades.map(({ result }) => result)).toEqual([0.01, 0.02])
 })

@@ -1,6 +1,6 @@
 // Arrow and Parquet carry the numbers of the text formats, to the last bit, in columns that have types.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DEFAULT_PARAMS, type Params, PERIODS } from '#core/contract/parameters.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
@@ -40,18 +40,22 @@ function expectSameCells(id: ResourceId, snapshot: Snapshot, format: BinaryForma
   expect(differing).toEqual([])
 }
 
-describe.each(BINARY_FORMATS)('%s', format => {
-  test('an export as %s has every cell of the CSV, to the last bit, and null where CSV is empty', () => {
+test.each(BINARY_FORMATS)(
+  'an export as %s has every cell of the CSV, to the last bit, and null where CSV is empty',
+  format => {
     forAll(40, anySnapshot, given, (snapshot, params) => expectSameCells('export', snapshot, format, params))
-  })
+  },
+)
 
-  test('a ledger as %s has every cell of the CSV, to the last bit', () => {
-    forAll(40, anySnapshot, snapshot => {
-      for (const { id } of snapshot.strategies) expectSameCells('trades', snapshot, format, { sid: id })
-    })
+test.each(BINARY_FORMATS)('a ledger as %s has every cell of the CSV, to the last bit', format => {
+  forAll(40, anySnapshot, snapshot => {
+    for (const { id } of snapshot.strategies) expectSameCells('trades', snapshot, format, { sid: id })
   })
+})
 
-  test('returns, curve and rolling years as %s have every cell of the CSV, to the last bit', () => {
+test.each(BINARY_FORMATS)(
+  'returns, curve and rolling years as %s have every cell of the CSV, to the last bit',
+  format => {
     const any = fc.tuple(anySnapshot, given)
     forAll(20, any, ([snapshot, params]) => {
       for (const sid of snapshot.strategies.map(({ id }) => id))
@@ -60,42 +64,45 @@ describe.each(BINARY_FORMATS)('%s', format => {
     })
     const daily = Array.from({ length: 400 }, (_, i) => (i < 370 ? 0 : 0.02 * Math.sin(i * i)))
     expectSameCells('rolling', handSnapshot([{ id: 'alder', returns: daily }]), format, { sid: 'alder' })
+  },
+)
+
+test.each(BINARY_FORMATS)('benchmark, matrix and catalogue as %s have every cell of the CSV', format => {
+  forAll(40, anySnapshot, given, (snapshot, params) => {
+    const benchmarks = snapshot.strategies.map(({ instrument, daily }) => ({ instrument, daily }))
+    expectSameCells('benchmark', { ...snapshot, benchmarks: benchmarks.slice(0, 1) }, format, {})
+    expectSameCells('correlation', snapshot, format, params)
+    const strategies = snapshot.strategies.map(each => ({ ...each, name: each.id, blurb: null }))
+    expectSameCells('strategies', { ...snapshot, strategies }, format, {})
   })
+})
 
-  test('benchmark, matrix and catalogue as %s have every cell of the CSV', () => {
-    forAll(40, anySnapshot, given, (snapshot, params) => {
-      const benchmarks = snapshot.strategies.map(({ instrument, daily }) => ({ instrument, daily }))
-      expectSameCells('benchmark', { ...snapshot, benchmarks: benchmarks.slice(0, 1) }, format, {})
-      expectSameCells('correlation', snapshot, format, params)
-      const strategies = snapshot.strategies.map(each => ({ ...each, name: each.id, blurb: null }))
-      expectSameCells('strategies', { ...snapshot, strategies }, format, {})
-    })
+test.each(BINARY_FORMATS)('the same question as %s has the same bytes whenever it is asked', format => {
+  forAll(20, anySnapshot, given, (snapshot, params) => {
+    for (const id of ['export', 'trades'] as const) {
+      const wanted = { ...params, sid: 's0', format }
+      const again = render(id, structuredClone(snapshot), wanted)
+      expect(again.bytes).toEqual(render(id, snapshot, wanted).bytes)
+    }
   })
+})
 
-  test('the same question as %s has the same bytes whenever it is asked', () => {
-    forAll(20, anySnapshot, given, (snapshot, params) => {
-      for (const id of ['export', 'trades'] as const) {
-        const wanted = { ...params, sid: 's0', format }
-        const again = render(id, structuredClone(snapshot), wanted)
-        expect(again.bytes).toEqual(render(id, snapshot, wanted).bytes)
-      }
-    })
-  })
+const book = handSnapshot(
+  [
+    { id: 'alder', first: '1969-12-31', returns: [0.01, -0, -0.012345678901] },
+    {
+      id: 'birch',
+      first: '1970-01-02',
+      returns: [1 / 3],
+      trades: [{ entry_time: -1, exit_time: 1_700_000_000_123, account_return: 0.1 }],
+    },
+  ],
+  { disclaimer: 'Not\nadvice – ever.' },
+)
 
-  const book = handSnapshot(
-    [
-      { id: 'alder', first: '1969-12-31', returns: [0.01, -0, -0.012345678901] },
-      {
-        id: 'birch',
-        first: '1970-01-02',
-        returns: [1 / 3],
-        trades: [{ entry_time: -1, exit_time: 1_700_000_000_123, account_return: 0.1 }],
-      },
-    ],
-    { disclaimer: 'Not\nadvice – ever.' },
-  )
-
-  test('an export as %s has a date a row, before 1970 too, and a nullable number a strategy', () => {
+test.each(BINARY_FORMATS)(
+  'an export as %s has a date a row, before 1970 too, and a nullable number a strategy',
+  format => {
     const { types, rows } = read('export', book, format)
     expect(types).toEqual(['Timestamp<MILLISECOND>', 'Float64', 'Float64'])
     expect(rows).toEqual([
@@ -103,37 +110,40 @@ describe.each(BINARY_FORMATS)('%s', format => {
       ['1970-01-01', 0, null],
       ['1970-01-02', -0.0123456789, 0.3333333333],
     ])
-  })
+  },
+)
 
-  test('a ledger as %s has timestamps in UTC, texts and numbers', () => {
-    const { header, types, rows } = read('trades', book, format, { sid: 'birch' })
-    const typeOf = Object.fromEntries(header.map((name, i) => [name, types[i]]))
-    expect(typeOf).toEqual({
-      side: 'Utf8',
-      entry_time: 'Timestamp<MILLISECOND, UTC>',
-      entry_price: 'Float64',
-      exit_time: 'Timestamp<MILLISECOND, UTC>',
-      exit_price: 'Float64',
-      duration_days: 'Float64',
-      return_pct: 'Float64',
-      result: 'Utf8',
-      exit_reason: 'Utf8',
-    })
-    expect([rows[0]![1], rows[0]![3]]).toEqual([-1, 1_700_000_000_123])
+test.each(BINARY_FORMATS)('a ledger as %s has timestamps in UTC, texts and numbers', format => {
+  const { header, types, rows } = read('trades', book, format, { sid: 'birch' })
+  const typeOf = Object.fromEntries(header.map((name, i) => [name, types[i]]))
+  expect(typeOf).toEqual({
+    side: 'Utf8',
+    entry_time: 'Timestamp<MILLISECOND, UTC>',
+    entry_price: 'Float64',
+    exit_time: 'Timestamp<MILLISECOND, UTC>',
+    exit_price: 'Float64',
+    duration_days: 'Float64',
+    return_pct: 'Float64',
+    result: 'Utf8',
+    exit_reason: 'Utf8',
   })
+  expect([rows[0]![1], rows[0]![3]]).toEqual([-1, 1_700_000_000_123])
+})
 
-  test('an empty table as %s has its columns, their types and no row', () => {
-    const ledger = read('trades', book, format, { sid: 'alder' })
-    expect(ledger.rows).toEqual([])
-    expect(ledger.types).toEqual(read('trades', book, format, { sid: 'birch' }).types)
-    expect(read('export', book, format, { period: 'weekly' })).toMatchObject({
-      header: ['t', 'alder', 'birch'],
-      types: ['Timestamp<MILLISECOND>', 'Float64', 'Float64'],
-      rows: [],
-    })
+test.each(BINARY_FORMATS)('an empty table as %s has its columns, their types and no row', format => {
+  const ledger = read('trades', book, format, { sid: 'alder' })
+  expect(ledger.rows).toEqual([])
+  expect(ledger.types).toEqual(read('trades', book, format, { sid: 'birch' }).types)
+  expect(read('export', book, format, { period: 'weekly' })).toMatchObject({
+    header: ['t', 'alder', 'birch'],
+    types: ['Timestamp<MILLISECOND>', 'Float64', 'Float64'],
+    rows: [],
   })
+})
 
-  test('a file as %s has in its metadata what the headers have, the disclaimer letter by letter', () => {
+test.each(BINARY_FORMATS)(
+  'a file as %s has in its metadata what the headers have, the disclaimer letter by letter',
+  format => {
     const { headers } = render('export', book, { format, risk_pct: 0.5 })
     expect(headers).toEqual({
       'content-type': `application/vnd.apache.${format === 'arrow' ? 'arrow.file' : 'parquet'}`,
@@ -149,16 +159,16 @@ describe.each(BINARY_FORMATS)('%s', format => {
       risk_pct_effective: '0.1',
       risk_pct_clamped: 'true',
     })
-  })
+  },
+)
 
-  test('an instant that is not a whole millisecond is refused as %s', () => {
-    const [alder, birch] = book.strategies
-    const trades = { ...birch!.trades, exit_time: Float64Array.of(1.5) }
-    const broken = { ...book, strategies: [alder!, { ...birch!, trades }] }
-    expect(() => render('trades', broken, { sid: 'birch', format })).toThrow(
-      /refusing to publish the instant 1\.5/,
-    )
-  })
+test.each(BINARY_FORMATS)('an instant that is not a whole millisecond is refused as %s', format => {
+  const [alder, birch] = book.strategies
+  const trades = { ...birch!.trades, exit_time: Float64Array.of(1.5) }
+  const broken = { ...book, strategies: [alder!, { ...birch!, trades }] }
+  expect(() => render('trades', broken, { sid: 'birch', format })).toThrow(
+    /refusing to publish the instant 1\.5/,
+  )
 })
 
 test('a column of Parquet is optional where a strategy may have no value, and required elsewhere', () => {

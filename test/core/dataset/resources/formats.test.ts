@@ -1,12 +1,12 @@
 // JSON and CSV are two spellings of the same numbers, and a request has one answer however it is spelled.
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { parseIsoDate } from '#core/calendar.ts'
 import { FORMATS, type Params, PERIODS, parseParams } from '#core/contract/parameters.ts'
 import { canonicalPath, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
-import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { HAND_VERSION, handSnapshot } from '../../../support/books/hand-snapshot.ts'
@@ -39,21 +39,15 @@ const everyStrategy = (
     for (const { id } of snapshot.strategies) law(snapshot, id, params)
   })
 
-test('CSV and JSON of returns carry the same cells, without an exponent', () => {
+test.each([
+  ['returns', 'ret', readReturns],
+  ['curve', 'equity', readCurve],
+] as const)('CSV and JSON of %s carry the same cells, without an exponent', (id, column, read) => {
   everyStrategy((snapshot, sid, params) => {
-    const { header, rows } = readCsv('returns', snapshot, { ...params, sid })
-    expect(header).toEqual(['t', 'ret'])
-    const { data } = readReturns(snapshot, { ...params, sid })
-    expect(rows.map(row => row.map(toValue))).toEqual(data.map(({ t, ret }) => [t, ret]))
-  })
-})
-
-test('CSV and JSON of a curve carry the same cells, without an exponent', () => {
-  everyStrategy((snapshot, sid, params) => {
-    const { header, rows } = readCsv('curve', snapshot, { ...params, sid })
-    expect(header).toEqual(['t', 'equity'])
-    const { data } = readCurve(snapshot, { ...params, sid })
-    expect(rows.map(row => row.map(toValue))).toEqual(data.map(({ t, equity }) => [t, equity]))
+    const { header, rows } = readCsv(id, snapshot, { ...params, sid })
+    const data: readonly Record<string, unknown>[] = read(snapshot, { ...params, sid }).data
+    expect(header).toEqual(['t', column])
+    expect(rows.map(row => row.map(toValue))).toEqual(data.map(point => [point.t, point[column]]))
   })
 })
 
@@ -134,29 +128,27 @@ test('the export of a book without a complete week has no weekly rows', () => {
   expect(textOf('export', book, { format: 'csv', period: 'weekly' }).text).toBe('t,alder,birch,cedar\r\n')
 })
 
-describe('a CSV answer', () => {
-  const book = handSnapshot([{ id: 'alder', returns: [0.01] }], { disclaimer: 'Not\nadvice – ever.' })
+const disclaimed = handSnapshot([{ id: 'alder', returns: [0.01] }], { disclaimer: 'Not\nadvice – ever.' })
 
-  test('a CSV answer is named after what it holds', () => {
-    const nameOf = (id: 'returns' | 'curve' | 'trades' | 'export', params: Partial<Params>) =>
-      readCsv(id, book, params).headers['content-disposition']
-    const named = (name: string) => `attachment; filename="${name}-20240601T001500Z.csv"`
-    expect(nameOf('returns', { sid: 'alder' })).toBe(named('alder-returns-daily'))
-    expect(nameOf('curve', { sid: 'alder', risk_pct: 0.5 })).toBe(named('alder-curve-risk-0.1'))
-    expect(nameOf('trades', { sid: 'alder' })).toBe(named('alder-trades'))
-    const range = { from: parseIsoDate('2024-01-02'), to: parseIsoDate('2024-02-01') }
-    expect(nameOf('export', { ...range, period: 'weekly' })).toBe(
-      named('all-export-weekly-from-2024-01-02-to-2024-02-01'),
-    )
-    expect(nameOf('export', { period: 'weekly', risk_pct: 0.05 })).toBe(named('all-export-weekly-risk-0.05'))
-  })
+test('a CSV answer is named after what it holds', () => {
+  const nameOf = (id: 'returns' | 'curve' | 'trades' | 'export', params: Partial<Params>) =>
+    readCsv(id, disclaimed, params).headers['content-disposition']
+  const named = (name: string) => `attachment; filename="${name}-20240601T001500Z.csv"`
+  expect(nameOf('returns', { sid: 'alder' })).toBe(named('alder-returns-daily'))
+  expect(nameOf('curve', { sid: 'alder', risk_pct: 0.5 })).toBe(named('alder-curve-risk-0.1'))
+  expect(nameOf('trades', { sid: 'alder' })).toBe(named('alder-trades'))
+  const range = { from: parseIsoDate('2024-01-02'), to: parseIsoDate('2024-02-01') }
+  expect(nameOf('export', { ...range, period: 'weekly' })).toBe(
+    named('all-export-weekly-from-2024-01-02-to-2024-02-01'),
+  )
+  expect(nameOf('export', { period: 'weekly', risk_pct: 0.05 })).toBe(named('all-export-weekly-risk-0.05'))
+})
 
-  test('a CSV answer says in its headers what the envelope would', () => {
-    expect(readCsv('returns', book, { sid: 'alder' }).headers).toMatchObject({
-      'content-type': 'text/csv; charset=utf-8; header=present',
-      'x-dataset-version': HAND_VERSION,
-      'x-disclaimer': 'Not advice ? ever.', // a header is one line of ASCII
-    })
+test('a CSV answer says in its headers what the envelope would', () => {
+  expect(readCsv('returns', disclaimed, { sid: 'alder' }).headers).toMatchObject({
+    'content-type': 'text/csv; charset=utf-8; header=present',
+    'x-dataset-version': HAND_VERSION,
+    'x-disclaimer': 'Not advice ? ever.', // a header is one line of ASCII
   })
 })
 
@@ -193,82 +185,72 @@ test('a request has the same answer from a snapshot that was copied', () => {
   })
 })
 
-describe('the tables of the book', () => {
-  const days = 40
-  const noise = (seed: number) => Array.from({ length: days }, (_, i) => Math.sin(i * i + seed) / 100)
-  const named = handSnapshot([
-    { id: 'alder', returns: noise(0) },
-    { id: 'birch', returns: noise(1) },
-    { id: 'cedar', returns: Array(days).fill(0) },
-  ])
-  const [alder, ...others] = named.strategies
-  const book: Snapshot = {
-    ...named,
-    strategies: [
-      { ...alder!, name: 'Alder, "the first"', blurb: 'One\nline.', leverage_max: 2.5 },
-      ...others,
-    ],
-  }
+const days = 40
+const noise = (seed: number) => Array.from({ length: days }, (_, i) => Math.sin(i * i + seed) / 100)
+const named = handSnapshot([
+  { id: 'alder', returns: noise(0) },
+  { id: 'birch', returns: noise(1) },
+  { id: 'cedar', returns: Array(days).fill(0) },
+])
+const [alder, ...others] = named.strategies
+const quoted: Snapshot = {
+  ...named,
+  strategies: [{ ...alder!, name: 'Alder, "the first"', blurb: 'One\nline.', leverage_max: 2.5 }, ...others],
+}
 
-  test('the catalogue as CSV has texts in quotes where they need them, and the headline beside the rest', () => {
-    const { text } = textOf('strategies', book, { format: 'csv' })
-    const { data } = z
-      .object({ data: z.array(z.object({ headline: z.record(z.string(), z.unknown()) }).loose()) })
-      .parse(JSON.parse(textOf('strategies', book).text))
-    const { headline, ...rest } = data[0]!
-    const [header] = text.split('\r\n')
-    expect(header!.split(',')).toEqual([...Object.keys(rest), ...Object.keys(headline)])
-    const parsed: Record<string, string>[] = parse(text, { columns: true })
-    expect(parsed).toEqual(
-      data.map(({ headline, ...rest }) =>
-        Object.fromEntries(
-          Object.entries({ ...rest, ...headline }).map(([name, value]) => [name, String(value ?? '')]),
-        ),
+test('the catalogue as CSV has texts in quotes where they need them, and the headline beside the rest', () => {
+  const { text } = textOf('strategies', quoted, { format: 'csv' })
+  const { data } = z
+    .object({ data: z.array(z.object({ headline: z.record(z.string(), z.unknown()) }).loose()) })
+    .parse(JSON.parse(textOf('strategies', quoted).text))
+  const { headline, ...rest } = data[0]!
+  const [header] = text.split('\r\n')
+  expect(header!.split(',')).toEqual([...Object.keys(rest), ...Object.keys(headline)])
+  const parsed: Record<string, string>[] = parse(text, { columns: true })
+  expect(parsed).toEqual(
+    data.map(({ headline, ...rest }) =>
+      Object.fromEntries(
+        Object.entries({ ...rest, ...headline }).map(([name, value]) => [name, String(value ?? '')]),
       ),
-    )
-    expect(parsed[0]).toMatchObject({ name: 'Alder, "the first"', blurb: 'One\nline.', leverage_max: '2.5' })
-    expect(parsed[1]!.leverage_max).toBe('')
-  })
+    ),
+  )
+  expect(parsed[0]).toMatchObject({ name: 'Alder, "the first"', blurb: 'One\nline.', leverage_max: '2.5' })
+  expect(parsed[1]!.leverage_max).toBe('')
+})
 
-  test.each([
-    { ids: null, expected: ['alder', 'birch', 'cedar'] },
-    { ids: ['cedar', 'alder'], expected: ['cedar', 'alder'] },
-  ])('the matrix of $expected as CSV has an empty cell for an undefined one', ({ ids, expected }) => {
-    const { header, rows } = readCsv('correlation', book, { ids })
-    const { data } = readCorrelation(book, { ids })
-    expect(header).toEqual(['id', ...expected])
-    expect(rows.map(([id]) => id)).toEqual(expected)
-    const undefinedIds = data.undefined_pairs.map(({ pair }) => pair.toSorted().join())
-    expect(undefinedIds).toContain('alder,cedar')
-    data.ids.forEach((a, i) => {
-      data.ids.forEach((b, j) => {
-        const cell = undefinedIds.includes([a, b].toSorted().join()) ? '' : String(data.matrix[i]![j]!)
-        expect(rows[i]![j + 1]).toBe(cell)
-      })
+test.each([
+  { ids: null, expected: ['alder', 'birch', 'cedar'] },
+  { ids: ['cedar', 'alder'], expected: ['cedar', 'alder'] },
+])('the matrix of $expected as CSV has an empty cell for an undefined one', ({ ids, expected }) => {
+  const { header, rows } = readCsv('correlation', quoted, { ids })
+  const { data } = readCorrelation(quoted, { ids })
+  expect(header).toEqual(['id', ...expected])
+  expect(rows.map(([id]) => id)).toEqual(expected)
+  const undefinedIds = data.undefined_pairs.map(({ pair }) => pair.toSorted().join())
+  expect(undefinedIds).toContain('alder,cedar')
+  data.ids.forEach((a, i) => {
+    data.ids.forEach((b, j) => {
+      const cell = undefinedIds.includes([a, b].toSorted().join()) ? '' : String(data.matrix[i]![j]!)
+      expect(rows[i]![j + 1]).toBe(cell)
     })
   })
 })
 
-describe('a number that is not finite is refused, never published, in', () => {
-  const book = handSnapshot([
+test.each(FORMATS)('a number that is not finite is refused as %s and never published', format => {
+  const traded = handSnapshot([
     { id: 'alder', returns: [0.01], trades: [{ entry_time: 0, exit_time: 1, account_return: 0.1 }] },
   ])
-  const [alder] = book.strategies
-  const withColumn = (changes: Partial<StrategyData>): Snapshot => ({
-    ...book,
-    strategies: [{ ...alder!, ...changes }],
-  })
-  const NAN = Float64Array.of(Number.NaN)
-
-  test.each(FORMATS)('returns, curve and export as %s are refused if a number is not finite', format => {
-    const broken = withColumn({ daily: { ...alder!.daily, values: NAN } })
-    for (const id of ['returns', 'curve', 'export'] as const) {
-      expect(() => textOf(id, broken, { sid: 'alder', format })).toThrow(/NaN/)
-    }
-  })
-
-  test.each(FORMATS)('trades as %s are refused if a number is not finite', format => {
-    const broken = withColumn({ trades: { ...alder!.trades, notional_return: NAN } })
-    expect(() => textOf('trades', broken, { sid: 'alder', format })).toThrow(/NaN/)
-  })
+  const strategy = traded.strategies[0]!
+  const values = Float64Array.of(Number.NaN)
+  const ofSeries = { daily: { ...strategy.daily, values } }
+  const ofTrades = { trades: { ...strategy.trades, notional_return: values } }
+  for (const [id, changes] of [
+    ['returns', ofSeries],
+    ['curve', ofSeries],
+    ['export', ofSeries],
+    ['trades', ofTrades],
+  ] as const) {
+    const broken: Snapshot = { ...traded, strategies: [{ ...strategy, ...changes }] }
+    expect(() => textOf(id, broken, { sid: 'alder', format }), id).toThrow(/NaN/)
+  }
 })
