@@ -1,4 +1,4 @@
-// bench/results.md: a section a part, each with the machine, the date and the load it was measured under.
+// bench/results.md: the machine and the day of a run, a section a part, and what is missed.
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -40,8 +40,6 @@ export const plain = (what: string, value: number, unit: string): Figure => ({
 
 /** The section as Markdown. */
 export function renderSection({ title, about, figures }: Section): string {
-  const machine = `${cpus().length} x ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`
-  const when = `${new Date().toISOString().slice(0, 10)}, ${machine}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`
   const rows = figures.map(
     ({ what, reached, target = '', isReached }) =>
       `| ${what} | ${reached} | ${target} | ${isReached === undefined ? '' : isReached ? 'reached' : '**missed**'} |`,
@@ -49,7 +47,7 @@ export function renderSection({ title, about, figures }: Section): string {
   return [
     `## ${title}`,
     '',
-    `${when}. ${about}`,
+    `Load ${loadavg()[0]?.toFixed(1)} at the end. ${about}`,
     '',
     '| | Measured | Target | |',
     '|---|---|---|---|',
@@ -58,19 +56,21 @@ export function renderSection({ title, about, figures }: Section): string {
   ].join('\n')
 }
 
-const HEAD = `# What the history service reaches
+/** Written by hand, and kept. */
+const BY_HAND = '## Where a target is missed'
 
-\`make bench\` measures all of it, \`make bench PART=static\` one part. Each section stands for itself: it says when and
-under what load it was measured. Ratios are of rounds in turns, and hold on another machine; absolute figures do not.
+const head = (): string => {
+  const machine = `${cpus().length} x ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`
+  return `# What Highwater reaches
+
+${new Date().toISOString().slice(0, 10)}, ${machine}, Node ${process.version}: all sections in one run of \`make bench\`.
+\`make bench PART=static\` measures and prints one of them. Ratios are of rounds in turns, and hold on another machine; absolute figures do not.
 `
+}
 
-/** Puts a section in the place of the one with its title, or behind all others. */
-export async function saveSection(section: Section): Promise<void> {
-  const text = await readFile(FILE, 'utf8').catch(() => HEAD)
-  const [head = HEAD, ...sections] = text.split(/^(?=## )/m)
-  const mine = renderSection(section)
-  const at = sections.findIndex(each => each.startsWith(`## ${section.title}\n`))
-  if (at < 0) sections.push(mine)
-  else sections[at] = `${mine}\n`
-  await writeFile(FILE, `${[head, ...sections].map(each => each.trimEnd()).join('\n\n')}\n`)
+/** Writes the sections of a whole run in the place of those of the run before. */
+export async function saveResults(sections: readonly string[]): Promise<void> {
+  const before = await readFile(FILE, 'utf8')
+  const kept = before.slice(before.indexOf(BY_HAND))
+  await writeFile(FILE, `${[head(), ...sections, kept].map(each => each.trimEnd()).join('\n\n')}\n`)
 }

@@ -1,18 +1,17 @@
-// How much of a bare PutObject loop's throughput publishing through our store keeps, on the same server at the same
-// concurrency. Run: node bench/publish-s3.ts (it starts its own S3 server; writes bench/results/publish-s3.md)
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg } from 'node:os'
-import { join } from 'node:path'
-import { CreateBucketCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+// How much of a bare PutObject loop's throughput publishing through our store keeps, on the same server at the same concurrency.
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { createS3Client, MOST_SOCKETS } from '#storage/s3-access.ts'
 import { createS3Store } from '#storage/s3-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { startS3Server } from '#test/support/servers/s3-server.ts'
+import { type ServerAccess, startS3Server } from '#test/support/servers/s3-server.ts'
+import type { Ground } from '../harness/ground.ts'
+import { atLeast, plain, type Section } from '../harness/report.ts'
 
 const OBJECTS = 10_000
 const OBJECT_BYTES = 20_000
+const TARGET = 0.7
 
 /** Both take turns in slices, so that whatever else the machine does meets both alike. */
 const TURNS = 10
@@ -25,18 +24,29 @@ const HEADERS = {
 
 const BUCKET = 'bench'
 
-const server = await startS3Server()
-try {
-  report(await race(createS3Client(server.access)))
-} finally {
-  await server.stop()
+export async function measurePublishing({ stops }: Ground): Promise<Section> {
+  const server = await startS3Server()
+  stops.push(server.stop)
+  const { bare, ours } = await race(server.access)
+  return {
+    title: 'Publishing into a bucket',
+    about:
+      `${OBJECTS} objects of ${OBJECT_BYTES / 1000} kB that nothing compresses; Ceph radosgw with objects in memory, on the same cores; ` +
+      `${MOST_SOCKETS} requests at a time, in ${TURNS} turns of each. Ours: MD5, SHA-256, conditional create, metadata.`,
+    figures: [
+      plain('bare `PutObject` loop', OBJECTS / bare, 'objects a second'),
+      plain('our store', OBJECTS / ours, 'objects a second'),
+      atLeast('ours to bare', bare / ours, TARGET),
+    ],
+  }
 }
 
 type Seconds = { bare: number; ours: number }
 
-async function race(client: S3Client): Promise<Seconds> {
+async function race(access: ServerAccess): Promise<Seconds> {
+  const client = createS3Client(access)
   await client.send(new CreateBucketCommand({ Bucket: BUCKET }))
-  const store = createS3Store(`s3://${BUCKET}/ours`, server.access)
+  const store = createS3Store(`s3://${BUCKET}/ours`, access)
   const bodies = Array.from({ length: PER_TURN }, (_, i) => body(i))
   const bare = (bytes: Uint8Array, name: string) =>
     client.send(new PutObjectCommand({ Bucket: BUCKET, Key: `bare/${name}`, Body: bytes }))
@@ -50,6 +60,7 @@ async function race(client: S3Client): Promise<Seconds> {
     for (const side of order)
       seconds[side] += await time(bodies, `turn-${turn}`, side === 'bare' ? bare : ours)
   }
+  client.destroy()
   return seconds
 }
 
@@ -65,24 +76,4 @@ async function time(bodies: readonly Uint8Array[], folder: string, put: Put): Pr
 function body(seed: number): Uint8Array {
   const { uniform } = createRandom(seed)
   return Uint8Array.from({ length: OBJECT_BYTES }, () => uniform() * 256)
-}
-
-function report({ bare, ours }: Seconds): void {
-  const rate = (seconds: number): string => (OBJECTS / seconds).toFixed(0)
-  const text = `# Publishing ${OBJECTS.toLocaleString('en')} objects of ${OBJECT_BYTES / 1000} kB
-
-${new Date().toISOString().slice(0, 10)}, ${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}; the server (Ceph radosgw, objects in memory)
-runs on the same cores, and the load average at the end was ${loadavg()[0]?.toFixed(1)}. ${MOST_SOCKETS} requests at a time, in ${TURNS} alternating turns of one run.
-
-| | objects/s | seconds |
-|---|---|---|
-| bare \`PutObject\` loop | ${rate(bare)} | ${bare.toFixed(1)} |
-| our store: MD5, SHA-256, conditional create, metadata | ${rate(ours)} | ${ours.toFixed(1)} |
-
-Ours keeps **${((100 * bare) / ours).toFixed(0)} %** of the bare loop's throughput; the target is 70 %.
-`
-  const path = join(import.meta.dirname, 'results/publish-s3.md')
-  mkdirSync(join(path, '..'), { recursive: true })
-  writeFileSync(path, text)
-  console.log(text)
 }

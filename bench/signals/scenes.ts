@@ -6,8 +6,10 @@ import { commit } from '#signals/log/commit.ts'
 import type { TestRedis } from '#test/support/servers/redis.ts'
 import { addSubscriber, startTestDelivery } from '#test/support/signals/delivery.ts'
 import { signalContent } from '#test/support/signals/signals.ts'
+import { median } from '../harness/load.ts'
+import { atLeast, atMost, type Figure, plain } from '../harness/report.ts'
 
-// The scenes of the bench of deliveries: each gives the rows of its figures.
+// The scenes of the bench of deliveries: each gives its figures.
 
 /** A round takes seconds: in shorter ones the beginning and the end weigh too much. */
 export const RATE = { clients: 256, signals: 200, rounds: 5, warmUp: 1 }
@@ -17,7 +19,13 @@ const HANGING = { healthy: 160, hanging: 40, signals: 40, everyMs: 250 }
 const ONSET = { healthy: 4_000, turning: 1_000, before: 3, signals: 8, everyMs: 2_000 }
 const IDLE = { fires: 200, everyMs: 25 }
 
-export const SCENES: Readonly<Record<string, (bench: Bench) => Promise<string[]>>> = {
+const LEAST_RATIO = 0.4
+/** What a subscriber waits for. */
+const MOST_MS = 1_000
+const MOST_FIRE_MS = 50
+const MOST_IDLE_MS = 20
+
+export const SCENES: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   rate: measureRate,
   'fan-out': measureFanOut,
   fire: measureFire,
@@ -27,7 +35,7 @@ export const SCENES: Readonly<Record<string, (bench: Bench) => Promise<string[]>
 }
 
 /** Rounds of deliveries and of bare requests in turns, so that whatever else the machine does falls on both. */
-async function measureRate(bench: Bench): Promise<string[]> {
+async function measureRate(bench: Bench): Promise<Figure[]> {
   const { clients, signals, rounds, warmUp } = RATE
   const watch = await startWatched(bench, clients, 'quick')
   const pool = new Pool(bench.origin, { connections: clients })
@@ -47,14 +55,14 @@ async function measureRate(bench: Bench): Promise<string[]> {
   const ratio = median(taken.map(({ ours, bare }) => ours.rate / bare.rate))
   const cpuRatio = median(taken.map(({ ours, bare }) => bare.cpuUs / ours.cpuUs))
   return [
-    row('deliveries a second', rate.toFixed(0), ''),
-    row('bare POSTs a second (undici Pool.request)', bareRate.toFixed(0), ''),
-    row('ratio of both', ratio.toFixed(2), '0.4'),
-    row('ratio of the processor time of the thread for one', cpuRatio.toFixed(2), ''),
+    plain('deliveries', rate, 'a second'),
+    plain('bare POSTs (undici Pool.request)', bareRate, 'a second'),
+    atLeast('deliveries to bare POSTs', ratio, LEAST_RATIO),
+    plain('the same by processor time of the thread', cpuRatio, 'times'),
   ]
 }
 
-async function measureFanOut(bench: Bench): Promise<string[]> {
+async function measureFanOut(bench: Bench): Promise<Figure[]> {
   const { clients, rounds } = FAN_OUT
   const watch = await startWatched(bench, clients, 'slow')
   const took: number[] = []
@@ -66,25 +74,26 @@ async function measureFanOut(bench: Bench): Promise<string[]> {
   }
   await watch.stop()
   return [
-    row(
+    atMost(
       `1 signal to ${clients} endpoints of ${FAN_OUT.answerMs} ms, all acknowledged`,
-      ms(median(took)),
-      '1 s',
+      median(took),
+      MOST_MS,
+      'ms',
     ),
   ]
 }
 
-async function measureFire({ redis }: Bench): Promise<string[]> {
+async function measureFire({ redis }: Bench): Promise<Figure[]> {
   const took: number[] = []
   for (let i = 0; i < FIRES; i++) {
     const begin = performance.now()
     await fireMany(redis, `d${i}`, 1)
     took.push(performance.now() - begin)
   }
-  return [row('fire to durable acknowledgement, p99', ms(quantile(took, 0.99)), '50 ms')]
+  return [atMost('fire to durable acknowledgement, p99', quantile(took, 0.99), MOST_FIRE_MS, 'ms')]
 }
 
-async function measureHanging(bench: Bench): Promise<string[]> {
+async function measureHanging(bench: Bench): Promise<Figure[]> {
   const { healthy, hanging, signals, everyMs } = HANGING
   await addSubscribers(bench.redis, bench.origin, 'hang', hanging)
   const watch = await startWatched(bench, healthy, 'quick')
@@ -96,11 +105,11 @@ async function measureHanging(bench: Bench): Promise<string[]> {
   const waits = watch.waits()
   await watch.stop()
   const name = `fire to acknowledgement while ${hanging} of ${healthy + hanging} hang, ${1_000 / everyMs} signals a second, healthy p99`
-  return [row(name, ms(quantile(waits, 0.99)), '1 s')]
+  return [atMost(name, quantile(waits, 0.99), MOST_MS, 'ms')]
 }
 
 /** Endpoints that answered begin to hang all at once, while the others go on. */
-async function measureOnset(bench: Bench): Promise<string[]> {
+async function measureOnset(bench: Bench): Promise<Figure[]> {
   const { healthy, turning, before, signals, everyMs } = ONSET
   await addSubscribers(bench.redis, bench.origin, 'turning', turning)
   const watch = await startWatched(bench, healthy, 'quick')
@@ -115,10 +124,10 @@ async function measureOnset(bench: Bench): Promise<string[]> {
   const waits = watch.waits().slice(before * (healthy + turning))
   await watch.stop()
   const name = `fire to acknowledgement after ${turning} of ${healthy + turning} began to hang at one moment, a signal every ${everyMs / 1_000} s, healthy p99`
-  return [row(name, ms(quantile(waits, 0.99)), '1 s')]
+  return [atMost(name, quantile(waits, 0.99), MOST_MS, 'ms')]
 }
 
-async function measureIdle(bench: Bench): Promise<string[]> {
+async function measureIdle(bench: Bench): Promise<Figure[]> {
   const watch = await startWatched(bench, 1, 'quick')
   for (let i = 0; i < IDLE.fires; i++) {
     await sleep(IDLE.everyMs)
@@ -128,8 +137,8 @@ async function measureIdle(bench: Bench): Promise<string[]> {
   const begun = watch.begun()
   await watch.stop()
   return [
-    row('idle to first attempt, p50', ms(median(begun)), ''),
-    row('idle to first attempt, p99', ms(quantile(begun, 0.99)), '20 ms'),
+    plain('idle to first attempt, p50', median(begun), 'ms'),
+    atMost('idle to first attempt, p99', quantile(begun, 0.99), MOST_IDLE_MS, 'ms'),
   ]
 }
 
@@ -179,7 +188,7 @@ async function addSubscribers(redis: Redis, origin: string, kind: Kind, count: n
 }
 
 /** A delivery to so many endpoints; `acknowledged(count)` resolves after the next `count` acknowledgements. */
-export async function startWatched({ server, redis, origin }: Bench, clients: number, kind: Kind) {
+async function startWatched({ server, redis, origin }: Bench, clients: number, kind: Kind) {
   const attempts: Extract<DeliveryEvent, { kind: 'attempt' }>[] = []
   let wanted = 0
   let reached = (): void => {}
@@ -205,19 +214,12 @@ export async function startWatched({ server, redis, origin }: Bench, clients: nu
   }
 }
 
-export const fireMany = (redis: Redis, name: string, count: number): Promise<unknown> =>
+const fireMany = (redis: Redis, name: string, count: number): Promise<unknown> =>
   Promise.all(
     Array.from({ length: count }, (_, i) =>
       commit(redis, [{ content: signalContent(`${name}-${i}`), onlyFor: null }], Date.now()),
     ),
   )
 
-export const quantile = (values: readonly number[], q: number): number =>
+const quantile = (values: readonly number[], q: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))]!
-
-export const median = (values: readonly number[]): number => quantile(values, 0.5)
-
-export const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`
-
-export const row = (name: string, value: string, target: string): string =>
-  `| ${name} | ${value} | ${target} |`
