@@ -6,13 +6,13 @@ import { type RequestOptions, request } from 'node:https'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { beforeAll, expect, inject, test } from 'vitest'
-import { freePort } from '#cli/free-port.ts'
 import { startLocalServer } from '#cli/local-server.ts'
-import { atEndOfFile } from '../support/ends.ts'
-import { highwater } from '../support/history/highwater-process.ts'
-import { startServing } from '../support/history/history-process.ts'
+import { run } from '../cli/made-up.ts'
+import { atEndOfProcess } from '../support/ends.ts'
+import { shared } from '../support/runner/shared.ts'
 import { addressOf, startOrigin } from '../support/servers/cdn.ts'
-import { lastingFolder } from '../support/temporary-folder.ts'
+import { ownPort } from '../support/servers/own-port.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const [DATA, SIGNALS] = ['data.example.org', 'signals.example.org']
@@ -32,16 +32,16 @@ function writeCertificate(serial: number): void {
 }
 
 beforeAll(async () => {
-  folder = await lastingFolder()
-  const stores = inject('tinyStore')
-  tier = (await startServing(stores)).url
+  folder = await temporaryFolder()
+  tier = (await shared('history')).url
   const signals = await startOrigin((incoming, response) =>
     response.end(JSON.stringify({ url: incoming.url, ...incoming.headers })),
   )
-  ports = { https: await freePort(), http: await freePort() }
+  ports = { https: await ownPort(), http: await ownPort() }
   writeCertificate(1)
-  const settings = {
-    STORE_URL: stores.url,
+  const store = inject('tinyStore').url
+  const env = {
+    STORE_URL: store,
     HISTORY_PORT: String(addressOf(tier).port),
     SIGNALS_PORT: String(signals.port),
   }
@@ -56,18 +56,11 @@ beforeAll(async () => {
     ],
     ...['--listen', `127.0.0.1:${ports.https}`, '--http', `127.0.0.1:${ports.http}`],
   ]
-  expect(await highwater(['nginx', join(folder, 'highwater'), ...args], { env: settings })).toMatchObject({
-    code: 0,
-  })
-  const script = join(ROOT, 'deploy/servers/nginx-server.sh')
-  const store = new URL(stores.url).pathname
-  const server = await startLocalServer(script, [
-    join(ROOT, '.servers/cdn'),
-    folder,
-    String(ports.https),
-    store,
+  expect(await run(['nginx', join(folder, 'highwater'), ...args], { env })).toMatchObject({ code: 0 })
+  const server = await startLocalServer(join(ROOT, 'deploy/servers/nginx-server.sh'), [
+    ...[join(ROOT, '.servers/cdn'), folder, String(ports.https), new URL(store).pathname],
   ])
-  atEndOfFile(server.stop)
+  atEndOfProcess(server.stop)
 })
 
 type Answer = { readonly status: number; readonly text: string; readonly headers: Record<string, unknown> }
@@ -91,7 +84,7 @@ const get = (path: string, servername: string, more: RequestOptions = {}): Promi
       .end()
   })
 
-test('a published file and a computed answer have the bytes of the history service', async () => {
+test('nginx with HTTPS sends published files and computed answers with the bytes of the history service', async () => {
   for (const path of ['/v1/strategies', '/v1/strategies?limit=1&_=2', '/v1/nothing']) {
     const [secure, plain] = [
       await get(path, DATA),
@@ -107,7 +100,7 @@ test('a published file and a computed answer have the bytes of the history servi
 const withoutTimes = (text: string): string =>
   text.replaceAll(/"(?:generated_utc|timing_ms|request_id)":("[^"]*"|[\d.]+)/g, '')
 
-test('HTTP/2 is spoken, and TLS before 1.2 is not', async () => {
+test('nginx speaks HTTP/2, and no TLS before 1.2', async () => {
   const session = connectHttp2(`https://127.0.0.1:${ports.https}`, {
     servername: DATA,
     rejectUnauthorized: false,

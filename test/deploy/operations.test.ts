@@ -10,6 +10,7 @@ import { DEFAULT_ADMIN_PORT, parseEnvironment, VARIABLE_NAMES } from '#cli/envir
 import project from '../../package.json' with { type: 'json' }
 import { LAUNCHER } from '../support/history/highwater-process.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
+import { COMPOSE } from './compose-file.ts'
 import { expectCommand } from './known-command.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -72,28 +73,7 @@ describe('the units of systemd', () => {
   })
 })
 
-const composeSchema = z.object({
-  services: z.record(
-    z.string(),
-    z.object({
-      image: z.string(),
-      entrypoint: z.array(z.string()).default(['highwater']),
-      command: z.array(z.string()).default([]),
-      environment: z.record(z.string(), z.string()).default({}),
-      volumes: z.array(z.string()),
-      ports: z.array(z.string()).default([]),
-      networks: z.object({ default: z.object({ ipv4_address: z.string() }) }).optional(),
-    }),
-  ),
-  volumes: z.record(z.string(), z.unknown()),
-  networks: z.object({
-    default: z.object({ ipam: z.object({ config: z.tuple([z.record(z.string(), z.string())]) }) }),
-  }),
-})
-
-const { services, volumes, networks } = composeSchema.parse(
-  parse(readText('deploy/docker/compose.yaml'), { merge: true }),
-)
+const { services, volumes, networks } = COMPOSE
 
 /** The ports of the image: those that the services and nginx listen on. */
 const { historyPort, signals: signalsPorts } = parseEnvironment({}, '/var/lib/highwater')

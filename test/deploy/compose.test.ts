@@ -3,14 +3,14 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { z } from 'zod'
-import { freePort } from '#cli/free-port.ts'
-import { highwater, startProcess } from '../support/history/highwater-process.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { run } from '../cli/made-up.ts'
+import { startProcess } from '../support/history/highwater-process.ts'
 import type { Running } from '../support/processes.ts'
+import { ownPort } from '../support/servers/own-port.ts'
 import { until } from '../support/signals/delivery.ts'
-import { lastingFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { COMPOSE } from './compose-file.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const isRoot = process.getuid?.() === 0
@@ -19,20 +19,6 @@ const USER = 1000
 const AS_USER = ['--reuid', String(USER), '--regid', String(USER), '--clear-groups', '--'] as const
 /** Root's tests can become another user, if that one can read this project. */
 const isUser = isRoot && spawnSync('setpriv', [...AS_USER, 'test', '-x', process.execPath]).status === 0
-
-const composeSchema = z.object({
-  services: z.record(
-    z.string(),
-    z.object({
-      entrypoint: z.array(z.string()).default(['highwater']),
-      command: z.array(z.string()).default([]),
-      environment: z.record(z.string(), z.string()).default({}),
-    }),
-  ),
-})
-const { services } = composeSchema.parse(
-  parse(readFileSync(join(ROOT, 'deploy/docker/compose.yaml'), 'utf8'), { merge: true }),
-)
 
 /** The .env file of the operator. */
 const OWN: Record<string, string> = {
@@ -45,9 +31,14 @@ const OWN: Record<string, string> = {
 let folder: string
 let here: (text: string) => string
 let base: Record<string, string>
-const port: Record<'history' | 'signals' | 'operator' | 'admin' | 'redis' | 'https' | 'http', number> = {
-  ...{ history: 0, signals: 0, operator: 0, admin: 0, redis: 0, https: 0, http: 0 },
-}
+const port = { history: 0, signals: 0, operator: 0, admin: 0, redis: 0, https: 0, http: 0 }
+
+/** The roles that serve, in the order in which they end. */
+const SERVING = ['nginx', 'signals', 'history', 'redis']
+const running = new Map<string, Running>()
+
+const REDIS_PACKAGES = ['redis-server', 'redis-tools']
+const NGINX_PACKAGES = ['nginx', 'libnginx-mod-http-brotli-static', 'varnish', 'varnish-modules']
 
 const writeProgram = (name: string, line: string): void => {
   const path = join(folder, 'bin', name)
@@ -56,10 +47,10 @@ const writeProgram = (name: string, line: string): void => {
 }
 
 beforeAll(async () => {
-  folder = await lastingFolder()
-  for (const name of Object.keys(port) as (keyof typeof port)[]) port[name] = await freePort()
+  folder = await temporaryFolder()
+  for (const name of Object.keys(port) as (keyof typeof port)[]) port[name] = await ownPort()
   for (const name of ['bin', 'data', 'redis', 'tls', 'acme', 'tmp']) mkdirSync(join(folder, name))
-  expect(await highwater(['init', join(folder, 'book')])).toMatchObject({ code: 0 })
+  expect(await run(['init', join(folder, 'book')], { now: () => Date.now() })).toMatchObject({ code: 0 })
   symlinkSync(process.execPath, join(folder, 'bin/node'))
   writeProgram('highwater', `exec node ${ROOT}/cli/launcher.mjs "$@"`)
   const unpack = join(ROOT, 'deploy/servers/unpack-packages.sh')
@@ -70,8 +61,7 @@ beforeAll(async () => {
     return `LD_LIBRARY_PATH=${target}/${libraries} exec ${target}/${program} "$@"`
   }
   writeProgram('redis-server', unpacked('redis', REDIS_PACKAGES, 'usr/bin/redis-server'))
-  const nginx = ['nginx', 'libnginx-mod-http-brotli-static', 'varnish', 'varnish-modules']
-  writeProgram('nginx', unpacked('cdn', nginx, 'usr/sbin/nginx'))
+  writeProgram('nginx', unpacked('cdn', NGINX_PACKAGES, 'usr/sbin/nginx'))
   execFileSync('chmod', ['-R', 'a+rX', folder])
   if (isUser)
     execFileSync('chown', [
@@ -112,14 +102,18 @@ beforeAll(async () => {
     HISTORY_PORT: String(port.history),
     SIGNALS_PORT: String(port.signals),
     OPERATOR_PORT: String(port.operator),
+    BUILD_EFFORT: 'quick',
   }
+  running.set('redis', start('redis'))
+  await running.get('redis')!.prints(/Ready to accept connections/)
+  const first = await start('nightly', ['nightly', '--book', '/book']).ended
+  expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('night done: ')])
+  for (const role of ['history', 'signals', 'nginx']) running.set(role, start(role))
 })
-
-const REDIS_PACKAGES = ['redis-server', 'redis-tools']
 
 /** Starts a role as Docker would, with another command if one is given. */
 function start(role: string, command?: readonly string[]): Running {
-  const service = services[role]!
+  const service = COMPOSE.services[role]!
   const words = [...service.entrypoint, ...(command ?? service.command)].map(here)
   if (role === 'redis') words.push('--port', String(port.redis))
   const environment = Object.entries(service.environment).map(([name, value]) => [name, here(value)])
@@ -146,55 +140,45 @@ const isAnswered = (what: Promise<unknown>): Promise<boolean> =>
     () => false,
   )
 
-describe('the roles of the compose file', () => {
-  const running = new Map<string, Running>()
+test('the services of the compose file answer under their names through nginx with HTTPS', async () => {
+  await running.get('history')!.prints(/^history service on /m)
+  await running.get('signals')!.prints(/^operator interface on /m)
+  await until(() => isAnswered(get('data.example.org', '/healthz')))
+  expect(await get('data.example.org', '/v1/strategies/oak')).toBe(200)
+  expect(await get('data.example.org', '/v1/strategies/oak/stats?risk_pct=0.01')).toBe(200)
+  expect(await get('signals.example.org', '/v1/whoami')).toBe(401)
+  const redirected = await fetch(`http://127.0.0.1:${port.http}/v1/strategies`, { redirect: 'manual' })
+  expect(redirected.status).toBe(301)
+  for (const [at, metric] of [
+    [port.admin, 'highwater_history_dataset_age_seconds'],
+    [port.operator, 'highwater_redis_up 1'],
+  ])
+    expect(await (await fetch(`http://127.0.0.1:${at}/metrics`)).text()).toContain(metric)
+})
 
-  test('Redis, the first night by hand, and a night each day', async () => {
-    running.set('redis', start('redis'))
-    await running.get('redis')!.prints(/Ready to accept connections/)
-    const first = await start('nightly', ['nightly', '--book', '/book']).ended
-    expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('night done: ')])
-    const nightly = start('nightly')
-    await nightly.prints(/the next night begins at \S+T00:15:00Z/)
-    nightly.kill('SIGTERM')
-    expect(await nightly.ended).toMatchObject({ code: 0 })
-  })
+test.each([
+  ['nightly', /the next night begins at \S+T00:15:00Z/],
+  ['live', /oak follow/],
+])('the role %s of the compose file waits for its time, and ends when it is asked to', async (role, line) => {
+  const started = start(role)
+  await started.prints(line)
+  started.kill('SIGTERM')
+  expect(await started.ended).toMatchObject({ code: 0 })
+})
 
-  test('history, signals and nginx with HTTPS answer under their names', async () => {
-    for (const role of ['history', 'signals', 'nginx']) running.set(role, start(role))
-    await running.get('history')!.prints(/^history service on /m)
-    await running.get('signals')!.prints(/^operator interface on /m)
-    await until(() => isAnswered(get('data.example.org', '/healthz')))
-    expect(await get('data.example.org', '/v1/strategies/oak')).toBe(200)
-    expect(await get('data.example.org', '/v1/strategies/oak/stats?risk_pct=0.01')).toBe(200)
-    expect(await get('signals.example.org', '/v1/whoami')).toBe(401)
-    const redirected = await fetch(`http://127.0.0.1:${port.http}/v1/strategies`, { redirect: 'manual' })
-    expect(redirected.status).toBe(301)
-    for (const [at, metric] of [
-      [port.admin, 'highwater_history_dataset_age_seconds'],
-      [port.operator, 'highwater_redis_up 1'],
-    ])
-      expect(await (await fetch(`http://127.0.0.1:${at}/metrics`)).text()).toContain(metric)
-  })
-
-  test('the live runner follows the book', async () => {
-    const live = start('live')
-    await live.prints(/oak follow/)
-    live.kill('SIGTERM')
-    expect(await live.ended).toMatchObject({ code: 0 })
-  })
-
-  test.skipIf(!isUser)('no role runs as root (skipped if the tests cannot become another user)', () => {
+test.skipIf(!isUser)(
+  'no role of the compose file runs as root (skipped if the tests cannot become another user)',
+  () => {
     for (const [role, { pid }] of running) {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       expect([role, /^Uid:\t(\d+)/m.exec(status)?.[1]]).toEqual([role, String(USER)])
     }
-  })
+  },
+)
 
-  test('each ends when it is asked to', async () => {
-    for (const role of ['nginx', 'signals', 'history', 'redis']) {
-      running.get(role)!.kill('SIGTERM')
-      expect([role, (await running.get(role)!.ended).code]).toEqual([role, 0])
-    }
-  })
+test('each role of the compose file that serves ends with 0 when it is asked to', async () => {
+  for (const role of SERVING) {
+    running.get(role)!.kill('SIGTERM')
+    expect([role, (await running.get(role)!.ended).code]).toEqual([role, 0])
+  }
 })
