@@ -25,15 +25,25 @@ export type ProcessOrder = {
   readonly cwd: string
   /** After so long it has hung: it is ended, and its test fails because it has no exit code. */
   readonly hungMs: number
+  /** Whether `type` writes to its standard input, which is empty otherwise. */
+  readonly hasInput?: boolean
 }
 
-/** Starts a program in a process group of its own. `end` ends the whole group, and resolves when it is gone. */
+type Spawned = Running & {
+  /** Ends the whole group, and resolves when it is gone. */
+  readonly end: () => Promise<void>
+  /** The same, after the group was asked to end and had some seconds for it. */
+  readonly stop: () => Promise<void>
+  readonly type: (text: string) => void
+}
+
+/** Starts a program in a process group of its own. */
 export function spawnProcess(
   program: string,
   args: readonly string[],
-  { env, cwd, hungMs }: ProcessOrder,
-): Running & { readonly end: () => Promise<void> } {
-  const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  { env, cwd, hungMs, hasInput = false }: ProcessOrder,
+): Spawned {
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: 'pipe' })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
@@ -41,6 +51,8 @@ export function spawnProcess(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
+  child.stdin.on('error', () => {}) // it ended: what is awaited of it says so
+  if (!hasInput) child.stdin.end()
   const hung = setTimeout(() => signalGroup(child, 'SIGKILL'), hungMs)
   const ended = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject)
@@ -50,20 +62,33 @@ export function spawnProcess(
     })
   })
   const printed = (): string => stdout + stderr
+  const end = async (): Promise<void> => {
+    while (signalGroup(child, 'SIGKILL')) await sleep(POLL_MS)
+    await ended.catch(() => {}) // one that could not be started has nothing to end
+  }
   return {
     pid: child.pid!, // undefined only if the program cannot be started: then `ended` rejects
     printed,
     prints: pattern => firstMatch(child, printed, pattern),
     kill: signal => child.kill(signal),
     ended,
-    async end() {
-      while (signalGroup(child, 'SIGKILL')) await sleep(POLL_MS)
-      await ended.catch(() => {}) // one that could not be started has nothing to end
+    end,
+    async stop() {
+      let looks = 0
+      for (let isThere = signalGroup(child, 'SIGTERM'); isThere; isThere = signalGroup(child, 0)) {
+        if (++looks > PATIENT_LOOKS) break
+        await sleep(POLL_MS)
+      }
+      await end()
     },
+    type: text => void child.stdin.write(text),
   }
 }
 
 const POLL_MS = 5
+
+/** Half a minute. */
+const PATIENT_LOOKS = 6_000
 
 function firstMatch(child: ChildProcess, printed: () => string, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
@@ -82,7 +107,7 @@ function firstMatch(child: ChildProcess, printed: () => string, pattern: RegExp)
 }
 
 /** Whether there was a process in the group to signal. */
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): boolean {
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   try {
     return pid !== undefined && process.kill(-pid, signal)
   } catch (error) {

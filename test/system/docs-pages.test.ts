@@ -1,118 +1,82 @@
 // `/docs` and the guides in a real browser: under their policy, at every width, in either scheme, and accessible.
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, expect, inject, test } from 'vitest'
 import { ROUTES } from '#api/history/routes.ts'
-import { type RunningServer, startServer } from '#api/http/http-server.ts'
+import { startServer } from '#api/http/http-server.ts'
 import { GUIDES } from '#pages/guides/guides.ts'
-import { PATIENCE_MS } from '../support/browser/chromium.ts'
-import { openBrowser } from '../support/browser/shared-browser.ts'
+import { expectReadable, openPage, type Size } from '../support/browser/shared-browser.ts'
+import { atEnd } from '../support/ends.ts'
 import { openHistoryApp, SETTINGS } from '../support/history/history-app.ts'
 
-const SIZES = [
-  { colorScheme: 'light', width: 390 },
-  { colorScheme: 'dark', width: 768 },
-  { colorScheme: 'light', width: 1440 },
-] as const
+const SIZES: readonly Size[] = [
+  [390, 'light'],
+  [768, 'dark'],
+  [1440, 'light'],
+]
 
 /** It has a page with status 404. */
 const MISSING = '/strategies/nobody'
 
 const PATHS = ['/docs', ...GUIDES.map(({ name }) => `/docs/guides/${name}`), MISSING]
 
-let server: RunningServer
-let browser: Browser
-let axe: string
+let app: Awaited<ReturnType<typeof openHistoryApp>>['app']
+let url: string
 
 beforeAll(async () => {
   const signalsBaseUrl = 'https://signals.example.org'
-  const { app } = await openHistoryApp(inject('tinyStore'), { settings: { ...SETTINGS, signalsBaseUrl } })
-  server = await startServer(() => app.fetch, '127.0.0.1', 0)
-  browser = await openBrowser()
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.close()
+  const opened = await openHistoryApp(inject('tinyStore'), { settings: { ...SETTINGS, signalsBaseUrl } })
+  app = opened.app
+  const server = await startServer(() => app.fetch, '127.0.0.1', 0)
+  atEnd(() => server.close())
+  url = server.url
 })
 
-/** Opens a page. Complaints: what the policy forbade, or failed. */
-async function open(path: string) {
-  const context = await browser.newContext()
-  context.setDefaultTimeout(PATIENCE_MS)
-  const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', message => complaints.push(message.text()))
-  page.on('response', response => {
-    if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`)
-  })
-  await page.goto(server.url + path)
-  return { page, complaints, close: () => context.close() }
-}
-
-type Finding = { readonly id: string; readonly nodes: readonly { readonly html: string }[] }
-
-async function findingsOn(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const violations: Finding[] = await page.evaluate('axe.run().then(result => result.violations)')
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-}
-
-describe.each(PATHS)('%s', path => {
-  test('is accessible and never wider than the window, with every snippet open', async () => {
-    const { page, complaints, close } = await open(path)
-    const count = await page.locator('details').count()
-    for (let i = 0; i < count; i++)
-      await page
-        .locator('details')
-        .nth(i)
-        .evaluate(each => each.removeAttribute('name'))
-    for (let i = 0; i < count; i++)
-      await page
-        .locator('details')
-        .nth(i)
-        .evaluate(each => each.setAttribute('open', ''))
-    for (const { colorScheme, width } of SIZES) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 900 })
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-      expect(await findingsOn(page)).toEqual([])
-      if (process.env.SHOTS_DIR) {
-        const name = `${path.split('/').at(-1)}-${colorScheme}-${width}.png`
-        await page.screenshot({ path: `${process.env.SHOTS_DIR}/${name}`, fullPage: true })
-      }
-    }
+test.each(PATHS)(
+  'the page %s is accessible and never wider than the window, with every snippet open',
+  async path => {
+    const { page, complaints } = await openPage(url + path)
+    await page.evaluate(`const all = [...document.querySelectorAll('details')]
+      for (const each of all) each.removeAttribute('name')
+      for (const each of all) each.setAttribute('open', '')`)
+    await expectReadable(page, `docs${path}`, SIZES)
     expect(complaints.filter(each => path !== MISSING || !each.includes('404'))).toEqual([])
-    await close()
-  })
+  },
+)
 
-  test('leads nowhere that does not answer', async () => {
-    const { page, close } = await open(path)
-    const links: string[] = await page.evaluate('[...document.links].map(link => link.href)')
-    const own = new Set(links.filter(link => link.startsWith(server.url)).map(link => link.split('#')[0]!))
-    expect(own.delete(server.url + MISSING)).toBe(path === MISSING) // the link to the content
-    expect(own.size).toBeGreaterThan(4)
-    for (const link of own) expect([link, (await fetch(link)).status]).toEqual([link, 200])
-    await close()
-  })
+test('every link of the index, of the guides and of the page that is missing leads to an answer', async () => {
+  const answers = new Map<string, Promise<number>>()
+  const followed = async (address: string): Promise<number> => {
+    const { status, headers } = await app.request(address)
+    const moved = headers.get('location')
+    return moved === null ? status : followed(moved)
+  }
+  const statusOf = (address: string): Promise<number> => {
+    const status = answers.get(address) ?? followed(address)
+    answers.set(address, status)
+    return status
+  }
+  for (const path of PATHS) {
+    const markup = await (await app.request(path, { headers: { accept: 'text/html' } })).text()
+    const links = [...markup.matchAll(/ href="([^"#]+)/g)].map(
+      ([, href = '']) => new URL(href.replaceAll('&amp;', '&'), url + path),
+    )
+    const own = new Set(links.filter(link => link.origin === url).map(link => link.pathname + link.search))
+    expect([path, own.size > 4]).toEqual([path, true])
+    for (const link of own) expect([path, link, await statusOf(link)]).toEqual([path, link, 200])
+  }
 })
 
 test('the index lists every endpoint, and an old link into the reference leads to its endpoint', async () => {
-  const { page, close } = await open('/docs#/Strategy/stats')
+  const { page } = await openPage(`${url}/docs#/Strategy/stats`)
   const paths = await page.locator('.endpoints dt').allInnerTexts()
   expect(paths.toSorted()).toEqual(ROUTES.map(route => route.path).toSorted())
   expect(await page.locator(':target dt').innerText()).toBe('/v1/strategies/{sid}/stats')
   await page.locator(':target dt a').click()
-  const operation = page.locator('#operations-Strategy-stats')
-  await operation.locator('.opblock-body').waitFor()
-  await close()
+  await page.locator('#operations-Strategy-stats .opblock-body').waitFor()
 })
 
 test('one snippet of a group is open at a time, without a script', async () => {
-  const { page, close } = await open('/docs/guides/first-chart')
+  const { page } = await openPage(`${url}/docs/guides/first-chart`)
   await page.locator('summary', { hasText: 'R' }).last().click()
   expect(await page.locator('details[open]').count()).toBe(1)
   expect(await page.locator('script').count()).toBe(0)
-  await close()
 })

@@ -3,32 +3,29 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { freePort } from '#cli/free-port.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { exampleStrategy, type GuideFacts, type Tool } from '#pages/guides/guide.ts'
 import { GUIDES, guidePage } from '#pages/guides/guides.ts'
 import { handSnapshot } from '../support/books/hand-snapshot.ts'
-import { type Snippet, shownOf, snippetsOf } from '../support/guide-snippets.ts'
-import { LAUNCHER, type StartOptions, startProcess } from '../support/history/highwater-process.ts'
-import { type ServingProcess, startServing } from '../support/history/history-process.ts'
+import { atEnd } from '../support/ends.ts'
+import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
-import { startTestRedis } from '../support/servers/redis.ts'
+import { shared } from '../support/runner/shared.ts'
+import { ownPort } from '../support/servers/own-port.ts'
+import { sharedRedis } from '../support/servers/use-redis.ts'
 import { push, SECRET, startPullService } from '../support/signals/receiver-kit.ts'
 import { fire } from '../support/signals/signals.ts'
 import { lastingFolder, writeFiles } from '../support/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0
-
-let service: ServingProcess
 /** Where snippets run: the clients are installed there, and the commands of this checkout are in `bin`. */
 let folder: string
 let environment: Record<string, string>
 const pages = new Map<string, string>()
 
 beforeAll(async () => {
-  service = await startServing(inject('tinyStore'))
+  const { url } = await shared('history')
   folder = await lastingFolder()
   const installed = join(folder, 'node_modules/highwater-client')
   await mkdir(join(folder, 'node_modules/@types'), { recursive: true })
@@ -51,14 +48,33 @@ beforeAll(async () => {
     PYTHONPATH: `${pandas.PYTHONPATH}:${join(ROOT, 'clients/python')}`,
   }
   for (const { name } of GUIDES) {
-    const response = await fetch(`${service.url}/docs/guides/${name}`)
+    const response = await fetch(`${url}/docs/guides/${name}`)
     pages.set(name, await response.text())
   }
 })
-afterAll(async () => {
-  service.kill('SIGTERM')
-  await service.ended
-})
+type Snippet = { readonly tool: Tool; readonly group: string; readonly code: string }
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+}
+
+const toText = (markup: string): string =>
+  markup.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, each => ENTITIES[each]!)
+
+const snippetsOf = (page: string): readonly Snippet[] =>
+  [...page.matchAll(/data-tool="(\w+)" data-group="(\w+)"><code>(.*?)<\/code>/gs)].map(
+    ([, tool = '', group = '', code = '']) => ({ tool: tool as Tool, group, code: toText(code) }),
+  )
+
+/** What the snippets of a group print, as the page shows it; null if it shows nothing. */
+function shownOf(page: string, group: string): string | null {
+  const [, shown] = new RegExp(`data-prints="${group}"><samp>(.*?)</samp>`, 's').exec(page) ?? []
+  return shown === undefined ? null : toText(shown)
+}
 
 /** The snippets that there are, before a service runs: those of a book written by hand. */
 const LISTED = GUIDES.flatMap(guide => {
@@ -77,8 +93,8 @@ const snippetOf = (guide: string, group: string, tool: Tool): Snippet =>
   snippetsOf(pages.get(guide)!).find(each => each.group === group && each.tool === tool)!
 
 /** Starts a snippet with its tool. */
-async function start({ tool, code, group }: Snippet, options: StartOptions = {}) {
-  const all = { ...options, cwd: folder, env: { ...environment, ...options.env } }
+async function start({ tool, code, group }: Snippet, env: Readonly<Record<string, string>> = {}) {
+  const all = { cwd: folder, env: { ...environment, ...env } }
   if (tool === 'ts') {
     await writeFiles(folder, { 'package.json': '{"type": "module"}', [`${group}.ts`]: code })
     return startProcess(process.execPath, [join(folder, `${group}.ts`)], all)
@@ -90,38 +106,78 @@ async function start({ tool, code, group }: Snippet, options: StartOptions = {})
 }
 
 async function run(snippet: Snippet, env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const { code, stdout, stderr } = await (await start(snippet, { env })).ended
+  const { code, stdout, stderr } = await (await start(snippet, env)).ended
   expect([code, stderr]).toEqual([0, ''])
-  return stdout.replaceAll('\r\n', '\n').trimEnd()
+  return trimmed(stdout)
 }
+
+const trimmed = (text: string): string => text.replaceAll('\r\n', '\n').trimEnd()
+
+/** Runs programs one after the other, each without the names of the others: importing pandas takes a second. */
+const RUN_ALL = `
+import contextlib, importlib.util, io, json, re, sys
+printed = []
+for code in json.load(open(sys.argv[1])):
+    if importlib.util.find_spec('matplotlib') is None:
+        code = re.sub(r'(?m)^.*# needs matplotlib$', '', code)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            exec(code, {'__name__': '__main__'})
+        except BaseException as error:
+            print(repr(error))
+    printed.append(out.getvalue())
+print(json.dumps(printed))
+`
+
+/** What each Python snippet about the history prints. */
+async function runPython(): Promise<ReadonlyMap<string, string>> {
+  const codes = OF_HISTORY.filter(({ tool }) => IN_PYTHON.includes(tool)).map(
+    ({ guide, group, tool }) => snippetOf(guide, group, tool).code,
+  )
+  await writeFiles(folder, { 'codes.json': JSON.stringify(codes) })
+  const printed = await run({
+    tool: 'pandas',
+    group: '',
+    code: RUN_ALL.replace('sys.argv[1]', "'codes.json'"),
+  })
+  const texts = JSON.parse(printed) as string[] // what the program above prints
+  return new Map(codes.map((code, i) => [code, trimmed(texts[i]!)]))
+}
+
+let python: ReturnType<typeof runPython> | null = null
+
+async function printedBy(snippet: Snippet): Promise<string | undefined> {
+  if (!IN_PYTHON.includes(snippet.tool)) return run(snippet)
+  python ??= runPython()
+  return (await python).get(snippet.code)
+}
+
+const has = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+
+const MISSING = new Set(['curl', 'jq', 'awk', 'Rscript', DEBIAN_PYTHON].filter(program => !has(program)))
 
 /** Why a tool cannot run here, or null. */
 function whyNot(tool: Tool): string | null {
-  const missing = ['curl', 'jq', 'awk'].find(program => !has('sh', '-c', `command -v ${program}`))
-  if (tool === 'sh' && missing !== undefined) return `there is no ${missing} on this machine`
-  if (tool === 'r' && !has('Rscript', '--version')) return 'there is no Rscript on this machine'
-  const isPython = tool === 'pandas' || tool === 'client'
-  return isPython && !existsSync(DEBIAN_PYTHON) ? `there is no ${DEBIAN_PYTHON} on this machine` : null
+  const needed = {
+    sh: ['curl', 'jq', 'awk'],
+    r: ['Rscript'],
+    pandas: [DEBIAN_PYTHON],
+    client: [DEBIAN_PYTHON],
+  }
+  const missing = (tool in needed ? needed[tool as keyof typeof needed] : []).find(each => MISSING.has(each))
+  return missing === undefined ? null : `there is no ${missing} on this machine`
 }
 
+const IN_PYTHON: readonly Tool[] = ['pandas', 'client']
 const IN_SHEETS: readonly Tool[] = ['sheets', 'excel']
 const OF_HISTORY = LISTED.filter(({ guide }) => guide !== 'webhooks' && guide !== 'publishing')
 
 test.for(OF_HISTORY.filter(({ tool }) => !IN_SHEETS.includes(tool)))(
-  '$guide: the snippet $group for $tool prints what the page shows',
+  'the snippet $group of the guide $guide for $tool prints what the page shows',
   async ({ guide, group, tool }, { skip }) => {
     const why = whyNot(tool)
     if (why !== null) skip(why)
-    const snippet = snippetOf(guide, group, tool)
-    const isDrawn = has(
-      'env',
-      `PYTHONPATH=${environment.PYTHONPATH}`,
-      DEBIAN_PYTHON,
-      '-c',
-      'import matplotlib',
-    )
-    const code = isDrawn ? snippet.code : snippet.code.replace(/^.*# needs matplotlib$/m, '')
-    const printed = await run({ ...snippet, code })
+    const printed = await printedBy(snippetOf(guide, group, tool))
     const shown = shownOf(pages.get(guide)!, group)
     if (shown === null) expect(printed).toMatch(/^sharpe|all equal/m)
     else expect(printed).toBe(shown)
@@ -129,7 +185,7 @@ test.for(OF_HISTORY.filter(({ tool }) => !IN_SHEETS.includes(tool)))(
 )
 
 test.each(OF_HISTORY.filter(({ tool }) => IN_SHEETS.includes(tool)))(
-  '$guide: the address of $group in $tool answers the table that the sheet reads',
+  'the address of $group in the guide $guide for $tool answers the table that the sheet reads',
   async ({ guide, group, tool }) => {
     const { code } = snippetOf(guide, group, tool)
     const [, address = ''] = /"(http[^"]+)"/.exec(code) ?? []
@@ -142,7 +198,7 @@ test.each(OF_HISTORY.filter(({ tool }) => IN_SHEETS.includes(tool)))(
   },
 )
 
-test('programs in TypeScript compile under strict rules', async () => {
+test('every program in TypeScript of the guides compiles under strict rules', async () => {
   const programs = GUIDES.flatMap(({ name }) =>
     snippetsOf(pages.get(name)!).flatMap(({ tool, group, code }) =>
       tool === 'ts' ? [[`compiled/${name}-${group}.ts`, code] as const] : [],
@@ -155,48 +211,45 @@ test('programs in TypeScript compile under strict rules', async () => {
   expect(stdout.toString()).toBe('')
 })
 
-describe('webhooks', () => {
-  test('the snippets name the client, start receivers that refuse forgeries, register them, and pull the log', async ({
-    skip,
-  }) => {
-    const why = whyNot('sh')
-    if (why !== null) skip(why)
-    const server = await startTestRedis()
-    const redis = await server.connect()
-    const signals = await startPullService(redis)
-    await fire(redis, 's1', 'alder')
-    const env = { HIGHWATER_KEY: signals.token, WEBHOOK_SECRET: SECRET }
-    const port = String(await freePort())
-    const url = `http://127.0.0.1:${port}/signals`
-    const here = (snippet: Snippet): Snippet => ({
-      ...snippet,
-      code: snippet.code
-        .replaceAll('https://signals.example.org', signals.url)
-        .replaceAll('hw_live_your_key', signals.token)
-        .replaceAll('https://hooks.example.org', `http://127.0.0.1:${port}`)
-        .replaceAll('9000', port),
-    })
-    const all = snippetsOf(pages.get('webhooks')!).map(here)
-    const one = (group: string) => all.find(each => each.group === group && each.tool === 'sh')!
-    expect(await run(one('key'))).toBe('active')
-    for (const snippet of all.filter(({ tool, group }) => group === 'pull' && whyNot(tool) === null))
-      expect([snippet.tool, await run(snippet, env)]).toEqual([snippet.tool, '1 alder long'])
-    expect(await run(one('register'), env)).toBe(`127.0.0.1:${port}`)
-    for (const snippet of all.filter(({ tool, group }) => group === 'receive' && whyNot(tool) === null)) {
-      const receiver = await start(snippet, { env })
-      await expect.poll(() => fetch(url).then(Boolean, () => false)).toBe(true)
-      expect(await push(redis, url, 1, { sentAtMs: Date.now() - 3_600_000 })).toBe(401)
-      expect(await push(redis, url, 1)).toBe(204)
-      await receiver.prints(/^1 alder long$/m)
-      receiver.kill('SIGTERM')
-      await receiver.ended
-    }
-    await signals.close()
-    await server.stop()
+test('the snippets of the guide to webhooks name the client, start receivers that refuse forgeries, register them, and pull the log', async ({
+  skip,
+}) => {
+  const why = whyNot('sh')
+  if (why !== null) skip(why)
+  const redis = await (await sharedRedis()).connect()
+  await redis.flushall()
+  const signals = await startPullService(redis)
+  atEnd(() => signals.close())
+  await fire(redis, 's1', 'alder')
+  const env = { HIGHWATER_KEY: signals.token, WEBHOOK_SECRET: SECRET }
+  const port = String(await ownPort())
+  const url = `http://127.0.0.1:${port}/signals`
+  const here = (snippet: Snippet): Snippet => ({
+    ...snippet,
+    code: snippet.code
+      .replaceAll('https://signals.example.org', signals.url)
+      .replaceAll('hw_live_your_key', signals.token)
+      .replaceAll('https://hooks.example.org', `http://127.0.0.1:${port}`)
+      .replaceAll('9000', port),
   })
+  const all = snippetsOf(pages.get('webhooks')!).map(here)
+  const one = (group: string) => all.find(each => each.group === group && each.tool === 'sh')!
+  expect(await run(one('key'))).toBe('active')
+  for (const snippet of all.filter(({ tool, group }) => group === 'pull' && whyNot(tool) === null))
+    expect([snippet.tool, await run(snippet, env)]).toEqual([snippet.tool, '1 alder long'])
+  expect(await run(one('register'), env)).toBe(`127.0.0.1:${port}`)
+  for (const snippet of all.filter(({ tool, group }) => group === 'receive' && whyNot(tool) === null)) {
+    const receiver = await start(snippet, env)
+    await expect.poll(() => fetch(url).then(Boolean, () => false)).toBe(true)
+    expect(await push(redis, url, 1, { sentAtMs: Date.now() - 3_600_000 })).toBe(401)
+    expect(await push(redis, url, 1)).toBe(204)
+    await receiver.prints(/^1 alder long$/m)
+    receiver.kill('SIGTERM')
+    await receiver.ended
+  }
 })
 
-test('publishing: the commands make a book, and it is served with the strategy of the page', async ({
+test('the commands of the guide to publishing make a book, and it is served with the strategy of the page', async ({
   skip,
 }) => {
   const why = whyNot('sh')
@@ -210,7 +263,7 @@ test('publishing: the commands make a book, and it is served with the strategy o
   await writeFiles(folder, { 'book/strategies/oak.ts': part('module') })
   const { code, stdout } = await startProcess('tsc', ['--noEmit', '-p', join(folder, 'book')]).ended
   expect([code, stdout]).toEqual([0, ''])
-  const port = String(await freePort())
+  const port = String(await ownPort())
   const script = `${part('build')}\n${part('read')}\nkill $!`.replaceAll('8090', port)
   const printed = await run({ tool: 'sh', group: 'build', code: script })
   expect(printed.split('\n').at(-1)).toBe(shownOf(pages.get('publishing')!, 'read'))

@@ -4,23 +4,24 @@ import {
   chmodSync,
   copyFileSync,
   globSync,
-  mkdtempSync,
+  readdirSync,
   readFileSync,
-  rmSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort } from '#cli/free-port.ts'
+import { delimiter, join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
 import project from '../../package.json' with { type: 'json' }
+import { run } from '../cli/made-up.ts'
 import { PATIENCE_MS } from '../support/browser/chromium.ts'
 import { openBrowser } from '../support/browser/shared-browser.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { pastedFrom } from '../support/page-blocks.ts'
-import { createPasting, type Running, startProgram } from '../support/pasting-shell.ts'
+import { createPasting, startProgram } from '../support/pasting-shell.ts'
+import { ownPort } from '../support/servers/own-port.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const FIXTURE = join(ROOT, 'test/fixtures/release-0.1.0')
@@ -29,9 +30,9 @@ const TARBALL = `highwater-${project.version}.tgz`
 /** A third of what a checkout takes with its tools. */
 const MOST_MEGABYTES = 160
 
-const folder = mkdtempSync(join(tmpdir(), 'highwater-installing-'))
+let folder: string
 /** Of the installed package. */
-const LAUNCHER = join(folder, 'node_modules/highwater/cli/launcher.mjs')
+const launcher = () => join(folder, 'node_modules/highwater/cli/launcher.mjs')
 const ports = new Map<string, string>()
 const ownPorts = (): Record<string, string> => ({
   HISTORY_PORT: ports.get('8080')!,
@@ -41,7 +42,7 @@ const ownPorts = (): Record<string, string> => ({
 })
 let isOfReleaseBefore = false
 let packed = ''
-let shell: Running
+let shell: ReturnType<typeof startProgram>
 let paste: ReturnType<typeof createPasting>
 
 /** The ports of the page are those of the test. The book of the release before ends in the past. */
@@ -58,8 +59,9 @@ const at = (words: string) => {
 }
 
 beforeAll(async () => {
+  folder = await lastingFolder()
   for (const port of ['8080', '8081', '8082', '8083', '8088', '8443'])
-    ports.set(port, String(await freePort()))
+    ports.set(port, String(await ownPort()))
   packed = execFileSync(process.execPath, [join(ROOT, 'deploy/package.ts'), join(folder, 'dist')], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -89,11 +91,6 @@ beforeAll(async () => {
   paste = createPasting(shell, here)
 })
 
-afterAll(async () => {
-  await shell?.end()
-  rmSync(folder, { recursive: true, force: true })
-})
-
 /** That of the machine, if it has one: the package brings its own. */
 function withoutOwnNode(path: string): string {
   const others = path.split(delimiter).filter(entry => !entry.startsWith(join(ROOT, 'node_modules')))
@@ -105,155 +102,126 @@ function withoutOwnNode(path: string): string {
 const megabytesOf = (paths: readonly string[]): number =>
   paths.reduce((sum, path) => sum + statSync(path).blocks * 512, 0) / 1e6
 
-describe('the npm package', () => {
-  test('is installed, brings the right Node, and takes what the page says: less than a third of a checkout', async () => {
-    await paste(at('npm install'))
-    const modules = globSync('node_modules/**/*', { cwd: folder }).map(path => join(folder, path))
-    const ours = modules.filter(path => !path.includes('/node-linux-'))
-    const nodes = modules.filter(path => path.includes('/node-linux-'))
-    const page = readFileSync(join(ROOT, 'docs/installing.md'), 'utf8')
-    const [, stated, ofNode] = /takes (\d+) MB on disk; the\s+Node beside it takes another (\d+) MB/.exec(
-      page,
-    )!
-    expect(Number(/installed ([\d.]+) MB/.exec(packed)?.[1]).toFixed(0)).toBe(stated)
-    expect(Math.abs(megabytesOf(ours) - Number(stated))).toBeLessThan(3)
-    expect(Number(stated)).toBeLessThan(MOST_MEGABYTES)
-    expect(Math.abs(megabytesOf(nodes) - Number(ofNode))).toBeLessThan(15)
-    expect(
-      ours.filter(path => /node_modules\/(?:vitest|typescript|@biomejs|playwright-core|@scarf)\//.test(path)),
-    ).toEqual([])
-  })
-
-  test('is all that a second installation needs: npm fetches nothing that is optional', () => {
-    const args = ['install', '--offline', '--no-fund', '--no-audit', `./${TARBALL}`]
-    execFileSync('npm', args, { cwd: folder, stdio: 'ignore' })
-    expect(globSync('node_modules/*', { cwd: folder }).sort()).toEqual([
-      'node_modules/highwater',
-      `node_modules/node-linux-${process.arch}`,
-    ])
-  })
-
-  test('runs the sample book, and names the page for people first', async () => {
-    const env = { ...ownPorts(), DATA_FOLDER: join(folder, 'sample') }
-    const running = startProcess(process.execPath, [LAUNCHER, 'run', '--history-only'], { env, cwd: folder })
-    await running.prints(/^history service on /m)
-    expect(running.printed()).toMatch(/^open http:\S+ in a browser/m)
-    running.kill('SIGTERM')
-    expect(await running.ended).toMatchObject({ code: 0 })
-  })
-
-  test('has the types of strategies', async () => {
-    writeFileSync(
-      join(folder, 'mine.ts'),
-      "import type { Strategy } from 'highwater/strategy'\nexport const one: Strategy<number> | 1 = 1\nexport const wrong: Strategy<number> = 2\n",
-    )
-    const tsc = join(ROOT, 'node_modules/.bin/tsc')
-    const args = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'mine.ts']
-    const { stdout } = spawnSync(tsc, args, { cwd: folder, encoding: 'utf8' })
-    expect(
-      stdout
-        .trim()
-        .split('\n')
-        .filter(line => line.includes('error')),
-    ).toEqual([expect.stringMatching(/^mine\.ts\(3,\d+\): error TS2322/)])
-  })
-
-  test('says what to install if no Node is new enough', () => {
-    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.0.0' } })`
-    const binary = join(folder, 'node_modules', `node-linux-${process.arch}`)
-    execFileSync('mv', [binary, `${binary}.away`])
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ['--import', `data:text/javascript,${encodeURIComponent(older)}`, LAUNCHER, '--version'],
-      { encoding: 'utf8' },
-    )
-    execFileSync('mv', [`${binary}.away`, binary])
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringContaining(`npm install node-linux-${process.arch}@24`),
-    ])
-  })
+test('the npm package is installed, brings the right Node, and takes what the page says: less than a third of a checkout', async () => {
+  await paste(at('npm install'))
+  const modules = globSync('node_modules/**/*', { cwd: folder }).map(path => join(folder, path))
+  const ours = modules.filter(path => !path.includes('/node-linux-'))
+  const nodes = modules.filter(path => path.includes('/node-linux-'))
+  const page = readFileSync(join(ROOT, 'docs/installing.md'), 'utf8')
+  const [, stated, ofNode] = /takes (\d+) MB on disk; the\s+Node beside it takes another (\d+) MB/.exec(page)!
+  expect(Number(/installed ([\d.]+) MB/.exec(packed)?.[1]).toFixed(0)).toBe(stated)
+  expect(Math.abs(megabytesOf(ours) - Number(stated))).toBeLessThan(3)
+  expect(Number(stated)).toBeLessThan(MOST_MEGABYTES)
+  expect(Math.abs(megabytesOf(nodes) - Number(ofNode))).toBeLessThan(15)
+  expect(
+    ours.filter(path => /node_modules\/(?:vitest|typescript|@biomejs|playwright-core|@scarf)\//.test(path)),
+  ).toEqual([])
 })
 
-describe('docs/installing.md', () => {
-  test('a book, its settings and the first night', () => paste(at('npx highwater init')))
+test('the installed package runs the sample book, and names the page for people first', async () => {
+  const env = { ...ownPorts(), DATA_FOLDER: join(folder, 'sample') }
+  const running = startProcess(process.execPath, [launcher(), 'run', '--history-only'], { env, cwd: folder })
+  await running.prints(/^history service on /m)
+  expect(running.printed()).toMatch(/^open http:\S+ in a browser/m)
+  running.kill('SIGTERM')
+  expect(await running.ended).toMatchObject({ code: 0 })
+})
 
-  test('what the package builds is what a checkout builds', () => {
-    const version = '2026-07-01T00:15:00Z'
-    const build = (command: string, name: string) => {
-      const store = `file://${folder}/${name}`
-      execFileSync(
-        command,
-        ['build', '--book', 'book', '--allow-stale', '--version', version, '--store', store],
-        {
-          cwd: folder,
-          stdio: 'ignore',
-          env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
-        },
-      )
-      const manifest = readFileSync(join(folder, name, 'v1/snapshots/20260701T001500Z/manifest.json'), 'utf8')
-      return JSON.parse(manifest)
-    }
-    const [ours, theirs] = [
-      build(join(ROOT, 'cli/launcher.mjs'), 'of-checkout'),
-      build(join(folder, 'node_modules/.bin/highwater'), 'of-package'),
-    ]
-    expect(theirs.artifacts).toEqual(ours.artifacts)
-    expect(theirs.snapshot).toEqual(ours.snapshot)
-    expect(theirs.built_with.highwater).toBe(project.version)
-  })
+test('the installed package has the types of strategies', async () => {
+  writeFileSync(
+    join(folder, 'mine.ts'),
+    "import type { Strategy } from 'highwater/strategy'\nexport const one: Strategy<number> | 1 = 1\nexport const wrong: Strategy<number> = 2\n",
+  )
+  const tsc = join(ROOT, 'node_modules/.bin/tsc')
+  const args = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'mine.ts']
+  const { stdout } = spawnSync(tsc, args, { cwd: folder, encoding: 'utf8' })
+  const errors = stdout
+    .trim()
+    .split('\n')
+    .filter(line => line.includes('error'))
+  expect(errors).toEqual([expect.stringMatching(/^mine\.ts\(3,\d+\): error TS2322/)])
+})
 
-  test('the services', () => paste(at('SERVICE=$!')))
+test('the installed package says what to install if no Node is new enough', () => {
+  const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.0.0' } })`
+  const binary = join(folder, 'node_modules', `node-linux-${process.arch}`)
+  renameSync(binary, `${binary}.away`)
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(older)}`, launcher(), '--version'],
+    { encoding: 'utf8' },
+  )
+  renameSync(`${binary}.away`, binary)
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`npm install node-linux-${process.arch}@24`)])
+})
 
-  test('HTTPS', () => paste(at('openssl req')))
+test('the commands of the page make a book, its settings and the first night, as a checkout builds it', async () => {
+  await paste(at('npx highwater init'))
+  const read = (store: string, version: string) =>
+    JSON.parse(readFileSync(join(folder, store, 'v1/snapshots', version, 'manifest.json'), 'utf8'))
+  const [version = ''] = readdirSync(join(folder, '.data/store/v1/snapshots'))
+  const theirs = read('.data/store', version)
+  const store = `file://${folder}/of-checkout`
+  const args = ['--book', 'book', '--allow-stale', '--version', theirs.version, '--store', store]
+  expect(await run(['build', ...args], { cwd: folder })).toMatchObject({ code: 0 })
+  const ours = read('of-checkout', version)
+  expect(theirs.artifacts).toEqual(ours.artifacts)
+  expect(theirs.snapshot).toEqual(ours.snapshot)
+  expect(theirs.built_with.highwater).toBe(project.version)
+})
 
-  test('a client, created on the page, whose key is shown once', async () => {
-    const browser = await openBrowser()
-    const page = await browser.newPage()
-    page.setDefaultTimeout(PATIENCE_MS)
-    await page.goto(`http://127.0.0.1:${ports.get('8082')}/ops`)
-    await page
-      .getByLabel('Operator token')
-      .fill(readFileSync(join(folder, '.data/operator-token'), 'utf8').trim())
-    await page.getByRole('button', { name: 'Log in' }).click()
-    await page.getByRole('link', { name: 'Clients' }).click()
-    await page.getByLabel('Id').fill('acme')
-    await page.getByLabel('Strategies').fill('oak')
-    await page.getByLabel('active at once').check()
-    await page.getByRole('button', { name: 'Add', exact: true }).click()
-    await page.getByRole('button', { name: 'Issue a key' }).click()
-    const key = await page.locator('code.secret').innerText()
-    await browser.close()
-    expect(key).toMatch(/^hw_live_\w{59}$/)
-    await paste({ script: `KEY=${key}\n`, printed: '' })
-    await paste(at('npx highwater ops fire'))
-  })
+test('the commands of the page start the services, and nginx before them with HTTPS', async () => {
+  await paste(at('SERVICE=$!'))
+  await paste(at('openssl req'))
+})
 
-  test('a killed Redis, and a restored backup', async () => {
-    await paste(at('kill -9'))
-    await paste(at('npx highwater ops restore'))
-  })
+test('a client is created on the operator page, its key is shown once, and it pulls what is fired', async () => {
+  const page = await (await openBrowser()).newPage()
+  page.setDefaultTimeout(PATIENCE_MS)
+  await page.goto(`http://127.0.0.1:${ports.get('8082')}/ops`)
+  const token = readFileSync(join(folder, '.data/operator-token'), 'utf8').trim()
+  await page.getByLabel('Operator token').fill(token)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('link', { name: 'Clients' }).click()
+  await page.getByLabel('Id').fill('acme')
+  await page.getByLabel('Strategies').fill('oak')
+  await page.getByLabel('active at once').check()
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('button', { name: 'Issue a key' }).click()
+  const key = await page.locator('code.secret').innerText()
+  expect(key).toMatch(/^hw_live_\w{59}$/)
+  await paste({ script: `KEY=${key}\n`, printed: '' })
+  await paste(at('npx highwater ops fire'))
+})
 
-  test('an upgrade, on what the release before left behind', async () => {
-    isOfReleaseBefore = true
-    copyFileSync(join(FIXTURE, 'signing-key.pem'), join(folder, 'signing-key.pem'))
-    chmodSync(join(folder, 'signing-key.pem'), 0o600)
-    const script = [
-      'rm -rf .data/store .data/store.private book',
-      `tar -xJf '${join(FIXTURE, 'store.tar.xz')}' -C .data`,
-      'mv .data/book book',
-      'export SIGNING_KEY_FILE=$PWD/signing-key.pem',
-    ]
-    await paste({ script: `${script.join('\n')}\n`, printed: '' })
-    const before = shell.output().length
-    await paste(at('before-the-upgrade.jsonl'))
-    const printed = shell.output().slice(before)
-    expect(printed).toContain('was built with highwater 0.1.0')
-    expect(printed).toMatch(/^2024-03-01T00:15:00Z .* all as published$/m)
-    expect(printed).toContain('"history_restated":false')
-  })
+test('the commands of the page find every signal after Redis was killed, and restore a backup into an empty one', async () => {
+  await paste(at('kill -9'))
+  await paste(at('npx highwater ops restore'))
+})
 
-  test('has no other block', () => {
-    expect(blocks).toHaveLength(8)
-  })
+test('the commands of the page upgrade what the release before left behind, and npm fetches nothing that is optional', async () => {
+  isOfReleaseBefore = true
+  copyFileSync(join(FIXTURE, 'signing-key.pem'), join(folder, 'signing-key.pem'))
+  chmodSync(join(folder, 'signing-key.pem'), 0o600)
+  const script = [
+    'rm -rf .data/store .data/store.private book',
+    `tar -xJf '${join(FIXTURE, 'store.tar.xz')}' -C .data`,
+    'mv .data/book book',
+    'export SIGNING_KEY_FILE=$PWD/signing-key.pem npm_config_offline=true',
+  ]
+  await paste({ script: `${script.join('\n')}\n`, printed: '' })
+  const before = shell.output().length
+  await paste(at('before-the-upgrade.jsonl'))
+  const printed = shell.output().slice(before)
+  expect(printed).toContain('was built with highwater 0.1.0')
+  expect(printed).toMatch(/^2024-03-01T00:15:00Z .* all as published$/m)
+  expect(printed).toContain('"history_restated":false')
+  expect(globSync('node_modules/*', { cwd: folder }).sort()).toEqual([
+    'node_modules/highwater',
+    `node_modules/node-linux-${process.arch}`,
+  ])
+})
+
+test('docs/installing.md has no block that these tests do not paste', () => {
+  expect(blocks).toHaveLength(8)
 })

@@ -1,16 +1,16 @@
 // The pages in Chromium for every reader: on a phone, on paper, with a keyboard, and with any names.
-import { readFile, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { ASSETS } from '#pages/assets.ts'
+import { fileKey, PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
 import { aNight } from '../support/books/a-night.ts'
 import { type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
-import { openRendered, pagesOf } from '../support/browser/rendered-pages.ts'
-import { openBrowser } from '../support/browser/shared-browser.ts'
+import { pagesOf } from '../support/browser/rendered-pages.ts'
+import { inaccessibleOn, openBlank, type PageOptions, photograph } from '../support/browser/shared-browser.ts'
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const ORIGIN = 'http://pages.test'
 
 const wave = (days: number, phase: number): number[] =>
   Array.from({ length: days }, (_, i) => Math.sin(i * 1.7 + phase) * Math.cos(i / 40 + phase) * 0.02 + 0.0003)
@@ -80,137 +80,143 @@ const WORST = [
   ['تحوط البيتكوين اليومي مع إيقاف', '👩‍👩‍👧‍👦🚀'.repeat(20)],
 ] as const
 
-describe('for every reader', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await openBrowser()
+/**
+ * A browser for the pages of a snapshot, without a store: they are rendered when they are asked for, with no other file
+ * but their assets, and the service answers that this version is the newest. `show` loads one by its file.
+ */
+async function open(snapshot: Snapshot, options: PageOptions = {}) {
+  const { version } = snapshot.dataset
+  const { page, context, complaints } = await openBlank(options)
+  const addressOf = (name: string) => `${ORIGIN}/${fileKey(version, name)}`
+  const pages = new Map([...pagesOf(snapshot)].map(([name, render]) => [addressOf(name), render]))
+  const assets = new Map(ASSETS.map(asset => [addressOf(asset.file), asset]))
+  await context.route('**/*', route => {
+    const { origin, pathname } = new URL(route.request().url())
+    const [asset, render] = [assets.get(origin + pathname), pages.get(origin + pathname)]
+    if (asset !== undefined)
+      return route.fulfill({ contentType: asset.mediaType, body: Buffer.from(asset.bytes) })
+    if (render !== undefined)
+      return route.fulfill({ contentType: PAGE_TYPE, headers: PAGE_HEADERS, body: render() })
+    if (origin + pathname === `${ORIGIN}/version`)
+      return route.fulfill({ json: { data: { dataset_version: version } } })
+    complaints.push(`asks for ${route.request().url()}`)
+    return route.abort()
   })
-  afterAll(() => browser?.close())
+  await page.addInitScript(`globalThis.shifts = []
+    new PerformanceObserver(list => shifts.push(...list.getEntries().map(entry => entry.value)))
+      .observe({ type: 'layout-shift', buffered: true })`)
+  return { page, complaints, show: (file: string) => page.goto(addressOf(file)) }
+}
 
-  const open = (snapshot: Snapshot, file: string, width = 1280, options: BrowserContextOptions = {}) =>
-    openRendered(browser, snapshot, file, { viewport: { width, height: 900 }, ...options })
+const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth')
 
-  test.each([1, 9, 15, 25])('a sheet of %i years prints on one page of A4 and of Letter', async years => {
-    const { page, complaints, close } = await open(bookOf(years), SHEET)
-    for (const format of ['A4', 'Letter']) {
-      const pdf = (await page.pdf({ format })).toString('latin1')
-      expect([format, pdf.match(/\/Type\s*\/Page\b/g)?.length]).toEqual([format, 1])
+test.each([1, 9, 15, 25])('a sheet of %i years prints on one page of A4 and of Letter', async years => {
+  const { page, complaints, show } = await open(bookOf(years))
+  await show(SHEET)
+  for (const format of ['A4', 'Letter']) {
+    const pdf = (await page.pdf({ format })).toString('latin1')
+    expect([format, pdf.match(/\/Type\s*\/Page\b/g)?.length]).toEqual([format, 1])
+  }
+  await page.emulateMedia({ media: 'print' })
+  const printed = [
+    'headline',
+    'equity',
+    'underwater',
+    'months',
+    'years',
+    'drawdowns',
+    'record',
+    'publication',
+  ]
+  for (const name of [...printed, 'evidence', 'benchmark', 'cite'])
+    expect(await page.locator(`section.${name}`).isVisible(), name).toBe(true)
+  for (const name of ['rolling', 'trades', 'excursions', 'replays', 'costs', 'correlation'])
+    expect(await page.locator(`section.${name}`).isVisible(), name).toBe(false)
+  expect(complaints).toEqual([])
+})
+
+test.each([
+  [390, 'light'],
+  [390, 'dark'],
+  [1280, 'light'],
+  [1440, 'dark'],
+] as const)(
+  'at %i pixels in %s every page of the worst names is accessible, and moves nothing while it loads',
+  async (width, colorScheme) => {
+    const snapshot = bookOf(2, WORST[colorScheme === 'light' ? 0 : 1])
+    const { page, complaints, show } = await open(snapshot, { width, colorScheme })
+    for (const file of pagesOf(snapshot).keys()) {
+      if (file.startsWith('strategies/o/')) continue
+      await show(file)
+      await page.waitForLoadState('networkidle')
+      expect([file, await widthOf(page), await page.evaluate('shifts')]).toEqual([file, width, []])
+      expect([file, await inaccessibleOn(page)]).toEqual([file, []])
+      expect([file, complaints]).toEqual([file, []])
+      await photograph(page, `worst-${file}-${width}-${colorScheme}`)
     }
-    await page.emulateMedia({ media: 'print' })
-    for (const name of [
-      'headline',
-      'equity',
-      'underwater',
-      'months',
-      'years',
-      'drawdowns',
-      'record',
-      'publication',
-      'evidence',
-      'benchmark',
-      'cite',
-    ])
-      expect(await page.locator(`section.${name}`).isVisible(), name).toBe(true)
-    for (const name of ['rolling', 'trades', 'excursions', 'replays', 'costs', 'correlation'])
-      expect(await page.locator(`section.${name}`).isVisible(), name).toBe(false)
-    expect(complaints).toEqual([])
-    await close()
-  })
+  },
+)
 
-  test.each([
-    [390, 'light'],
-    [390, 'dark'],
-    [1440, 'light'],
-    [1440, 'dark'],
-  ] as const)(
-    'at %i pixels in %s every page of the worst names is accessible, and moves nothing while it loads',
-    async (width, colorScheme) => {
-      const [names] = [WORST[colorScheme === 'light' ? 0 : 1]]
-      const snapshot = bookOf(2, names)
-      for (const file of pagesOf(snapshot).keys()) {
-        if (file.startsWith('strategies/o/')) continue
-        const { page, complaints, close } = await open(snapshot, file, width, { colorScheme })
-        await page.waitForLoadState('networkidle')
-        const measured = await page.evaluate('[document.documentElement.scrollWidth, shifts]')
-        expect([file, measured]).toEqual([file, [width, []]])
-        await page.evaluate(await readFile(AXE, 'utf8'))
-        const { violations } = await page.evaluate<{
-          violations: { id: string; nodes: { html: string }[] }[]
-        }>('axe.run()')
-        expect([file, violations.map(({ id, nodes }) => [id, nodes[0]!.html])]).toEqual([file, []])
-        expect([file, complaints]).toEqual([file, []])
-        const folder = process.env.SCREENSHOTS
-        if (folder)
-          await writeFile(
-            `${folder}/worst-${file.replaceAll('/', '-')}-${width}-${colorScheme}.png`,
-            await page.screenshot({ fullPage: true }),
-          )
-        await close()
-      }
-    },
-  )
-
-  test.each([SHEET, 'index.html', 'explore.html', 'check.html'])(
-    'the Tab key reaches every control of %s, in the order of the page',
-    async file => {
-      const { page, close } = await open(bookOf(1), file)
-      await page.locator('svg.chart[tabindex], button').first().waitFor()
-      const count = await page.evaluate<number>(`
+test.each([SHEET, 'index.html', 'explore.html', 'check.html'])(
+  'the Tab key reaches every control of %s, in the order of the page',
+  async file => {
+    const { page, show } = await open(bookOf(1))
+    await show(file)
+    await page.locator('svg.chart[tabindex], button').first().waitFor()
+    const count = await page.evaluate<number>(`
       globalThis.controls = [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
         .filter(element => element.checkVisibility() && !element.disabled)
       controls.length`)
-      expect(count).toBeGreaterThan(10)
-      const reached: number[] = []
-      while (reached.at(-1) !== count - 1 && reached.length < 2 * count) {
-        await page.keyboard.press('Tab')
-        const at = await page.evaluate<number>('controls.indexOf(document.activeElement)')
-        if (at !== reached.at(-1)) reached.push(at) // an input of a date has several stops
-      }
-      expect(reached).toEqual(Array.from({ length: count }, (_, i) => i))
-      await close()
-    },
-  )
-
-  test('a name opens its definition and a state its explanation by the keyboard, inside the window, and Escape closes it', async () => {
-    for (const width of [390, 1280]) {
-      const { page, close } = await open(bookOf(1), SHEET, width)
-      for (const control of ['.term', '.badge', '.figures .term']) {
-        const button = page.locator(control).first()
-        await button.press('Enter')
-        const popover = page.locator(':popover-open')
-        expect((await popover.textContent())!.length).toBeGreaterThan(40)
-        const { x, width: wide } = (await popover.boundingBox())!
-        expect(x).toBeGreaterThanOrEqual(0)
-        expect(x + wide).toBeLessThanOrEqual(width)
-        await page.keyboard.press('Escape')
-        expect(await popover.count()).toBe(0)
-        expect(await button.evaluate(element => element === element.ownerDocument.activeElement)).toBe(true)
-      }
-      await close()
+    expect(count).toBeGreaterThan(10)
+    const reached: number[] = []
+    while (reached.at(-1) !== count - 1 && reached.length < 2 * count) {
+      await page.keyboard.press('Tab')
+      const at = await page.evaluate<number>('controls.indexOf(document.activeElement)')
+      if (at !== reached.at(-1)) reached.push(at) // an input of a date has several stops
     }
-  })
+    expect(reached).toEqual(Array.from({ length: count }, (_, i) => i))
+  },
+)
 
-  test.each([
+test.each([390, 1280])(
+  'at %i pixels a name opens its definition and a state its explanation by the keyboard, inside the window, and Escape closes it',
+  async width => {
+    const { page, show } = await open(bookOf(1), { width })
+    await show(SHEET)
+    for (const control of ['.term', '.badge', '.figures .term']) {
+      const button = page.locator(control).first()
+      await button.press('Enter')
+      const popover = page.locator(':popover-open')
+      expect((await popover.textContent())!.length).toBeGreaterThan(40)
+      const { x, width: wide } = (await popover.boundingBox())!
+      expect(x).toBeGreaterThanOrEqual(0)
+      expect(x + wide).toBeLessThanOrEqual(width)
+      await page.keyboard.press('Escape')
+      expect(await popover.count()).toBe(0)
+      expect(await button.evaluate(element => element === element.ownerDocument.activeElement)).toBe(true)
+    }
+  },
+)
+
+test('an address that makes no sense has a page with a sentence that is not wider than a phone', async () => {
+  const { page, show } = await open(bookOf(1), { width: 390 })
+  for (const [address, sentence] of [
     [`${SHEET}?risk_pct=${'W'.repeat(300)}&from=never`, 'is not used'],
     [`explore.html?with=${'nobody,'.repeat(200)}x&weights=x&risk_pct=`, 'is not used'],
     [`index.html?${'q'.repeat(2000)}`, 'The history of 2 strategies'],
-  ])(
-    'an address that makes no sense, %.30s, has a page with a sentence that is not wider than a phone',
-    async (address, sentence) => {
-      const { page, close } = await open(bookOf(1), address, 390)
-      await page.getByText(sentence).first().waitFor()
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-      await close()
-    },
-  )
+  ] as const) {
+    await show(address)
+    await page.getByText(sentence).first().waitFor()
+    expect([address, await widthOf(page)]).toEqual([address, 390])
+  }
+})
 
-  test('without a script a level is chosen from a list, and nothing is shown that a script would need', async () => {
-    const { page, close } = await open(bookOf(1), SHEET, 390, { javaScriptEnabled: false })
-    expect(await page.getByRole('button', { name: 'Show' }).isVisible()).toBe(true)
-    expect(await page.locator('[data-with-script]:visible').count()).toBe(0)
-    await page.getByLabel('Risk a trade').and(page.locator('select')).selectOption('0.01')
-    await page.getByRole('button', { name: 'Show' }).click()
-    await expect.poll(() => new URL(page.url()).search).toBe('?risk_pct=0.01')
-    await close()
-  })
+test('without a script a level is chosen from a list, and nothing is shown that a script would need', async () => {
+  const { page, show } = await open(bookOf(1), { width: 390, javaScriptEnabled: false })
+  await show(SHEET)
+  expect(await page.getByRole('button', { name: 'Show' }).isVisible()).toBe(true)
+  expect(await page.locator('[data-with-script]:visible').count()).toBe(0)
+  await page.getByLabel('Risk a trade').and(page.locator('select')).selectOption('0.01')
+  await page.getByRole('button', { name: 'Show' }).click()
+  await expect.poll(() => new URL(page.url()).search).toBe('?risk_pct=0.01')
 })

@@ -1,402 +1,406 @@
 // The pages in a real browser that reaches nothing but the service: what the scripts make of the published returns.
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseIsoDate } from '#core/calendar.ts'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
+import { startServer } from '#api/http/http-server.ts'
+import { parseIsoDate, toCompactInstant } from '#core/calendar.ts'
+import { riskLevel } from '#core/dataset/resources/risk-level.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { chartCsv } from '#pages/chart-data.ts'
 import { readChoice } from '#pages/explore/choice.ts'
 import { exploreFacts, exploreModel } from '#pages/explore/model.ts'
+import { parseReturns } from '#pages/returns-csv.ts'
 import { riskSteps } from '#pages/risk-steps.ts'
-import { keyOf } from '#test/static-build/signed-store.ts'
-import { complaintsOf, PATIENCE_MS } from '../support/browser/chromium.ts'
-import { PAGES_BOOK, PAGES_ROOT, servePages } from '../support/browser/served-pages.ts'
-import { openBrowser } from '../support/browser/shared-browser.ts'
+import { type SheetFacts, sheetModel } from '#pages/sheet/model.ts'
+import { allDays, equityChart, HEADLINE } from '#pages/sheet/sections.ts'
+import { publishVersion } from '#static-build/publish-version.ts'
+import { openStore } from '#storage/open-store.ts'
+import { orderOf, renderHere } from '#test/static-build/hand-order.ts'
+import { keyOf, newSigner } from '#test/static-build/signed-store.ts'
+import { handSnapshot } from '../support/books/hand-snapshot.ts'
+import { expectReadable, openPage, type PageOptions, textOf } from '../support/browser/shared-browser.ts'
+import { atEnd } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { openHistoryApp } from '../support/history/history-app.ts'
+import { lastingFolder, temporaryFolder } from '../support/temporary-folder.ts'
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const wave = (length: number, phase: number, size = 0.02): number[] =>
+  Array.from({ length }, (_, i) =>
+    Number((size * (0.06 + Math.sin(i * 1.7 + phase) * Math.cos(i / 40 + phase))).toPrecision(10)),
+  )
 
-const SHEET = `${PAGES_ROOT}strategies/birch/sheet.html`
-const EXPLORER = `${PAGES_ROOT}explore.html`
+/** Four histories: a long one with trades and its instrument, one at another base risk, one that is ruined, one of a day. */
+const BOOK: Snapshot = handSnapshot(
+  [
+    {
+      ...{ id: 'birch', name: 'Birch', first: '2021-01-01', returns: wave(1300, 0) },
+      verification_state: 'dual_verified',
+      trades: [1, 2, 3].map(i => ({
+        entry_time: i * 1e7,
+        exit_time: i * 1e7 + 9e6,
+        account_return: i === 2 ? -0.01 : 0.02,
+      })),
+    },
+    {
+      ...{ id: 'hazel', name: '<b>Hazel</b> & "co"', first: '2022-03-02', returns: wave(800, 2, 0.01) },
+      base_risk_pct: 0.01,
+    },
+    { id: 'stump', name: 'Stump', first: '2023-03-02', returns: [0.1, -1, ...wave(40, 1)] },
+    { id: 'twig', name: 'Twig', first: '2024-05-01', returns: [0.01] },
+  ],
+  { name: 'Pages', max_modelled_risk_pct: 0.5 },
+  [
+    {
+      instrument: 'BTCUSDT-PERP',
+      daily: { period: 'daily', first: 18628, values: Float64Array.from(wave(1300, 4, 0.03)) },
+    },
+  ],
+)
+
+const VERSION_ROOT = `/v1/snapshots/${toCompactInstant(BOOK.dataset.version)}/`
+const SHEET = `${VERSION_ROOT}strategies/birch/sheet.html`
+const BOOK_PAGE = `${VERSION_ROOT}index.html`
+const EXPLORER = `${VERSION_ROOT}explore.html`
+const CHECK = `${VERSION_ROOT}check.html`
 const LEVELS = riskSteps(0.5, 0.02)
 
-type Stats = { readonly data: Readonly<Record<string, unknown>> }
+const signer = newSigner()
+let app: Awaited<ReturnType<typeof openHistoryApp>>['app']
+let origin: string
 
-describe('the pages in Chromium', () => {
-  let served: Awaited<ReturnType<typeof servePages>>
-  let browser: Browser
-  beforeAll(async () => {
-    served = await servePages()
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await served?.close()
-  })
+beforeAll(async () => {
+  const { href } = pathToFileURL(join(await lastingFolder(), 'store'))
+  const stores = { url: href, privateUrl: `${href}.private` }
+  const opened = { store: await openStore(stores.url), privateStore: await openStore(stores.privateUrl) }
+  const order = orderOf(BOOK.dataset.version, opened)
+  await publishVersion({ ...order, snapshot: BOOK, signer, render: renderHere })
+  app = (await openHistoryApp(stores)).app
+  const server = await startServer(() => request => app.fetch(request), '127.0.0.1', 0)
+  atEnd(() => server.close())
+  origin = server.url
+})
 
-  /** Opens a page with the network cut off. Complaints: what the policy forbids, what fails, what would leave the origin. */
-  const open = async (path: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') => {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
-    context.setDefaultTimeout(PATIENCE_MS)
-    const page = await context.newPage()
-    const complaints = complaintsOf(page)
-    await context.route('**/*', route => {
-      if (route.request().url().startsWith(`${served.url}/`)) return route.continue()
-      complaints.push(`asks for ${route.request().url()}`)
-      return route.abort()
-    })
-    await page.goto(served.url + path)
-    return { page, context, complaints }
+const open = (path: string, options: PageOptions = {}) => openPage(origin + path, options)
+
+/** What the service answers, without a wire. */
+const read = async (path: string): Promise<string> => (await app.request(path)).text()
+const dataOf = async <Data = Readonly<Record<string, unknown>>>(path: string): Promise<Data> =>
+  (JSON.parse(await read(path)) as { readonly data: Data }).data
+const statsOf = (query: string) => dataOf(`/v1/strategies/birch/stats${query}`)
+
+const isDrawn = (page: Page) => page.locator('main[aria-busy=false]').waitFor()
+const queryOf = (page: Page): string => new URL(page.url()).search
+
+/** The sections as they are drawn, without what a reader of a chart adds. */
+const sectionsOf = (page: Page) =>
+  page.locator('[data-section]').evaluateAll(places =>
+    places.map(place => {
+      for (const added of place.querySelectorAll('.readout, .cursor')) added.remove()
+      for (const svg of place.querySelectorAll('svg')) svg.removeAttribute('tabindex')
+      return place.innerHTML
+    }),
+  )
+
+async function expectStats(page: Page, query: string): Promise<void> {
+  const expected = await statsOf(query)
+  const shown = await page
+    .locator('[data-figure]')
+    .evaluateAll(places =>
+      places.map(place => [place.getAttribute('data-figure')!, place.querySelector('data')!.value] as const),
+    )
+  expect(shown).toHaveLength(5)
+  expect([query, shown]).toEqual([query, shown.map(([name]) => [name, String(expected[name] ?? '')])])
+}
+
+/** The file that a click saves. */
+async function saved(page: Page, button: string): Promise<string> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator(button).click()])
+  return textOf(download)
+}
+
+/** Days and equity in a CSV, without its header and its other columns. */
+const equityIn = (csv: string): string[] =>
+  csv
+    .split('\r\n')
+    .slice(1, -1)
+    .map(row => row.split(',').slice(0, 2).join())
+
+const queryAt = (level: number): string => (level === 0.02 ? '' : `?risk_pct=${level}`)
+const curveOf = async (query: string): Promise<string[]> =>
+  equityIn(await read(`/v1/strategies/birch/curve${query}${query ? '&' : '?'}format=csv`))
+
+test(`the code of a fact sheet computes the digits of /stats and /curve at each of ${LEVELS.length} levels of the slider`, async () => {
+  expect(LEVELS.length).toBeGreaterThanOrEqual(50)
+  const [, json = ''] = /id="facts">(.*?)<\/script>/s.exec(await read(SHEET)) ?? []
+  const facts = JSON.parse(json) as SheetFacts // what the page gives its script
+  const seriesIn = async (file: string, period: 'daily' | 'weekly') =>
+    parseReturns(await read(`${VERSION_ROOT}strategies/birch/${file}`), period).get('ret')!
+  const held = parseReturns(await read(`${VERSION_ROOT}benchmark.csv`), 'daily')
+  const series = {
+    daily: await seriesIn('returns.daily.csv', 'daily'),
+    weekly: await seriesIn('returns.weekly.csv', 'weekly'),
+    ...{ benchmark: held.get(facts.instrument)!, book: null },
   }
-  const stats = async (query: string): Promise<Stats['data']> =>
-    ((await (await fetch(`${served.url}/v1/strategies/birch/stats${query}`)).json()) as Stats).data
-  const isDrawn = (page: Page) => page.locator('main[aria-busy=false]').waitFor()
-  /** The sections as they are drawn, without what a reader of a chart adds. */
-  const textsOf = (page: Page) =>
-    page.locator('[data-section]').evaluateAll(places =>
-      places.map(place => {
-        for (const added of place.querySelectorAll('.readout, .cursor')) added.remove()
-        for (const svg of place.querySelectorAll('svg')) svg.removeAttribute('tabindex')
-        return place.innerHTML
-      }),
-    )
+  for (const level of LEVELS) {
+    const query = queryAt(level)
+    const requested = level === 0.02 ? null : level
+    const model = sheetModel(facts, series, riskLevel(requested, facts.max_modelled_risk_pct))
+    const expected = await statsOf(query)
+    for (const [name] of HEADLINE) expect([level, model.figures[name]]).toEqual([level, expected[name]])
+    const drawn = equityIn(chartCsv(equityChart(model, allDays(model))))
+    expect(drawn).toHaveLength(1300)
+    expect(drawn).toEqual(await curveOf(query))
+  }
+})
 
-  describe('a fact sheet', () => {
-    const figuresOn = (page: Page): Promise<[string, string][]> =>
-      page
-        .locator('[data-figure]')
-        .evaluateAll(places =>
-          places.map(place => [place.getAttribute('data-figure')!, place.querySelector('data')!.value]),
-        )
-    const expectStats = async (page: Page, query: string) => {
-      const expected = await stats(query)
-      const shown = await figuresOn(page)
-      expect(shown).toHaveLength(5)
-      expect([query, shown]).toEqual([query, shown.map(([name]) => [name, String(expected[name] ?? '')])])
-    }
+test('a fact sheet has at the lowest, the base and the highest level of its slider the digits of /stats and /curve', async () => {
+  const { page, complaints } = await open(SHEET)
+  await expectStats(page, '')
+  await page.getByRole('button', { name: 'Tables and CSV' }).click()
+  await page.locator('[data-csv=equity]').waitFor()
+  const slider = page.getByRole('slider', { name: 'Risk a trade' })
+  expect(await slider.getAttribute('max')).toBe(String(LEVELS.length - 1))
+  for (const level of [LEVELS[0]!, LEVELS.at(-1)!, 0.02]) {
+    await slider.fill(String(LEVELS.indexOf(level)))
+    const query = queryAt(level)
+    await expect.poll(() => queryOf(page)).toBe(query)
+    await isDrawn(page)
+    await expectStats(page, query)
+    expect(equityIn(await saved(page, '[data-csv=equity]'))).toEqual(await curveOf(query))
+  }
+  expect(complaints).toEqual([])
+})
 
-    test(`has at each of ${LEVELS.length} levels of the slider the digits of /stats and /curve`, async () => {
-      expect(LEVELS.length).toBeGreaterThanOrEqual(50)
-      const { page, context, complaints } = await open(SHEET)
-      await expectStats(page, '')
-      await page.getByRole('button', { name: 'Tables and CSV' }).click()
-      await page.locator('[data-csv=equity]').waitFor()
-      const slider = page.getByRole('slider', { name: 'Risk a trade' })
-      for (const [i, level] of LEVELS.entries()) {
-        await slider.fill(String(i))
-        const query = level === 0.02 ? '' : `?risk_pct=${level}`
-        await expect.poll(() => new URL(page.url()).search).toBe(query)
-        await isDrawn(page)
-        await expectStats(page, query)
-        const [download] = await Promise.all([
-          page.waitForEvent('download'),
-          page.locator('[data-csv=equity]').click(),
-        ])
-        const drawn = (await readFile(await download.path(), 'utf8')).split('\r\n').slice(1, -1)
-        const curve = await fetch(
-          `${served.url}/v1/strategies/birch/curve${query}${query ? '&' : '?'}format=csv`,
-        )
-        const published = (await curve.text()).split('\r\n').slice(1, -1)
-        expect(published).toHaveLength(1300)
-        expect(drawn.map(row => row.split(',').slice(0, 2).join())).toEqual(published)
-      }
-      expect(complaints).toEqual([])
-      await context.close()
-    })
+test('a fact sheet takes its level from the address, clamped as by the API, and the slider follows', async () => {
+  const { page, complaints } = await open(`${SHEET}?risk_pct=0.0504`)
+  await isDrawn(page)
+  await expectStats(page, '?risk_pct=0.0504')
+  expect(await page.locator('#risk-output').textContent()).toBe('5.04 %')
+  expect(await page.getByRole('slider').inputValue()).toBe(String(LEVELS.indexOf(0.05)))
+  await page.goto(`${origin}${SHEET}?risk_pct=0.9`)
+  await isDrawn(page)
+  await expectStats(page, '?risk_pct=0.9')
+  expect(await page.locator('#risk .note').textContent()).toContain('90 % is above the cap')
+  expect(complaints).toEqual([])
+})
 
-    test('takes its level from the address, clamped as by the API, and the slider follows', async () => {
-      const between = await open(`${SHEET}?risk_pct=0.0504`)
-      await isDrawn(between.page)
-      await expectStats(between.page, '?risk_pct=0.0504')
-      expect(await between.page.locator('#risk-output').textContent()).toBe('5.04 %')
-      expect(await between.page.getByRole('slider').inputValue()).toBe(String(LEVELS.indexOf(0.05)))
-      const beyond = await open(`${SHEET}?risk_pct=0.9`)
-      await isDrawn(beyond.page)
-      await expectStats(beyond.page, '?risk_pct=0.9')
-      expect(await beyond.page.locator('#risk .note').textContent()).toContain('90 % is above the cap')
-      for (const { complaints, context } of [between, beyond]) {
-        expect(complaints).toEqual([])
-        await context.close()
-      }
-    })
+test('a fact sheet shows base risk and a sentence if the address makes no sense', async () => {
+  const { page } = await open(`${SHEET}?risk_pct=much`)
+  await page.getByRole('alert').getByText('must be a plain decimal number').waitFor()
+  await expectStats(page, '')
+})
 
-    test('shows base risk and a sentence if the address makes no sense', async () => {
-      const { page, context } = await open(`${SHEET}?risk_pct=much`)
-      await page.getByRole('alert').getByText('must be a plain decimal number').waitFor()
-      await expectStats(page, '')
-      await context.close()
-    })
+test('a fact sheet draws in the browser what the night drew', async () => {
+  const { page } = await open(SHEET)
+  const night = await sectionsOf(page)
+  await page.getByRole('slider').fill('0')
+  await isDrawn(page)
+  expect(await sectionsOf(page)).not.toEqual(night)
+  await page.getByRole('slider').fill(String(LEVELS.indexOf(0.02)))
+  await isDrawn(page)
+  expect(await sectionsOf(page)).toEqual(night)
+})
 
-    test('draws in the browser what the night drew', async () => {
-      const { page, context } = await open(SHEET)
-      const night = await textsOf(page)
-      await page.getByRole('slider').fill('0')
-      await isDrawn(page)
-      expect(await textsOf(page)).not.toEqual(night)
-      await page.getByRole('slider').fill(String(LEVELS.indexOf(0.02)))
-      await isDrawn(page)
-      expect(await textsOf(page)).toEqual(night)
-      await context.close()
-    })
+test('a chart of a fact sheet is read by arrow keys and pointer, and a dragged range stays in the address', async () => {
+  const { page, complaints } = await open(SHEET)
+  const chart = page.locator('[data-section=equity] svg.chart')
+  const readout = page.locator('[data-section=equity] .readout')
+  await chart.focus()
+  await isDrawn(page)
+  await chart.focus()
+  await page.keyboard.press('End')
+  const last = (await statsOf('')).end
+  expect(await readout.textContent()).toMatch(new RegExp(`^${last}: Birch [\\d.]+×, Holding BTCUSDT-PERP`))
+  expect(await readout.getAttribute('aria-live')).toBe('polite')
+  await page.keyboard.press('ArrowLeft')
+  expect(await readout.textContent()).not.toContain(last)
+  const box = (await chart.boundingBox())!
+  await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2, { steps: 4 })
+  expect(await readout.getAttribute('aria-live')).toBe('off')
+  await page.mouse.up()
+  await expect.poll(() => queryOf(page)).toMatch(/from=.*to=/)
+  const query = new URL(page.url()).searchParams
+  const [from, to] = [parseIsoDate(query.get('from')!)!, parseIsoDate(query.get('to')!)!]
+  expect(to - from).toBeGreaterThan(200)
+  expect(to - from).toBeLessThan(320)
+  await isDrawn(page)
+  await page.getByRole('button', { name: 'All days' }).click()
+  await expect.poll(() => queryOf(page)).toBe('')
+  expect(complaints).toEqual([])
+})
 
-    test('reads a chart by arrow keys and pointer, and keeps a dragged range in the address', async () => {
-      const { page, context, complaints } = await open(SHEET)
-      const chart = page.locator('[data-section=equity] svg.chart')
-      const readout = page.locator('[data-section=equity] .readout')
-      await chart.focus()
-      await isDrawn(page)
-      await page.locator('[data-section=equity] svg.chart').focus()
-      await page.keyboard.press('End')
-      const last = (await stats('')).end
-      expect(await readout.textContent()).toMatch(
-        new RegExp(`^${last}: Birch [\\d.]+×, Holding BTCUSDT-PERP`),
-      )
-      expect(await readout.getAttribute('aria-live')).toBe('polite')
-      await page.keyboard.press('ArrowLeft')
-      expect(await readout.textContent()).not.toContain(last)
-      const box = (await chart.boundingBox())!
-      await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2)
-      await page.mouse.down()
-      await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2, { steps: 4 })
-      expect(await readout.getAttribute('aria-live')).toBe('off')
-      await page.mouse.up()
-      await expect.poll(() => new URL(page.url()).search).toMatch(/from=.*to=/)
-      const query = new URL(page.url()).searchParams
-      const [from, to] = [parseIsoDate(query.get('from')!)!, parseIsoDate(query.get('to')!)!]
-      expect(to - from).toBeGreaterThan(200)
-      expect(to - from).toBeLessThan(320)
-      await isDrawn(page)
-      await page.getByRole('button', { name: 'All days' }).click()
-      await expect.poll(() => new URL(page.url()).search).toBe('')
-      expect(complaints).toEqual([])
-      await context.close()
-    })
-  })
+test('the page of the book draws in the browser what the night drew, in a range that the address keeps', async () => {
+  const { page, complaints } = await open(BOOK_PAGE)
+  const night = await sectionsOf(page)
+  expect(night).toHaveLength(2)
+  await page.getByRole('button', { name: '1 y' }).click()
+  await expect.poll(() => queryOf(page)).toBe('?from=2023-07-24')
+  await isDrawn(page)
+  const year = await sectionsOf(page)
+  expect(year).not.toEqual(night)
+  await page.reload()
+  await isDrawn(page)
+  expect(await sectionsOf(page)).toEqual(year)
+  await page.getByRole('button', { name: 'All days' }).click()
+  await expect.poll(() => queryOf(page)).toBe('')
+  await isDrawn(page)
+  expect(await sectionsOf(page)).toEqual(night)
+  expect(complaints).toEqual([])
+})
 
-  describe('the page of the book', () => {
-    test('draws in the browser what the night drew, in a range that the address keeps', async () => {
-      const { page, context, complaints } = await open(`${PAGES_ROOT}index.html`)
-      const night = await textsOf(page)
-      expect(night).toHaveLength(2)
-      await page.getByRole('button', { name: '1 y' }).click()
-      await expect.poll(() => new URL(page.url()).search).toBe('?from=2023-07-24')
-      await isDrawn(page)
-      const year = await textsOf(page)
-      expect(year).not.toEqual(night)
-      await page.reload()
-      await isDrawn(page)
-      expect(await textsOf(page)).toEqual(year)
-      await page.getByRole('button', { name: 'All days' }).click()
-      await expect.poll(() => new URL(page.url()).search).toBe('')
-      await isDrawn(page)
-      expect(await textsOf(page)).toEqual(night)
-      expect(complaints).toEqual([])
-      await context.close()
-    })
+test('the charts of the book are read by arrow keys, and have the equity of the API as CSV', async () => {
+  const { page, complaints } = await open(BOOK_PAGE)
+  const chart = page.locator('[data-section=equity] svg.chart')
+  await chart.focus()
+  await isDrawn(page)
+  await chart.focus()
+  await page.keyboard.press('End')
+  expect(await page.locator('[data-section=equity] .readout').textContent()).toMatch(
+    /^2024-07-23: Equal-weight book [\d.]+×, Holding BTCUSDT-PERP/,
+  )
+  await page.getByRole('button', { name: 'Tables and CSV' }).click()
+  const csv = await saved(page, 'button:text("CSV: Equity of the equal-weight book")')
+  const rows = csv.trimEnd().split('\r\n')
+  expect(rows[0]).toBe('t,Equal-weight book,Holding BTCUSDT-PERP')
+  const { equal_weight_book } = await dataOf<{
+    readonly equal_weight_book: { readonly n_days: number; readonly net_return_pct: number }
+  }>('/v1/summary')
+  expect(rows).toHaveLength(1 + equal_weight_book.n_days)
+  expect(100 * (Number(rows.at(-1)!.split(',')[1]) - 1)).toBeCloseTo(equal_weight_book.net_return_pct, 5)
+  expect(complaints).toEqual([])
+})
 
-    test('reads its charts by arrow keys, and has the equity of the API as CSV', async () => {
-      const { page, context, complaints } = await open(`${PAGES_ROOT}index.html`)
-      const chart = page.locator('[data-section=equity] svg.chart')
-      await chart.focus()
-      await isDrawn(page)
-      await chart.focus()
-      await page.keyboard.press('End')
-      const readout = page.locator('[data-section=equity] .readout')
-      expect(await readout.textContent()).toMatch(
-        /^2024-07-23: Equal-weight book [\d.]+×, Holding BTCUSDT-PERP/,
-      )
-      await page.getByRole('button', { name: 'Tables and CSV' }).click()
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: 'CSV: Equity of the equal-weight book' }).click(),
-      ])
-      const rows = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n')
-      expect(rows[0]).toBe('t,Equal-weight book,Holding BTCUSDT-PERP')
-      const { data } = (await (await fetch(`${served.url}/v1/summary`)).json()) as {
-        data: { equal_weight_book: { n_days: number; net_return_pct: number } }
-      }
-      const { n_days, net_return_pct } = data.equal_weight_book
-      expect(rows).toHaveLength(1 + n_days)
-      expect(100 * (Number(rows.at(-1)!.split(',')[1]) - 1)).toBeCloseTo(net_return_pct, 5)
-      expect(complaints).toEqual([])
-      await context.close()
-    })
-  })
-
-  test('a page says that a newer version is published, with a link to the same page of it', async () => {
-    const { page, context } = await open(SHEET)
-    expect(await page.locator('#newer').isVisible()).toBe(false)
-    const newer = { data: { dataset_version: '2024-06-02T00:15:00Z' } }
-    await page.route('**/version', route => route.fulfill({ json: newer }))
-    await page.reload()
-    const link = page.getByRole('link', { name: 'Open version 2024-06-02T00:15:00Z' })
-    await link.waitFor()
-    expect(await link.getAttribute('href')).toBe(
-      `${served.url}/v1/snapshots/20240602T001500Z/strategies/birch/sheet.html`,
-    )
-    await context.close()
-  })
-
-  test('the citation is copied by a button', async () => {
-    const { page, context } = await open(SHEET)
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    await page.getByRole('button', { name: 'Copy the citation' }).click()
-    const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
-    await expect.poll(copied).toMatch(/^Birch, Pages, version 2024-06-01T00:15:00Z, .*sheet\.html$/)
-    await context.close()
-  })
-
-  test('every page is cited by its address, with the host that serves it', async () => {
-    const names = ['strategies/birch/sheet.html', 'index.html', 'explore.html', 'versions.html', 'check.html']
-    for (const name of names) {
-      const { page, context } = await open(PAGES_ROOT + name)
-      await expect.poll(() => page.locator('cite #address').textContent()).toBe(page.url())
-      await context.close()
-    }
-  })
-
-  describe('the explorer', () => {
-    test('computes a portfolio of what is chosen, and the address holds the choice', async () => {
-      const { page, context, complaints } = await open(EXPLORER)
-      await page.getByLabel('Choose Birch').check()
-      await page.getByLabel('Choose <b>Hazel</b>').check()
-      await page.getByLabel('Weight of <b>Hazel</b>').waitFor()
-      await page.getByLabel('Weight of Birch').fill('3')
-      await page.keyboard.press('Tab')
-      await page.getByLabel('Risk a trade').selectOption('0.01')
-      const query = '?risk_pct=0.01&weights=3,1&with=birch,hazel'
-      await expect.poll(() => new URL(page.url()).search).toBe(query)
-      const model = exploreModel(
-        exploreFacts(PAGES_BOOK),
-        new Map(PAGES_BOOK.strategies.map(({ id, daily }) => [id, daily])),
-        readChoice(new URLSearchParams(query), new Set(['birch', 'hazel'])).choice,
-      )
-      const cells = () =>
-        page
-          .locator('[data-section=figures] tr:has-text("Portfolio") data')
-          .evaluateAll(all => all.map(cell => cell.getAttribute('value')))
-      await expect.poll(cells).toContain(String(model.portfolio!.figures.net_return_pct))
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: 'CSV of the portfolio' }).click(),
-      ])
-      const lines = [model.portfolio!, ...model.members].map(({ id, kind, daily }) => ({
-        ...{ name: id, kind },
-        ...daily,
-      }))
-      expect(await readFile(await download.path(), 'utf8')).toBe(
-        chartCsv({ lines, days: model.charts!.equity.days }),
-      )
-      const before = await page.locator('[data-section=figures]').innerHTML()
-      await page.reload()
-      await expect.poll(() => page.locator('[data-section=figures]').innerHTML()).toBe(before)
-      expect(await page.getByLabel('Weight of Birch').inputValue()).toBe('3')
-      await page.getByRole('button', { name: 'Remove Birch' }).click()
-      await expect.poll(() => new URL(page.url()).search).toBe('?risk_pct=0.01&weights=1&with=hazel')
-      expect(complaints).toEqual([])
-      await context.close()
-    })
-
-    test('sorts and filters the table of all strategies', async () => {
-      const { page, context } = await open(EXPLORER)
-      const names = () => page.locator('#strategies tbody tr:visible a').allTextContents()
-      await page.locator('#strategies thead').getByRole('button', { name: 'Max drawdown' }).click()
-      expect((await names()).at(-1)).toBe('Stump')
-      await page.getByRole('searchbox').fill('HAZEL')
-      expect(await names()).toEqual(['<b>Hazel</b> & "co"'])
-      expect(await page.locator('#strategies-matches').textContent()).toBe('1 of 4')
-      await context.close()
-    })
-
-    test('lists every strategy without a script, and says that choosing needs one', async () => {
-      const context = await browser.newContext({ javaScriptEnabled: false })
-      const page = await context.newPage()
-      await page.goto(served.url + EXPLORER)
-      expect(await page.locator('#strategies tbody tr').count()).toBe(4)
-      expect(await page.getByText('allow scripts of this site').isVisible()).toBe(true)
-      expect(await page.getByRole('checkbox').count()).toBe(0)
-      await context.close()
-    })
-  })
-
-  describe('the check', () => {
-    const findings = async (page: Page) => {
-      await page.getByRole('button', { name: 'Check' }).click()
-      await page.locator('#check button:enabled').waitFor()
-      return page.locator('#findings li').allTextContents()
-    }
-
-    test('passes manifest, log, signatures and files, and prints the fingerprint of the key', async () => {
-      const { page, context, complaints } = await open(`${PAGES_ROOT}check.html?of=birch`)
-      const lines = await findings(page)
-      expect(lines.map(line => line.split('. ')[0])).toEqual(
-        ['Manifest', 'Log', 'Signatures', 'Files'].map(step => `Passed: ${step}`),
-      )
-      expect(lines[2]).toContain(keyOf(served.signer).fingerprint)
-      expect(complaints).toEqual([])
-      await context.close()
-    })
-
-    test.each([
-      ['manifest.json', 'Failed: Log', 'is not the one that'],
-      ['manifest.json.sig', 'Failed: Signatures', 'No published key made manifest.json.sig'],
-      ['strategies/birch/returns.daily.csv', 'Failed: Files', 'is not the file that was published'],
-    ])('fails if %s was changed', async (file, step, sentence) => {
-      const { page, context } = await open(`${PAGES_ROOT}check.html?of=birch`)
-      await page.route(`**/${file}`, async route => {
-        const response = await route.fetch()
-        const body = await response.body()
-        body[body.length - 2]! ^= 1
-        await route.fulfill({ response, body })
-      })
-      const last = (await findings(page)).findLast(line => line.startsWith('Failed'))
-      expect(last).toContain(step)
-      expect(last).toContain(sentence)
-      await context.close()
-    })
-  })
-
-  test('the commands of the page on checking pass', async () => {
-    const { page, context } = await open(`${PAGES_ROOT}check.html`)
-    const commands = await page.locator('[aria-labelledby=hand] pre').innerText()
-    await context.close()
-    const script = commands.replace('https://data.example.org', served.url)
-    const { code, stdout } = await startProcess('sh', ['-euc', script], { cwd: await temporaryFolder() })
-      .ended
-    expect(stdout).toContain(`${keyOf(served.signer).fingerprint}  -`)
-    expect(stdout).toContain('Signature Verified Successfully')
-    expect(stdout).toContain('strategies/birch/sheet.html: OK')
-    expect(code).toBe(0)
-  })
-
-  test.each(
-    [1280, 390].flatMap(width => (['light', 'dark'] as const).map(scheme => [width, scheme] as const)),
-  )(
-    'at %i pixels in %s every page is accessible, keeps its policy, and is not wider than the window',
-    async (width, scheme) => {
-      const found: unknown[] = []
-      for (const path of [
-        `${SHEET}?risk_pct=0.01`,
-        `${EXPLORER}?with=birch,hazel,stump`,
-        EXPLORER,
-        ...['index.html', 'versions.html', 'check.html'].map(name => PAGES_ROOT + name),
-      ]) {
-        const { page, context, complaints } = await open(path, width, scheme)
-        if (path.includes('?')) await isDrawn(page)
-        await page.evaluate(await readFile(AXE, 'utf8'))
-        const { violations } = await page.evaluate<{
-          violations: { id: string; nodes: { html: string }[] }[]
-        }>('axe.run()')
-        found.push(...violations.map(({ id, nodes }) => [path, id, nodes[0]!.html]), ...complaints)
-        expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
-        const folder = process.env.SCREENSHOTS
-        const name = path.slice(PAGES_ROOT.length).replaceAll(/\W/g, '_')
-        if (folder)
-          await page.screenshot({ path: `${folder}/${name}-${width}-${scheme}.png`, fullPage: true })
-        await context.close()
-      }
-      expect(found).toEqual([])
-    },
+test('a page says that a newer version is published, with a link to the same page of it', async () => {
+  const { page } = await open(SHEET)
+  expect(await page.locator('#newer').isVisible()).toBe(false)
+  const newer = { data: { dataset_version: '2024-06-02T00:15:00Z' } }
+  await page.route('**/version', route => route.fulfill({ json: newer }))
+  await page.reload()
+  const link = page.getByRole('link', { name: 'Open version 2024-06-02T00:15:00Z' })
+  await link.waitFor()
+  expect(await link.getAttribute('href')).toBe(
+    `${origin}/v1/snapshots/20240602T001500Z/strategies/birch/sheet.html`,
   )
 })
+
+test('every page is cited by its address, with the host that serves it, and a button copies the citation', async () => {
+  const { page, context, complaints } = await open(SHEET)
+  const names = ['versions.html', 'index.html', 'explore.html', 'check.html', 'strategies/birch/sheet.html']
+  for (const name of names) {
+    await page.goto(origin + VERSION_ROOT + name)
+    await expect.poll(() => page.locator('cite #address').textContent()).toBe(page.url())
+  }
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Copy the citation' }).click()
+  const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
+  await expect.poll(copied).toMatch(/^Birch, Pages, version 2024-06-01T00:15:00Z, .*sheet\.html$/)
+  expect(complaints).toEqual([])
+})
+
+test('the explorer computes a portfolio of what is chosen, and the address holds the choice', async () => {
+  const { page, complaints } = await open(EXPLORER)
+  await page.getByLabel('Choose Birch').check()
+  await page.getByLabel('Choose <b>Hazel</b>').check()
+  await page.getByLabel('Weight of <b>Hazel</b>').waitFor()
+  await page.getByLabel('Weight of Birch').fill('3')
+  await page.keyboard.press('Tab')
+  await page.getByLabel('Risk a trade').selectOption('0.01')
+  const query = '?risk_pct=0.01&weights=3,1&with=birch,hazel'
+  await expect.poll(() => queryOf(page)).toBe(query)
+  const { portfolio, members, charts } = exploreModel(
+    exploreFacts(BOOK),
+    new Map(BOOK.strategies.map(({ id, daily }) => [id, daily])),
+    readChoice(new URLSearchParams(query), new Set(['birch', 'hazel'])).choice,
+  )
+  const cells = () =>
+    page
+      .locator('[data-section=figures] tr:has-text("Portfolio") data')
+      .evaluateAll(all => all.map(cell => cell.getAttribute('value')))
+  await expect.poll(cells).toContain(String(portfolio!.figures.net_return_pct))
+  const lines = [portfolio!, ...members].map(({ id, kind, daily }) => ({ name: id, kind, ...daily }))
+  const csv = await saved(page, 'button:text("CSV of the portfolio")')
+  expect(csv).toBe(chartCsv({ lines, days: charts!.equity.days }))
+  const before = await page.locator('[data-section=figures]').innerHTML()
+  await page.reload()
+  await expect.poll(() => page.locator('[data-section=figures]').innerHTML()).toBe(before)
+  expect(await page.getByLabel('Weight of Birch').inputValue()).toBe('3')
+  await page.getByRole('button', { name: 'Remove Birch' }).click()
+  await expect.poll(() => queryOf(page)).toBe('?risk_pct=0.01&weights=1&with=hazel')
+  expect(complaints).toEqual([])
+})
+
+test('the explorer sorts and filters the table of all strategies', async () => {
+  const { page } = await open(EXPLORER)
+  const names = () => page.locator('#strategies tbody tr:visible a').allTextContents()
+  await page.locator('#strategies thead').getByRole('button', { name: 'Max drawdown' }).click()
+  expect((await names()).at(-1)).toBe('Stump')
+  await page.getByRole('searchbox').fill('HAZEL')
+  expect(await names()).toEqual(['<b>Hazel</b> & "co"'])
+  expect(await page.locator('#strategies-matches').textContent()).toBe('1 of 4')
+})
+
+test('the explorer lists every strategy without a script, and says that choosing needs one', async () => {
+  const { page } = await open(EXPLORER, { javaScriptEnabled: false })
+  expect(await page.locator('#strategies tbody tr').count()).toBe(4)
+  expect(await page.getByText('allow scripts of this site').isVisible()).toBe(true)
+  expect(await page.getByRole('checkbox').count()).toBe(0)
+})
+
+/** What the page on checking finds of Birch. */
+async function findingsOn(page: Page): Promise<string[]> {
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.locator('#check button:enabled').waitFor()
+  return page.locator('#findings li').allTextContents()
+}
+
+test('the page on checking passes manifest, log, signatures and files, and prints the fingerprint of the key', async () => {
+  const { page, complaints } = await open(`${CHECK}?of=birch`)
+  const lines = await findingsOn(page)
+  expect(lines.map(line => line.split('. ')[0])).toEqual(
+    ['Manifest', 'Log', 'Signatures', 'Files'].map(step => `Passed: ${step}`),
+  )
+  expect(lines[2]).toContain(keyOf(signer).fingerprint)
+  expect(complaints).toEqual([])
+})
+
+test.each([
+  ['manifest.json', 'Failed: Log', 'is not the one that'],
+  ['manifest.json.sig', 'Failed: Signatures', 'No published key made manifest.json.sig'],
+  ['strategies/birch/returns.daily.csv', 'Failed: Files', 'is not the file that was published'],
+])('the page on checking fails if %s was changed', async (file, step, sentence) => {
+  const { page } = await open(`${CHECK}?of=birch`)
+  await page.route(`**/${file}`, async route => {
+    const response = await route.fetch()
+    const body = await response.body()
+    body[body.length - 2]! ^= 1
+    await route.fulfill({ response, body })
+  })
+  const last = (await findingsOn(page)).findLast(line => line.startsWith('Failed'))
+  expect(last).toContain(step)
+  expect(last).toContain(sentence)
+})
+
+test('the commands of the page on checking pass in a shell', async () => {
+  const { page } = await open(CHECK)
+  const commands = await page.locator('[aria-labelledby=hand] pre').innerText()
+  const script = commands.replace('https://data.example.org', origin)
+  const cwd = await temporaryFolder()
+  const { code, stdout } = await startProcess('sh', ['-euc', script], { cwd }).ended
+  expect(stdout).toContain(`${keyOf(signer).fingerprint}  -`)
+  expect(stdout).toContain('Signature Verified Successfully')
+  expect(stdout).toContain('strategies/birch/sheet.html: OK')
+  expect(code).toBe(0)
+})
+
+test.each([`${SHEET}?risk_pct=0.01`, `${EXPLORER}?with=birch,hazel,stump`])(
+  'what the script draws on %s is accessible, keeps its policy, and is not wider than the window',
+  async path => {
+    const { page, complaints } = await open(path)
+    await isDrawn(page)
+    await expectReadable(page, path.slice(VERSION_ROOT.length))
+    expect(complaints).toEqual([])
+  },
+)

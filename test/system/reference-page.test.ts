@@ -1,9 +1,9 @@
 // The API reference in a real browser that reaches nothing but the service: every route is on it, in either scheme, at either width.
 import { Redis } from 'ioredis'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, inject, test } from 'vitest'
 import { ROUTES } from '#api/history/routes.ts'
-import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
+import { type Fetch, startServer } from '#api/http/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { toCompactInstant } from '#core/calendar.ts'
@@ -11,8 +11,8 @@ import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
-import { PATIENCE_MS } from '../support/browser/chromium.ts'
-import { openBrowser } from '../support/browser/shared-browser.ts'
+import { openPage, photograph } from '../support/browser/shared-browser.ts'
+import { atEnd } from '../support/ends.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
 import { signalsParts } from '../support/signals/signals-app.ts'
 
@@ -25,138 +25,85 @@ const HISTORY_PATHS = [
   ...FILE_ROUTES.map(({ path }) => path),
 ]
 
-const SIZES = [
-  { colorScheme: 'light', width: 1400 },
-  { colorScheme: 'dark', width: 390 },
-  { colorScheme: 'dark', width: 1400 },
-  { colorScheme: 'light', width: 390 },
-] as const
-
-describe('the reference in Chromium', () => {
-  let history: RunningServer
-  let signals: RunningServer
-  let browser: Browser
-  const redis = new Redis({ lazyConnect: true }) // the page asks for nothing that is in it
-
-  beforeAll(async () => {
-    const { app } = await openHistoryApp(inject('tinyStore'))
-    const { parts } = signalsParts(redis)
-    history = await serve(request => app.fetch(request))
-    signals = await serve(createSignalsApp(parts).fetch)
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await Promise.all([history?.close(), signals?.close()])
-    redis.disconnect()
-  })
-
-  test('draws every route of the history service, in either scheme, and never wider than the window', async () => {
-    const { page, context, complaints } = await open(browser, history.url, '/docs/reference')
-    expect((await pathsOn(page)).sort()).toEqual(HISTORY_PATHS.toSorted())
-    await page.locator('#operations-Strategy-stats .opblock-summary-control').click()
-    const answers = page.locator('#operations-Strategy-stats .responses-table')
-    expect(await answers.innerText()).toContain('"sharpe_daily_annualized": ')
-    const papers = new Set<string>()
-    for (const { colorScheme, width } of SIZES) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 1000 })
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-      papers.add(
-        await page.evaluate('getComputedStyle(document.querySelector(".swagger-ui")).backgroundColor'),
-      )
-      await photograph(page, `history-${colorScheme}-${width}`)
-    }
-    expect(papers.size).toBe(2)
-    expect(complaints).toEqual([])
-    await context.close()
-  })
-
-  test('draws the formula of a figure, and why it may be null, beside its definition', async () => {
-    const { page, context, complaints } = await open(browser, history.url, '/docs/reference')
-    const operation = page.locator('#operations-Strategy-stats')
-    await operation.locator('.opblock-summary-control').click()
-    const answer = operation.locator('tr.response').first()
-    await answer.getByRole('tab', { name: 'Schema' }).click()
-    const shown = () => answer.innerText()
-    for (let level = 0; level < LEVELS && !(await shown()).includes('less_than_one_year'); level++) {
-      const folded = answer.locator('button:has(.json-schema-2020-12-accordion__icon--collapsed)')
-      for (let left = await folded.count(); left > 0; left--) await folded.first().click()
-    }
-    expect(await shown()).toMatch(
-      /Compound annual growth rate.*x-formula\s*"100 × .*x-null-when.*less_than_one_year/s,
-    )
-    expect(complaints).toEqual([])
-    await context.close()
-  })
-
-  test('sends requests that are tried on it to the service that the page came from, about a strategy that it has', async () => {
-    const { page, context, complaints } = await open(browser, history.url, '/docs/reference')
-    const operation = page.locator('#operations-Book-dataset')
-    await operation.locator('.opblock-summary-control').click()
-    await operation.locator('.try-out__btn').click()
-    await operation.locator('.execute').click()
-    expect(
-      await operation.locator('.live-responses-table .response-col_status').last().innerText(),
-    ).toContain('200')
-    const pinned = page.locator('#operations-Pinned-pinned_stats')
-    await pinned.locator('.opblock-summary-control').click()
-    await pinned.locator('.try-out__btn').click()
-    const inputs = await pinned.locator('tr[data-param-in="path"] input').all()
-    const variables = await Promise.all(inputs.map(input => input.inputValue()))
-    expect(variables.toSorted()).toEqual([toCompactInstant(TINY_VERSION), 'ash'])
-    expect(complaints).toEqual([])
-    await context.close()
-  })
-
-  test('draws every route of the signals service, and asks for no key', async () => {
-    const { page, context, complaints } = await open(browser, signals.url, '/docs')
-    expect(new Set(await pathsOn(page))).toEqual(new Set(SIGNALS_ROUTES.map(({ path }) => path)))
-    await page.locator('#operations-Signals-history .opblock-summary-control').click()
-    const answers = await page.locator('#operations-Signals-history .responses-table').innerText()
-    expect(answers).toContain('Schema')
-    expect(answers).toContain('"signal_id": "birch-20261121-2"')
-    expect(answers, 'an example without an answer').not.toMatch(/"string"|no example/)
-    expect(await page.locator('.authorize, .authorization__btn, .try-out__btn').count()).toBe(0)
-    await photograph(page, 'signals-light-1400')
-    expect(complaints).toEqual([])
-    await context.close()
-  })
-})
-
-const serve = (fetch: Fetch): Promise<RunningServer> => startServer(() => fetch, '127.0.0.1', 0)
-
-/** Opens the page with the network cut off. Complaints: what the policy forbade, failed, or wanted to leave the origin. */
-async function open(browser: Browser, origin: string, path: string) {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } })
-  const complaints: string[] = []
-  await cutOff(context, origin, complaints)
-  context.setDefaultTimeout(PATIENCE_MS)
-  const page = await context.newPage()
-  page.on('console', message => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
-  })
-  page.on('pageerror', error => complaints.push(error.message))
-  await page.goto(origin + path)
-  await page.locator('.opblock').first().waitFor()
-  return { page, context, complaints }
+/** Opens a page of a service and waits until its operations are drawn. */
+async function open(fetch: Fetch, path: string) {
+  const server = await startServer(() => fetch, '127.0.0.1', 0)
+  atEnd(() => server.close())
+  const opened = await openPage(server.url + path, { width: 1400 })
+  await opened.page.locator('.opblock').first().waitFor()
+  return opened
 }
-
-const cutOff = (context: BrowserContext, origin: string, complaints: string[]) =>
-  context.route('**/*', route => {
-    const url = route.request().url()
-    if (url.startsWith(`${origin}/`) || url.startsWith('data:')) return route.continue()
-    complaints.push(`asks for ${url}`)
-    return route.abort()
-  })
 
 const pathsOn = (page: Page): Promise<string[]> =>
   page
     .locator('.opblock-summary-path')
     .evaluateAll(nodes => nodes.map(node => node.getAttribute('data-path') ?? ''))
 
-/** Screenshots for a person to look at, outside the repository. */
-async function photograph(page: Page, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS
-  if (folder) await page.screenshot({ path: `${folder}/docs-${name}.png` })
+test('the reference draws every route of the history service in either scheme and never wider than the window, with formulas and reasons for null, and sends what is tried', async () => {
+  const { app } = await openHistoryApp(inject('tinyStore'))
+  const { page, complaints } = await open(request => app.fetch(request), '/docs/reference')
+  expect((await pathsOn(page)).sort()).toEqual(HISTORY_PATHS.toSorted())
+  await expectFigures(page)
+  const papers = new Set<string>()
+  for (const width of [1400, 390])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 1000 })
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      const ofPaper = 'getComputedStyle(document.querySelector(".swagger-ui")).backgroundColor'
+      papers.add(await page.evaluate(ofPaper))
+      await photograph(page, `docs-history-${colorScheme}-${width}`)
+    }
+  expect(papers.size).toBe(2)
+  await expectTried(page)
+  expect(complaints).toEqual([])
+})
+
+/** The statistics of a strategy have an example, and each figure its formula and why it may be null beside its definition. */
+async function expectFigures(page: Page): Promise<void> {
+  const operation = page.locator('#operations-Strategy-stats')
+  await operation.locator('.opblock-summary-control').click()
+  expect(await operation.locator('.responses-table').innerText()).toContain('"sharpe_daily_annualized": ')
+  const answer = operation.locator('tr.response').first()
+  await answer.getByRole('tab', { name: 'Schema' }).click()
+  const shown = () => answer.innerText()
+  for (let level = 0; level < LEVELS && !(await shown()).includes('less_than_one_year'); level++) {
+    const folded = answer.locator('button:has(.json-schema-2020-12-accordion__icon--collapsed)')
+    for (let left = await folded.count(); left > 0; left--) await folded.first().click()
+  }
+  expect(await shown()).toMatch(
+    /Compound annual growth rate.*x-formula\s*"100 × .*x-null-when.*less_than_one_year/s,
+  )
 }
+
+/** A request that is tried goes to the service that the page came from, and is about a strategy that it has. */
+async function expectTried(page: Page): Promise<void> {
+  const operation = page.locator('#operations-Book-dataset')
+  await operation.locator('.opblock-summary-control').click()
+  await operation.locator('.try-out__btn').click()
+  await operation.locator('.execute').click()
+  const status = operation.locator('.live-responses-table .response-col_status').last()
+  expect(await status.innerText()).toContain('200')
+  const pinned = page.locator('#operations-Pinned-pinned_stats')
+  await pinned.locator('.opblock-summary-control').click()
+  await pinned.locator('.try-out__btn').click()
+  const inputs = await pinned.locator('tr[data-param-in="path"] input').all()
+  const variables = await Promise.all(inputs.map(input => input.inputValue()))
+  expect(variables.toSorted()).toEqual([toCompactInstant(TINY_VERSION), 'ash'])
+}
+
+test('the reference draws every route of the signals service, and asks for no key', async () => {
+  const redis = new Redis({ lazyConnect: true }) // the page asks for nothing that is in it
+  atEnd(() => redis.disconnect())
+  const { parts } = signalsParts(redis)
+  const { page, complaints } = await open(createSignalsApp(parts).fetch, '/docs')
+  expect(new Set(await pathsOn(page))).toEqual(new Set(SIGNALS_ROUTES.map(({ path }) => path)))
+  await page.locator('#operations-Signals-history .opblock-summary-control').click()
+  const answers = await page.locator('#operations-Signals-history .responses-table').innerText()
+  expect(answers).toContain('Schema')
+  expect(answers).toContain('"signal_id": "birch-20261121-2"')
+  expect(answers, 'an example without an answer').not.toMatch(/"string"|no example/)
+  expect(await page.locator('.authorize, .authorization__btn, .try-out__btn').count()).toBe(0)
+  await photograph(page, 'docs-signals-light-1400')
+  expect(complaints).toEqual([])
+})

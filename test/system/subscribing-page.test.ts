@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
@@ -20,9 +20,10 @@ import {
 } from '#signals/delivery/policy.ts'
 import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
 import { signedHeaders } from '#signals/delivery/sign.ts'
+import { atEnd } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import type { Exit } from '../support/processes.ts'
-import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
+import { useTestRedis } from '../support/servers/use-redis.ts'
 import {
   copyKit,
   expectTraded,
@@ -46,31 +47,24 @@ const EXAMPLE = blocks('json')[0]!.trimEnd()
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
 
-let server: TestRedis
 let redis: Redis
 let service: PullService
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connection => {
+  redis = connection
 })
 beforeEach(async () => {
-  await redis.flushall()
   service = await startPullService(redis)
-  return () => service.close()
+  atEnd(() => service.close())
 })
-afterAll(() => server.stop())
 
-/** All blocks of the page as one shell runs them. */
-async function runPage(folder: string): Promise<Exit> {
-  const { token } = await issueKey(redis, 'acme', seededBytes('next'), NOW_MS)
-  await entitleClient(redis, 'acme', { program: true }, PROGRAM_ALIAS)
+/** All blocks of the page as one shell runs them, with a key and the next one. */
+async function runPage(folder: string, key: string, next: string): Promise<Exit> {
   await writeFile(join(folder, 'body.json'), EXAMPLE)
   const script = blocks('sh')
     .join('')
     .replace('https://signals.example.org', service.url)
-    .replace('hw_live_your_key', service.token)
-    .replace('hw_live_your_next_key', token)
+    .replace('hw_live_your_key', key)
+    .replace('hw_live_your_next_key', next)
   expect(script).not.toContain('hw_live_your')
   return startProcess('sh', ['-c', script], { cwd: folder }).ended
 }
@@ -94,10 +88,13 @@ async function receiverAtWork(): Promise<string> {
 
 const PAGE_INPUT = { equity_usd: 25_000, contribution_cadence_bars: 30 }
 
-test('the shell blocks print the identity, what was signed, what was fired, and that nothing is missing', async context => {
+test('the shell blocks of the page for subscribers print the identity, what was signed, what was fired and that nothing is missing, or fail and name the signal that was never processed', async context => {
   for (const tool of ['curl', 'jq', 'openssl'])
     if (!has(tool)) context.skip(`there is no ${tool} on this machine`)
-  const { code, stdout, stderr } = await runPage(await receiverAtWork())
+  const { token } = await issueKey(redis, 'acme', seededBytes('next'), NOW_MS)
+  await entitleClient(redis, 'acme', { program: true }, PROGRAM_ALIAS)
+  const folder = await receiverAtWork()
+  const { code, stdout, stderr } = await runPage(folder, service.token, token)
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toContain('"client_id": "acme"')
   for (const line of shownHeaders().filter(line => line.includes('ignature')))
@@ -114,21 +111,14 @@ test('the shell blocks print the identity, what was signed, what was fired, and 
   expect(stdout).toContain(`,${total_usd_deployed},${total_btc_accumulated}]\n`) // the basket
   expect(stdout).toContain(`\n[${total_usd_deployed},${total_btc_accumulated}]\n`) // the simulation
   expect(stdout).toMatch(/"retired_key_ids":\["\w{8}"\],"webhook_suspended":false\}\n\w{8}\n$/)
-})
-
-test('the shell blocks fail, and name the signal, if one was never processed', async context => {
-  for (const tool of ['curl', 'jq', 'openssl'])
-    if (!has(tool)) context.skip(`there is no ${tool} on this machine`)
-  const folder = await receiverAtWork()
   await fire(redis, 'overlooked', 'alder')
-  const { code, stdout } = await runPage(folder)
-  expect(code).toBe(1)
-  expect(stdout).toMatch(/missing:\noverlooked\n$/)
+  const failed = await runPage(folder, token, 'hw_live_never_reached')
+  expect([failed.code, failed.stdout]).toEqual([1, expect.stringMatching(/missing:\noverlooked\n$/)])
 })
 
 const shownHeaders = (): string[] => blocks('http')[0]!.trimEnd().split('\n')
 
-test('the example is a signal, signed as the service signs it', () => {
+test('the example of the page for subscribers is a signal, signed as the service signs it', () => {
   const { signal_id, seq, signal_price, stop, base_risk_pct, implied_leverage } = signal.parse(
     JSON.parse(EXAMPLE),
   )
@@ -142,7 +132,7 @@ test('the example is a signal, signed as the service signs it', () => {
     expect([name, signed[name.toLowerCase()]]).toEqual([name, value])
 })
 
-test('the worked example prints what the page says, and is about the signal of the page', context => {
+test('the worked example of the page for subscribers prints what the page says, and is about the signal of the page', context => {
   if (!has('python3')) context.skip('there is no python3 on this machine')
   const { stdout, stderr } = spawnSync('python3', ['-c', blocks('python')[0]!], { encoding: 'utf8' })
   expect([stdout, stderr]).toEqual([blocks('text')[0], ''])
@@ -150,12 +140,12 @@ test('the worked example prints what the page says, and is about the signal of t
   expect(JSON.parse(EXAMPLE)).toMatchObject(JSON.parse(sized.replaceAll(/(\d)_(\d)/g, '$1$2')))
 })
 
-test('the page has no other blocks', () => {
+test('the page for subscribers has no block that no test runs', () => {
   const languages = [...PAGE.matchAll(/^```(\w+)$/gm)].map(match => match[1])
   expect(new Set(languages)).toEqual(new Set(['sh', 'json', 'http', 'python', 'text']))
 })
 
-test('the retries on the page are those of the service', () => {
+test('the retries on the page for subscribers are those of the service', () => {
   const units: Record<string, number> = { s: 1_000, min: 60_000, h: 3_600_000 }
   const [, schedule = ''] = /tried again after (.*?), each 20 %/s.exec(PAGE) ?? []
   const waits = [...schedule.matchAll(/(\d+)\s(s|min|h)\b/g)].map(
@@ -166,12 +156,12 @@ test('the retries on the page are those of the service', () => {
   expect(MOST_REGISTRATIONS).toBe(5)
 })
 
-test('a key has the form that the page gives', () => {
+test('a key has the form that the page for subscribers gives', () => {
   const [, count] = /`hw_live_` and (\d+) characters/.exec(PAGE) ?? []
   expect(service.token).toMatch(new RegExp(`^hw_live_\\w{${count}}$`))
 })
 
-test('the times of the breaker and of switching off are those of the service', () => {
+test('the page for subscribers has the times of the service for the breaker and for switching a webhook off', () => {
   const seconds = PROBE_WAITS_MS.map(ms => ms / 1_000)
   expect(PAGE).toContain(
     `after ${seconds[0]} s, after another ${seconds[1]} s, and every ${seconds[2]! / 60} min`,
@@ -182,7 +172,7 @@ test('the times of the breaker and of switching off are those of the service', (
   expect(PAGE).toContain(`after ${ATTEMPT_TIMEOUT_MS / 1_000} s the signal is sent again`)
 })
 
-test('every linked file exists, and the examples name every setting that they read', () => {
+test('every file that the pages for subscribers link exists, and the examples name every setting that they read', () => {
   const readme = readFileSync(join(ROOT, 'examples/receivers/README.md'), 'utf8')
   const code = ['typescript/receiver.ts', 'python/receiver.py'].map(path =>
     readFileSync(join(ROOT, 'examples/receivers', path), 'utf8'),

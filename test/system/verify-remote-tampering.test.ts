@@ -131,7 +131,7 @@ describe('whatever is altered on the way is found and named, and the exit code i
   })
 
   test('a service that is not there', async () => {
-    const gone = await startTamperingProxy(started().service.url)
+    const gone = await startTamperingProxy(started().proxy.url)
     gone.close()
     const { code, out } = await run(['verify-remote', gone.url], { now: () => NOW_MS })
     expect([code, out]).toEqual([

@@ -1,17 +1,17 @@
 // The page for subscribers is run as it stands: its shell blocks in order, against a service, and against one that sends altered answers.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { run } from '#test/cli/made-up.ts'
 import { keyOf, newSigner } from '#test/static-build/signed-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { startProcess } from '#test/support/history/highwater-process.ts'
-import { startServing } from '#test/support/history/history-process.ts'
-import { publishSigned, withSignedService } from '#test/support/history/signed-service.ts'
+import { publishSigned, serveStores, withSignedService } from '#test/support/history/signed-service.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '#test/support/pandas.ts'
 import type { Exit } from '#test/support/processes.ts'
+import { shared } from '#test/support/runner/shared.ts'
 import type { Tampering } from '#test/support/servers/tampering-proxy.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
@@ -37,7 +37,7 @@ async function runPage(url: string): Promise<Exit> {
   return startProcess('sh', ['-c', script], { cwd: await temporaryFolder() }).ended
 }
 
-test('the shell blocks pass against what was published, and print the fingerprint of the key', async () => {
+test('the shell blocks of the page on verifying pass against what was published, and print the fingerprint of the key', async () => {
   const { code, stdout, stderr } = await runPage(started().proxy.url)
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toContain(`${keyOf(signer).fingerprint}  -`)
@@ -52,45 +52,47 @@ test.each<[string, Tampering, () => string, string]>([
   ['the checksums', 'altered', () => `${SERVED}/SHA256SUMS`, 'a file is not the one that was published'],
   ['the manifest', 'altered', () => `${SERVED}/manifest.json`, 'manifest.json is another'],
   [
-    'its signature',
+    'the signature of the manifest',
     'altered',
     () => `${SERVED}/manifest.json.sig`,
     'manifest.json is not signed with this key',
   ],
-  ['its signature', 'missing', () => `${SERVED}/manifest.json.sig`, 'manifest.json has no signature'],
+  [
+    'the signature of the manifest',
+    'missing',
+    () => `${SERVED}/manifest.json.sig`,
+    'manifest.json has no signature',
+  ],
   ['an older entry', 'altered', () => '/v1/pointer/0000000001.json', '0000000002.json does not continue'],
   ['an older entry', 'missing', () => '/v1/pointer/0000000001.json', 'there is no first entry'],
   ['the newest entry', 'altered', () => '/v1/pointer/0000000002.json', '0000000002.json'],
   ['the newest entry', 'missing', () => '/v1/pointer/0000000002.json', 'current.json names a later one'],
   [
-    'its signature',
+    'the signature of the newest entry',
     'altered',
     () => `/v1/pointer/signatures/${started().headDigest}.sig`,
     '0000000002.json is not signed',
   ],
   [
-    'its signature',
+    'the signature of the newest entry',
     'missing',
     () => `/v1/pointer/signatures/${started().headDigest}.sig`,
     '0000000002.json has no signature',
   ],
   ['the key', 'missing', () => '/.well-known/highwater-keys.json', 'no key is published'],
-])('the shell blocks fail if %s is %s', async (_what, tampering, path, message) => {
+])('the shell blocks of the page on verifying fail if %s is %s', async (_what, tampering, path, message) => {
   started().proxy.tamper(asked => (asked === path() ? tampering : null))
   const { code, stderr } = await runPage(started().proxy.url)
   expect([code === 0, stderr]).toEqual([false, expect.stringContaining(message)])
 })
 
-test('the shell blocks fail if the newest entry expired', async () => {
+test('the shell blocks of the page on verifying fail if the newest entry expired', async () => {
   const stores = await publishSigned(join(started().folder, 'old'), signer, () => Date.parse(HAND_VERSION))
-  const old = await startServing(stores)
-  const { code, stderr } = await runPage(old.url)
-  old.kill('SIGTERM')
-  await old.ended
+  const { code, stderr } = await runPage(await serveStores(stores))
   expect([code, stderr]).toEqual([1, 'FAILED: 0000000002.json expired at 2024-06-03T00:15:00Z\n'])
 })
 
-test('the command prints the steps that the page shows, in their order', async () => {
+test('`highwater verify-remote` prints the steps that the page on verifying shows, in their order', async () => {
   const stepsIn = (text: string) =>
     [...text.matchAll(/^(ok|FAILED) +(\w+)/gm)].map(match => `${match[1]} ${match[2]}`)
   const { code, out } = await run(['verify-remote', started().proxy.url], { now: () => nowMs + HOUR_MS })
@@ -102,15 +104,12 @@ test('the command prints the steps that the page shows, in their order', async (
 const BLOCK = /^(\S.*?) +(?:\d+ strateg|the book)/gm
 
 test.skipIf(!existsSync(DEBIAN_PYTHON))(
-  'the figures are recomputed by the command that the page shows, block by block',
+  'the command that the page on verifying shows recomputes the figures, block by block',
   async () => {
     const shown = blocks('console')[1]!
     const script = /^\$ python3 (\S+) http:\S+$/m.exec(shown)![1]!
-    const service = await startServing(inject('tinyStore'))
-    const args = [join(import.meta.dirname, '../..', script), service.url]
+    const args = [join(import.meta.dirname, '../..', script), (await shared('history')).url]
     const { code, stdout, stderr } = await startProcess(DEBIAN_PYTHON, args, { env: await pandasEnv() }).ended
-    service.kill('SIGTERM')
-    await service.ended
     const namesIn = (text: string) => [...text.matchAll(BLOCK)].map(match => match[1])
     expect([code, stderr]).toEqual([0, ''])
     expect(namesIn(stdout)).toEqual(namesIn(shown))
@@ -124,7 +123,7 @@ test.skipIf(!existsSync(DEBIAN_PYTHON))(
   },
 )
 
-test('every option that the page names is one of the command', async () => {
+test('every option that the page on verifying names is one of `highwater verify-remote`', async () => {
   const { out } = await run(['verify-remote', '--help'])
   const options = new Set([...PAGE.matchAll(/`(--[a-z-]+)/g)].map(match => match[1]!))
   expect(options.size).toBeGreaterThan(4)

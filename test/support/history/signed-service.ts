@@ -1,9 +1,8 @@
-// Signed versions on disk, served by a process of their own: what a subscriber meets.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+// Signed versions on disk, served over HTTP: what a subscriber meets.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { afterEach, beforeAll } from 'vitest'
+import { startServer } from '#api/http/http-server.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
@@ -11,8 +10,10 @@ import type { Signer } from '#storage/signature.ts'
 import { BEFORE, orderOf, renderHere } from '#test/static-build/hand-order.ts'
 import { HAND_VERSION } from '../books/hand-snapshot.ts'
 import type { Stores } from '../books/publish-book.ts'
+import { atEnd } from '../ends.ts'
 import { startTamperingProxy, type TamperingProxy } from '../servers/tampering-proxy.ts'
-import { type ServingProcess, startServing } from './history-process.ts'
+import { lastingFolder } from '../temporary-folder.ts'
+import { openHistoryApp } from './history-app.ts'
 
 /** Publishes two versions below a folder, one night after the other; `now` is when, for both entries. */
 export async function publishSigned(
@@ -30,10 +31,17 @@ export async function publishSigned(
   return stores
 }
 
-/** A folder that lives as long as its tests, a service of signed versions in it, and a proxy before the service. */
+/** The address of a service of these stores, which ends with the running test, or with the file if no test runs. */
+export async function serveStores(stores: Stores): Promise<string> {
+  const { app } = await openHistoryApp(stores)
+  const { url, close } = await startServer(() => request => app.fetch(request), '127.0.0.1', 0)
+  atEnd(close)
+  return url
+}
+
+/** A folder that lives as long as its tests, and a proxy before a service of the signed versions in it. */
 export type SignedService = {
   readonly folder: string
-  readonly service: ServingProcess
   readonly proxy: TamperingProxy
   /** The digest of the newest entry. */
   readonly headDigest: string
@@ -43,18 +51,13 @@ export type SignedService = {
 export function withSignedService(signer: Signer, now: () => number): () => SignedService {
   let started: SignedService
   beforeAll(async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'highwater-signed-'))
+    const folder = await lastingFolder()
     const stores = await publishSigned(join(folder, 'store'), signer, now)
     const headDigest = (await readLog(await openStore(stores.url))).at(-1)!.sha256
-    const service = await startServing(stores)
-    started = { folder, service, proxy: await startTamperingProxy(service.url), headDigest }
+    const proxy = await startTamperingProxy(await serveStores(stores))
+    atEnd(proxy.close)
+    started = { folder, proxy, headDigest }
   })
   afterEach(() => started.proxy.tamper(() => null))
-  afterAll(async () => {
-    started.proxy.close()
-    started.service.kill('SIGTERM')
-    await started.service.ended
-    await rm(started.folder, { recursive: true, force: true })
-  })
   return () => started
 }

@@ -1,42 +1,33 @@
 // The pages for authors of books are followed from top to bottom: every command runs, and prints what the page shows.
 import { readFileSync } from 'node:fs'
-import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
 import { createForeignFiles, openOf } from '../support/books/foreign-files.ts'
-import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
+import { startProcess } from '../support/history/highwater-process.ts'
 import { blocksOf, missingIn, pastedFrom } from '../support/page-blocks.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
+import { run } from './made-up.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** A folder in which `highwater` and `npx highwater` are the commands of this checkout. */
-async function aFolder(files: Parameters<typeof writeFiles>[1] = {}): Promise<string> {
-  const folder = await temporaryFolder()
-  const run = `#!/bin/sh\nexec "${process.execPath}" "${LAUNCHER}" "$@"\n`
-  await writeFiles(folder, { 'bin/highwater': run, 'bin/npx': '#!/bin/sh\nexec "$@"\n', ...files })
-  for (const name of ['highwater', 'npx']) await chmod(join(folder, 'bin', name), 0o755)
-  return folder
-}
+type Block = { readonly script: string; readonly printed: string }
 
-/** Pastes a block into a shell. A preview runs until it is stopped, which it is once it serves. */
-async function paste(folder: string, { script, printed }: { script: string; printed: string }) {
-  const own = script.replaceAll('/tmp/highwater', folder)
-  const start = `exec 2>&1; set -e; PATH="$PWD/bin:$PATH"\n${own.replaceAll(/^(?=.* preview )/gm, 'exec ')}`
-  const shell = startProcess('sh', ['-c', start], { cwd: folder })
-  if (script.includes(' preview ')) {
-    await shell.prints(/^the same answers on http:/m)
-    shell.kill('SIGINT')
+/** Runs the commands of a block in a folder, as a shell would: blocks of these pages have nothing else. A preview is stopped once it serves. */
+async function paste(cwd: string, { script, printed }: Block): Promise<void> {
+  let shown = ''
+  for (const line of script.replaceAll('/tmp/highwater', cwd).trimEnd().split('\n')) {
+    const [, args = ''] = /^(?:npx )?highwater ([^'"$|;&<>*]+)$/.exec(line) ?? []
+    const { code, out, err } = await run(args.split(' '), { cwd, now: Date.now })
+    expect({ line, code, err }).toEqual({ line, code: 0, err: expect.any(String) })
+    if (args.startsWith('preview ')) expect(out).toMatch(/^the same answers on http:/m)
+    shown += out + err
   }
-  const { code, stdout } = await shell.ended
-  expect({ script, code, stdout, missing: missingIn(stdout, printed.split('\n')) }).toEqual({
-    ...{ script, code: 0, stdout: expect.any(String), missing: [] },
-  })
+  expect({ shown, missing: missingIn(shown, printed.split('\n')) }).toEqual({ shown, missing: [] })
 }
 
 /** Commands in the text of a page that name a folder; others name what only a reader has, such as two versions. */
-const commandsIn = (page: string) =>
+const commandsIn = (page: string): Block[] =>
   [...readFileSync(join(ROOT, page), 'utf8').matchAll(/`((?:npx )?highwater [^`\n]* \.\/[^`\n]*)`/g)].map(
     ([, script = '']) => ({ script, printed: '' }),
   )
@@ -69,16 +60,17 @@ const foreignFiles = () => {
   }
 }
 
-test('docs/importing.md: its commands make a book that is sound', async () => {
-  const folder = await aFolder(foreignFiles())
+test('the commands of docs/importing.md make a book that is sound', async () => {
+  const folder = await temporaryFolder()
+  await writeFiles(folder, foreignFiles())
   const blocks = [...pastedFrom('docs/importing.md'), ...commandsIn('docs/importing.md')]
   expect(blocks.length).toBeGreaterThan(2)
   for (const block of blocks) await paste(folder, block)
   await paste(folder, { script: 'highwater check --book ./book --allow-stale', printed: '' })
 })
 
-test('docs/strategies.md: its commands run, and its strategy has the types that a book brings, and builds', async () => {
-  const folder = await aFolder()
+test('the commands of docs/strategies.md run, and its strategy has the types that a book brings, and builds', async () => {
+  const folder = await temporaryFolder()
   const [init, ...blocks] = blocksOf('docs/strategies.md').filter(({ language }) =>
     /^(?:sh|ts)$/.test(language),
   )
