@@ -1,6 +1,7 @@
 // Processes of tests: started in a group of their own, read, signalled, ended as a group, and found by the folder they use.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, type StdioOptions, spawn } from 'node:child_process'
 import { readdir, readFile, readlink } from 'node:fs/promises'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Exit = {
@@ -37,13 +38,17 @@ type Spawned = Running & {
   readonly type: (text: string) => void
 }
 
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>
+
 /** Starts a program in a process group of its own. */
 export function spawnProcess(
   program: string,
   args: readonly string[],
   { env, cwd, hungMs, hasInput = false }: ProcessOrder,
 ): Spawned {
-  const child = spawn(program, args, { cwd, env, detached: true, stdio: 'pipe' })
+  const input = hasInput ? 'pipe' : 'ignore'
+  const stdio: StdioOptions = [input, 'pipe', 'pipe']
+  const child = spawn(program, args, { cwd, env, detached: true, stdio }) as Child
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
@@ -51,8 +56,7 @@ export function spawnProcess(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  child.stdin.on('error', () => {}) // it ended: what is awaited of it says so
-  if (!hasInput) child.stdin.end()
+  child.stdin?.on('error', () => {}) // it ended: what is awaited of it says so
   const hung = setTimeout(() => signalGroup(child, 'SIGKILL'), hungMs)
   const ended = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject)
@@ -81,7 +85,7 @@ export function spawnProcess(
       }
       await end()
     },
-    type: text => void child.stdin.write(text),
+    type: text => void child.stdin?.write(text),
   }
 }
 

@@ -2,16 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RunningServer } from '#api/http/http-server.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { listenOperator } from '#api/operator/app.ts'
-import { activateClient, findClient, suspendClient } from '#signals/clients/clients.ts'
+import { findClient, suspendClient } from '#signals/clients/clients.ts'
 import { readDelivery } from '#signals/delivery/outbox.ts'
 import { halt, resume } from '#signals/live/control.ts'
-import { PATIENCE_MS } from '../support/browser/chromium.ts'
-import { openBrowser } from '../support/browser/shared-browser.ts'
-import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
+import { openBlank, photograph } from '../support/browser/shared-browser.ts'
+import { atEnd } from '../support/ends.ts'
+import { useTestRedis } from '../support/servers/use-redis.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
 import { NOW_MS } from '../support/signals/signals.ts'
@@ -41,136 +39,101 @@ const PUBLICATION = {
   failing: null,
 }
 
-describe('the operator page in Chromium', () => {
-  let server: TestRedis
-  let redis: Redis
-  let operator: RunningServer
-  let browser: Browser
-
-  beforeAll(async () => {
-    server = await startTestRedis()
-    redis = await server.connect()
-    await playScene(redis)
-    const parts = operatorParts(redis, {
-      random: size => randomBytes(size),
-      clock: { now: () => NOW_MS + 60_000, elapsed: () => 0 },
-      pause: () => sleep(50),
-      publication: async () => PUBLICATION,
-      alerts: () => [
-        {
-          kind: 'failing',
-          subject: 'north-ridge',
-          message: FAILING,
-          at: '2026-11-20T23:00:00Z',
-          repeated: 0,
-        },
-      ],
-    })
-    operator = await listenOperator(parts, '127.0.0.1', 0)
-    browser = await openBrowser()
+let redis: Redis
+let url: string
+useTestRedis(connection => {
+  redis = connection
+})
+beforeEach(async () => {
+  await playScene(redis)
+  const parts = operatorParts(redis, {
+    random: size => randomBytes(size),
+    clock: { now: () => NOW_MS + 60_000, elapsed: () => 0 },
+    pause: () => sleep(50),
+    publication: async () => PUBLICATION,
+    alerts: () => [
+      {
+        ...{ kind: 'failing', subject: 'north-ridge', message: FAILING },
+        ...{ at: '2026-11-20T23:00:00Z', repeated: 0 },
+      },
+    ],
   })
-  afterAll(async () => {
-    await browser?.close()
-    await operator?.close()
-    await server?.stop()
-  })
+  const operator = await listenOperator(parts, '127.0.0.1', 0)
+  atEnd(() => operator.close())
+  url = operator.url
+})
 
-  /** Updates, twenty a second here, are off unless a test is about them. */
-  const logIn = async (width: number, hasUpdates = false) => {
-    const context = await browser.newContext({ viewport: { width, height: 900 } })
-    if (!hasUpdates) await context.route('**/ops/updates.js', route => route.fulfill({ body: '' }))
-    context.setDefaultTimeout(PATIENCE_MS)
-    const page = await context.newPage()
-    const violations: string[] = []
-    page.on('console', message => {
-      if (/content security policy/i.test(message.text())) violations.push(message.text())
-    })
-    await page.goto(`${operator.url}/ops`)
-    await page.getByLabel('Operator token').fill(TOKEN)
-    await page.getByRole('button', { name: 'Log in' }).click()
-    await page.waitForURL(`${operator.url}/ops`)
-    return { page, context, violations }
-  }
+/** Updates, twenty a second here, are off unless a test is about them. */
+async function logIn(width: number, hasUpdates = false) {
+  const opened = await openBlank({ width })
+  const { page, context } = opened
+  if (!hasUpdates) await context.route('**/ops/updates.js', route => route.fulfill({ body: '' }))
+  await page.goto(`${url}/ops`)
+  await page.getByLabel('Operator token').fill(TOKEN)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.waitForURL(`${url}/ops`)
+  return opened
+}
 
-  test('an operator logs in, sees a client in trouble, and replays what was given up', async () => {
-    const { page, context, violations } = await logIn(1280)
-    await page.getByRole('link', { name: 'north-ridge' }).first().click()
-    expect(await page.locator('main').innerText()).toContain('paused after failures')
-    await page.getByRole('link', { name: 'Deliveries' }).click()
-    await page.getByRole('combobox', { name: 'State' }).selectOption('given up')
-    await page.getByRole('button', { name: 'Show' }).click()
-    await page.waitForURL(/status=exhausted/)
-    expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
-    await page.locator('tr', { hasText: 'north-ridge' }).getByRole('button', { name: 'Resend' }).click()
-    expect(await page.locator('main').innerText()).toContain('Send north-ridge signal 3 again?')
-    const folder = process.env.SCREENSHOTS
-    if (folder) await page.screenshot({ path: `${folder}/confirm.png` })
-    expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
-    await page.getByRole('button', { name: 'Send again' }).click()
-    await page.getByRole('status').waitFor()
-    expect(await page.getByRole('status').innerText()).toContain('sent again')
-    expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('owed')
-    expect(violations).toEqual([])
-    await context.close()
-  })
+const violationsIn = (complaints: readonly string[]) =>
+  complaints.filter(text => /content security policy/i.test(text))
 
-  test('a page follows what happens without being loaded again, and leaves alone what is being typed', async () => {
-    const { page, context, violations } = await logIn(1280, true)
-    await page.goto(`${operator.url}/ops/view/live`)
-    await page.evaluate('window.isSame = true')
-    await halt(redis, 'birch')
-    await page.getByText('except birch: halted').waitFor()
-    expect(await page.evaluate('window.isSame')).toBe(true)
-    await resume(redis, 'birch')
-    await page.getByText('Every strategy sends its signals.').waitFor()
-    await page.goto(`${operator.url}/ops/view/clients/acme-capital`)
-    await page.getByLabel('Strategies').fill('alder, birch, hazel')
-    const other = await context.newPage()
-    await other.goto(page.url())
-    await suspendClient(redis, 'acme-capital')
-    await other.getByText('suspended').first().waitFor()
-    expect(await page.getByLabel('Strategies').inputValue()).toBe('alder, birch, hazel')
-    expect(await page.getByText('suspended').count()).toBe(0)
-    await page.getByLabel('Strategies').fill('alder, birch')
-    await page.getByLabel('Strategies').blur()
-    await page.getByText('suspended').first().waitFor()
-    await page.getByLabel('Strategies').fill('alder, birch, hazel')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Its entitlements are changed').waitFor()
-    expect((await findClient(redis, 'acme-capital')).aliases).toEqual(['alder', 'birch', 'hazel'])
-    expect(violations).toEqual([])
-    await activateClient(redis, 'acme-capital')
-    await context.close()
-  })
+test('an operator logs in, sees a client in trouble, and sends again what was given up, once it is confirmed', async () => {
+  const { page, complaints } = await logIn(1280)
+  await page.getByRole('link', { name: 'north-ridge' }).first().click()
+  expect(await page.locator('main').innerText()).toContain('paused after failures')
+  await page.getByRole('link', { name: 'Deliveries' }).click()
+  await page.getByRole('combobox', { name: 'State' }).selectOption('given up')
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.waitForURL(/status=exhausted/)
+  expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
+  await page.locator('tr', { hasText: 'north-ridge' }).getByRole('button', { name: 'Resend' }).click()
+  expect(await page.locator('main').innerText()).toContain('Send north-ridge signal 3 again?')
+  await photograph(page, 'confirm')
+  expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByRole('status').waitFor()
+  expect(await page.getByRole('status').innerText()).toContain('sent again')
+  expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('owed')
+  expect(violationsIn(complaints)).toEqual([])
+})
 
-  test('a form whose hidden field is gone is refused, and nothing changes', async () => {
-    const { page, context } = await logIn(1280)
-    await page.goto(`${operator.url}/ops/view/live`)
-    await page
-      .locator('form[action="/ops/view/live/halt"] input[name=csrf]')
-      .first()
-      .evaluate(field => field.remove())
-    await page.getByRole('button', { name: 'Halt all' }).click()
-    await page.getByText('this form is not of your session').waitFor()
-    expect(await redis.sismember('{hw}:halted', '*')).toBe(0)
-    await context.close()
-  })
+test('an operator page follows what happens without being loaded again, and leaves alone what is being typed', async () => {
+  const { page, context, complaints } = await logIn(1280, true)
+  await page.goto(`${url}/ops/view/live`)
+  await page.evaluate('window.isSame = true')
+  await halt(redis, 'birch')
+  await page.getByText('except birch: halted').waitFor()
+  expect(await page.evaluate('window.isSame')).toBe(true)
+  await resume(redis, 'birch')
+  await page.getByText('Every strategy sends its signals.').waitFor()
+  await page.goto(`${url}/ops/view/clients/acme-capital`)
+  await page.getByLabel('Strategies').fill('alder, birch, hazel')
+  const other = await context.newPage()
+  await other.goto(page.url())
+  await suspendClient(redis, 'acme-capital')
+  await other.getByText('suspended').first().waitFor()
+  expect(await page.getByLabel('Strategies').inputValue()).toBe('alder, birch, hazel')
+  expect(await page.getByText('suspended').count()).toBe(0)
+  await page.getByLabel('Strategies').fill('alder, birch')
+  await page.getByLabel('Strategies').blur()
+  await page.getByText('suspended').first().waitFor()
+  await page.getByLabel('Strategies').fill('alder, birch, hazel')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Its entitlements are changed').waitFor()
+  expect((await findClient(redis, 'acme-capital')).aliases).toEqual(['alder', 'birch', 'hazel'])
+  expect(violationsIn(complaints)).toEqual([])
+})
 
-  test.each([1280, 400])('at %i pixels no page is wider than the window', async width => {
-    const { page, context } = await logIn(width)
-    const paths = [
-      '/ops',
-      ...['clients', 'clients/north-ridge', 'signals', 'signals/3', 'deliveries', 'live', 'audit'].map(
-        name => `/ops/view/${name}`,
-      ),
-    ]
-    for (const path of paths) {
-      await page.goto(operator.url + path)
+test('no operator page is wider than the window, on a screen and on a phone', async () => {
+  const { page } = await logIn(1280)
+  const names = ['clients', 'clients/north-ridge', 'signals', 'signals/3', 'deliveries', 'live', 'audit']
+  for (const path of ['/ops', ...names.map(name => `/ops/view/${name}`)]) {
+    await page.goto(url + path)
+    for (const width of [1280, 400]) {
+      await page.setViewportSize({ width, height: 900 })
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
-      const folder = process.env.SCREENSHOTS
-      if (folder)
-        await page.screenshot({ path: `${folder}/${path.replaceAll('/', '_')}-${width}.png`, fullPage: true })
+      await photograph(page, `${path}-${width}`)
     }
-    await context.close()
-  })
+  }
 })
