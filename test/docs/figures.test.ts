@@ -2,7 +2,7 @@
 // Where a change is meant, rewrite it: UPDATE_GOLDEN=1 vitest run figures
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ABOUT_REASONS } from '#core/contract/payloads/figure-rule.ts'
 import { UNDEFINED_REASONS } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
@@ -190,34 +190,32 @@ const pathsIn = (values: object, prefix = ''): string[] =>
     return typeof value === 'object' && value !== null ? pathsIn(value, `${path}/`) : [path]
   })
 
-test('the page is the text of the payloads', () => {
+test('the page of figures is the text of the payloads', () => {
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, renderFiguresPage())
   expect(readFileSync(PAGE, 'utf8')).toBe(renderFiguresPage())
 })
 
-describe('every statistic', () => {
-  const described = figuresIn(statsGroups()).filter(({ path }) => !path.startsWith('fund_dd/replays/table/'))
-  const seen = observed()
+const described = figuresIn(statsGroups()).filter(({ path }) => !path.startsWith('fund_dd/replays/table/'))
+const seen = observed()
 
-  test('is described, and what is described is one', () => {
-    expect(described.map(({ path }) => path).sort()).toEqual([...seen.keys()].sort())
-  })
+test('every statistic is described, and what is described is a statistic', () => {
+  expect(described.map(({ path }) => path).sort()).toEqual([...seen.keys()].sort())
+})
 
-  test('is null for exactly the reasons that are described', () => {
-    const documented = described.map(({ path, nullWhen }) => [path, nullWhen.toSorted()])
-    const happens = described.map(({ path }) => [
-      path,
-      NUMBER_INSTEAD.has(path) ? [] : [...(seen.get(path) ?? [])].sort(),
-    ])
-    expect(documented).toEqual(happens)
-  })
+test('every statistic is null for exactly the reasons that are described', () => {
+  const documented = described.map(({ path, nullWhen }) => [path, nullWhen.toSorted()])
+  const happens = described.map(({ path }) => [
+    path,
+    NUMBER_INSTEAD.has(path) ? [] : [...(seen.get(path) ?? [])].sort(),
+  ])
+  expect(documented).toEqual(happens)
+})
 
-  test('has a definition and a formula, and the corpus knows every reason', () => {
-    for (const { path, about, formula } of [...described, ...figuresIn(summaryGroups())]) {
-      expect([path, about.length > 0, formula.length > 0]).toEqual([path, true, true])
-    }
-    expect(new Set([...seen.values()].flatMap(reasons => [...reasons]))).toEqual(new Set(UNDEFINED_REASONS))
-  })
+test('every statistic has a definition and a formula, and the corpus knows every reason', () => {
+  for (const { path, about, formula } of [...described, ...figuresIn(summaryGroups())]) {
+    expect([path, about.length > 0, formula.length > 0]).toEqual([path, true, true])
+  }
+  expect(new Set([...seen.values()].flatMap(reasons => [...reasons]))).toEqual(new Set(UNDEFINED_REASONS))
 })
 
 test('the figures of the equal-weight book are null when those of a strategy are', () => {

@@ -38,13 +38,13 @@ test('every name that the glossary spells is one of the interface', () => {
   expect(spelled.filter(name => !NAMES.has(name))).toEqual([])
 })
 
-test('every state of verification is explained', () => {
+test('the glossary explains every state of verification', () => {
   const spelled = new Set(TERMS.flatMap(term => term.spelled))
   const states = [...VERIFICATION_STATES, ...TV_STATUSES, 'marked', 'realised', 'reported']
   expect(states.filter(state => !spelled.has(state))).toEqual([])
 })
 
-test('no word is explained twice, and none by nothing', () => {
+test('the glossary explains no word twice, and none by nothing', () => {
   const words = TERMS.map(({ word }) => word)
   expect(words).toEqual([...new Set(words)])
   expect(TERMS.filter(({ meaning }) => meaning.trim().length < 10)).toEqual([])

@@ -20,7 +20,7 @@ const OF_REQUESTS = {
   ...{ MOST_WEBHOOK_BYTES, MOST_PROGRAM_BYTES, MOST_OPERATOR_BYTES, MOST_WAITING_TOKENS },
 }
 
-test('the table of limits is that of the code, no more and no less', () => {
+test('the page of limits has every limit of requests with the value of the code, and no other', () => {
   const rows = [...PAGE.matchAll(/^\| [^|]+ \| (\d+)[^|]* \| `(\w+)` \|/gm)]
   const onPage = rows.map(([, value, name]) => [name, Number(value)])
   expect(onPage.sort()).toEqual(Object.entries(OF_REQUESTS).sort())
@@ -29,7 +29,7 @@ test('the table of limits is that of the code, no more and no less', () => {
 /** The names that bounds have: what is kept, what is done at a time, and how long or large a thing may be. */
 const BOUND = /^(?:MOST|LONGEST|LARGEST)_|^(?:CACHE|KEPT|SHORT)_BYTES$/
 
-test('the table of what a process keeps has every exported bound of the services, with its file and its value', async () => {
+test('the page of limits has every exported bound of the services, with its file and its value', async () => {
   const rows = [...PAGE.matchAll(/^\| [^|]+ \| (\d+)[^|]* \| `([\w/.-]+)`: `(\w+)` \|/gm)]
   const onPage = rows.map(([, value, path, name]) => `${path} ${name} ${value}`)
   const paths = globSync('**/*.ts', { cwd: join(ROOT, 'api'), exclude: ['operator/**', '**/*.worker.ts'] })

@@ -17,13 +17,13 @@ async function planIn(page: string, change: (text: string) => string = text => t
 }
 
 test.each(['docs/program.md', 'pipeline/starter/template/README.md'])(
-  'the example in %s is sound',
+  'the example of program.yaml in %s is sound',
   async page => {
     expect(await planIn(page)).toMatchObject({ alias: 'accumulation', instrument: 'BTCUSDT-SPOT' })
   },
 )
 
-test('what the full example gives is what holds without the lines that are not required', async () => {
+test('what the full example of program.yaml gives is what holds without the lines that are not required', async () => {
   const shorten = (text: string) =>
     text
       .replace(/^tiers:.*\n(?: .*\n)*/m, '')

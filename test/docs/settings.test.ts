@@ -12,11 +12,11 @@ const ROWS = [...PAGE.matchAll(/^\| (`[A-Z][^|]*) \| ([^|]+) \|/gm)].map(([, nam
   defaults: [...defaults.matchAll(/`([^`]+)`/g)].map(([, value = '']) => value),
 }))
 
-test('the page lists the variables of the program, each once', () => {
+test('the page of settings lists the variables of the program, each once', () => {
   expect(ROWS.flatMap(({ names }) => names).toSorted()).toEqual(VARIABLE_NAMES.toSorted())
 })
 
-test('a default that the page shows for a variable is the one that holds if it is unset', () => {
+test('a default that the page of settings shows for a variable is the one that holds if it is unset', () => {
   const shown = ROWS.filter(({ names, defaults }) => names.length === defaults.length)
   const unset = parseEnvironment({}, '/data')
   for (const { names, defaults } of shown)

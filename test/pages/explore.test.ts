@@ -1,5 +1,5 @@
 // The explorer without a browser: what an address chooses, and the portfolio of it.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import { dailyPath } from '#core/figures/account-path.ts'
 import { headlineFigures } from '#core/figures/performance.ts'
@@ -32,128 +32,127 @@ const choose = (query: string) => readChoice(new URLSearchParams(query), known)
 const modelOf = (query: string) => exploreModel(facts, returns, choose(query).choice)
 const day = (text: string) => parseIsoDate(text)!
 
-describe('the address', () => {
-  test('holds the choice, and is printed as it is read', () => {
-    const { choice, problems } = choose(
-      'weights=3,1&with=birch,hazel&risk_pct=0.010&from=2023-04-01&to=2023-12-31',
-    )
-    expect(problems).toEqual([])
-    expect(choice).toEqual({
-      with: ['birch', 'hazel'],
-      weights: [3, 1],
-      risk_pct: 0.01,
-      from: day('2023-04-01'),
-      to: day('2023-12-31'),
-    })
-    expect(printChoice(choice)).toBe(
-      '?from=2023-04-01&risk_pct=0.01&to=2023-12-31&weights=3,1&with=birch,hazel',
-    )
-    expect(choose(printChoice(choice)).choice).toEqual(choice)
-    expect(printChoice(NO_CHOICE)).toBe('')
+test('the address of the explorer holds the choice, and is printed as it is read', () => {
+  const { choice, problems } = choose(
+    'weights=3,1&with=birch,hazel&risk_pct=0.010&from=2023-04-01&to=2023-12-31',
+  )
+  expect(problems).toEqual([])
+  expect(choice).toEqual({
+    with: ['birch', 'hazel'],
+    weights: [3, 1],
+    risk_pct: 0.01,
+    from: day('2023-04-01'),
+    to: day('2023-12-31'),
   })
+  expect(printChoice(choice)).toBe(
+    '?from=2023-04-01&risk_pct=0.01&to=2023-12-31&weights=3,1&with=birch,hazel',
+  )
+  expect(choose(printChoice(choice)).choice).toEqual(choice)
+  expect(printChoice(NO_CHOICE)).toBe('')
+})
 
-  test.each([
-    ['with=oak,birch', 'This version has no strategy oak.', { with: ['birch'] }],
-    ['with=oak', 'This version has no strategy oak.', { with: null }],
-    ['with=', 'with= in the address is not used: it must name strategies, without blanks.', { with: null }],
-    [
-      'with=birch&weights=1,2',
-      'The weights are not used: there must be one for each strategy.',
-      { weights: null },
-    ],
-    [
-      'with=birch&weights=-1',
-      'weights=-1 in the address is not used: it must be numbers from 0.000001 to 1000000, separated by commas.',
-      { weights: null },
-    ],
-    [
-      'risk_pct=much',
-      'risk_pct=much in the address is not used: it must be a plain decimal number such as 0.02.',
-      { risk_pct: null },
-    ],
-    [
-      'from=2023-02-31',
-      'from=2023-02-31 in the address is not used: it must be a calendar date YYYY-MM-DD.',
-      { from: null },
-    ],
-    [
-      'from=2023-03-02&to=2023-03-01',
-      'The range is not used: 2023-03-02 is later than 2023-03-01.',
-      { from: null, to: null },
-    ],
-  ])('%s is used as far as it makes sense, with a sentence', (query, sentence, expected) => {
+test.each([
+  ['with=oak,birch', 'This version has no strategy oak.', { with: ['birch'] }],
+  ['with=oak', 'This version has no strategy oak.', { with: null }],
+  ['with=', 'with= in the address is not used: it must name strategies, without blanks.', { with: null }],
+  [
+    'with=birch&weights=1,2',
+    'The weights are not used: there must be one for each strategy.',
+    { weights: null },
+  ],
+  [
+    'with=birch&weights=-1',
+    'weights=-1 in the address is not used: it must be numbers from 0.000001 to 1000000, separated by commas.',
+    { weights: null },
+  ],
+  [
+    'risk_pct=much',
+    'risk_pct=much in the address is not used: it must be a plain decimal number such as 0.02.',
+    { risk_pct: null },
+  ],
+  [
+    'from=2023-02-31',
+    'from=2023-02-31 in the address is not used: it must be a calendar date YYYY-MM-DD.',
+    { from: null },
+  ],
+  [
+    'from=2023-03-02&to=2023-03-01',
+    'The range is not used: 2023-03-02 is later than 2023-03-01.',
+    { from: null, to: null },
+  ],
+])(
+  'the address %s of the explorer is used as far as it makes sense, with a sentence',
+  (query, sentence, expected) => {
     const { choice, problems } = choose(query)
     expect(problems).toEqual([sentence])
     expect(choice).toMatchObject(expected)
-  })
+  },
+)
 
-  test('names twelve strategies at most; weights stay with their strategies', () => {
-    const ids = Array.from({ length: MOST_CHOSEN + 1 }, (_, i) => `s${i}`)
-    const many = new URLSearchParams({
-      with: ['x', ...ids].join(),
-      weights: ['x', ...ids].map((_, i) => i + 1).join(),
-    })
-    const { choice, problems } = readChoice(many, new Set(ids))
-    expect(choice.with).toEqual(ids.slice(0, MOST_CHOSEN))
-    expect(choice.weights).toEqual(ids.slice(0, MOST_CHOSEN).map((_, i) => i + 2))
-    expect(problems).toHaveLength(2)
+test('the address of the explorer names twelve strategies at most; weights stay with their strategies', () => {
+  const ids = Array.from({ length: MOST_CHOSEN + 1 }, (_, i) => `s${i}`)
+  const many = new URLSearchParams({
+    with: ['x', ...ids].join(),
+    weights: ['x', ...ids].map((_, i) => i + 1).join(),
   })
+  const { choice, problems } = readChoice(many, new Set(ids))
+  expect(choice.with).toEqual(ids.slice(0, MOST_CHOSEN))
+  expect(choice.weights).toEqual(ids.slice(0, MOST_CHOSEN).map((_, i) => i + 2))
+  expect(problems).toHaveLength(2)
 })
 
-describe('the portfolio', () => {
-  test('of one strategy has the published figures of this strategy', () => {
-    const { portfolio } = modelOf('with=birch')
-    const { cagr_pct, max_drawdown_pct, net_return_pct } = snapshot.strategies[0]!.figures.values
-    expect(portfolio?.figures.cagr_pct).toBeCloseTo(Number(cagr_pct), 6)
-    expect(portfolio?.figures.max_drawdown_pct).toBeCloseTo(Number(max_drawdown_pct), 6)
-    expect(portfolio?.figures.net_return_pct).toBeCloseTo(Number(net_return_pct), 6)
-  })
+test('a portfolio of one strategy has the published figures of this strategy', () => {
+  const { portfolio } = modelOf('with=birch')
+  const { cagr_pct, max_drawdown_pct, net_return_pct } = snapshot.strategies[0]!.figures.values
+  expect(portfolio?.figures.cagr_pct).toBeCloseTo(Number(cagr_pct), 6)
+  expect(portfolio?.figures.max_drawdown_pct).toBeCloseTo(Number(max_drawdown_pct), 6)
+  expect(portfolio?.figures.net_return_pct).toBeCloseTo(Number(net_return_pct), 6)
+})
 
-  test('is rescaled to the level by the base risk of each, clamped to the cap, and cut to the range', () => {
-    const query = 'with=birch,hazel&weights=3,1&from=2023-04-01&to=2023-12-31'
-    const { portfolio, level } = modelOf(`${query}&risk_pct=0.5`)
-    expect(level).toEqual({ requested: 0.5, effective: 0.1 })
-    const [birch, hazel] = [returns.get('birch')!, returns.get('hazel')!]
-    const at = day('2023-04-01')
-    const values = Float64Array.from({ length: 275 }, (_, i) => {
-      const [a, b] = [birch.values[at + i - birch.first]! * 5, hazel.values[at + i - hazel.first]! * 10]
-      return (3 * a + b) / 4
-    })
-    expect(portfolio?.daily).toEqual({ period: 'daily', first: at, values })
-    const expected = headlineFigures(dailyPath({ period: 'daily', first: at, values }))
-    expect(portfolio?.figures.max_drawdown_pct).toBeCloseTo(Number(expected.max_drawdown_pct), 6)
+test('a portfolio is rescaled to the level by the base risk of each, clamped to the cap, and cut to the range', () => {
+  const query = 'with=birch,hazel&weights=3,1&from=2023-04-01&to=2023-12-31'
+  const { portfolio, level } = modelOf(`${query}&risk_pct=0.5`)
+  expect(level).toEqual({ requested: 0.5, effective: 0.1 })
+  const [birch, hazel] = [returns.get('birch')!, returns.get('hazel')!]
+  const at = day('2023-04-01')
+  const values = Float64Array.from({ length: 275 }, (_, i) => {
+    const [a, b] = [birch.values[at + i - birch.first]! * 5, hazel.values[at + i - hazel.first]! * 10]
+    return (3 * a + b) / 4
   })
+  expect(portfolio?.daily).toEqual({ period: 'daily', first: at, values })
+  const expected = headlineFigures(dailyPath({ period: 'daily', first: at, values }))
+  expect(portfolio?.figures.max_drawdown_pct).toBeCloseTo(Number(expected.max_drawdown_pct), 6)
+})
 
-  test('has the correlations of the matrix', () => {
-    const { rho, size } = snapshot.correlation.daily
-    expect(modelOf('with=birch,hazel,stump').correlation).toEqual([
-      [1, Number(rho[1]!.toFixed(8)), null],
-      [Number(rho[size]!.toFixed(8)), 1, null],
-      [null, null, 1],
-    ])
-  })
+test('a portfolio has the correlations of the matrix', () => {
+  const { rho, size } = snapshot.correlation.daily
+  expect(modelOf('with=birch,hazel,stump').correlation).toEqual([
+    [1, Number(rho[1]!.toFixed(8)), null],
+    [Number(rho[size]!.toFixed(8)), 1, null],
+    [null, null, 1],
+  ])
+})
 
-  test('as CSV has a row a day and a column a line', () => {
-    const { charts } = modelOf('with=birch,stump&from=2023-03-01&to=2023-03-03&risk_pct=0.02')
-    const rows = chartCsv(charts!.equity).trimEnd().split('\r\n')
-    expect(rows.map(row => row.split(',').length)).toEqual([4, 4, 4, 4])
-    expect(rows[0]).toBe('t,Birch,Stump,Portfolio')
-    expect(rows[1]).toMatch(/^2023-03-01,[\d.]+,,[\d.]+$/)
-    expect(rows[3]).toMatch(/^2023-03-03,[\d.]+,0,[\d.]+$/)
-  })
+test('a portfolio as CSV has a row a day and a column a line', () => {
+  const { charts } = modelOf('with=birch,stump&from=2023-03-01&to=2023-03-03&risk_pct=0.02')
+  const rows = chartCsv(charts!.equity).trimEnd().split('\r\n')
+  expect(rows.map(row => row.split(',').length)).toEqual([4, 4, 4, 4])
+  expect(rows[0]).toBe('t,Birch,Stump,Portfolio')
+  expect(rows[1]).toMatch(/^2023-03-01,[\d.]+,,[\d.]+$/)
+  expect(rows[3]).toMatch(/^2023-03-03,[\d.]+,0,[\d.]+$/)
+})
 
-  test.each(['', 'with=stump', 'with=birch&from=2030-01-01', 'with=birch,hazel,stump&risk_pct=0.1'])(
-    'every section of ?%s is escaped markup without a number that is none',
-    query => {
-      for (const [name, section] of Object.entries(SECTIONS)) {
-        const text = section(modelOf(query))
-        expect([name, text]).not.toEqual([name, expect.stringMatching(/NaN|Infinity|undefined|<b>|\[object/)])
-      }
-    },
-  )
+test.each(['', 'with=stump', 'with=birch&from=2030-01-01', 'with=birch,hazel,stump&risk_pct=0.1'])(
+  'every section of the explorer at ?%s is escaped markup without a number that is none',
+  query => {
+    for (const [name, section] of Object.entries(SECTIONS)) {
+      const text = section(modelOf(query))
+      expect([name, text]).not.toEqual([name, expect.stringMatching(/NaN|Infinity|undefined|<b>|\[object/)])
+    }
+  },
+)
 
-  test('says why a level cannot be shown', () => {
-    const huge = new Map([['birch', { ...returns.get('birch')!, values: Float64Array.of(1e305, 1e305) }]])
-    expect(() => exploreModel(facts, huge, choose('with=birch&risk_pct=0.1').choice)).toThrow('risk_pct')
-  })
+test('the explorer says why a level cannot be shown', () => {
+  const huge = new Map([['birch', { ...returns.get('birch')!, values: Float64Array.of(1e305, 1e305) }]])
+  expect(() => exploreModel(facts, huge, choose('with=birch&risk_pct=0.1').choice)).toThrow('risk_pct')
 })

@@ -1,13 +1,14 @@
 // Pages of books that nobody would make by intention: each stays whole, escaped and short.
 import { brotliCompressSync, constants } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
 import { anySnapshot } from '#test/support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { pagesOf } from '#test/support/browser/rendered-pages.ts'
 import { htmlElements } from '#test/support/html-elements.ts'
+import { forAll } from '../support/for-all.ts'
 
 /** Names of elements that the page refers to by an attribute. */
 const REFERENCES = ['popovertarget', 'for', 'aria-labelledby', 'aria-describedby', 'data-filter']
@@ -73,44 +74,39 @@ const aBook: fc.Arbitrary<Snapshot> = fc
     })),
   }))
 
-describe('every page of any book', () => {
-  test('is well-formed, has what it refers to, and shows names as text and no number that does not exist', () => {
-    fc.assert(
-      fc.property(aBook, snapshot => {
-        for (const [file, render] of pagesOf(snapshot)) {
-          const elements = expectWhole(file, render())
-          expect(jsonOf(elements)[0], file).toMatchObject({
-            '@type': 'Dataset',
-            version: snapshot.dataset.version,
-            license: { '@type': 'CreativeWork', text: snapshot.dataset.disclaimer },
-          })
-        }
-      }),
-      { numRuns: 60 },
-    )
+test('every page of any book is well-formed, has what it refers to, and shows names as text and no number that does not exist', () => {
+  forAll(30, aBook, snapshot => {
+    for (const [file, render] of pagesOf(snapshot)) {
+      const elements = expectWhole(file, render())
+      expect(jsonOf(elements)[0], file).toMatchObject({
+        '@type': 'Dataset',
+        version: snapshot.dataset.version,
+        license: { '@type': 'CreativeWork', text: snapshot.dataset.disclaimer },
+      })
+    }
   })
+})
 
-  test('says that its data are synthetic, in words and in every picture, only if they are', () => {
-    const of = (synthetic: boolean) => {
-      const trade = { entry_time: 1.7e12, exit_time: 1.7001e12, account_return: 0.02 }
-      const strategy = { returns: Array.from({ length: 500 }, (_, i) => Math.sin(i) / 50), trades: [trade] }
-      return handSnapshot(
-        [
-          { id: 'a', ...strategy },
-          { id: 'b', ...strategy },
-        ],
-        { synthetic },
-      )
-    }
-    for (const [file, render] of pagesOf(of(true))) {
-      const page = render()
-      const pictures = page.match(/<svg class="chart .*?<\/svg>/gs) ?? []
-      expect(pictures.length, file).toBe({ 'index.html': 2 }[file] ?? (file.endsWith('sheet.html') ? 8 : 0))
-      for (const picture of pictures) expect(picture, file).toContain('>synthetic data</text>')
-      expect(page, file).toContain('<strong>Synthetic data.</strong>')
-    }
-    for (const [file, render] of pagesOf(of(false))) expect(render(), file).not.toMatch(/synthetic/i)
-  })
+test('every page of a book says that its data are synthetic, in words and in every picture, only if they are', () => {
+  const of = (synthetic: boolean) => {
+    const trade = { entry_time: 1.7e12, exit_time: 1.7001e12, account_return: 0.02 }
+    const strategy = { returns: Array.from({ length: 500 }, (_, i) => Math.sin(i) / 50), trades: [trade] }
+    return handSnapshot(
+      [
+        { id: 'a', ...strategy },
+        { id: 'b', ...strategy },
+      ],
+      { synthetic },
+    )
+  }
+  for (const [file, render] of pagesOf(of(true))) {
+    const page = render()
+    const pictures = page.match(/<svg class="chart .*?<\/svg>/gs) ?? []
+    expect(pictures.length, file).toBe({ 'index.html': 2 }[file] ?? (file.endsWith('sheet.html') ? 8 : 0))
+    for (const picture of pictures) expect(picture, file).toContain('>synthetic data</text>')
+    expect(page, file).toContain('<strong>Synthetic data.</strong>')
+  }
+  for (const [file, render] of pagesOf(of(false))) expect(render(), file).not.toMatch(/synthetic/i)
 })
 
 test('a book of one strategy with one day has whole pages', () => {
@@ -118,7 +114,7 @@ test('a book of one strategy with one day has whole pages', () => {
     expectWhole(file, render())
 })
 
-test('a book without a day says so', () => {
+test('the pages of a book without a day say so', () => {
   const { dataset, strategies, ...others } = handSnapshot([{ id: 'none', returns: [] }])
   const window = { from: null, to: null }
   const empty = {

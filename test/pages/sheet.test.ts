@@ -1,6 +1,6 @@
 // The figures of a fact sheet that a night computes from bars or a module, the book beside it, and what its names open.
 import { brotliCompressSync, constants } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { benchmark } from '#core/dataset/resources/benchmark.ts'
@@ -31,90 +31,88 @@ function sectionOf(page: string, name: string): string {
   return (text ?? '').replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 }
 
-describe('a sheet', () => {
-  test('has the account at twice the costs beside the account', () => {
-    const snapshot = handSnapshot([strategy('s', 0, { night })])
-    const { net_return_pct } = snapshot.strategies[0]!.figures.values
-    const text = sectionOf(sheetOf(snapshot), 'costs')
-    const doubled = 100 * (night.costs!.doubled.values.reduce((equity, value) => equity * (1 + value), 1) - 1)
-    const print = (value: number) => `${decimal(value, 1)} %`
-    expect(text).toContain(`Net return ${print(Number(net_return_pct))} ${print(doubled)}`)
-  })
+test('a sheet has the account at twice the costs beside the account', () => {
+  const snapshot = handSnapshot([strategy('s', 0, { night })])
+  const { net_return_pct } = snapshot.strategies[0]!.figures.values
+  const text = sectionOf(sheetOf(snapshot), 'costs')
+  const doubled = 100 * (night.costs!.doubled.values.reduce((equity, value) => equity * (1 + value), 1) - 1)
+  const print = (value: number) => `${decimal(value, 1)} %`
+  expect(text).toContain(`Net return ${print(Number(net_return_pct))} ${print(doubled)}`)
+})
 
-  test('has the distributions of the excursions as a picture and as numbers, and no trade', () => {
-    const page = sheetOf(handSnapshot([strategy('s', 0, { night })]))
-    const text = sectionOf(page, 'excursions')
-    expect(text).toContain('MAE: 5 to 95 % from −0.95 to −0.05, median −0.50, mean −0.50.')
-    expect(text).toContain('Median −0.50 1.00 75 % −0.25 1.50')
-    expect(page.match(/class="whisker"/g)).toHaveLength(2)
-  })
+test('a sheet has the distributions of the excursions as a picture and as numbers, and no trade', () => {
+  const page = sheetOf(handSnapshot([strategy('s', 0, { night })]))
+  const text = sectionOf(page, 'excursions')
+  expect(text).toContain('MAE: 5 to 95 % from −0.95 to −0.05, median −0.50, mean −0.50.')
+  expect(text).toContain('Median −0.50 1.00 75 % −0.25 1.50')
+  expect(page.match(/class="whisker"/g)).toHaveLength(2)
+})
 
-  test.each([
-    [{ costs: null, excursions: null }, 'this needs bars and the leverage of every trade'],
-    [{ ...night, excursions: night.excursions!.slice(0, 19) }, 'there are fewer than 20 closed trades'],
-  ])('says why it has no excursions', (given, why) => {
-    const page = sheetOf(handSnapshot([strategy('s', 0, { night: given })]))
-    expect(sectionOf(page, 'excursions')).toContain(`Not computed: ${why}.`)
-    expect(sectionOf(page, 'costs').includes('Not computed')).toBe(given.costs === null)
-  })
+test.each([
+  [{ costs: null, excursions: null }, 'this needs bars and the leverage of every trade'],
+  [{ ...night, excursions: night.excursions!.slice(0, 19) }, 'there are fewer than 20 closed trades'],
+])('a sheet says why it has no excursions, with %j', (given, why) => {
+  const page = sheetOf(handSnapshot([strategy('s', 0, { night: given })]))
+  expect(sectionOf(page, 'excursions')).toContain(`Not computed: ${why}.`)
+  expect(sectionOf(page, 'costs').includes('Not computed')).toBe(given.costs === null)
+})
 
-  test('has each replay beside its rescale, and the entries that the leverage cap refused', () => {
-    const snapshot = handSnapshot([strategy('s', 0, { night })])
-    const page = sheetOf(snapshot)
-    const text = sectionOf(page, 'replays')
-    expect(text).toMatch(/4 %, replayed \S+ % \S+ % \S+ 39 50 7 4 %, rescaled \S+ % \S+ % \S+ $/)
-    expect(sectionOf(page, 'trades')).toContain(
-      'Of 40 entries that the module asked for, the leverage cap refused 0.',
-    )
-    const without = sheetOf(handSnapshot([strategy('s', 0)]))
-    expect(without).not.toContain('class="replays"')
-    expect(without).not.toContain('the module asked for')
-  })
+test('a sheet has each replay beside its rescale, and the entries that the leverage cap refused', () => {
+  const snapshot = handSnapshot([strategy('s', 0, { night })])
+  const page = sheetOf(snapshot)
+  const text = sectionOf(page, 'replays')
+  expect(text).toMatch(/4 %, replayed \S+ % \S+ % \S+ 39 50 7 4 %, rescaled \S+ % \S+ % \S+ $/)
+  expect(sectionOf(page, 'trades')).toContain(
+    'Of 40 entries that the module asked for, the leverage cap refused 0.',
+  )
+  const without = sheetOf(handSnapshot([strategy('s', 0)]))
+  expect(without).not.toContain('class="replays"')
+  expect(without).not.toContain('the module asked for')
+})
 
-  test('draws the book and correlates with it and with the rest of it, unless the book is the strategy alone', () => {
-    const snapshot = handSnapshot([strategy('s', 0), strategy('o', 2), strategy('p', 4)])
-    const page = sheetOf(snapshot)
-    expect(page).toContain('<path class="line other"')
-    expect(page).toContain('Equal-weight book, at base risk')
-    const [own, ...others] = snapshot.strategies.map(({ daily }) => daily)
-    const correlations = [equalWeightBook([own!, ...others]).daily, equalWeightBook(others).daily].map(book =>
-      toPercent(correlatePair(own!, book).rho),
-    )
-    const [, ...shown] = /<section class="correlation">.*?value="([^"]+)".*?value="([^"]+)"/s.exec(page)!
-    expect(shown.map(Number)).toEqual(correlations.map(value => expect.closeTo(value, 5)))
-    const apart = strategy('o', 2, { first: '2004-01-01', returns: wave(100, 2) })
-    for (const alone of [[strategy('s', 0)], [strategy('s', 0), apart]])
-      expect(sheetOf(handSnapshot(alone))).not.toContain('Equal-weight book, at base risk')
-  })
+test('a sheet draws the book and correlates with it and with the rest of it, unless the book is the strategy alone', () => {
+  const snapshot = handSnapshot([strategy('s', 0), strategy('o', 2), strategy('p', 4)])
+  const page = sheetOf(snapshot)
+  expect(page).toContain('<path class="line other"')
+  expect(page).toContain('Equal-weight book, at base risk')
+  const [own, ...others] = snapshot.strategies.map(({ daily }) => daily)
+  const correlations = [equalWeightBook([own!, ...others]).daily, equalWeightBook(others).daily].map(book =>
+    toPercent(correlatePair(own!, book).rho),
+  )
+  const [, ...shown] = /<section class="correlation">.*?value="([^"]+)".*?value="([^"]+)"/s.exec(page)!
+  expect(shown.map(Number)).toEqual(correlations.map(value => expect.closeTo(value, 5)))
+  const apart = strategy('o', 2, { first: '2004-01-01', returns: wave(100, 2) })
+  for (const alone of [[strategy('s', 0)], [strategy('s', 0), apart]])
+    expect(sheetOf(handSnapshot(alone))).not.toContain('Equal-weight book, at base risk')
+})
 
-  test('of ten years, with all of it, has fewer than 20 000 bytes compressed as at night', () => {
-    const trades = Array.from({ length: 400 }, (_, i) => ({
-      entry_time: 1.4e12 + i * 6e8,
-      exit_time: 1.4e12 + i * 6e8 + 3.6e6 * (1 + (i % 90)),
-      account_return: Math.sin(i) / 30,
-    }))
-    const strategies = [strategy('s', 0, { night, trades }), ...[1, 2, 3].map(i => strategy(`o${i}`, i))]
-    const held = handSnapshot([strategy('held', 9)]).strategies[0]!
-    const snapshot = handSnapshot(strategies, {}, [{ instrument: held.instrument, daily: held.daily }])
-    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
-    expect(brotliCompressSync(sheetOf(snapshot), quality).length).toBeLessThan(20_000)
-  })
+test('a sheet of ten years, with all of it, has fewer than 20 000 bytes compressed as at night', () => {
+  const trades = Array.from({ length: 400 }, (_, i) => ({
+    entry_time: 1.4e12 + i * 6e8,
+    exit_time: 1.4e12 + i * 6e8 + 3.6e6 * (1 + (i % 90)),
+    account_return: Math.sin(i) / 30,
+  }))
+  const strategies = [strategy('s', 0, { night, trades }), ...[1, 2, 3].map(i => strategy(`o${i}`, i))]
+  const held = handSnapshot([strategy('held', 9)]).strategies[0]!
+  const snapshot = handSnapshot(strategies, {}, [{ instrument: held.instrument, daily: held.daily }])
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
+  expect(brotliCompressSync(sheetOf(snapshot), quality).length).toBeLessThan(20_000)
+})
 
-  test('has a definition behind each name of a figure, and its symbols behind each formula', () => {
-    const snapshot = handSnapshot([strategy('s', 0, { night }), strategy('o', 2)])
-    const elements = htmlElements(sheetOf(snapshot))
-    const popovers = new Set(
-      elements
-        .filter(({ attributes }) => attributes.has('popover'))
-        .map(({ attributes }) => attributes.get('id')!),
-    )
-    const opened = new Set(elements.flatMap(({ attributes }) => attributes.get('popovertarget') ?? []))
-    expect([...popovers].filter(id => !opened.has(id))).toEqual([])
-    expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(8)
-    const texts = sheetOf(snapshot).match(/<div id="about-.*?<\/div>/gs)!
-    for (const text of texts.filter(text => / <code>.*<\/code> /.test(text)))
-      expect(text.includes('popovertarget="symbols-') || !text.includes('API:')).toBe(true)
-  })
+test('a sheet has a definition behind each name of a figure, and its symbols behind each formula', () => {
+  const snapshot = handSnapshot([strategy('s', 0, { night }), strategy('o', 2)])
+  const elements = htmlElements(sheetOf(snapshot))
+  const popovers = new Set(
+    elements
+      .filter(({ attributes }) => attributes.has('popover'))
+      .map(({ attributes }) => attributes.get('id')!),
+  )
+  const opened = new Set(elements.flatMap(({ attributes }) => attributes.get('popovertarget') ?? []))
+  expect([...popovers].filter(id => !opened.has(id))).toEqual([])
+  expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(8)
+  const texts = sheetOf(snapshot).match(/<div id="about-.*?<\/div>/gs)!
+  for (const text of texts.filter(text => / <code>.*<\/code> /.test(text)))
+    expect(text.includes('popovertarget="symbols-') || !text.includes('API:')).toBe(true)
 })
 
 test('the benchmarks have a column of the equal-weight book, to ten digits', () => {

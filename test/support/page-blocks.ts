@@ -15,11 +15,13 @@ export const blocksOf = (page: string): Block[] =>
     }),
   )
 
-/** What is pasted, with the lines that it prints. */
+/** What is pasted, with the lines that it prints, named by its first line. */
 export const pastedFrom = (page: string) =>
   blocksOf(page).flatMap(({ language, text }, index, blocks) => {
     const next = blocks[index + 1]
-    return language === 'sh' ? [{ script: text, printed: next?.language === 'text' ? next.text : '' }] : []
+    return language === 'sh'
+      ? [{ line: text.split('\n')[0], script: text, printed: next?.language === 'text' ? next.text : '' }]
+      : []
   })
 
 /** Those of `lines` that are not in `output` in their order; other lines may stand between them. */

@@ -34,7 +34,9 @@ beforeAll(async () => {
     DATA_FOLDER: join(temporary, 'data'),
   }
   for (const name of ['STORE_URL', 'PRIVATE_STORE_URL', 'ADMIN_PORT']) delete env[name]
-  await startProgram('make', ['run'], env).prints(/Ctrl-C stops everything/)
+  // What is installed stays, however old it is: other tests run from it.
+  const make = startProgram('make', ['--old-file=node_modules/.package-lock.json', 'run'], env)
+  await make.prints(/Ctrl-C stops everything/)
   paste = createPasting(startProgram('bash', ['-e'], env), here)
 })
 
@@ -53,7 +55,7 @@ test('the README has at most 120 lines, begins with the command that starts ever
   expect(read('.gitignore')).toEqual(expect.arrayContaining(['/book/', '/sample/', '.data/']))
 })
 
-test.for(rest)('the block of the README that begins with $script prints what the page shows', block =>
+test.for(rest)('the block of the README that begins with $line prints what the page shows', block =>
   paste(block),
 )
 
@@ -80,6 +82,6 @@ const OTHERS = ['docs/history-service.md', 'docs/program.md'].flatMap(page => {
   return blocks.map(block => ({ page, ...block }))
 })
 
-test.for(OTHERS)('the block of $page that begins with $script prints what the page shows', block =>
+test.for(OTHERS)('the block of $page that begins with $line prints what the page shows', block =>
   paste(block),
 )

@@ -25,13 +25,11 @@ const HISTORY_PATHS = [
   ...FILE_ROUTES.map(({ path }) => path),
 ]
 
-/** Opens a page of a service and waits until its operations are drawn. */
+/** Opens a page of a service. */
 async function open(fetch: Fetch, path: string) {
   const server = await startServer(() => fetch, '127.0.0.1', 0)
   atEnd(() => server.close())
-  const opened = await openPage(server.url + path, { width: 1400 })
-  await opened.page.locator('.opblock').first().waitFor()
-  return opened
+  return openPage(server.url + path, { width: 1400 })
 }
 
 const pathsOn = (page: Page): Promise<string[]> =>
@@ -39,9 +37,12 @@ const pathsOn = (page: Page): Promise<string[]> =>
     .locator('.opblock-summary-path')
     .evaluateAll(nodes => nodes.map(node => node.getAttribute('data-path') ?? ''))
 
-test('the reference draws every route of the history service in either scheme and never wider than the window, with formulas and reasons for null, and sends what is tried', async () => {
+test('an old link into the reference leads to its operation; every route of the history service is drawn in either scheme and never wider than the window, with formulas and reasons for null, and sends what is tried', async () => {
   const { app } = await openHistoryApp(inject('tinyStore'))
-  const { page, complaints } = await open(request => app.fetch(request), '/docs/reference')
+  const { page, complaints } = await open(request => app.fetch(request), '/docs#/Strategy/stats')
+  expect(await page.locator(':target dt').innerText()).toBe('/v1/strategies/{sid}/stats')
+  await page.locator(':target dt a').click()
+  await page.locator('#operations-Strategy-stats .opblock-body').waitFor()
   expect((await pathsOn(page)).sort()).toEqual(HISTORY_PATHS.toSorted())
   await expectFigures(page)
   const papers = new Set<string>()
@@ -62,7 +63,6 @@ test('the reference draws every route of the history service in either scheme an
 /** The statistics of a strategy have an example, and each figure its formula and why it may be null beside its definition. */
 async function expectFigures(page: Page): Promise<void> {
   const operation = page.locator('#operations-Strategy-stats')
-  await operation.locator('.opblock-summary-control').click()
   expect(await operation.locator('.responses-table').innerText()).toContain('"sharpe_daily_annualized": ')
   const answer = operation.locator('tr.response').first()
   await answer.getByRole('tab', { name: 'Schema' }).click()
@@ -97,6 +97,7 @@ test('the reference draws every route of the signals service, and asks for no ke
   atEnd(() => redis.disconnect())
   const { parts } = signalsParts(redis)
   const { page, complaints } = await open(createSignalsApp(parts).fetch, '/docs')
+  await page.locator('.opblock').first().waitFor()
   expect(new Set(await pathsOn(page))).toEqual(new Set(SIGNALS_ROUTES.map(({ path }) => path)))
   await page.locator('#operations-Signals-history .opblock-summary-control').click()
   const answers = await page.locator('#operations-Signals-history .responses-table').innerText()

@@ -1,10 +1,11 @@
 // Axes: ticks that are round, have room and say different things, for any range.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { dayTicks, emsOf, linearAxis, logarithmicAxis, tickRow, valueGrid } from '#pages/charts/axes.ts'
 import { escapeText, tickText, type Unit, valueText } from '#pages/charts/svg.ts'
 import { decimal } from '#pages/format.ts'
+import { forAll } from '../../support/for-all.ts'
 import { all, parseXml } from './drawn.ts'
 
 const PLOT = { left: 50, right: 710, top: 24, bottom: 210 }
@@ -13,139 +14,120 @@ const day = (text: string) => parseIsoDate(text)!
 const logarithmic = (low: number, high: number) =>
   logarithmicAxis(low, high, PLOT).ticks.map(value => tickText(value, 'multiple'))
 
-describe('the ticks of a logarithmic axis', () => {
-  test.each([
-    [0.95, 1.04, '0.96× 0.98× 1× 1.02× 1.04×'],
-    [0.8, 2.6, '0.8× 1× 1.2× 1.5× 2× 2.5×'],
-    [0.5, 9, '0.5× 1× 2× 5×'],
-    [0.9, 80, '1× 2× 5× 10× 20× 50×'],
-    [0.01, 1, '0.01× 0.02× 0.05× 0.1× 0.2× 0.5× 1×'],
-    [1, 1e6, '1× 10× 100× 1000× 10k× 100k× 1M×'],
-    [0.01, 1e6, '0.01× 0.1× 1× 10× 100× 1000× 10k× 100k× 1M×'],
-    [1e-300, 1e300, '1e-300× 1e-200× 1e-100× 1× 1e100× 1e200× 1e300×'],
-    [1, 1, '0.96× 0.98× 1× 1.02× 1.04×'],
-  ])('from %d to %d', (low, high, labels) => {
-    expect(logarithmic(low, high).join(' ')).toBe(labels)
-  })
+test.each([
+  [0.95, 1.04, '0.96× 0.98× 1× 1.02× 1.04×'],
+  [0.8, 2.6, '0.8× 1× 1.2× 1.5× 2× 2.5×'],
+  [0.5, 9, '0.5× 1× 2× 5×'],
+  [0.9, 80, '1× 2× 5× 10× 20× 50×'],
+  [0.01, 1, '0.01× 0.02× 0.05× 0.1× 0.2× 0.5× 1×'],
+  [1, 1e6, '1× 10× 100× 1000× 10k× 100k× 1M×'],
+  [0.01, 1e6, '0.01× 0.1× 1× 10× 100× 1000× 10k× 100k× 1M×'],
+  [1e-300, 1e300, '1e-300× 1e-200× 1e-100× 1× 1e100× 1e200× 1e300×'],
+  [1, 1, '0.96× 0.98× 1× 1.02× 1.04×'],
+])('a logarithmic axis from %d to %d has round labels %s', (low, high, labels) => {
+  expect(logarithmic(low, high).join(' ')).toBe(labels)
 })
 
-describe('an axis of any range', () => {
-  const anyEnd = fc.oneof(fc.double({ min: -1e3, max: 1e3, noNaN: true }), fc.double({ noNaN: true }))
-  const anyRange = fc.tuple(anyEnd, anyEnd).map(ends => ends.sort((a, b) => a - b))
+const anyEnd = fc.oneof(fc.double({ min: -1e3, max: 1e3, noNaN: true }), fc.double({ noNaN: true }))
+const anyRange = fc.tuple(anyEnd, anyEnd).map(ends => ends.sort((a, b) => a - b))
 
-  test('has its ends inside the plot, its ticks in order with room for text, and two labels at least that differ', () => {
-    fc.assert(
-      fc.property(anyRange, fc.boolean(), ([low, high], isLogarithmic) => {
-        const ends = isLogarithmic ? [Math.abs(low!), Math.abs(high!)].sort((a, b) => a - b) : [low!, high!]
-        const axis = (isLogarithmic ? logarithmicAxis : linearAxis)(ends[0]!, ends[1]!, PLOT)
-        for (const value of ends) {
-          expect(axis.y(value)).toBeGreaterThanOrEqual(PLOT.top)
-          expect(axis.y(value)).toBeLessThanOrEqual(PLOT.bottom)
-        }
-        const heights = axis.ticks.map(axis.y)
-        expect(heights.every((y, i) => i === 0 || heights[i - 1]! - y >= 15)).toBe(true)
-        const labels = axis.ticks.map(value => tickText(value, 'ratio'))
-        expect(labels.length).toBeGreaterThanOrEqual(2)
-        expect(new Set(labels).size).toBe(labels.length)
-      }),
-      { numRuns: 400 },
-    )
-  })
-
-  test('keeps the label of the baseline on narrow screens, and leaves out every second one', () => {
-    const texts = (low: number, high: number, unit: Unit) => {
-      const grid = parseXml(`<g>${valueGrid(linearAxis(low, high, PLOT), unit, 720)}</g>`)
-      const labels = all(grid).filter(({ name }) => name === 'text')
-      return labels.filter(({ attributes }) => attributes.class !== 'second').map(({ text }) => text)
+test('an axis of any range has its ends inside the plot, its ticks in order with room for text, and two labels at least that differ', () => {
+  forAll(400, anyRange, fc.boolean(), ([low, high], isLogarithmic) => {
+    const ends = isLogarithmic ? [Math.abs(low!), Math.abs(high!)].sort((a, b) => a - b) : [low!, high!]
+    const axis = (isLogarithmic ? logarithmicAxis : linearAxis)(ends[0]!, ends[1]!, PLOT)
+    for (const value of ends) {
+      expect(axis.y(value)).toBeGreaterThanOrEqual(PLOT.top)
+      expect(axis.y(value)).toBeLessThanOrEqual(PLOT.bottom)
     }
-    expect(texts(-30, 20, 'percent')).toEqual(['−20\u202f%', '0\u202f%', '20\u202f%'])
-    expect(texts(0.8, 1.2, 'multiple')).toEqual(['0.8×', '1×', '1.2×'])
+    const heights = axis.ticks.map(axis.y)
+    expect(heights.every((y, i) => i === 0 || heights[i - 1]! - y >= 15)).toBe(true)
+    const labels = axis.ticks.map(value => tickText(value, 'ratio'))
+    expect(labels.length).toBeGreaterThanOrEqual(2)
+    expect(new Set(labels).size).toBe(labels.length)
   })
 })
 
-describe('the ticks of days', () => {
-  const ticksOf = (from: string, to: string, right = 710) => {
-    const [first, last] = [day(from), day(to)]
-    const x = (at: number) => PLOT.left + ((right - PLOT.left) * (at - first)) / Math.max(last - first, 1)
-    return dayTicks(first, last, x).map(({ label }) => label)
+test('an axis keeps the label of the baseline on narrow screens, and leaves out every second one', () => {
+  const texts = (low: number, high: number, unit: Unit) => {
+    const grid = parseXml(`<g>${valueGrid(linearAxis(low, high, PLOT), unit, 720)}</g>`)
+    const labels = all(grid).filter(({ name }) => name === 'text')
+    return labels.filter(({ attributes }) => attributes.class !== 'second').map(({ text }) => text)
   }
-
-  test.each([
-    ['2018-01-01', '2018-01-01', ['2018-01-01']],
-    ['2018-01-01', '2018-01-03', ['2018-01-01', '2018-01-02', '2018-01-03']],
-    ['2024-02-01', '2024-06-30', ['2024-02', '2024-03', '2024-04', '2024-05', '2024-06']],
-    [
-      '2024-02-10',
-      '2025-12-31',
-      ['2024-04', '2024-07', '2024-10', '2025-01', '2025-04', '2025-07', '2025-10'],
-    ],
-    ['2022-03-01', '2025-03-01', ['2022-07', '2023-01', '2023-07', '2024-01', '2024-07', '2025-01']],
-    [
-      '2018-01-01',
-      '2021-12-31',
-      ['2018-01', '2018-07', '2019-01', '2019-07', '2020-01', '2020-07', '2021-01', '2021-07'],
-    ],
-    ['2018-01-01', '2026-06-30', ['2018', '2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026']],
-    [
-      '1990-06-01',
-      '2015-06-01',
-      ['1992', '1994', '1996', '1998', '2000', '2002', '2004', '2006', '2008', '2010', '2012', '2014'],
-    ],
-  ])('from %s to %s', (from, to, labels) => {
-    expect(ticksOf(from, to)).toEqual(labels)
-  })
-
-  test('are in the range, at the first day of their month, and have room for their text', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: -20_000, max: 30_000 }),
-        fc.integer({ min: 0, max: 20_000 }),
-        fc.constantFrom(340, 710),
-        (from, length, right) => {
-          const x = (at: number) => PLOT.left + ((right - PLOT.left) * (at - from)) / Math.max(length, 1)
-          const ticks = dayTicks(from, from + length, x)
-          expect(ticks.length).toBeGreaterThanOrEqual(1)
-          ticks.forEach(({ at, label }, i) => {
-            expect(at).toBeGreaterThanOrEqual(PLOT.left - 1e-6)
-            expect(at).toBeLessThanOrEqual(right + 1e-6)
-            if (i > 0) expect(at - ticks[i - 1]!.at).toBeGreaterThanOrEqual(emsOf(label) * 11)
-            const start = `${label}-01-01`.slice(0, 10)
-            expect(
-              toIsoDate(from + Math.round(((at - PLOT.left) * Math.max(length, 1)) / (right - PLOT.left))),
-            ).toBe(start)
-          })
-          const wide = ticks.filter(({ isSecond }) => !isSecond)
-          for (let i = 1; i < wide.length; i++)
-            expect(wide[i]!.at - wide[i - 1]!.at).toBeGreaterThanOrEqual(emsOf(wide[i]!.label) * 18)
-        },
-      ),
-    )
-  })
-
-  test('stay inside the drawing with their labels', () => {
-    const row = tickRow([{ at: 700, label: '2026', isSecond: false }], PLOT, 720)
-    const text = all(parseXml(`<g>${row}</g>`)).find(({ name }) => name === 'text')!
-    expect(text.attributes).toMatchObject({ class: 'end', x: '720' })
-  })
+  expect(texts(-30, 20, 'percent')).toEqual(['−20\u202f%', '0\u202f%', '20\u202f%'])
+  expect(texts(0.8, 1.2, 'multiple')).toEqual(['0.8×', '1×', '1.2×'])
 })
 
-describe('a value as text', () => {
-  test.each<[number, Unit, string, string]>([
-    [-42.44, 'percent', '−42.44\u202f%', '−42.4\u202f%'],
-    [0.1 + 0.2, 'ratio', '0.3', '0.30'],
-    [12_345, 'count', '12.345k', decimal(12_345, 0)],
-    [1e300, 'multiple', '1e300×', '1e300×'],
-    [0.00012346, 'multiple', '0.00012346×', '0.0001235×'],
-    [0, 'percent', '0\u202f%', '0.0\u202f%'],
-  ])('%d as %s', (value, unit, beside, inSentence) => {
-    expect([tickText(value, unit), valueText(value, unit)]).toEqual([beside, inSentence])
-  })
+const ticksOf = (from: string, to: string, right = 710) => {
+  const [first, last] = [day(from), day(to)]
+  const x = (at: number) => PLOT.left + ((right - PLOT.left) * (at - first)) / Math.max(last - first, 1)
+  return dayTicks(first, last, x).map(({ label }) => label)
+}
+
+test.each([
+  ['2018-01-01', '2018-01-01', ['2018-01-01']],
+  ['2018-01-01', '2018-01-03', ['2018-01-01', '2018-01-02', '2018-01-03']],
+  ['2024-02-01', '2024-06-30', ['2024-02', '2024-03', '2024-04', '2024-05', '2024-06']],
+  ['2024-02-10', '2025-12-31', ['2024-04', '2024-07', '2024-10', '2025-01', '2025-04', '2025-07', '2025-10']],
+  ['2022-03-01', '2025-03-01', ['2022-07', '2023-01', '2023-07', '2024-01', '2024-07', '2025-01']],
+  [
+    '2018-01-01',
+    '2021-12-31',
+    ['2018-01', '2018-07', '2019-01', '2019-07', '2020-01', '2020-07', '2021-01', '2021-07'],
+  ],
+  ['2018-01-01', '2026-06-30', ['2018', '2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026']],
+  [
+    '1990-06-01',
+    '2015-06-01',
+    ['1992', '1994', '1996', '1998', '2000', '2002', '2004', '2006', '2008', '2010', '2012', '2014'],
+  ],
+])('the days from %s to %s have ticks at %s', (from, to, labels) => {
+  expect(ticksOf(from, to)).toEqual(labels)
+})
+
+test('ticks of days are in the range, at the first day of their month, and have room for their text', () => {
+  forAll(
+    fc.integer({ min: -20_000, max: 30_000 }),
+    fc.integer({ min: 0, max: 20_000 }),
+    fc.constantFrom(340, 710),
+    (from, length, right) => {
+      const x = (at: number) => PLOT.left + ((right - PLOT.left) * (at - from)) / Math.max(length, 1)
+      const ticks = dayTicks(from, from + length, x)
+      expect(ticks.length).toBeGreaterThanOrEqual(1)
+      ticks.forEach(({ at, label }, i) => {
+        expect(at).toBeGreaterThanOrEqual(PLOT.left - 1e-6)
+        expect(at).toBeLessThanOrEqual(right + 1e-6)
+        if (i > 0) expect(at - ticks[i - 1]!.at).toBeGreaterThanOrEqual(emsOf(label) * 11)
+        const start = `${label}-01-01`.slice(0, 10)
+        expect(
+          toIsoDate(from + Math.round(((at - PLOT.left) * Math.max(length, 1)) / (right - PLOT.left))),
+        ).toBe(start)
+      })
+      const wide = ticks.filter(({ isSecond }) => !isSecond)
+      for (let i = 1; i < wide.length; i++)
+        expect(wide[i]!.at - wide[i - 1]!.at).toBeGreaterThanOrEqual(emsOf(wide[i]!.label) * 18)
+    },
+  )
+})
+
+test('ticks of days stay inside the drawing with their labels', () => {
+  const row = tickRow([{ at: 700, label: '2026', isSecond: false }], PLOT, 720)
+  const text = all(parseXml(`<g>${row}</g>`)).find(({ name }) => name === 'text')!
+  expect(text.attributes).toMatchObject({ class: 'end', x: '720' })
+})
+
+test.each<[number, Unit, string, string]>([
+  [-42.44, 'percent', '−42.44\u202f%', '−42.4\u202f%'],
+  [0.1 + 0.2, 'ratio', '0.3', '0.30'],
+  [12_345, 'count', '12.345k', decimal(12_345, 0)],
+  [1e300, 'multiple', '1e300×', '1e300×'],
+  [0.00012346, 'multiple', '0.00012346×', '0.0001235×'],
+  [0, 'percent', '0\u202f%', '0.0\u202f%'],
+])('the value %d in the unit %s is %j on an axis and %j in a sentence', (value, unit, beside, inSentence) => {
+  expect([tickText(value, unit), valueText(value, unit)]).toEqual([beside, inSentence])
 })
 
 test('a text of any characters can stand in an attribute', () => {
-  fc.assert(
-    fc.property(fc.string(), text => {
-      expect(parseXml(`<a b="${escapeText(text)}"/>`).attributes.b).toBe(text)
-    }),
-  )
+  forAll(fc.string(), text => {
+    expect(parseXml(`<a b="${escapeText(text)}"/>`).attributes.b).toBe(text)
+  })
 })

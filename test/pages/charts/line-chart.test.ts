@@ -1,9 +1,10 @@
 // Lines over days: where they are, what is kept of the data, and that any data and any text give a drawing.
 import { brotliCompressSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import { chartScales, type LineChart, lineChart } from '#pages/charts/line-chart.ts'
+import { forAll } from '../../support/for-all.ts'
 import { all, linePoints, parseXml, withClass } from './drawn.ts'
 
 const FIRST = parseIsoDate('2018-01-01')!
@@ -76,174 +77,157 @@ test('charts of the equity and of the drawdowns of an account begin at the same 
   expect(new Set([...lefts, left([0, -4], depths), left([0, -100], depths)]).size).toBe(1)
 })
 
-describe('a chart of any lines, days and texts', () => {
-  test('is XML without NaN, Infinity or an inline style, and the same text for the same chart', () => {
-    fc.assert(
-      fc.property(anyChart, chart => {
-        const nameless = {
-          ...chart,
-          title: '',
-          lines: chart.lines.map(line => ({ ...line, name: '' })),
-          marks: [],
-          bands: [],
-        }
-        expect(lineChart(nameless)).not.toMatch(/NaN|Infinity|undefined|style=/)
-        const text = lineChart(chart)
-        expect(all(parseXml(text)).flatMap(({ attributes }) => Object.keys(attributes))).not.toContain(
-          'style',
-        )
-        expect(lineChart(structuredClone(chart))).toBe(text)
-      }),
-    )
-  })
-
-  test('has every point of a line inside its plot, and its scales are finite there', () => {
-    fc.assert(
-      fc.property(anyChart, chart => {
-        const { plot, x, y, dayAt } = chartScales(chart)
-        expect([plot.left, plot.right, plot.top, plot.bottom].every(Number.isFinite)).toBe(true)
-        for (const [px, py] of linePoints(lineChart(chart), 'line')) {
-          expect(px).toBeGreaterThanOrEqual(plot.left)
-          expect(px).toBeLessThanOrEqual(plot.right)
-          expect(py).toBeGreaterThanOrEqual(plot.top)
-          expect(py).toBeLessThanOrEqual(plot.bottom)
-        }
-        for (const value of [0, 1, -1e300, 1e308]) expect(Number.isFinite(y(value))).toBe(true)
-        const { from, to } = chart.days
-        if (to < from) return
-        for (const some of [from, to, Math.floor((from + to) / 2)]) expect(dayAt(x(some))).toBe(some)
-        expect([dayAt(-1e9), dayAt(1e9)]).toEqual([from, to])
-      }),
-    )
-  })
-
-  test('names itself by its title, and everything by its text', () => {
-    fc.assert(
-      fc.property(fc.string({ maxLength: 200 }), title => {
-        const [named, described] = parseXml(lineChart(chartOf([1, 2], { title }))).children
-        expect(named!.text).toBe(title)
-        expect(parseXml(lineChart(chartOf([1, 2], { title }))).attributes).toMatchObject({
-          role: 'img',
-          'aria-labelledby': `${named!.attributes.id} ${described!.attributes.id}`,
-        })
-      }),
-    )
-    expect(parseXml(lineChart(chartOf([1, 2], { title: 'a\0b\ud800c' }))).children[0]!.text).toBe(
-      'a\ufffdb\ufffdc',
-    )
-    const label = '<b>"أهلا" & 🐳</b>'
-    const text = lineChart(
-      chartOf([1, 2], { marks: [{ day: FIRST, label }], bands: [{ from: FIRST, to: FIRST + 1, label }] }),
-    )
-    expect(withClass(text, 'mark-label')[0]!.text).toBe(label)
-    expect(withClass(text, 'band')[0]!.children[0]!.text).toBe(label)
+test('a chart of any lines, days and texts is XML without NaN, Infinity or an inline style, and the same text for the same chart', () => {
+  forAll(anyChart, chart => {
+    const nameless = {
+      ...chart,
+      title: '',
+      lines: chart.lines.map(line => ({ ...line, name: '' })),
+      marks: [],
+      bands: [],
+    }
+    expect(lineChart(nameless)).not.toMatch(/NaN|Infinity|undefined|style=/)
+    const text = lineChart(chart)
+    expect(all(parseXml(text)).flatMap(({ attributes }) => Object.keys(attributes))).not.toContain('style')
+    expect(lineChart(structuredClone(chart))).toBe(text)
   })
 })
 
-describe('what is left of the data', () => {
-  test('has every extreme of a run without gaps, to a tenth of a unit', () => {
-    const anySeries = fc.array(fc.double({ min: 0.01, max: 100, noNaN: true }), {
-      minLength: 1,
-      maxLength: 3000,
+test('a chart of any lines, days and texts has every point of a line inside its plot, and its scales are finite there', () => {
+  forAll(anyChart, chart => {
+    const { plot, x, y, dayAt } = chartScales(chart)
+    expect([plot.left, plot.right, plot.top, plot.bottom].every(Number.isFinite)).toBe(true)
+    for (const [px, py] of linePoints(lineChart(chart), 'line')) {
+      expect(px).toBeGreaterThanOrEqual(plot.left)
+      expect(px).toBeLessThanOrEqual(plot.right)
+      expect(py).toBeGreaterThanOrEqual(plot.top)
+      expect(py).toBeLessThanOrEqual(plot.bottom)
+    }
+    for (const value of [0, 1, -1e300, 1e308]) expect(Number.isFinite(y(value))).toBe(true)
+    const { from, to } = chart.days
+    if (to < from) return
+    for (const some of [from, to, Math.floor((from + to) / 2)]) expect(dayAt(x(some))).toBe(some)
+    expect([dayAt(-1e9), dayAt(1e9)]).toEqual([from, to])
+  })
+})
+
+test('a chart names itself by its title, and everything in it by its text', () => {
+  forAll(fc.string({ maxLength: 200 }), title => {
+    const [named, described] = parseXml(lineChart(chartOf([1, 2], { title }))).children
+    expect(named!.text).toBe(title)
+    expect(parseXml(lineChart(chartOf([1, 2], { title }))).attributes).toMatchObject({
+      role: 'img',
+      'aria-labelledby': `${named!.attributes.id} ${described!.attributes.id}`,
     })
-    fc.assert(
-      fc.property(anySeries, fc.constantFrom('log' as const, 'linear' as const), (values, y) => {
-        const chart = chartOf(values, { y })
-        const scales = chartScales(chart)
-        const drawn = linePoints(lineChart(chart), 'main').map(([, py]) => py)
-        expect(Math.abs(Math.min(...drawn) - scales.y(Math.max(...values)))).toBeLessThanOrEqual(0.0501)
-        expect(Math.abs(Math.max(...drawn) - scales.y(Math.min(...values)))).toBeLessThanOrEqual(0.0501)
-        expect(Math.abs(drawn.at(-1)! - scales.y(values.at(-1)!))).toBeLessThanOrEqual(0.0501)
-        expect(Math.abs(drawn[0]! - scales.y(values[0]!))).toBeLessThanOrEqual(0.0501)
-      }),
-      { numRuns: 40 },
-    )
   })
+  expect(parseXml(lineChart(chartOf([1, 2], { title: 'a\0b\ud800c' }))).children[0]!.text).toBe(
+    'a\ufffdb\ufffdc',
+  )
+  const label = '<b>"أهلا" & 🐳</b>'
+  const text = lineChart(
+    chartOf([1, 2], { marks: [{ day: FIRST, label }], bands: [{ from: FIRST, to: FIRST + 1, label }] }),
+  )
+  expect(withClass(text, 'mark-label')[0]!.text).toBe(label)
+  expect(withClass(text, 'band')[0]!.children[0]!.text).toBe(label)
+})
 
-  test('has a day that fell to a tenth and recovered, in the right place', () => {
-    const values = walk(3650)
-    values[1234] = 0.05
-    const chart = chartOf(values)
-    const { x, y } = chartScales(chart)
-    const [px, py] = linePoints(lineChart(chart), 'main').reduce((low, point) =>
-      point[1] > low[1] ? point : low,
-    )
-    expect(Math.abs(px - x(FIRST + 1234))).toBeLessThanOrEqual(0.5)
-    expect(py).toBeCloseTo(y(0.05), 1)
+test('a drawn line has every extreme of a run without gaps, to a tenth of a unit', () => {
+  const anySeries = fc.array(fc.double({ min: 0.01, max: 100, noNaN: true }), {
+    minLength: 1,
+    maxLength: 3000,
   })
-
-  test('has at most two points for each unit of width, in 2.2 kB for 3 650 days', () => {
-    const text = lineChart(chartOf(walk(3650)))
-    const points = linePoints(text, 'main')
-    const { plot } = chartScales(chartOf(walk(3650)))
-    expect(points.length).toBeLessThanOrEqual(2 * (plot.right - plot.left + 1) + 2)
-    expect(points.length).toBeGreaterThan(1200)
-    const path = withClass(text, 'main')[0]!.attributes.d!
-    expect(brotliCompressSync(path).length).toBeLessThan(2200)
-    expect(brotliCompressSync(text).length).toBeLessThan(2700)
-  })
-
-  test('is cut to the days of the chart, and the axis with it', () => {
-    const values = Float64Array.from({ length: 100 }, (_, i) => (i < 50 ? 1000 : 1 + i / 1000))
-    const chart = chartOf(values, { days: { from: FIRST + 60, to: FIRST + 90 } })
-    expect(descriptionOf(chart)).toContain('first 1.06× on 2018-03-02, last 1.09× on 2018-04-01')
-    expect(chartScales(chart).ticks.at(-1)).toBeLessThan(2)
-    expect(linePoints(lineChart(chart), 'main')).toHaveLength(31)
+  forAll(40, anySeries, fc.constantFrom('log' as const, 'linear' as const), (values, y) => {
+    const chart = chartOf(values, { y })
+    const scales = chartScales(chart)
+    const drawn = linePoints(lineChart(chart), 'main').map(([, py]) => py)
+    expect(Math.abs(Math.min(...drawn) - scales.y(Math.max(...values)))).toBeLessThanOrEqual(0.0501)
+    expect(Math.abs(Math.max(...drawn) - scales.y(Math.min(...values)))).toBeLessThanOrEqual(0.0501)
+    expect(Math.abs(drawn.at(-1)! - scales.y(values.at(-1)!))).toBeLessThanOrEqual(0.0501)
+    expect(Math.abs(drawn[0]! - scales.y(values[0]!))).toBeLessThanOrEqual(0.0501)
   })
 })
 
-describe('a line', () => {
-  test('is broken at gaps, and a day between gaps is a dot', () => {
-    const text = lineChart(chartOf([1, 2, Number.NaN, 3, Number.NaN, Number.POSITIVE_INFINITY, 4, 5]))
-    const [course, dot] = withClass(text, 'main').map(({ attributes }) => attributes.d!)
-    expect(course!.match(/M/g)).toHaveLength(2)
-    expect(dot).toMatch(/^M\d+ \d+h0$/)
-  })
-
-  test('of a ruined account goes to the bottom edge, and the description says when', () => {
-    const chart = chartOf([1, 0.5, 0, 0])
-    expect(linePoints(lineChart(chart), 'main').at(-1)![1]).toBe(chartScales(chart).plot.bottom)
-    expect(descriptionOf(chart)).toBe(
-      'Alder: first 1.00× on 2018-01-01, last 0.00× on 2018-01-04, lowest 0.00× on 2018-01-03, ' +
-        'highest 1.00× on 2018-01-01. It is ruined on 2018-01-03.',
-    )
-    expect(descriptionOf(chartOf([0, 0]))).toContain('ruined on 2018-01-01')
-    expect(descriptionOf(chartOf([-40, 0], { y: 'linear', unit: 'percent' }))).not.toContain('ruined')
-  })
-
-  test('under the water is filled to the baseline', () => {
-    const values = Float64Array.of(0, -10, -20, -5)
-    const under = [{ name: 'Alder', kind: 'under' as const, first: FIRST, values }]
-    const chart = chartOf(values, { lines: under, y: 'linear', unit: 'percent', baseline: 0 })
-    const points = linePoints(lineChart(chart), 'under')
-    expect(points.at(-1)![1]).toBe(chartScales(chart).y(0))
-    expect(points.at(-1)![0]).toBe(points.at(-2)![0])
-    expect(descriptionOf(chart)).toContain('lowest −20.0\u202f% on 2018-01-03')
-  })
-
-  test('that is flat is in the middle, and so is a single day', () => {
-    const { plot } = chartScales(chartOf([1]))
-    const middle = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2]
-    const [[x, y]] = linePoints(lineChart(chartOf([1])), 'main') as [[number, number]]
-    expect(Math.abs(x - middle[0]!)).toBeLessThanOrEqual(1)
-    expect(Math.abs(y - middle[1]!)).toBeLessThanOrEqual(3)
-    const flat = chartOf([2, 2, 2], { y: 'linear' })
-    expect(linePoints(lineChart(flat), 'main').every(([, py]) => Math.abs(py - middle[1]!) < 20)).toBe(true)
-  })
-
-  test('of kind main is over the others and described', () => {
-    const chart = chartOf([1, 2])
-    const other = { name: 'Book', kind: 'other' as const, first: FIRST, values: Float64Array.of(5, 6) }
-    const text = lineChart({ ...chart, lines: [...chart.lines, other] })
-    expect(withClass(text, 'line').map(({ attributes }) => attributes.class)).toEqual([
-      'line other',
-      'line main',
-    ])
-    expect(descriptionOf({ ...chart, lines: [other, ...chart.lines] })).toMatch(/^Alder: /)
-  })
+test('a drawn line has a day that fell to a tenth and recovered, in the right place', () => {
+  const values = walk(3650)
+  values[1234] = 0.05
+  const chart = chartOf(values)
+  const { x, y } = chartScales(chart)
+  const [px, py] = linePoints(lineChart(chart), 'main').reduce((low, point) =>
+    point[1] > low[1] ? point : low,
+  )
+  expect(Math.abs(px - x(FIRST + 1234))).toBeLessThanOrEqual(0.5)
+  expect(py).toBeCloseTo(y(0.05), 1)
 })
 
-test('no days are an empty frame that says so', () => {
+test('a drawn line has at most two points for each unit of width, in 2.2 kB for 3 650 days', () => {
+  const text = lineChart(chartOf(walk(3650)))
+  const points = linePoints(text, 'main')
+  const { plot } = chartScales(chartOf(walk(3650)))
+  expect(points.length).toBeLessThanOrEqual(2 * (plot.right - plot.left + 1) + 2)
+  expect(points.length).toBeGreaterThan(1200)
+  const path = withClass(text, 'main')[0]!.attributes.d!
+  expect(brotliCompressSync(path).length).toBeLessThan(2200)
+  expect(brotliCompressSync(text).length).toBeLessThan(2700)
+})
+
+test('a drawn line is cut to the days of the chart, and the axis with it', () => {
+  const values = Float64Array.from({ length: 100 }, (_, i) => (i < 50 ? 1000 : 1 + i / 1000))
+  const chart = chartOf(values, { days: { from: FIRST + 60, to: FIRST + 90 } })
+  expect(descriptionOf(chart)).toContain('first 1.06× on 2018-03-02, last 1.09× on 2018-04-01')
+  expect(chartScales(chart).ticks.at(-1)).toBeLessThan(2)
+  expect(linePoints(lineChart(chart), 'main')).toHaveLength(31)
+})
+
+test('a line is broken at gaps, and a day between gaps is a dot', () => {
+  const text = lineChart(chartOf([1, 2, Number.NaN, 3, Number.NaN, Number.POSITIVE_INFINITY, 4, 5]))
+  const [course, dot] = withClass(text, 'main').map(({ attributes }) => attributes.d!)
+  expect(course!.match(/M/g)).toHaveLength(2)
+  expect(dot).toMatch(/^M\d+ \d+h0$/)
+})
+
+test('a line of a ruined account goes to the bottom edge, and the description says when', () => {
+  const chart = chartOf([1, 0.5, 0, 0])
+  expect(linePoints(lineChart(chart), 'main').at(-1)![1]).toBe(chartScales(chart).plot.bottom)
+  expect(descriptionOf(chart)).toBe(
+    'Alder: first 1.00× on 2018-01-01, last 0.00× on 2018-01-04, lowest 0.00× on 2018-01-03, ' +
+      'highest 1.00× on 2018-01-01. It is ruined on 2018-01-03.',
+  )
+  expect(descriptionOf(chartOf([0, 0]))).toContain('ruined on 2018-01-01')
+  expect(descriptionOf(chartOf([-40, 0], { y: 'linear', unit: 'percent' }))).not.toContain('ruined')
+})
+
+test('a line under the water is filled to the baseline', () => {
+  const values = Float64Array.of(0, -10, -20, -5)
+  const under = [{ name: 'Alder', kind: 'under' as const, first: FIRST, values }]
+  const chart = chartOf(values, { lines: under, y: 'linear', unit: 'percent', baseline: 0 })
+  const points = linePoints(lineChart(chart), 'under')
+  expect(points.at(-1)![1]).toBe(chartScales(chart).y(0))
+  expect(points.at(-1)![0]).toBe(points.at(-2)![0])
+  expect(descriptionOf(chart)).toContain('lowest −20.0\u202f% on 2018-01-03')
+})
+
+test('a line that is flat is in the middle, and so is a single day', () => {
+  const { plot } = chartScales(chartOf([1]))
+  const middle = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2]
+  const [[x, y]] = linePoints(lineChart(chartOf([1])), 'main') as [[number, number]]
+  expect(Math.abs(x - middle[0]!)).toBeLessThanOrEqual(1)
+  expect(Math.abs(y - middle[1]!)).toBeLessThanOrEqual(3)
+  const flat = chartOf([2, 2, 2], { y: 'linear' })
+  expect(linePoints(lineChart(flat), 'main').every(([, py]) => Math.abs(py - middle[1]!) < 20)).toBe(true)
+})
+
+test('a line of kind main is over the others and described', () => {
+  const chart = chartOf([1, 2])
+  const other = { name: 'Book', kind: 'other' as const, first: FIRST, values: Float64Array.of(5, 6) }
+  const text = lineChart({ ...chart, lines: [...chart.lines, other] })
+  expect(withClass(text, 'line').map(({ attributes }) => attributes.class)).toEqual([
+    'line other',
+    'line main',
+  ])
+  expect(descriptionOf({ ...chart, lines: [other, ...chart.lines] })).toMatch(/^Alder: /)
+})
+
+test('a chart of no days is an empty frame that says so', () => {
   const nothing = [chartOf([]), chartOf([Number.NaN]), { ...chartOf([1, 2]), lines: [] }]
   const outside = chartOf([1, 2], { days: { from: FIRST + 5, to: FIRST + 9 } })
   for (const chart of [...nothing, outside]) {

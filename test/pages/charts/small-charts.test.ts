@@ -1,12 +1,13 @@
 // Bars, dots, distributions and sparklines: what they draw of any values, and how they describe it.
 import { brotliCompressSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { barChart } from '#pages/charts/bar-chart.ts'
 import { boxStrip } from '#pages/charts/box-strip.ts'
 import { type Dot, dotChart } from '#pages/charts/dot-chart.ts'
 import { sparkline } from '#pages/charts/sparkline.ts'
 import { legend } from '#pages/charts/svg.ts'
+import { forAll } from '../../support/for-all.ts'
 import { all, type Element, parseXml, partsOf, withClass } from './drawn.ts'
 
 const frame = { id: 'a', title: 'Years' }
@@ -23,205 +24,185 @@ const boxesOf = (text: string): number[][] =>
 const isInside = ([x, y, width, height]: number[], right: number, bottom: number): boolean =>
   x! >= 0 && y! >= 0 && width! >= 0 && height! >= 0 && x! + width! <= right + 0.2 && y! + height! <= bottom
 
-describe('bars', () => {
-  const years = (values: readonly (number | null)[]) =>
-    values.map((value, i) => ({ label: String(2018 + i), value }))
+const years = (values: readonly (number | null)[]) =>
+  values.map((value, i) => ({ label: String(2018 + i), value }))
 
-  test('of any values and texts are XML, inside the drawing, and the same text for the same chart', () => {
-    const bar = fc.record({
-      label: anyText,
-      value: fc.option(anyNumber),
-      note: anyText,
-      isPartial: fc.boolean(),
-    })
-    fc.assert(
-      fc.property(fc.array(bar, { maxLength: 60 }), size, (bars, size) => {
-        const chart = { ...frame, unit: 'percent' as const, bars, size }
-        const text = barChart(chart)
-        expect(boxesOf(text).every(box => isInside(box, size === 'half' ? 352 : 720, 240))).toBe(true)
-        expect(barChart(structuredClone(chart))).toBe(text)
-        const plain = bars.map((bar, i) => ({ ...bar, label: String(i), note: '' }))
-        expect(barChart({ ...chart, bars: plain })).not.toMatch(/NaN|Infinity|undefined|style=/)
-      }),
+test('bars of any values and texts are XML, inside the drawing, and the same text for the same chart', () => {
+  const bar = fc.record({
+    label: anyText,
+    value: fc.option(anyNumber),
+    note: anyText,
+    isPartial: fc.boolean(),
+  })
+  forAll(fc.array(bar, { maxLength: 60 }), size, (bars, size) => {
+    const chart = { ...frame, unit: 'percent' as const, bars, size }
+    const text = barChart(chart)
+    expect(boxesOf(text).every(box => isInside(box, size === 'half' ? 352 : 720, 240))).toBe(true)
+    expect(barChart(structuredClone(chart))).toBe(text)
+    const plain = bars.map((bar, i) => ({ ...bar, label: String(i), note: '' }))
+    expect(barChart({ ...chart, bars: plain })).not.toMatch(/NaN|Infinity|undefined|style=/)
+  })
+})
+
+test('bars have heights in proportion, from one baseline, and numbers beside them', () => {
+  const text = barChart({ ...frame, unit: 'percent', bars: years([20, -10, null, 40]) })
+  const heights = boxesOf(text).map(([, , , height]) => height!)
+  expect(heights[0]! / heights[3]!).toBeCloseTo(0.5, 2)
+  expect(heights[1]! / heights[3]!).toBeCloseTo(0.25, 2)
+  expect(heights[2]).toBe(0)
+  expect(withClass(text, 'number').map(({ text }) => text)).toEqual(['20.0', '−10.0', '–', '40.0'])
+  expect(withClass(text, 'loss')).toHaveLength(1)
+  expect(descriptionOf(text)).toBe('4 bars: lowest −10.0\u202f% (2019), highest 40.0\u202f% (2021).')
+})
+
+test('bars have their note for the pointer, and are marked if partial', () => {
+  const [bar] = withClass(
+    barChart({
+      ...frame,
+      unit: 'percent',
+      bars: [{ label: '2026', value: 3, note: 'to June', isPartial: true }],
+    }),
+    'partial',
+  )
+  expect(bar!.children[0]!.text).toBe('2026: 3.0\u202f% (to June)')
+})
+
+test.each([
+  [9, 'full', 9, 9],
+  [25, 'full', 25, 13],
+  [60, 'full', 30, 20],
+  [25, 'half', 13, 9],
+] as const)('a chart of %d bars in %s width has %d numbers and %d names', (count, size, numbers, names) => {
+  const values = Array.from({ length: count }, () => 12.3)
+  const text = barChart({ ...frame, size, unit: 'percent', bars: years(values) })
+  expect(withClass(text, 'number')).toHaveLength(numbers)
+  expect(all(parseXml(text)).filter(({ text }) => /^20\d\d$/.test(text))).toHaveLength(names)
+})
+
+test('bars without a value are an empty frame', () => {
+  for (const bars of [[], years([null, null])])
+    expect(withClass(barChart({ ...frame, unit: 'percent', bars }), 'empty')[0]!.text).toBe(
+      'No values to draw',
     )
-  })
+})
 
-  test('have heights in proportion, from one baseline, and numbers beside them', () => {
-    const text = barChart({ ...frame, unit: 'percent', bars: years([20, -10, null, 40]) })
-    const heights = boxesOf(text).map(([, , , height]) => height!)
-    expect(heights[0]! / heights[3]!).toBeCloseTo(0.5, 2)
-    expect(heights[1]! / heights[3]!).toBeCloseTo(0.25, 2)
-    expect(heights[2]).toBe(0)
-    expect(withClass(text, 'number').map(({ text }) => text)).toEqual(['20.0', '−10.0', '–', '40.0'])
-    expect(withClass(text, 'loss')).toHaveLength(1)
-    expect(descriptionOf(text)).toBe('4 bars: lowest −10.0\u202f% (2019), highest 40.0\u202f% (2021).')
-  })
+const row = (quantiles: readonly number[], mean: number) =>
+  ({ label: 'A & B', kind: 'gain', quantiles, mean }) as const
 
-  test('have their note for the pointer, and are marked if partial', () => {
-    const [bar] = withClass(
-      barChart({
-        ...frame,
-        unit: 'percent',
-        bars: [{ label: '2026', value: 3, note: 'to June', isPartial: true }],
-      }),
-      'partial',
+test('boxes of any distributions are inside the drawing, with their quantiles in order', () => {
+  const sorted = fc.array(fc.double({ min: -1e9, max: 1e9, noNaN: true }), { minLength: 5, maxLength: 5 })
+  const areInside = (distributions: readonly (readonly number[])[]) => {
+    const rows = distributions.map(values =>
+      row(
+        values.toSorted((a, b) => a - b),
+        values[0]!,
+      ),
     )
-    expect(bar!.children[0]!.text).toBe('2026: 3.0\u202f% (to June)')
-  })
-
-  test.each([
-    [9, 'full', 9, 9],
-    [25, 'full', 25, 13],
-    [60, 'full', 30, 20],
-    [25, 'half', 13, 9],
-  ] as const)('%d in %s width have %d numbers and %d names', (count, size, numbers, names) => {
-    const values = Array.from({ length: count }, () => 12.3)
-    const text = barChart({ ...frame, size, unit: 'percent', bars: years(values) })
-    expect(withClass(text, 'number')).toHaveLength(numbers)
-    expect(all(parseXml(text)).filter(({ text }) => /^20\d\d$/.test(text))).toHaveLength(names)
-  })
-
-  test('without a value are an empty frame', () => {
-    for (const bars of [[], years([null, null])])
-      expect(withClass(barChart({ ...frame, unit: 'percent', bars }), 'empty')[0]!.text).toBe(
-        'No values to draw',
+    const text = boxStrip({ ...frame, size: 'half', unit: 'ratio', rows })
+    expect(text).not.toMatch(/NaN|Infinity|undefined|style=/)
+    parseXml(text)
+    withClass(text, 'bar').forEach(({ attributes }, i) => {
+      const [left, width] = [Number(attributes.x), Number(attributes.width)]
+      const [first, median] = ['whisker', 'median'].map(name =>
+        Number(/^M([\d.]+) /.exec(withClass(text, name)[i]!.attributes.d!)?.[1]),
       )
-  })
-})
-
-describe('boxes', () => {
-  const row = (quantiles: readonly number[], mean: number) =>
-    ({ label: 'A & B', kind: 'gain', quantiles, mean }) as const
-
-  test('of any distributions are inside the drawing, with their quantiles in order', () => {
-    const sorted = fc.array(fc.double({ min: -1e9, max: 1e9, noNaN: true }), { minLength: 5, maxLength: 5 })
-    fc.assert(
-      fc.property(fc.array(sorted, { minLength: 1, maxLength: 3 }), distributions => {
-        const rows = distributions.map(values =>
-          row(
-            values.toSorted((a, b) => a - b),
-            values[0]!,
-          ),
-        )
-        const text = boxStrip({ ...frame, size: 'half', unit: 'ratio', rows })
-        expect(text).not.toMatch(/NaN|Infinity|undefined|style=/)
-        parseXml(text)
-        withClass(text, 'bar').forEach(({ attributes }, i) => {
-          const [left, width] = [Number(attributes.x), Number(attributes.width)]
-          const [first, median] = ['whisker', 'median'].map(name =>
-            Number(/^M([\d.]+) /.exec(withClass(text, name)[i]!.attributes.d!)?.[1]),
-          )
-          const places = [0, first!, left, median!, left + width, 352]
-          expect(places.slice(1).every((place, at) => place >= places[at]! - 0.11)).toBe(true)
-        })
-      }),
-      { examples: [[[[-5e-324, 0, 0, 0, 5e-324]]]] },
-    )
-  })
-
-  test('are described in words', () => {
-    const text = boxStrip({ ...frame, unit: 'ratio', rows: [row([-1, -0.5, 0.25, 1, 4], 0.75)] })
-    expect(descriptionOf(text)).toBe('A & B: 5 to 95 % from −1.00 to 4.00, median 0.25, mean 0.75.')
-  })
-})
-
-describe('dots', () => {
-  const results = ['win', 'loss', 'breakeven', 'open'] as const
-  const anyDot: fc.Arbitrary<Dot> = fc.record({
-    days: fc.oneof(fc.double({ min: 0, max: 1000, noNaN: true }), fc.double()),
-    return_pct: fc.oneof(anyNumber, fc.double()),
-    result: fc.constantFrom(...results),
-  })
-  const places = (text: string): (readonly [number, number])[] =>
-    withClass(text, 'dots').flatMap(({ attributes }) => partsOf(attributes.d!).map(([start]) => start!))
-
-  test('of any trades are inside the drawing, in any order of the trades', () => {
-    fc.assert(
-      fc.property(fc.array(anyDot, { maxLength: 200 }), size, (dots, size) => {
-        const text = dotChart({ ...frame, dots, size })
-        for (const [x, y] of places(text)) {
-          expect(x >= 0 && x <= (size === 'half' ? 3520 : 7200)).toBe(true)
-          expect(y >= 240 && y <= 2100).toBe(true)
-        }
-        expect(dotChart({ ...frame, dots: dots.toReversed(), size })).toBe(text)
-        expect(text).not.toMatch(/NaN|Infinity|undefined|style=/)
-        parseXml(text)
-      }),
-    )
-  })
-
-  test('are one path for each result, with every different place once', () => {
-    const trade = (days: number, return_pct: number, result: Dot['result']) => ({ days, return_pct, result })
-    const dots = [trade(1, 5, 'win'), trade(1, 5, 'win'), trade(8, 50, 'win'), trade(0.1, -5, 'loss')]
-    const text = dotChart({ ...frame, dots })
-    expect(withClass(text, 'dots').map(({ attributes }) => attributes.class)).toEqual([
-      'dots loss',
-      'dots win',
-    ])
-    expect(places(text)).toHaveLength(3)
-    const [[lossX, lossY], [x, y], [lateX, lateY]] = places(text) as [
-      [number, number],
-      [number, number],
-      [number, number],
-    ]
-    expect(lossX < x && x < lateX && lateY < y && y < lossY).toBe(true)
-    expect(descriptionOf(text)).toBe('4 trades (1 loss, 3 win); returns from −5.0\u202f% to 50.0\u202f%.')
-  })
-
-  test('have an axis of time that begins and ends around the trades', () => {
-    const dots = [1 / 48, 3, 20].map(days => ({ days, return_pct: 1, result: 'win' as const }))
-    const names = all(parseXml(dotChart({ ...frame, dots }))).map(({ text }) => text)
-    expect(names).toEqual(expect.arrayContaining(['30 min', '1 h', '1 d', '7 d', '30 d']))
-  })
-
-  test('of trades within one bar are at the left edge, and do not widen the axis', () => {
-    const dots = [0, 1 / 6, 3].map(days => ({ days, return_pct: 1, result: 'win' as const }))
-    const text = dotChart({ ...frame, dots })
-    expect(all(parseXml(text)).map(({ text }) => text)).toEqual(
-      expect.arrayContaining(['4 h', '12 h', '3 d']),
-    )
-    expect(text).not.toContain(' min<')
-    const [within, shortest] = places(text).map(([x]) => x)
-    expect(shortest! - within!).toBeGreaterThan(50)
-  })
-
-  test('of no trades are an empty frame', () => {
-    expect(withClass(dotChart({ ...frame, dots: [] }), 'empty')[0]!.text).toBe('No trades to draw')
-  })
-})
-
-describe('a sparkline', () => {
-  const points = (svg: Element) => partsOf(svg.children.at(-1)!.attributes.d!).flat()
-
-  test('of any values is inside its 160 by 32 units, in whole steps', () => {
-    const values = fc.array(fc.oneof(fc.double({ min: 0.01, max: 100, noNaN: true }), fc.double()), {
-      maxLength: 2000,
+      const places = [0, first!, left, median!, left + width, 352]
+      expect(places.slice(1).every((place, at) => place >= places[at]! - 0.11)).toBe(true)
     })
-    fc.assert(
-      fc.property(values, values => {
-        const svg = parseXml(sparkline(Float64Array.from(values)))
-        for (const [x, y] of points(svg)) {
-          expect(Number.isInteger(x) && x >= 0 && x <= 160).toBe(true)
-          expect(Number.isInteger(y) && y >= 0 && y <= 32).toBe(true)
-        }
-        expect(sparkline(Float64Array.from(values))).not.toMatch(/NaN|Infinity|undefined/)
-      }),
-    )
-  })
+  }
+  areInside([[-5e-324, 0, 0, 0, 5e-324]])
+  forAll(fc.array(sorted, { minLength: 1, maxLength: 3 }), areInside)
+})
 
-  test('is of half a kilobyte for any number of days, and 40 bytes compressed in a table of 1 000', () => {
-    let state = 3
-    const random = () => {
-      state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-      return state / 2 ** 31
+test('boxes of distributions are described in words', () => {
+  const text = boxStrip({ ...frame, unit: 'ratio', rows: [row([-1, -0.5, 0.25, 1, 4], 0.75)] })
+  expect(descriptionOf(text)).toBe('A & B: 5 to 95 % from −1.00 to 4.00, median 0.25, mean 0.75.')
+})
+
+const results = ['win', 'loss', 'breakeven', 'open'] as const
+const anyDot: fc.Arbitrary<Dot> = fc.record({
+  days: fc.oneof(fc.double({ min: 0, max: 1000, noNaN: true }), fc.double()),
+  return_pct: fc.oneof(anyNumber, fc.double()),
+  result: fc.constantFrom(...results),
+})
+const places = (text: string): (readonly [number, number])[] =>
+  withClass(text, 'dots').flatMap(({ attributes }) => partsOf(attributes.d!).map(([start]) => start!))
+
+test('dots of any trades are inside the drawing, in any order of the trades', () => {
+  forAll(fc.array(anyDot, { maxLength: 200 }), size, (dots, size) => {
+    const text = dotChart({ ...frame, dots, size })
+    for (const [x, y] of places(text)) {
+      expect(x >= 0 && x <= (size === 'half' ? 3520 : 7200)).toBe(true)
+      expect(y >= 240 && y <= 2100).toBe(true)
     }
-    const rows = Array.from({ length: 1000 }, () => {
-      let equity = 1
-      return sparkline(Float64Array.from({ length: 1000 }, () => (equity *= 0.98 + 0.0405 * random())))
-    }).join('')
-    expect(rows.length / 1000).toBeLessThan(560)
-    expect(brotliCompressSync(rows).length / 1000).toBeLessThan(40)
+    expect(dotChart({ ...frame, dots: dots.toReversed(), size })).toBe(text)
+    expect(text).not.toMatch(/NaN|Infinity|undefined|style=/)
+    parseXml(text)
   })
+})
+
+test('dots of trades are one path for each result, with every different place once', () => {
+  const trade = (days: number, return_pct: number, result: Dot['result']) => ({ days, return_pct, result })
+  const dots = [trade(1, 5, 'win'), trade(1, 5, 'win'), trade(8, 50, 'win'), trade(0.1, -5, 'loss')]
+  const text = dotChart({ ...frame, dots })
+  expect(withClass(text, 'dots').map(({ attributes }) => attributes.class)).toEqual(['dots loss', 'dots win'])
+  expect(places(text)).toHaveLength(3)
+  const [[lossX, lossY], [x, y], [lateX, lateY]] = places(text) as [
+    [number, number],
+    [number, number],
+    [number, number],
+  ]
+  expect(lossX < x && x < lateX && lateY < y && y < lossY).toBe(true)
+  expect(descriptionOf(text)).toBe('4 trades (1 loss, 3 win); returns from −5.0\u202f% to 50.0\u202f%.')
+})
+
+test('dots of trades have an axis of time that begins and ends around the trades', () => {
+  const dots = [1 / 48, 3, 20].map(days => ({ days, return_pct: 1, result: 'win' as const }))
+  const names = all(parseXml(dotChart({ ...frame, dots }))).map(({ text }) => text)
+  expect(names).toEqual(expect.arrayContaining(['30 min', '1 h', '1 d', '7 d', '30 d']))
+})
+
+test('dots of trades within one bar are at the left edge, and do not widen the axis', () => {
+  const dots = [0, 1 / 6, 3].map(days => ({ days, return_pct: 1, result: 'win' as const }))
+  const text = dotChart({ ...frame, dots })
+  expect(all(parseXml(text)).map(({ text }) => text)).toEqual(expect.arrayContaining(['4 h', '12 h', '3 d']))
+  expect(text).not.toContain(' min<')
+  const [within, shortest] = places(text).map(([x]) => x)
+  expect(shortest! - within!).toBeGreaterThan(50)
+})
+
+test('a chart of no trades is an empty frame', () => {
+  expect(withClass(dotChart({ ...frame, dots: [] }), 'empty')[0]!.text).toBe('No trades to draw')
+})
+
+const points = (svg: Element) => partsOf(svg.children.at(-1)!.attributes.d!).flat()
+
+test('a sparkline of any values is inside its 160 by 32 units, in whole steps', () => {
+  const values = fc.array(fc.oneof(fc.double({ min: 0.01, max: 100, noNaN: true }), fc.double()), {
+    maxLength: 2000,
+  })
+  forAll(values, values => {
+    const svg = parseXml(sparkline(Float64Array.from(values)))
+    for (const [x, y] of points(svg)) {
+      expect(Number.isInteger(x) && x >= 0 && x <= 160).toBe(true)
+      expect(Number.isInteger(y) && y >= 0 && y <= 32).toBe(true)
+    }
+    expect(sparkline(Float64Array.from(values))).not.toMatch(/NaN|Infinity|undefined/)
+  })
+})
+
+test('a sparkline is of half a kilobyte for any number of days, and 40 bytes compressed in a table of 1 000', () => {
+  let state = 3
+  const random = () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state / 2 ** 31
+  }
+  const rows = Array.from({ length: 1000 }, () => {
+    let equity = 1
+    return sparkline(Float64Array.from({ length: 1000 }, () => (equity *= 0.98 + 0.0405 * random())))
+  }).join('')
+  expect(rows.length / 1000).toBeLessThan(560)
+  expect(brotliCompressSync(rows).length / 1000).toBeLessThan(40)
 })
 
 test('a legend shows each name with a sample of its line or dot', () => {
