@@ -1,8 +1,15 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { acquireLock, LockedError, type LockWorld } from '#storage/lock.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 
 const MINUTE_MS = 60_000
+
+let store: ObjectStore
+
+beforeEach(() => {
+  store = createMemoryStore()
+})
 
 const world = (pid: number, changes: Partial<LockWorld> & { host?: string } = {}): LockWorld => ({
   holder: { pid, host: changes.host ?? 'here', started: '2026-11-21T00:00:00Z' },
@@ -11,7 +18,6 @@ const world = (pid: number, changes: Partial<LockWorld> & { host?: string } = {}
 })
 
 test('a lock is held by one and free again after it is released', async () => {
-  const store = createMemoryStore()
   const lock = await acquireLock(store, 'build', world(1))
   await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(LockedError)
   await lock.release()
@@ -20,22 +26,19 @@ test('a lock is held by one and free again after it is released', async () => {
 })
 
 test('a lock names its holder to those that wait', async () => {
-  const store = createMemoryStore('m')
   await acquireLock(store, 'build', world(4711))
   await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(
-    'another build of memory:m is running: process 4711 on here since 2026-11-21T00:00:00Z',
+    'another build of memory:memory is running: process 4711 on here since 2026-11-21T00:00:00Z',
   )
 })
 
 test('a lock of a process that is gone is taken over at once', async () => {
-  const store = createMemoryStore()
   await acquireLock(store, 'build', world(1))
   const lock = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
   await lock.release()
 })
 
 test('a lock of another host is taken over only after it was silent for long', async () => {
-  const store = createMemoryStore()
   await acquireLock(store, 'build', world(1, { host: 'there' }))
   const isAlive = () => false
   const soon = world(2, { isAlive, now: () => 4 * MINUTE_MS })
@@ -45,13 +48,11 @@ test('a lock of another host is taken over only after it was silent for long', a
 })
 
 test('a lock whose pid now belongs to another process is taken over after the silence', async () => {
-  const store = createMemoryStore()
   await acquireLock(store, 'build', world(1))
   await (await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))).release()
 })
 
-test('of many processes that find a stale lock exactly one takes it over', async () => {
-  const store = createMemoryStore()
+test('exactly one of many processes that find a stale lock takes it over', async () => {
   await acquireLock(store, 'build', world(1))
   const racers = Array.from({ length: 10 }, (_, i) =>
     acquireLock(store, 'build', world(i + 2, { isAlive: pid => pid !== 1 })),
@@ -61,7 +62,6 @@ test('of many processes that find a stale lock exactly one takes it over', async
 })
 
 test('a latecomer who listed long ago does not win against the holder of today', async () => {
-  const store = createMemoryStore()
   const slow = { ...store, list: async () => ['lock/build/0000000001'] }
   await acquireLock(store, 'build', world(1))
   const holder = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
@@ -77,7 +77,6 @@ test('a latecomer who listed long ago does not win against the holder of today',
 })
 
 test('a lock that was taken over is no longer held, whether or not the new holder is done', async () => {
-  const store = createMemoryStore()
   const slept = await acquireLock(store, 'build', world(1))
   await slept.assertHeld()
   const other = await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))
@@ -92,7 +91,6 @@ test('a lock that was taken over is no longer held, whether or not the new holde
 })
 
 test('a lock that was found held cannot be taken over right after, however long its holder was silent before', async () => {
-  const store = createMemoryStore()
   let nowMs = 0
   const lock = await acquireLock(store, 'build', world(1, { now: () => nowMs }))
   nowMs = 6 * MINUTE_MS
@@ -101,7 +99,6 @@ test('a lock that was found held cannot be taken over right after, however long 
 })
 
 test('two names are two locks', async () => {
-  const store = createMemoryStore()
   await acquireLock(store, 'build', world(1))
   await acquireLock(store, 'prune', world(1))
 })

@@ -29,7 +29,7 @@ test('a switch of nginx writes one line that names the version, and its disclaim
 })
 
 test.each([undefined, 'worth $5'])(
-  'a switch of nginx leaves tables with the disclaimer %j to the tier',
+  'a switch leaves tables with the disclaimer %j to the tier',
   async disclaimer => {
     const store = await folderStore()
     await switchNginx(store, versionOf(OLD, disclaimer))
@@ -58,7 +58,7 @@ test.each([
   ['goes back to the version that it serves if the newest is unfit', NEW, NEW, OLD, NEW, OLD],
   ['leaves a version to its publisher that it has not looked at yet', NEW, NEW, OLD, null, NEW],
 ] as const)(
-  'the tier that repairs the line of nginx %s',
+  'the tier that looks at the line of nginx %s',
   async (_what, head, nginx, served, unfit, expected) => {
     const store = await storeWith(head, nginx)
     await repairSwitch(store, versionOf(served), unfit)

@@ -77,7 +77,7 @@ test.each([
 })
 
 test.each(['s3://bucket/../a', 's3://bucket//a', 's3://bucket/a b'])(
-  'a key below the prefix of %s is refused',
+  'a key below %s is refused',
   async url => {
     await expect(openStore(url, access)).rejects.toThrow('not a key of an object store')
   },

@@ -52,7 +52,7 @@ test('entries are numbered from 1 and each holds the digest of the one before', 
   expect(await readHead(store)).toEqual(logged[2])
 })
 
-test('of many publishers that saw the same head exactly one appends, and the others get its name', async () => {
+test('exactly one of many publishers that saw the same head appends, and the others get its name', async () => {
   const head = await append(store, 1)
   const racers = Array.from({ length: 12 }, (_, i) => appendEntry(store, head, next(i + 2), null))
   const outcomes = await Promise.allSettled(racers)

@@ -52,7 +52,7 @@ function bareNames(node: unknown, path: string): string[] {
 }
 
 test.each(Object.entries(DOCUMENTS))(
-  'the document of the %s service describes every field, parameter and header',
+  'the document of %s describes every field, parameter and header',
   (_name, document) => {
     expect([...new Set(bareNames(document, '').map(path => path.replace(/^\/paths\/~?/, '')))]).toEqual([])
   },

@@ -19,7 +19,7 @@ test.each([
   for (const name of [...names.split(' '), ` ${parameter}`]) expect(meantBy(name, ALL), name).toBe(parameter)
 })
 
-test('of two parameters the one of the same letters is meant, wherever it stands in the list', () => {
+test('the parameter of the same letters is meant of two, wherever it stands in the list', () => {
   expect(meantBy('Form', ['format', 'form'])).toBe('form')
 })
 

@@ -88,7 +88,7 @@ test.each([
   expect(parse(query).problems).toEqual([expect.objectContaining({ param, reason })])
 })
 
-test('of thousands of nearly known names in a query a few are listed as problems, quickly and in any order', () => {
+test('a query of thousands of nearly known names has a few of them listed, quickly and in any order', () => {
   const names = Array.from({ length: 3000 }, (_, i) => `risk${i}=1&risk${i}=2`)
   const { problems } = parse(names.join('&'))
   expect(problems).toHaveLength(8)

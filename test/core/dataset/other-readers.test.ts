@@ -25,7 +25,7 @@ const column = (file: Uint8Array, name: string): number[] => {
 }
 
 test.each<Period>(['daily', 'weekly'])(
-  'the %s file, read by apache-arrow, has a row a strategy and point, with its date and its return',
+  'the %s file has a row a strategy and point for apache-arrow',
   period => {
     const file = bytes[period]
     const series = snapshot.strategies.map(strategy => strategy[period])

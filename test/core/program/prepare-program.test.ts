@@ -43,29 +43,15 @@ const on = (count: number, changed: Partial<ProgramPlan> = {}) =>
   deploymentState(prepareProgram(planOf(1, { ...windowFrom(270, 280), ...changed }), firstBars(DAYS, count)))
 
 test('the state of a program goes from the first close of its window to the last', () => {
-  expect([0, 270, 271, 280, 281, 300].map(count => on(count))).toEqual([
-    'not_started',
-    'not_started',
-    'accumulating',
-    'accumulating',
-    'complete',
-    'complete',
-  ])
+  const states = [0, 270, 271, 280, 281, 300].map(count => on(count))
+  expect(states.join()).toBe('not_started,not_started,accumulating,accumulating,complete,complete')
 })
 
 test('a program is paused while the newest bar is in a paused span, whose two days belong to it', () => {
-  const paused = [{ from: DAY_0 + 273, to: DAY_0 + 274 }]
-  expect([273, 274, 275, 276].map(count => on(count, { paused }))).toEqual([
-    'accumulating',
-    'paused',
-    'paused',
-    'accumulating',
-  ])
-})
-
-test('a program stays paused in a span without an end, until the window is over', () => {
-  const paused = [{ from: DAY_0 + 273, to: null }]
-  expect([274, 280, 281].map(count => on(count, { paused }))).toEqual(['paused', 'paused', 'complete'])
+  const states = (to: number | null, counts: readonly number[]) =>
+    counts.map(count => on(count, { paused: [{ from: DAY_0 + 273, to }] })).join()
+  expect(states(DAY_0 + 274, [273, 274, 275, 276])).toBe('accumulating,paused,paused,accumulating')
+  expect(states(null, [274, 280, 281])).toBe('paused,paused,complete')
 })
 
 test('a program that has not begun has spent nothing and is compared with nothing', () => {

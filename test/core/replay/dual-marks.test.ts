@@ -52,19 +52,16 @@ test('a ledger of the engine passes the audit', () => {
   })
 })
 
-test.each(REFERENCE)(
-  'the marks of the engine and those of the ledger agree for %s on synthetic bars',
-  (_, strategy) => {
-    const bars = syntheticBars(6_000)
-    const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }
-    const result = replay(input)
-    expect(result.trades.length).toBeGreaterThan(10)
-    expect(compareMarks(result.daily, marksOf(input, result).daily)).toMatchObject({ agree: true })
-  },
-)
+test.each(REFERENCE)('the marks of engine and ledger agree for %s on synthetic bars', (_, strategy) => {
+  const bars = syntheticBars(6_000)
+  const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }
+  const result = replay(input)
+  expect(result.trades.length).toBeGreaterThan(10)
+  expect(compareMarks(result.daily, marksOf(input, result).daily)).toMatchObject({ agree: true })
+})
 
 test.skipIf(realBars === null).each(REFERENCE)(
-  'the marks of the engine and those of the ledger agree for %s on the real bars',
+  'the marks of engine and ledger agree for %s on the real bars',
   (_, strategy) => {
     const bars = realBars!
     const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }

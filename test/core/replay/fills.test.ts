@@ -88,77 +88,48 @@ test('an ordered exit fills at the next open, less slippage and commission, and 
   expect(result.equity.at(-1)).toBeCloseTo(1.013578, 14)
 })
 
-test('an ordered exit carries the reason that the strategy gave', () => {
-  const { result } = run({
-    bars: [still(100), still(100), still(100)],
-    decisions: { 0: LONG, 1: { act: 'flat', why: 'time' } },
-  })
-  expect(result.trades[0]!.exit_reason).toBe('time')
-})
-
-test('an ordered exit across a gap fills at the next open', () => {
+test('an ordered exit carries the reason that the strategy gave, and fills across a gap at the next open', () => {
   const { result } = run({
     bars: [still(100), still(100), null, null, still(120)],
-    decisions: { 0: LONG, 1: FLAT },
+    decisions: { 0: LONG, 1: { act: 'flat', why: 'time' } },
   })
-  expect(result.trades[0]).toMatchObject({ exit_time: slot(4), exit_price: 120 })
+  expect(result.trades[0]).toMatchObject({ exit_time: slot(4), exit_price: 120, exit_reason: 'time' })
 })
 
-test('a protective stop that is touched fills at the stop, less slippage', () => {
-  const { result, events } = run({
-    bars: [still(100), still(100), [95, 96, 89, 94]],
-    decisions: { 0: LONG },
-    costs: { ...FREE, slippage_ticks: 1 },
-  })
-  expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
-  // Entry 101, exit 90 - 1 = 89: R = 0.002 * -12.
-  expect(result.trades[0]).toMatchObject({ exit_time: slot(2), exit_price: 89, exit_reason: 'stop' })
-  expect(result.trades[0]!.account_return).toBeCloseTo(-0.024, 15)
-})
+const NEVER = { exit_time: null, exit_price: null, exit_reason: null, account_return: null }
 
-test('a protective stop that the bar reaches exactly fills', () => {
-  const { result } = run({ bars: [still(100), [95, 95, 90, 95]], decisions: { 0: LONG } })
-  expect(result.trades[0]).toMatchObject({ exit_price: 90, exit_reason: 'stop' })
-})
-
-test('a protective stop that the bar misses by a tick does not fill', () => {
-  const { result } = run({ bars: [still(100), [95, 95, 90.5, 95]], decisions: { 0: LONG } })
-  expect(result.trades[0]!.exit_time).toBeNull()
-})
-
-test('a protective stop of a short fills from below', () => {
-  const { result } = run({ bars: [still(100), [100, 111, 100, 101]], decisions: { 0: SHORT } })
-  expect(result.trades[0]).toMatchObject({ exit_price: 110, exit_reason: 'stop' })
-  expect(result.trades[0]!.account_return).toBeCloseTo(-0.02, 15)
+// What a long loses is 0.002 a unit of price.
+test.each([
+  ['that the bar touches fills at the stop', LONG, [still(100), [95, 96, 89, 94]], 90, -0.02],
+  ['that the bar reaches exactly fills at the stop', LONG, [still(100), [95, 95, 90, 95]], 90, -0.02],
+  ['that the bar misses by a tick does not fill', LONG, [still(100), [95, 95, 90.5, 95]], null, null],
+  ['of a short fills from below', SHORT, [still(100), [100, 111, 100, 101]], 110, -0.02],
+  ['of a long that the bar opened beyond fills at the open', LONG, [still(100), still(80)], 80, -0.04],
+  ['of a short that the bar opened beyond fills at the open', SHORT, [still(100), still(120)], 120, -0.04],
+  ['that the entry bar touches fills on it', LONG, [[100, 100, 85, 95]], 90, -0.02],
+] as const)('a protective stop %s', (_, decision, after, exit_price, account_return) => {
+  const { result } = run({ bars: [still(100), ...after], decisions: { 0: decision } })
+  const filled = { entry_time: slot(1), exit_time: slot(after.length), exit_price, exit_reason: 'stop' }
+  expect(only(result.trades)).toMatchObject(exit_price === null ? NEVER : filled)
+  if (account_return !== null) expect(result.trades[0]!.account_return).toBeCloseTo(account_return, 15)
 })
 
 test.each([
-  { side: 'long', decision: LONG, open: 80, loss: -0.04 },
-  { side: 'short', decision: SHORT, open: 120, loss: -0.04 },
-])(
-  'a protective stop of a $side that the bar opened beyond fills at the open: a gap loses more than the risk',
-  ({ decision, open, loss }) => {
-    const { result } = run({ bars: [still(100), still(100), still(open)], decisions: { 0: decision } })
-    expect(result.trades[0]).toMatchObject({ exit_price: open, exit_reason: 'stop' })
-    expect(result.trades[0]!.account_return).toBeCloseTo(loss, 15)
+  // Entry 101, exit 90 - 1 = 89: R = 0.002 * -12.
+  ['touched in a later bar', [still(100), [95, 96, 89, 94]], 101, 89, -0.024],
+  // Open 80, stop 90: bought at 81, sold at 79: R = 0.002 * -2.
+  ['passed by the open of the entry itself', [still(80)], 81, 79, -0.004],
+] as const)(
+  'a protective stop that is %s costs the slippage',
+  (_, after, entry_price, exit_price, account_return) => {
+    const costs = { ...FREE, slippage_ticks: 1 }
+    const { result, events } = run({ bars: [still(100), ...after], decisions: { 0: LONG }, costs })
+    expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
+    const filled = { entry_price, exit_price, exit_time: slot(after.length), exit_reason: 'stop' }
+    expect(only(result.trades)).toMatchObject(filled)
+    expect(result.trades[0]!.account_return).toBeCloseTo(account_return, 15)
   },
 )
-
-test('a protective stop works on the entry bar too', () => {
-  const { result } = run({ bars: [still(100), [100, 100, 85, 95]], decisions: { 0: LONG } })
-  expect(result.trades[0]).toMatchObject({ entry_time: slot(1), exit_time: slot(1), exit_price: 90 })
-})
-
-test('a protective stop that the entry itself opens beyond ends the trade at once, at the cost of the slippage', () => {
-  // Open 80, stop 90: bought at 81, sold at 79: R = 0.002 * -2.
-  const { result } = run({
-    bars: [still(100), still(80)],
-    decisions: { 0: LONG },
-    costs: { ...FREE, slippage_ticks: 1 },
-  })
-  expect(result.trades[0]).toMatchObject({ entry_price: 81, exit_price: 79, exit_time: slot(1) })
-  expect(result.trades[0]!.account_return).toBeCloseTo(-0.004, 15)
-})
 
 test('a protective stop does nothing after an ordered exit has filled at the open', () => {
   const { result } = run({

@@ -19,33 +19,22 @@ const paid = (funding: Funding, side: 'long' | 'short' = 'long'): number => {
   return without - run({ ...script, funding }).result.equity.at(-1)!
 }
 
-test('funding is charged to the position carried in: quantity x the close before x rate', () => {
-  // At slot 2 the last close is 110: 0.002 * 110 * 0.01.
-  expect(paid(handFunding([slot(2), 0.01]))).toBeCloseTo(0.0022, 14)
-})
-
-test('funding at the open of the entry is not charged, at the open of the exit it is', () => {
-  expect(paid(handFunding([slot(1), 0.01]))).toBe(0)
-  expect(paid(handFunding([slot(3), 0.01]))).toBeCloseTo(0.002 * 120 * 0.01, 14)
-})
-
-test('funding before the entry and after the exit is not charged', () => {
-  expect(paid(handFunding([slot(0), 0.01], [slot(3) + HOUR_MS, 0.01]))).toBe(0)
+test.each([
+  // The last close at slot 2 is 110, at slot 3 it is 120.
+  ['is charged to the position carried in: quantity x the close before x rate', [slot(2)], 0.0022],
+  ['is not charged at the open of the entry', [slot(1)], 0],
+  ['is charged at the open of the exit', [slot(3)], 0.0024],
+  ['is not charged before the entry and after the exit', [slot(0), slot(3) + HOUR_MS], 0],
+  // An hour into bar 1 its close of 110 is not known yet.
+  ['inside a bar is charged at the close that was known when it was due', [slot(1) + HOUR_MS], 0.002],
+  ['inside a later bar is charged at the close before that bar', [slot(2) + HOUR_MS], 0.0022],
+  ['is charged for each of several events between two bars', [slot(1) + HOUR_MS, slot(2)], 0.0042],
+])('funding of a long %s', (_, times, expected) => {
+  expect(paid(handFunding(...times.map(t => [t, 0.01] as const)))).toBeCloseTo(expected, 14)
 })
 
 test('funding is received by a short if the rate is positive', () => {
   expect(paid(handFunding([slot(2), 0.01]), 'short')).toBeCloseTo(-0.002, 14)
-})
-
-test('funding inside a bar is charged at the next open, at the close that was known when it was due', () => {
-  // An hour into bar 1 its close of 110 is not known yet: the last one is 100. An hour into bar 2 it is
-  // 110.
-  expect(paid(handFunding([slot(1) + HOUR_MS, 0.01]))).toBeCloseTo(0.002, 14)
-  expect(paid(handFunding([slot(2) + HOUR_MS, 0.01]))).toBeCloseTo(0.0022, 14)
-})
-
-test('funding of several events between two bars is charged for each', () => {
-  expect(paid(handFunding([slot(1) + HOUR_MS, 0.01], [slot(2), 0.01]))).toBeCloseTo(0.0042, 14)
 })
 
 test('funding in a gap is charged once, at the first bar after it, to the position carried in', () => {

@@ -154,14 +154,10 @@ test('the strategy is shown the bars before the inception, so its state does not
   expect(replay({ ...input, from: DAY_0 + 1 }).state_hash).toBe(replay(input).state_hash)
 })
 
-test.each([DAY_0 - 1, DAY_0 + 1, DAY_0 + 0.5, Number.NaN])(
-  'an inception outside the bars (%d) is refused',
-  from => {
-    expect(() => run({ bars: flatDay(100), decisions: {}, from })).toThrow(
-      /strategy alder: the inception must be/,
-    )
-  },
-)
+test('an inception that is no day of the bars is refused', () => {
+  for (const from of [DAY_0 - 1, DAY_0 + 1, DAY_0 + 0.5, Number.NaN])
+    expect(() => run({ bars: flatDay(100), from })).toThrow('strategy alder: the inception must be')
+})
 
 test('a replay lists trades in order of entry, and one that is still open last', () => {
   const { result } = run({
@@ -189,22 +185,26 @@ test('a replay counts the refused entries', () => {
   expect(result.state.entries_refused).toBe(1_010)
 })
 
-test('a replay without bars is refused', () => {
-  expect(() => run({ bars: [], decisions: {} })).toThrow('strategy alder: there are no bars')
-})
-
-test('a replay on bars of another timeframe than the module expects is refused, naming both', () => {
-  const strategy = scripted({}, { timeframeMs: 3_600_000 })
-  const bars = handBars(flatDay(100))
-  expect(() => replay({ strategy, bars, funding: null, costs: FREE })).toThrow(
+test.each([
+  ['without bars', [], TIMEFRAME_MS, TIMEFRAME_MS, 'strategy alder: there are no bars'],
+  [
+    'on bars of another timeframe',
+    flatDay(100),
+    3_600_000,
+    TIMEFRAME_MS,
     '3600000 ms and got bars of 14400000',
-  )
-})
-
-test('a replay on a timeframe that does not divide the day is refused', () => {
-  const bars = { ...handBars(flatDay(100)), timeframeMs: 5 * 3_600_000 }
-  const strategy = scripted({}, { timeframeMs: bars.timeframeMs })
-  expect(() => replay({ strategy, bars, funding: null, costs: FREE })).toThrow('must divide the day')
+  ],
+  [
+    'on a timeframe that does not divide the day',
+    flatDay(100),
+    18_000_000,
+    18_000_000,
+    'must divide the day',
+  ],
+])('a replay %s is refused with what is wrong', (_, rows, expected, timeframeMs, sentence) => {
+  const strategy = scripted({}, { timeframeMs: expected })
+  const bars = { ...handBars(rows), timeframeMs }
+  expect(() => replay({ strategy, bars, funding: null, costs: FREE })).toThrow(sentence)
 })
 
 test('a replay ends where the bars end', () => {

@@ -63,20 +63,17 @@ test('the leverage of a trade is unknown if the return per notional is too small
   })
 })
 
-test('the leverage of a trade is unknown if the account return contradicts the prices, or implies more than the cap', () => {
+test('the leverage of a trade is unknown if the account return contradicts the prices, implies more than the cap, or is a ruin', () => {
   expect(resolved({ account_return: -0.05 }).leverage).toBeNull()
   expect(resolved({ account_return: 16 * PER_NOTIONAL }).leverage).toBeNull()
   expect(resolved({ account_return: 0 }).leverage).toBeNull()
+  const ruined = { exit_price: 50, exit_reason: 'liquidation' as const, account_return: -1 } // a floor and no measurement
+  expect(resolved(ruined)).toMatchObject({ leverage: null, marking: 'realised', account_return: -1 })
 })
 
 test('the leverage of a trade is not taken from a stop that implies more than the cap, or that is at the entry', () => {
   expect(resolved({ stop: 99.9, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
   expect(resolved({ stop: 100, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
-})
-
-test('the leverage of a trade is not inferred from a ruin: -1 is a floor and not a measurement', () => {
-  const ruined = { exit_price: 50, exit_reason: 'liquidation' as const, account_return: -1 }
-  expect(resolved(ruined)).toMatchObject({ leverage: null, marking: 'realised', account_return: -1 })
 })
 
 test('the account return is the one in the ledger, exactly', () => {

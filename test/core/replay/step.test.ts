@@ -75,30 +75,18 @@ test('an invalid decision stops the run in the warm-up and before the inception 
 
 test('a decision that is undefined stops the run', () => {
   const silent = scripted({}, { onBar: () => undefined as never })
-  const { engine, state } = startReplay({
-    strategy: silent,
-    bars: handBars([still(100)]),
-    funding: null,
-    costs: FREE,
-  })
-  expect(() => step(engine, state, { ...GOOD, v: 0 })).toThrow('a decision must be null')
+  expect(() => run({ bars: [still(100)], strategy: silent })).toThrow('a decision must be null')
 })
 
 test('the warm-up takes no decision on the first `warmupBars` bars, and the one after it', () => {
-  const decisions = {
-    0: { act: 'long', stop: 90 },
-    1: { act: 'long', stop: 90 },
-    2: { act: 'long', stop: 90 },
-  }
-  const strategy = scripted(decisions, { warmupBars: 2 })
-  const bars = handBars([still(100), still(100), still(100), still(100)])
-  const { engine, state } = startReplay({ strategy, bars, funding: null, costs: FREE })
-  const ordered = [0, 1, 2, 3].flatMap(i => step(engine, state, barAt(bars, i)))
-  expect(ordered.map(({ kind, t }) => [kind, t])).toEqual([
+  const long = { act: 'long', stop: 90 }
+  const strategy = scripted({ 0: long, 1: long, 2: long }, { warmupBars: 2 })
+  const { result, events } = run({ bars: [still(100), still(100), still(100), still(100)], strategy })
+  expect(events.map(({ kind, t }) => [kind, t])).toEqual([
     ['ordered', slot(2)],
     ['opened', slot(3)],
   ])
-  expect(state.decisions_ignored).toBe(0)
+  expect(result.state.decisions_ignored).toBe(0)
 })
 
 test('the strategy sees its position without size, leverage or equity', () => {
@@ -168,7 +156,7 @@ test.each([
 })
 
 test.each(['commission_bps_per_side', 'slippage_ticks', 'tick_size', 'max_leverage'] as const)(
-  'an engine is refused if %s is no number from 0 up',
+  'an engine is refused if %s is negative or no number',
   name => {
     for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       const costs = { ...FREE, [name]: value }

@@ -35,7 +35,7 @@ test('plain values are written in JSON as JSON.stringify writes them', () => {
 })
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-  'a JSON document that holds %d is refused',
+  'a document with %d is refused',
   value => {
     expect(() => renderJson({ data: [value] })).toThrow(`refusing to publish the number ${value}`)
   },

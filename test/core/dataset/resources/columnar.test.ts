@@ -40,12 +40,9 @@ function expectSameCells(id: ResourceId, snapshot: Snapshot, format: BinaryForma
   expect(differing).toEqual([])
 }
 
-test.each(BINARY_FORMATS)(
-  'an export as %s has every cell of the CSV, to the last bit, and null where CSV is empty',
-  format => {
-    forAll(40, anySnapshot, given, (snapshot, params) => expectSameCells('export', snapshot, format, params))
-  },
-)
+test.each(BINARY_FORMATS)('an export as %s has every cell of the CSV, and null if it is empty', format => {
+  forAll(40, anySnapshot, given, (snapshot, params) => expectSameCells('export', snapshot, format, params))
+})
 
 test.each(BINARY_FORMATS)('a ledger as %s has every cell of the CSV, to the last bit', format => {
   forAll(40, anySnapshot, snapshot => {
@@ -53,19 +50,16 @@ test.each(BINARY_FORMATS)('a ledger as %s has every cell of the CSV, to the last
   })
 })
 
-test.each(BINARY_FORMATS)(
-  'returns, curve and rolling years as %s have every cell of the CSV, to the last bit',
-  format => {
-    const any = fc.tuple(anySnapshot, given)
-    forAll(20, any, ([snapshot, params]) => {
-      for (const sid of snapshot.strategies.map(({ id }) => id))
-        for (const id of ['returns', 'curve', 'rolling'] as const)
-          expectSameCells(id, snapshot, format, { ...params, sid })
-    })
-    const daily = Array.from({ length: 400 }, (_, i) => (i < 370 ? 0 : 0.02 * Math.sin(i * i)))
-    expectSameCells('rolling', handSnapshot([{ id: 'alder', returns: daily }]), format, { sid: 'alder' })
-  },
-)
+test.each(BINARY_FORMATS)('returns, curve and rolling years as %s have every cell of the CSV', format => {
+  const any = fc.tuple(anySnapshot, given)
+  forAll(20, any, ([snapshot, params]) => {
+    for (const sid of snapshot.strategies.map(({ id }) => id))
+      for (const id of ['returns', 'curve', 'rolling'] as const)
+        expectSameCells(id, snapshot, format, { ...params, sid })
+  })
+  const daily = Array.from({ length: 400 }, (_, i) => (i < 370 ? 0 : 0.02 * Math.sin(i * i)))
+  expectSameCells('rolling', handSnapshot([{ id: 'alder', returns: daily }]), format, { sid: 'alder' })
+})
 
 test.each(BINARY_FORMATS)('benchmark, matrix and catalogue as %s have every cell of the CSV', format => {
   forAll(40, anySnapshot, given, (snapshot, params) => {
@@ -100,18 +94,15 @@ const book = handSnapshot(
   { disclaimer: 'Not\nadvice – ever.' },
 )
 
-test.each(BINARY_FORMATS)(
-  'an export as %s has a date a row, before 1970 too, and a nullable number a strategy',
-  format => {
-    const { types, rows } = read('export', book, format)
-    expect(types).toEqual(['Timestamp<MILLISECOND>', 'Float64', 'Float64'])
-    expect(rows).toEqual([
-      ['1969-12-31', 0.01, null],
-      ['1970-01-01', 0, null],
-      ['1970-01-02', -0.0123456789, 0.3333333333],
-    ])
-  },
-)
+test.each(BINARY_FORMATS)('an export as %s has a date a row and a nullable number a strategy', format => {
+  const { types, rows } = read('export', book, format)
+  expect(types).toEqual(['Timestamp<MILLISECOND>', 'Float64', 'Float64'])
+  expect(rows).toEqual([
+    ['1969-12-31', 0.01, null],
+    ['1970-01-01', 0, null],
+    ['1970-01-02', -0.0123456789, 0.3333333333],
+  ])
+})
 
 test.each(BINARY_FORMATS)('a ledger as %s has timestamps in UTC, texts and numbers', format => {
   const { header, types, rows } = read('trades', book, format, { sid: 'birch' })
@@ -141,26 +132,23 @@ test.each(BINARY_FORMATS)('an empty table as %s has its columns, their types and
   })
 })
 
-test.each(BINARY_FORMATS)(
-  'a file as %s has in its metadata what the headers have, the disclaimer letter by letter',
-  format => {
-    const { headers } = render('export', book, { format, risk_pct: 0.5 })
-    expect(headers).toEqual({
-      'content-type': `application/vnd.apache.${format === 'arrow' ? 'arrow.file' : 'parquet'}`,
-      'content-disposition': `attachment; filename="all-export-daily-risk-0.1-20240601T001500Z.${format}"`,
-      'x-dataset-version': HAND_VERSION,
-      'x-disclaimer': 'Not advice ? ever.',
-      'x-risk-pct-effective': '0.1',
-      'x-risk-pct-clamped': 'true',
-    })
-    expect(read('export', book, format, { risk_pct: 0.5 }).metadata).toMatchObject({
-      dataset_version: HAND_VERSION,
-      disclaimer: 'Not\nadvice – ever.',
-      risk_pct_effective: '0.1',
-      risk_pct_clamped: 'true',
-    })
-  },
-)
+test.each(BINARY_FORMATS)('a file as %s has in its metadata what the headers have', format => {
+  const { headers } = render('export', book, { format, risk_pct: 0.5 })
+  expect(headers).toEqual({
+    'content-type': `application/vnd.apache.${format === 'arrow' ? 'arrow.file' : 'parquet'}`,
+    'content-disposition': `attachment; filename="all-export-daily-risk-0.1-20240601T001500Z.${format}"`,
+    'x-dataset-version': HAND_VERSION,
+    'x-disclaimer': 'Not advice ? ever.',
+    'x-risk-pct-effective': '0.1',
+    'x-risk-pct-clamped': 'true',
+  })
+  expect(read('export', book, format, { risk_pct: 0.5 }).metadata).toMatchObject({
+    dataset_version: HAND_VERSION,
+    disclaimer: 'Not\nadvice – ever.',
+    risk_pct_effective: '0.1',
+    risk_pct_clamped: 'true',
+  })
+})
 
 test.each(BINARY_FORMATS)('an instant that is not a whole millisecond is refused as %s', format => {
   const [alder, birch] = book.strategies

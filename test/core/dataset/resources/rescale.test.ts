@@ -167,16 +167,8 @@ test('a rescaled answer has the level asked for, the level used, and whether it 
     }
     const level = { risk_pct: Math.min(risk_pct, cap) }
     expect(readStats(snapshot, { sid, risk_pct }).meta).toMatchObject({ ...provenance, base_risk_pct })
-    expect(readReturns(snapshot, { sid, risk_pct }).meta).toMatchObject({
-      ...provenance,
-      ...level,
-      base_risk_pct,
-    })
-    expect(readCurve(snapshot, { sid, risk_pct }).meta).toMatchObject({
-      ...provenance,
-      ...level,
-      base_risk_pct,
-    })
+    for (const read of [readReturns, readCurve])
+      expect(read(snapshot, { sid, risk_pct }).meta).toMatchObject({ ...provenance, ...level, base_risk_pct })
     expect(readExport(snapshot, { risk_pct }).meta).toMatchObject({ ...provenance, ...level })
   })
 })
@@ -242,24 +234,21 @@ const refused = (id: ResourceId, snapshot: Snapshot, risk_pct: number) => {
   }
 }
 
-test.each(['curve', 'stats'] as const)(
-  'a level at which figures exceed a number is refused by %s, which compound; a smaller one is answered',
-  id => {
-    expect(refused(id, steady, 0.1)).toMatchObject(refusal('0.1'))
-    expect(refused(id, steady, 5)).toMatchObject(refusal('5')) // as it was asked for, not as it was lowered
-    expect(refused(id, steady, 0.01)).toContain('"data"')
-  },
-)
+test.each(['curve', 'stats'] as const)('%s refuse a level at which compound figures exceed a number', id => {
+  expect(refused(id, steady, 0.1)).toMatchObject(refusal('0.1'))
+  expect(refused(id, steady, 5)).toMatchObject(refusal('5')) // as it was asked for, not as it was lowered
+  expect(refused(id, steady, 0.01)).toContain('"data"')
+})
 
 test.each(['returns', 'export'] as const)(
-  'a level at which compound figures exceed a number is answered by %s, which do not compound',
+  '%s answer a level at which compound figures exceed a number',
   id => {
     expect(refused(id, steady, 0.1)).toContain('0.5')
   },
 )
 
 test.each(['returns', 'export', 'curve', 'stats'] as const)(
-  'a level at which a return exceeds a number is refused by %s too',
+  '%s refuse a level at which a return exceeds a number',
   id => {
     expect(refused(id, leap, 0.1)).toMatchObject(refusal('0.1'))
   },
