@@ -13,9 +13,10 @@ const NEXT = { version: '2024-06-02T00:15:00Z' }
 const at = (day: string, hour = 0): number => parseIsoDate(day)! * DAY_MS + hour * 3_600_000
 
 /** The dates are those of 2024: the series begins on Monday the 1st of January. */
+const days = [0.01, -0.02, 0.005, 0, 0.0125, 0.01, -0.01, 0.02]
 const ash: HandStrategy = {
   id: 'ash',
-  returns: [0.01, -0.02, 0.005, 0, 0.0125, 0.01, -0.01, 0.02],
+  returns: days,
   trades: [
     { entry_time: at('2024-01-01', 4), exit_time: at('2024-01-03', 8), account_return: 0.01 },
     { entry_time: at('2024-01-04', 4), exit_time: at('2024-01-06'), account_return: -0.01 },
@@ -55,45 +56,43 @@ test('equal datasets have no differences', () => {
 })
 
 test('days after the old end are appended, and so is the week that they complete', () => {
-  const longer = { ...ash, returns: [...ash.returns, 0.01, 0.01, 0.01, 0.01, 0.01, 0.03] }
+  const longer = { ...ash, returns: [...days, 0.01, 0.01, 0.01, 0.01, 0.01, 0.03] }
   const [change] = compare([ash], [longer]).strategies
   expect(change?.daily).toEqual({ ...NOTHING, appended: { from: '2024-01-09', to: '2024-01-14', n: 6 } })
   expect(change?.weekly).toEqual({ ...NOTHING, appended: { from: '2024-01-14', to: '2024-01-14', n: 1 } })
 })
 
-test('an altered day is restated with its date and both values, and so is its week', () => {
-  const altered = { ...ash, returns: [0.01, -0.02, 0.006, 0, 0.0125, 0.01, -0.01, 0.02] }
-  const changes = compare([ash], [altered])
+test.each([
+  ['is altered', { returns: days.with(2, 0.006) }, { t: '2024-01-03', old: 0.005, new: 0.006 }],
+  ['is gone from the end', { returns: days.slice(0, -1) }, { t: '2024-01-08', old: 0.02, new: null }],
+  [
+    'is gone from the start',
+    { first: '2024-01-02', returns: days.slice(1) },
+    { t: '2024-01-01', old: 0.01, new: null },
+  ],
+  [
+    'comes before the old start',
+    { first: '2023-12-31', returns: [0.5, ...days] },
+    { t: '2023-12-31', old: null, new: 0.5 },
+  ],
+])('a day that %s is restated with its date and both values', (_, change, restated) => {
+  const changes = compare([ash], [{ ...ash, ...change }])
   expect(changes.history_restated).toBe(true)
-  expect(changes.strategies[0]?.daily.restated).toEqual([{ t: '2024-01-03', old: 0.005, new: 0.006 }])
+  expect(changes.strategies[0]?.daily.restated).toEqual([restated])
+})
+
+test('the week of an altered day is restated', () => {
+  const changes = compare([ash], [{ ...ash, returns: days.with(2, 0.006) }])
   expect(changes.strategies[0]?.weekly).toMatchObject({ restated_count: 1, restated: [{ t: '2024-01-07' }] })
 })
 
 test('a difference below the published precision is not a difference', () => {
-  const returns = [0.01 + 1e-14, ...[...ash.returns].slice(1)]
+  const returns = [0.01 + 1e-14, ...days.slice(1)]
   expect(compare([ash], [{ ...ash, returns }]).history_restated).toBe(false)
 })
 
-test('a removed day is restated, at either end', () => {
-  const shorter = { ...ash, returns: [...ash.returns].slice(0, -1) }
-  expect(compare([ash], [shorter]).strategies[0]?.daily.restated).toEqual([
-    { t: '2024-01-08', old: 0.02, new: null },
-  ])
-  const later = { ...ash, first: '2024-01-02', returns: [...ash.returns].slice(1) }
-  expect(compare([ash], [later]).strategies[0]?.daily.restated).toEqual([
-    { t: '2024-01-01', old: 0.01, new: null },
-  ])
-})
-
-test('a day before the old start is restated: the equity starts there', () => {
-  const earlier = { ...ash, first: '2023-12-31', returns: [0.5, ...ash.returns] }
-  expect(compare([ash], [earlier]).strategies[0]?.daily.restated).toEqual([
-    { t: '2023-12-31', old: null, new: 0.5 },
-  ])
-})
-
 const [first, second] = ash.trades!
-const grown = { ...ash, returns: [...ash.returns, 0.01] }
+const grown = { ...ash, returns: [...days, 0.01] }
 
 test('a trade that closed after the old window is appended, even if an earlier entry puts it in between', () => {
   const slow = { entry_time: at('2024-01-02'), exit_time: at('2024-01-09', 4), account_return: 0.02 }
@@ -129,7 +128,7 @@ test('a new strategy alters nothing', () => {
 })
 
 test('changes of the catalogue and of headline figures are listed, and are not a restatement', () => {
-  const renamed = { ...ash, name: 'Mountain ash', returns: [...ash.returns, 0.01] }
+  const renamed = { ...ash, name: 'Mountain ash', returns: [...days, 0.01] }
   const changes = compare([ash], [renamed])
   expect(changes.history_restated).toBe(false)
   expect(changes.strategies[0]?.catalogue).toEqual([{ field: 'name', old: 'ash', new: 'Mountain ash' }])

@@ -30,17 +30,13 @@ const mapBytes = (bytes: SnapshotBytes, change: (bytes: Uint8Array) => Uint8Arra
   benchmarks: change(bytes.benchmarks),
 })
 
-test('a snapshot is read back from its bytes bit for bit, unknown values included', () => {
-  forAll(60, anySnapshot, snapshot => {
-    expect(decodeSnapshot(encodeSnapshot(snapshot))).toEqual(snapshot)
-  })
-})
-
-test('a snapshot has the same bytes whether it was computed, copied or read', () => {
-  forAll(30, anySnapshot, snapshot => {
+test('a snapshot is read back from its bytes bit for bit, and has the same bytes computed, copied or read', () => {
+  forAll(40, anySnapshot, snapshot => {
     const bytes = encodeSnapshot(snapshot)
+    const read = decodeSnapshot(bytes)
+    expect(read).toEqual(snapshot)
     expect(encodeSnapshot(structuredClone(snapshot))).toEqual(bytes)
-    expect(encodeSnapshot(decodeSnapshot(bytes))).toEqual(bytes)
+    expect(encodeSnapshot(read)).toEqual(bytes)
   })
 })
 

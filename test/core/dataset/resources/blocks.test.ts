@@ -18,7 +18,7 @@ const anyPoint = fc.record({
 })
 
 test('the blocks of an answer, one after the other, are its bytes, however small they are', () => {
-  forAll(150, anySnapshot, anyPoint, fc.integer({ min: 1, max: 3_000 }), (snapshot, given, size) => {
+  forAll(80, anySnapshot, anyPoint, fc.integer({ min: 1, max: 3_000 }), (snapshot, given, size) => {
     const { point, ...rest } = given
     const params = { ...DEFAULT_PARAMS, ...rest, sid: 's0', format: point.format }
     const whole = renderAnswer(point.id, snapshot, params)

@@ -41,18 +41,18 @@ function expectSameCells(id: ResourceId, snapshot: Snapshot, format: BinaryForma
 }
 
 test.each(BINARY_FORMATS)('an export as %s has every cell of the CSV, and null if it is empty', format => {
-  forAll(40, anySnapshot, given, (snapshot, params) => expectSameCells('export', snapshot, format, params))
+  forAll(20, anySnapshot, given, (snapshot, params) => expectSameCells('export', snapshot, format, params))
 })
 
 test.each(BINARY_FORMATS)('a ledger as %s has every cell of the CSV, to the last bit', format => {
-  forAll(40, anySnapshot, snapshot => {
+  forAll(20, anySnapshot, snapshot => {
     for (const { id } of snapshot.strategies) expectSameCells('trades', snapshot, format, { sid: id })
   })
 })
 
 test.each(BINARY_FORMATS)('returns, curve and rolling years as %s have every cell of the CSV', format => {
   const any = fc.tuple(anySnapshot, given)
-  forAll(20, any, ([snapshot, params]) => {
+  forAll(12, any, ([snapshot, params]) => {
     for (const sid of snapshot.strategies.map(({ id }) => id))
       for (const id of ['returns', 'curve', 'rolling'] as const)
         expectSameCells(id, snapshot, format, { ...params, sid })
@@ -62,7 +62,7 @@ test.each(BINARY_FORMATS)('returns, curve and rolling years as %s have every cel
 })
 
 test.each(BINARY_FORMATS)('benchmark, matrix and catalogue as %s have every cell of the CSV', format => {
-  forAll(40, anySnapshot, given, (snapshot, params) => {
+  forAll(20, anySnapshot, given, (snapshot, params) => {
     const benchmarks = snapshot.strategies.map(({ instrument, daily }) => ({ instrument, daily }))
     expectSameCells('benchmark', { ...snapshot, benchmarks: benchmarks.slice(0, 1) }, format, {})
     expectSameCells('correlation', snapshot, format, params)
@@ -72,7 +72,7 @@ test.each(BINARY_FORMATS)('benchmark, matrix and catalogue as %s have every cell
 })
 
 test.each(BINARY_FORMATS)('the same question as %s has the same bytes whenever it is asked', format => {
-  forAll(20, anySnapshot, given, (snapshot, params) => {
+  forAll(12, anySnapshot, given, (snapshot, params) => {
     for (const id of ['export', 'trades'] as const) {
       const wanted = { ...params, sid: 's0', format }
       const again = render(id, structuredClone(snapshot), wanted)

@@ -35,7 +35,7 @@ function toValue(cell: string): string | number {
 const everyStrategy = (
   law: (snapshot: Snapshot, sid: string, given: Pick<Params, 'period' | 'risk_pct'>) => void,
 ): void =>
-  forAll(40, anySnapshot, given, (snapshot, params) => {
+  forAll(25, anySnapshot, given, (snapshot, params) => {
     for (const { id } of snapshot.strategies) law(snapshot, id, params)
   })
 
@@ -86,7 +86,7 @@ test('CSV and JSON of trades carry the same cells, without an exponent', () => {
 })
 
 test('CSV and JSON of an export carry the same cells: outside the window of a strategy the cell is empty and the key absent', () => {
-  forAll(40, anySnapshot, given, (snapshot, params) => {
+  forAll(25, anySnapshot, given, (snapshot, params) => {
     const { header, rows } = readCsv('export', snapshot, params)
     const { data } = readExport(snapshot, params)
     expect(header).toEqual(['t', ...data.ids])
@@ -161,7 +161,7 @@ test('a request is read back from its canonical address as it was, and answered 
     to: fc.option(fc.integer({ min: 19_750, max: 2_900_000 })),
     ids: fc.constantFrom(null, ['s0']),
   })
-  forAll(100, anySnapshot, fc.constantFrom(...DATASET_ROUTES), params, (snapshot, route, wanted) => {
+  forAll(60, anySnapshot, fc.constantFrom(...DATASET_ROUTES), params, (snapshot, route, wanted) => {
     const given = {
       ...wanted,
       sid: 's0',

@@ -109,7 +109,7 @@ test('every figure that is null has its reason at any risk level, and no other f
 })
 
 test('the correlation of the export is that of base risk at any risk level', () => {
-  forAll(40, anySnapshot, anyRisk, period, (snapshot, risk_pct, period) => {
+  forAll(25, anySnapshot, anyRisk, period, (snapshot, risk_pct, period) => {
     const { correlation } = readExport(snapshot, { risk_pct, period }).data
     expect(correlation).toEqual(readCorrelation(snapshot, { period }).data)
     expect(correlation).toEqual(readExport(snapshot, { period }).data.correlation)
@@ -117,7 +117,7 @@ test('the correlation of the export is that of base risk at any risk level', () 
 })
 
 test('a column of the export is the series of its strategy at any risk level', () => {
-  forAll(40, anySnapshot, fc.option(anyRisk), period, (snapshot, risk_pct, period) => {
+  forAll(25, anySnapshot, fc.option(anyRisk), period, (snapshot, risk_pct, period) => {
     const { rows } = readExport(snapshot, { risk_pct, period }).data
     for (const { id: sid } of snapshot.strategies) {
       const column = rows.flatMap(({ t, rets }) => (sid in rets ? [{ t, ret: rets[sid] }] : []))
@@ -201,7 +201,7 @@ test('an answer that is not rescaled has base risk, and nothing of a rescale', (
 })
 
 test('a rescaled export has the base risk of every strategy, and one for all only if they agree', () => {
-  forAll(40, anySnapshot, anyRisk, (snapshot, risk_pct) => {
+  forAll(25, anySnapshot, anyRisk, (snapshot, risk_pct) => {
     const { meta } = readExport(snapshot, { risk_pct })
     const bases = snapshot.strategies.map(({ id, base_risk_pct }) => [id, base_risk_pct] as const)
     expect(meta.base_risk_pcts).toEqual(Object.fromEntries(bases))

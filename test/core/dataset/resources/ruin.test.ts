@@ -63,7 +63,7 @@ test('a ruinous level says nothing about base risk, at which the account survive
 })
 
 test('at any level the figures say `ruined` exactly where the curve ends at 0, and date it by its first 0', () => {
-  forAll(60, anySnapshot, anyRisk, (snapshot, risk_pct) => {
+  forAll(30, anySnapshot, anyRisk, (snapshot, risk_pct) => {
     for (const { id: sid } of snapshot.strategies) {
       const curve = readCurve(snapshot, { sid, risk_pct }).data
       const { ruined, ruin_t, net_return_pct, max_drawdown_pct } = readStats(snapshot, {

@@ -93,7 +93,7 @@ test('the summary of one strategy is that strategy: the book has its days, its r
 })
 
 test('the summary covers the days from the earliest to the latest of any strategy, and has one mean correlation twice', () => {
-  forAll(40, anySnapshot, snapshot => {
+  forAll(25, anySnapshot, snapshot => {
     const { data } = readSummary(snapshot)
     const windows = snapshot.strategies.map(({ window }) => window)
     expect(data.coverage).toEqual({
