@@ -21,13 +21,39 @@ import { serveForTest } from '../support/history/history-process.ts'
 import { listenForTest } from '../support/http/listen-for-test.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
 import type { Exit } from '../support/processes.ts'
+import { shared } from '../support/runner/shared.ts'
 import { newStores } from '../support/stores/stores.ts'
 import { lastingFolder, writeFiles } from '../support/temporary-folder.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../examples/python/recompute.py')
 
-const recompute = async (...args: readonly string[]): Promise<Exit> =>
-  startProcess(DEBIAN_PYTHON, [SCRIPT, ...args], { env: await pandasEnv() }).ended
+const python = async (args: readonly string[]): Promise<Exit> =>
+  startProcess(DEBIAN_PYTHON, args, { env: await pandasEnv(), cwd: dirname(SCRIPT) }).ended
+
+/** Runs the program with each of these arguments in one process: importing pandas takes longer than most checks. */
+const RUN_EACH = `
+import contextlib, io, json, sys
+import recompute
+
+def run(args):
+    sys.argv, out, err = ["recompute.py", *args], io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = recompute.main()
+        except SystemExit as end:
+            code = end.code
+    return {"code": code, "stdout": out.getvalue(), "stderr": err.getvalue()}
+
+json.dump([run(args) for args in json.loads(sys.argv[1])], sys.stdout)
+`
+
+const ran = z.array(z.object({ code: z.int(), stdout: z.string(), stderr: z.string() }))
+
+async function recomputeEach(calls: readonly (readonly string[])[]): Promise<z.infer<typeof ran>> {
+  const { stdout, stderr } = await python(['-c', RUN_EACH, JSON.stringify(calls)])
+  expect(stderr).toBe('')
+  return ran.parse(JSON.parse(stdout))
+}
 
 /** Any file server: the address of the public store, with some files altered on the way. */
 async function serveFiles({ url }: Stores, alter: (path: string, text: string) => string): Promise<string> {
@@ -123,30 +149,9 @@ const blocksIn = (text: string): Map<string, string> =>
   )
 
 const BLOCKS = [
-  ...[
-    'correlation daily',
-    'correlation weekly',
-    'summary',
-    'equal_weight_book',
-    'diversification',
-    'returns',
-    'weeks',
-  ],
-  ...[
-    'stats',
-    'trades',
-    'risk_adjusted',
-    'drawdowns',
-    'monthly',
-    'annual',
-    'exposure',
-    'benchmark',
-    'since_publication',
-    'costs',
-    'excursions',
-    'replays',
-    'undefined',
-  ],
+  ...['correlation daily', 'correlation weekly', 'summary', 'equal_weight_book', 'diversification'],
+  ...['returns', 'weeks', 'stats', 'trades', 'risk_adjusted', 'drawdowns', 'monthly', 'annual', 'exposure'],
+  ...['benchmark', 'since_publication', 'costs', 'excursions', 'replays', 'undefined'],
   ...['curve', 'rolling', 'headline', 'at risk 0.01', 'at risk 0.1'],
 ]
 
@@ -162,116 +167,136 @@ const jsonReport = z.object({
   not_recomputable: z.record(z.string(), z.string()),
 })
 
+/** A file of the tiny book, what is altered in it, and what the report names. */
+type Alteration = readonly [what: string, file: string, pattern: RegExp, replacement: string, named: string]
+
+const ALTERATIONS: readonly Alteration[] = [
+  ['a digit of a return', '/strategies/elm/returns.daily.json', /-?0\.0\d+1/, '0.5', 'returns'],
+  ['a digit of a week', '/strategies/elm/returns.weekly.json', /ret":0\.\d\d/, 'ret":0.99', 'returns'],
+  ['a digit of the curve', '/strategies/elm/curve.json', /equity":1\.0/, 'equity":1.1', 'curve'],
+  ['a correlation', '/correlation.weekly.json', /\[1,-?0\.\d/, '[1,0.9', 'correlation weekly'],
+  ['a figure of the book', '/summary.json', /"cagr_pct":-?\d/, '"cagr_pct":7', 'equal_weight_book'],
+  [
+    'a return of the book',
+    '/benchmark.json',
+    /"equal_weight_book":-?0\.\d/,
+    '"equal_weight_book":0.7',
+    'equal_weight_book',
+  ],
+  ['an identity', STATS, /"payoff_ratio":(\d+)\.\d/, '"payoff_ratio":$1.99', 'payoff_ratio'],
+  ['a range', STATS, /"best_trade_pct":\d+\.\d/, '"best_trade_pct":0.01', 'best_trade_pct'],
+  [
+    'a CAGR without its returns',
+    STATS,
+    /"at_twice_the_costs":{"net_return_pct":-?\d/,
+    '$&1',
+    'at_twice_the_costs/cagr_pct',
+  ],
+  [
+    'a number of refused entries',
+    STATS,
+    /"entries_refused":null/,
+    '"entries_refused":1',
+    'replays/entries_refused',
+  ],
+  ['a reason', STATS, /"no_drawdown"|"too_few_points"/, '"ruin"', 'undefined'],
+  ['an unknown field', STATS, /"calmar":/, '"calmer":1,"calmar":', 'calmer'],
+  ['a missing field', STATS, /"omega":[\d.]+,/, '', 'fund_dd/risk_adjusted/omega'],
+]
+
+/** Calls that are refused; `SERVICE` stands for the address of the service. */
+const REFUSED: readonly [readonly string[], string][] = [
+  [[], 'the following arguments are required: url'],
+  [['SERVICE', '--risk', '0'], 'invalid positive value'],
+  [['SERVICE', '--strategy', 'oak'], 'there is no strategy oak'],
+  [['SERVICE', '--version', '2001-01-01T00:00:00Z'], 'answered 404'],
+  [['http://127.0.0.1:1'], 'Connection refused'],
+  [['nowhere'], 'unknown url type'],
+]
+
+/** The tiny book on a file server with one alteration. */
+const serveAltered = ([, file, pattern, replacement]: Alteration): Promise<string> =>
+  serveFiles(tiny(), (path, text) => (path === tinyFile(file) ? text.replace(pattern, replacement) : text))
+
+/** The one that is altered, or any. */
+const strategyOf = ([, file]: Alteration): string => /^\/strategies\/(\w+)/.exec(file)?.[1] ?? 'yew'
+
+/** The first four years of the sample book, one strategy replayed at other risk levels. */
+async function publishSample(): Promise<Stores> {
+  const [book, stores] = [join(await lastingFolder(), 'book'), await newStores()]
+  await writeSampleBook(book)
+  const catalogue = await readFile(join(book, 'catalogue.yaml'), 'utf8')
+  const replayed = catalogue.replace(
+    'timeframe: 4h',
+    '$&\n    trials: 12\n    replayed_at: [0.01, 0.02, 0.1]',
+  )
+  await writeFiles(book, { 'catalogue.yaml': replayed })
+  await publishBook(book, stores, {
+    asOf: '2021-12-31',
+    version: '2022-01-01T00:15:00Z',
+    effort: 'quick',
+  })
+  return stores
+}
+
+async function publishEdges(): Promise<Stores> {
+  const stores = await newStores()
+  await publishBook(await edgeBook(), stores, { effort: 'quick' })
+  return stores
+}
+
 const isThere = existsSync(DEBIAN_PYTHON)
 
 describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_PYTHON})`}`, () => {
-  test.each<[string, () => Promise<Stores>]>([
-    [
-      'the sample book with replays',
-      async () => {
-        const [book, stores] = [join(await lastingFolder(), 'book'), await newStores()]
-        await writeSampleBook(book)
-        const catalogue = await readFile(join(book, 'catalogue.yaml'), 'utf8')
-        const replayed = catalogue.replace(
-          'timeframe: 4h',
-          '$&\n    trials: 12\n    replayed_at: [0.01, 0.02, 0.1]',
-        )
-        await writeFiles(book, { 'catalogue.yaml': replayed })
-        await publishBook(book, stores, { asOf: '2026-06-30', version: '2026-07-01T00:15:00Z' })
-        return stores
-      },
-    ],
-    [
-      'a book of edge cases',
-      async () => {
-        const stores = await newStores()
-        await publishBook(await edgeBook(), stores)
-        return stores
-      },
-    ],
-  ])('finds no difference in %s', async (_what, publish) => {
-    const { code, stdout, stderr } = await recompute(await serveForTest(await publish()))
+  test.each([
+    ['the sample book with replays', publishSample],
+    ['a book of edge cases', publishEdges],
+  ] as const)('recompute.py finds no difference in %s', async (_what, publish) => {
+    const { code, stdout, stderr } = await python([SCRIPT, await serveForTest(await publish())])
     expect([code, stderr, stdout.split('\n').filter(line => /differ|^ /.test(line))]).toEqual([0, '', []])
     const blocks = blocksIn(stdout)
     expect([...blocks.keys()].toSorted()).toEqual(BLOCKS.toSorted())
     for (const line of blocks.values()) expect(line).toContain('all equal')
   })
 
-  test('reads published files from any file server, and says what it cannot check there', async () => {
-    const { code, stdout, stderr } = await recompute(await serveFiles(tiny(), (_, text) => text))
-    expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toContain('not checked: rolling years and other risk levels')
+  test('recompute.py reads published files from any file server, and says what it cannot check there', async () => {
+    const [exit] = await recomputeEach([[await serveFiles(tiny(), (_, text) => text)]])
+    expect(exit).toMatchObject({ code: 0, stderr: '' })
+    expect(exit!.stdout).toContain('not checked: rolling years and other risk levels')
   })
 
-  test.each<[string, string, RegExp, string, string]>([
-    ['a digit of a return', '/strategies/elm/returns.daily.json', /-?0\.0\d+1/, '0.5', 'returns'],
-    ['a digit of a week', '/strategies/elm/returns.weekly.json', /ret":0\.\d\d/, 'ret":0.99', 'returns'],
-    ['a digit of the curve', '/strategies/elm/curve.json', /equity":1\.0/, 'equity":1.1', 'curve'],
-    ['a correlation', '/correlation.weekly.json', /\[1,-?0\.\d/, '[1,0.9', 'correlation weekly'],
-    ['a figure of the book', '/summary.json', /"cagr_pct":-?\d/, '"cagr_pct":7', 'equal_weight_book'],
-    [
-      'a return of the book',
-      '/benchmark.json',
-      /"equal_weight_book":-?0\.\d/,
-      '"equal_weight_book":0.7',
-      'equal_weight_book',
-    ],
-    ['an identity', STATS, /"payoff_ratio":(\d+)\.\d/, '"payoff_ratio":$1.99', 'payoff_ratio'],
-    ['a range', STATS, /"best_trade_pct":\d+\.\d/, '"best_trade_pct":0.01', 'best_trade_pct'],
-    [
-      'a CAGR without its returns',
-      STATS,
-      /"at_twice_the_costs":{"net_return_pct":-?\d/,
-      '$&1',
-      'at_twice_the_costs/cagr_pct',
-    ],
-    [
-      'a number of refused entries',
-      STATS,
-      /"entries_refused":null/,
-      '"entries_refused":1',
-      'replays/entries_refused',
-    ],
-    ['a reason', STATS, /"no_drawdown"|"too_few_points"/, '"ruin"', 'undefined'],
-    ['an unknown field', STATS, /"calmar":/, '"calmer":1,"calmar":', 'calmer'],
-    ['a missing field', STATS, /"omega":[\d.]+,/, '', 'fund_dd/risk_adjusted/omega'],
-  ])('exits with 1 and names %s that was altered', async (_what, file, pattern, replacement, named) => {
-    let altered = 0
-    const url = await serveFiles(tiny(), (path, text) => {
-      if (path !== tinyFile(file)) return text
-      altered += Number(pattern.test(text))
-      return text.replace(pattern, replacement)
-    })
-    const { code, stdout, stderr } = await recompute(url)
-    expect([altered, code, stderr]).toEqual([1, 1, ''])
-    expect(stdout).toMatch(/\d+ differ/)
-    expect(stdout).toContain(named)
+  test('recompute.py exits with 1 and names each figure that was altered', async () => {
+    const calls = ALTERATIONS.map(async one => [await serveAltered(one), '--strategy', strategyOf(one)])
+    const exits = await recomputeEach(await Promise.all(calls))
+    for (const [i, [what, , , , named]] of ALTERATIONS.entries()) {
+      expect(exits[i], what).toMatchObject({ code: 1, stderr: '' })
+      expect(exits[i]!.stdout, what).toMatch(/\d+ differ/)
+      expect(exits[i]!.stdout, what).toContain(named)
+    }
   })
 
-  test('notices a change of the last digit of every number that open data determine', async () => {
+  test('recompute.py notices a change of the last digit of every number that open data determine', async () => {
     const altered: string[] = []
     const url = await serveFiles(tiny(), (path, text) => {
       if (path !== tinyFile(STATS)) return text
       const answer = JSON.parse(text)
       return JSON.stringify({ ...answer, data: increased(answer.data, '', altered) })
     })
-    const { code, stdout } = await recompute(url, '--strategy', 'beech', '--json')
-    const report = jsonReport.parse(JSON.parse(stdout))
+    const [exit] = await recomputeEach([[url, '--strategy', 'beech', '--json']])
+    const report = jsonReport.parse(JSON.parse(exit!.stdout))
     const named = new Set(
       Object.values(report.blocks).flatMap(block => block.differences.map(({ path }) => path)),
     )
     const listed = Object.keys(report.not_recomputable)
     const isListed = (path: string) => listed.some(name => `${path}/`.startsWith(`${name}/`))
     const missed = altered.filter(path => !named.has(path) && !isListed(path))
-    expect([code, missed.filter(path => !FOLLOWING.test(path))]).toEqual([1, []])
+    expect([exit!.code, missed.filter(path => !FOLLOWING.test(path))]).toEqual([1, []])
     expect(altered.length).toBeGreaterThan(150)
   })
 
-  test('lists exactly the fields that the API reference marks as not recomputable, with the same reasons', async () => {
+  test('recompute.py lists exactly the fields that the API reference marks as not recomputable, with the same reasons', async () => {
     const list = 'import json, bounds; print(json.dumps(bounds.NOT_RECOMPUTABLE))'
-    const env = await pandasEnv()
-    const { stdout, stderr } = await startProcess(DEBIAN_PYTHON, ['-c', list], { env, cwd: dirname(SCRIPT) })
-      .ended
+    const { stdout, stderr } = await python(['-c', list])
     expect(stderr).toBe('')
     const listed = z.record(z.string(), z.string()).parse(JSON.parse(stdout))
     const marked = notRecomputableFields()
@@ -287,20 +312,14 @@ describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_
     expect(inListed).toEqual([])
   })
 
-  test('prints its options, and refuses with 2 what it cannot answer', async () => {
-    const service = await serveForTest(tiny())
-    expect(await recompute('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('examples:') })
-    const refused: readonly [string[], string][] = [
-      [[], 'the following arguments are required: url'],
-      [[service, '--risk', '0'], 'invalid positive value'],
-      [[service, '--strategy', 'oak'], 'there is no strategy oak'],
-      [[service, '--version', '2001-01-01T00:00:00Z'], 'answered 404'],
-      [['http://127.0.0.1:1'], 'Connection refused'],
-      [['nowhere'], 'unknown url type'],
-    ]
-    for (const [args, message] of refused) {
-      expect(await recompute(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
-    }
+  test('recompute.py prints its options, and refuses with 2 what it cannot answer', async () => {
+    const { url } = await shared('history')
+    const refused = REFUSED.map(([args]) => args.map(arg => (arg === 'SERVICE' ? url : arg)))
+    const [help, ...exits] = await recomputeEach([['--help'], ...refused])
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('examples:') })
+    expect(exits).toMatchObject(
+      REFUSED.map(([, message]) => ({ code: 2, stderr: expect.stringContaining(message) })),
+    )
   })
 })
 

@@ -1,11 +1,13 @@
 // A build that cannot reach its bucket, may not write to it, or loses it on the way: exit code 1 with the reason, nothing
 // half published, and the served version untouched.
-import { describe, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
 import type { S3Access } from '#storage/s3-access.ts'
 import { run } from '../cli/made-up.ts'
-import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { writeFleetBook } from '../support/books/fleet-book.ts'
+import { publishBook, type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { type Asked, type Fault, startS3Proxy } from '../support/servers/s3-proxy.ts'
-import { forbidWriting, newS3Stores, s3Env, s3Server, tinyS3Stores } from '../support/stores/s3-stores.ts'
+import { forbidWriting, newS3Stores, s3Env, s3Server } from '../support/stores/s3-stores.ts'
 import {
   buildArgs,
   contentOf,
@@ -14,9 +16,10 @@ import {
   pointerOf,
   versionContentOf,
 } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 const buildInto = (stores: Stores, access: S3Access) =>
-  run(buildArgs(stores), { env: s3Env(access), now: () => Date.now() })
+  run(buildArgs(stores, { book }), { env: s3Env(access), now: () => Date.now() })
 
 function expectRefusal(exit: Awaited<ReturnType<typeof run>>, reason: RegExp): void {
   expect(exit).toMatchObject({ code: 1, out: '' })
@@ -24,46 +27,42 @@ function expectRefusal(exit: Awaited<ReturnType<typeof run>>, reason: RegExp): v
   expect(exit.err).not.toMatch(/^ +at /m)
 }
 
-describe('a build is refused with', () => {
-  test('a wrong secret, which is never printed', async () => {
-    const server = await s3Server()
-    const wrong = { ...server, credentials: { ...server.credentials, secretAccessKey: 'HIDDEN' } }
-    const stores = await tinyS3Stores()
-    const before = await contentOf(stores)
-    const exit = await buildInto(stores, wrong)
-    expectRefusal(
-      exit,
-      /^highwater: cannot \w+ s3:\S+: the service refuses \(SignatureDoesNotMatch\): check AWS_/m,
-    )
-    expect(exit.err).not.toContain('HIDDEN')
-    expect(await contentOf(stores)).toEqual(before)
-  })
+/** A book of one strategy, and a bucket in which it was published; what is refused leaves it as it is. */
+let book: string
+let stores: Required<Stores>
 
-  test('a bucket that is not there', async () => {
-    const stores = { url: 's3://not-there/store', privateUrl: 's3://not-there/store.private' }
-    const reason = /there is no bucket 'not-there': create it, or correct the name in the URL/
-    expectRefusal(await buildInto(stores, await s3Server()), reason)
-  })
+beforeAll(async () => {
+  book = await writeFleetBook(join(await lastingFolder(), 'book'), 1)
+  stores = await newS3Stores()
+  await publishBook(book, stores)
+})
 
-  test('a private bucket that is not there, before anything public is written', async () => {
-    const stores = { ...(await newS3Stores()), privateUrl: 's3://not-there/private' }
-    expectRefusal(await buildInto(stores, await s3Server()), /there is no bucket 'not-there'/)
-    expect(await versionContentOf(stores)).toEqual({})
-  })
+test('a build is refused with a wrong secret, which is never printed', async () => {
+  const server = await s3Server()
+  const wrong = { ...server, credentials: { ...server.credentials, secretAccessKey: 'HIDDEN' } }
+  const before = await contentOf(stores)
+  const exit = await buildInto(stores, wrong)
+  expectRefusal(
+    exit,
+    /^highwater: cannot \w+ s3:\S+: the service refuses \(SignatureDoesNotMatch\): check AWS_/m,
+  )
+  expect(exit.err).not.toContain('HIDDEN')
+  expect(await contentOf(stores)).toEqual(before)
+})
 
-  test('a private store inside of the public one', async () => {
-    const { url } = await newS3Stores()
-    expectRefusal(await buildInto({ url, privateUrl: `${url}/private` }, await s3Server()), /overlap/)
-  })
+test('a build is refused with a bucket that is not there, and before anything public is written if that is the private one', async () => {
+  const nowhere = { url: 's3://not-there/store', privateUrl: 's3://not-there/store.private' }
+  const reason = /there is no bucket 'not-there': create it, or correct the name in the URL/
+  expectRefusal(await buildInto(nowhere, await s3Server()), reason)
 
-  test('a bucket that may only be read', async () => {
-    const stores = await tinyS3Stores()
-    const before = await contentOf(stores)
-    await forbidWriting(new URL(stores.url).hostname)
-    const reason = /cannot create s3:\S+\/lock\/build\/\d+: the service refuses \(AccessDenied\): check AWS_/
-    expectRefusal(await buildInto(stores, await s3Server()), reason)
-    expect(await contentOf(stores)).toEqual(before)
-  })
+  const halfThere = { ...(await newS3Stores()), privateUrl: 's3://not-there/private' }
+  expectRefusal(await buildInto(halfThere, await s3Server()), /there is no bucket 'not-there'/)
+  expect(await versionContentOf(halfThere)).toEqual({})
+})
+
+test('a build is refused with a private store inside of the public one', async () => {
+  const { url } = await newS3Stores()
+  expectRefusal(await buildInto({ url, privateUrl: `${url}/private` }, await s3Server()), /overlap/)
 })
 
 const NEXT_FOLDER = '/v1/snapshots/20250225T001500Z/'
@@ -71,53 +70,60 @@ const NEXT_FOLDER = '/v1/snapshots/20250225T001500Z/'
 const isOf = (method: string, part: string) => (asked: Asked) =>
   asked.method === method && asked.path.includes(part)
 
+/** Each is met later in a build than the one before it. */
 const LOST: readonly [string, Fault, (asked: Asked) => boolean, RegExp][] = [
   [
-    'whose service answers 500 to an artifact',
+    'the service answers 500 to an artifact',
     'error 500',
     isOf('PUT', `${NEXT_FOLDER}summary.json`),
     /cannot create s3:\S+summary\.json\S*: the service answered 500 \(InternalError\) in 7 tries: run the command/,
   ],
   [
-    'whose connection ends before the manifest is acknowledged',
-    'answer lost',
-    isOf('PUT', `${NEXT_FOLDER}manifest.json`),
-    /cannot create s3:\S+manifest\.json: the connection broke off \(ECONNRESET\) in 7 tries: run the command/,
-  ],
-  [
-    'that reads back an artifact cut short',
+    'an artifact is read back cut short',
     'body cut',
     isOf('GET', `${NEXT_FOLDER}summary.json`),
     /cannot read s3:\S+summary\.json\S*: the connection broke off in the middle of the object/,
   ],
   [
-    'that reads back an altered artifact',
+    'an artifact is read back altered',
     'body altered',
     isOf('GET', `${NEXT_FOLDER}summary.json`),
     /cannot read s3:\S+summary\.json\S*: the service returned other bytes than were written/,
   ],
   [
-    'that cannot append to the pointer log',
+    'the connection ends before the manifest is acknowledged',
+    'answer lost',
+    isOf('PUT', `${NEXT_FOLDER}manifest.json`),
+    /cannot create s3:\S+manifest\.json: the connection broke off \(ECONNRESET\) in 7 tries: run the command/,
+  ],
+  [
+    'the pointer log cannot be appended to',
     'error 500',
     isOf('PUT', '/v1/pointer/0000000002.json'),
     /cannot create s3:\S+\/v1\/pointer\/0000000002\.json: the service answered 500/,
   ],
 ]
 
-test.each(LOST)(
-  'a build %s fails with the reason, and the same command finishes',
-  async (_what, fault, isHit, reason) => {
-    const [proxy, stores] = [await startS3Proxy(), await tinyS3Stores()]
-    const before = await versionContentOf(stores)
+test('a build that loses its bucket at any step fails with the reason, the same command goes on from there, and it finishes', async () => {
+  const proxy = await startS3Proxy()
+  const before = await versionContentOf(stores)
+  for (const [what, fault, isHit, reason] of LOST) {
     proxy.meddle(asked => (isHit(asked) ? fault : null))
     expectRefusal(await buildInto(stores, proxy.access), reason)
-    expect(await pointerOf(stores)).toBe(TINY_VERSION)
-    expect(await faultsOf(stores)).toEqual([])
-    expect(await versionContentOf(stores)).toMatchObject(before)
+    expect(await pointerOf(stores), what).toBe(TINY_VERSION)
+    expect(await faultsOf(stores), what).toEqual([])
+    expect(await versionContentOf(stores), what).toMatchObject(before)
+  }
+  proxy.meddle(() => null)
+  expect(await buildInto(stores, proxy.access)).toMatchObject({ code: 0 })
+  expect(await pointerOf(stores)).toBe(NEXT_VERSION)
+  expect(await faultsOf(stores)).toEqual([])
+})
 
-    proxy.meddle(() => null)
-    expect(await buildInto(stores, proxy.access)).toMatchObject({ code: 0 })
-    expect(await pointerOf(stores)).toBe(NEXT_VERSION)
-    expect(await faultsOf(stores)).toEqual([])
-  },
-)
+test('a build is refused with a bucket that may only be read', async () => {
+  const before = await contentOf(stores)
+  await forbidWriting(new URL(stores.url).hostname)
+  const reason = /cannot create s3:\S+\/lock\/build\/\d+: the service refuses \(AccessDenied\): check AWS_/
+  expectRefusal(await buildInto(stores, await s3Server()), reason)
+  expect(await contentOf(stores)).toEqual(before)
+})

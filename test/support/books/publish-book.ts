@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { parseIsoDate } from '#core/calendar.ts'
+import type { Effort } from '#core/contract/effort.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
 import { type Published, publishVersion } from '#static-build/publish-version.ts'
@@ -25,6 +26,7 @@ export type PublishOptions = {
   readonly asOf?: string
   readonly threads?: number
   readonly allowRestatement?: boolean
+  readonly effort?: Effort
 }
 
 /** Computes the dataset of a book, as a night does, without publishing it. */
@@ -55,7 +57,7 @@ export async function publishBook(
     privateStore: await openStore(privateUrl, s3),
     builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
     inputs: {},
-    effort: 'good',
+    effort: options.effort ?? 'good',
     threads: options.threads ?? 2,
     progress: () => {},
     now: () => Date.parse(options.version ?? TINY_VERSION),
