@@ -2,7 +2,7 @@
 // version before still served by a process that runs all the while.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, expect, inject, test } from 'vitest'
 import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../support/books/publish-book.ts'
 import { type ServingProcess, servedVersion, startServing } from '../support/history/history-process.ts'
@@ -20,53 +20,54 @@ beforeAll(async () => {
   service = await startServing(stores)
 })
 
-describe('a build of a book with', () => {
-  test.each(BAD_BOOKS)('%s publishes nothing and says where and why', async (_what, damage, expected) => {
+test.each(BAD_BOOKS)(
+  'a build of a book with %s publishes nothing and says where and why',
+  async (_what, damage, expected) => {
     const stderr = await expectRefusal(await damagedBook(damage))
     for (const part of expected) expect(stderr).toContain(part)
-  })
+  },
+)
 
-  test('stale bars publishes nothing and says how to go on', async () => {
-    const stderr = await expectRefusal(TINY_BOOK, null)
-    expect(stderr).toContain(`${BARS}: the newest bar ends at 2025-02-24T00:00:00Z, more than 36 hours ago`)
-    expect(stderr).toContain('--allow-stale')
-  })
+test('a build of a book with stale bars publishes nothing and says how to go on', async () => {
+  const stderr = await expectRefusal(TINY_BOOK, null)
+  expect(stderr).toContain(`${BARS}: the newest bar ends at 2025-02-24T00:00:00Z, more than 36 hours ago`)
+  expect(stderr).toContain('--allow-stale')
+})
 
-  test('a problem in every file names them all at once', async () => {
-    const book = await damagedBook(async dir => {
-      await editRow(BARS, 10, row => row.replace(/,[^,]*,([^,]*)$/, ',NaN,$1'))(dir)
-      await editRow(BARS, 20, row => row.replace(/,[^,]*,([^,]*)$/, ',-1,$1'))(dir)
-      await editRow('returns/elm.csv', 7, row => row.replace(/,.*/, ',two'))(dir)
-      await editRow(LEDGER, 3, row => row.replace('short', 'buy'))(dir)
-      await edit('catalogue.yaml', text => text.replace('name: Yew', 'nome: Yew'))(dir)
-    })
-    const stderr = await expectRefusal(book)
-    const places = [`${BARS}:10:`, `${BARS}:20:`, 'returns/elm.csv:7:', `${LEDGER}:3:`, 'catalogue.yaml:12:']
-    for (const place of places) expect(stderr).toContain(`\n  ${place}`)
+test('a build of a book with a problem in every file names them all at once', async () => {
+  const book = await damagedBook(async dir => {
+    await editRow(BARS, 10, row => row.replace(/,[^,]*,([^,]*)$/, ',NaN,$1'))(dir)
+    await editRow(BARS, 20, row => row.replace(/,[^,]*,([^,]*)$/, ',-1,$1'))(dir)
+    await editRow('returns/elm.csv', 7, row => row.replace(/,.*/, ',two'))(dir)
+    await editRow(LEDGER, 3, row => row.replace('short', 'buy'))(dir)
+    await edit('catalogue.yaml', text => text.replace('name: Yew', 'nome: Yew'))(dir)
   })
+  const stderr = await expectRefusal(book)
+  const places = [`${BARS}:10:`, `${BARS}:20:`, 'returns/elm.csv:7:', `${LEDGER}:3:`, 'catalogue.yaml:12:']
+  for (const place of places) expect(stderr).toContain(`\n  ${place}`)
+})
 
-  test('two modules that throw names both', async () => {
-    const book = await damagedBook(async dir => {
-      const throwing = (text: string) => text.replace('onBar(', 'onBar(): never { throw null },\n  was(')
-      await edit(MODULE, throwing)(dir)
-      await edit('catalogue.yaml', text => text.replace(/( {2}- \{ id: ash.*\n)/, twice))(dir)
-      const ash = await readFile(join(dir, MODULE), 'utf8')
-      await writeFile(join(dir, 'strategies/oak.ts'), ash.replace("'ash'", "'oak'"))
-    })
-    const stderr = await expectRefusal(book)
-    expect(stderr).toContain(
-      `${MODULE}: at the bar of 2024-01-01T00:00:00Z: it threw a value that is not an Error: null`,
-    )
-    expect(stderr).toContain(
-      'strategies/oak.ts: at the bar of 2024-01-01T00:00:00Z: it threw a value that is not an Error: null',
-    )
+test('a build of a book with two modules that throw names both', async () => {
+  const book = await damagedBook(async dir => {
+    const throwing = (text: string) => text.replace('onBar(', 'onBar(): never { throw null },\n  was(')
+    await edit(MODULE, throwing)(dir)
+    await edit('catalogue.yaml', text => text.replace(/( {2}- \{ id: ash.*\n)/, twice))(dir)
+    const ash = await readFile(join(dir, MODULE), 'utf8')
+    await writeFile(join(dir, 'strategies/oak.ts'), ash.replace("'ash'", "'oak'"))
   })
+  const stderr = await expectRefusal(book)
+  expect(stderr).toContain(
+    `${MODULE}: at the bar of 2024-01-01T00:00:00Z: it threw a value that is not an Error: null`,
+  )
+  expect(stderr).toContain(
+    'strategies/oak.ts: at the bar of 2024-01-01T00:00:00Z: it threw a value that is not an Error: null',
+  )
+})
 
-  test('nothing in it, or no folder at all, publishes nothing', async () => {
-    const empty = await lastingFolder()
-    expect(await expectRefusal(empty)).toContain('catalogue.yaml')
-    expect(await expectRefusal(join(empty, 'nowhere'))).toContain('nowhere')
-  })
+test('a build of an empty folder, or of none, publishes nothing', async () => {
+  const empty = await lastingFolder()
+  expect(await expectRefusal(empty)).toContain('catalogue.yaml')
+  expect(await expectRefusal(join(empty, 'nowhere'))).toContain('nowhere')
 })
 
 test('a build whose day is not over, or whose data end long before it, publishes nothing', async () => {
@@ -81,7 +82,7 @@ test('a build whose day is not over, or whose data end long before it, publishes
   await expectUntouched()
 })
 
-test('stale bars, a bad funding rate and a fill outside its bar are reported together', async () => {
+test('a build reports stale bars, a bad funding rate and a fill outside its bar together', async () => {
   const book = await damagedBook(async dir => {
     await editRow('funding/BTCUSDT-PERP.csv', 2, row => row.replace(/,.*/, ',5'))(dir)
     await edit(LEDGER, text => text.replace('40267.5', '50267.5'))(dir)

@@ -3,7 +3,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, expect, inject, test } from 'vitest'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { pointerKey, signatureKey } from '#core/contract/pointer.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -128,56 +128,62 @@ const DAMAGES: readonly [string, Harm, readonly Name[], RegExp][] = [
   ],
 ]
 
-describe.each(DAMAGES)('%s', (_what, harm, refusing, reason) => {
-  test.each(refusing)('is refused by %s, which writes nothing', async name => {
+/** Runs commands, each of which must be refused with this reason; none of them writes anything. */
+async function expectRefusals(
+  stores: Stores,
+  commands: readonly (readonly string[])[],
+  reason: RegExp,
+  nowMs = NOW_MS,
+): Promise<void> {
+  const before = await contentOf(stores)
+  for (const args of commands) {
+    const exit = await inWorld(args, nowMs)
+    expect(exit, args[0]).toMatchObject({ code: 1, out: '' })
+    expect(exit.err, args[0]).toMatch(reason)
+    expect(exit.err).not.toMatch(/^ +at /m)
+  }
+  expect(await contentOf(stores)).toEqual(before)
+}
+
+test.each(DAMAGES)(
+  'a store with %s is refused by every command that would go on from it, and nothing is written',
+  async (_what, harm, refusing, reason) => {
     const stores = await copyStores(published)
     await harm(fileURLToPath(stores.url), fileURLToPath(stores.privateUrl))
-    const before = await contentOf(stores)
-    const exit = await inWorld(COMMANDS[name](stores))
-    expect(exit).toMatchObject({ code: 1, out: '' })
-    expect(exit.err).toMatch(reason)
-    expect(exit.err).not.toMatch(/^ +at /m)
-    expect(await contentOf(stores)).toEqual(before)
-  })
-})
+    const commands = refusing.map(name => COMMANDS[name](stores))
+    await expectRefusals(stores, commands, reason)
+  },
+)
 
 test('a newest entry that was rewritten is refused by a build, which writes nothing', async () => {
   const stores = await copyStores(published)
   expect(await inWorld(COMMANDS.refresh(stores))).toMatchObject({ code: 0 })
   const path = join(fileURLToPath(stores.url), pointerKey(3))
   await writeFile(path, (await readFile(path, 'utf8')).replace('"refresh"', '"rollback"'))
-  const before = await contentOf(stores)
-  const exit = await inWorld(COMMANDS.build(stores))
-  expect(exit).toMatchObject({ code: 1, out: '' })
-  expect(exit.err).toContain(
-    '0000000003.json (rollback 2025-02-25T00:15:00Z) has no signature, but older entries have one',
+  await expectRefusals(
+    stores,
+    [COMMANDS.build(stores)],
+    /0000000003\.json \(rollback 2025-02-25T00:15:00Z\) has no signature, but older entries have one/,
   )
-  expect(await contentOf(stores)).toEqual(before)
 })
 
-describe('a clock that was set back before the newest entry', () => {
-  test.each(['build', 'rollback', 'refresh'] as const)(
-    'is refused by %s, which writes nothing',
-    async name => {
-      const before = await contentOf(published)
-      const exit = await inWorld(COMMANDS[name](published), NOW_MS - 3_600_000)
-      expect(exit).toMatchObject({ code: 1, out: '' })
-      expect(exit.err).toMatch(
-        /the clock of this machine is at 2025-02-25T23:00:00Z, and the newest pointer entry, \S+0000000002\.json, is from 2025-02-26T00:00:00Z: nothing was published; set the clock/,
-      )
-      expect(await contentOf(published)).toEqual(before)
-    },
+test('a clock that was set back before the newest entry is refused by every command that moves the pointer, and nothing is written', async () => {
+  await expectRefusals(
+    published,
+    (['build', 'rollback', 'refresh'] as const).map(name => COMMANDS[name](published)),
+    /the clock of this machine is at 2025-02-25T23:00:00Z, and the newest pointer entry, \S+0000000002\.json, is from 2025-02-26T00:00:00Z: nothing was published; set the clock/,
+    NOW_MS - 3_600_000,
   )
+})
 
-  test('at the same second is as good as one that goes on', async () => {
-    expect(await inWorld(COMMANDS.refresh(await copyStores(published)))).toMatchObject({ code: 0 })
-  })
+test('a clock at the same second as the newest entry is accepted', async () => {
+  expect(await inWorld(COMMANDS.refresh(await copyStores(published)))).toMatchObject({ code: 0 })
 })
 
 test('a build for a version of the far future is refused, and writes nothing', async () => {
-  const before = await contentOf(published)
-  const exit = await inWorld(buildArgs(published, { version: '2025-02-27T00:00:01Z' }))
-  expect(exit).toMatchObject({ code: 1, out: '' })
-  expect(exit.err).toMatch(/--version: 2025-02-27T00:00:01Z is more than 24 hours ahead of the clock/)
-  expect(await contentOf(published)).toEqual(before)
+  await expectRefusals(
+    published,
+    [buildArgs(published, { version: '2025-02-27T00:00:01Z' })],
+    /--version: 2025-02-27T00:00:01Z is more than 24 hours ahead of the clock/,
+  )
 })

@@ -7,10 +7,10 @@ import { z } from 'zod'
 import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { sampleModules } from '#pipeline/sample/write-sample-book.ts'
 import { moduleKit } from '#pipeline/starter/new-book.ts'
+import { run } from '../cli/made-up.ts'
 import { readRows } from '../core/replay/real-bars.ts'
 import { parseBuildSummary } from '../support/books/build-summary.ts'
 import type { Stores } from '../support/books/publish-book.ts'
-import { highwater } from '../support/history/highwater-process.ts'
 import { type ServingProcess, startServing } from '../support/history/history-process.ts'
 import { sharedData } from '../support/shared-data.ts'
 import { buildArgs, faultsOf, newStores } from '../support/stores/stores.ts'
@@ -97,16 +97,17 @@ describe.skipIf(sharedData === null)(`a build of real bars${skip}`, () => {
     const book = await lastingFolder()
     await writeRealBook(book, sharedData ?? '')
     const order = { book, version: VERSION, asOf: null, threads: 2 }
-    const exit = await highwater([...buildArgs(stores, order), '--allow-stale', '--json'])
-    expect(exit.code, exit.stderr).toBe(0)
-    summary = parseBuildSummary(exit.stdout)
+    const args = [...buildArgs(stores, order), '--allow-stale', '--json']
+    const exit = await run(args, { now: () => Date.now() })
+    expect(exit.code, exit.err).toBe(0)
+    summary = parseBuildSummary(exit.out)
     service = await startServing(stores)
   })
 
   const get = async <T>(path: string, answer: z.ZodType<T>): Promise<T> =>
     answer.parse(await (await fetch(service.url + path)).json())
 
-  test('verifies each of the six reference strategies by two independent computations of its days', () => {
+  test('a build of real bars verifies each of the six reference strategies by two independent computations of its days', () => {
     const states = summary.strategies.map(({ id, verification_state }) => [id, verification_state])
     expect(states).toEqual([
       ...REFERENCE_IDS.map(id => [id, 'dual_verified']),
@@ -116,17 +117,17 @@ describe.skipIf(sharedData === null)(`a build of real bars${skip}`, () => {
     expect(Math.min(...trades)).toBeGreaterThan(40) // the slowest rule trades every two months
   })
 
-  test('publishes files that are what the manifest says', async () => {
+  test('a build of real bars publishes files that are what the manifest says', async () => {
     expect(await faultsOf(stores)).toEqual([])
   })
 
-  test('counts the eight outages of the spot market, and none of the perpetual', () => {
+  test('a build of real bars counts the eight outages of the spot market, and none of the perpetual', () => {
     expect(summary.gaps).toEqual({ 'BTCUSDT-PERP/4h': 0, 'BTCUSDT/4h': 8 })
   })
 
   // The perpetual's bars begin at 16:00 of 2019-09-08, and the spot market's end within 2026-06-20.
   test.each(REFERENCE_IDS)(
-    'has a return of %s for every day from the first whole one to the last that both markets cover',
+    'a build of real bars has a return of %s for every day from the first whole one to the last that both markets cover',
     async id => {
       const { data } = await get(`/v1/strategies/${id}/returns`, returnsAnswer)
       const [first, last] = [toEpochDay(Date.parse('2019-09-09')), toEpochDay(Date.parse('2026-06-19'))]
@@ -136,11 +137,14 @@ describe.skipIf(sharedData === null)(`a build of real bars${skip}`, () => {
     },
   )
 
-  test.each(HOLDERS)('shows the known closes of $instrument', async ({ id, entryPrice }) => {
-    const { data } = await get(`/v1/strategies/${id}/curve`, curveAnswer)
-    const closes = new Map(data.map(({ t, equity }) => [t, equity * entryPrice]))
-    for (const [day, close] of Object.entries(KNOWN_CLOSES[id])) {
-      expect(closes.get(day), day).toBeCloseTo(close, 4) // equity is published to ten digits
-    }
-  })
+  test.each(HOLDERS)(
+    'a build of real bars shows the known closes of $instrument',
+    async ({ id, entryPrice }) => {
+      const { data } = await get(`/v1/strategies/${id}/curve`, curveAnswer)
+      const closes = new Map(data.map(({ t, equity }) => [t, equity * entryPrice]))
+      for (const [day, close] of Object.entries(KNOWN_CLOSES[id])) {
+        expect(closes.get(day), day).toBeCloseTo(close, 4) // equity is published to ten digits
+      }
+    },
+  )
 })

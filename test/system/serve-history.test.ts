@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { openStore } from '#storage/open-store.ts'
-import { TINY_VERSION } from '../support/books/publish-book.ts'
+import { run } from '../cli/made-up.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { highwater, startHighwater } from '../support/history/highwater-process.ts'
 import { servedVersion, startServing } from '../support/history/history-process.ts'
 import { pointAt } from '../support/history/point-to.ts'
 import { openExchange } from '../support/http/raw-exchange.ts'
+import { shared } from '../support/runner/shared.ts'
 import { buildArgs, copyStores, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
 
@@ -35,19 +37,7 @@ test('a service on a folder does not load modules that only builds, signals and 
   expect(loaded.split('\n').filter(module => unneeded.test(module))).toEqual([])
 })
 
-test('a version that is published while the service runs is served without a restart', async () => {
-  const stores = await copyStores(inject('tinyStore'))
-  const service = await startServing(stores)
-  expect(await servedVersion(service)).toBe(TINY_VERSION)
-  expect(await highwater(buildArgs(stores))).toMatchObject({ code: 0 })
-  await service.prints(new RegExp(`swapped ${TINY_VERSION} for ${NEXT_VERSION}`))
-  expect(await servedVersion(service)).toBe(NEXT_VERSION)
-  const answer = await fetch(`${service.url}/v1/strategies/ash/stats`)
-  expect(answer.status).toBe(200)
-  expect(await answer.text()).toContain(`"dataset_version":"${NEXT_VERSION}"`)
-})
-
-test('a service that starts before anything is published answers 503, and serves the first version when it comes', async () => {
+test('a service that starts before anything is published answers 503, serves the first version when it comes, and the next one without a restart', async () => {
   const stores = await newStores()
   const service = await startServing(stores)
   await service.prints(
@@ -59,15 +49,24 @@ test('a service that starts before anything is published answers 503, and serves
     expect(answer.status, path).toBe(503)
     expect(answer.headers.get('retry-after'), path).toMatch(/^\d+$/)
   }
-  expect(await highwater(buildArgs(stores))).toMatchObject({ code: 0 })
-  await service.prints(new RegExp(`serving ${NEXT_VERSION}`))
+  expect(await build(stores, TINY_VERSION)).toMatchObject({ code: 0 })
+  await service.prints(new RegExp(`serving ${TINY_VERSION}`))
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+
+  expect(await build(stores, NEXT_VERSION)).toMatchObject({ code: 0 })
+  await service.prints(new RegExp(`swapped ${TINY_VERSION} for ${NEXT_VERSION}`))
+  expect(await servedVersion(service)).toBe(NEXT_VERSION)
+  const answer = await fetch(`${service.url}/v1/strategies/ash/stats`)
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain(`"dataset_version":"${NEXT_VERSION}"`)
 })
+
+const build = (stores: Stores, version: string) =>
+  run(buildArgs(stores, { version }), { now: () => Date.now() })
 
 test('a port that is taken ends the command with exit code 1 and one sentence', async () => {
   const { url, privateUrl } = inject('tinyStore')
-  const service = await startServing({ url, privateUrl })
-  const { port } = new URL(service.url)
+  const { port } = new URL((await shared('history')).url)
   const exit = await highwater(['serve', 'history'], {
     env: { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: port },
   })
@@ -78,48 +77,33 @@ test('a port that is taken ends the command with exit code 1 and one sentence', 
   expect(exit.stderr).not.toMatch(/^ +at /m)
 })
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s lets requests in flight finish, makes /readyz fail, and ends with exit code 0',
-  async signal => {
+test.each([
+  ['SIGTERM', 'SIGINT'],
+  ['SIGINT', 'SIGTERM'],
+] as const)(
+  '%s lets requests in flight finish, makes /readyz fail, and ends with exit code 0; %s after it changes nothing',
+  async (signal, second) => {
     const service = await startServing(inject('tinyStore'))
-    const slow = await openExchange(service.url, 'GET /v1/export HTTP/1.1\r\nHost: localhost\r\n')
-    const ready = await openExchange(service.url, 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n')
-    await fetch(`${service.url}/healthz`) // answered after the two connections were accepted
+    const open = (path: string) => openExchange(service.url, `GET ${path} HTTP/1.1\r\nHost: localhost\r\n`)
+    const [slow, kept, ready] = [await open('/v1/export'), await open('/v1/export'), await open('/readyz')]
+    await fetch(`${service.url}/healthz`) // answered after the three connections were accepted
     service.kill(signal)
     await service.prints(/^stopping: running requests end first$/m)
+    for (const another of [signal, second]) service.kill(another) // as from a terminal and a launcher
     await untilRefused(service.url)
 
     for (const { send } of [slow, ready]) send('Connection: close\r\n\r\n')
-    const answer = await slow.answer
-    expect(answer.status).toBe(200)
-    expect(answer.body).toHaveLength(Number(answer.headers.get('content-length')))
+    kept.send('\r\n') // a connection that would be kept does not delay the end
+    for (const { answer: coming } of [slow, kept]) {
+      const answer = await coming
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('connection')).toBe('close')
+      expect(answer.body).toHaveLength(Number(answer.headers.get('content-length')))
+    }
     expect((await ready.answer).status).toBe(503)
     expect(await service.ended).toMatchObject({ code: 0, signal: null })
   },
 )
-
-test('a request in flight on a keep-alive connection does not delay the end', async () => {
-  const service = await startServing(inject('tinyStore'))
-  const kept = await openExchange(service.url, 'GET /v1/export HTTP/1.1\r\nHost: localhost\r\n')
-  await fetch(`${service.url}/healthz`)
-  service.kill('SIGTERM')
-  await untilRefused(service.url)
-  kept.send('\r\n') // and no wish to close
-  const answer = await kept.answer
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('connection')).toBe('close')
-  expect(answer.body).toHaveLength(Number(answer.headers.get('content-length')))
-  expect(await service.ended).toMatchObject({ code: 0, signal: null })
-})
-
-test('a second signal, as from a terminal and a launcher, changes nothing', async () => {
-  const service = await startServing(inject('tinyStore'))
-  service.kill('SIGINT')
-  await service.prints(/^stopping/m)
-  service.kill('SIGINT')
-  service.kill('SIGTERM')
-  expect(await service.ended).toMatchObject({ code: 0, signal: null })
-})
 
 test('a version whose manifest is not the published one is not served: the one before stays', async () => {
   const stores = await copyStores(inject('tinyStore'))

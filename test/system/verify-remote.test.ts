@@ -1,15 +1,17 @@
 // What a subscriber finds, over HTTP, at a service that hands out what was published, and at one that does not.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { run } from '#test/cli/made-up.ts'
 import { BEFORE } from '#test/static-build/hand-order.ts'
 import { keyOf, NOW_MS, newSigner } from '#test/static-build/signed-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
-import { startServing } from '#test/support/history/history-process.ts'
-import { publishSigned, withSignedService } from '#test/support/history/signed-service.ts'
+import { TINY_VERSION } from '#test/support/books/publish-book.ts'
+import { withSignedService } from '#test/support/history/signed-service.ts'
+import { shared } from '#test/support/runner/shared.ts'
+import type { Tampering } from '#test/support/servers/tampering-proxy.ts'
 
 const signer = newSigner()
 const { fingerprint } = keyOf(signer)
@@ -21,52 +23,50 @@ const verify = (...args: string[]) => verifyAt(NOW_MS, ...args)
 const verifyAt = (nowMs: number, ...args: string[]) =>
   run(['verify-remote', started().proxy.url, ...args], { now: () => nowMs })
 
-describe('a service that hands out what was published', () => {
-  test('passes every check, with a warning where its key was taken on trust', async () => {
-    const { code, out, err } = await verify()
-    expect([code, out]).toEqual([
-      0,
-      expect.stringMatching(
-        /^ok {6}keys .*\nok {6}log .*\nok {6}head .*\nok {6}signatures .*\nok {6}manifest .*\nok {6}documents .*\nok {6}files .*\n$/,
-      ),
-    ])
-    expect(err).toContain('WARNING: the key comes from the service itself')
-    expect(err).toContain(`--key-id ${fingerprint}`)
-  })
+test('verify-remote passes a service that hands out what was published, with a warning where its key was taken on trust', async () => {
+  const { code, out, err } = await verify()
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(
+      /^ok {6}keys .*\nok {6}log .*\nok {6}head .*\nok {6}signatures .*\nok {6}manifest .*\nok {6}documents .*\nok {6}files .*\n$/,
+    ),
+  ])
+  expect(err).toContain('WARNING: the key comes from the service itself')
+  expect(err).toContain(`--key-id ${fingerprint}`)
+})
 
-  test('passes without a warning under a pinned key, by file or by fingerprint', async () => {
-    const file = join(started().folder, 'publisher.pem')
-    await writeFile(file, signer.publicKeyPem)
-    for (const pin of [
-      ['--key', file],
-      ['--key-id', fingerprint],
-      ['--key-id', signer.keyId],
-    ]) {
-      expect(await verify(...pin, '--all')).toMatchObject({ code: 0, err: '' })
-    }
-  })
+test('verify-remote passes without a warning under a pinned key, by file or by fingerprint', async () => {
+  const file = join(started().folder, 'publisher.pem')
+  await writeFile(file, signer.publicKeyPem)
+  for (const pin of [
+    ['--key', file],
+    ['--key-id', fingerprint],
+    ['--key-id', signer.keyId],
+  ]) {
+    expect(await verify(...pin, '--all')).toMatchObject({ code: 0, err: '' })
+  }
+})
 
-  test('is printed as one JSON document for programs', async () => {
-    const { code, out } = await verify('--version', BEFORE, '--json', '--key-id', fingerprint)
-    expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({
-      url: started().proxy.url,
-      sound: true,
-      head: { seq: 2, version: HAND_VERSION, entry_sha256: started().headDigest },
-      keys: [{ id: signer.keyId, fingerprint }],
-      checks: expect.arrayContaining([
-        expect.objectContaining({ check: 'files', version: BEFORE, faults: [] }),
-      ]),
-    })
-  })
-
-  test('passes behind redirects that stay at its address', async () => {
-    started().proxy.tamper(() => 'redirected')
-    expect(await verify()).toMatchObject({ code: 0 })
+test('verify-remote --json prints one JSON document for programs', async () => {
+  const { code, out } = await verify('--version', BEFORE, '--json', '--key-id', fingerprint)
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({
+    url: started().proxy.url,
+    sound: true,
+    head: { seq: 2, version: HAND_VERSION, entry_sha256: started().headDigest },
+    keys: [{ id: signer.keyId, fingerprint }],
+    checks: expect.arrayContaining([
+      expect.objectContaining({ check: 'files', version: BEFORE, faults: [] }),
+    ]),
   })
 })
 
-test('silence ends an attempt with its reason', async () => {
+test('verify-remote follows redirects that stay at the address of the service', async () => {
+  started().proxy.tamper(() => 'redirected')
+  expect(await verify()).toMatchObject({ code: 0 })
+})
+
+test('a reader of a service ends an attempt with its reason if nothing comes, or if the whole takes too long', async () => {
   started().proxy.tamper(() => 'silent')
   const reader = createHttpReader(started().proxy.url, { silenceMs: 50, wholeMs: 60_000, pausesMs: [] })
   const place = { key: '', path: '/v1/current.json', mostBytes: 1 }
@@ -75,7 +75,7 @@ test('silence ends an attempt with its reason', async () => {
   await expect(dripped.read(place)).rejects.toThrow('the answer was not complete after 0.05 s')
 })
 
-test('a service that stumbles once is asked again', async () => {
+test('verify-remote asks a service that stumbles once again', async () => {
   let isFirst = true
   started().proxy.tamper(path => {
     if (path !== `${SERVED}/summary` || !isFirst) return null
@@ -86,10 +86,9 @@ test('a service that stumbles once is asked again', async () => {
   expect(isFirst).toBe(false)
 })
 
-test('an unsigned service is a fault unless it is allowed', async () => {
-  const stores = await publishSigned(join(started().folder, 'unsigned'), null, () => Date.parse(HAND_VERSION))
-  const { url, kill, ended } = await startServing(stores)
-  const at = { now: () => NOW_MS }
+test('verify-remote reports an unsigned service as a fault unless --allow-unsigned is given', async () => {
+  const { url } = await shared('history')
+  const at = { now: () => Date.parse(TINY_VERSION) }
   const refused = await run(['verify-remote', url], at)
   const allowed = await run(['verify-remote', url, '--allow-unsigned'], at)
   expect(refused).toMatchObject({
@@ -97,21 +96,131 @@ test('an unsigned service is a fault unless it is allowed', async () => {
     out: expect.stringMatching(/FAILED {2}signatures .*nothing is signed/),
   })
   expect(allowed).toMatchObject({ code: 0, err: expect.stringMatching(/nothing is signed/) })
-  kill('SIGTERM')
-  await ended
 })
 
-describe('a wrong call exits 2 and says what was expected', () => {
-  test.each([
-    [['ftp://example.org'], 'expected an address such as https://data.example.org'],
-    [['--version', 'yesterday'], '--version: expected an instant such as'],
-    [['--version', BEFORE, '--all'], 'give one of them'],
-    [['--key-id', '12ab'], '--key-id: expected the 16 digits'],
-    [['--key-id', '0'.repeat(16), '--key', 'x'], 'give --key or --key-id'],
-    [['--key-id', '0'.repeat(16), '--allow-unsigned'], 'give one of them'],
-  ])('%j', async (args, message) => {
-    const words = args[0]!.startsWith('--') ? ['http://127.0.0.1:1', ...args] : args
-    const { code, err } = await run(['verify-remote', ...words])
-    expect([code, err]).toEqual([2, expect.stringContaining(message)])
+test.each([
+  [['ftp://example.org'], 'expected an address such as https://data.example.org'],
+  [['--version', 'yesterday'], '--version: expected an instant such as'],
+  [['--version', BEFORE, '--all'], 'give one of them'],
+  [['--key-id', '12ab'], '--key-id: expected the 16 digits'],
+  [['--key-id', '0'.repeat(16), '--key', 'x'], 'give --key or --key-id'],
+  [['--key-id', '0'.repeat(16), '--allow-unsigned'], 'give one of them'],
+])('verify-remote with the arguments %j exits with 2 and says what was expected', async (args, message) => {
+  const words = args[0]!.startsWith('--') ? ['http://127.0.0.1:1', ...args] : args
+  const { code, err } = await run(['verify-remote', ...words])
+  expect([code, err]).toEqual([2, expect.stringContaining(message)])
+})
+
+/** What is spoilt on the way, how, and the fault that names it. */
+const TAMPERED: readonly [what: string, Tampering, path: () => string, RegExp][] = [
+  [
+    'a file',
+    'altered',
+    () => `${SERVED}/summary`,
+    /FAILED {2}files .*\n +\S+\/summary is altered: its digest/,
+  ],
+  [
+    'a file',
+    'truncated',
+    () => `${SERVED}/summary`,
+    /\/summary is altered: it has \d+ bytes, \d+ were published/,
+  ],
+  ['a file', 'endless', () => `${SERVED}/summary`, /\/summary: the answer is longer than \d+ bytes/],
+  ['a file', 'missing', () => `${SERVED}/summary`, /\/summary is missing/],
+  ['a file', 'error 500', () => `${SERVED}/summary`, /\/summary: the service answered 500/],
+  ['a file', 'cut', () => `${SERVED}/summary`, /cannot read http:\S+\/summary: /],
+  [
+    'a file',
+    'redirected away',
+    () => `${SERVED}/summary`,
+    /\/summary: it redirects to another origin, http:\/\/localhost:1:/,
+  ],
+  ['the changes', 'altered', () => `${SERVED}/changes`, /FAILED {2}documents .*\n +\S+\/changes is altered/],
+  ['the checksums', 'altered', () => `${SERVED}/SHA256SUMS`, /SHA256SUMS is altered/],
+  [
+    'the manifest',
+    'altered',
+    () => `${SERVED}/manifest.json`,
+    /manifest\.json is not the one that was published/,
+  ],
+  ['the manifest', 'missing', () => `${SERVED}/manifest.json`, /manifest\.json is missing/],
+  [
+    'its signature',
+    'altered',
+    () => `${SERVED}/manifest.json.sig`,
+    /manifest\.json has a signature that is not of its bytes/,
+  ],
+  ['its signature', 'missing', () => `${SERVED}/manifest.json.sig`, /manifest\.json has no signature/],
+  [
+    'the newest entry',
+    'altered',
+    () => '/v1/pointer/0000000002.json',
+    /0000000002\.json (is no entry|has no signature)/,
+  ],
+  [
+    'the newest entry',
+    'missing',
+    () => '/v1/pointer/0000000002.json',
+    /0000000002\.json is missing, though the log is said to reach entry 2/,
+  ],
+  [
+    'an older entry',
+    'missing',
+    () => '/v1/pointer/0000000001.json',
+    /FAILED {2}log .*\n +\S+0000000001\.json is missing/,
+  ],
+  [
+    'a signature',
+    'altered',
+    () => `/v1/pointer/signatures/${started().headDigest}.sig`,
+    /0000000002\.json has a signature that is not of its bytes/,
+  ],
+  [
+    'a signature',
+    'missing',
+    () => `/v1/pointer/signatures/${started().headDigest}.sig`,
+    /0000000002\.json has no signature/,
+  ],
+  ['the keys', 'missing', () => '/.well-known/highwater-keys.json', /is signed, and no public key is there/],
+  ['the hint', 'error 500', () => '/v1/current.json', /current\.json: the service answered 500/],
+]
+
+test.each(TAMPERED)(
+  'verify-remote exits with 1 and names the fault if %s on the way is: %s',
+  async (_what, tampering, path, message) => {
+    started().proxy.tamper(asked => (asked === path() ? tampering : null))
+    const { code, out, err } = await verify()
+    expect([code, out]).toEqual([1, expect.stringMatching(message)])
+    expect(err).toMatch(/fault\(s\); do not rely on what failed/)
+  },
+)
+
+test('verify-remote exits with 1 and names the key if what is served is signed with another than the pinned one', async () => {
+  const file = join(started().folder, 'other.pem')
+  await writeFile(file, newSigner().publicKeyPem)
+  const { code, out } = await verify('--key', file)
+  expect([code, out]).toEqual([
+    1,
+    expect.stringContaining(`is signed with the key ${signer.keyId}, which is none`),
+  ])
+})
+
+test('verify-remote exits with 1 at an expired entry, and if the clock was set back', async () => {
+  const [late, early] = [await verifyAt(NOW_MS + 365 * 86_400_000), await verifyAt(Date.parse(BEFORE))]
+  expect(late).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/FAILED {2}head .*\n.* expired at 2024-06-03/),
+  })
+  expect(early).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/later than the clock of this machine/),
   })
 })
+
+test('verify-remote exits with 1 and says that it cannot read a service that is not there', async () => {
+  const { code, out } = await run(['verify-remote', NOT_THERE], { now: () => NOW_MS })
+  expect([code, out]).toEqual([1, expect.stringMatching(/cannot read http:\S+0000000001\.json: .*refused/i)])
+})
+
+/** An address of this machine at which no test listens. */
+const NOT_THERE = 'http://127.3.2.1:18080'

@@ -54,9 +54,7 @@ export function withSignedService(signer: Signer, now: () => number): () => Sign
     const folder = await lastingFolder()
     const stores = await publishSigned(join(folder, 'store'), signer, now)
     const headDigest = (await readLog(await openStore(stores.url))).at(-1)!.sha256
-    const proxy = await startTamperingProxy(await serveStores(stores))
-    atEnd(proxy.close)
-    started = { folder, proxy, headDigest }
+    started = { folder, proxy: await startTamperingProxy(await serveStores(stores)), headDigest }
   })
   afterEach(() => started.proxy.tamper(() => null))
   return () => started

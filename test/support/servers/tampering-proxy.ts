@@ -1,6 +1,6 @@
 // A service that does not hand out what was published: a proxy before the real one, which spoils some answers.
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenForTest } from '../http/listen-for-test.ts'
 import { damage } from '../stores/store-doubles.ts'
 
 /** What becomes of an answer. */
@@ -19,26 +19,19 @@ export type TamperingProxy = {
   readonly url: string
   /** From now on; a path without its query. Null hands on what was published. */
   readonly tamper: (rule: (path: string) => Tampering | null) => void
-  readonly close: () => void
 }
 
-/** Starts a proxy before a service, which hands on everything. */
+/** Starts a proxy before a service, which hands on everything, and ends with the running test, or with the file. */
 export async function startTamperingProxy(service: string): Promise<TamperingProxy> {
   let rule: (path: string) => Tampering | null = () => null
   const server = createServer((incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', service)
     answer(rule(url.pathname), url, outgoing).catch(() => outgoing.destroy())
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // a server that listens on a port has one
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: await listenForTest(server),
     tamper: next => {
       rule = next
-    },
-    close: () => {
-      server.closeAllConnections()
-      server.close()
     },
   }
 }
