@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { createFileStore } from '#storage/file-store.ts'
 import { removeUnfinished } from '#storage/placing.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
-import { describeConformance } from '#test/support/stores/store-conformance.ts'
+import { testConformance } from '#test/support/stores/store-conformance.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 const HEADERS = { content_type: 'text/plain' }
@@ -17,8 +17,8 @@ beforeEach(async () => {
   folder = await temporaryFolder()
 })
 
-describeConformance('memory', () => createMemoryStore())
-describeConformance('file', () => createFileStore(folder))
+testConformance('memory', () => createMemoryStore())
+testConformance('file', () => createFileStore(folder))
 
 test('the file store leaves no unfinished file behind, and lists none', async () => {
   const store = createFileStore(folder)

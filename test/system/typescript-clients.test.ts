@@ -42,7 +42,7 @@ export async function use() {
 }
 `
 
-test('the client of each document compiles, and knows the fields that there are', async () => {
+test('the TypeScript client that is generated from each OpenAPI document compiles, and knows the fields that there are', async () => {
   const folder = await temporaryFolder()
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   const sources: Record<string, string> = {}

@@ -3,13 +3,14 @@
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
+import { atEndOfFile } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
-import { startServing } from '../support/history/history-process.ts'
-import { startTestRedis } from '../support/servers/redis.ts'
+import { shared } from '../support/runner/shared.ts'
+import { sharedRedis } from '../support/servers/use-redis.ts'
 import { SECRET, startPullService } from '../support/signals/receiver-kit.ts'
 import { fire } from '../support/signals/signals.ts'
 import { lastingFolder, writeFiles } from '../support/temporary-folder.ts'
@@ -146,10 +147,11 @@ let key = ''
 beforeAll(async () => {
   packed = await pack()
   consumer = await lastingFolder()
-  history = (await startServing(inject('tinyStore'))).url
-  const server = await startTestRedis()
-  const redis = await server.connect()
+  history = (await shared('history')).url
+  const redis = await (await sharedRedis()).connect()
+  await redis.flushall()
   const signals = await startPullService(redis)
+  atEndOfFile(signals.close)
   key = signals.token
   const aliases = ['alder', 'birch', 'alder', 'alder'] // the client is not entitled to birch
   for (const [i, alias] of aliases.entries()) await fire(redis, `s${i + 1}`, alias)
@@ -177,13 +179,9 @@ beforeAll(async () => {
   await mkdir(join(consumer, 'node_modules/@types'), { recursive: true })
   await symlink(join(ROOT, 'node_modules/@types/node'), join(consumer, 'node_modules/@types/node'))
   await run(TSC, '--noCheck') // a test has the check
-  return async () => {
-    await signals.close()
-    await server.stop()
-  }
 })
 
-test('the package has what it was built to, its description and its licence, and depends on nothing', async () => {
+test('the TypeScript package has what it was built to, its description and its licence, and depends on nothing', async () => {
   const [built, others] = [
     /^dist\/.*\.(js|d\.ts)$/,
     packed.files.filter(path => !/^dist\/.*\.(js|d\.ts)$/.test(path)),
@@ -196,14 +194,15 @@ test('the package has what it was built to, its description and its licence, and
 })
 
 test.each(Object.keys(TSCONFIGS))(
-  'a strict program compiles, and what is misspelt does not: %s',
+  'a strict program that uses the TypeScript package compiles, and what is misspelt does not: %s',
   async name => {
     expect(await run(TSC, '-p', name)).toBe('')
   },
 )
 
-describe.each(NODES)('with Node %s', (_major, node) => {
-  test('the example of the history prints what the service answers', async () => {
+test.each(NODES)(
+  'the examples of the TypeScript client print what the services answer, and close the gap that a push shows, with Node %s',
+  async (_major, node) => {
     const { version } = await dataOf<{ version: string }>('dataset')
     const { cagr_pct } = await dataOf<{ cagr_pct: number }>('strategies/ash/stats?risk_pct=0.01')
     const data = await dataOf<{ t: string; ret: number }[]>(
@@ -216,15 +215,12 @@ describe.each(NODES)('with Node %s', (_major, node) => {
       `${data.at(-1)?.t} ${equity - 1}`,
       'not_found 404',
     ])
-  })
-
-  test('the example of the signals pulls the log, and closes the gap that a push shows', async () => {
     expect(linesOf(await run(node, 'out/run-signals.js', pushed))).toEqual([
       ...['1 alder long', '3 alder long', '4 alder long', 'pulled to 4'],
       ...['3 alder long', '4 alder long', 'received to 4'],
     ])
-  })
-})
+  },
+)
 
 /** The payload at a path of the history, as it is documented. */
 async function dataOf<Data>(path: string): Promise<Data> {

@@ -186,7 +186,7 @@ const TAMPERED: readonly [what: string, Tampering, path: () => string, RegExp][]
 ]
 
 test.each(TAMPERED)(
-  'verify-remote exits with 1 and names the fault if %s on the way is: %s',
+  'verify-remote exits with 1 and names the fault if the answer with %s is: %s',
   async (_what, tampering, path, message) => {
     started().proxy.tamper(asked => (asked === path() ? tampering : null))
     const { code, out, err } = await verify()

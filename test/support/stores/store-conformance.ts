@@ -1,5 +1,5 @@
 // What every object store does, wherever its bytes lie.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
@@ -12,132 +12,128 @@ const text = (read: Uint8Array | null): string | null =>
   read === null ? null : new TextDecoder().decode(read)
 
 /** The suite over one implementation; `open` opens an empty store. */
-export function describeConformance(name: string, open: () => ObjectStore | Promise<ObjectStore>): void {
-  describe(`the ${name} store`, () => {
-    test('reads back what was created, and null where there is nothing', async () => {
+export function testConformance(name: string, open: () => ObjectStore | Promise<ObjectStore>): void {
+  test(`the ${name} store reads back what was created, and null where there is nothing`, async () => {
+    const store = await open()
+    expect(await store.create('a/b.json', bytes('one'), HEADERS)).toBe(true)
+    expect(text(await store.read('a/b.json'))).toBe('one')
+    expect(await store.read('a/c.json')).toBeNull()
+  })
+
+  test(`the ${name} store describes an object as its bytes are, if it can`, async () => {
+    const { digest, create } = await open()
+    if (digest === undefined) return
+    for (const size of [0, 1, 2 ** 20, 2 ** 20 + 1]) {
+      await create(`of/${size}`, new Uint8Array(size).fill(7), HEADERS)
+      const expected = { bytes: size, sha256: sha256(new Uint8Array(size).fill(7)) }
+      expect(await digest(`of/${size}`)).toEqual(expected)
+    }
+    expect(await digest('of/none')).toBeNull()
+  })
+
+  test(`the ${name} store has what was created, whatever its bytes, until it is removed`, async () => {
+    const store = await open()
+    expect(await store.has('a/b')).toBe(false)
+    await store.create('a/b', new Uint8Array(0), HEADERS)
+    expect(await store.has('a/b')).toBe(true)
+    for (const other of ['a', 'a/c', 'a/bc']) expect(await store.has(other), other).toBe(false)
+    await store.remove('a/b')
+    expect(await store.has('a/b')).toBe(false)
+  })
+
+  test(`the ${name} store creates once: the second writer gets false and changes nothing`, async () => {
+    const store = await open()
+    await store.create('k', bytes('first'), HEADERS)
+    expect(await store.create('k', bytes('second'), HEADERS)).toBe(false)
+    expect(text(await store.read('k'))).toBe('first')
+  })
+
+  test(`the ${name} store lets exactly one of many racers create`, async () => {
+    const store = await open()
+    const racers = Array.from({ length: 20 }, (_, i) => store.create('race', bytes(`racer ${i}`), HEADERS))
+    const won = await Promise.all(racers)
+    expect(won.filter(Boolean)).toHaveLength(1)
+    expect(text(await store.read('race'))).toBe(`racer ${won.indexOf(true)}`)
+  })
+
+  test(`the ${name} store lets exactly one of many racers with the very same bytes create`, async () => {
+    const store = await open()
+    const won = await Promise.all(Array.from({ length: 20 }, () => store.create('k', bytes('x'), HEADERS)))
+    expect(won.filter(Boolean)).toHaveLength(1)
+  })
+
+  test(`the ${name} store replaces whole, whether or not there was something`, async () => {
+    const store = await open()
+    await store.replace('k', bytes('a long first text'), HEADERS)
+    await store.replace('k', bytes('short'), HEADERS)
+    expect(text(await store.read('k'))).toBe('short')
+  })
+
+  test(`the ${name} store shows a reader during replacements one of the texts, whole`, async () => {
+    const store = await open()
+    const texts = ['x'.repeat(100_000), 'y'.repeat(200_000)]
+    await store.replace('k', bytes(texts[0]!), HEADERS)
+    const write = async () => {
+      for (let i = 0; i < 20; i++) await store.replace('k', bytes(texts[i % 2]!), HEADERS)
+    }
+    const read = async () => {
+      for (let i = 0; i < 40; i++) expect(texts).toContain(text(await store.read('k')))
+    }
+    await Promise.all([write(), read()])
+  })
+
+  test(`the ${name} store lists keys below a prefix, ascending`, async () => {
+    const store = await open()
+    for (const key of ['v1/b/2', 'v1/a', 'v1/b/10', 'v2/a']) await store.create(key, bytes(key), HEADERS)
+    expect(await store.list('v1/')).toEqual(['v1/a', 'v1/b/10', 'v1/b/2'])
+    expect(await store.list('')).toEqual(['v1/a', 'v1/b/10', 'v1/b/2', 'v2/a'])
+    expect(await store.list('v3/')).toEqual([])
+  })
+
+  test(`the ${name} store lists folders, not beginnings of names`, async () => {
+    const store = await open()
+    for (const key of ['v1/a', 'v10/a', 'v1.private/a']) await store.create(key, bytes(key), HEADERS)
+    expect(await store.list('v1/')).toEqual(['v1/a'])
+  })
+
+  test(`the ${name} store removes, and removing what is not there is fine`, async () => {
+    const store = await open()
+    await store.create('k', bytes('x'), HEADERS)
+    await store.remove('k')
+    await store.remove('k')
+    expect(await store.read('k')).toBeNull()
+    expect(await store.create('k', bytes('again'), HEADERS)).toBe(true)
+  })
+
+  test(`the ${name} store keeps a copy: later changes of the buffer are not in the store`, async () => {
+    const store = await open()
+    const buffer = bytes('stable')
+    await store.create('k', buffer, HEADERS)
+    buffer.fill(0)
+    expect(text(await store.read('k'))).toBe('stable')
+  })
+
+  test(`the ${name} store has empty objects`, async () => {
+    const store = await open()
+    await store.create('empty', new Uint8Array(0), HEADERS)
+    expect(text(await store.read('empty'))).toBe('')
+  })
+
+  test.each(['', '/a', 'a/', 'a//b', '..', 'a/../b', '.hidden', 'a b', 'ä', 'a\\b', 'x'.repeat(513)])(
+    `the ${name} store refuses the key %j`,
+    async key => {
       const store = await open()
-      expect(await store.create('a/b.json', bytes('one'), HEADERS)).toBe(true)
-      expect(text(await store.read('a/b.json'))).toBe('one')
-      expect(await store.read('a/c.json')).toBeNull()
-    })
+      await expect(async () => store.create(key, bytes('x'), HEADERS)).rejects.toThrow('not a key')
+      await expect(async () => store.read(key)).rejects.toThrow('not a key')
+      await expect(async () => store.has(key)).rejects.toThrow('not a key')
+    },
+  )
 
-    test('describes an object as its bytes are, if it can', async () => {
-      const { digest, create } = await open()
-      if (digest === undefined) return
-      for (const size of [0, 1, 2 ** 20, 2 ** 20 + 1]) {
-        await create(`of/${size}`, new Uint8Array(size).fill(7), HEADERS)
-        const expected = { bytes: size, sha256: sha256(new Uint8Array(size).fill(7)) }
-        expect(await digest(`of/${size}`)).toEqual(expected)
-      }
-      expect(await digest('of/none')).toBeNull()
-    })
-
-    test('has what was created, whatever its bytes, until it is removed', async () => {
-      const store = await open()
-      expect(await store.has('a/b')).toBe(false)
-      await store.create('a/b', new Uint8Array(0), HEADERS)
-      expect(await store.has('a/b')).toBe(true)
-      for (const other of ['a', 'a/c', 'a/bc']) expect(await store.has(other), other).toBe(false)
-      await store.remove('a/b')
-      expect(await store.has('a/b')).toBe(false)
-    })
-
-    test('creates once: the second writer gets false and changes nothing', async () => {
-      const store = await open()
-      await store.create('k', bytes('first'), HEADERS)
-      expect(await store.create('k', bytes('second'), HEADERS)).toBe(false)
-      expect(text(await store.read('k'))).toBe('first')
-    })
-
-    test('of many racers exactly one creates', async () => {
-      const store = await open()
-      const racers = Array.from({ length: 20 }, (_, i) => store.create('race', bytes(`racer ${i}`), HEADERS))
-      const won = await Promise.all(racers)
-      expect(won.filter(Boolean)).toHaveLength(1)
-      expect(text(await store.read('race'))).toBe(`racer ${won.indexOf(true)}`)
-    })
-
-    test('of many racers with the very same bytes exactly one creates', async () => {
-      const store = await open()
-      const won = await Promise.all(Array.from({ length: 20 }, () => store.create('k', bytes('x'), HEADERS)))
-      expect(won.filter(Boolean)).toHaveLength(1)
-    })
-
-    test('replaces whole, whether or not there was something', async () => {
-      const store = await open()
-      await store.replace('k', bytes('a long first text'), HEADERS)
-      await store.replace('k', bytes('short'), HEADERS)
-      expect(text(await store.read('k'))).toBe('short')
-    })
-
-    test('a reader during replacements sees one of the texts, whole', async () => {
-      const store = await open()
-      const texts = ['x'.repeat(100_000), 'y'.repeat(200_000)]
-      await store.replace('k', bytes(texts[0]!), HEADERS)
-      const write = async () => {
-        for (let i = 0; i < 20; i++) await store.replace('k', bytes(texts[i % 2]!), HEADERS)
-      }
-      const read = async () => {
-        for (let i = 0; i < 40; i++) expect(texts).toContain(text(await store.read('k')))
-      }
-      await Promise.all([write(), read()])
-    })
-
-    test('lists keys below a prefix, ascending', async () => {
-      const store = await open()
-      for (const key of ['v1/b/2', 'v1/a', 'v1/b/10', 'v2/a']) await store.create(key, bytes(key), HEADERS)
-      expect(await store.list('v1/')).toEqual(['v1/a', 'v1/b/10', 'v1/b/2'])
-      expect(await store.list('')).toEqual(['v1/a', 'v1/b/10', 'v1/b/2', 'v2/a'])
-      expect(await store.list('v3/')).toEqual([])
-    })
-
-    test('lists folders, not beginnings of names', async () => {
-      const store = await open()
-      for (const key of ['v1/a', 'v10/a', 'v1.private/a']) await store.create(key, bytes(key), HEADERS)
-      expect(await store.list('v1/')).toEqual(['v1/a'])
-    })
-
-    test('removes, and removing what is not there is fine', async () => {
-      const store = await open()
-      await store.create('k', bytes('x'), HEADERS)
-      await store.remove('k')
-      await store.remove('k')
-      expect(await store.read('k')).toBeNull()
-      expect(await store.create('k', bytes('again'), HEADERS)).toBe(true)
-    })
-
-    test('keeps a copy: later changes of the buffer are not in the store', async () => {
-      const store = await open()
-      const buffer = bytes('stable')
-      await store.create('k', buffer, HEADERS)
-      buffer.fill(0)
-      expect(text(await store.read('k'))).toBe('stable')
-    })
-
-    test('empty objects exist', async () => {
-      const store = await open()
-      await store.create('empty', new Uint8Array(0), HEADERS)
-      expect(text(await store.read('empty'))).toBe('')
-    })
-
-    test.each(['', '/a', 'a/', 'a//b', '..', 'a/../b', '.hidden', 'a b', 'ä', 'a\\b', 'x'.repeat(513)])(
-      'refuses the key %j',
-      async key => {
-        const store = await open()
-        await expect(async () => store.create(key, bytes('x'), HEADERS)).rejects.toThrow('not a key')
-        await expect(async () => store.read(key)).rejects.toThrow('not a key')
-        await expect(async () => store.has(key)).rejects.toThrow('not a key')
-      },
-    )
-
-    test('writing once is fine with the same bytes and refuses others', async () => {
-      const store = await open()
-      await writeOnce(store, 'k', bytes('published'), HEADERS)
-      await writeOnce(store, 'k', bytes('published'), HEADERS)
-      await expect(writeOnce(store, 'k', bytes('changed'), HEADERS)).rejects.toThrow(
-        'exists with other bytes',
-      )
-      expect(text(await store.read('k'))).toBe('published')
-    })
+  test(`the ${name} store takes the same bytes again when they are written once, and refuses others`, async () => {
+    const store = await open()
+    await writeOnce(store, 'k', bytes('published'), HEADERS)
+    await writeOnce(store, 'k', bytes('published'), HEADERS)
+    await expect(writeOnce(store, 'k', bytes('changed'), HEADERS)).rejects.toThrow('exists with other bytes')
+    expect(text(await store.read('k'))).toBe('published')
   })
 }
