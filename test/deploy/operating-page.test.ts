@@ -1,7 +1,7 @@
 // docs/operating.md against the program: its commands and files exist, and every failure has its row.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { VARIABLE_NAMES } from '#cli/environment.ts'
@@ -9,66 +9,63 @@ import { EXIT } from '#cli/exit.ts'
 import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
 import { dataSchema } from '#core/contract/route.ts'
 import { ALERT_KINDS } from '#signals/alerts.ts'
-import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
-import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
+import { run } from '../cli/made-up.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { expectCommand } from './known-command.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-describe('docs/operating.md', () => {
-  const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
-  const blocks = (language: string) =>
-    [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))]
-      .map(match => match[1]!)
-      .join('')
+const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+const blocks = (language: string) =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!).join('')
 
-  test('is true where it can be tried: its first block publishes, and finds everything as published', async () => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, {
-      'bin/highwater': `#!/bin/sh\nexec "${process.execPath}" "${LAUNCHER}" "$@"\n`,
-    })
-    const script = `chmod +x bin/highwater; PATH="$PWD/bin:$PATH"; set -e\n${blocks('sh')}`
-    const { code, stdout } = await startProcess('sh', ['-c', script], { cwd: folder }).ended
-    expect([code, stdout]).toEqual([0, expect.stringContaining('night done: ')])
-    expect(stdout).toMatch(/all as published\n$/)
-  })
-
-  /** The first cells below a heading that begin with a name in code, each name by itself. */
-  const rowsBelow = (heading: string): string[] => {
-    const [, below = ''] = page.split(`\n### ${heading}\n`)
-    const [section = ''] = below.split(/^#/m)
-    return [...section.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell = '']) =>
-      [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
-    )
+test('the first commands of docs/operating.md publish a book, and find everything as published', async () => {
+  const cwd = await temporaryFolder()
+  const lines = blocks('sh')
+    .replaceAll('$PWD', cwd)
+    .matchAll(/^highwater (.+)$/gm)
+  let printed = ''
+  for (const [, line = ''] of lines) {
+    const words = [...line.matchAll(/"(.*?)"|'(.*?)'|(\S+)/g)].map(([, ...texts]) => texts.join(''))
+    const env = { PATH: process.env.PATH, BUILD_EFFORT: 'quick' }
+    const { code, out } = await run(words, { cwd, env, now: () => Date.now() })
+    expect([line, code]).toEqual([line, 0])
+    printed += out
   }
+  expect(printed).toContain('night done: ')
+  expect(printed).toMatch(/all as published\n$/)
+})
 
-  test('says of every alert what it means and what to do', () => {
-    expect(rowsBelow('An alert came').toSorted()).toEqual([...ALERT_KINDS].toSorted())
-  })
+/** The first cells below a heading that begin with a name in code, each name by itself. */
+const rowsBelow = (heading: string): string[] => {
+  const [, below = ''] = page.split(`\n### ${heading}\n`)
+  const [section = ''] = below.split(/^#/m)
+  return [...section.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  )
+}
 
-  test('says so of every exit code of a night, and of every check of either service', () => {
-    expect(rowsBelow('A night failed').slice(0, 3)).toEqual(Object.values(EXIT).map(String))
-    const ofSignals = dataSchema(SIGNALS_ROUTES.find(({ id }) => id === 'readyz')!)
-    const { checks } = z
-      .object({ checks: z.record(z.string(), z.boolean()) })
-      .parse(ofSignals.parse({ ready: true, checks: { redis: true, log: true } }))
-    expect(rowsBelow('A service is not ready')).toEqual([...READINESS_CHECKS, ...Object.keys(checks)])
-  })
+test('docs/operating.md says of every alert, exit code of a night and readiness check what it means', () => {
+  expect(rowsBelow('An alert came').toSorted()).toEqual([...ALERT_KINDS].toSorted())
+  expect(rowsBelow('A night failed').slice(0, 3)).toEqual(Object.values(EXIT).map(String))
+  const ofSignals = dataSchema(SIGNALS_ROUTES.find(({ id }) => id === 'readyz')!)
+  const { checks } = z
+    .object({ checks: z.record(z.string(), z.boolean()) })
+    .parse(ofSignals.parse({ ready: true, checks: { redis: true, log: true } }))
+  expect(rowsBelow('A service is not ready')).toEqual([...READINESS_CHECKS, ...Object.keys(checks)])
+})
 
-  test('installs files that there are, and calls commands that there are', async () => {
-    const script = blocks('bash')
-    const files = [...script.matchAll(/\/opt\/highwater\/((?:deploy|cli)\/[\w./-]+)/g)].map(
-      match => match[1]!,
-    )
-    expect(files.length).toBeGreaterThan(4)
-    for (const file of files) expect(existsSync(join(ROOT, file)), file).toBe(true)
-    for (const [, line = ''] of script.matchAll(/(?:^|-- )highwater (.+)$/gm))
-      await expectCommand(line.split(' '))
-    const compose = readFileSync(join(ROOT, 'deploy/docker/compose.yaml'), 'utf8')
-    const ofCompose = [...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name)
-    for (const name of page.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? [])
-      expect([...VARIABLE_NAMES, ...ofCompose]).toContain(name)
-  })
+test('docs/operating.md installs files that exist, and names only commands and variables of the program', async () => {
+  const script = blocks('bash')
+  const files = [...script.matchAll(/\/opt\/highwater\/((?:deploy|cli)\/[\w./-]+)/g)].map(match => match[1]!)
+  expect(files.length).toBeGreaterThan(4)
+  for (const file of files) expect(existsSync(join(ROOT, file)), file).toBe(true)
+  for (const [, line = ''] of script.matchAll(/(?:^|-- )highwater (.+)$/gm))
+    await expectCommand(line.split(' '))
+  const compose = readFileSync(join(ROOT, 'deploy/docker/compose.yaml'), 'utf8')
+  const ofCompose = [...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name)
+  for (const name of page.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? [])
+    expect([...VARIABLE_NAMES, ...ofCompose]).toContain(name)
 })
 
 /** Command lines of a page: in code type, or a line of a block. */

@@ -1,7 +1,7 @@
 // CDN_PURGE_COMMAND: the ones in docs/cdn.md, run with stand-ins for the programs that they call, and what becomes of one.
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { followPointer } from '#cli/follow-pointer.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
@@ -16,11 +16,11 @@ const DOCS = join(import.meta.dirname, '../../docs/cdn.md')
 const OTHER_VERSION = '2025-02-25T00:15:00Z'
 
 /** The program of each command, and arguments that follow one another among those that it gets. */
-const EXPECTED: readonly (readonly [tool: string, ...args: string[]])[] = [
-  ['curl', '-X', 'PURGE', '-H', 'xkey: v-20250225T001500Z'],
-  ['aws', '--distribution-id', 'the-id', '--paths', '#v-20250225T001500Z'],
-  ['curl', '--json', '{"tags":["v-20250225T001500Z"]}'],
-  ['curl', '-H', 'Surrogate-Key: v-20250225T001500Z'],
+const EXPECTED: readonly (readonly [cdn: string, tool: string, ...args: string[]])[] = [
+  ['Varnish', 'curl', '-X', 'PURGE', '-H', 'xkey: v-20250225T001500Z'],
+  ['CloudFront', 'aws', '--distribution-id', 'the-id', '--paths', '#v-20250225T001500Z'],
+  ['Cloudflare', 'curl', '--json', '{"tags":["v-20250225T001500Z"]}'],
+  ['Fastly', 'curl', '-H', 'Surrogate-Key: v-20250225T001500Z'],
 ]
 
 const commands = [...(await readFile(DOCS, 'utf8')).matchAll(/^CDN_PURGE_COMMAND='(.*)'$/gm)].map(
@@ -47,13 +47,13 @@ async function follow(storeUrl: string, env: NodeJS.ProcessEnv) {
   return { notes: err(), pauses }
 }
 
-test('each of four CDNs has a command', () => {
+test('docs/cdn.md has a purge command for each of four CDNs', () => {
   expect(commands.length).toBe(EXPECTED.length)
 })
 
-test.each(EXPECTED.map((expected, i) => [commands[i] ?? '', expected] as const))(
-  '%s calls its program with the tag of the version before',
-  async (command, [tool, ...args]) => {
+test.each(EXPECTED.map(([cdn, ...called], i) => [cdn, commands[i] ?? '', called] as const))(
+  'the purge command of %s calls its program with the tag of the version before',
+  async (_cdn, command, [tool, ...args]) => {
     const { url } = await movedStore()
     const folder = await temporaryFolder()
     const called = join(folder, 'called')
@@ -76,27 +76,25 @@ test.each(EXPECTED.map((expected, i) => [commands[i] ?? '', expected] as const))
   },
 )
 
-describe('the purge after a publication', () => {
-  test('waits until every tier has looked at the pointer', async () => {
-    const { url } = await movedStore()
-    expect((await follow(url, { CDN_PURGE_COMMAND: 'true' })).pauses).toEqual([6_000])
-  })
+test('the purge after a publication waits until every tier has looked at the pointer', async () => {
+  const { url } = await movedStore()
+  expect((await follow(url, { CDN_PURGE_COMMAND: 'true' })).pauses).toEqual([6_000])
+})
 
-  test('that fails is a warning, without the command and without what it printed', async () => {
-    const { url } = await movedStore()
-    const command = 'echo token-in-output >&2; : token-in-command; exit 7'
-    expect((await follow(url, { CDN_PURGE_COMMAND: command })).notes).toBe(
-      'warning: caches may serve an older version for two minutes: CDN_PURGE_COMMAND ended with 7; run it by hand to see ' +
-        'its output\n',
-    )
-  })
+test('a purge that fails is a warning, without the command and without what it printed', async () => {
+  const { url } = await movedStore()
+  const command = 'echo token-in-output >&2; : token-in-command; exit 7'
+  expect((await follow(url, { CDN_PURGE_COMMAND: command })).notes).toBe(
+    'warning: caches may serve an older version for two minutes: CDN_PURGE_COMMAND ended with 7; run it by hand to see ' +
+      'its output\n',
+  )
+})
 
-  test('is left out without a command, after the first version, and after a refresh', async () => {
-    const { url, store, sha256 } = await movedStore()
-    expect((await follow(url, {})).notes).toBe('')
-    const { url: first } = await copyStores(inject('tinyStore'))
-    expect((await follow(first, { CDN_PURGE_COMMAND: 'false' })).notes).toBe('')
-    await pointAt(store, TINY_VERSION, sha256)
-    expect((await follow(url, { CDN_PURGE_COMMAND: 'false' })).notes).toBe('')
-  })
+test('nothing is purged without a command, after the first version, and after a refresh', async () => {
+  const { url, store, sha256 } = await movedStore()
+  expect((await follow(url, {})).notes).toBe('')
+  const first = inject('tinyStore').url
+  expect((await follow(first, { CDN_PURGE_COMMAND: 'false' })).notes).toBe('')
+  await pointAt(store, TINY_VERSION, sha256)
+  expect((await follow(url, { CDN_PURGE_COMMAND: 'false' })).notes).toBe('')
 })

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { sha256 } from '#storage/digest.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 
@@ -27,55 +27,51 @@ const control = ({ name, source, depends }: Package): string =>
     ...(depends === undefined ? [] : [`Depends: ${depends}`]),
   ].join('\n')
 
-/** An archive with the packages, and a machine that has some of them; its environment. */
-async function openMachine(folder: string, installed: readonly string[]): Promise<NodeJS.ProcessEnv> {
-  const index = await Promise.all(PACKAGES.map(each => packUp(folder, each)))
+let archive: string
+beforeAll(async () => {
+  archive = await temporaryFolder()
+  const index = await Promise.all(PACKAGES.map(packUp))
+  await writeFiles(archive, { Packages: index.join('\n') })
+})
+
+/** Puts a package with one file into the archive; its entry in the index. */
+async function packUp(each: Package): Promise<string> {
+  const name = `${each.name}_1.0_all.deb`
+  const root = join(await temporaryFolder(), each.name)
+  await writeFiles(root, { 'DEBIAN/control': `${control(each)}\n`, [`usr/lib/${each.name}`]: each.name })
+  await run('dpkg-deb', ['--root-owner-group', '--build', root, join(archive, name)])
+  const bytes = await readFile(join(archive, name))
+  return `${control(each)}\nFilename: ./${name}\nSize: ${bytes.length}\nSHA256: ${sha256(bytes)}\n`
+}
+
+/** Unpacks the server on a machine that has some of the packages; the names of those that were unpacked. */
+async function unpackOn(installed: readonly string[]): Promise<string[]> {
+  const folder = await temporaryFolder()
   const status = PACKAGES.filter(({ name }) => installed.includes(name)).map(
     each => `${control(each)}\nStatus: install ok installed\n`,
   )
   for (const part of ['dpkg/updates', 'dpkg/info', 'lists/partial', 'cache/archives/partial'])
     await mkdir(join(folder, part), { recursive: true })
-  const [apt, admin] = [join(folder, 'apt.conf'), join(folder, 'dpkg')]
+  const [apt, admin, target] = [join(folder, 'apt.conf'), join(folder, 'dpkg'), join(folder, 'servers/flood')]
   await writeFiles(folder, {
-    'archive/Packages': index.join('\n'),
     'dpkg/status': status.join('\n'),
-    'etc/sources.list': `deb [trusted=yes] file:${folder}/archive ./\n`,
+    'etc/sources.list': `deb [trusted=yes] file:${archive} ./\n`,
     'apt.conf': `
       Dir::State::lists "${folder}/lists"; Dir::State::status "${admin}/status";
       Dir::Cache "${folder}/cache"; Dir::Etc "${folder}/etc"; APT::Sandbox::User "root";`,
   })
-  return { ...process.env, APT_CONFIG: apt, DPKG_ADMINDIR: admin }
+  await run(SCRIPT, [target, 'flood-server'], {
+    env: { ...process.env, APT_CONFIG: apt, DPKG_ADMINDIR: admin },
+  })
+  return PACKAGES.map(({ name }) => name).filter(name => existsSync(join(target, 'usr/lib', name)))
 }
 
-/** Puts a package with one file into the archive; its entry in the index. */
-async function packUp(folder: string, each: Package): Promise<string> {
-  const name = `${each.name}_1.0_all.deb`
-  const root = join(folder, each.name)
-  await writeFiles(root, { 'DEBIAN/control': `${control(each)}\n`, [`usr/lib/${each.name}`]: each.name })
-  await mkdir(join(folder, 'archive'), { recursive: true })
-  await run('dpkg-deb', ['--root-owner-group', '--build', root, join(folder, 'archive', name)])
-  const bytes = await readFile(join(folder, 'archive', name))
-  return `${control(each)}\nFilename: ./${name}\nSize: ${bytes.length}\nSHA256: ${sha256(bytes)}\n`
-}
+test('a server is unpacked with its dependencies on a machine that has none of them', async () => {
+  expect(await unpackOn([])).toEqual(['flood-server', 'flood-plugins', 'libdam1'])
+})
 
-describe('unpacking the packages of a server', () => {
-  const unpack = async (installed: readonly string[]): Promise<string[]> => {
-    const folder = await temporaryFolder()
-    const env = await openMachine(folder, installed)
-    const target = join(folder, 'servers/flood')
-    await run(SCRIPT, [target, 'flood-server'], { env })
-    return PACKAGES.map(({ name }) => name).filter(name => existsSync(join(target, 'usr/lib', name)))
-  }
-
-  test('unpacks a server and its dependencies on a machine that has none of them', async () => {
-    expect(await unpack([])).toEqual(['flood-server', 'flood-plugins', 'libdam1'])
-  })
-
-  test('unpacks what the machine has of the same source too, and leaves out other packages that it has', async () => {
-    expect(await unpack(['flood-plugins', 'libdam1'])).toEqual(['flood-server', 'flood-plugins'])
-    expect(await unpack(['flood-server', 'flood-plugins', 'libdam1'])).toEqual([
-      'flood-server',
-      'flood-plugins',
-    ])
-  })
+test('packages of the same source are unpacked even if the machine has them, and others that it has are left out', async () => {
+  const ofSource = ['flood-server', 'flood-plugins']
+  expect(await unpackOn(['flood-plugins', 'libdam1'])).toEqual(ofSource)
+  expect(await unpackOn(['flood-server', 'flood-plugins', 'libdam1'])).toEqual(ofSource)
 })
