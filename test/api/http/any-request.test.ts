@@ -8,8 +8,7 @@ import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { createTestApp, openHistoryApp } from '../../support/history/history-app.ts'
 import { anyRequest, type Document, openApi } from '../../support/http/any-request.ts'
-import { type Ask, holdToDocument } from '../../support/http/hold-to-document.ts'
-import { askIn, askOver } from '../../support/http/ways-to-ask.ts'
+import { type Ask, askIn, askOver, holdToDocument } from '../../support/http/hold-to-document.ts'
 import { SIDS } from '../history/paths.ts'
 
 const KNOWN = {

@@ -1,5 +1,7 @@
 // Checks every answer against the OpenAPI document that its service publishes.
+import type { Pool } from 'undici'
 import { z } from 'zod'
+import type { App } from '../../api/history/answers.ts'
 import type { Asked, Document, Operation } from './any-request.ts'
 
 export type Answer = {
@@ -10,6 +12,33 @@ export type Answer = {
 
 /** Asks a service, in process or over a wire. */
 export type Ask = (method: string, address: string, body?: string | null) => Promise<Answer>
+
+type Headers = Readonly<Record<string, string>>
+
+/** Asks an app. */
+export const askIn =
+  (app: App, headers: Headers = {}): Ask =>
+  async (method, address, body = null) => {
+    const response = await app.request(`http://localhost${address}`, { method, headers, body })
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: Buffer.from(await response.arrayBuffer()),
+    }
+  }
+
+/** Asks a server; the address is sent as it is. */
+export const askOver =
+  (pool: Pool, headers: Headers = {}): Ask =>
+  async (method, address, body = null) => {
+    const answer = await pool.request({ method, path: address, headers, body })
+    const received = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
+    return {
+      status: answer.statusCode,
+      headers: Object.fromEntries(received),
+      body: Buffer.from(await answer.body.arrayBuffer()),
+    }
+  }
 
 /** What is wrong with the answers to a request; nothing where they are as the document has them. */
 export type Hold = (asked: Asked) => Promise<readonly string[]>
