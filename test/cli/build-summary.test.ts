@@ -66,14 +66,14 @@ test('the summary for people has the strategies, their years, the artifacts and 
   )
 })
 
-test('a name as long as an id may be stays apart from its figures', () => {
+test('a strategy id of the greatest length stays apart from its figures in the summary', () => {
   const long = 'x'.repeat(64)
   const [ash] = SUMMARY.strategies
   const text = printed({ ...SUMMARY, strategies: [{ ...ash!, id: long }] })
   expect(text).toContain(`${long}        dual  `)
 })
 
-test('a program is printed in one line, if the book has one', () => {
+test('the summary prints a program in one line, if the book has one', () => {
   const program = {
     alias: 'accumulation',
     deployment_state: 'accumulating' as const,

@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Runtime } from '#cli/runtime.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
@@ -57,125 +57,123 @@ const summarySchema = z.object({
   timings_ms: z.record(z.string(), z.number()),
 })
 
-describe('build', () => {
-  test('publishes, prints a table for people or one JSON document for a program, and never takes time back', async () => {
-    const { folder, build, served } = await aBook()
-    const people = await build()
-    expect([people.code, people.err]).toEqual([0, ''])
-    expect(people.out).toMatch(/^published 2024-01-15T06:00:00Z {3}2024-01-01 to 2024-01-14\n/)
-    expect(people.out).toMatch(/^ash +single +14 +1 +3\.00 /m)
-    expect(await served()).toBe('2024-01-15T06:00:00Z')
+test('a build prints a table for people or one JSON document for a program, and refuses a version older than the served one', async () => {
+  const { folder, build, served } = await aBook()
+  const people = await build()
+  expect([people.code, people.err]).toEqual([0, ''])
+  expect(people.out).toMatch(/^published 2024-01-15T06:00:00Z {3}2024-01-01 to 2024-01-14\n/)
+  expect(people.out).toMatch(/^ash +single +14 +1 +3\.00 /m)
+  expect(await served()).toBe('2024-01-15T06:00:00Z')
 
-    const program = await build('--json', '--version', '2024-01-16T00:15:00Z', '--effort', 'quick')
-    expect([program.code, program.err]).toEqual([0, ''])
-    expect(program.out).toMatch(/^\{.*\}\n$/)
-    const summary = summarySchema.parse(JSON.parse(program.out))
-    expect(summary).toMatchObject({
-      version: '2024-01-16T00:15:00Z',
-      window: { from: '2024-01-01', to: '2024-01-14' },
-      strategies: [{ id: 'ash', verification_state: 'single_verified', trades: 1 }],
-      timings_ms: { read: 0, compute: 0, publish: 0 },
-    })
-    expect((await readdir(folder)).sort()).toEqual(['book', 'store', 'store.private'])
-
-    const older = await build('--version', '2024-01-15T23:59:59Z')
-    expect(older).toEqual({
-      code: 1,
-      out: '',
-      err:
-        'highwater: the version 2024-01-15T23:59:59Z is older than the served version 2024-01-16T00:15:00Z: use a ' +
-        'later --version\n',
-    })
-    expect(await served()).toBe('2024-01-16T00:15:00Z')
+  const program = await build('--json', '--version', '2024-01-16T00:15:00Z', '--effort', 'quick')
+  expect([program.code, program.err]).toEqual([0, ''])
+  expect(program.out).toMatch(/^\{.*\}\n$/)
+  const summary = summarySchema.parse(JSON.parse(program.out))
+  expect(summary).toMatchObject({
+    version: '2024-01-16T00:15:00Z',
+    window: { from: '2024-01-01', to: '2024-01-14' },
+    strategies: [{ id: 'ash', verification_state: 'single_verified', trades: 1 }],
+    timings_ms: { read: 0, compute: 0, publish: 0 },
   })
+  expect((await readdir(folder)).sort()).toEqual(['book', 'store', 'store.private'])
 
-  test('of a book with problems exits 1, reports all of them on stderr, prints nothing and publishes nothing', async () => {
-    const { build, served } = await aBook({
-      'catalogue.yaml': catalogue([aLedger('ash'), reported('yew')], {}, '24h'),
-      'bars/BTCUSDT-PERP/1d.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1'),
-      'returns/yew.csv': csv('t,ret', '2024-01-01,NaN'),
-    })
-    for (const more of [[], ['--json']]) {
-      const { code, out, err } = await build(...more)
-      expect([code, out]).toEqual([1, ''])
-      expect(err).toMatch(
-        /^the book in .* has 2 problems:\n {2}bars\/BTCUSDT-PERP\/1d\.csv:2: h: expected .*\n/m,
-      )
-      expect(err).toMatch(/\n {2}returns\/yew\.csv:2: ret: expected .*\n$/)
-    }
-    expect(await served()).toBeNull()
+  const older = await build('--version', '2024-01-15T23:59:59Z')
+  expect(older).toEqual({
+    code: 1,
+    out: '',
+    err:
+      'highwater: the version 2024-01-15T23:59:59Z is older than the served version 2024-01-16T00:15:00Z: use a ' +
+      'later --version\n',
   })
+  expect(await served()).toBe('2024-01-16T00:15:00Z')
+})
 
-  test('of bars that have grown stale exits 1 and names both ways out', async () => {
-    const { folder, served } = await aBook()
-    const store = pathToFileURL(join(folder, 'store')).href
-    const nextWeek = { cwd: folder, now: () => Date.parse('2024-01-22T06:00:00Z') }
-    const { code, err } = await run(['build', '--book', 'book', '--store', store], nextWeek)
-    expect(code).toBe(1)
-    expect(err).toMatch(/the newest bar ends at 2024-01-15T00:00:00Z, .* --as-of DATE, .* --allow-stale\n/)
-    expect(err).toMatch(/the newest payment is of 2024-01-14T00:00:00Z, .* --as-of DATE, .* --allow-stale\n$/)
-    expect(await served()).toBeNull()
+test('a build of a book with problems exits 1, reports all of them on stderr, prints nothing and publishes nothing', async () => {
+  const { build, served } = await aBook({
+    'catalogue.yaml': catalogue([aLedger('ash'), reported('yew')], {}, '24h'),
+    'bars/BTCUSDT-PERP/1d.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1'),
+    'returns/yew.csv': csv('t,ret', '2024-01-01,NaN'),
   })
+  for (const more of [[], ['--json']]) {
+    const { code, out, err } = await build(...more)
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(
+      /^the book in .* has 2 problems:\n {2}bars\/BTCUSDT-PERP\/1d\.csv:2: h: expected .*\n/m,
+    )
+    expect(err).toMatch(/\n {2}returns\/yew\.csv:2: ret: expected .*\n$/)
+  }
+  expect(await served()).toBeNull()
+})
 
-  test('of a book that is not there makes no folder for the stores', async () => {
-    const { folder, storeUrl } = await aBook()
-    const { code, err } = await run(['build', '--book', 'nope', '--store', storeUrl], { cwd: folder })
-    expect([code, err]).toEqual([1, expect.stringContaining('nope')])
+test('a build of bars that have grown stale exits 1 and names both ways out', async () => {
+  const { folder, served } = await aBook()
+  const store = pathToFileURL(join(folder, 'store')).href
+  const nextWeek = { cwd: folder, now: () => Date.parse('2024-01-22T06:00:00Z') }
+  const { code, err } = await run(['build', '--book', 'book', '--store', store], nextWeek)
+  expect(code).toBe(1)
+  expect(err).toMatch(/the newest bar ends at 2024-01-15T00:00:00Z, .* --as-of DATE, .* --allow-stale\n/)
+  expect(err).toMatch(/the newest payment is of 2024-01-14T00:00:00Z, .* --as-of DATE, .* --allow-stale\n$/)
+  expect(await served()).toBeNull()
+})
+
+test('a build of a book that does not exist makes no folder for the stores', async () => {
+  const { folder, storeUrl } = await aBook()
+  const { code, err } = await run(['build', '--book', 'nope', '--store', storeUrl], { cwd: folder })
+  expect([code, err]).toEqual([1, expect.stringContaining('nope')])
+  expect(await readdir(folder)).toEqual(['book'])
+})
+
+test.each(['', '/', '/private', '/../store', '/..'])(
+  'a build refuses a private store that a web server of the public one would serve: the same with %j',
+  async below => {
+    const { folder, storeUrl, build } = await aBook()
+    const { code, err } = await build('--private-store', `${storeUrl}${below}`)
+    expect([code, err]).toEqual([1, expect.stringContaining('overlap, so private files would be served')])
     expect(await readdir(folder)).toEqual(['book'])
+  },
+)
+
+test('a build that published exits 0 if only the lock cannot be released, and warns of it', async () => {
+  const { folder, buildIn, served } = await aBook()
+  // The stopwatch is read after every step: this one breaks the lock as soon as the pointer has moved.
+  const elapsed = () => {
+    if (existsSync(join(folder, 'store', CURRENT_KEY))) breakLock(join(folder, 'store'))
+    return 0
+  }
+  const { code, out, err } = await buildIn({ elapsed })
+  expect([code, out]).toEqual([0, expect.stringContaining('published 2024-01-15T06:00:00Z')])
+  expect(err).toMatch(/^warning: the lock was not released; .*: cannot replace file:.*\n$/)
+  expect(await served()).toBe('2024-01-15T06:00:00Z')
+})
+
+test('a build that failed reports why, also if the lock cannot be released', async () => {
+  const { folder, buildIn } = await aBook({
+    'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')], {}, '24h'),
+    'strategies/oak.ts': moduleText('oak', { body: `onBar: () => { throw new Error('not today') }` }),
   })
+  // The clock is read once more when the lock is taken, and before anything is computed.
+  const now = () => {
+    if (existsSync(join(folder, 'store/lock'))) breakLock(join(folder, 'store'))
+    return NOW_MS
+  }
+  const { code, err } = await buildIn({ now })
+  expect(code).toBe(1)
+  expect(err).toMatch(/^warning: the lock was not released/)
+  expect(err).toMatch(/\n {2}strategies\/oak\.ts.*not today/)
+})
 
-  test.each(['', '/', '/private', '/../store', '/..'])(
-    'refuses a private store that a web server of the public one would serve: the same with %j',
-    async below => {
-      const { folder, storeUrl, build } = await aBook()
-      const { code, err } = await build('--private-store', `${storeUrl}${below}`)
-      expect([code, err]).toEqual([1, expect.stringContaining('overlap, so private files would be served')])
-      expect(await readdir(folder)).toEqual(['book'])
-    },
-  )
+test.each(['/var/lib', 'ftp://host/x', 'file://host/x'])(
+  'a build refuses the store %s with the form it must have',
+  async url => {
+    const { code, err } = await run(['build', '--book', 'x', '--store', url])
+    expect(code).toBe(2)
+    expect(err).toContain(
+      `argument '${url}' is invalid. not a store: ${JSON.stringify(url)}; expected file:///`,
+    )
+  },
+)
 
-  test('that published exits 0 where only the lock cannot be given back, and says so', async () => {
-    const { folder, buildIn, served } = await aBook()
-    // The stopwatch is read after every step: this one breaks the lock as soon as the pointer has moved.
-    const elapsed = () => {
-      if (existsSync(join(folder, 'store', CURRENT_KEY))) breakLock(join(folder, 'store'))
-      return 0
-    }
-    const { code, out, err } = await buildIn({ elapsed })
-    expect([code, out]).toEqual([0, expect.stringContaining('published 2024-01-15T06:00:00Z')])
-    expect(err).toMatch(/^warning: the lock was not released; .*: cannot replace file:.*\n$/)
-    expect(await served()).toBe('2024-01-15T06:00:00Z')
-  })
-
-  test('that failed reports why, also if the lock cannot be released', async () => {
-    const { folder, buildIn } = await aBook({
-      'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')], {}, '24h'),
-      'strategies/oak.ts': moduleText('oak', { body: `onBar: () => { throw new Error('not today') }` }),
-    })
-    // The clock is read once more when the lock is taken, and before anything is computed.
-    const now = () => {
-      if (existsSync(join(folder, 'store/lock'))) breakLock(join(folder, 'store'))
-      return NOW_MS
-    }
-    const { code, err } = await buildIn({ now })
-    expect(code).toBe(1)
-    expect(err).toMatch(/^warning: the lock was not released/)
-    expect(err).toMatch(/\n {2}strategies\/oak\.ts.*not today/)
-  })
-
-  test.each(['/var/lib', 'ftp://host/x', 'file://host/x'])(
-    'refuses the store %s with the form it has to have',
-    async url => {
-      const { code, err } = await run(['build', '--book', 'x', '--store', url])
-      expect(code).toBe(2)
-      expect(err).toContain(
-        `argument '${url}' is invalid. not a store: ${JSON.stringify(url)}; expected file:///`,
-      )
-    },
-  )
-
-  test('takes one thread a core, and no more than it has use for on a very large machine', async () => {
-    const { code, err } = await run(['build', '--book', 'x', '--store', 'file:///nowhere'], { cores: 256 })
-    expect([code, err]).toEqual([1, expect.stringContaining('expected a catalogue')])
-  })
+test('a build on a very large machine starts no more threads than it has use for', async () => {
+  const { code, err } = await run(['build', '--book', 'x', '--store', 'file:///nowhere'], { cores: 256 })
+  expect([code, err]).toEqual([1, expect.stringContaining('expected a catalogue')])
 })

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   aLedger,
   aModule,
@@ -45,107 +45,103 @@ const problemsOf = async (strategies: Readonly<Record<string, string>>): Promise
   return err.split('\n').filter(line => line.startsWith('  strategies/'))
 }
 
-describe('check', () => {
-  test('exits 0 for a sound book, shows every strategy, and writes nothing', async () => {
-    const { code, out, err, left } = await check()
-    expect([code, left]).toEqual([0, ['book']])
-    expect(err).toBe('')
-    expect(out).toBe(
-      'data BTCUSDT-PERP/1d: 14 bars from 2024-01-01T00:00:00Z to 2024-01-14T00:00:00Z (bars/BTCUSDT-PERP/1d.csv), no findings\n' +
-        'data BTCUSDT-PERP: 14 payments from 2024-01-01T00:00:00Z to 2024-01-14T00:00:00Z (funding/BTCUSDT-PERP.csv), no findings\n' +
-        'data ash: 1 trade from 2024-01-02T00:00:00Z to 2024-01-02T00:00:00Z (ledgers/ash.csv), no findings\n' +
-        'data yew: 2 days from 2024-01-13T00:00:00Z to 2024-01-14T00:00:00Z (returns/yew.csv), no findings\n' +
-        'strategy      source        days      trades    verified      result\n' +
-        'ash           ledger          14           1      single          ok\n' +
-        'oak           module          14           1        dual          ok\n' +
-        'yew          returns           2           0  unverified          ok\n' +
-        'no problems: a build would publish the days up to 2024-01-14\n',
-    )
-  })
+test('a check of a sound book exits 0, shows every strategy, and writes nothing', async () => {
+  const { code, out, err, left } = await check()
+  expect([code, left]).toEqual([0, ['book']])
+  expect(err).toBe('')
+  expect(out).toBe(
+    'data BTCUSDT-PERP/1d: 14 bars from 2024-01-01T00:00:00Z to 2024-01-14T00:00:00Z (bars/BTCUSDT-PERP/1d.csv), no findings\n' +
+      'data BTCUSDT-PERP: 14 payments from 2024-01-01T00:00:00Z to 2024-01-14T00:00:00Z (funding/BTCUSDT-PERP.csv), no findings\n' +
+      'data ash: 1 trade from 2024-01-02T00:00:00Z to 2024-01-02T00:00:00Z (ledgers/ash.csv), no findings\n' +
+      'data yew: 2 days from 2024-01-13T00:00:00Z to 2024-01-14T00:00:00Z (returns/yew.csv), no findings\n' +
+      'strategy      source        days      trades    verified      result\n' +
+      'ash           ledger          14           1      single          ok\n' +
+      'oak           module          14           1        dual          ok\n' +
+      'yew          returns           2           0  unverified          ok\n' +
+      'no problems: a build would publish the days up to 2024-01-14\n',
+  )
+})
 
-  test('finds all problems at once: of files, of the window, and of what modules and ledgers do', async () => {
-    const { code, out, err, left } = await check({
-      'catalogue.yaml': catalogue(
-        [aLedger('ash'), { ...aLedger('elm'), name: '' }, aModule('oak'), reported('yew')],
-        {},
-        '24h',
-      ),
-      'ledgers/ash.csv': SOUND['ledgers/ash.csv'].replace(
-        '2024-01-02T00:00:00Z,100',
-        '2024-01-02T00:00:00Z,900',
-      ),
-      'returns/yew.csv': csv('t,ret', '2024-01-13,lots'),
-      'strategies/oak.ts': moduleText('oak', { body: "onBar: () => { throw new Error('no luck') }," }),
-    })
-    expect([code, left]).toEqual([1, ['book']])
-    expect(out).toContain('oak           module           -           -           -      FAILED\n')
-    expect(err).toMatch(/^the book in \S+ has 6 problems:$/m)
-    expect(err).toMatch(/^ {2}catalogue\.yaml:\S+ strategies\[1\]\.name: expected a line of text/m)
-    expect(err).toMatch(/^ {2}catalogue\.yaml:\S+ strategies\[1\]\.source: expected ledgers\/elm\.csv/m)
-    expect(err).toMatch(/^ {2}ledgers\/ash\.csv:2: the trade .*900/m)
-    expect(err).toMatch(/^ {2}ledgers\/ash\.csv:2: the trade has the result 0\.03, and -0\.885556 follows/m)
-    expect(err).toMatch(/^ {2}returns\/yew\.csv:2: ret: expected a fraction .*got "lots"$/m)
-    expect(err).toMatch(/^ {2}strategies\/oak\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: no luck$/m)
+test('a check finds all problems at once: of files, of the window, and of what modules and ledgers do', async () => {
+  const { code, out, err, left } = await check({
+    'catalogue.yaml': catalogue(
+      [aLedger('ash'), { ...aLedger('elm'), name: '' }, aModule('oak'), reported('yew')],
+      {},
+      '24h',
+    ),
+    'ledgers/ash.csv': SOUND['ledgers/ash.csv'].replace(
+      '2024-01-02T00:00:00Z,100',
+      '2024-01-02T00:00:00Z,900',
+    ),
+    'returns/yew.csv': csv('t,ret', '2024-01-13,lots'),
+    'strategies/oak.ts': moduleText('oak', { body: "onBar: () => { throw new Error('no luck') }," }),
   })
+  expect([code, left]).toEqual([1, ['book']])
+  expect(out).toContain('oak           module           -           -           -      FAILED\n')
+  expect(err).toMatch(/^the book in \S+ has 6 problems:$/m)
+  expect(err).toMatch(/^ {2}catalogue\.yaml:\S+ strategies\[1\]\.name: expected a line of text/m)
+  expect(err).toMatch(/^ {2}catalogue\.yaml:\S+ strategies\[1\]\.source: expected ledgers\/elm\.csv/m)
+  expect(err).toMatch(/^ {2}ledgers\/ash\.csv:2: the trade .*900/m)
+  expect(err).toMatch(/^ {2}ledgers\/ash\.csv:2: the trade has the result 0\.03, and -0\.885556 follows/m)
+  expect(err).toMatch(/^ {2}returns\/yew\.csv:2: ret: expected a fraction .*got "lots"$/m)
+  expect(err).toMatch(/^ {2}strategies\/oak\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: no luck$/m)
+})
 
-  test('prints the same findings as one JSON document', async () => {
-    const sound = await check({}, '--json')
-    expect(JSON.parse(sound.out)).toMatchObject({
-      window_to: '2024-01-14',
-      program: null,
-      problems: [],
-      strategies: [
-        { id: 'ash', source: 'ledger', sound: true, history: { days: 14, trades: 1 } },
-        { id: 'oak', source: 'module', sound: true, history: { verification: 'dual_verified' } },
-        { id: 'yew', source: 'returns', sound: true, history: { verification: 'unverified' } },
-      ],
-    })
-    const broken = await check({ 'returns/yew.csv': csv('t,ret', '2024-01-13,lots') }, '--json')
-    expect(broken.code).toBe(1)
-    expect(JSON.parse(broken.out)).toMatchObject({
-      problems: [{ file: 'returns/yew.csv', row: 2 }],
-      strategies: [{ id: 'ash' }, { id: 'oak' }],
-    })
+test('a check with --json prints the same findings as one document', async () => {
+  const sound = await check({}, '--json')
+  expect(JSON.parse(sound.out)).toMatchObject({
+    window_to: '2024-01-14',
+    program: null,
+    problems: [],
+    strategies: [
+      { id: 'ash', source: 'ledger', sound: true, history: { days: 14, trades: 1 } },
+      { id: 'oak', source: 'module', sound: true, history: { verification: 'dual_verified' } },
+      { id: 'yew', source: 'returns', sound: true, history: { verification: 'unverified' } },
+    ],
   })
-
-  test('refuses stale data like a build, up to what --as-of and --allow-stale say', async () => {
-    const old = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106]) }
-    const stale = await check(old)
-    expect([stale.code, stale.err]).toEqual([1, expect.stringContaining('more than 36 hours ago')])
-    const catalogueOnly = { ...old, 'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h') }
-    expect((await check(catalogueOnly, '--as-of', '2024-01-09')).code).toBe(0)
-    expect((await check(catalogueOnly, '--allow-stale')).code).toBe(0)
-    expect((await check({}, '--as-of', 'then')).code).toBe(2)
-  })
-
-  test('reports a catalogue that is not there, or no YAML', async () => {
-    const { code, out, err } = await check({ 'catalogue.yaml': 'strategies: [' })
-    expect([code, out]).toEqual([1, ''])
-    expect(err).toMatch(/^the book in \S+ has .*\n {2}catalogue\.yaml:1/)
+  const broken = await check({ 'returns/yew.csv': csv('t,ret', '2024-01-13,lots') }, '--json')
+  expect(broken.code).toBe(1)
+  expect(JSON.parse(broken.out)).toMatchObject({
+    problems: [{ file: 'returns/yew.csv', row: 2 }],
+    strategies: [{ id: 'ash' }, { id: 'oak' }],
   })
 })
 
-describe('check finds a module', () => {
-  test('that keeps memory outside of its state, by the first bar that differs', async () => {
-    const beside = moduleText('beside', {
-      head: 'const seen = new WeakMap()',
-      body:
-        'onBar: (s, bar) => { seen.set(s, (seen.get(s) ?? 0) + 1);' +
-        ' return seen.get(s) === 5 ? { act: "long", stop: bar.c / 2 } : null },',
-    })
-    expect(await problemsOf({ beside })).toEqual([
-      expect.stringMatching(
-        /keeps memory outside of its state, .* the first bar that differs is that of 2024-01-05/,
-      ),
-    ])
-  })
+test('a check refuses stale data like a build, unless --as-of or --allow-stale permits it', async () => {
+  const old = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106]) }
+  const stale = await check(old)
+  expect([stale.code, stale.err]).toEqual([1, expect.stringContaining('more than 36 hours ago')])
+  const catalogueOnly = { ...old, 'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h') }
+  expect((await check(catalogueOnly, '--as-of', '2024-01-09')).code).toBe(0)
+  expect((await check(catalogueOnly, '--allow-stale')).code).toBe(0)
+  expect((await check({}, '--as-of', 'then')).code).toBe(2)
+})
 
-  test('whose state does not survive JSON', async () => {
-    const body = 'init: () => ({ sum: 0 }), onBar: (state, bar) => { state.sum = bar.c / 0; return null },'
-    expect(await problemsOf({ dividing: moduleText('dividing', { body }) })).toEqual([
-      expect.stringContaining(
-        'its state must survive JSON, because it is a checkpoint; the state.sum is Infinity: use',
-      ),
-    ])
+test('a check reports a catalogue that is no YAML with its line', async () => {
+  const { code, out, err } = await check({ 'catalogue.yaml': 'strategies: [' })
+  expect([code, out]).toEqual([1, ''])
+  expect(err).toMatch(/^the book in \S+ has .*\n {2}catalogue\.yaml:1/)
+})
+
+test('a check finds a module that keeps memory outside of its state, by the first bar that differs', async () => {
+  const beside = moduleText('beside', {
+    head: 'const seen = new WeakMap()',
+    body:
+      'onBar: (s, bar) => { seen.set(s, (seen.get(s) ?? 0) + 1);' +
+      ' return seen.get(s) === 5 ? { act: "long", stop: bar.c / 2 } : null },',
   })
+  expect(await problemsOf({ beside })).toEqual([
+    expect.stringMatching(
+      /keeps memory outside of its state, .* the first bar that differs is that of 2024-01-05/,
+    ),
+  ])
+})
+
+test('a check finds a module whose state does not survive JSON', async () => {
+  const body = 'init: () => ({ sum: 0 }), onBar: (state, bar) => { state.sum = bar.c / 0; return null },'
+  expect(await problemsOf({ dividing: moduleText('dividing', { body }) })).toEqual([
+    expect.stringContaining(
+      'its state must survive JSON, because it is a checkpoint; the state.sum is Infinity: use',
+    ),
+  ])
 })

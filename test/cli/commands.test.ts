@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { threadsFor } from '#cli/build-options.ts'
 import { EXIT } from '#cli/exit.ts'
 import { calledCommand, runCommand } from '#cli/program.ts'
@@ -19,34 +19,32 @@ async function commandsUnder(words: readonly string[]): Promise<string[][]> {
   return [[...words], ...below.flat()]
 }
 
-describe('--help', () => {
-  test('of every command goes to stdout, exits 0 and has an example of that very command', async () => {
-    const commands = await commandsUnder([])
-    expect(commands.map(words => words.join(' '))).toEqual(
-      expect.arrayContaining(['run', 'init', 'build', 'serve history', 'sample', 'ops', 'ops keys']),
-    )
-    for (const words of commands) {
-      const { code, out, err } = await run([...words, '--help'])
-      const name = words.join(' ')
-      expect([name, code, err]).toEqual([name, 0, ''])
-      expect(out).toMatch(new RegExp(`\\nExamples?:\\n(.*\\n)*?  .*highwater ${name}`))
-    }
-  })
+test('--help of every command goes to stdout, exits 0 and has an example of that very command', async () => {
+  const commands = await commandsUnder([])
+  expect(commands.map(words => words.join(' '))).toEqual(
+    expect.arrayContaining(['run', 'init', 'build', 'serve history', 'sample', 'ops', 'ops keys']),
+  )
+  for (const words of commands) {
+    const { code, out, err } = await run([...words, '--help'])
+    const name = words.join(' ')
+    expect([name, code, err]).toEqual([name, 0, ''])
+    expect(out).toMatch(new RegExp(`\\nExamples?:\\n(.*\\n)*?  .*highwater ${name}`))
+  }
+})
 
-  test('of the program explains every exit code', async () => {
-    const { out } = await run(['--help'])
-    const [, section = ''] = /^Exit codes:\n((?: {2}.*\n)+)/m.exec(out) ?? []
-    const codes = [...section.matchAll(/^ {2}(\d) {2}\S.{3}/gm)].map(([, code]) => Number(code))
-    expect(codes).toEqual(Object.values(EXIT))
-  })
+test('--help of the program explains every exit code', async () => {
+  const { out } = await run(['--help'])
+  const [, section = ''] = /^Exit codes:\n((?: {2}.*\n)+)/m.exec(out) ?? []
+  const codes = [...section.matchAll(/^ {2}(\d) {2}\S.{3}/gm)].map(([, code]) => Number(code))
+  expect(codes).toEqual(Object.values(EXIT))
+})
 
-  test('of the whole lists every variable of the environment', async () => {
-    const { code, out } = await run(['--help'])
-    expect(code).toBe(0)
-    for (const name of ['STORE_URL', 'PRIVATE_STORE_URL', 'HOST', 'HISTORY_PORT', 'SUNSET_AT']) {
-      expect(out).toContain(`  ${name} `)
-    }
-  })
+test('--help of the program lists every variable of the environment', async () => {
+  const { code, out } = await run(['--help'])
+  expect(code).toBe(0)
+  for (const name of ['STORE_URL', 'PRIVATE_STORE_URL', 'HOST', 'HISTORY_PORT', 'SUNSET_AT']) {
+    expect(out).toContain(`  ${name} `)
+  }
 })
 
 test.each([
@@ -59,42 +57,46 @@ test.each([
   expect(calledCommand(args)).toBe(command)
 })
 
-describe('a wrong call exits 2, prints nothing and says in a sentence what was expected', () => {
-  test.each<[string[], string | RegExp]>([
-    [[], /^Usage: highwater /],
-    [['bild'], /^error: unknown command 'bild'\n\(Did you mean build\?\)/],
-    [['build'], /^error: required option '--book <dir>' not specified/],
-    [['build', '--book', 'x', '--nonsense'], /^error: unknown option '--nonsense'/],
-    [['build', '--book'], /^error: option '--book <dir>' argument missing/],
-    [['init'], /^error: missing required argument 'dir'/],
-    [
-      ['build', '--book', 'x', '--version', 'tomorrow'],
-      "highwater: --version: expected an instant such as 2026-11-21T00:15:00Z, got 'tomorrow'\n",
-    ],
-    [
-      ['build', '--book', 'x', '--as-of', '2026-02-30'],
-      "highwater: --as-of: expected a date such as 2026-06-30, got '2026-02-30'\n",
-    ],
-    [
-      ['build', '--book', 'x', '--threads', '65'],
-      "highwater: --threads: expected a whole number from 1 to 64, got '65'\n",
-    ],
-    [
-      ['build', '--book', 'x', '--effort', 'most'],
-      "highwater: --effort: expected best, good, quick, got 'most'\n",
-    ],
-    [
-      ['build', '--book', 'x', '--threads', ''],
-      "highwater: --threads: expected a whole number from 1 to 64, got ''\n",
-    ],
-  ])('%j', async (args, message) => {
+test.each<[string[], string | RegExp]>([
+  [[], /^Usage: highwater /],
+  [['bild'], /^error: unknown command 'bild'\n\(Did you mean build\?\)/],
+  [['build'], /^error: required option '--book <dir>' not specified/],
+  [['build', '--book', 'x', '--nonsense'], /^error: unknown option '--nonsense'/],
+  [['build', '--book'], /^error: option '--book <dir>' argument missing/],
+  [['init'], /^error: missing required argument 'dir'/],
+  [
+    ['build', '--book', 'x', '--version', 'tomorrow'],
+    "highwater: --version: expected an instant such as 2026-11-21T00:15:00Z, got 'tomorrow'\n",
+  ],
+  [
+    ['build', '--book', 'x', '--as-of', '2026-02-30'],
+    "highwater: --as-of: expected a date such as 2026-06-30, got '2026-02-30'\n",
+  ],
+  [
+    ['build', '--book', 'x', '--threads', '65'],
+    "highwater: --threads: expected a whole number from 1 to 64, got '65'\n",
+  ],
+  [
+    ['build', '--book', 'x', '--effort', 'most'],
+    "highwater: --effort: expected best, good, quick, got 'most'\n",
+  ],
+  [
+    ['build', '--book', 'x', '--threads', ''],
+    "highwater: --threads: expected a whole number from 1 to 64, got ''\n",
+  ],
+])(
+  'the wrong call %j exits 2, prints nothing and says in a sentence what was expected',
+  async (args, message) => {
     const { code, out, err } = await run(args)
     expect([code, out]).toEqual([2, ''])
     if (typeof message === 'string') expect(err).toBe(message)
     else expect(err).toMatch(message)
-  })
+  },
+)
 
-  test.each(['foo', 's3://B', 'ftp://host/x', ''])('a store such as %j, as in STORE_URL', async url => {
+test.each(['foo', 's3://B', 'ftp://host/x', ''])(
+  'a store such as %j is refused in every option and in STORE_URL',
+  async url => {
     for (const option of ['--store', '--private-store']) {
       const { code, err } = await run(['verify-store', option, url])
       expect([code, err]).toEqual([2, expect.stringContaining('not a store: ')])
@@ -104,58 +106,34 @@ describe('a wrong call exits 2, prints nothing and says in a sentence what was e
       const { code, err } = await run(['verify-store'], { env: { [name]: url } })
       expect([code, err]).toEqual([2, expect.stringContaining(`${name}: expected a store`)])
     }
-  })
+  },
+)
 
-  test.each([
-    ['build', '--book', 'x'],
-    ['serve', 'history'],
-    ['serve', 'signals'],
-    ['serve', 'all'],
-    ['run'],
-  ])('of the environment too: %s %s %s', async (...args) => {
-    const env = { HISTORY_PORT: 'http', SUNSET_AT: 'soon' }
-    const { code, out, err } = await run(
-      args.filter(arg => arg !== undefined),
-      { env },
-    )
+test.each(['build --book x', 'serve history', 'serve signals', 'serve all', 'run'])(
+  'highwater %s reports every fault of the environment in one message',
+  async words => {
+    const { code, out, err } = await run(words.split(' '), {
+      env: { HISTORY_PORT: 'http', SUNSET_AT: 'soon' },
+    })
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(/^highwater: invalid environment:\n {2}HISTORY_PORT: .*\n {2}SUNSET_AT: .*\n$/)
-  })
+  },
+)
+
+test.each(['init', 'sample'])('%s with --json prints one document with the folder', async command => {
+  const cwd = await temporaryFolder()
+  const { code, out, err } = await run([command, 'book', '--json'], { cwd })
+  expect([code, err]).toEqual([0, ''])
+  expect(JSON.parse(out)).toEqual({ folder: join(cwd, 'book') })
 })
 
-describe('init and sample', () => {
-  test('write their book into a new folder, say where, and refuse one with something in it', async () => {
-    const cwd = await temporaryFolder()
-    const first = await run(['init', 'oak-book'], { cwd })
-    expect(first).toEqual({ code: 0, err: '', out: expect.stringContaining(join(cwd, 'oak-book')) })
-    expect(await readdir(join(cwd, 'oak-book'))).toContain('catalogue.yaml')
-    for (const command of ['init', 'sample']) {
-      const again = await run([command, 'oak-book'], { cwd })
-      expect([again.code, again.out]).toEqual([1, ''])
-      expect(again.err).toContain(join(cwd, 'oak-book'))
-    }
-  })
-})
-
-describe('init and sample with --json', () => {
-  test.each(['init', 'sample'])('%s prints one document with the folder', async command => {
-    const cwd = await temporaryFolder()
-    const { code, out, err } = await run([command, 'book', '--json'], { cwd })
-    expect([code, err]).toEqual([0, ''])
-    expect(JSON.parse(out)).toEqual({ folder: join(cwd, 'book') })
-  })
-})
-
-test.each([['serve', 'history'], ['serve', 'signals'], ['serve', 'all'], ['run']])(
-  '%s %s refuses stores that overlap, before it serves or writes anything',
-  async (...words) => {
+test.each(['serve history', 'serve signals', 'serve all', 'run'])(
+  'highwater %s refuses stores that overlap, before it serves or writes anything',
+  async words => {
     const cwd = await temporaryFolder()
     const STORE_URL = pathToFileURL(join(cwd, 'store')).href
     const env = { STORE_URL, PRIVATE_STORE_URL: `${STORE_URL}/private`, HISTORY_PORT: '0' }
-    const { code, out, err } = await run(
-      words.filter(word => word !== undefined),
-      { cwd, env },
-    )
+    const { code, out, err } = await run(words.split(' '), { cwd, env })
     expect([code, out]).toEqual([1, ''])
     expect(err).toContain('overlap, so private files would be served')
     expect(await readdir(cwd)).toEqual([])

@@ -114,7 +114,7 @@ const FAULTS = [
   ],
 ] as const
 
-test.each(FAULTS)('%s: neither build nor check accepts the book', async (_, changes, place, code) => {
+test.each(FAULTS)('%s in a book is refused by a build and by a check', async (_, changes, place, code) => {
   const { build, check, served } = await aBook(changes)
   for (const command of [build, check]) {
     const { code: exit, err } = await command()
@@ -133,7 +133,7 @@ test('a sound book is published with its report, which names no finding', async 
   )
 })
 
-test('what was repaired in a file from elsewhere is a note of the report', async () => {
+test('a repair in a file from elsewhere is a note of the data report', async () => {
   const named = {
     ...JSON.parse(BOOK['catalogue.yaml']),
     bars: { 'BTCUSDT-PERP/1d': { path: 'raw/days.csv' } },
@@ -152,7 +152,7 @@ test('what was repaired in a file from elsewhere is a note of the report', async
   )
 })
 
-test('a refusal contains the entry that accepts the finding, and with a reason it is published', async () => {
+test('a refusal contains the entry that accepts the finding, and a build with that entry and a reason is published', async () => {
   const { build, check, change, publishedFile } = await aBook({ 'bars/BTCUSDT-PERP/1d.csv': HOLED })
   const { err } = await build()
   const [, entry] = /accept: \[(\{.*\})\]/.exec(err) ?? []
@@ -183,7 +183,7 @@ test.each([
   ['of other days', { from: dayOf(121) }],
   ['of another kind', { finding: 'gaps' }],
   ['of other bars', { of: 'BTCUSDT-PERP/4h' }],
-])('an entry %s accepts nothing, and a check says so', async (_, changes) => {
+])('an accept entry %s accepts nothing, and a check warns of it', async (_, changes) => {
   const { check } = await aBook({ 'bars/BTCUSDT-PERP/1d.csv': HOLED, 'catalogue.yaml': acceptGap(changes) })
   expect((await check()).err).toContain('gap of BTCUSDT-PERP/1d: ')
   const sound = await aBook({ 'catalogue.yaml': acceptGap(changes) })
@@ -195,7 +195,7 @@ test.each([
 test.each([
   ['within days that end after the data', { from: '1970-01-01', to: '2999-12-31', count: 1 }],
   ['of less than it', { from: dayOf(0), to: dayOf(199), count: 4 }],
-])('a finding is refused despite an entry %s, with the corrected entry', async (_, changes) => {
+])('a finding is refused despite an accept entry %s, with the corrected entry', async (_, changes) => {
   // Four and then five short gaps are more than 0.5 % of the bars.
   const holes = (starts: readonly number[]) =>
     csv(...rows.filter((_, i) => !starts.some(start => i > start && i <= start + 5)))
@@ -219,14 +219,14 @@ test.each([
   }
 })
 
-test('an entry that ends after the data is a problem even if nothing is found', async () => {
+test('an accept entry that ends after the data is a problem even if nothing is found', async () => {
   const { check } = await aBook({ 'catalogue.yaml': acceptGap({ to: '2999-12-31' }) })
   expect((await check()).err).toContain(
     'catalogue.yaml: accept: expected `to` of the gap of BTCUSDT-PERP/1d up to 2024-01-14, the last day of the data, got 2999-12-31',
   )
 })
 
-test('findings of the same days are accepted by an entry each, and not twice by one', async () => {
+test('findings of the same days need an accept entry each: one entry does not accept two', async () => {
   // Two bars of other prices, which are two findings within the days of both entries.
   const spiked = csv(...rows.with(120, tenfold(rows[120]!)).with(130, tenfold(rows[130]!)))
   const spike = {
@@ -257,7 +257,7 @@ test.each([
   ['no reason', { reason: ' ' }, 'accept[0].reason: expected a reason'],
   ['no count', { count: undefined }, 'accept[0].count: expected a whole number'],
   ['a blocking finding', { finding: 'future_bars' }, 'accept[0].finding: expected one of'],
-])('an entry with %s is a problem', async (_, changes, message) => {
+])('an accept entry with %s is a problem', async (_, changes, message) => {
   const { check } = await aBook({ 'catalogue.yaml': acceptGap(changes) })
   expect((await check()).err).toContain(message)
 })
@@ -297,7 +297,7 @@ test('filling an accepted gap is published as an explained change; another chang
   })
 })
 
-test('a name that is not UTF-8 is a problem with its line', async () => {
+test('a name in a book that is not UTF-8 is a problem with its line', async () => {
   const text = Buffer.from(catalogue([aLedger('ash')]).replace('A strategy', 'Fl?che'))
   text[text.indexOf('?')] = 0xe8
   const cwd = await temporaryFolder()

@@ -18,7 +18,7 @@ beforeAll(async () => {
   expect(await inWorld(buildArgs(stores))).toMatchObject({ code: 0 })
 })
 
-test('what is appended is printed for each strategy, with trades in the right number', async () => {
+test('diff prints what is appended to each strategy, with trades in the right number', async () => {
   const [title, ...lines] = (await diff(stores, TINY_VERSION, NEXT_VERSION)).out.trim().split('\n')
   expect(title).toBe(`${TINY_VERSION} -> ${NEXT_VERSION}: history is only appended to`)
   expect(lines.length).toBeGreaterThan(1)
@@ -27,7 +27,7 @@ test('what is appended is printed for each strategy, with trades in the right nu
   }
 })
 
-test('a value that is gone is none, as in the refusal of a build', async () => {
+test('diff prints a value that is gone as none, like the refusal of a build', async () => {
   const { out } = await diff(stores, NEXT_VERSION, TINY_VERSION)
   expect(out).toContain('history is restated')
   expect(out).toMatch(/2025-02-21: -?\d\S* -> none/)

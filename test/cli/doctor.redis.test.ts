@@ -21,13 +21,13 @@ async function find(check: string, env: NodeJS.ProcessEnv, now = () => Date.now(
   return findings.find(each => each.check === check)
 }
 
-test('a Redis that keeps what it acknowledges is sound, with its version', async () => {
+test('doctor finds a Redis that keeps what it acknowledges sound, with its version', async () => {
   const ok = { state: 'ok', says: expect.stringMatching(/^version \d+\.\d/) }
   expect(await find('redis', { REDIS_URL: server.url })).toMatchObject(ok)
   expect(await find('fleet redis', { FLEET_URL: server.url })).toMatchObject(ok)
 })
 
-test('the Redis of the service is looked at while it runs', async () => {
+test('doctor looks at the Redis of the service while it runs', async () => {
   const dataFolder = await temporaryFolder()
   await mkdir(join(dataFolder, 'redis'))
   const own = await startOwnRedis(madeUp().runtime, dataFolder, () => {})
@@ -41,12 +41,12 @@ test('the Redis of the service is looked at while it runs', async () => {
   }
 })
 
-test('a Redis whose clock differs is a warning', async () => {
+test('doctor warns of a Redis whose clock differs', async () => {
   const late = await find('redis', { REDIS_URL: server.url }, () => Date.now() - 60_000)
   expect(late).toMatchObject({ state: 'warning', says: expect.stringMatching(/differ by (59|60)\.\d s/) })
 })
 
-test('a Redis that evicts is a problem, unless its operator allows it', async () => {
+test('doctor reports a Redis that evicts, unless its operator allows it', async () => {
   const redis = connectRedis(server.url, () => {})
   await redis.connect()
   await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')

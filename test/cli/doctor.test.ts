@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { beforeEach, describe, expect, inject, test } from 'vitest'
+import { beforeEach, expect, inject, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
@@ -53,40 +53,38 @@ async function listen(server: ReturnType<typeof createServer>): Promise<string> 
   return String((server.address() as AddressInfo).port) // of TCP
 }
 
-describe('an installation with which nothing is wrong', () => {
-  test('ends with 0, and is as it was', async () => {
-    const before = await readdir(fileURLToPath(stores.url), { recursive: true })
-    const { code, findings } = await doctor()
-    expect(findings.filter(({ state }) => state !== 'ok' && state !== 'skipped')).toEqual([])
-    expect(code).toBe(0)
-    expect(await readdir(fileURLToPath(stores.url), { recursive: true })).toEqual(before)
-  })
-
-  test('is printed for people, with all settings, and without a secret', async () => {
-    const token = 'a-token-of-an-operator-that-nobody-else-may-see'
-    const { url, privateUrl } = stores
-    const env = { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, OPERATOR_TOKEN: token, HISTORY_PORT: '0' }
-    const { out } = await run(['doctor'], { now: () => NOW_MS, env, cwd: dataFolder })
-    expect(out).toContain('ok        public store')
-    expect(out).toMatch(/OPERATOR_TOKEN +\*\*\* {2}\(environment\)/)
-    expect(out).toMatch(/LOG_LEVEL +info\n/)
-    expect(out).not.toContain(token)
-  })
-
-  test('of a machine that only serves is not written to', async () => {
-    const { of } = await doctor({}, { args: ['--read-only'] })
-    expect(of('public store').says).toMatch(/can be read$/)
-  })
+test('doctor ends with 0 if nothing is wrong, and changes nothing in the stores', async () => {
+  const before = await readdir(fileURLToPath(stores.url), { recursive: true })
+  const { code, findings } = await doctor()
+  expect(findings.filter(({ state }) => state !== 'ok' && state !== 'skipped')).toEqual([])
+  expect(code).toBe(0)
+  expect(await readdir(fileURLToPath(stores.url), { recursive: true })).toEqual(before)
 })
 
-test('settings that are refused are the only finding', async () => {
+test('doctor prints all settings for people, and no secret', async () => {
+  const token = 'a-token-of-an-operator-that-nobody-else-may-see'
+  const { url, privateUrl } = stores
+  const env = { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, OPERATOR_TOKEN: token, HISTORY_PORT: '0' }
+  const { out } = await run(['doctor'], { now: () => NOW_MS, env, cwd: dataFolder })
+  expect(out).toContain('ok        public store')
+  expect(out).toMatch(/OPERATOR_TOKEN +\*\*\* {2}\(environment\)/)
+  expect(out).toMatch(/LOG_LEVEL +info\n/)
+  expect(out).not.toContain(token)
+})
+
+test('doctor --read-only writes nothing to the stores', async () => {
+  const { of } = await doctor({}, { args: ['--read-only'] })
+  expect(of('public store').says).toMatch(/can be read$/)
+})
+
+test('doctor reports refused settings as the only finding', async () => {
   const { code, findings } = await doctor({ HISTORY_PORT: 'many' })
   expect(code).toBe(2)
   expect(findings).toMatchObject([{ check: 'settings', state: 'problem' }])
   expect(findings[0]!.says).toContain('HISTORY_PORT')
 })
 
-test('a store that cannot be read is one problem with its fix, and what it holds is not looked at', async () => {
+test('doctor reports a store that cannot be read once, with its fix, and skips what is in it', async () => {
   await rm(fileURLToPath(stores.url), { recursive: true })
   await writeFile(fileURLToPath(stores.url), '')
   const { findings, of } = await doctor()
@@ -100,7 +98,7 @@ test('a store that cannot be read is one problem with its fix, and what it holds
   expect(of('clock')).toMatchObject({ state: 'skipped', says: 'the public store cannot be read' })
 })
 
-test('a settings file with a secret that others can read is a problem', async () => {
+test('doctor reports a settings file with a secret that others can read', async () => {
   const path = join(dataFolder, 'highwater.yaml')
   await writeFile(path, `SECRET_KEY: k1:${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o644 })
   expect((await doctor()).of('settings')).toMatchObject({
@@ -111,7 +109,7 @@ test('a settings file with a secret that others can read is a problem', async ()
   expect((await doctor()).of('settings')).toMatchObject({ state: 'ok' })
 })
 
-test('before the first version, stores that do not exist are warnings', async () => {
+test('doctor warns of stores that do not exist before the first version', async () => {
   const url = new URL('none/store', `${stores.url}.empty/`).href
   const { code, of } = await doctor({ STORE_URL: url, PRIVATE_STORE_URL: `${url}.private` })
   expect(of('public store')).toMatchObject({
@@ -261,7 +259,7 @@ const FAULTS: readonly [
   ],
 ]
 
-test.each(FAULTS)('%s is found', async (_, check, state, says, fault) => {
+test.each(FAULTS)('doctor finds %s and names a fix', async (_, check, state, says, fault) => {
   const { code, of } = await doctor(await fault())
   const found = of(check)
   expect(found.state).toBe(state)
@@ -270,28 +268,26 @@ test.each(FAULTS)('%s is found', async (_, check, state, says, fault) => {
   expect(code).toBe(state === 'problem' ? 2 : 1 + Number(code === 2))
 })
 
-describe('time', () => {
-  test('a log that expired is a warning that names refresh', async () => {
-    const { of } = await doctor({}, { nowMs: NOW_MS + 400 * 86_400_000 })
-    expect(of('pointer log')).toMatchObject({
-      state: 'warning',
-      fix: expect.stringContaining('highwater refresh'),
-    })
+test('doctor warns of an expired log and names refresh', async () => {
+  const { of } = await doctor({}, { nowMs: NOW_MS + 400 * 86_400_000 })
+  expect(of('pointer log')).toMatchObject({
+    state: 'warning',
+    fix: expect.stringContaining('highwater refresh'),
   })
+})
 
-  test('a clock before the newest entry is a problem', async () => {
-    const { code, of } = await doctor({}, { nowMs: NOW_MS - 400 * 86_400_000 })
-    expect(of('clock')).toMatchObject({ state: 'problem' })
-    expect(code).toBe(2)
-  })
+test('doctor reports a clock that is before the newest entry of the log', async () => {
+  const { code, of } = await doctor({}, { nowMs: NOW_MS - 400 * 86_400_000 })
+  expect(of('clock')).toMatchObject({ state: 'problem' })
+  expect(code).toBe(2)
+})
 
-  test.each([
-    ['that failed after it published', 'failed', '2025-02-25T01:00:00Z', 'problem'],
-    ['of days ago', 'done', '2025-02-22T01:00:00Z', 'warning'],
-    ['of today', 'done', '2025-02-25T01:00:00Z', 'ok'],
-  ])('a night %s', async (_, outcome, ended_utc, state) => {
-    const path = join(fileURLToPath(stores.privateUrl), version, 'night.json')
-    await writeFile(path, JSON.stringify({ outcome, started_utc: ended_utc, ended_utc }))
-    expect((await doctor()).of('last night')).toMatchObject({ state })
-  })
+test.each([
+  ['that failed after it published', 'failed', '2025-02-25T01:00:00Z', 'problem'],
+  ['of days ago', 'done', '2025-02-22T01:00:00Z', 'warning'],
+  ['of today', 'done', '2025-02-25T01:00:00Z', 'ok'],
+])('doctor judges a night %s as %s', async (_, outcome, ended_utc, state) => {
+  const path = join(fileURLToPath(stores.privateUrl), version, 'night.json')
+  await writeFile(path, JSON.stringify({ outcome, started_utc: ended_utc, ended_utc }))
+  expect((await doctor()).of('last night')).toMatchObject({ state })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseEnvironment, UsageError } from '#cli/environment.ts'
 
 const SIGNALS = {
@@ -21,160 +21,158 @@ const OPERATIONS = {
   pingUrl: null,
 }
 
-describe('the environment', () => {
-  test('may be empty: everything has a safe default, and listens to this machine alone', () => {
-    expect(parseEnvironment({}, '/srv/data')).toEqual({
-      storeUrl: 'file:///srv/data/store',
-      privateStoreUrl: 'file:///srv/data/store.private',
-      s3: { endpoint: null, region: 'us-east-1', credentials: null },
-      host: '127.0.0.1',
-      historyPort: 8080,
-      publicBaseUrl: null,
-      historyBaseUrl: null,
-      signalsBaseUrl: null,
-      allowedOrigins: [],
-      purgeCommand: null,
-      redisUrl: null,
-      redisFolder: null,
-      fleetUrl: null,
-      allowsUnsafeRedis: false,
-      deprecatedAtMs: null,
-      dataFolder: '/srv/data',
-      sunsetAtMs: null,
-      operations: OPERATIONS,
-      signals: SIGNALS,
-      reporting: REPORTING,
-    })
+test('an empty environment has a safe default for everything, and listens to this machine alone', () => {
+  expect(parseEnvironment({}, '/srv/data')).toEqual({
+    storeUrl: 'file:///srv/data/store',
+    privateStoreUrl: 'file:///srv/data/store.private',
+    s3: { endpoint: null, region: 'us-east-1', credentials: null },
+    host: '127.0.0.1',
+    historyPort: 8080,
+    publicBaseUrl: null,
+    historyBaseUrl: null,
+    signalsBaseUrl: null,
+    allowedOrigins: [],
+    purgeCommand: null,
+    redisUrl: null,
+    redisFolder: null,
+    fleetUrl: null,
+    allowsUnsafeRedis: false,
+    deprecatedAtMs: null,
+    dataFolder: '/srv/data',
+    sunsetAtMs: null,
+    operations: OPERATIONS,
+    signals: SIGNALS,
+    reporting: REPORTING,
   })
+})
 
-  test('takes an empty variable for one that is not set', () => {
-    const empty = {
-      STORE_URL: '',
-      PRIVATE_STORE_URL: '',
-      HISTORY_PORT: '',
-      SUNSET_AT: '',
-      PUBLIC_BASE_URL: '',
-    }
-    expect(parseEnvironment(empty, '/srv/data')).toEqual(parseEnvironment({}, '/srv/data'))
-  })
+test('an empty variable counts as one that is not set', () => {
+  const empty = {
+    STORE_URL: '',
+    PRIVATE_STORE_URL: '',
+    HISTORY_PORT: '',
+    SUNSET_AT: '',
+    PUBLIC_BASE_URL: '',
+  }
+  expect(parseEnvironment(empty, '/srv/data')).toEqual(parseEnvironment({}, '/srv/data'))
+})
 
-  test('is taken as it says', () => {
-    const env = {
-      STORE_URL: 'file:///var/lib/highwater/',
-      HOST: '0.0.0.0',
-      HISTORY_PORT: '0',
-      PUBLIC_BASE_URL: 'https://data.example.org/',
-      HISTORY_BASE_URL: 'https://history.example.org',
-      SIGNALS_BASE_URL: 'https://signals.example.org/',
-      ALLOWED_ORIGINS: ' https://a.example.org , http://localhost:3000,',
-      CDN_PURGE_COMMAND: 'purge $PURGE_TAGS',
-      DEPRECATED_AT: '2027-01-31T00:00:00Z',
-      SUNSET_AT: '2027-06-30T00:00:00Z',
-      REDIS_URL: 'rediss://user:pass@redis.example.org:6380',
-      REDIS_FOLDER: '/var/lib/redis',
-      FLEET_URL: 'redis://10.0.0.5:6379',
-      ALLOW_UNSAFE_REDIS: 'yes',
-    }
-    expect(parseEnvironment(env, '/srv/data')).toEqual({
-      storeUrl: 'file:///var/lib/highwater/',
-      privateStoreUrl: 'file:///var/lib/highwater.private',
-      s3: { endpoint: null, region: 'us-east-1', credentials: null },
-      host: '0.0.0.0',
-      historyPort: 0,
-      publicBaseUrl: 'https://data.example.org',
-      historyBaseUrl: 'https://history.example.org',
-      signalsBaseUrl: 'https://signals.example.org',
-      allowedOrigins: ['https://a.example.org', 'http://localhost:3000'],
-      purgeCommand: 'purge $PURGE_TAGS',
-      redisUrl: 'rediss://user:pass@redis.example.org:6380',
-      redisFolder: '/var/lib/redis',
-      fleetUrl: 'redis://10.0.0.5:6379',
-      allowsUnsafeRedis: true,
-      deprecatedAtMs: Date.UTC(2027, 0, 31),
-      dataFolder: '/srv/data',
-      sunsetAtMs: Date.UTC(2027, 5, 30),
-      operations: OPERATIONS,
-      signals: SIGNALS,
-      reporting: REPORTING,
-    })
+test('every variable of the environment is taken as it is written', () => {
+  const env = {
+    STORE_URL: 'file:///var/lib/highwater/',
+    HOST: '0.0.0.0',
+    HISTORY_PORT: '0',
+    PUBLIC_BASE_URL: 'https://data.example.org/',
+    HISTORY_BASE_URL: 'https://history.example.org',
+    SIGNALS_BASE_URL: 'https://signals.example.org/',
+    ALLOWED_ORIGINS: ' https://a.example.org , http://localhost:3000,',
+    CDN_PURGE_COMMAND: 'purge $PURGE_TAGS',
+    DEPRECATED_AT: '2027-01-31T00:00:00Z',
+    SUNSET_AT: '2027-06-30T00:00:00Z',
+    REDIS_URL: 'rediss://user:pass@redis.example.org:6380',
+    REDIS_FOLDER: '/var/lib/redis',
+    FLEET_URL: 'redis://10.0.0.5:6379',
+    ALLOW_UNSAFE_REDIS: 'yes',
+  }
+  expect(parseEnvironment(env, '/srv/data')).toEqual({
+    storeUrl: 'file:///var/lib/highwater/',
+    privateStoreUrl: 'file:///var/lib/highwater.private',
+    s3: { endpoint: null, region: 'us-east-1', credentials: null },
+    host: '0.0.0.0',
+    historyPort: 0,
+    publicBaseUrl: 'https://data.example.org',
+    historyBaseUrl: 'https://history.example.org',
+    signalsBaseUrl: 'https://signals.example.org',
+    allowedOrigins: ['https://a.example.org', 'http://localhost:3000'],
+    purgeCommand: 'purge $PURGE_TAGS',
+    redisUrl: 'rediss://user:pass@redis.example.org:6380',
+    redisFolder: '/var/lib/redis',
+    fleetUrl: 'redis://10.0.0.5:6379',
+    allowsUnsafeRedis: true,
+    deprecatedAtMs: Date.UTC(2027, 0, 31),
+    dataFolder: '/srv/data',
+    sunsetAtMs: Date.UTC(2027, 5, 30),
+    operations: OPERATIONS,
+    signals: SIGNALS,
+    reporting: REPORTING,
   })
+})
 
-  test('with many errors reports all of them at once: the name, what was expected, the value', () => {
-    const env = {
-      STORE_URL: 'ftp://elsewhere',
-      PRIVATE_STORE_URL: 'not a url',
-      HISTORY_PORT: '70000',
-      PUBLIC_BASE_URL: 'data.example.org',
-      ALLOWED_ORIGINS: 'https://a.example.org/path,nonsense',
-      DEPRECATED_AT: 'tomorrow',
-      SUNSET_AT: '2027-02-30T00:00:00Z',
-    }
-    expect(() => parseEnvironment(env, '/srv/data')).toThrow(
-      new UsageError(
-        [
-          'invalid environment:',
-          '  STORE_URL: expected a store such as file:///var/lib/highwater or s3://bucket/highwater, got "ftp://elsewhere"',
-          '  PRIVATE_STORE_URL: expected a store such as file:///var/lib/highwater.private, got "not a url"',
-          '  HISTORY_PORT: expected a port from 0 to 65535, got "70000"',
-          '  PUBLIC_BASE_URL: expected an address such as https://data.example.org, got "data.example.org"',
-          '  ALLOWED_ORIGINS: expected origins such as https://www.example.org, separated by commas, got ' +
-            '"https://a.example.org/path,nonsense"',
-          '  DEPRECATED_AT: expected an instant such as 2027-01-31T00:00:00Z, got "tomorrow"',
-          '  SUNSET_AT: expected an instant such as 2027-06-30T00:00:00Z, got "2027-02-30T00:00:00Z"',
-        ].join('\n'),
-      ),
-    )
-  })
+test('an environment with many errors reports all of them at once: the name, what was expected, the value', () => {
+  const env = {
+    STORE_URL: 'ftp://elsewhere',
+    PRIVATE_STORE_URL: 'not a url',
+    HISTORY_PORT: '70000',
+    PUBLIC_BASE_URL: 'data.example.org',
+    ALLOWED_ORIGINS: 'https://a.example.org/path,nonsense',
+    DEPRECATED_AT: 'tomorrow',
+    SUNSET_AT: '2027-02-30T00:00:00Z',
+  }
+  expect(() => parseEnvironment(env, '/srv/data')).toThrow(
+    new UsageError(
+      [
+        'invalid environment:',
+        '  STORE_URL: expected a store such as file:///var/lib/highwater or s3://bucket/highwater, got "ftp://elsewhere"',
+        '  PRIVATE_STORE_URL: expected a store such as file:///var/lib/highwater.private, got "not a url"',
+        '  HISTORY_PORT: expected a port from 0 to 65535, got "70000"',
+        '  PUBLIC_BASE_URL: expected an address such as https://data.example.org, got "data.example.org"',
+        '  ALLOWED_ORIGINS: expected origins such as https://www.example.org, separated by commas, got ' +
+          '"https://a.example.org/path,nonsense"',
+        '  DEPRECATED_AT: expected an instant such as 2027-01-31T00:00:00Z, got "tomorrow"',
+        '  SUNSET_AT: expected an instant such as 2027-06-30T00:00:00Z, got "2027-02-30T00:00:00Z"',
+      ].join('\n'),
+    ),
+  )
+})
 
-  test('says how buckets are reached', () => {
-    const env = {
-      STORE_URL: 's3://bucket/highwater',
-      AWS_ENDPOINT_URL: 'http://127.0.0.1:9000',
-      AWS_REGION: 'eu-central-1',
-      AWS_ACCESS_KEY_ID: 'key',
-      AWS_SECRET_ACCESS_KEY: 'hidden',
-    }
-    const credentials = { accessKeyId: 'key', secretAccessKey: 'hidden' }
-    expect(parseEnvironment(env, '/srv/data')).toMatchObject({
-      storeUrl: 's3://bucket/highwater',
-      privateStoreUrl: 's3://bucket/highwater.private',
-      s3: { endpoint: 'http://127.0.0.1:9000', region: 'eu-central-1', credentials },
-    })
-    const more = { ...env, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9001', AWS_SESSION_TOKEN: 'token' }
-    expect(parseEnvironment(more, '/srv/data').s3).toEqual({
-      endpoint: 'http://127.0.0.1:9001',
-      region: 'eu-central-1',
-      credentials: { ...credentials, sessionToken: 'token' },
-    })
+test('the environment defines how buckets are reached', () => {
+  const env = {
+    STORE_URL: 's3://bucket/highwater',
+    AWS_ENDPOINT_URL: 'http://127.0.0.1:9000',
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'key',
+    AWS_SECRET_ACCESS_KEY: 'hidden',
+  }
+  const credentials = { accessKeyId: 'key', secretAccessKey: 'hidden' }
+  expect(parseEnvironment(env, '/srv/data')).toMatchObject({
+    storeUrl: 's3://bucket/highwater',
+    privateStoreUrl: 's3://bucket/highwater.private',
+    s3: { endpoint: 'http://127.0.0.1:9000', region: 'eu-central-1', credentials },
   })
+  const more = { ...env, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9001', AWS_SESSION_TOKEN: 'token' }
+  expect(parseEnvironment(more, '/srv/data').s3).toEqual({
+    endpoint: 'http://127.0.0.1:9001',
+    region: 'eu-central-1',
+    credentials: { ...credentials, sessionToken: 'token' },
+  })
+})
 
-  test.each([
-    [{ AWS_ACCESS_KEY_ID: 'HIDDEN' }, 'AWS_SECRET_ACCESS_KEY: expected the secret of AWS_ACCESS_KEY_ID'],
-    [{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }, 'AWS_ACCESS_KEY_ID: expected an access key, set together'],
-    [
-      { AWS_ENDPOINT_URL_S3: 'ftp://user:HIDDEN@host' },
-      'AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else',
-    ],
-    [
-      { REDIS_URL: 'http://user:HIDDEN@redis' },
-      'REDIS_URL: expected the Redis of the signals, such as redis://127.0.0.1:6379, got something else',
-    ],
-    [
-      { REDIS_URL: 'redis://127.0.0.1', REDIS_FOLDER: 'redis' },
-      'REDIS_FOLDER: expected the absolute data folder of the Redis of REDIS_URL, if it is on this machine, got "redis"',
-    ],
-    [{ REDIS_FOLDER: '/var/lib/redis' }, 'REDIS_URL: expected the Redis of the signals'],
-    [{ OPERATOR_TOKEN: 'HIDDEN' }, 'OPERATOR_TOKEN: expected 32 characters or more'],
-    [{ SECRET_KEY: 'k1:HIDDEN' }, 'SECRET_KEY: expected a key ring'],
-    [{ ALERT_URL: 'ftp://HIDDEN' }, 'ALERT_URL: expected an address'],
-  ])('%j is refused, and nothing that may be a secret is printed', (env, message) => {
-    const parse = () => parseEnvironment(env, '/srv/data')
-    expect(parse).toThrow(UsageError)
-    expect(parse).toThrow(message)
-    expect(parse).not.toThrow('HIDDEN')
-  })
+test.each([
+  [{ AWS_ACCESS_KEY_ID: 'HIDDEN' }, 'AWS_SECRET_ACCESS_KEY: expected the secret of AWS_ACCESS_KEY_ID'],
+  [{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }, 'AWS_ACCESS_KEY_ID: expected an access key, set together'],
+  [
+    { AWS_ENDPOINT_URL_S3: 'ftp://user:HIDDEN@host' },
+    'AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else',
+  ],
+  [
+    { REDIS_URL: 'http://user:HIDDEN@redis' },
+    'REDIS_URL: expected the Redis of the signals, such as redis://127.0.0.1:6379, got something else',
+  ],
+  [
+    { REDIS_URL: 'redis://127.0.0.1', REDIS_FOLDER: 'redis' },
+    'REDIS_FOLDER: expected the absolute data folder of the Redis of REDIS_URL, if it is on this machine, got "redis"',
+  ],
+  [{ REDIS_FOLDER: '/var/lib/redis' }, 'REDIS_URL: expected the Redis of the signals'],
+  [{ OPERATOR_TOKEN: 'HIDDEN' }, 'OPERATOR_TOKEN: expected 32 characters or more'],
+  [{ SECRET_KEY: 'k1:HIDDEN' }, 'SECRET_KEY: expected a key ring'],
+  [{ ALERT_URL: 'ftp://HIDDEN' }, 'ALERT_URL: expected an address'],
+])('the environment %j is refused, and nothing that may be a secret is printed', (env, message) => {
+  const parse = () => parseEnvironment(env, '/srv/data')
+  expect(parse).toThrow(UsageError)
+  expect(parse).toThrow(message)
+  expect(parse).not.toThrow('HIDDEN')
+})
 
-  test.each(['-1', '80.5', 'http', '65536'])('refuses the port %j', port => {
-    expect(() => parseEnvironment({ HISTORY_PORT: port }, '/srv/data')).toThrow(UsageError)
-  })
+test.each(['-1', '80.5', 'http', '65536'])('the environment refuses the port %j', port => {
+  expect(() => parseEnvironment({ HISTORY_PORT: port }, '/srv/data')).toThrow(UsageError)
 })

@@ -24,7 +24,7 @@ test('secrets that are not set are generated once, and only their owner can read
     expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600)
 })
 
-test('a file that others can read is refused', async () => {
+test('a file of generated secrets that others can read is refused', async () => {
   const folder = await temporaryFolder()
   const environment = parseEnvironment({}, folder)
   await readSecrets(environment, folder, random)
@@ -33,7 +33,7 @@ test('a file that others can read is refused', async () => {
 })
 
 test.each(['0.0.0.0', '::', '10.1.2.3', 'data.example.org'])(
-  '%s refuses generated secrets, and takes chosen ones',
+  'a service on the host %s refuses generated secrets, and takes chosen ones',
   async HOST => {
     const folder = await temporaryFolder()
     await expect(readSecrets(parseEnvironment({ HOST }, folder), folder, random)).rejects.toThrow(UsageError)

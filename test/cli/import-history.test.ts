@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readBook } from '#pipeline/book/read-book.ts'
 import {
   CAPITAL,
@@ -36,304 +36,295 @@ async function importing(name: string, content: string | Uint8Array, words: stri
   return { ...answer, cwd, again, read, files, book: () => readBook(join(cwd, 'book')) }
 }
 
-describe('a list of trades of TradingView', () => {
-  test.each(Object.entries(GENERATIONS))(
-    'of generation %s becomes a ledger in a book that builds',
-    async (_, header) => {
-      const list = listOfTrades(header)
-      const { code, out, err, read, cwd, again } = await importing('in.csv', list, IN_CHART)
-      expect([code, err.replace(/note: columns that are not read: .*\n/, '')]).toEqual([0, ''])
-      expect(out).toBe(
-        'ledgers/elm.csv and catalogue.yaml: 3 trades, 1 open with 10, net profit 20, win rate 66.67 %, drawdown of closed trades -0.20 %, from tradingview\n',
-      )
-      const [first, ...rows] = await read('ledgers/elm.csv')
-      expect(first).toBe(
-        'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return',
-      )
-      expect(rows).toEqual([
-        `long,${utc(40)},102,${utc(43)},105,signal,0.102,,0.003`,
-        expect.stringMatching(`^short,${utc(43)},105,${utc(54)},104,signal,0.1046859`),
-        expect.stringMatching(`^long,${utc(63)},102,${utc(64)},100,signal,`),
-        expect.stringMatching(`^long,${utc(109)},102,,,,0\\.1\\d+,,$`),
-      ])
-      const where = ['--book', 'book', '--store', `file://${cwd}/store`]
-      expect(await run(['build', ...where, '--allow-stale'], { cwd })).toMatchObject({ code: 0 })
-      expect((await again()).code).toBe(1)
-    },
-  )
-
-  test('states what its prices show: no commission, the tick, what the trades are marked on', async () => {
-    const { read } = await importing('in.csv', listOfTrades(), IN_CHART)
-    expect((await read('catalogue.yaml')).slice(-10).map(line => line.trim())).toEqual([
-      '- id: elm',
-      'name: Elm',
-      'base_risk_pct: 0.02',
-      'source: ledger',
-      'instrument: X',
-      'mark: 1h',
-      'engine: tradingview',
-      'commission_bps_per_side: 0',
-      'slippage_ticks: 0',
-      'tick_size: 1',
+test.each(Object.entries(GENERATIONS))(
+  'a list of trades of TradingView of generation %s becomes a ledger in a book that builds',
+  async (_, header) => {
+    const list = listOfTrades(header)
+    const { code, out, err, read, cwd, again } = await importing('in.csv', list, IN_CHART)
+    expect([code, err.replace(/note: columns that are not read: .*\n/, '')]).toEqual([0, ''])
+    expect(out).toBe(
+      'ledgers/elm.csv and catalogue.yaml: 3 trades, 1 open with 10, net profit 20, win rate 66.67 %, drawdown of closed trades -0.20 %, from tradingview\n',
+    )
+    const [first, ...rows] = await read('ledgers/elm.csv')
+    expect(first).toBe(
+      'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return',
+    )
+    expect(rows).toEqual([
+      `long,${utc(40)},102,${utc(43)},105,signal,0.102,,0.003`,
+      expect.stringMatching(`^short,${utc(43)},105,${utc(54)},104,signal,0.1046859`),
+      expect.stringMatching(`^long,${utc(63)},102,${utc(64)},100,signal,`),
+      expect.stringMatching(`^long,${utc(109)},102,,,,0\\.1\\d+,,$`),
     ])
-  })
+    const where = ['--book', 'book', '--store', `file://${cwd}/store`]
+    expect(await run(['build', ...where, '--allow-stale'], { cwd })).toMatchObject({ code: 0 })
+    expect((await again()).code).toBe(1)
+  },
+)
 
-  test('of a header alone is a strategy without trades', async () => {
-    const words = `${LIST} --tz UTC --commission-bps 0`
-    const { code, out, book } = await importing('in.csv', GENERATIONS.A, words)
-    expect([code, out]).toEqual([0, 'ledgers/elm.csv and catalogue.yaml: 0 trades, from tradingview\n'])
-    expect((await book()).strategies[0]?.source).toMatchObject({ kind: 'ledger', trades: [] })
-  })
+test('an imported list of trades states what its prices show: no commission, the tick, what the trades are marked on', async () => {
+  const { read } = await importing('in.csv', listOfTrades(), IN_CHART)
+  expect((await read('catalogue.yaml')).slice(-10).map(line => line.trim())).toEqual([
+    '- id: elm',
+    'name: Elm',
+    'base_risk_pct: 0.02',
+    'source: ledger',
+    'instrument: X',
+    'mark: 1h',
+    'engine: tradingview',
+    'commission_bps_per_side: 0',
+    'slippage_ticks: 0',
+    'tick_size: 1',
+  ])
+})
 
-  test('whose parts overlap says so in the catalogue, and keeps the account exactly', async () => {
-    const parts: readonly ForeignTrade[] = [
-      { side: 'long', entry: 40, exit: 50 },
-      { side: 'long', entry: 40, exit: 54 },
-      { side: 'long', entry: 41, exit: 45 },
-    ]
-    const list = listOfTrades(GENERATIONS.A, parts)
-    const { code, read, book } = await importing('in.csv', list, IN_CHART)
-    expect(code).toBe(0)
-    expect(await read('catalogue.yaml')).toContain('    allow_overlap: true')
-    expect((await book()).strategies[0]?.source).toMatchObject({ kind: 'ledger' })
-    const rows = (await read('ledgers/elm.csv')).slice(1).map(row => row.split(','))
-    expect(rows.map(row => row[6])).toEqual(['0.102', '0.102', '0.10040160642570281']) // 100 * 10 / (10 000 - 2 * 20)
-  })
+test('a list of trades with a header alone becomes a strategy without trades', async () => {
+  const words = `${LIST} --tz UTC --commission-bps 0`
+  const { code, out, book } = await importing('in.csv', GENERATIONS.A, words)
+  expect([code, out]).toEqual([0, 'ledgers/elm.csv and catalogue.yaml: 0 trades, from tradingview\n'])
+  expect((await book()).strategies[0]?.source).toMatchObject({ kind: 'ledger', trades: [] })
+})
 
-  test.each<[string, string, string, string?]>([
-    [
-      'no zone',
-      listOfTrades(),
-      ':3: entry_time: expected a zone for "2024-01-03 00:00", which has none: the bars fit +08:00 with 100 % of the entries; confirm it with --tz (tz: in the catalogue)',
-      LIST,
-    ],
-    [
-      'a wrong zone',
-      listOfTrades(),
-      ':3: entry_time: expected entries that fit the bars in +07:00, got 25 % that do, and the bars fit +08:00 with 100 % of the entries: correct --tz (tz:)',
-      `${LIST} --tz +07:00`,
-    ],
-    [
-      'a capital that contradicts the list',
-      listOfTrades(),
-      ': expected a capital by which the cumulative profit of row 3, 30.00, is 0.3 %, got 1000: correct --capital (capital:)',
-      `${IN_CHART} --capital 1000`,
-    ],
-    [
-      'a trade that is open before one that is closed',
-      listOfTrades().replace(/(\n2,Exit short,)[^,]*,[^,]*,[^,]*/, '$1,,'),
-      ':5: expected an exit of trade 2, because trade 3 after it is closed, got an open trade',
-    ],
-    [
-      'a trade that is missing',
-      listOfTrades().replace(/\n2,.*\n2,.*/, ''),
-      ':5: expected trade 2, got trade "3": export the whole list',
-    ],
-    [
-      'a profit that is changed',
-      listOfTrades().replace(/(\n1,.*,)30(,0.1,.*\n1,.*,)30(,0.1)/, '$190$290$3'),
-      ':3: expected a cumulative profit of 90.00 after trade 1, got "30": rows are missing or changed',
-    ],
-    [
-      'a trade that lacks its exit',
-      listOfTrades().replace(/\n2,Exit.*/, ''),
-      ':4: expected an exit of trade 2, got its entry alone: export the whole list',
-    ],
-    [
-      'a trade that lacks its entry',
-      listOfTrades().replace(/\n2,Entry.*/, ''),
-      ':4: expected an entry of trade 2, got its exit alone: export the whole list',
-    ],
-    ['a row that is cut off', listOfTrades().slice(0, -12), ':9: expected 11 fields as in the first row'],
-    [
-      'a last line that is cut off',
-      listOfTrades().slice(0, -9),
-      ':9: expected 11 fields as in the first row of data, got 9',
-    ],
-    [
-      'another type',
-      listOfTrades().replace('Exit short', 'Ausstieg short'),
-      ':4: type: expected Entry or Exit long or short, got "Ausstieg short"',
-    ],
-  ])(
-    'with %s is refused in one sentence, and nothing is written',
-    async (_, text, message, words = IN_CHART) => {
-      const { code, out, err, files } = await importing('in.csv', text, words)
-      expect([code, out]).toEqual([1, ''])
-      expect(err.split('\n')).toEqual([
-        'the import has a problem:',
-        expect.stringContaining(`in.csv${message}`),
-        '',
-      ])
-      expect(await files()).toEqual(['bars/X/1h.csv'])
-    },
-  )
+test('a list of trades whose parts overlap says so in the catalogue, and keeps the account exactly', async () => {
+  const parts: readonly ForeignTrade[] = [
+    { side: 'long', entry: 40, exit: 50 },
+    { side: 'long', entry: 40, exit: 54 },
+    { side: 'long', entry: 41, exit: 45 },
+  ]
+  const list = listOfTrades(GENERATIONS.A, parts)
+  const { code, read, book } = await importing('in.csv', list, IN_CHART)
+  expect(code).toBe(0)
+  expect(await read('catalogue.yaml')).toContain('    allow_overlap: true')
+  expect((await book()).strategies[0]?.source).toMatchObject({ kind: 'ledger' })
+  const rows = (await read('ledgers/elm.csv')).slice(1).map(row => row.split(','))
+  expect(rows.map(row => row[6])).toEqual(['0.102', '0.102', '0.10040160642570281']) // 100 * 10 / (10 000 - 2 * 20)
+})
 
-  test('with trades before the first bar is refused, and nothing is written', async () => {
-    const { cwd, again } = await importing('in.csv', listOfTrades(), IN_CHART)
-    const [header = '', ...bars] = BARS.split('\n')
-    await writeFiles(cwd, { 'late/bars/X/1h.csv': [header, ...bars.slice(60)].join('\n') })
-    const { code, out, err } = await again('--book late')
-    expect([code, out, err]).toEqual([
-      1,
+test.each<[string, string, string, string?]>([
+  [
+    'no zone',
+    listOfTrades(),
+    ':3: entry_time: expected a zone for "2024-01-03 00:00", which has none: the bars fit +08:00 with 100 % of the entries; confirm it with --tz (tz: in the catalogue)',
+    LIST,
+  ],
+  [
+    'a wrong zone',
+    listOfTrades(),
+    ':3: entry_time: expected entries that fit the bars in +07:00, got 25 % that do, and the bars fit +08:00 with 100 % of the entries: correct --tz (tz:)',
+    `${LIST} --tz +07:00`,
+  ],
+  [
+    'a capital that contradicts the list',
+    listOfTrades(),
+    ': expected a capital by which the cumulative profit of row 3, 30.00, is 0.3 %, got 1000: correct --capital (capital:)',
+    `${IN_CHART} --capital 1000`,
+  ],
+  [
+    'a trade that is open before one that is closed',
+    listOfTrades().replace(/(\n2,Exit short,)[^,]*,[^,]*,[^,]*/, '$1,,'),
+    ':5: expected an exit of trade 2, because trade 3 after it is closed, got an open trade',
+  ],
+  [
+    'a trade that is missing',
+    listOfTrades().replace(/\n2,.*\n2,.*/, ''),
+    ':5: expected trade 2, got trade "3": export the whole list',
+  ],
+  [
+    'a profit that is changed',
+    listOfTrades().replace(/(\n1,.*,)30(,0.1,.*\n1,.*,)30(,0.1)/, '$190$290$3'),
+    ':3: expected a cumulative profit of 90.00 after trade 1, got "30": rows are missing or changed',
+  ],
+  [
+    'a trade that lacks its exit',
+    listOfTrades().replace(/\n2,Exit.*/, ''),
+    ':4: expected an exit of trade 2, got its entry alone: export the whole list',
+  ],
+  [
+    'a trade that lacks its entry',
+    listOfTrades().replace(/\n2,Entry.*/, ''),
+    ':4: expected an entry of trade 2, got its exit alone: export the whole list',
+  ],
+  ['a row that is cut off', listOfTrades().slice(0, -12), ':9: expected 11 fields as in the first row'],
+  [
+    'a last line that is cut off',
+    listOfTrades().slice(0, -9),
+    ':9: expected 11 fields as in the first row of data, got 9',
+  ],
+  [
+    'another type',
+    listOfTrades().replace('Exit short', 'Ausstieg short'),
+    ':4: type: expected Entry or Exit long or short, got "Ausstieg short"',
+  ],
+])(
+  'a list of trades with %s is refused in one sentence, and nothing is written',
+  async (_, text, message, words = IN_CHART) => {
+    const { code, out, err, files } = await importing('in.csv', text, words)
+    expect([code, out]).toEqual([1, ''])
+    expect(err.split('\n')).toEqual([
+      'the import has a problem:',
+      expect.stringContaining(`in.csv${message}`),
       '',
-      `highwater: in.csv: 2 of 4 trades are before the first bar, ${utc(60)}: import older bars, or take the account as reported returns with --realised\n`,
     ])
-    expect(await readdir(join(cwd, 'late'))).toEqual(['bars'])
-  })
+    expect(await files()).toEqual(['bars/X/1h.csv'])
+  },
+)
 
-  test('without bars of its instrument is refused, unless the account without open trades is wanted', async () => {
-    const words = `${IN_CHART} --instrument Y`
-    const { code, err, again, read, book } = await importing('in.csv', listOfTrades(), words)
-    expect([code, err]).toEqual([1, expect.stringContaining('expected bars of Y in ')])
-    const realised = await again('--realised')
-    expect([realised.code, realised.out]).toEqual([
-      0,
-      'ledgers/elm.csv and returns/elm.csv and catalogue.yaml: 3 trades, 1 open with 10, net profit 20, win rate 66.67 %, drawdown of closed trades -0.20 %, from tradingview\n',
-    ])
-    expect(await read('returns/elm.csv')).toEqual([
-      't,ret',
-      '2024-01-02,0.003',
-      `2024-01-03,${(10 - 20) / 10_030}`,
-    ])
-    expect((await book()).strategies[0]?.source).toMatchObject({ kind: 'returns' })
-  })
-})
-
-describe('a result of freqtrade', () => {
-  const WORDS = `ledger --instrument X --no-funding ${ENTRY}`
-
-  test.each([
-    ['as JSON', 'backtest-result.json', JSON.stringify(freqtrade())],
-    [
-      'as the archive that it writes',
-      'backtest-result-1.zip',
-      zipSync({
-        'backtest-result-1_config.json': strToU8('{}'),
-        'backtest-result-1.json': strToU8(JSON.stringify(freqtrade())),
-      }),
-    ],
-  ])('%s has capital, zone and fees in itself', async (_, name, content) => {
-    const { code, out, err, read, book } = await importing(name, content, WORDS)
-    expect([code, out, err]).toEqual([
-      0,
-      expect.stringContaining('1 trades, net profit 27.93, win rate 100.00 %'),
-      expect.any(String),
-    ])
-    expect((await read('ledgers/elm.csv'))[1]).toBe(
-      'long,2024-01-02T16:00:00Z,102,2024-01-02T19:00:00Z,105,target,0.102,91.8,0.002793',
-    )
-    expect(await read('catalogue.yaml')).toContain('    commission_bps_per_side: 10')
-    expect((await book()).strategies).toHaveLength(1)
-  })
-
-  test('of several pairs is an account, and none of one instrument', async () => {
-    const content = JSON.stringify(freqtrade({}, ['X/USDT', 'Y/USDT']))
-    const { code, err, again, read } = await importing('r.json', content, WORDS)
-    expect([code, err]).toEqual([
-      1,
-      'highwater: r.json: expected trades of one instrument, got X/USDT and Y/USDT: export one, or take the account as reported returns with --realised\n',
-    ])
-    const realised = await again('--realised')
-    expect([realised.code, realised.err]).toEqual([
-      0,
-      expect.stringContaining('note: r.json: 1 trade closed by the tool at the end of its test\n'),
-    ])
-    expect(await read('returns/elm.csv')).toEqual(['t,ret', `2024-01-02,${(2 * 27.93) / CAPITAL}`])
-  })
-
-  test.each([
-    [
-      'fewer trades than it states',
-      { total_trades: 2 },
-      'expected the 2 trades that the file states, got 1: export the whole result',
-    ],
-    [
-      'another profit than it states',
-      { profit_total_abs: 100 },
-      'expected the profit of 100 that the file states, got trades with 27.93 in all',
-    ],
-  ])('with %s is refused', async (_, more, message) => {
-    const { code, err } = await importing('r.json', JSON.stringify(freqtrade(more)), WORDS)
-    expect([code, err]).toEqual([1, expect.stringContaining(message)])
-  })
-
-  test('of several strategies is refused', async () => {
-    const { strategy } = freqtrade()
-    const both = { strategy: { ...strategy, Other: strategy.Sample } }
-    const { code, err } = await importing('r.json', JSON.stringify(both), WORDS)
-    expect([code, err]).toEqual([
-      1,
-      expect.stringContaining('expected the result of one strategy, got 2 (Sample and Other): export one'),
-    ])
-  })
-})
-
-describe('other tables of trades', () => {
-  const BACKTESTING = [
-    'Size,EntryBar,ExitBar,EntryPrice,ExitPrice,SL,TP,PnL,Commission,ReturnPct,EntryTime,ExitTime,Duration,Tag',
-    '10,30,47,102,105,91.8,,28.965,1.035,0.028,2024-01-02 16:00:00,2024-01-02 19:00:00,17:00:00,up',
-    '-10,47,60,105,104,104,,8.955,1.045,0.01,2024-01-02 19:00:00,2024-01-03 06:00:00,11:00:00,down',
+test('a list with trades before the first bar is refused, and nothing is written', async () => {
+  const { cwd, again } = await importing('in.csv', listOfTrades(), IN_CHART)
+  const [header = '', ...bars] = BARS.split('\n')
+  await writeFiles(cwd, { 'late/bars/X/1h.csv': [header, ...bars.slice(60)].join('\n') })
+  const { code, out, err } = await again('--book late')
+  expect([code, out, err]).toEqual([
+    1,
     '',
-  ].join('\n')
-  const WORDS = `${LIST} --tz UTC`
+    `highwater: in.csv: 2 of 4 trades are before the first bar, ${utc(60)}: import older bars, or take the account as reported returns with --realised\n`,
+  ])
+  expect(await readdir(join(cwd, 'late'))).toEqual(['bars'])
+})
 
-  test('backtesting.py: the sign of the size is the side, and an exit at the stop is a stop', async () => {
-    const { code, out, read } = await importing('trades.csv', BACKTESTING, WORDS)
-    expect([code, out]).toEqual([
-      0,
-      expect.stringMatching(/2 trades, net profit 37.92, .* from backtesting.py\n$/),
-    ])
-    expect(await read('catalogue.yaml')).toContain('    commission_bps_per_side: 5')
-    const rows = (await read('ledgers/elm.csv')).slice(1)
-    expect(rows[0]).toBe(
-      'long,2024-01-02T16:00:00Z,102,2024-01-02T19:00:00Z,105,signal,0.102,,0.0028964999999999998',
-    )
-    expect(rows[1]).toMatch(/^short,2024-01-02T19:00:00Z,105,2024-01-03T06:00:00Z,104,stop,0.1046967/)
-  })
+test('a list of trades without bars of its instrument is refused, unless only the realised account is wanted', async () => {
+  const words = `${IN_CHART} --instrument Y`
+  const { code, err, again, read, book } = await importing('in.csv', listOfTrades(), words)
+  expect([code, err]).toEqual([1, expect.stringContaining('expected bars of Y in ')])
+  const realised = await again('--realised')
+  expect([realised.code, realised.out]).toEqual([
+    0,
+    'ledgers/elm.csv and returns/elm.csv and catalogue.yaml: 3 trades, 1 open with 10, net profit 20, win rate 66.67 %, drawdown of closed trades -0.20 %, from tradingview\n',
+  ])
+  expect(await read('returns/elm.csv')).toEqual([
+    't,ret',
+    '2024-01-02,0.003',
+    `2024-01-03,${(10 - 20) / 10_030}`,
+  ])
+  expect((await book()).strategies[0]?.source).toMatchObject({ kind: 'returns' })
+})
 
-  test('without a capital are refused', async () => {
-    const { code, err } = await importing(
-      'trades.csv',
-      BACKTESTING,
-      `ledger --instrument X ${ENTRY} --tz UTC`,
-    )
-    const message = 'expected the capital at the start, which is not in the file: state it with --capital'
-    expect([code, err]).toEqual([1, expect.stringContaining(message)])
-  })
+const FREQTRADE = `ledger --instrument X --no-funding ${ENTRY}`
 
-  test('a table whose columns are stated', async () => {
-    const own = 'Richtung,Auf,Kurs,Zu,Endkurs,Hebel\nlong,2024-01-02 16:00,102,2024-01-02 19:00,105,0.5\n'
-    const columns =
-      'side=Richtung entry_time=Auf entry_price=Kurs exit_time=Zu exit_price=Endkurs leverage=Hebel'
-    const words = `${WORDS} ${columns.replaceAll(/\S+/g, '--column $&')} --commission-bps 3`
-    const { code, read, err } = await importing('in.csv', own, words)
-    expect([code, err]).toEqual([0, ''])
-    expect((await read('ledgers/elm.csv'))[1]).toBe(
-      'long,2024-01-02T16:00:00Z,102,2024-01-02T19:00:00Z,105,signal,0.5,,',
-    )
-  })
+test.each([
+  ['as JSON', 'backtest-result.json', JSON.stringify(freqtrade())],
+  [
+    'as the archive that it writes',
+    'backtest-result-1.zip',
+    zipSync({
+      'backtest-result-1_config.json': strToU8('{}'),
+      'backtest-result-1.json': strToU8(JSON.stringify(freqtrade())),
+    }),
+  ],
+])('a result of freqtrade %s brings its capital, zone and fees', async (_, name, content) => {
+  const { code, out, err, read, book } = await importing(name, content, FREQTRADE)
+  expect([code, out, err]).toEqual([
+    0,
+    expect.stringContaining('1 trades, net profit 27.93, win rate 100.00 %'),
+    expect.any(String),
+  ])
+  expect((await read('ledgers/elm.csv'))[1]).toBe(
+    'long,2024-01-02T16:00:00Z,102,2024-01-02T19:00:00Z,105,target,0.102,91.8,0.002793',
+  )
+  expect(await read('catalogue.yaml')).toContain('    commission_bps_per_side: 10')
+  expect((await book()).strategies).toHaveLength(1)
+})
 
-  test('a strategy that the catalogue has keeps its entry, and its comments', async () => {
-    const { again, read, cwd } = await importing('trades.csv', BACKTESTING, WORDS)
-    const before = (await read('catalogue.yaml')).join('\n')
-    await writeFiles(cwd, { 'book/catalogue.yaml': `# mine\n${before}\n` })
-    const replaced = await again('--replace')
-    expect([replaced.code, replaced.out]).toEqual([0, expect.stringMatching(/^ledgers\/elm.csv: 2 trades/)])
-    expect((await read('catalogue.yaml')).join('\n')).toBe(`# mine\n${before}`)
-    expect((await again('--id oak')).code).toBe(0)
-    expect((await read('catalogue.yaml')).filter(line => /# mine|- id/.test(line))).toEqual([
-      '# mine',
-      '  - id: elm',
-      '  - id: oak',
-    ])
-  })
+test('a result of freqtrade of several pairs becomes an account, and no ledger of one instrument', async () => {
+  const content = JSON.stringify(freqtrade({}, ['X/USDT', 'Y/USDT']))
+  const { code, err, again, read } = await importing('r.json', content, FREQTRADE)
+  expect([code, err]).toEqual([
+    1,
+    'highwater: r.json: expected trades of one instrument, got X/USDT and Y/USDT: export one, or take the account as reported returns with --realised\n',
+  ])
+  const realised = await again('--realised')
+  expect([realised.code, realised.err]).toEqual([
+    0,
+    expect.stringContaining('note: r.json: 1 trade closed by the tool at the end of its test\n'),
+  ])
+  expect(await read('returns/elm.csv')).toEqual(['t,ret', `2024-01-02,${(2 * 27.93) / CAPITAL}`])
+})
 
-  test('a ledger that the catalogue names is read in place', async () => {
-    const { cwd } = await importing('trades.csv', BACKTESTING, WORDS)
-    await writeFiles(cwd, {
-      'book/raw/trades.csv': BACKTESTING,
-      'book/catalogue.yaml': `
+test.each([
+  [
+    'fewer trades than it states',
+    { total_trades: 2 },
+    'expected the 2 trades that the file states, got 1: export the whole result',
+  ],
+  [
+    'another profit than it states',
+    { profit_total_abs: 100 },
+    'expected the profit of 100 that the file states, got trades with 27.93 in all',
+  ],
+])('a result of freqtrade with %s is refused', async (_, more, message) => {
+  const { code, err } = await importing('r.json', JSON.stringify(freqtrade(more)), FREQTRADE)
+  expect([code, err]).toEqual([1, expect.stringContaining(message)])
+})
+
+test('a result of freqtrade of several strategies is refused', async () => {
+  const { strategy } = freqtrade()
+  const both = { strategy: { ...strategy, Other: strategy.Sample } }
+  const { code, err } = await importing('r.json', JSON.stringify(both), FREQTRADE)
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining('expected the result of one strategy, got 2 (Sample and Other): export one'),
+  ])
+})
+
+const BACKTESTING = [
+  'Size,EntryBar,ExitBar,EntryPrice,ExitPrice,SL,TP,PnL,Commission,ReturnPct,EntryTime,ExitTime,Duration,Tag',
+  '10,30,47,102,105,91.8,,28.965,1.035,0.028,2024-01-02 16:00:00,2024-01-02 19:00:00,17:00:00,up',
+  '-10,47,60,105,104,104,,8.955,1.045,0.01,2024-01-02 19:00:00,2024-01-03 06:00:00,11:00:00,down',
+  '',
+].join('\n')
+const TABLE = `${LIST} --tz UTC`
+
+test('a table of backtesting.py gives the side by the sign of the size, and a stop for an exit at the stop', async () => {
+  const { code, out, read } = await importing('trades.csv', BACKTESTING, TABLE)
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/2 trades, net profit 37.92, .* from backtesting.py\n$/),
+  ])
+  expect(await read('catalogue.yaml')).toContain('    commission_bps_per_side: 5')
+  const rows = (await read('ledgers/elm.csv')).slice(1)
+  expect(rows[0]).toBe(
+    'long,2024-01-02T16:00:00Z,102,2024-01-02T19:00:00Z,105,signal,0.102,,0.0028964999999999998',
+  )
+  expect(rows[1]).toMatch(/^short,2024-01-02T19:00:00Z,105,2024-01-03T06:00:00Z,104,stop,0.1046967/)
+})
+
+test('a table of trades without a capital is refused', async () => {
+  const { code, err } = await importing('trades.csv', BACKTESTING, `ledger --instrument X ${ENTRY} --tz UTC`)
+  const message = 'expected the capital at the start, which is not in the file: state it with --capital'
+  expect([code, err]).toEqual([1, expect.stringContaining(message)])
+})
+
+test('a table of trades whose columns are stated becomes a ledger', async () => {
+  const own = 'Richtung,Auf,Kurs,Zu,Endkurs,Hebel\nlong,2024-01-02 16:00,102,2024-01-02 19:00,105,0.5\n'
+  const columns =
+    'side=Richtung entry_time=Auf entry_price=Kurs exit_time=Zu exit_price=Endkurs leverage=Hebel'
+  const words = `${TABLE} ${columns.replaceAll(/\S+/g, '--column $&')} --commission-bps 3`
+  const { code, read, err } = await importing('in.csv', own, words)
+  expect([code, err]).toEqual([0, ''])
+  expect((await read('ledgers/elm.csv'))[1]).toBe(
+    'long,2024-01-02T16:00:00Z,102,2024-01-02T19:00:00Z,105,signal,0.5,,',
+  )
+})
+
+test('a strategy that the catalogue has keeps its entry and its comments when it is imported again', async () => {
+  const { again, read, cwd } = await importing('trades.csv', BACKTESTING, TABLE)
+  const before = (await read('catalogue.yaml')).join('\n')
+  await writeFiles(cwd, { 'book/catalogue.yaml': `# mine\n${before}\n` })
+  const replaced = await again('--replace')
+  expect([replaced.code, replaced.out]).toEqual([0, expect.stringMatching(/^ledgers\/elm.csv: 2 trades/)])
+  expect((await read('catalogue.yaml')).join('\n')).toBe(`# mine\n${before}`)
+  expect((await again('--id oak')).code).toBe(0)
+  expect((await read('catalogue.yaml')).filter(line => /# mine|- id/.test(line))).toEqual([
+    '# mine',
+    '  - id: elm',
+    '  - id: oak',
+  ])
+})
+
+test('a ledger that the catalogue names is read in place', async () => {
+  const { cwd } = await importing('trades.csv', BACKTESTING, TABLE)
+  await writeFiles(cwd, {
+    'book/raw/trades.csv': BACKTESTING,
+    'book/catalogue.yaml': `
 service: { name: n, methodology_url: 'https://example.com', data_source: d, engine: e }
 funding: { X: none }
 strategies:
@@ -341,58 +332,55 @@ strategies:
       commission_bps_per_side: 5, slippage_ticks: 0, tick_size: 1,
       file: { path: raw/trades.csv, as: backtesting.py, tz: UTC, capital: 10000 } }
 `,
-    })
-    const book = await readBook(join(cwd, 'book'))
-    const { source } = book.strategies[0]!
-    expect(source.kind === 'ledger' && source.trades.map(({ account_return }) => account_return)).toEqual([
-      28.965 / 10_000,
-      8.955 / 10_028.965,
-    ])
   })
+  const book = await readBook(join(cwd, 'book'))
+  const { source } = book.strategies[0]!
+  expect(source.kind === 'ledger' && source.trades.map(({ account_return }) => account_return)).toEqual([
+    28.965 / 10_000,
+    8.955 / 10_028.965,
+  ])
 })
 
-describe('returns', () => {
-  const DAYS = ['2024-01-03,1.5', '2024-01-02,-0.25', '2024-01-01,0.7']
-  const WORDS = `returns ${ENTRY} --commission-bps 0 --unit`
+const DAYS = ['2024-01-03,1.5', '2024-01-02,-0.25', '2024-01-01,0.7']
+const RETURNS = `returns ${ENTRY} --commission-bps 0 --unit`
 
-  test('in percent, newest first and repeated, become fractions in order', async () => {
-    const text = ['Date,Return', ...DAYS, DAYS[2], ''].join('\n')
-    const { code, out, err, read } = await importing('in.csv', text, `${WORDS} percent`)
-    expect([code, out, err]).toEqual([
-      0,
-      'returns/elm.csv and catalogue.yaml: 3 days, 2024-01-01 to 2024-01-03, from columns by name\n',
-      'note: in.csv: 2 rows earlier than the row before: sorted by time\nnote: in.csv: 1 repeated row dropped\n',
-    ])
-    expect(await read('returns/elm.csv')).toEqual([
-      't,ret',
-      '2024-01-01,0.007',
-      '2024-01-02,-0.0025',
-      '2024-01-03,0.015',
-    ])
-  })
+test('returns in percent, newest first and repeated, become fractions in order', async () => {
+  const text = ['Date,Return', ...DAYS, DAYS[2], ''].join('\n')
+  const { code, out, err, read } = await importing('in.csv', text, `${RETURNS} percent`)
+  expect([code, out, err]).toEqual([
+    0,
+    'returns/elm.csv and catalogue.yaml: 3 days, 2024-01-01 to 2024-01-03, from columns by name\n',
+    'note: in.csv: 2 rows earlier than the row before: sorted by time\nnote: in.csv: 1 repeated row dropped\n',
+  ])
+  expect(await read('returns/elm.csv')).toEqual([
+    't,ret',
+    '2024-01-01,0.007',
+    '2024-01-02,-0.0025',
+    '2024-01-03,0.015',
+  ])
+})
 
-  test.each([
-    [
-      'a missing day',
-      DAYS.toSpliced(1, 1),
-      ':2: t: expected 2024-01-02, the day after the row before, got 2024-01-03: 1 day is missing',
-    ],
-    [
-      'a day with two returns',
-      [...DAYS, '2024-01-01,0.8'],
-      ':5: t: expected 2024-01-02, the day after the row before, got 2024-01-01',
-    ],
-    ['a last row of fewer fields', [...DAYS, '2024-01-0'], ':5: expected 2 fields as in the first row'],
-    ['a time inside a day', ['2024-01-01T05:00:00Z,1'], ':2: t: expected a day of UTC'],
-    [
-      'a serial date',
-      ['45292,1'],
-      ':2: t: expected a time, got "45292", which looks like the serial date of a spreadsheet (2024-01-01)',
-    ],
-  ])('with %s are refused', async (_, rows, message) => {
-    const text = ['Date,Return', ...rows, ''].join('\n')
-    const { code, err, files } = await importing('in.csv', text, `${WORDS} fraction`)
-    expect([code, err]).toEqual([1, expect.stringContaining(`in.csv${message}`)])
-    expect(await files()).toEqual(['bars/X/1h.csv'])
-  })
+test.each([
+  [
+    'a missing day',
+    DAYS.toSpliced(1, 1),
+    ':2: t: expected 2024-01-02, the day after the row before, got 2024-01-03: 1 day is missing',
+  ],
+  [
+    'a day with two returns',
+    [...DAYS, '2024-01-01,0.8'],
+    ':5: t: expected 2024-01-02, the day after the row before, got 2024-01-01',
+  ],
+  ['a last row of fewer fields', [...DAYS, '2024-01-0'], ':5: expected 2 fields as in the first row'],
+  ['a time inside a day', ['2024-01-01T05:00:00Z,1'], ':2: t: expected a day of UTC'],
+  [
+    'a serial date',
+    ['45292,1'],
+    ':2: t: expected a time, got "45292", which looks like the serial date of a spreadsheet (2024-01-01)',
+  ],
+])('returns with %s are refused, and nothing is written', async (_, rows, message) => {
+  const text = ['Date,Return', ...rows, ''].join('\n')
+  const { code, err, files } = await importing('in.csv', text, `${RETURNS} fraction`)
+  expect([code, err]).toEqual([1, expect.stringContaining(`in.csv${message}`)])
+  expect(await files()).toEqual(['bars/X/1h.csv'])
 })

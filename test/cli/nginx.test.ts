@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 import { run } from './made-up.ts'
 
-test('the settings of the services are in the configuration', async () => {
+test('highwater nginx writes the settings of the services into the configuration', async () => {
   const folder = await temporaryFolder()
   const env = {
     STORE_URL: `file://${folder}/store`,
@@ -27,7 +27,7 @@ test('the settings of the services are in the configuration', async () => {
   expect(await text('tls.conf')).toBe('')
 })
 
-test('services that listen on every address are reached on this machine', async () => {
+test('nginx reaches services that listen on every address on this machine', async () => {
   const folder = await temporaryFolder()
   for (const [HOST, upstream] of [
     ['0.0.0.0', '127.0.0.1'],
@@ -62,7 +62,7 @@ test.each<[string, string[], Record<string, string>, string]>([
     {},
     "--signals-name: expected a host name such as signals.example.org, got 'a; b'",
   ],
-])('%s is refused with the fix', async (_, args, env, message) => {
+])('highwater nginx refuses %s with the fix', async (_, args, env, message) => {
   const folder = await temporaryFolder()
   await writeFiles(folder, { 'cert.pem': '', 'key.pem': '' })
   const { code, err } = await run(['nginx', 'conf', ...args], { cwd: folder, env })

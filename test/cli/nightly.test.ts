@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { withStoreLock } from '#cli/guard-pointer.ts'
 import type { Runtime } from '#cli/runtime.ts'
@@ -76,157 +76,151 @@ const stepsOf = (text: string) =>
 
 const FAILING = { NIGHTLY_IMPORT_COMMAND: 'echo no route to the exchange >&2; exit 7' }
 
-describe('a night', () => {
-  test('imports, builds, verifies and purges, is served, keeps its report, and pings at both ends', async () => {
-    const { nightly, served, privateStore, receiver, alerts } = await aNight()
-    const { code, out, err } = await nightly({}, '--json')
-    expect([code, err]).toEqual([0, ''])
-    expect(stepsOf(out)).toEqual(['import done', 'build done', 'verify done', 'purge done'])
-    expect(await served()).toBe(VERSION)
-    const kept = await privateStore.read(privateKey(VERSION, 'night.json'))
-    expect(JSON.parse(new TextDecoder().decode(kept ?? new Uint8Array()))).toEqual(JSON.parse(out))
-    expect(receiver.paths()).toEqual(['/check/start?key=1', '/check?key=1'])
-    expect(reportSchema.parse(JSON.parse(receiver.posted[1]!.body))).toMatchObject({ outcome: 'done' })
-    expect(alerts()).toEqual([])
-  })
+test('a night imports, builds, verifies and purges, is served, keeps its report, and pings at both ends', async () => {
+  const { nightly, served, privateStore, receiver, alerts } = await aNight()
+  const { code, out, err } = await nightly({}, '--json')
+  expect([code, err]).toEqual([0, ''])
+  expect(stepsOf(out)).toEqual(['import done', 'build done', 'verify done', 'purge done'])
+  expect(await served()).toBe(VERSION)
+  const kept = await privateStore.read(privateKey(VERSION, 'night.json'))
+  expect(JSON.parse(new TextDecoder().decode(kept ?? new Uint8Array()))).toEqual(JSON.parse(out))
+  expect(receiver.paths()).toEqual(['/check/start?key=1', '/check?key=1'])
+  expect(reportSchema.parse(JSON.parse(receiver.posted[1]!.body))).toMatchObject({ outcome: 'done' })
+  expect(alerts()).toEqual([])
+})
 
-  test('prints what it published and how long each step took', async () => {
-    const { nightly } = await aNight()
-    const { out } = await nightly()
-    expect(out).toMatch(/^published 2024-01-15T06:00:00Z /)
-    expect(out).toMatch(
-      /\nnight done: 2024-01-15T06:00:00Z published .*\nok {6}import .*\nok {6}build .*\nok {6}verify /,
-    )
-  })
+test('a night prints what it published and how long each step took', async () => {
+  const { nightly } = await aNight()
+  const { out } = await nightly()
+  expect(out).toMatch(/^published 2024-01-15T06:00:00Z /)
+  expect(out).toMatch(
+    /\nnight done: 2024-01-15T06:00:00Z published .*\nok {6}import .*\nok {6}build .*\nok {6}verify /,
+  )
+})
 
-  test('can be run again: the same data become one more version', async () => {
-    const { nightly, served } = await aNight()
-    expect((await nightly()).code).toBe(0)
-    expect((await nightly({ now: () => NOW_MS + 60_000 })).code).toBe(0)
-    expect(await served()).toBe('2024-01-15T06:01:00Z')
-  })
+test('a night that is run again publishes the same data as one more version', async () => {
+  const { nightly, served } = await aNight()
+  expect((await nightly()).code).toBe(0)
+  expect((await nightly({ now: () => NOW_MS + 60_000 })).code).toBe(0)
+  expect(await served()).toBe('2024-01-15T06:01:00Z')
+})
 
-  test('needs neither import, nor ping, nor alert', async () => {
-    const { folder, nightly } = await aNight({
-      NIGHTLY_IMPORT_COMMAND: '',
-      NIGHTLY_PING_URL: '',
-      ALERT_URL: '',
-    })
-    await writeFiles(folder, { 'book/bars/BTCUSDT-PERP/1d.csv': BARS })
-    const { code, out } = await nightly({}, '--json')
-    expect([code, stepsOf(out)]).toEqual([0, ['build done', 'verify done', 'purge done']])
+test('a night needs neither import, nor ping, nor alert', async () => {
+  const { folder, nightly } = await aNight({
+    NIGHTLY_IMPORT_COMMAND: '',
+    NIGHTLY_PING_URL: '',
+    ALERT_URL: '',
   })
+  await writeFiles(folder, { 'book/bars/BTCUSDT-PERP/1d.csv': BARS })
+  const { code, out } = await nightly({}, '--json')
+  expect([code, stepsOf(out)]).toEqual([0, ['build done', 'verify done', 'purge done']])
+})
 
-  test('hands its import the environment of the operator, and none of its own variables', async () => {
-    const { folder, nightly } = await aNight({
-      VENDOR_KEY: 'theirs',
-      SECRET_KEY: `k1:${Buffer.alloc(32).toString('base64')}`,
-      NIGHTLY_IMPORT_COMMAND: `${IMPORT} && env > ../env.txt`,
-    })
-    expect((await nightly()).code).toBe(0)
-    const given = readFileSync(join(folder, 'env.txt'), 'utf8')
-    expect(given).toContain('VENDOR_KEY=theirs')
-    expect(given).not.toMatch(/^(?:SECRET_KEY|NIGHTLY_|ALERT_)/m)
+test('a night gives its import the environment of the operator, and none of its own variables', async () => {
+  const { folder, nightly } = await aNight({
+    VENDOR_KEY: 'theirs',
+    SECRET_KEY: `k1:${Buffer.alloc(32).toString('base64')}`,
+    NIGHTLY_IMPORT_COMMAND: `${IMPORT} && env > ../env.txt`,
+  })
+  expect((await nightly()).code).toBe(0)
+  const given = readFileSync(join(folder, 'env.txt'), 'utf8')
+  expect(given).toContain('VENDOR_KEY=theirs')
+  expect(given).not.toMatch(/^(?:SECRET_KEY|NIGHTLY_|ALERT_)/m)
+})
+
+test('a night each day begins at its time of day, also after one that failed, until the process is stopped', async () => {
+  const { folder, nightly, served, alerts } = await aNight()
+  let nowMs = NOW_MS // 06:00
+  let stop = (): void => {}
+  const world: Partial<Runtime> = {
+    now: () => nowMs,
+    pause: async ms => {
+      nowMs += ms
+    },
+    untilStopped: () =>
+      new Promise(resolve => {
+        stop = resolve
+      }),
+  }
+  await writeFiles(folder, { 'fetched.csv': 'nothing' })
+  const running = nightly(world, '--at', '06:30')
+  await expect.poll(() => alerts().map(({ kind }) => kind)).toEqual(['night_failed'])
+  await writeFiles(folder, { 'fetched.csv': BARS })
+  await expect.poll(served).not.toBeNull()
+  stop()
+  const { code, err } = await running
+  expect(code).toBe(0)
+  expect(err).toContain('the next night begins at 2024-01-15T06:30:00Z')
+  expect(err).toContain('the next night begins at 2024-01-16T06:30:00Z')
+  expect(await served()).toMatch(/T06:30:00Z$/)
+})
+
+test('a night each day is refused without a time of day', async () => {
+  const { nightly } = await aNight()
+  expect(await nightly({}, '--at', '24:00')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--at: expected a time of day such as 00:15, got '24:00'"),
   })
 })
 
-describe('a night each day', () => {
-  test('begins at its time of day, also after one that failed, until the process is stopped', async () => {
-    const { folder, nightly, served, alerts } = await aNight()
-    let nowMs = NOW_MS // 06:00
-    let stop = (): void => {}
-    const world: Partial<Runtime> = {
-      now: () => nowMs,
-      pause: async ms => {
-        nowMs += ms
-      },
-      untilStopped: () =>
-        new Promise(resolve => {
-          stop = resolve
-        }),
-    }
-    await writeFiles(folder, { 'fetched.csv': 'nothing' })
-    const running = nightly(world, '--at', '06:30')
-    await expect.poll(() => alerts().map(({ kind }) => kind)).toEqual(['night_failed'])
-    await writeFiles(folder, { 'fetched.csv': BARS })
-    await expect.poll(served).not.toBeNull()
-    stop()
-    const { code, err } = await running
-    expect(code).toBe(0)
-    expect(err).toContain('the next night begins at 2024-01-15T06:30:00Z')
-    expect(err).toContain('the next night begins at 2024-01-16T06:30:00Z')
-    expect(await served()).toMatch(/T06:30:00Z$/)
-  })
-
-  test('needs a time of day', async () => {
-    const { nightly } = await aNight()
-    expect(await nightly({}, '--at', '24:00')).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("--at: expected a time of day such as 00:15, got '24:00'"),
-    })
-  })
+test('a night that fails exits 1, publishes nothing, prints where and why, and pings /fail with it', async () => {
+  const { nightly, served, receiver } = await aNight(FAILING)
+  const { code, out, err } = await nightly({}, '--json')
+  expect([code, stepsOf(out), await served()]).toEqual([1, ['import failed'], null])
+  expect(err).toBe(
+    'import: no route to the exchange\nhighwater: the import ended with 7; see its output above\n',
+  )
+  expect(receiver.paths()).toEqual(['/check/start?key=1', '/alert', '/check/fail?key=1'])
+  expect(receiver.posted[2]!.body).toContain('the import ended with 7')
 })
 
-describe('a night that fails', () => {
-  test('exits 1, publishes nothing, says where and why, and pings /fail with it', async () => {
-    const { nightly, served, receiver } = await aNight(FAILING)
-    const { code, out, err } = await nightly({}, '--json')
-    expect([code, stepsOf(out), await served()]).toEqual([1, ['import failed'], null])
-    expect(err).toBe(
-      'import: no route to the exchange\nhighwater: the import ended with 7; see its output above\n',
-    )
-    expect(receiver.paths()).toEqual(['/check/start?key=1', '/alert', '/check/fail?key=1'])
-    expect(receiver.posted[2]!.body).toContain('the import ended with 7')
-  })
+test('a night of a faulty book leaves the version before served', async () => {
+  const { folder, nightly, served } = await aNight()
+  expect((await nightly()).code).toBe(0)
+  await writeFiles(folder, { 'fetched.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1') })
+  const { code, err } = await nightly({ now: () => NOW_MS + 60_000 })
+  expect([code, await served()]).toEqual([1, VERSION])
+  expect(err).toContain('bars/BTCUSDT-PERP/1d.csv:2: h: expected')
+})
 
-  test('of a faulty book leaves the version before served', async () => {
-    const { folder, nightly, served } = await aNight()
-    expect((await nightly()).code).toBe(0)
-    await writeFiles(folder, { 'fetched.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1') })
-    const { code, err } = await nightly({ now: () => NOW_MS + 60_000 })
-    expect([code, await served()]).toEqual([1, VERSION])
-    expect(err).toContain('bars/BTCUSDT-PERP/1d.csv:2: h: expected')
-  })
+test('a night raises one alert for each cause, whatever numbers it has, and one more when a job succeeds', async () => {
+  const { folder, nightly, alerts } = await aNight()
+  const broken = (c: number) => csv('t,o,h,l,c,v', `2024-01-01T00:00:00Z,100,99,98,${c},1`)
+  await writeFiles(folder, { 'fetched.csv': broken(100) })
+  await nightly()
+  await writeFiles(folder, { 'fetched.csv': broken(200) })
+  await nightly({ now: () => NOW_MS + 60_000 })
+  expect(alerts()).toMatchObject([{ kind: 'night_failed', subject: 'build' }])
+  await writeFiles(folder, { 'fetched.csv': BARS })
+  for (const minutes of [2, 3]) await nightly({ now: () => NOW_MS + minutes * 60_000 })
+  expect(alerts().map(({ kind }) => kind)).toEqual(['night_failed', 'night_mended'])
+  expect(alerts()[1]!.message).toContain(`failures since ${VERSION}: 2024-01-15T06:02:00Z is published`)
+})
 
-  test('raises one alert for each cause, whatever numbers it has, and one more when a job succeeds', async () => {
-    const { folder, nightly, alerts } = await aNight()
-    const broken = (c: number) => csv('t,o,h,l,c,v', `2024-01-01T00:00:00Z,100,99,98,${c},1`)
-    await writeFiles(folder, { 'fetched.csv': broken(100) })
-    await nightly()
-    await writeFiles(folder, { 'fetched.csv': broken(200) })
-    await nightly({ now: () => NOW_MS + 60_000 })
-    expect(alerts()).toMatchObject([{ kind: 'night_failed', subject: 'build' }])
-    await writeFiles(folder, { 'fetched.csv': BARS })
-    for (const minutes of [2, 3]) await nightly({ now: () => NOW_MS + minutes * 60_000 })
-    expect(alerts().map(({ kind }) => kind)).toEqual(['night_failed', 'night_mended'])
-    expect(alerts()[1]!.message).toContain(`failures since ${VERSION}: 2024-01-15T06:02:00Z is published`)
-  })
+test('a night whose published version is damaged exits 1, and keeps its report beside the version', async () => {
+  const { folder, nightly, privateStore, alerts } = await aNight()
+  // The stopwatch is read when the pointer has moved, and before the version is read back.
+  const elapsed = () => {
+    if (existsSync(join(folder, 'store', CURRENT_KEY))) damageChecksums(join(folder, 'store'))
+    return 0
+  }
+  const { code, out, err } = await nightly({ elapsed }, '--json')
+  expect([code, stepsOf(out)]).toEqual([1, ['import done', 'build done', 'verify failed']])
+  expect(err).toMatch(/1 fault\(s\); the service computes answers whose files are corrupt/)
+  expect(await privateStore.read(privateKey(VERSION, 'night.json'))).not.toBeNull()
+  expect(alerts()).toMatchObject([{ kind: 'night_failed', subject: 'verify' }])
+})
 
-  test('because what it published is damaged says so, with exit code 1 and the report beside the version', async () => {
-    const { folder, nightly, privateStore, alerts } = await aNight()
-    // The stopwatch is read when the pointer has moved, and before the version is read back.
-    const elapsed = () => {
-      if (existsSync(join(folder, 'store', CURRENT_KEY))) damageChecksums(join(folder, 'store'))
-      return 0
-    }
-    const { code, out, err } = await nightly({ elapsed }, '--json')
-    expect([code, stepsOf(out)]).toEqual([1, ['import done', 'build done', 'verify failed']])
-    expect(err).toMatch(/1 fault\(s\); the service computes answers whose files are corrupt/)
-    expect(await privateStore.read(privateKey(VERSION, 'night.json'))).not.toBeNull()
-    expect(alerts()).toMatchObject([{ kind: 'night_failed', subject: 'verify' }])
-  })
-
-  test('for want of a ping does not fail: it says so, without the address', async () => {
-    const { url } = await startReceiver(500)
-    const { nightly } = await aNight({ NIGHTLY_PING_URL: `${url}/hidden` })
-    const { code, err } = await nightly()
-    expect(code).toBe(0)
-    expect(err).toBe(
-      ['start', 'done']
-        .map(what => `warning: the ping (${what}) failed: NIGHTLY_PING_URL answered 500\n`)
-        .join(''),
-    )
-  })
+test('a night whose ping fails is published, and warns without the address', async () => {
+  const { url } = await startReceiver(500)
+  const { nightly } = await aNight({ NIGHTLY_PING_URL: `${url}/hidden` })
+  const { code, err } = await nightly()
+  expect(code).toBe(0)
+  expect(err).toBe(
+    ['start', 'done']
+      .map(what => `warning: the ping (${what}) failed: NIGHTLY_PING_URL answered 500\n`)
+      .join(''),
+  )
 })
 
 test('a second nightly job is refused before its import, and reports nothing: the first one does', async () => {
@@ -240,7 +234,7 @@ test('a second nightly job is refused before its import, and reports nothing: th
   expect((await nightly()).code).toBe(0)
 })
 
-test('wrong usage exits 2 and sends no ping', async () => {
+test('a night with wrong usage exits 2 and sends no ping', async () => {
   const { nightly, receiver } = await aNight()
   expect(await nightly({}, '--threads', '0')).toMatchObject({ code: 2, out: '' })
   expect(receiver.paths()).toEqual([])

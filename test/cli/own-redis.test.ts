@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LocalServer } from '#cli/local-server.ts'
 import { keepServer, RESTART_AFTER_MS, SOUND_MS } from '#cli/signals/own-redis.ts'
 
@@ -37,65 +37,61 @@ function scene(fails: (start: number) => boolean = () => false) {
   return { order, running, notes, paused, kill, starts: () => starts }
 }
 
-describe('a server that is kept', () => {
-  test('is started again if it ends by itself, and a notice is printed', async () => {
-    const { order, kill, running, notes } = scene()
-    const kept = await keepServer(order)
-    await kill()
-    expect(running).toHaveLength(2)
-    expect(notes).toEqual(['our Redis ended unexpectedly: restarting it (1 of 3)'])
-    await kept.stop()
-    expect(running.at(-1)?.isStopped).toBe(true)
-  })
+test('a kept server is started again if it ends by itself, and a notice is printed', async () => {
+  const { order, kill, running, notes } = scene()
+  const kept = await keepServer(order)
+  await kill()
+  expect(running).toHaveLength(2)
+  expect(notes).toEqual(['our Redis ended unexpectedly: restarting it (1 of 3)'])
+  await kept.stop()
+  expect(running.at(-1)?.isStopped).toBe(true)
+})
 
-  test('is given up with a sentence after so many ends in a row', async () => {
-    const { order, kill, paused, starts } = scene()
-    const kept = await keepServer(order)
-    for (let i = 0; i <= RESTART_AFTER_MS.length; i++) await kill()
-    await expect(kept.failed).rejects.toThrow(
-      /our Redis ended repeatedly.*fix what \/data\/redis\.log reports/,
-    )
-    expect(paused).toEqual([...RESTART_AFTER_MS])
-    expect(starts()).toBe(1 + RESTART_AFTER_MS.length)
-    await kept.stop()
-  })
+test('a kept server is given up with a sentence after too many ends in a row', async () => {
+  const { order, kill, paused, starts } = scene()
+  const kept = await keepServer(order)
+  for (let i = 0; i <= RESTART_AFTER_MS.length; i++) await kill()
+  await expect(kept.failed).rejects.toThrow(/our Redis ended repeatedly.*fix what \/data\/redis\.log reports/)
+  expect(paused).toEqual([...RESTART_AFTER_MS])
+  expect(starts()).toBe(1 + RESTART_AFTER_MS.length)
+  await kept.stop()
+})
 
-  test('is given up too where it cannot be started again', async () => {
-    const { order, kill, starts } = scene(start => start > 0)
-    const kept = await keepServer(order)
-    await kill()
-    await expect(kept.failed).rejects.toThrow('our Redis ended repeatedly')
-    expect(starts()).toBe(1 + RESTART_AFTER_MS.length)
-  })
+test('a kept server is given up if it cannot be started again', async () => {
+  const { order, kill, starts } = scene(start => start > 0)
+  const kept = await keepServer(order)
+  await kill()
+  await expect(kept.failed).rejects.toThrow('our Redis ended repeatedly')
+  expect(starts()).toBe(1 + RESTART_AFTER_MS.length)
+})
 
-  test('that lived long has all of its starts again', async () => {
-    const { order, kill, running } = scene()
-    const kept = await keepServer(order)
-    for (let i = 0; i < 3 * RESTART_AFTER_MS.length; i++) await kill(SOUND_MS)
-    expect(running).toHaveLength(1 + 3 * RESTART_AFTER_MS.length)
-    await kept.stop()
-  })
+test('a kept server that ran for long has all of its starts again', async () => {
+  const { order, kill, running } = scene()
+  const kept = await keepServer(order)
+  for (let i = 0; i < 3 * RESTART_AFTER_MS.length; i++) await kill(SOUND_MS)
+  expect(running).toHaveLength(1 + 3 * RESTART_AFTER_MS.length)
+  await kept.stop()
+})
 
-  test('is not started again once it is stopped', async () => {
-    const { order, running, notes } = scene()
-    await (await keepServer(order)).stop()
-    expect([running.length, notes]).toEqual([1, []])
-  })
+test('a kept server is not started again once it is stopped', async () => {
+  const { order, running, notes } = scene()
+  await (await keepServer(order)).stop()
+  expect([running.length, notes]).toEqual([1, []])
+})
 
-  test('that is stopped while it starts again is stopped then', async () => {
-    const { order, running, kill } = scene()
-    const begun = Promise.withResolvers<void>()
-    let isFirst = true
-    const start = async (): Promise<LocalServer> => {
-      if (!isFirst) await begun.promise
-      isFirst = false
-      return order.start()
-    }
-    const kept = await keepServer({ ...order, start })
-    await kill()
-    const stopped = kept.stop()
-    begun.resolve()
-    await stopped
-    expect(running.map(({ isStopped }) => isStopped)).toEqual([true, true])
-  })
+test('a kept server that is stopped while it starts again is stopped then', async () => {
+  const { order, running, kill } = scene()
+  const begun = Promise.withResolvers<void>()
+  let isFirst = true
+  const start = async (): Promise<LocalServer> => {
+    if (!isFirst) await begun.promise
+    isFirst = false
+    return order.start()
+  }
+  const kept = await keepServer({ ...order, start })
+  await kill()
+  const stopped = kept.stop()
+  begun.resolve()
+  await stopped
+  expect(running.map(({ isStopped }) => isStopped)).toEqual([true, true])
 })

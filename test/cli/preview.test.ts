@@ -62,7 +62,7 @@ const linesOf = (text: string, id: string): string[] =>
     .filter(line => line.startsWith(`${id} `))
     .map(line => line.replaceAll(/ +/g, ' '))
 
-test('shows every strategy, serves it, and leaves nothing behind', async () => {
+test('a preview shows every strategy, serves it, and leaves nothing behind', async () => {
   const before = (await readdir(tmpdir())).filter(name => name.startsWith('highwater-preview-'))
   const { cwd, out, get, end } = await aPreview()
   await expect.poll(out).toContain('the same answers on ')
@@ -75,7 +75,7 @@ test('shows every strategy, serves it, and leaves nothing behind', async () => {
   expect((await readdir(cwd)).sort()).toEqual(['book', 'store', 'store.private'])
 })
 
-test('of one strategy shows a changed module beside what is published, at each change of the book', async () => {
+test('a preview of one strategy shows a changed module beside what is published, at each change of the book', async () => {
   const { change, out, err, get, end } = await aPreview('--watch', 'oak')
   await expect.poll(out).toContain('the same answers on ')
   expect(linesOf(out(), 'ash')).toEqual([])
@@ -89,7 +89,7 @@ test('of one strategy shows a changed module beside what is published, at each c
   expect(await end()).toBe(0)
 })
 
-test('shows each of several replacements of a file, as editors write them, and then an append', async () => {
+test('a preview shows each of several replacements of a file, as editors write them, and then an append', async () => {
   const { change, cwd, out, end } = await aPreview('--watch', 'oak')
   await expect.poll(out).toContain('the same answers on ')
   const file = join(cwd, 'book/strategies/oak.ts')
@@ -104,7 +104,7 @@ test('shows each of several replacements of a file, as editors write them, and t
   expect(await end()).toBe(0)
 })
 
-test('a strategy that is not in the book is wrong usage', async () => {
+test('a preview of a strategy that is not in the book is wrong usage', async () => {
   const { err, end } = await aPreview('elm')
   expect(await end()).toBe(2)
   expect(err()).toContain("the book has no strategy 'elm'; it has ash, oak")

@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a Redis that works in another folder is not used', async () => {
+test('a Redis that works in another folder than ours is not used', async () => {
   await publishRedisUrl(folder, other.url)
   await expect(openRedis({ redisUrl: null }, folder)).rejects.toThrow('another program has the port')
   const chosen = await openRedis({ redisUrl: other.url }, folder)
@@ -95,10 +95,13 @@ test.runIf(isRoot)(
   },
 )
 
-test.each(['', 'x', 'redis://127.0.0.1', '127.0.0.1:6379'])('a file with %j has no address', async text => {
-  await writeFile(join(folder, 'redis-url'), text)
-  expect(await ownRedisUrl(folder)).toBeNull()
-})
+test.each(['', 'x', 'redis://127.0.0.1', '127.0.0.1:6379'])(
+  'an address file with the text %j has no address',
+  async text => {
+    await writeFile(join(folder, 'redis-url'), text)
+    expect(await ownRedisUrl(folder)).toBeNull()
+  },
+)
 
 test('the passwords of an address are the written and the decoded one, whatever is escaped', () => {
   expect(passwordsIn('redis://:p%40ss%2Fword@127.0.0.1')).toEqual(['p%40ss%2Fword', 'p@ss/word'])

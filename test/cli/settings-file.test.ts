@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, inject, test } from 'vitest'
+import { beforeEach, expect, inject, test } from 'vitest'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
 import { run } from './made-up.ts'
@@ -21,7 +21,7 @@ const settingOf = async (name: string, env: NodeJS.ProcessEnv = {}) => {
   return (JSON.parse(out) as Shown).settings.find(each => each.name === name)
 }
 
-test('sets what no variable sets', async () => {
+test('a settings file sets what no variable sets', async () => {
   await write(
     'HISTORY_PORT: 0\nALLOWED_ORIGINS: [https://a.example.org, https://b.example.org]\nALLOW_UNSAFE_REDIS: true\n',
   )
@@ -40,12 +40,12 @@ test('sets what no variable sets', async () => {
   expect(await settingOf('LOG_LEVEL')).toMatchObject({ value: 'info', source: 'default' })
 })
 
-test('takes digits as they are written, because a secret may consist of them', async () => {
+test('a settings file keeps digits as they are written, because a secret may consist of them', async () => {
   await write('HOST: 00123\n')
   expect(await settingOf('HOST')).toMatchObject({ value: '00123' })
 })
 
-test('is used by every command, and may have another name', async () => {
+test('a settings file is used by every command, and may have another name', async () => {
   const { url, privateUrl } = inject('tinyStore')
   await write(`STORE_URL: ${url}\nPRIVATE_STORE_URL: ${privateUrl}\n`, 'production.yaml')
   const exit = await run(['versions'], { cwd, env: { HIGHWATER_SETTINGS: 'production.yaml' } })
@@ -53,38 +53,39 @@ test('is used by every command, and may have another name', async () => {
   expect(exit.out).toContain('served')
 })
 
-describe('is refused before anything is done, with exit code 2', () => {
-  test.each([
-    [
-      'an unknown name',
-      'HISTORY_PROT: 8080',
-      'HISTORY_PROT: there is no such setting; did you mean HISTORY_PORT?',
-    ],
-    ['a name in lower case', 'history_port: 8080', 'did you mean HISTORY_PORT?'],
-    [
-      'a group',
-      'HISTORY_PORT: {a: 1}',
-      'HISTORY_PORT: expected a text, a number, true, false, or a list of these',
-    ],
-    ['a list', '- HISTORY_PORT', 'expected a line NAME: value for each setting'],
-    ['another language', 'HISTORY_PORT: 1\n  LOG_LEVEL: [', 'is not valid YAML'],
-    [
-      'a wrong value, of the file and not of the environment,',
-      'HISTORY_PORT: many',
-      'highwater.yaml:\n  HISTORY_PORT: expected a port from 0 to 65535, got "many"',
-    ],
-  ])('%s', async (_, text, message) => {
+test.each([
+  [
+    'an unknown name',
+    'HISTORY_PROT: 8080',
+    'HISTORY_PROT: there is no such setting; did you mean HISTORY_PORT?',
+  ],
+  ['a name in lower case', 'history_port: 8080', 'did you mean HISTORY_PORT?'],
+  [
+    'a group of settings',
+    'HISTORY_PORT: {a: 1}',
+    'HISTORY_PORT: expected a text, a number, true, false, or a list of these',
+  ],
+  ['a list', '- HISTORY_PORT', 'expected a line NAME: value for each setting'],
+  ['text that is no YAML', 'HISTORY_PORT: 1\n  LOG_LEVEL: [', 'is not valid YAML'],
+  [
+    'a wrong value, which is named as one of the file,',
+    'HISTORY_PORT: many',
+    'highwater.yaml:\n  HISTORY_PORT: expected a port from 0 to 65535, got "many"',
+  ],
+])(
+  'a settings file with %s is refused before anything is done, with exit code 2',
+  async (_, text, message) => {
     await write(text)
     const exit = await run(['versions'], { cwd })
     expect(exit).toMatchObject({ code: 2, out: '' })
     expect(exit.err).toContain(message)
-  })
+  },
+)
 
-  test('a file that HIGHWATER_SETTINGS names and that does not exist', async () => {
-    const exit = await run(['versions'], { cwd, env: { HIGHWATER_SETTINGS: 'none.yaml' } })
-    expect(exit.code).toBe(2)
-    expect(exit.err).toContain('there is no such file')
-  })
+test('a settings file that HIGHWATER_SETTINGS names and that does not exist is refused with exit code 2', async () => {
+  const exit = await run(['versions'], { cwd, env: { HIGHWATER_SETTINGS: 'none.yaml' } })
+  expect(exit.code).toBe(2)
+  expect(exit.err).toContain('there is no such file')
 })
 
 /** Root's tests can become another user, if that one can read this project. */
@@ -93,7 +94,7 @@ const isUser =
   process.getuid?.() === 0 && spawnSync('setpriv', [...AS_USER, 'test', '-x', process.execPath]).status === 0
 
 test.skipIf(!isUser)(
-  'a working folder that is closed to the user has none (skipped if the tests cannot become another user)',
+  'a working folder that is closed to the user has no settings file (skipped if the tests cannot become another user)',
   async () => {
     const { url } = inject('tinyStore')
     const args = [...AS_USER, process.execPath, LAUNCHER, 'versions', '--store', url]
@@ -110,12 +111,12 @@ test.skipIf(!isUser)(
   },
 )
 
-test('a file that is refused does not keep anybody from the help', async () => {
+test('a settings file that is refused does not prevent --help', async () => {
   await write('nonsense: 1')
   expect(await run(['versions', '--help'], { cwd })).toMatchObject({ code: 0 })
 })
 
-test('of only comments sets nothing', async () => {
+test('a settings file of only comments sets nothing', async () => {
   await write('# HISTORY_PORT: 9000\n')
   expect(await settingOf('HISTORY_PORT')).toMatchObject({ value: '8080', source: 'default' })
 })

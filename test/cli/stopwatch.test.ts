@@ -13,7 +13,7 @@ function aClock() {
 
 const event = (step: string): ProgressEvent => ({ step, done: 0, total: 1, unit: 'blocks' })
 
-test('every millisecond belongs to one step, and one that comes again goes on', () => {
+test('the stopwatch counts every millisecond to one step, and continues a step that comes again', () => {
   const { elapsed, pass } = aClock()
   const watch = createStopwatch(elapsed, 'read')
   pass(5)
@@ -24,7 +24,7 @@ test('every millisecond belongs to one step, and one that comes again goes on', 
   expect(watch.end()).toEqual({ read: 6, compute: 7 })
 })
 
-test('the steps of progress events are measured by their first word, and the events are passed on', () => {
+test('the stopwatch measures steps of progress events by their first word, and passes the events on', () => {
   const { elapsed, pass } = aClock()
   const watch = createStopwatch(elapsed, 'read')
   const steps: string[] = []
@@ -37,7 +37,7 @@ test('the steps of progress events are measured by their first word, and the eve
   expect(steps).toHaveLength(5)
 })
 
-test('steps are listed in the order in which they began, and rounded when all is added up', () => {
+test('the stopwatch lists steps in the order in which they began, and rounds when all is added up', () => {
   const { elapsed, pass } = aClock()
   const watch = createStopwatch(elapsed, 'render')
   for (let i = 0; i < 10; i++) {

@@ -22,7 +22,7 @@ async function signedStores() {
 
 const OCTETS = { content_type: 'application/octet-stream' }
 
-test('a sound store is reported in one line for each version, newest first, and exits 0', async () => {
+test('verify-store reports a sound store in one line for each version, newest first, and exits 0', async () => {
   const { verify } = await signedStores()
   const { code, out, err } = await verify()
   const lines = out.trimEnd().split('\n')
@@ -30,7 +30,7 @@ test('a sound store is reported in one line for each version, newest first, and 
   for (const line of lines) expect(line).toMatch(SOUND)
 })
 
-test('every fault of every version is reported in one run, which exits 1', async () => {
+test('verify-store reports every fault of every version in one run, and exits 1', async () => {
   const { store, privateStore, verify } = await signedStores()
   const lost = `${versionFolder(HAND_VERSION)}/summary.json`
   const altered = `${versionFolder(BEFORE)}/dataset.json.br`
@@ -48,14 +48,14 @@ test('every fault of every version is reported in one run, which exits 1', async
   expect(err).toContain('4 fault(s)')
 })
 
-test('a removed version is skipped, and reported', async () => {
+test('verify-store skips a removed version, and reports it', async () => {
   const { store, privateStore, verify } = await signedStores()
   await prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, NOW_MS)
   const { code, out } = await verify()
   expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`published\n${BEFORE}  removed\n$`))])
 })
 
-test('a broken log is reported, and the versions are read in any case', async () => {
+test('verify-store reports a broken log, and reads the versions in any case', async () => {
   const { store, verify } = await signedStores()
   await store.remove('v1/pointer/0000000001.json')
   const { code, out } = await verify()
@@ -69,7 +69,7 @@ test('a broken log is reported, and the versions are read in any case', async ()
   ])
 })
 
-test('--json prints one document with every check, sound or not', async () => {
+test('verify-store --json prints one document with every check, sound or not', async () => {
   const { store, verify } = await signedStores()
   const sound = await verify('--json')
   expect([sound.code, JSON.parse(sound.out)]).toMatchObject([
@@ -81,7 +81,7 @@ test('--json prints one document with every check, sound or not', async () => {
   expect([spoilt.code, JSON.parse(spoilt.out)]).toMatchObject([1, { sound: false }])
 })
 
-test('an empty store is a fault: nothing is published', async () => {
+test('verify-store of an empty store is a fault: nothing is published', async () => {
   const url = `file://${await temporaryFolder()}`
   const { code, out } = await run(['verify-store', '--store', url])
   expect([code, out]).toEqual([1, 'v1/pointer/0000000001.json is missing: nothing is published there\n'])

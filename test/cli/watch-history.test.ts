@@ -1,6 +1,6 @@
 // What an operator sees of the history service: a line a request, metrics on a listener of their own, and alerts on versions
 // that cannot be served.
-import { describe, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import type { Answered } from '#api/history/exchange.ts'
 import { NO_CHECKS, UnfitVersionError } from '#api/history/versions/served-version.ts'
@@ -45,84 +45,85 @@ const ask = async (service: HistoryService, path: string, headers: Record<string
 
 const STATS = '/v1/strategies/{sid}/stats'
 
-describe('the access log', () => {
-  test('has route, kind, version, status and bytes of each request, and never its address', async () => {
-    const { lines, text } = await serving({}, async service => {
-      const id = (await ask(service, '/v1/strategies')).headers.get('etag') ?? ''
-      await ask(service, '/v1/strategies', { 'if-none-match': id, 'accept-encoding': 'gzip, deflate' })
-      await ask(service, '/v1/export?risk_pct=hw_live_secret')
-      await ask(service, '/nowhere/hw_live_secret?token=hw_live_secret', { 'x-request-id': 'hw_live_secret' })
-      await ask(service, '/healthz', { 'x-request-id': '0123456789abcdef' })
-    })
-    expect(lines).toMatchObject([
-      {
-        route: '/v1/strategies',
-        kind: 'static',
-        version: TINY_VERSION,
-        status: 200,
-        method: 'GET',
-        time: NOW,
-      },
-      { route: '/v1/strategies' },
-      { route: '/v1/export', kind: 'refused', status: 422 },
-      { route: 'none', kind: 'refused', status: 404 },
-      { route: '/healthz', kind: 'live', status: 200, request_id: '0123456789abcdef' },
-    ])
-    expect(text).not.toMatch(/secret/)
-    expect(new Set(lines.map(line => line.request_id)).size).toBe(5)
+test('the access log has route, kind, version, status and bytes of each request, and never its address', async () => {
+  const { lines, text } = await serving({}, async service => {
+    const id = (await ask(service, '/v1/strategies')).headers.get('etag') ?? ''
+    await ask(service, '/v1/strategies', { 'if-none-match': id, 'accept-encoding': 'gzip, deflate' })
+    await ask(service, '/v1/export?risk_pct=hw_live_secret')
+    await ask(service, '/nowhere/hw_live_secret?token=hw_live_secret', { 'x-request-id': 'hw_live_secret' })
+    await ask(service, '/healthz', { 'x-request-id': '0123456789abcdef' })
   })
+  expect(lines).toMatchObject([
+    {
+      route: '/v1/strategies',
+      kind: 'static',
+      version: TINY_VERSION,
+      status: 200,
+      method: 'GET',
+      time: NOW,
+    },
+    { route: '/v1/strategies' },
+    { route: '/v1/export', kind: 'refused', status: 422 },
+    { route: 'none', kind: 'refused', status: 404 },
+    { route: '/healthz', kind: 'live', status: 200, request_id: '0123456789abcdef' },
+  ])
+  expect(text).not.toMatch(/secret/)
+  expect(new Set(lines.map(line => line.request_id)).size).toBe(5)
+})
 
-  test('distinguishes a computation, a compressed file, a 304 and a HEAD', async () => {
-    const { lines } = await serving({}, async service => {
-      const [sid] = z
-        .object({ data: z.array(z.object({ id: z.string() })) })
-        .parse(await (await fetch(`${service.url}/v1/strategies`)).json()).data
-      const path = `/v1/strategies/${sid?.id}/stats`
-      const computed = await ask(service, `${path}?risk_pct=0.0123`)
-      await ask(service, `${path}?risk_pct=0.0123`, { 'if-none-match': computed.headers.get('etag') ?? '' })
-      await ask(service, computed.headers.get('content-location')?.split('?')[0] ?? '')
-      await fetch(service.url + path, { method: 'HEAD' })
-    })
-    expect(lines.slice(1)).toMatchObject([
-      { route: STATS, kind: 'computed', status: 200, bytes: expect.any(Number) },
-      { route: STATS, kind: '304', status: 304, bytes: 0 },
-      { route: `/v1/snapshots/{version}${STATS.slice(3)}`, kind: 'static', status: 200 },
-      { route: STATS, kind: 'static', method: 'HEAD', bytes: 0 },
-    ])
-    expect(lines[1]?.bytes).toBeGreaterThan(500)
+test('the access log distinguishes a computation, a compressed file, a 304 and a HEAD', async () => {
+  const { lines } = await serving({}, async service => {
+    const [sid] = z
+      .object({ data: z.array(z.object({ id: z.string() })) })
+      .parse(await (await fetch(`${service.url}/v1/strategies`)).json()).data
+    const path = `/v1/strategies/${sid?.id}/stats`
+    const computed = await ask(service, `${path}?risk_pct=0.0123`)
+    await ask(service, `${path}?risk_pct=0.0123`, { 'if-none-match': computed.headers.get('etag') ?? '' })
+    await ask(service, computed.headers.get('content-location')?.split('?')[0] ?? '')
+    await fetch(service.url + path, { method: 'HEAD' })
   })
+  expect(lines.slice(1)).toMatchObject([
+    { route: STATS, kind: 'computed', status: 200, bytes: expect.any(Number) },
+    { route: STATS, kind: '304', status: 304, bytes: 0 },
+    { route: `/v1/snapshots/{version}${STATS.slice(3)}`, kind: 'static', status: 200 },
+    { route: STATS, kind: 'static', method: 'HEAD', bytes: 0 },
+  ])
+  expect(lines[1]?.bytes).toBeGreaterThan(500)
+})
 
-  test('names a refused request in its answer as in its line', async () => {
-    let requestId: string | null = null
-    const { lines } = await serving({}, async service => {
-      requestId = (await ask(service, '/nowhere')).headers.get('x-request-id')
-    })
-    expect(lines).toMatchObject([{ request_id: requestId }])
+test('the access log names a refused request as its answer does', async () => {
+  let requestId: string | null = null
+  const { lines } = await serving({}, async service => {
+    requestId = (await ask(service, '/nowhere')).headers.get('x-request-id')
   })
+  expect(lines).toMatchObject([{ request_id: requestId }])
+})
 
-  test('names requests in the form that a request may quote, so that a quoted name is kept', async () => {
-    const names: (string | null)[] = []
-    const nameOf = async (service: HistoryService, headers = {}) =>
-      (await ask(service, '/nowhere', headers)).headers.get('x-request-id')
-    await serving({}, async service => {
-      for (let i = 0; i < 40; i++) names.push(await nameOf(service))
-      for (const name of names) expect(await nameOf(service, { 'x-request-id': name })).toBe(name)
-    })
-    expect(names.filter(name => !REQUEST_ID_PATTERN.test(name ?? ''))).toEqual([])
-    expect(new Set(names).size).toBe(40)
+test('the history service names requests in the form that a request may quote, so that a quoted name is kept', async () => {
+  const names: (string | null)[] = []
+  const nameOf = async (service: HistoryService, headers = {}) =>
+    (await ask(service, '/nowhere', headers)).headers.get('x-request-id')
+  await serving({}, async service => {
+    for (let i = 0; i < 40; i++) names.push(await nameOf(service))
+    for (const name of names) expect(await nameOf(service, { 'x-request-id': name })).toBe(name)
   })
+  expect(names.filter(name => !REQUEST_ID_PATTERN.test(name ?? ''))).toEqual([])
+  expect(new Set(names).size).toBe(40)
+})
 
-  const ANSWERED: Answered = {
-    ...{ request_id: 'ab-1', method: 'GET', route: STATS, kind: 'static', version: null },
-    ...{ status: 200, ms: 0.25, bytes: 7 },
-  }
+const ANSWERED: Answered = {
+  ...{ request_id: 'ab-1', method: 'GET', route: STATS, kind: 'static', version: null },
+  ...{ status: 200, ms: 0.25, bytes: 7 },
+}
 
-  test.each([
-    ['info', 2],
-    ['warn', 1],
-    ['error', 0],
-    ['silent', 0],
-  ] as const)('at LOG_LEVEL %s writes %i lines for an answer and a fault of ours', (level, count) => {
+test.each([
+  ['info', 2],
+  ['warn', 1],
+  ['error', 0],
+  ['silent', 0],
+] as const)(
+  'at LOG_LEVEL %s the access log has %i lines for an answer and a fault of ours',
+  (level, count) => {
     const stream = createStream()
     const environment = parseEnvironment({ STORE_URL, PRIVATE_STORE_URL, LOG_LEVEL: level }, '/nowhere')
     const world = { ...madeUp().runtime, now: () => Date.parse(NOW), logStream: stream }
@@ -135,93 +136,89 @@ describe('the access log', () => {
     expect(lines).toHaveLength(count)
     if (count === 2)
       expect(toLine(lines[0]!)).toEqual({ level: 'info', time: NOW, ...ANSWERED, msg: 'request' })
-  })
-})
+  },
+)
 
-describe('the admin listener', () => {
-  test('counts requests by route and kind, times them, and reports the state of the process', async () => {
-    let text = ''
-    await serving({}, async service => {
-      for (let i = 0; i < 3; i++) await ask(service, '/v1/strategies')
-      await ask(service, '/nowhere?secret=1')
-      const answer = await fetch(`${service.adminUrl}/metrics`)
-      expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
-      text = await answer.text()
-      expect((await fetch(`${service.adminUrl}/healthz`)).status).toBe(200)
-      expect((await fetch(`${service.adminUrl}/v1/strategies`)).status).toBe(404)
-      expect((await fetch(`${service.url}/metrics`)).status).toBe(404)
-    })
-    const age = (Date.parse(NOW) - Date.parse(TINY_VERSION)) / 1_000
-    for (const line of [
-      'highwater_history_requests_total{route="/v1/strategies",kind="static",status="200"} 3',
-      'highwater_history_requests_total{route="none",kind="refused",status="404"} 1',
-      'highwater_history_request_seconds_bucket{le="+Inf",route="/v1/strategies",kind="static"} 3',
-      'highwater_history_request_seconds_count{route="/v1/strategies",kind="static"} 3',
-      `highwater_history_dataset_age_seconds ${age}`,
-      'highwater_history_resident_versions 1',
-      'highwater_history_swaps_total 1',
-      'highwater_history_swap_failures_total 0',
-      'highwater_history_cache_lookups_total{cache="published",outcome="hit"} 2',
-      'highwater_history_cache_lookups_total{cache="published",outcome="miss"} 1',
-    ]) {
-      expect(text.split('\n')).toContain(line)
-    }
-    expect(text).toMatch(/^highwater_history_event_loop_lag_seconds\{quantile="0.99"\} [\d.e-]+$/m)
-    expect(text).not.toContain('secret')
+test('the admin listener counts requests by route and kind, times them, and reports the state of the process', async () => {
+  let text = ''
+  await serving({}, async service => {
+    for (let i = 0; i < 3; i++) await ask(service, '/v1/strategies')
+    await ask(service, '/nowhere?secret=1')
+    const answer = await fetch(`${service.adminUrl}/metrics`)
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+    text = await answer.text()
+    expect((await fetch(`${service.adminUrl}/healthz`)).status).toBe(200)
+    expect((await fetch(`${service.adminUrl}/v1/strategies`)).status).toBe(404)
+    expect((await fetch(`${service.url}/metrics`)).status).toBe(404)
   })
-
-  test('is on this machine alone, also where HOST is open', async () => {
-    await serving({ HOST: '0.0.0.0' }, async service => {
-      expect(new URL(service.adminUrl).hostname).toBe('127.0.0.1')
-    })
-  })
-
-  test('on a port that is set and taken keeps the service from starting', async () => {
-    await serving({}, async ({ adminUrl }) => {
-      const { port } = new URL(adminUrl)
-      await expect(serving({ ADMIN_PORT: port }, async () => {})).rejects.toThrow(
-        `ADMIN_HOST, ADMIN_PORT: cannot listen on 127.0.0.1:${port}: another process has the port`,
-      )
-    })
-  })
-})
-
-describe('an alert on versions', () => {
-  const unfit = (version: string): RefreshOutcome => ({
-    kind: 'failed',
-    error: new UnfitVersionError(version, 'its manifest is not the one that was published', NO_CHECKS),
-  })
-  const away: RefreshOutcome = { kind: 'failed', error: new Error('the store does not answer') }
-  const fine: RefreshOutcome = { kind: 'unchanged' }
-  const kindsAfter = (...outcomes: readonly RefreshOutcome[]) => {
-    const kinds: string[] = []
-    const look = createSwapAlerts(({ kind }) => kinds.push(kind))
-    look({ kind: 'swapped', from: null, to: TINY_VERSION })
-    outcomes.forEach(look)
-    return kinds
+  const age = (Date.parse(NOW) - Date.parse(TINY_VERSION)) / 1_000
+  for (const line of [
+    'highwater_history_requests_total{route="/v1/strategies",kind="static",status="200"} 3',
+    'highwater_history_requests_total{route="none",kind="refused",status="404"} 1',
+    'highwater_history_request_seconds_bucket{le="+Inf",route="/v1/strategies",kind="static"} 3',
+    'highwater_history_request_seconds_count{route="/v1/strategies",kind="static"} 3',
+    `highwater_history_dataset_age_seconds ${age}`,
+    'highwater_history_resident_versions 1',
+    'highwater_history_swaps_total 1',
+    'highwater_history_swap_failures_total 0',
+    'highwater_history_cache_lookups_total{cache="published",outcome="hit"} 2',
+    'highwater_history_cache_lookups_total{cache="published",outcome="miss"} 1',
+  ]) {
+    expect(text.split('\n')).toContain(line)
   }
+  expect(text).toMatch(/^highwater_history_event_loop_lag_seconds\{quantile="0.99"\} [\d.e-]+$/m)
+  expect(text).not.toContain('secret')
+})
 
-  test('that is unfit is raised once at once, again for another one, and once more when it is resolved', () => {
-    expect(kindsAfter(unfit('a'), unfit('a'), unfit('a'))).toEqual(['swap_failed'])
-    expect(kindsAfter(unfit('a'), unfit('b'), fine, fine)).toEqual([
-      'swap_failed',
-      'swap_failed',
-      'swap_mended',
-    ])
-    expect(kindsAfter(unfit('a'), fine, unfit('a'))).toEqual(['swap_failed', 'swap_mended', 'swap_failed'])
+test('the admin listener is on this machine alone, also if HOST is open', async () => {
+  await serving({ HOST: '0.0.0.0' }, async service => {
+    expect(new URL(service.adminUrl).hostname).toBe('127.0.0.1')
   })
+})
 
-  test('of a store that is away is raised at the third look in a row', () => {
-    expect(kindsAfter(away, away, fine, away, away, fine)).toEqual([])
-    expect(kindsAfter(away, away, away, away, fine)).toEqual(['swap_failed', 'swap_mended'])
+test('a set admin port that is taken keeps the history service from starting', async () => {
+  await serving({}, async ({ adminUrl }) => {
+    const { port } = new URL(adminUrl)
+    await expect(serving({ ADMIN_PORT: port }, async () => {})).rejects.toThrow(
+      `ADMIN_HOST, ADMIN_PORT: cannot listen on 127.0.0.1:${port}: another process has the port`,
+    )
   })
+})
 
-  test('is not raised before the first publication, and is where nothing is published any more', () => {
-    const empty: RefreshOutcome = { kind: 'empty' }
-    const kinds: string[] = []
-    const look = createSwapAlerts(({ kind }) => kinds.push(kind))
-    for (let i = 0; i < 5; i++) look(empty)
-    expect(kinds).toEqual([])
-    expect(kindsAfter(empty, empty, empty)).toEqual(['swap_failed'])
-  })
+const unfit = (version: string): RefreshOutcome => ({
+  kind: 'failed',
+  error: new UnfitVersionError(version, 'its manifest is not the one that was published', NO_CHECKS),
+})
+const away: RefreshOutcome = { kind: 'failed', error: new Error('the store does not answer') }
+const fine: RefreshOutcome = { kind: 'unchanged' }
+const kindsAfter = (...outcomes: readonly RefreshOutcome[]) => {
+  const kinds: string[] = []
+  const look = createSwapAlerts(({ kind }) => kinds.push(kind))
+  look({ kind: 'swapped', from: null, to: TINY_VERSION })
+  outcomes.forEach(look)
+  return kinds
+}
+
+test('an alert on an unfit version is raised once, again for another version, and once more when it is resolved', () => {
+  expect(kindsAfter(unfit('a'), unfit('a'), unfit('a'))).toEqual(['swap_failed'])
+  expect(kindsAfter(unfit('a'), unfit('b'), fine, fine)).toEqual([
+    'swap_failed',
+    'swap_failed',
+    'swap_mended',
+  ])
+  expect(kindsAfter(unfit('a'), fine, unfit('a'))).toEqual(['swap_failed', 'swap_mended', 'swap_failed'])
+})
+
+test('an alert on a store that is away is raised at the third look in a row', () => {
+  expect(kindsAfter(away, away, fine, away, away, fine)).toEqual([])
+  expect(kindsAfter(away, away, away, away, fine)).toEqual(['swap_failed', 'swap_mended'])
+})
+
+test('no alert is raised before the first publication, and one is when nothing is published any more', () => {
+  const empty: RefreshOutcome = { kind: 'empty' }
+  const kinds: string[] = []
+  const look = createSwapAlerts(({ kind }) => kinds.push(kind))
+  for (let i = 0; i < 5; i++) look(empty)
+  expect(kinds).toEqual([])
+  expect(kindsAfter(empty, empty, empty)).toEqual(['swap_failed'])
 })

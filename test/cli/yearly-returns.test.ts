@@ -19,6 +19,6 @@ test('the years of all strategies stand side by side, in catalogue order, null w
   for (const row of rows) expect(Object.keys(row)).toEqual(['2022', '2023', '2024', '2025', 'strategy'])
 })
 
-test('no strategies are no rows', () => {
+test('yearly returns of no strategies have no rows', () => {
   expect(yearlyReturns([])).toEqual([])
 })

@@ -1,5 +1,5 @@
 // The client of the history beside a service that publishes meanwhile: pins, the cache, columns, refusals.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { Highwater, HighwaterError } from '../../../clients/typescript/src/index.ts'
 import { FIRST_VERSION, SECOND_VERSION } from '../../support/books/small-book.ts'
@@ -22,112 +22,106 @@ async function everything(book: Highwater) {
   return Promise.all([...ofBook, book.benchmark(), ...ofStrategy])
 }
 
-describe('a book', () => {
-  test('is answered from the version that was the newest when it was opened, whatever is published later', async () => {
-    const { url, serve } = await watchedService()
-    const book = await Highwater.open(url)
-    const pinned = { version: book.version, cachedCharacters: 0 } as const
-    const before = await everything(await Highwater.open(url, pinned))
-    await serve(SECOND_VERSION)
-    expect(await everything(book)).toEqual(before)
-    expect(book.version).toBe(FIRST_VERSION)
-    expect(await book.newestVersion()).toBe(SECOND_VERSION)
-    const next = await everything(await Highwater.open(url))
-    expect(next.map(({ meta }) => meta.dataset_version)).toEqual(before.map(() => SECOND_VERSION))
-    const changed = before.filter(({ data }, i) => JSON.stringify(data) !== JSON.stringify(next[i]?.data))
-    expect(changed.length).toBeGreaterThan(8) // what stays is the matrix, and what does not depend on the returns
-  })
-
-  test('is opened at a version, and at that of a day', async () => {
-    const { url, serve } = await watchedService()
-    await serve(SECOND_VERSION)
-    expect((await Highwater.open(url, { version: FIRST_VERSION })).version).toBe(FIRST_VERSION)
-    const onFirstDay = await Highwater.open(`${url}/`, { asOf: FIRST_VERSION.slice(0, 10) })
-    expect(onFirstDay.version).toBe(FIRST_VERSION)
-    expect((await onFirstDay.summary()).meta.dataset_version).toBe(FIRST_VERSION)
-  })
-
-  test('sends the parameters that are given, sorted', async () => {
-    const { url, requests } = await watchedService()
-    const book = await Highwater.open(url, { version: FIRST_VERSION })
-    requests.length = 0
-    const returns = await book
-      .strategy('alder')
-      .returns({ to: '2024-01-09', risk_pct: 0.01, from: '2024-01-08' })
-    const matrix = await book.correlation({ ids: ['birch', 'alder'], period: 'weekly' })
-    expect(requests).toEqual([
-      `200 ${PINNED}/strategies/alder/returns?from=2024-01-08&risk_pct=0.01&to=2024-01-09`,
-      `200 ${PINNED}/correlation?ids=birch%2Calder&period=weekly`,
-    ])
-    expect(returns.meta).toMatchObject({ modelled: true, risk_pct: 0.01, risk_pct_clamped: false })
-    expect(matrix.data.ids).toEqual(['birch', 'alder'])
-  })
-
-  test('has returns and the curve as columns, equal to the rows', async () => {
-    const { url } = await watchedService()
-    const alder = (await Highwater.open(url)).strategy('alder')
-    const [returns, curve] = await Promise.all([alder.returns({ period: 'weekly' }), alder.curve()])
-    expect(returns.data.length).toBeGreaterThan(50)
-    expect([...returns.t].map(t => new Date(t).toISOString().slice(0, 10))).toEqual(
-      returns.data.map(({ t }) => t),
-    )
-    expect([...returns.values]).toEqual(returns.data.map(({ ret }) => ret))
-    expect([...curve.values]).toEqual(curve.data.map(({ equity }) => equity))
-    expect(curve.t).toHaveLength(curve.data.length)
-  })
+test('a book of the client is answered from the version that was the newest when it was opened, whatever is published later', async () => {
+  const { url, serve } = await watchedService()
+  const book = await Highwater.open(url)
+  const pinned = { version: book.version, cachedCharacters: 0 } as const
+  const before = await everything(await Highwater.open(url, pinned))
+  await serve(SECOND_VERSION)
+  expect(await everything(book)).toEqual(before)
+  expect(book.version).toBe(FIRST_VERSION)
+  expect(await book.newestVersion()).toBe(SECOND_VERSION)
+  const next = await everything(await Highwater.open(url))
+  expect(next.map(({ meta }) => meta.dataset_version)).toEqual(before.map(() => SECOND_VERSION))
+  const changed = before.filter(({ data }, i) => JSON.stringify(data) !== JSON.stringify(next[i]?.data))
+  expect(changed.length).toBeGreaterThan(8) // what stays is the matrix, and what does not depend on the returns
 })
 
-describe('the cache', () => {
-  test('gives a pinned answer again without a request, as a copy that the caller may change', async () => {
-    const { url, requests } = await watchedService()
-    const book = await Highwater.open(url)
-    const first = await book.strategy('alder').stats({ risk_pct: 0.01 })
-    const expected = structuredClone(first)
-    first.data.n_days = -1
-    requests.length = 0
-    expect(await book.strategy('alder').stats({ risk_pct: 0.01 })).toEqual(expected)
-    expect(requests).toEqual([])
-  })
-
-  test('revalidates any other answer, and uses it again if it did not change', async () => {
-    const { url, requests, serve } = await watchedService()
-    const book = await Highwater.open(url)
-    expect([await book.newestVersion(), requests.at(-1)]).toEqual([FIRST_VERSION, '304 /version'])
-    await serve(SECOND_VERSION)
-    expect([await book.newestVersion(), requests.at(-1)]).toEqual([SECOND_VERSION, '200 /version'])
-    expect([await book.newestVersion(), requests.at(-1)]).toEqual([SECOND_VERSION, '304 /version'])
-  })
+test('a book of the client is opened at a version, and at that of a day', async () => {
+  const { url, serve } = await watchedService()
+  await serve(SECOND_VERSION)
+  expect((await Highwater.open(url, { version: FIRST_VERSION })).version).toBe(FIRST_VERSION)
+  const onFirstDay = await Highwater.open(`${url}/`, { asOf: FIRST_VERSION.slice(0, 10) })
+  expect(onFirstDay.version).toBe(FIRST_VERSION)
+  expect((await onFirstDay.summary()).meta.dataset_version).toBe(FIRST_VERSION)
 })
 
-describe('a refusal', () => {
-  test.each<[string, (book: Highwater) => Promise<unknown>, object]>([
-    ['an unknown strategy', book => book.strategy('no/body').stats(), { code: 'not_found', status: 404 }],
-    [
-      'a level that is no level',
-      book => book.strategy('alder').curve({ risk_pct: -1 }),
-      {
-        code: 'validation_error',
-        status: 422,
-        details: [expect.objectContaining({ param: 'risk_pct', value: '-1' })],
-      },
-    ],
-  ])(
-    'of %s has its code, its status, its details and the name of the request',
-    async (_what, call, expected) => {
-      const { url } = await watchedService({ newRequestId: () => '0123456789abcdef' })
-      const error = await rejection(call(await Highwater.open(url)))
-      expect(error).toBeInstanceOf(HighwaterError)
-      expect(error).toMatchObject({ name: 'HighwaterError', requestId: '0123456789abcdef', ...expected })
-    },
+test('a book of the client sends the parameters that are given, sorted', async () => {
+  const { url, requests } = await watchedService()
+  const book = await Highwater.open(url, { version: FIRST_VERSION })
+  requests.length = 0
+  const returns = await book
+    .strategy('alder')
+    .returns({ to: '2024-01-09', risk_pct: 0.01, from: '2024-01-08' })
+  const matrix = await book.correlation({ ids: ['birch', 'alder'], period: 'weekly' })
+  expect(requests).toEqual([
+    `200 ${PINNED}/strategies/alder/returns?from=2024-01-08&risk_pct=0.01&to=2024-01-09`,
+    `200 ${PINNED}/correlation?ids=birch%2Calder&period=weekly`,
+  ])
+  expect(returns.meta).toMatchObject({ modelled: true, risk_pct: 0.01, risk_pct_clamped: false })
+  expect(matrix.data.ids).toEqual(['birch', 'alder'])
+})
+
+test('a book of the client has returns and the curve as columns, equal to the rows', async () => {
+  const { url } = await watchedService()
+  const alder = (await Highwater.open(url)).strategy('alder')
+  const [returns, curve] = await Promise.all([alder.returns({ period: 'weekly' }), alder.curve()])
+  expect(returns.data.length).toBeGreaterThan(50)
+  expect([...returns.t].map(t => new Date(t).toISOString().slice(0, 10))).toEqual(
+    returns.data.map(({ t }) => t),
   )
+  expect([...returns.values]).toEqual(returns.data.map(({ ret }) => ret))
+  expect([...curve.values]).toEqual(curve.data.map(({ equity }) => equity))
+  expect(curve.t).toHaveLength(curve.data.length)
+})
 
-  test('of a version or a day that was never published comes when it is opened, with the versions that there are', async () => {
-    const { url } = await watchedService()
-    expect(await rejection(Highwater.open(url, { version: '2001-01-01T00:00:00Z' }))).toMatchObject({
-      code: 'not_found',
-      details: { available: expect.arrayContaining([FIRST_VERSION]) },
-    })
-    expect(await rejection(Highwater.open(url, { asOf: '2001-01-01' }))).toMatchObject({ code: 'not_found' })
-    expect(await rejection(Highwater.open(url, { version: '../../x' }))).toMatchObject({ code: 'not_found' })
+test('the cache of the client gives a pinned answer again without a request, as a copy that the caller may change', async () => {
+  const { url, requests } = await watchedService()
+  const book = await Highwater.open(url)
+  const first = await book.strategy('alder').stats({ risk_pct: 0.01 })
+  const expected = structuredClone(first)
+  first.data.n_days = -1
+  requests.length = 0
+  expect(await book.strategy('alder').stats({ risk_pct: 0.01 })).toEqual(expected)
+  expect(requests).toEqual([])
+})
+
+test('the cache of the client revalidates any other answer, and uses it again if it did not change', async () => {
+  const { url, requests, serve } = await watchedService()
+  const book = await Highwater.open(url)
+  expect([await book.newestVersion(), requests.at(-1)]).toEqual([FIRST_VERSION, '304 /version'])
+  await serve(SECOND_VERSION)
+  expect([await book.newestVersion(), requests.at(-1)]).toEqual([SECOND_VERSION, '200 /version'])
+  expect([await book.newestVersion(), requests.at(-1)]).toEqual([SECOND_VERSION, '304 /version'])
+})
+
+test.each<[string, (book: Highwater) => Promise<unknown>, object]>([
+  ['an unknown strategy', book => book.strategy('no/body').stats(), { code: 'not_found', status: 404 }],
+  [
+    'a level that is no level',
+    book => book.strategy('alder').curve({ risk_pct: -1 }),
+    {
+      code: 'validation_error',
+      status: 422,
+      details: [expect.objectContaining({ param: 'risk_pct', value: '-1' })],
+    },
+  ],
+])(
+  'a refusal of %s reaches the caller with its code, its status, its details and the id of the request',
+  async (_what, call, expected) => {
+    const { url } = await watchedService({ newRequestId: () => '0123456789abcdef' })
+    const error = await rejection(call(await Highwater.open(url)))
+    expect(error).toBeInstanceOf(HighwaterError)
+    expect(error).toMatchObject({ name: 'HighwaterError', requestId: '0123456789abcdef', ...expected })
+  },
+)
+
+test('a version or a day that was never published is refused when it is opened, with the versions that exist', async () => {
+  const { url } = await watchedService()
+  expect(await rejection(Highwater.open(url, { version: '2001-01-01T00:00:00Z' }))).toMatchObject({
+    code: 'not_found',
+    details: { available: expect.arrayContaining([FIRST_VERSION]) },
   })
+  expect(await rejection(Highwater.open(url, { asOf: '2001-01-01' }))).toMatchObject({ code: 'not_found' })
+  expect(await rejection(Highwater.open(url, { version: '../../x' }))).toMatchObject({ code: 'not_found' })
 })

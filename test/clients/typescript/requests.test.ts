@@ -1,5 +1,5 @@
 // What the client does with answers that a test writes: trying again, giving up, aborting, and what it keeps.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ClientOptions, createRead } from '../../../clients/typescript/src/requests.ts'
 import { rejection } from './watched-service.ts'
 
@@ -21,65 +21,61 @@ function script(answers: readonly ((path: string) => Response)[], options: Clien
 
 const fine = () => Response.json({ data: 1 })
 
-describe('a busy service', () => {
-  test.each([
-    [429, '0'],
-    [503, '0'],
-    [503, new Date(0).toUTCString()],
-  ])('that answers %d and Retry-After %s is asked again', async (status, after) => {
-    const { read, sent } = script([() => refusal(status, { 'retry-after': after }), fine])
-    expect(await read('/v1/summary')).toEqual({ data: 1 })
-    expect(sent.map(({ url }) => url)).toEqual(new Array(2).fill('http://service.test/base/v1/summary'))
-  })
+test.each([
+  [429, '0'],
+  [503, '0'],
+  [503, new Date(0).toUTCString()],
+])('the client asks again a busy service that answers %d and Retry-After %s', async (status, after) => {
+  const { read, sent } = script([() => refusal(status, { 'retry-after': after }), fine])
+  expect(await read('/v1/summary')).toEqual({ data: 1 })
+  expect(sent.map(({ url }) => url)).toEqual(new Array(2).fill('http://service.test/base/v1/summary'))
+})
 
-  test('is asked so many times and no more', async () => {
-    const { read, sent } = script([() => refusal(503, { 'retry-after': '0' })], { attempts: 3 })
-    expect(await rejection(read('/'))).toMatchObject({ code: 'overloaded', status: 503, message: 'busy' })
-    expect(sent).toHaveLength(3)
-  })
+test('the client asks a busy service as often as it may and no more', async () => {
+  const { read, sent } = script([() => refusal(503, { 'retry-after': '0' })], { attempts: 3 })
+  expect(await rejection(read('/'))).toMatchObject({ code: 'overloaded', status: 503, message: 'busy' })
+  expect(sent).toHaveLength(3)
+})
 
-  test('that wants a longer wait than allowed is not waited for', async () => {
-    const { read, sent } = script([() => refusal(503, { 'retry-after': '31' })])
-    expect(await rejection(read('/'))).toMatchObject({ status: 503 })
-    expect(sent).toHaveLength(1)
-  })
+test('the client does not wait for a busy service that wants a longer wait than allowed', async () => {
+  const { read, sent } = script([() => refusal(503, { 'retry-after': '31' })])
+  expect(await rejection(read('/'))).toMatchObject({ status: 503 })
+  expect(sent).toHaveLength(1)
+})
 
-  test('is not asked again if it refuses for another reason', async () => {
-    const { read, sent } = script([() => refusal(500, { 'retry-after': '0' })])
-    expect(await rejection(read('/'))).toMatchObject({ status: 500 })
-    expect(sent).toHaveLength(1)
+test('the client does not ask again if the service refuses for another reason', async () => {
+  const { read, sent } = script([() => refusal(500, { 'retry-after': '0' })])
+  expect(await rejection(read('/'))).toMatchObject({ status: 500 })
+  expect(sent).toHaveLength(1)
+})
+
+test('an abort ends the wait for another attempt with its reason', async () => {
+  const controller = new AbortController()
+  const { read, sent } = script([() => refusal(503, { 'retry-after': '30' })])
+  const failed = rejection(read('/', { signal: controller.signal }))
+  await expect.poll(() => sent.length).toBe(1)
+  controller.abort(new Error('the user left'))
+  expect(await failed).toMatchObject({ message: 'the user left' })
+  expect(sent).toHaveLength(1)
+})
+
+test('an abort while the answer is read ends the wait before it begins', async () => {
+  const controller = new AbortController()
+  const { read } = script([
+    () => {
+      controller.abort(new Error('the user left'))
+      return refusal(503, { 'retry-after': '30' })
+    },
+  ])
+  expect(await rejection(read('/', { signal: controller.signal }))).toMatchObject({
+    message: 'the user left',
   })
 })
 
-describe('an abort', () => {
-  test('ends the wait for another attempt with its reason', async () => {
-    const controller = new AbortController()
-    const { read, sent } = script([() => refusal(503, { 'retry-after': '30' })])
-    const failed = rejection(read('/', { signal: controller.signal }))
-    await expect.poll(() => sent.length).toBe(1)
-    controller.abort(new Error('the user left'))
-    expect(await failed).toMatchObject({ message: 'the user left' })
-    expect(sent).toHaveLength(1)
-  })
-
-  test('while the answer is read ends the wait before it begins', async () => {
-    const controller = new AbortController()
-    const { read } = script([
-      () => {
-        controller.abort(new Error('the user left'))
-        return refusal(503, { 'retry-after': '30' })
-      },
-    ])
-    expect(await rejection(read('/', { signal: controller.signal }))).toMatchObject({
-      message: 'the user left',
-    })
-  })
-
-  test('reaches fetch', async () => {
-    const { read, sent } = script([fine])
-    expect(await rejection(read('/', { signal: AbortSignal.abort() }))).toMatchObject({ name: 'AbortError' })
-    expect(sent).toEqual([])
-  })
+test('an abort reaches the fetch of the client', async () => {
+  const { read, sent } = script([fine])
+  expect(await rejection(read('/', { signal: AbortSignal.abort() }))).toMatchObject({ name: 'AbortError' })
+  expect(sent).toEqual([])
 })
 
 test.each([
@@ -87,35 +83,33 @@ test.each([
   ['no JSON with status 200', 200, '<html>Log in to the hotel</html>'],
   ['JSON of another service', 404, '{"error":"nothing here"}'],
   ['null', 404, 'null'],
-])('%s is an unexpected answer', async (_what, status, body) => {
+])('the client takes %s for an unexpected answer', async (_what, status, body) => {
   const { read } = script([() => refusal(status, {}, body)])
   const error = await rejection(read('/v1/summary'))
   expect(error).toMatchObject({ name: 'HighwaterError', code: 'unexpected_answer', status, details: null })
 })
 
-describe('the cache', () => {
-  /** An answer of 100 characters, which is revalidated. */
-  const tagged = (url: string) => {
-    const body = JSON.stringify(url).padEnd(100)
-    return new Response(body, { headers: { etag: `"${url}"` } })
-  }
+/** An answer of 100 characters, which is revalidated. */
+const tagged = (url: string) => {
+  const body = JSON.stringify(url).padEnd(100)
+  return new Response(body, { headers: { etag: `"${url}"` } })
+}
 
-  /** The paths of which the client had a copy when it read them. */
-  async function knownOf(paths: readonly string[], cachedCharacters: number) {
-    const { read, sent } = script([tagged], { cachedCharacters })
-    for (const path of paths) await read(path)
-    return sent.flatMap(({ init }, i) =>
-      new Headers(init.headers).has('if-none-match') ? [`${i} ${paths[i]}`] : [],
-    )
-  }
+/** The paths of which the client had a copy when it read them. */
+async function knownOf(paths: readonly string[], cachedCharacters: number) {
+  const { read, sent } = script([tagged], { cachedCharacters })
+  for (const path of paths) await read(path)
+  return sent.flatMap(({ init }, i) =>
+    new Headers(init.headers).has('if-none-match') ? [`${i} ${paths[i]}`] : [],
+  )
+}
 
-  test('drops the answer that was used least recently', async () => {
-    expect(await knownOf(['/a', '/b', '/a', '/c', '/a', '/b'], 250)).toEqual(['2 /a', '4 /a'])
-  })
+test('the cache of the client drops the answer that was used least recently', async () => {
+  expect(await knownOf(['/a', '/b', '/a', '/c', '/a', '/b'], 250)).toEqual(['2 /a', '4 /a'])
+})
 
-  test('keeps no answer that is larger than it, and nothing if it is turned off', async () => {
-    expect(await knownOf(['/a', '/a'], 99)).toEqual([])
-    expect(await knownOf(['/a', '/a'], 0)).toEqual([])
-    expect(await knownOf(['/a', '/a'], 100)).toEqual(['1 /a'])
-  })
+test('the cache of the client keeps no answer that is larger than it, and nothing if it is turned off', async () => {
+  expect(await knownOf(['/a', '/a'], 99)).toEqual([])
+  expect(await knownOf(['/a', '/a'], 0)).toEqual([])
+  expect(await knownOf(['/a', '/a'], 100)).toEqual(['1 /a'])
 })

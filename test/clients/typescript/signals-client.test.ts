@@ -33,7 +33,7 @@ test('a log with a new epoch is pulled again from the start, and what was yielde
   expect(asked.map(url => /since=\d+/.exec(url)?.[0])).toEqual(['since=5', 'since=7', 'since=5'])
 })
 
-test('the key is sent in a header, and to no other server', async () => {
+test('the key of the signals is sent in a header, and to no other server', async () => {
   const seen: (string | null)[] = []
   const other = await start(request => {
     seen.push(`other ${request.headers.get('x-api-key')}`)

@@ -1,6 +1,6 @@
 // Deliveries that the service signed, as the client verifies them.
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { signedHeaders } from '#signals/delivery/sign.ts'
 import { verifyWebhook } from '../../../clients/typescript/src/index.ts'
 import { OTHER_SECRET, SECRET } from '../../support/signals/receiver-kit.ts'
@@ -15,101 +15,97 @@ const NOW = { nowMs: NOW_MS }
 const sign = (secrets: readonly string[], body: Uint8Array = BODY) =>
   signedHeaders({ body, id: 'alder-1', seq: 42, prevSeq: 40, attempt: 1, sentAtMs: NOW_MS }, secrets)
 
-describe('a delivery is accepted', () => {
-  test.each<[string, Parameters<typeof verifyWebhook>]>([
-    ['with the headers of fetch', [new Headers(sign([SECRET])), BODY, SECRET, NOW]],
-    [
-      'with the headers of Node',
-      [{ ...sign([SECRET]), accept: undefined, 'x-a': ['b', 'c'] }, Buffer.from(BODY), SECRET, NOW],
-    ],
-    ['with its body as text', [sign([SECRET]), new TextDecoder().decode(BODY), SECRET, NOW]],
-    ['with a new secret, while both sign', [sign([OTHER_SECRET, SECRET]), BODY, OTHER_SECRET, NOW]],
-    ['with an old secret, while both sign', [sign([OTHER_SECRET, SECRET]), BODY, SECRET, NOW]],
-    ['with both secrets, before the new one signs', [sign([SECRET]), BODY, [OTHER_SECRET, SECRET], NOW]],
-    ['at the end of the tolerance', [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS + 295_000 }]],
-  ])('%s', async (_what, order) => {
-    expect(await verifyWebhook(...order)).toEqual({ signal: SIGNAL, prevSeq: 40 })
-  })
-
-  test('if another implementation of Standard Webhooks signed it', async () => {
-    const at = new Date(NOW_MS)
-    const headers = {
-      'webhook-id': 'alder-1',
-      'webhook-timestamp': String(Math.floor(NOW_MS / 1000)),
-      'webhook-signature': new Webhook(SECRET).sign('alder-1', at, new TextDecoder().decode(BODY)),
-    }
-    expect(await verifyWebhook(headers, BODY, SECRET, NOW)).toEqual({ signal: SIGNAL, prevSeq: 0 })
-  })
-
-  test('by the example of the documentation', async () => {
-    const body =
-      '{"schema_version":"1.0","signal_id":"alder-20261121T000000Z","seq":42,"alias":"alder","mode":"LIVE","is_test":false,"action":"long","signal_price":50000,"stop":48750,"base_risk_pct":0.02,"timestamp":"2026-11-21T00:00:00Z","implied_leverage":0.8}'
-    const headers = {
-      'webhook-id': 'alder-20261121T000000Z',
-      'webhook-timestamp': '1795219200',
-      'webhook-signature': 'v1,m2sS4GyWz4A9QKoXbkhMzHqwtkcc5o83O99/1w855Po=',
-    }
-    const secret = 'whsec_YW4gZXhhbXBsZTogMzIgYnl0ZXMsIG5vdCByYW5kb20='
-    const { signal } = await verifyWebhook(headers, body, secret, { nowMs: 1_795_219_200_000 })
-    expect(signal).toMatchObject({ seq: 42, stop: 48_750 })
-  })
+test.each<[string, Parameters<typeof verifyWebhook>]>([
+  ['with the headers of fetch', [new Headers(sign([SECRET])), BODY, SECRET, NOW]],
+  [
+    'with the headers of Node',
+    [{ ...sign([SECRET]), accept: undefined, 'x-a': ['b', 'c'] }, Buffer.from(BODY), SECRET, NOW],
+  ],
+  ['with its body as text', [sign([SECRET]), new TextDecoder().decode(BODY), SECRET, NOW]],
+  ['with a new secret, while both sign', [sign([OTHER_SECRET, SECRET]), BODY, OTHER_SECRET, NOW]],
+  ['with an old secret, while both sign', [sign([OTHER_SECRET, SECRET]), BODY, SECRET, NOW]],
+  ['with both secrets, before the new one signs', [sign([SECRET]), BODY, [OTHER_SECRET, SECRET], NOW]],
+  ['at the end of the tolerance', [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS + 295_000 }]],
+])('a signed delivery is accepted %s', async (_what, order) => {
+  expect(await verifyWebhook(...order)).toEqual({ signal: SIGNAL, prevSeq: 40 })
 })
 
-describe('a delivery is refused', () => {
-  const longer = new Uint8Array([...BODY, 32])
-  const unauthorized = { name: 'HighwaterError', code: 'unauthorized', status: 401 }
-  const changed = (headers: Record<string, string>) => ({ ...sign([SECRET]), ...headers })
-
-  test.each<[string, Parameters<typeof verifyWebhook>]>([
-    ['by another secret', [sign([SECRET]), BODY, OTHER_SECRET, NOW]],
-    ['without a secret', [sign([SECRET]), BODY, [], NOW]],
-    ['with another body', [sign([SECRET]), longer, SECRET, NOW]],
-    ['with another id', [changed({ 'webhook-id': 'alder-2' }), BODY, SECRET, NOW]],
-    ['with another time', [changed({ 'webhook-timestamp': String(NOW_MS / 1000 + 1) }), BODY, SECRET, NOW]],
-    ['after the tolerance', [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS + 301_000 }]],
-    ['before the tolerance', [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS - 301_000 }]],
-    [
-      'after a shorter tolerance',
-      [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS + 20_000, toleranceSeconds: 10 }],
-    ],
-    ['without any header', [{}, BODY, SECRET, NOW]],
-    ['with a time that is no number', [changed({ 'webhook-timestamp': 'NaN' }), BODY, SECRET, NOW]],
-    ['with a signature that is no base64', [changed({ 'webhook-signature': 'v1,%%%' }), BODY, SECRET, NOW]],
-    [
-      'with a signature of another scheme',
-      [
-        changed({ 'webhook-signature': sign([SECRET])['webhook-signature']!.replace('v1,', 'v1a,') }),
-        BODY,
-        SECRET,
-        NOW,
-      ],
-    ],
-    [
-      'behind more signatures than the service sends',
-      [
-        changed({ 'webhook-signature': `${'v1,AAAA '.repeat(8)}${sign([SECRET])['webhook-signature']}` }),
-        BODY,
-        SECRET,
-        NOW,
-      ],
-    ],
-  ])('%s', async (_what, order) => {
-    expect(await rejection(verifyWebhook(...order))).toMatchObject(unauthorized)
-  })
-
-  test.each(['null', '7', '{}', '{"signal_id":"a","seq":"7"}', 'no JSON'])(
-    'if it is signed and no signal: %s',
-    async text => {
-      const body = new TextEncoder().encode(text)
-      const error = await rejection(verifyWebhook(sign([SECRET], body), body, SECRET, NOW))
-      expect(error).toMatchObject({ code: 'bad_request', status: 400 })
-    },
-  )
-
-  test.each(['', 'a password', 'whsec_', 'whsec_***'])(
-    "if the receiver's secret is none: '%s'",
-    async secret => {
-      expect(await rejection(verifyWebhook(sign([SECRET]), BODY, secret, NOW))).toBeInstanceOf(TypeError)
-    },
-  )
+test('a delivery is accepted if another implementation of Standard Webhooks signed it', async () => {
+  const at = new Date(NOW_MS)
+  const headers = {
+    'webhook-id': 'alder-1',
+    'webhook-timestamp': String(Math.floor(NOW_MS / 1000)),
+    'webhook-signature': new Webhook(SECRET).sign('alder-1', at, new TextDecoder().decode(BODY)),
+  }
+  expect(await verifyWebhook(headers, BODY, SECRET, NOW)).toEqual({ signal: SIGNAL, prevSeq: 0 })
 })
+
+test('the delivery in the example of the documentation is accepted', async () => {
+  const body =
+    '{"schema_version":"1.0","signal_id":"alder-20261121T000000Z","seq":42,"alias":"alder","mode":"LIVE","is_test":false,"action":"long","signal_price":50000,"stop":48750,"base_risk_pct":0.02,"timestamp":"2026-11-21T00:00:00Z","implied_leverage":0.8}'
+  const headers = {
+    'webhook-id': 'alder-20261121T000000Z',
+    'webhook-timestamp': '1795219200',
+    'webhook-signature': 'v1,m2sS4GyWz4A9QKoXbkhMzHqwtkcc5o83O99/1w855Po=',
+  }
+  const secret = 'whsec_YW4gZXhhbXBsZTogMzIgYnl0ZXMsIG5vdCByYW5kb20='
+  const { signal } = await verifyWebhook(headers, body, secret, { nowMs: 1_795_219_200_000 })
+  expect(signal).toMatchObject({ seq: 42, stop: 48_750 })
+})
+
+const longer = new Uint8Array([...BODY, 32])
+const unauthorized = { name: 'HighwaterError', code: 'unauthorized', status: 401 }
+const changed = (headers: Record<string, string>) => ({ ...sign([SECRET]), ...headers })
+
+test.each<[string, Parameters<typeof verifyWebhook>]>([
+  ['by another secret', [sign([SECRET]), BODY, OTHER_SECRET, NOW]],
+  ['without a secret', [sign([SECRET]), BODY, [], NOW]],
+  ['with another body', [sign([SECRET]), longer, SECRET, NOW]],
+  ['with another id', [changed({ 'webhook-id': 'alder-2' }), BODY, SECRET, NOW]],
+  ['with another time', [changed({ 'webhook-timestamp': String(NOW_MS / 1000 + 1) }), BODY, SECRET, NOW]],
+  ['after the tolerance', [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS + 301_000 }]],
+  ['before the tolerance', [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS - 301_000 }]],
+  [
+    'after a shorter tolerance',
+    [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS + 20_000, toleranceSeconds: 10 }],
+  ],
+  ['without any header', [{}, BODY, SECRET, NOW]],
+  ['with a time that is no number', [changed({ 'webhook-timestamp': 'NaN' }), BODY, SECRET, NOW]],
+  ['with a signature that is no base64', [changed({ 'webhook-signature': 'v1,%%%' }), BODY, SECRET, NOW]],
+  [
+    'with a signature of another scheme',
+    [
+      changed({ 'webhook-signature': sign([SECRET])['webhook-signature']!.replace('v1,', 'v1a,') }),
+      BODY,
+      SECRET,
+      NOW,
+    ],
+  ],
+  [
+    'behind more signatures than the service sends',
+    [
+      changed({ 'webhook-signature': `${'v1,AAAA '.repeat(8)}${sign([SECRET])['webhook-signature']}` }),
+      BODY,
+      SECRET,
+      NOW,
+    ],
+  ],
+])('a delivery is refused with 401 %s', async (_what, order) => {
+  expect(await rejection(verifyWebhook(...order))).toMatchObject(unauthorized)
+})
+
+test.each(['null', '7', '{}', '{"signal_id":"a","seq":"7"}', 'no JSON'])(
+  'a body that is signed and no signal is refused: %s',
+  async text => {
+    const body = new TextEncoder().encode(text)
+    const error = await rejection(verifyWebhook(sign([SECRET], body), body, SECRET, NOW))
+    expect(error).toMatchObject({ code: 'bad_request', status: 400 })
+  },
+)
+
+test.each(['', 'a password', 'whsec_', 'whsec_***'])(
+  "a receiver's secret that is none is refused: '%s'",
+  async secret => {
+    expect(await rejection(verifyWebhook(sign([SECRET]), BODY, secret, NOW))).toBeInstanceOf(TypeError)
+  },
+)

@@ -1,7 +1,7 @@
 // The drill: back up, lose everything, restore, go on. And new keys for old secrets.
 import { createHash, type Hash, type Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMac } from '#signals/backup/mac.ts'
 import { BackupError } from '#signals/backup/records.ts'
 import { restoreBackup, type Trust } from '#signals/backup/restore-backup.ts'
@@ -69,7 +69,7 @@ async function backUp(): Promise<string[]> {
   return lines
 }
 
-test('after backup, loss and restore everything is there, under a new epoch, and numbers go on above every delivered one', async () => {
+test('a restored backup has everything, under a new epoch, and numbers go on above every delivered one', async () => {
   const { token } = await addClient(redis, 'zeta', ['alder'], seededBytes('zeta'))
   await playScene(redis)
   await readHead(redis, () => 'epoch-1')
@@ -102,7 +102,7 @@ test('after backup, loss and restore everything is there, under a new epoch, and
   expect(await fire(redis, 'sig_2', 'alder')).toBe(2) // known as before: not fired a second time
 })
 
-test('a log that is behind its ledger continues above the ledger', async () => {
+test('a restored log that is behind its outbox continues above the outbox', async () => {
   await playScene(redis)
   await redis.hset(
     `${PREFIX}:ledger:41`,
@@ -114,7 +114,7 @@ test('a log that is behind its ledger continues above the ledger', async () => {
   expect(await restore(lines)).toMatchObject({ seq: 41 })
 })
 
-test('what fires while a backup is taken is whole in it or not at all: every ledger has its signal', async () => {
+test('a signal fired while a backup is taken is whole in it or not at all: every delivery has its signal', async () => {
   await playScene(redis)
   const lines: string[] = []
   let fired = 0
@@ -131,7 +131,7 @@ test('what fires while a backup is taken is whole in it or not at all: every led
   expect(await fire(redis, 'next', 'alder')).toBe(signals + 1)
 })
 
-test('a strategy that runs while a backup is taken stands in it where its signals end, so that none is decided twice', async () => {
+test('a strategy that runs while a backup is taken stands in it where its signals end, so that no bar is decided twice', async () => {
   const runBar = (bar: number) =>
     commit(redis, [{ content: signalContent(`bar_${bar}`), onlyFor: null }], NOW_MS, {
       alias: 'alder',
@@ -151,7 +151,7 @@ test('a strategy that runs while a backup is taken stands in it where its signal
   expect(await redis.hget(liveKey('alder'), 'cursor')).toBe(String(signals))
 })
 
-test('that is killed while it makes room leaves nothing that a service would begin with', async () => {
+test('a restore that is killed while it makes room leaves nothing that a service would begin with', async () => {
   await playScene(redis)
   await readHead(redis, () => 'epoch-1')
   const lines = await backUp()
@@ -166,7 +166,7 @@ test('that is killed while it makes room leaves nothing that a service would beg
   await expect(guardLog(redis, 1_007, () => 'epoch-3')).rejects.toThrow(LogGoneError)
 })
 
-test('is refused where signals are, unless it is forced, and then nothing else is left', async () => {
+test('a restore is refused if there are signals, unless it is forced, and then nothing else is left', async () => {
   await playScene(redis)
   await redis.set(`${OLD_QUEUE_PREFIX}:fast:meta`, 'of an earlier release')
   const lines = await backUp()
@@ -178,7 +178,7 @@ test('is refused where signals are, unless it is forced, and then nothing else i
   expect(await redis.exists(`${OLD_QUEUE_PREFIX}:fast:meta`)).toBe(0)
 })
 
-test('is refused while a service is running, forced or not', async () => {
+test('a restore is refused while a service is running, forced or not', async () => {
   await playScene(redis)
   const lines = await backUp()
   await redis.set(RELAY_LEASE, 'somebody', 'PX', 60_000)
@@ -192,7 +192,7 @@ test.each([
   ['a character is another', (lines: string[]) => lines.with(2, lines[2]!.replace(/[a-z](?=")/, 'Q'))],
   ['it is another file', () => ['{"a":1}', '{"b":2}']],
   ['it is empty', () => []],
-])('is refused before anything is deleted where %s', async (_, spoil) => {
+])('a restore of a damaged backup is refused before anything is deleted: %s', async (_, spoil) => {
   await playScene(redis)
   const lines = spoil(await backUp())
   await expect(restore(lines, { isForced: true })).rejects.toThrow(BackupError)
@@ -214,65 +214,63 @@ function unsigned([header = '', ...lines]: readonly string[]): string[] {
   return ended([first, ...lines.slice(0, -1)], createHash('sha256'), 'sha256')
 }
 
-describe('only what this service signed is restored', () => {
-  test('a record that was put in is refused, with the checksum computed again and without the key', async () => {
-    await playScene(redis)
-    const [header = '', ...lines] = (await backUp()).slice(0, -1)
-    const put = [header, JSON.stringify({ type: 'set', key: `${PREFIX}:halted`, value: ['*'] }), ...lines]
-    await restore(signed(put), { isForced: true }) // as it would be with the key
-    for (const hash of [createHash('sha256'), createMac(newestKey(testRing('k2'))[1])])
-      await expect(restore(ended(put, hash, 'hmac_sha256'), { isForced: true })).rejects.toThrow(
-        'it was altered or damaged, or SECRET_KEY has another key under the id of its key',
-      )
-  })
-
-  test('by any key of SECRET_KEY, and the sentence names the key that is missing', async () => {
-    await playScene(redis)
-    const lines = await backUp()
-    const ring = new Map([...testRing('k2'), ...testRing()])
-    expect(await restore(lines, { isForced: true, trust: { ring, acceptsUnsigned: false } })).toMatchObject({
-      signals: 6,
-    })
-    const trust = { ring: testRing('k2'), acceptsUnsigned: false }
-    await expect(restore(lines, { isForced: true, trust })).rejects.toThrow(
-      'it was signed with the key k1, which SECRET_KEY lacks; add that key behind the newest',
+test('a record that was put into a backup is refused, with the checksum computed again and without the key', async () => {
+  await playScene(redis)
+  const [header = '', ...lines] = (await backUp()).slice(0, -1)
+  const put = [header, JSON.stringify({ type: 'set', key: `${PREFIX}:halted`, value: ['*'] }), ...lines]
+  await restore(signed(put), { isForced: true }) // as it would be with the key
+  for (const hash of [createHash('sha256'), createMac(newestKey(testRing('k2'))[1])])
+    await expect(restore(ended(put, hash, 'hmac_sha256'), { isForced: true })).rejects.toThrow(
+      'it was altered or damaged, or SECRET_KEY has another key under the id of its key',
     )
-  })
+})
 
-  test('a backup of an earlier release only if that is asked for', async () => {
-    await playScene(redis)
-    const lines = unsigned(await backUp())
-    await expect(restore(lines, { isForced: true })).rejects.toThrow('restore it with --unsigned')
-    const trust = { ring: testRing(), acceptsUnsigned: true }
-    expect(await restore(lines, { isForced: true, trust })).toMatchObject({ signals: 6 })
-    await expect(restore(lines.toSpliced(3, 1), { isForced: true, trust })).rejects.toThrow(BackupError)
+test('a backup is restored with any key of SECRET_KEY, and the refusal names the key that is missing', async () => {
+  await playScene(redis)
+  const lines = await backUp()
+  const ring = new Map([...testRing('k2'), ...testRing()])
+  expect(await restore(lines, { isForced: true, trust: { ring, acceptsUnsigned: false } })).toMatchObject({
+    signals: 6,
   })
-
-  test.each(['session:1', 'x{hw}:client:a', LOG, EPOCH, `${FLIGHT_PREFIX}acme`])(
-    'a record of the key %s, which no backup has, is refused before anything is deleted',
-    async foreign => {
-      await playScene(redis)
-      await redis.set('session:1', 'of another program')
-      const [header = '', ...lines] = (await backUp()).slice(0, -1)
-      const put = [header, JSON.stringify({ type: 'string', key: foreign, value: 'x' }), ...lines]
-      const trust = { ring: testRing(), acceptsUnsigned: true }
-      for (const file of [signed(put), unsigned([...put, ''])])
-        await expect(restore(file, { isForced: true, trust })).rejects.toThrow('a line is malformed')
-      expect(await redis.get('session:1')).toBe('of another program')
-      expect(await readAfter(redis, 0, 100)).toHaveLength(6)
-      await redis.del('session:1')
-    },
+  const trust = { ring: testRing('k2'), acceptsUnsigned: false }
+  await expect(restore(lines, { isForced: true, trust })).rejects.toThrow(
+    'it was signed with the key k1, which SECRET_KEY lacks; add that key behind the newest',
   )
+})
 
-  test('a file that is exchanged after it was checked leaves nothing that a service would begin with', async () => {
+test('a backup of an earlier release is restored only if the operator asks for it', async () => {
+  await playScene(redis)
+  const lines = unsigned(await backUp())
+  await expect(restore(lines, { isForced: true })).rejects.toThrow('restore it with --unsigned')
+  const trust = { ring: testRing(), acceptsUnsigned: true }
+  expect(await restore(lines, { isForced: true, trust })).toMatchObject({ signals: 6 })
+  await expect(restore(lines.toSpliced(3, 1), { isForced: true, trust })).rejects.toThrow(BackupError)
+})
+
+test.each(['session:1', 'x{hw}:client:a', LOG, EPOCH, `${FLIGHT_PREFIX}acme`])(
+  'a backup with a record of the key %s, which no backup has, is refused before anything is deleted',
+  async foreign => {
     await playScene(redis)
-    const whole = await backUp()
-    const halted = JSON.stringify({ type: 'set', key: `${PREFIX}:halted`, value: ['*'] })
-    const reads = [whole, whole.toSpliced(1, 0, halted)]
-    const lines = () => from(reads.shift()!)
-    await expect(restore([], { isForced: true, lines })).rejects.toThrow(BackupError)
-    await expect(guardLog(redis, 1_007, () => 'epoch-3')).rejects.toThrow(LogGoneError)
-  })
+    await redis.set('session:1', 'of another program')
+    const [header = '', ...lines] = (await backUp()).slice(0, -1)
+    const put = [header, JSON.stringify({ type: 'string', key: foreign, value: 'x' }), ...lines]
+    const trust = { ring: testRing(), acceptsUnsigned: true }
+    for (const file of [signed(put), unsigned([...put, ''])])
+      await expect(restore(file, { isForced: true, trust })).rejects.toThrow('a line is malformed')
+    expect(await redis.get('session:1')).toBe('of another program')
+    expect(await readAfter(redis, 0, 100)).toHaveLength(6)
+    await redis.del('session:1')
+  },
+)
+
+test('a backup file that is exchanged after it was checked leaves nothing that a service would begin with', async () => {
+  await playScene(redis)
+  const whole = await backUp()
+  const halted = JSON.stringify({ type: 'set', key: `${PREFIX}:halted`, value: ['*'] })
+  const reads = [whole, whole.toSpliced(1, 0, halted)]
+  const lines = () => from(reads.shift()!)
+  await expect(restore([], { isForced: true, lines })).rejects.toThrow(BackupError)
+  await expect(guardLog(redis, 1_007, () => 'epoch-3')).rejects.toThrow(LogGoneError)
 })
 
 const key = (id: string, fill: number) => `${id}:${Buffer.alloc(32, fill).toString('base64')}`

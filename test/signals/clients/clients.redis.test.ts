@@ -31,58 +31,57 @@ const ACME = {
   suspended: false,
 }
 
-describe('a new client', () => {
-  test('waits for its activation and may see nothing', async () => {
-    expect(await createClient(redis, 'acme', 'gold', NOW_MS)).toEqual(ACME)
-    expect(await getClient(redis, 'acme')).toEqual(ACME)
-    expect(await listClients(redis)).toEqual([ACME])
-  })
+test('a new client waits for its activation and is entitled to nothing', async () => {
+  expect(await createClient(redis, 'acme', 'gold', NOW_MS)).toEqual(ACME)
+  expect(await getClient(redis, 'acme')).toEqual(ACME)
+  expect(await listClients(redis)).toEqual([ACME])
+})
 
-  test('is made once: another under the same id is refused and changes nothing', async () => {
-    await createClient(redis, 'acme', 'gold', NOW_MS)
-    const second = createClient(redis, 'acme', 'silver', NOW_MS + 60_000)
-    await expect(second).rejects.toMatchObject({ code: 'conflict' })
-    expect(await getClient(redis, 'acme')).toEqual(ACME)
-  })
+test('a client is created once: another under the same id is refused and changes nothing', async () => {
+  await createClient(redis, 'acme', 'gold', NOW_MS)
+  const second = createClient(redis, 'acme', 'silver', NOW_MS + 60_000)
+  await expect(second).rejects.toMatchObject({ code: 'conflict' })
+  expect(await getClient(redis, 'acme')).toEqual(ACME)
+})
 
-  test('made again after a lost reply is the same client', async () => {
-    await createClient(redis, 'acme', 'gold', NOW_MS)
-    expect(await createClient(redis, 'acme', 'gold', NOW_MS)).toEqual(ACME)
-  })
+test('a client that is created again after a lost reply is the same client', async () => {
+  await createClient(redis, 'acme', 'gold', NOW_MS)
+  expect(await createClient(redis, 'acme', 'gold', NOW_MS)).toEqual(ACME)
+})
 
-  test.each(['', 'Acme', '-acme', 'a b', 'a:b', 'é', 'a'.repeat(65)])('cannot be called %j', async id => {
+test.each(['', 'Acme', '-acme', 'a b', 'a:b', 'é', 'a'.repeat(65)])(
+  'a client or a tier cannot be called %j',
+  async id => {
     await expect(createClient(redis, id, 'gold', NOW_MS)).rejects.toMatchObject({ code: 'validation_error' })
     await expect(createClient(redis, 'acme', id, NOW_MS)).rejects.toMatchObject({ code: 'validation_error' })
     expect(await listClients(redis)).toEqual([])
-  })
+  },
+)
+
+test('a client is activated, suspended and activated again', async () => {
+  await createClient(redis, 'acme', 'gold', NOW_MS)
+  expect(await activateClient(redis, 'acme')).toEqual({ ...ACME, status: 'active' })
+  expect(await suspendClient(redis, 'acme')).toEqual({ ...ACME, suspended: true })
+  await createClient(redis, 'fresh', 'gold', NOW_MS)
+  expect(await suspendClient(redis, 'fresh')).toMatchObject({ status: 'pending', suspended: false }) // never active
+  expect(await findClient(redis, 'acme')).toEqual({ ...ACME, suspended: true })
+  expect(await activateClient(redis, 'acme')).toEqual({ ...ACME, status: 'active' })
 })
 
-describe('an account', () => {
-  test('is switched on and off again', async () => {
-    await createClient(redis, 'acme', 'gold', NOW_MS)
-    expect(await activateClient(redis, 'acme')).toEqual({ ...ACME, status: 'active' })
-    expect(await suspendClient(redis, 'acme')).toEqual({ ...ACME, suspended: true })
-    await createClient(redis, 'fresh', 'gold', NOW_MS)
-    expect(await suspendClient(redis, 'fresh')).toMatchObject({ status: 'pending', suspended: false }) // never active
-    expect(await findClient(redis, 'acme')).toEqual({ ...ACME, suspended: true })
-    expect(await activateClient(redis, 'acme')).toEqual({ ...ACME, status: 'active' })
-  })
-
-  test('that nobody has made cannot be changed, and is not made by trying', async () => {
-    await expect(activateClient(redis, 'ghost')).rejects.toMatchObject({ code: 'not_found' })
-    await expect(suspendClient(redis, 'ghost')).rejects.toThrow("no client 'ghost'")
-    const entitled = entitleClient(redis, 'ghost', { program: true }, PROGRAM_ALIAS)
-    await expect(entitled).rejects.toMatchObject({ code: 'not_found' })
-    await expect(findClient(redis, 'ghost')).rejects.toMatchObject({ code: 'not_found' })
-    expect(await getClient(redis, 'ghost')).toBeNull()
-    expect(await redis.keys('*')).toEqual([])
-  })
+test('a client that does not exist cannot be changed, and is not created by trying', async () => {
+  await expect(activateClient(redis, 'ghost')).rejects.toMatchObject({ code: 'not_found' })
+  await expect(suspendClient(redis, 'ghost')).rejects.toThrow("no client 'ghost'")
+  const entitled = entitleClient(redis, 'ghost', { program: true }, PROGRAM_ALIAS)
+  await expect(entitled).rejects.toMatchObject({ code: 'not_found' })
+  await expect(findClient(redis, 'ghost')).rejects.toMatchObject({ code: 'not_found' })
+  expect(await getClient(redis, 'ghost')).toBeNull()
+  expect(await redis.keys('*')).toEqual([])
 })
 
 describe('an entitlement', () => {
   beforeEach(() => createClient(redis, 'acme', 'gold', NOW_MS))
 
-  test('is replaced, added to and taken from, sorted and without repetition', async () => {
+  test('the entitlements of a client are replaced, added to and taken from, sorted and without repetition', async () => {
     const entitle = (change: Parameters<typeof entitleClient>[2]) =>
       entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
     expect(await entitle({ aliases: ['birch', 'alder', 'birch'] })).toMatchObject({
@@ -97,7 +96,7 @@ describe('an entitlement', () => {
     expect(await getClient(redis, 'acme')).toEqual(ACME)
   })
 
-  test('is never the alias of the program, nor anything that cannot be one', async () => {
+  test('an entitlement is never the alias of the program, nor anything that cannot be an alias', async () => {
     for (const alias of [PROGRAM_ALIAS, 'Alder', '']) {
       for (const change of [{ aliases: [alias] }, { add: [alias] }]) {
         const refused = entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
@@ -107,7 +106,7 @@ describe('an entitlement', () => {
     expect(await getClient(redis, 'acme')).toEqual(ACME)
   })
 
-  test('is bounded', async () => {
+  test('the entitlements of a client are at most 1000', async () => {
     const many = Array.from({ length: 1_001 }, (_, i) => `s${i}`)
     await expect(entitleClient(redis, 'acme', { aliases: many }, PROGRAM_ALIAS)).rejects.toThrow(
       '1001 aliases',
@@ -116,7 +115,7 @@ describe('an entitlement', () => {
     expect(aliases).toHaveLength(1_000)
   })
 
-  test('given by several at the same moment is lost to none of them', async () => {
+  test('entitlements that several operators give at the same moment are all kept', async () => {
     const added = Array.from({ length: 8 }, (_, i) => `s${i}`)
     await Promise.all([
       ...added.map(alias => entitleClient(redis, 'acme', { add: [alias] }, PROGRAM_ALIAS)),
@@ -126,21 +125,19 @@ describe('an entitlement', () => {
   })
 })
 
-describe('the list of clients', () => {
-  test('is sorted and complete', async () => {
-    const ids = Array.from({ length: 1_203 }, (_, i) => `c${String(i).padStart(4, '0')}`)
-    await Promise.all(ids.toReversed().map(id => createClient(redis, id, 'gold', NOW_MS)))
-    expect((await listClients(redis)).map(({ id }) => id)).toEqual(ids)
-  })
-
-  test('does not guess at a record that was spoilt', async () => {
-    await createClient(redis, 'acme', 'gold', NOW_MS)
-    await redis.hset(clientKey('acme'), 'status', 'maybe')
-    await expect(listClients(redis)).rejects.toThrow('status')
-  })
+test('the list of clients is sorted and complete', async () => {
+  const ids = Array.from({ length: 1_203 }, (_, i) => `c${String(i).padStart(4, '0')}`)
+  await Promise.all(ids.toReversed().map(id => createClient(redis, id, 'gold', NOW_MS)))
+  expect((await listClients(redis)).map(({ id }) => id)).toEqual(ids)
 })
 
-test('without Redis everything says so', async () => {
+test('the list of clients is refused if a record is damaged', async () => {
+  await createClient(redis, 'acme', 'gold', NOW_MS)
+  await redis.hset(clientKey('acme'), 'status', 'maybe')
+  await expect(listClients(redis)).rejects.toThrow('status')
+})
+
+test('the clients report a Redis that does not answer', async () => {
   const gone = await server.connect()
   gone.disconnect()
   await expect(createClient(gone, 'acme', 'gold', NOW_MS)).rejects.toThrow(RedisDownError)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createToken, digestOf, keyIdOf, matchesDigest, parseToken } from '#signals/clients/token.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
 
@@ -10,57 +10,55 @@ const tokenOf = (bytes: Uint8Array) => createToken(size => bytes.subarray(0, siz
 
 const arbitraryBytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
-describe('a token', () => {
-  test('has the form that scanners look for, and its own id in it', () => {
-    expect(made.token).toMatch(/^hw_live_[0-9A-Za-z]{8}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/)
-    expect(parseToken(made.token)).toEqual({ id: made.id })
-  })
+test('a token has the form that scanners look for, and its own id in it', () => {
+  expect(made.token).toMatch(/^hw_live_[0-9A-Za-z]{8}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/)
+  expect(parseToken(made.token)).toEqual({ id: made.id })
+})
 
-  test('is read back from any random bytes, also from the lowest and the highest', () => {
-    for (const byte of [0, 255]) {
-      const { id, token } = createToken(size => new Uint8Array(size).fill(byte))
+test('a token is read back from any random bytes, also from the lowest and the highest', () => {
+  for (const byte of [0, 255]) {
+    const { id, token } = createToken(size => new Uint8Array(size).fill(byte))
+    expect(parseToken(token)).toEqual({ id })
+  }
+  fc.assert(
+    fc.property(arbitraryBytes, bytes => {
+      const { id, token } = tokenOf(bytes)
       expect(parseToken(token)).toEqual({ id })
-    }
-    fc.assert(
-      fc.property(arbitraryBytes, bytes => {
-        const { id, token } = tokenOf(bytes)
-        expect(parseToken(token)).toEqual({ id })
-      }),
-    )
-  })
+    }),
+  )
+})
 
-  test('carries all 256 bits: other random bytes, another secret', () => {
-    fc.assert(
-      fc.property(arbitraryBytes, fc.nat(255), (bytes, bit) => {
-        const other = bytes.slice()
-        other[bit >> 3]! ^= 1 << (bit & 7)
-        expect(tokenOf(other).token.slice(17, 60)).not.toBe(tokenOf(bytes).token.slice(17, 60))
-      }),
-    )
-  })
+test('a token carries all 256 bits: other random bytes, another secret', () => {
+  fc.assert(
+    fc.property(arbitraryBytes, fc.nat(255), (bytes, bit) => {
+      const other = bytes.slice()
+      other[bit >> 3]! ^= 1 << (bit & 7)
+      expect(tokenOf(other).token.slice(17, 60)).not.toBe(tokenOf(bytes).token.slice(17, 60))
+    }),
+  )
+})
 
-  test('with one character changed, dropped or added is refused without asking anybody', () => {
-    fc.assert(
-      fc.property(arbitraryBytes, fc.nat(), fc.constantFrom('0', 'Z', 'a', '_', ' '), (bytes, n, other) => {
-        const { token } = tokenOf(bytes)
-        const at = n % token.length
-        fc.pre(token[at] !== other)
-        expect(parseToken(token.slice(0, at) + other + token.slice(at + 1))).toBeNull()
-        expect(parseToken(token.slice(0, at) + token.slice(at + 1))).toBeNull()
-        expect(parseToken(token.slice(0, at) + other + token.slice(at))).toBeNull()
-      }),
-    )
-  })
+test('a token with one character changed, dropped or added is refused by its form alone', () => {
+  fc.assert(
+    fc.property(arbitraryBytes, fc.nat(), fc.constantFrom('0', 'Z', 'a', '_', ' '), (bytes, n, other) => {
+      const { token } = tokenOf(bytes)
+      const at = n % token.length
+      fc.pre(token[at] !== other)
+      expect(parseToken(token.slice(0, at) + other + token.slice(at + 1))).toBeNull()
+      expect(parseToken(token.slice(0, at) + token.slice(at + 1))).toBeNull()
+      expect(parseToken(token.slice(0, at) + other + token.slice(at))).toBeNull()
+    }),
+  )
+})
 
-  test.each([
-    ['nothing', ''],
-    ['a word', 'secret'],
-    ['a line end behind it', `${made.token}\n`],
-    ['two of them', `${made.token}, ${made.token}`],
-    ['a key of something else', made.token.replace('hw_live', 'sk_live')],
-  ])('that is %s is none', (_name, text) => {
-    expect(parseToken(text)).toBeNull()
-  })
+test.each([
+  ['nothing', ''],
+  ['a word', 'secret'],
+  ['a line end behind it', `${made.token}\n`],
+  ['two of them', `${made.token}, ${made.token}`],
+  ['a key of something else', made.token.replace('hw_live', 'sk_live')],
+])('a text that is %s is no token', (_name, text) => {
+  expect(parseToken(text)).toBeNull()
 })
 
 test.each([
@@ -76,18 +74,16 @@ test.each([
   expect(keyIdOf(text)).toBe(id)
 })
 
-describe('a digest', () => {
-  test('is the SHA-256 of the whole token, and holds nothing of it', () => {
-    expect(digestOf(made.token)).toMatch(/^[0-9a-f]{64}$/)
-    expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad') // FIPS 180-2, B.1
-  })
+test('the digest of a token is the SHA-256 of the whole, and holds nothing of it', () => {
+  expect(digestOf(made.token)).toMatch(/^[0-9a-f]{64}$/)
+  expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad') // FIPS 180-2, B.1
+})
 
-  test('matches its token alone, and none matches a key that is not stored', () => {
-    const other = createToken(seededBytes('other')).token
-    expect(matchesDigest(made.token, digestOf(made.token))).toBe(true)
-    expect(matchesDigest(other, digestOf(made.token))).toBe(false)
-    expect(matchesDigest(made.token, null)).toBe(false)
-    expect(matchesDigest(made.token, '')).toBe(false)
-    expect(matchesDigest(made.token, digestOf(made.token).slice(0, 63))).toBe(false)
-  })
+test('a digest matches its token alone, and none matches a key that is not stored', () => {
+  const other = createToken(seededBytes('other')).token
+  expect(matchesDigest(made.token, digestOf(made.token))).toBe(true)
+  expect(matchesDigest(other, digestOf(made.token))).toBe(false)
+  expect(matchesDigest(made.token, null)).toBe(false)
+  expect(matchesDigest(made.token, '')).toBe(false)
+  expect(matchesDigest(made.token, digestOf(made.token).slice(0, 63))).toBe(false)
 })

@@ -106,152 +106,145 @@ const messageOf = (run: () => unknown): string => {
   return 'allowed'
 }
 
-describe('a URL', () => {
-  test.each([...PRIVATE_HOSTS, ...PRIVATE_NAMES])(
-    'with the host %s is refused, and the refusal has no address',
-    host => {
-      const message = messageOf(() => checkUrl(`https://${host}/hook`, STRICT))
-      expect(message).toMatch(/^the webhook is refused: /)
-      expect(message).not.toMatch(/\d+\.\d+|::|7f/)
-    },
-  )
+test.each([...PRIVATE_HOSTS, ...PRIVATE_NAMES])(
+  'a URL with the host %s is refused, and the refusal has no address',
+  host => {
+    const message = messageOf(() => checkUrl(`https://${host}/hook`, STRICT))
+    expect(message).toMatch(/^the webhook is refused: /)
+    expect(message).not.toMatch(/\d+\.\d+|::|7f/)
+  },
+)
 
-  test.each([
-    ['http://hooks.example.org/', 'begins with https://'],
-    ['ftp://hooks.example.org/', 'begins with https://'],
-    ['file:///etc/passwd', 'begins with https://'],
-    ['javascript:alert(1)', 'begins with https://'],
-    ['//hooks.example.org/', 'expected a URL such as'],
-    ['', 'expected a URL such as'],
-    ['https://', 'expected a URL such as'],
-    ['https://user@hooks.example.org/', 'no user and no password'],
-    ['https://:pass@hooks.example.org/', 'no user and no password'],
-    ['https://hooks.example.org@10.0.0.1/', 'no user and no password'],
-    ['https://hooks.example.org:22/', 'one of the ports 443, 8443'],
-    ['https://hooks.example.org:80/', 'one of the ports 443, 8443'],
-    ['https://hooks.example.org:6379/', 'one of the ports 443, 8443'],
-    ['https://hooks.example.org:0/', 'one of the ports 443, 8443'],
-    ['https://hooks.example.org\\@10.0.0.1/', 'no blanks, backslashes'],
-    [' https://hooks.example.org/', 'no blanks, backslashes'],
-    ['https://hooks.exam\nple.org/', 'no blanks, backslashes'],
-    ['https://hooks.exam\u200Bple.org/', 'no blanks, backslashes'],
-    [`https://hooks.example.org/${'a'.repeat(2048)}`, '2048 characters'],
-  ])('%j is refused: %s', (text, expected) => {
-    expect(messageOf(() => checkUrl(text, STRICT))).toContain(expected)
-  })
+test.each([
+  ['http://hooks.example.org/', 'begins with https://'],
+  ['ftp://hooks.example.org/', 'begins with https://'],
+  ['file:///etc/passwd', 'begins with https://'],
+  ['javascript:alert(1)', 'begins with https://'],
+  ['//hooks.example.org/', 'expected a URL such as'],
+  ['', 'expected a URL such as'],
+  ['https://', 'expected a URL such as'],
+  ['https://user@hooks.example.org/', 'no user and no password'],
+  ['https://:pass@hooks.example.org/', 'no user and no password'],
+  ['https://hooks.example.org@10.0.0.1/', 'no user and no password'],
+  ['https://hooks.example.org:22/', 'one of the ports 443, 8443'],
+  ['https://hooks.example.org:80/', 'one of the ports 443, 8443'],
+  ['https://hooks.example.org:6379/', 'one of the ports 443, 8443'],
+  ['https://hooks.example.org:0/', 'one of the ports 443, 8443'],
+  ['https://hooks.example.org\\@10.0.0.1/', 'no blanks, backslashes'],
+  [' https://hooks.example.org/', 'no blanks, backslashes'],
+  ['https://hooks.exam\nple.org/', 'no blanks, backslashes'],
+  ['https://hooks.exam\u200Bple.org/', 'no blanks, backslashes'],
+  [`https://hooks.example.org/${'a'.repeat(2048)}`, '2048 characters'],
+])('the URL %j is refused: %s', (text, expected) => {
+  expect(messageOf(() => checkUrl(text, STRICT))).toContain(expected)
+})
 
-  test('on a system port names every other one, if development allows them', () => {
-    const message = messageOf(() => checkUrl('http://localhost:22/', DEVELOPMENT))
-    expect(message).toContain('expected one of the ports 443, 8443, or one from 1024 on')
-  })
+test('the refusal of a system port names every other port, if development allows them', () => {
+  const message = messageOf(() => checkUrl('http://localhost:22/', DEVELOPMENT))
+  expect(message).toContain('expected one of the ports 443, 8443, or one from 1024 on')
+})
 
-  test.each([
-    'https://hooks.example.org/hook?token=x',
-    'https://hooks.example.org:443/',
-    'https://hooks.example.org:8443/',
-    'https://bücher.example/',
-    'https://8.8.8.8/',
-    'https://[2606:4700::1111]/',
-    'https://[64:ff9b::8.8.8.8]/',
-    'https://[::ffff:8.8.8.8]/',
-  ])('%s is allowed', text => {
-    expect(checkUrl(text, STRICT).protocol).toBe('https:')
-  })
+test.each([
+  'https://hooks.example.org/hook?token=x',
+  'https://hooks.example.org:443/',
+  'https://hooks.example.org:8443/',
+  'https://bücher.example/',
+  'https://8.8.8.8/',
+  'https://[2606:4700::1111]/',
+  'https://[64:ff9b::8.8.8.8]/',
+  'https://[::ffff:8.8.8.8]/',
+])('the public URL %s is allowed', text => {
+  expect(checkUrl(text, STRICT).protocol).toBe('https:')
+})
 
-  test('may be this machine under the development switch, in plain text and at a port above 1023, and nothing else private', () => {
-    for (const text of [
-      'http://127.0.0.1:3000/',
-      'http://localhost:3000/x',
-      'http://[::1]:3000/',
-      'https://127.1:8443/',
-    ]) {
-      expect(checkUrl(text, DEVELOPMENT)).toBeInstanceOf(URL)
-      expect(() => checkUrl(text, STRICT)).toThrow(RefusedAddressError)
-    }
-    for (const text of [
-      'http://127.0.0.1:22/',
-      'http://127.0.0.1/',
-      'http://hooks.example.org:3000/',
-      'http://8.8.8.8:3000/',
-    ]) {
-      expect(() => checkUrl(text, DEVELOPMENT)).toThrow(RefusedAddressError)
-    }
-    for (const host of ['10.0.0.1', '169.254.169.254', '0', '[fd00::1]', '192.168.0.1']) {
-      expect(() => checkUrl(`https://${host}/`, DEVELOPMENT)).toThrow('not a public address')
-    }
-  })
+test('a URL may be of this machine under the development switch, in plain text and at a port above 1023, and of nothing else private', () => {
+  for (const text of [
+    'http://127.0.0.1:3000/',
+    'http://localhost:3000/x',
+    'http://[::1]:3000/',
+    'https://127.1:8443/',
+  ]) {
+    expect(checkUrl(text, DEVELOPMENT)).toBeInstanceOf(URL)
+    expect(() => checkUrl(text, STRICT)).toThrow(RefusedAddressError)
+  }
+  for (const text of [
+    'http://127.0.0.1:22/',
+    'http://127.0.0.1/',
+    'http://hooks.example.org:3000/',
+    'http://8.8.8.8:3000/',
+  ]) {
+    expect(() => checkUrl(text, DEVELOPMENT)).toThrow(RefusedAddressError)
+  }
+  for (const host of ['10.0.0.1', '169.254.169.254', '0', '[fd00::1]', '192.168.0.1']) {
+    expect(() => checkUrl(`https://${host}/`, DEVELOPMENT)).toThrow('not a public address')
+  }
 })
 
 const octet = fc.integer({ min: 0, max: 255 })
 const word = fc.integer({ min: 0, max: 0xffff }).map(value => value.toString(16))
 const wordsOf = (count: number) => fc.array(word, { minLength: count, maxLength: count })
 
-describe('an address', () => {
-  test('of IPv4 that is not public is not public inside any IPv6 that carries it either', () => {
-    const blocks = fc.oneof(
-      fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
-      fc.tuple(fc.constant(192), fc.constant(168), octet, octet),
-      fc.tuple(fc.constant(169), fc.constant(254), octet, octet),
-      fc.tuple(fc.constant(172), fc.integer({ min: 16, max: 31 }), octet, octet),
-      fc.tuple(fc.integer({ min: 224, max: 255 }), octet, octet, octet),
-    )
-    fc.assert(
-      fc.property(blocks, bytes => {
-        const [a, b, c, d] = bytes
-        const [high, low] = [((a << 8) | b).toString(16), ((c << 8) | d).toString(16)]
-        const [notHigh, notLow] = [
-          (((a << 8) | b) ^ 0xffff).toString(16),
-          (((c << 8) | d) ^ 0xffff).toString(16),
-        ]
-        const forms = [
-          bytes.join('.'),
-          `::ffff:${high}:${low}`,
-          `::ffff:${bytes.join('.')}`,
-          `::${high}:${low}`,
-          `64:ff9b::${high}:${low}`,
-          `64:ff9b:1::${high}:${low}`,
-          `2002:${high}:${low}::1`,
-          `2001:0:808:808:0:0:${notHigh}:${notLow}`,
-        ]
-        for (const form of forms) expect([form, isPublicAddress(form)]).toEqual([form, false])
-      }),
-    )
-  })
+test('a private IPv4 address is not public inside any IPv6 address that carries it either', () => {
+  const blocks = fc.oneof(
+    fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
+    fc.tuple(fc.constant(192), fc.constant(168), octet, octet),
+    fc.tuple(fc.constant(169), fc.constant(254), octet, octet),
+    fc.tuple(fc.constant(172), fc.integer({ min: 16, max: 31 }), octet, octet),
+    fc.tuple(fc.integer({ min: 224, max: 255 }), octet, octet, octet),
+  )
+  fc.assert(
+    fc.property(blocks, bytes => {
+      const [a, b, c, d] = bytes
+      const [high, low] = [((a << 8) | b).toString(16), ((c << 8) | d).toString(16)]
+      const [notHigh, notLow] = [
+        (((a << 8) | b) ^ 0xffff).toString(16),
+        (((c << 8) | d) ^ 0xffff).toString(16),
+      ]
+      const forms = [
+        bytes.join('.'),
+        `::ffff:${high}:${low}`,
+        `::ffff:${bytes.join('.')}`,
+        `::${high}:${low}`,
+        `64:ff9b::${high}:${low}`,
+        `64:ff9b:1::${high}:${low}`,
+        `2002:${high}:${low}::1`,
+        `2001:0:808:808:0:0:${notHigh}:${notLow}`,
+      ]
+      for (const form of forms) expect([form, isPublicAddress(form)]).toEqual([form, false])
+    }),
+  )
+})
 
-  test('of IPv6 is public only inside 2000::/3', () => {
-    fc.assert(
-      fc.property(wordsOf(8), words => {
-        const first = Number.parseInt(words[0]!, 16)
-        const isMapped = /^(0:){5}ffff$/.test(words.slice(0, 6).join(':'))
-        const isNat64 = words.slice(0, 6).join(':') === '64:ff9b:0:0:0:0'
-        fc.pre(!isMapped && !isNat64)
-        if (first < 0x2000 || first > 0x3fff) expect(isPublicAddress(words.join(':'))).toBe(false)
-      }),
-    )
-  })
+test('an IPv6 address is public only inside 2000::/3', () => {
+  fc.assert(
+    fc.property(wordsOf(8), words => {
+      const first = Number.parseInt(words[0]!, 16)
+      const isMapped = /^(0:){5}ffff$/.test(words.slice(0, 6).join(':'))
+      const isNat64 = words.slice(0, 6).join(':') === '64:ff9b:0:0:0:0'
+      fc.pre(!isMapped && !isNat64)
+      if (first < 0x2000 || first > 0x3fff) expect(isPublicAddress(words.join(':'))).toBe(false)
+    }),
+  )
+})
 
-  test.each([
-    '1.1.1.1',
-    '93.184.216.34',
-    '2606:4700:4700::1111',
-    '2a00:1450:4001::1',
-    '2001:4860:4860::8888',
-  ])('%s is public', text => expect(isPublicAddress(text)).toBe(true))
+test.each(['1.1.1.1', '93.184.216.34', '2606:4700:4700::1111', '2a00:1450:4001::1', '2001:4860:4860::8888'])(
+  'the address %s is public',
+  text => expect(isPublicAddress(text)).toBe(true),
+)
 
-  test.each([
-    '',
-    'localhost',
-    '1.1.1',
-    '16843009',
-    '0x01.1.1.1',
-    '01.1.1.1',
-    '1.1.1.1 ',
-    '2606:4700::1%eth0',
-    '[2606:4700::1]',
-  ])('in no plain form, %j, is not taken for one', text => {
-    expect(isPublicAddress(text)).toBe(false)
-    expect(() => checkAddress(text, DEVELOPMENT)).toThrow(RefusedAddressError)
-  })
+test.each([
+  '',
+  'localhost',
+  '1.1.1',
+  '16843009',
+  '0x01.1.1.1',
+  '01.1.1.1',
+  '1.1.1.1 ',
+  '2606:4700::1%eth0',
+  '[2606:4700::1]',
+])('an address in no plain form, %j, is not taken for one', text => {
+  expect(isPublicAddress(text)).toBe(false)
+  expect(() => checkAddress(text, DEVELOPMENT)).toThrow(RefusedAddressError)
 })
 
 describe('a connection', () => {
@@ -290,21 +283,24 @@ describe('a connection', () => {
     }
   }
 
-  test.each(PRIVATE_HOSTS)('to %s is not made, even by who never checked the URL', async host => {
-    const { resolveHost, asked } = resolverOf(['127.0.0.1'])
-    const { hostname } = new URL(`https://${host}/`)
-    expect(await open(hostname, resolveHost)).toBe('address_refused')
-    expect(asked()).toBe(0)
-    expect(listener.connections()).toBe(0)
-  })
+  test.each(PRIVATE_HOSTS)(
+    'a connection to the private host %s is not made, even if nobody checked the URL',
+    async host => {
+      const { resolveHost, asked } = resolverOf(['127.0.0.1'])
+      const { hostname } = new URL(`https://${host}/`)
+      expect(await open(hostname, resolveHost)).toBe('address_refused')
+      expect(asked()).toBe(0)
+      expect(listener.connections()).toBe(0)
+    },
+  )
 
-  test.each(PRIVATE_HOSTS)('to a name that resolves to %s is not made', async host => {
+  test.each(PRIVATE_HOSTS)('a connection to a name that resolves to %s is not made', async host => {
     const address = new URL(`https://${host}/`).hostname.replace(/^\[|\]$/g, '')
     expect(await open('hooks.example.org', resolverOf([address]).resolveHost)).toBe('address_refused')
     expect(listener.connections()).toBe(0)
   })
 
-  test('to a name with one private answer among public ones is not made', async () => {
+  test('a connection to a name with one private answer among public ones is not made', async () => {
     for (const answers of [
       ['93.184.216.34', '127.0.0.1'],
       ['127.0.0.1', '93.184.216.34'],
@@ -315,7 +311,7 @@ describe('a connection', () => {
     expect(listener.connections()).toBe(0)
   })
 
-  test('asks the resolver once and goes to what was checked, though the next answer would be another', async () => {
+  test('a connection asks the resolver once and goes to the address that was checked, though the next answer would be another', async () => {
     const other = await startRawReceiver(socket => socket.end(), { host: '127.0.0.2', port: listener.port })
     try {
       const { resolveHost, asked } = resolverOf(['127.0.0.1'], ['127.0.0.2'])
@@ -332,7 +328,7 @@ describe('a connection', () => {
     }
   })
 
-  test('that was allowed once is checked again when it is made again', async () => {
+  test('a connection that was allowed once is checked again when it is made again', async () => {
     const { resolveHost } = resolverOf(['127.0.0.1'], ['10.0.0.1'])
     const first = open('rebind.example.org', resolveHost, DEVELOPMENT)
     await expect.poll(listener.connections, PATIENT).toBe(1)
@@ -341,7 +337,7 @@ describe('a connection', () => {
     expect(await open('rebind.example.org', resolveHost, DEVELOPMENT)).toBe('address_refused')
   })
 
-  test('that ends elsewhere than it was sent is given up before its first byte', async () => {
+  test('a connection that ends elsewhere than it was sent is given up before its first byte', async () => {
     let bytes = 0
     const inner = await startRawReceiver(() => {}, {
       onConnection: socket => socket.on('data', chunk => (bytes += chunk.length)),
@@ -358,7 +354,7 @@ describe('a connection', () => {
     }
   })
 
-  test('in plain text is made to this machine alone, and only under the development switch', async () => {
+  test('a connection in plain text is made to this machine alone, and only under the development switch', async () => {
     const nobody = resolverOf([]).resolveHost
     expect(await open('127.0.0.1', nobody, DEVELOPMENT, 'http:')).toBe('connected')
     expect(await open('localhost', nobody, DEVELOPMENT, 'http:')).toBe('connected')

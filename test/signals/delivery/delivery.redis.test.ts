@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { suspendClient } from '#signals/clients/clients.ts'
 import { type DeliveryOptions, STOP_GRACE_MS } from '#signals/delivery/delivery-service.ts'
 import { owedCount, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
@@ -84,131 +84,127 @@ const allDelivered = async (clients: readonly string[], seqs: number): Promise<b
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
-describe('delivering', () => {
-  test('brings every signal to every subscriber once, in order, signed, each with the one before it', async () => {
-    const receiver = await receive()
-    const secret = await addSubscriber(redis, 'acme', receiver.urlOf('acme'))
-    const clients = ['acme', ...clientsOf(9)]
-    await subscribe(receiver, clients.slice(1))
-    const { errors } = await deliver()
-    await fireMany(20)
-    await until(() => allDelivered(clients, 20))
-    for (const client of clients) expect(receiver.of(client)).toEqual(upTo(20))
-    for (const { seq, prevSeq } of receiver.received) expect(prevSeq).toBe(seq - 1)
-    for (const { headers, body, client } of receiver.received) {
-      if (client !== 'acme') continue
-      const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-      expect(() => new Webhook(secret).verify(body, plain)).not.toThrow()
-    }
-    expect(errors).toEqual([])
-  })
-
-  test('is not held up by the fifth of 200 receivers that hangs', async () => {
-    const hanging: ServerResponse[] = []
-    const receiver = await receive((request, response) => {
-      if (request.client.startsWith('dead')) hanging.push(response)
-      else response.end()
-    })
-    const [healthy, dead] = [clientsOf(160, 'well'), clientsOf(40, 'dead')]
-    await subscribe(receiver, [...dead, ...healthy])
-    // Attempts have no deadline here: those that hang do so for ever.
-    const endless = (ms: number, run: () => void) =>
-      ms === ATTEMPT_TIMEOUT_MS ? () => {} : startTimer(ms, run)
-    await deliver({ pace: PATIENT, clock: { now: () => Date.now(), startTimer: endless } })
-    await fireMany(3)
-    await until(() => allDelivered(healthy, 3))
-    await until(() => hanging.length === dead.length)
-    for (const client of dead) expect(receiver.of(client)).toEqual([1])
-    for (const response of hanging) response.destroy()
-  })
-
-  test('goes on without a loss when Redis is killed and comes back', async () => {
-    const receiver = await receive()
-    const clients = clientsOf(5)
-    await subscribe(receiver, clients)
-    const { errors } = await deliver()
-    await fireMany(3)
-    await until(() => allDelivered(clients, 3))
-    await server.kill()
-    await until(() => errors.length > 0)
-    await server.restart()
-    redis = await server.connect()
-    await fireMany(3, 'after')
-    await until(() => allDelivered(clients, 6))
-    for (const client of clients) expect([...new Set(receiver.of(client))]).toEqual(upTo(6))
-  })
-
-  test('sends nothing twice where Redis is killed while requests are under way', async () => {
-    let answer = (): void => {}
-    const receiver = await receive((_, response) => {
-      answer = () => void response.end()
-    })
-    await subscribe(receiver, ['acme'])
-    await deliver({ pace: PATIENT })
-    await fireMany(1)
-    await until(() => receiver.received.length === 1)
-    await server.kill()
-    answer()
-    await server.restart()
-    redis = await server.connect()
-    await until(() => isDelivered('acme', 1))
-    expect(receiver.of('acme')).toEqual([1])
-  })
-
-  test('gives nothing to a client that is suspended, or whose webhook is disabled, while its signals wait', async () => {
-    const held: ServerResponse[] = []
-    const receiver = await receive((_, response) => void held.push(response))
-    const clients = ['gone', 'off']
-    await subscribe(receiver, clients)
-    await deliver()
-    await fireMany(3)
-    await until(async () => held.length === 2 && (await owedCount(redis, 'gone')) === 3)
-    await until(async () => (await owedCount(redis, 'off')) === 3) // one is under way, two wait
-    await suspendClient(redis, 'gone')
-    await disableWebhook(redis, 'off', 'a test')
-    for (const response of held) response.end()
-    await until(async () => (await owedCount(redis, 'gone')) + (await owedCount(redis, 'off')) === 0)
-    for (const client of clients) {
-      expect(receiver.of(client)).toEqual([1])
-      expect(await readDelivery(redis, 3, client)).toMatchObject({ status: 'withdrawn' })
-    }
-  })
+test('delivery brings every signal to every subscriber once, in order, signed, each with the number of the one before it', async () => {
+  const receiver = await receive()
+  const secret = await addSubscriber(redis, 'acme', receiver.urlOf('acme'))
+  const clients = ['acme', ...clientsOf(9)]
+  await subscribe(receiver, clients.slice(1))
+  const { errors } = await deliver()
+  await fireMany(20)
+  await until(() => allDelivered(clients, 20))
+  for (const client of clients) expect(receiver.of(client)).toEqual(upTo(20))
+  for (const { seq, prevSeq } of receiver.received) expect(prevSeq).toBe(seq - 1)
+  for (const { headers, body, client } of receiver.received) {
+    if (client !== 'acme') continue
+    const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+    expect(() => new Webhook(secret).verify(body, plain)).not.toThrow()
+  }
+  expect(errors).toEqual([])
 })
 
-describe('a stop', () => {
-  test('under load ends what is under way, gives back what was taken, and leaves the rest owed', async () => {
-    const held: ServerResponse[] = []
-    const receiver = await receive((request, response) => {
-      if (request.client === 'hangs') held.push(response)
-      else acknowledge(request, response)
-    })
-    const clients = [...clientsOf(30), 'hangs']
-    await subscribe(receiver, clients)
-    const graces: (() => void)[] = []
-    const heldBack = (ms: number, run: () => void) => {
-      // The grace of a stop ends when the test says so; everything else ticks.
-      if (ms !== STOP_GRACE_MS) return startTimer(ms, run)
-      graces.push(run)
-      return () => {}
-    }
-    const delivery = await deliver({ pace: PATIENT, clock: { now: () => Date.now(), startTimer: heldBack } })
-    await fireMany(10)
-    await until(() => held.length === 1 && receiver.received.length > 30)
-    const stopped = delivery.stop()
-    await until(async () => (await redis.keys(flightKey('*'))).length === 1) // all have ended but the one that hangs
-    for (const run of graces) run()
-    await stopped
-    expect(await redis.exists(RELAY_LEASE)).toBe(0)
-    expect(await redis.keys(flightKey('*'))).toEqual([])
-    expect(await readDelivery(redis, 1, 'hangs')).toMatchObject({ status: 'owed', attempts: 0 })
-
-    await deliver()
-    for (const response of held) response.end()
-    await until(() => allDelivered(clients.slice(0, 30), 10))
-    for (const client of clients.slice(0, 30)) expect(receiver.of(client)).toEqual(upTo(10))
+test('delivery is not delayed by the fifth of 200 receivers that hangs', async () => {
+  const hanging: ServerResponse[] = []
+  const receiver = await receive((request, response) => {
+    if (request.client.startsWith('dead')) hanging.push(response)
+    else response.end()
   })
+  const [healthy, dead] = [clientsOf(160, 'well'), clientsOf(40, 'dead')]
+  await subscribe(receiver, [...dead, ...healthy])
+  // Attempts have no deadline here: those that hang do so for ever.
+  const endless = (ms: number, run: () => void) =>
+    ms === ATTEMPT_TIMEOUT_MS ? () => {} : startTimer(ms, run)
+  await deliver({ pace: PATIENT, clock: { now: () => Date.now(), startTimer: endless } })
+  await fireMany(3)
+  await until(() => allDelivered(healthy, 3))
+  await until(() => hanging.length === dead.length)
+  for (const client of dead) expect(receiver.of(client)).toEqual([1])
+  for (const response of hanging) response.destroy()
+})
 
-  test('of a delivery that cannot reach Redis to begin with is not needed: it rejects', async () => {
-    await expect(startTestDelivery('redis://127.0.0.1:1')).rejects.toThrow()
+test('delivery goes on without a loss when Redis is killed and comes back', async () => {
+  const receiver = await receive()
+  const clients = clientsOf(5)
+  await subscribe(receiver, clients)
+  const { errors } = await deliver()
+  await fireMany(3)
+  await until(() => allDelivered(clients, 3))
+  await server.kill()
+  await until(() => errors.length > 0)
+  await server.restart()
+  redis = await server.connect()
+  await fireMany(3, 'after')
+  await until(() => allDelivered(clients, 6))
+  for (const client of clients) expect([...new Set(receiver.of(client))]).toEqual(upTo(6))
+})
+
+test('delivery sends nothing twice if Redis is killed while requests are in flight', async () => {
+  let answer = (): void => {}
+  const receiver = await receive((_, response) => {
+    answer = () => void response.end()
   })
+  await subscribe(receiver, ['acme'])
+  await deliver({ pace: PATIENT })
+  await fireMany(1)
+  await until(() => receiver.received.length === 1)
+  await server.kill()
+  answer()
+  await server.restart()
+  redis = await server.connect()
+  await until(() => isDelivered('acme', 1))
+  expect(receiver.of('acme')).toEqual([1])
+})
+
+test('delivery gives nothing to a client that is suspended, or whose webhook is disabled, while its signals wait', async () => {
+  const held: ServerResponse[] = []
+  const receiver = await receive((_, response) => void held.push(response))
+  const clients = ['gone', 'off']
+  await subscribe(receiver, clients)
+  await deliver()
+  await fireMany(3)
+  await until(async () => held.length === 2 && (await owedCount(redis, 'gone')) === 3)
+  await until(async () => (await owedCount(redis, 'off')) === 3) // one is under way, two wait
+  await suspendClient(redis, 'gone')
+  await disableWebhook(redis, 'off', 'a test')
+  for (const response of held) response.end()
+  await until(async () => (await owedCount(redis, 'gone')) + (await owedCount(redis, 'off')) === 0)
+  for (const client of clients) {
+    expect(receiver.of(client)).toEqual([1])
+    expect(await readDelivery(redis, 3, client)).toMatchObject({ status: 'withdrawn' })
+  }
+})
+
+test('a stop under load ends what is in flight, gives back what was taken, and leaves the rest owed', async () => {
+  const held: ServerResponse[] = []
+  const receiver = await receive((request, response) => {
+    if (request.client === 'hangs') held.push(response)
+    else acknowledge(request, response)
+  })
+  const clients = [...clientsOf(30), 'hangs']
+  await subscribe(receiver, clients)
+  const graces: (() => void)[] = []
+  const heldBack = (ms: number, run: () => void) => {
+    // The grace of a stop ends when the test says so; everything else ticks.
+    if (ms !== STOP_GRACE_MS) return startTimer(ms, run)
+    graces.push(run)
+    return () => {}
+  }
+  const delivery = await deliver({ pace: PATIENT, clock: { now: () => Date.now(), startTimer: heldBack } })
+  await fireMany(10)
+  await until(() => held.length === 1 && receiver.received.length > 30)
+  const stopped = delivery.stop()
+  await until(async () => (await redis.keys(flightKey('*'))).length === 1) // all have ended but the one that hangs
+  for (const run of graces) run()
+  await stopped
+  expect(await redis.exists(RELAY_LEASE)).toBe(0)
+  expect(await redis.keys(flightKey('*'))).toEqual([])
+  expect(await readDelivery(redis, 1, 'hangs')).toMatchObject({ status: 'owed', attempts: 0 })
+
+  await deliver()
+  for (const response of held) response.end()
+  await until(() => allDelivered(clients.slice(0, 30), 10))
+  for (const client of clients.slice(0, 30)) expect(receiver.of(client)).toEqual(upTo(10))
+})
+
+test('the start of a delivery that cannot reach Redis rejects', async () => {
+  await expect(startTestDelivery('redis://127.0.0.1:1')).rejects.toThrow()
 })

@@ -1,7 +1,7 @@
 // A worker that loses its client: Redis or the process stood still, and another worker may have the client by now. No
 // delivery is begun that would not end in time, and what comes late is written. Time is the test's.
 import type { Redis } from 'ioredis'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { owedCount, readAttempts, readDelivery } from '#signals/delivery/outbox.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
@@ -36,69 +36,67 @@ async function owed(
 
 const expire = () => redis.del(flightKey('acme')) // as its expiry does
 
-describe('a request', () => {
-  test('is never begun so late that its deadline lies behind the time for which the client is taken', () => {
-    expect(FLIGHT_MS * LAST_START_SHARE + ATTEMPT_TIMEOUT_MS).toBeLessThan(FLIGHT_MS)
-  })
-
-  test('is not begun with what is left after Redis was away while the one before it was written', async () => {
-    const backMs = NOW_MS + FLIGHT_MS - 1_000
-    let isAway = false
-    const { worker, parts, clock, seqs } = await owed(
-      3,
-      () => {
-        isAway = seqs().length === 1
-        return delivered()
-      },
-      async () => {
-        if (isAway && clock.ms < backMs) throw new Error('away')
-      },
-    )
-    expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later' })
-    expect(seqs()).toEqual([1])
-    expect((await readDelivery(redis, 1, 'acme'))?.status).toBe('delivered')
-    await drainClient(parts, 'acme', 'fast') // another worker, at once: the client was given back
-    expect(seqs()).toEqual([1, 2, 3])
-  })
-
-  test('is not begun by a process that stood still, and the client is given back with everything owed', async () => {
-    const { worker, parts, clock, seqs } = await owed(
-      2,
-      () => delivered(),
-      async () => {
-        clock.ms += FLIGHT_MS * LAST_START_SHARE
-      },
-    )
-    expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later', lane: 'fast' })
-    expect(seqs()).toEqual([])
-    expect(await redis.exists(flightKey('acme'))).toBe(0)
-    await drainClient(parts, 'acme', 'fast')
-    expect(seqs()).toEqual([1, 2])
-  })
-
-  test('that two workers made all the same is delivered when one was acknowledged, whichever is written first', async () => {
-    for (const outcomes of [
-      [failed(), delivered()],
-      [delivered(), failed()],
-    ] as const) {
-      await redis.flushall()
-      await addSubscriber(redis, 'acme', 'http://127.0.0.1:9999/acme')
-      const { parts, seqs } = await owed(1, async () => {
-        if (seqs().length > 1) return outcomes[0]
-        await expire() // the first worker stands still in its request
-        await drainClient(parts, 'acme', 'slow')
-        return outcomes[1]
-      })
-      await drainClient(parts, 'acme', 'slow')
-      expect(seqs()).toEqual([1, 1])
-      expect((await readDelivery(redis, 1, 'acme'))?.status).toBe('delivered')
-      expect(await owedCount(redis, 'acme')).toBe(0)
-      expect((await readAttempts(redis, 1, 'acme')).map(({ ok }) => ok).sort()).toEqual([false, true])
-    }
-  })
+test('a request is never begun so late that its deadline lies after the lease of its client', () => {
+  expect(FLIGHT_MS * LAST_START_SHARE + ATTEMPT_TIMEOUT_MS).toBeLessThan(FLIGHT_MS)
 })
 
-test('a client whose taking was answered to nobody is taken again by the same worker, and by no other', async () => {
+test('a request is not begun with the rest of a lease after Redis was away while the one before it was written', async () => {
+  const backMs = NOW_MS + FLIGHT_MS - 1_000
+  let isAway = false
+  const { worker, parts, clock, seqs } = await owed(
+    3,
+    () => {
+      isAway = seqs().length === 1
+      return delivered()
+    },
+    async () => {
+      if (isAway && clock.ms < backMs) throw new Error('away')
+    },
+  )
+  expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later' })
+  expect(seqs()).toEqual([1])
+  expect((await readDelivery(redis, 1, 'acme'))?.status).toBe('delivered')
+  await drainClient(parts, 'acme', 'fast') // another worker, at once: the client was given back
+  expect(seqs()).toEqual([1, 2, 3])
+})
+
+test('a request is not begun by a process that stood still, and the client is given back with everything owed', async () => {
+  const { worker, parts, clock, seqs } = await owed(
+    2,
+    () => delivered(),
+    async () => {
+      clock.ms += FLIGHT_MS * LAST_START_SHARE
+    },
+  )
+  expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later', lane: 'fast' })
+  expect(seqs()).toEqual([])
+  expect(await redis.exists(flightKey('acme'))).toBe(0)
+  await drainClient(parts, 'acme', 'fast')
+  expect(seqs()).toEqual([1, 2])
+})
+
+test('a signal that two workers sent is delivered if one request was acknowledged, whichever result is written first', async () => {
+  for (const outcomes of [
+    [failed(), delivered()],
+    [delivered(), failed()],
+  ] as const) {
+    await redis.flushall()
+    await addSubscriber(redis, 'acme', 'http://127.0.0.1:9999/acme')
+    const { parts, seqs } = await owed(1, async () => {
+      if (seqs().length > 1) return outcomes[0]
+      await expire() // the first worker stands still in its request
+      await drainClient(parts, 'acme', 'slow')
+      return outcomes[1]
+    })
+    await drainClient(parts, 'acme', 'slow')
+    expect(seqs()).toEqual([1, 1])
+    expect((await readDelivery(redis, 1, 'acme'))?.status).toBe('delivered')
+    expect(await owedCount(redis, 'acme')).toBe(0)
+    expect((await readAttempts(redis, 1, 'acme')).map(({ ok }) => ok).sort()).toEqual([false, true])
+  }
+})
+
+test('a client whose lease was granted in a lost reply is taken again by the same worker, and by no other', async () => {
   await owed(1, () => delivered())
   const mine = { client: 'acme', token: 'me', flightMs: FLIGHT_MS }
   await take(redis, mine, NOW_MS) // the reply is lost

@@ -53,7 +53,7 @@ const done = ({ state }: Due): Settlement => ({
 const next = async (before: Due, settlement = done(before)): Promise<Due> =>
   due((await settle(redis, ME, before, settlement, NOW_MS, null)).next)
 
-test('the records are the same objects as long as nothing changes', async () => {
+test('the records of a client are the same objects as long as nothing changes', async () => {
   const first = due(await take(redis, ME, NOW_MS))
   const second = await next(first)
   expect(second.seq).toBe(2)

@@ -1,7 +1,7 @@
 // What a client waits for its signals, read from what the workers have written.
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
 import { resend } from '#signals/delivery/resend.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
@@ -35,69 +35,67 @@ async function playThree() {
   return world
 }
 
-describe('the latency of a client', () => {
-  test('counts from the log to the first attempt and to the acknowledgement, retries included', async () => {
-    await playThree()
-    expect(await readLatency(redis, 'acme')).toEqual({
-      deliveries: 3,
-      firstAttempt: { p50: 50, p99: 80, max: 80 },
-      acknowledged: { p50: 110, p99: 2_030, max: 2_030 },
-    })
+test('the latency of a client counts from the log to the first attempt and to the acknowledgement, retries included', async () => {
+  await playThree()
+  expect(await readLatency(redis, 'acme')).toEqual({
+    deliveries: 3,
+    firstAttempt: { p50: 50, p99: 80, max: 80 },
+    acknowledged: { p50: 110, p99: 2_030, max: 2_030 },
   })
+})
 
-  test('is nothing before anything was delivered, and leaves out what is owed', async () => {
-    expect(await readLatency(redis, 'acme')).toEqual(NOTHING)
-    const seq = await fire(redis, 'a', 'alder')
-    await owe(redis, [{ client: 'acme', signals: [{ seq, prev: 0 }] }], NOW_MS)
-    expect(await readLatency(redis, 'acme')).toEqual(NOTHING)
-  })
+test('the latency of a client is empty before anything was delivered, and leaves out what is owed', async () => {
+  expect(await readLatency(redis, 'acme')).toEqual(NOTHING)
+  const seq = await fire(redis, 'a', 'alder')
+  await owe(redis, [{ client: 'acme', signals: [{ seq, prev: 0 }] }], NOW_MS)
+  expect(await readLatency(redis, 'acme')).toEqual(NOTHING)
+})
 
-  test('leaves out what was replayed: the second round waited for the operator', async () => {
-    const { parts, clock } = await playThree()
-    clock.ms += 86_400_000
-    await resend({ redis, now: parts.now, onProgress: () => {} }, 'acme', { from: 2 })
-    await drainClient(parts, 'acme', 'slow')
-    const wait = { p50: 50, p99: 50, max: 50 }
-    expect(await readLatency(redis, 'acme')).toEqual({
-      deliveries: 1,
-      firstAttempt: { p50: 20, p99: 20, max: 20 },
-      acknowledged: wait,
-    })
+test('the latency of a client leaves out what was resent: the second round waited for the operator', async () => {
+  const { parts, clock } = await playThree()
+  clock.ms += 86_400_000
+  await resend({ redis, now: parts.now, onProgress: () => {} }, 'acme', { from: 2 })
+  await drainClient(parts, 'acme', 'slow')
+  const wait = { p50: 50, p99: 50, max: 50 }
+  expect(await readLatency(redis, 'acme')).toEqual({
+    deliveries: 1,
+    firstAttempt: { p50: 20, p99: 20, max: 20 },
+    acknowledged: wait,
   })
+})
 
-  test('is that of the newest deliveries, found between those of other clients', async () => {
-    const count = 2_100 // of three numbers two are its own: the newest thousand begin at 601
-    await commitMany(
-      redis,
-      Array.from({ length: count }, (_, i) => ({ content: signalContent(`s${i}`), onlyFor: null })),
-    )
-    const pipeline = redis.pipeline()
-    for (let seq = 1; seq <= count; seq++) {
-      if (seq % 3 === 0) continue
-      pipeline.hset(outboxKey(seq), 'acme', JSON.stringify(stateOf(seq < 601 ? 9_000 : seq)))
-    }
-    await pipeline.exec()
-    const spread = { p50: 1_349, p99: 2_084, max: 2_099 }
-    expect(await readLatency(redis, 'acme')).toEqual({
-      deliveries: MOST_MEASURED,
-      firstAttempt: { p50: 0, p99: 0, max: 0 },
-      acknowledged: spread,
-    })
+test('the latency of a client is that of its newest deliveries, found between those of other clients', async () => {
+  const count = 2_100 // of three numbers two are its own: the newest thousand begin at 601
+  await commitMany(
+    redis,
+    Array.from({ length: count }, (_, i) => ({ content: signalContent(`s${i}`), onlyFor: null })),
+  )
+  const pipeline = redis.pipeline()
+  for (let seq = 1; seq <= count; seq++) {
+    if (seq % 3 === 0) continue
+    pipeline.hset(outboxKey(seq), 'acme', JSON.stringify(stateOf(seq < 601 ? 9_000 : seq)))
+  }
+  await pipeline.exec()
+  const spread = { p50: 1_349, p99: 2_084, max: 2_099 }
+  expect(await readLatency(redis, 'acme')).toEqual({
+    deliveries: MOST_MEASURED,
+    firstAttempt: { p50: 0, p99: 0, max: 0 },
+    acknowledged: spread,
   })
+})
 
-  test('is in what the operator sees of the client', async () => {
-    await playThree()
-    const { json } = await operatorClient(operatorParts(redis, { orders: offlineOrders(redis, BOX) }))(
-      'GET',
-      '/ops/clients/acme',
-    )
-    const latency = {
-      deliveries: 3,
-      first_attempt_ms: { p50: 50, p99: 80, max: 80 },
-      acknowledged_ms: { p50: 110, p99: 2_030, max: 2_030 },
-    }
-    expect(json).toMatchObject({ data: { latency } })
-  })
+test('the latency of a client is in the view of the operator', async () => {
+  await playThree()
+  const { json } = await operatorClient(operatorParts(redis, { orders: offlineOrders(redis, BOX) }))(
+    'GET',
+    '/ops/clients/acme',
+  )
+  const latency = {
+    deliveries: 3,
+    first_attempt_ms: { p50: 50, p99: 80, max: 80 },
+    acknowledged_ms: { p50: 110, p99: 2_030, max: 2_030 },
+  }
+  expect(json).toMatchObject({ data: { latency } })
 })
 
 const stateOf = (waitMs: number): DeliveryState => ({
@@ -110,7 +108,7 @@ const stateOf = (waitMs: number): DeliveryState => ({
   settled_at: NOW_MS + waitMs,
 })
 
-test('a percentile is one of the values, and not below so many of them', () => {
+test('a percentile of the latency is one of the values, and not below its share of them', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(100_000), { minLength: 1, maxLength: 300 }), values => {
       const spread = spreadOf(values)!

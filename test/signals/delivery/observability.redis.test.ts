@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { createLog } from '#cli/log.ts'
 import { createAlertChannel } from '#cli/send-alert.ts'
@@ -71,325 +71,319 @@ const attempt = (ok: boolean): DeliveryEvent => ({
   },
 })
 
-describe('metrics', () => {
-  test('count what the process did, and show the state of the service, without a name of a client', async () => {
-    const metrics = createMetrics(overview)
-    metrics.onEvent(attempt(true))
-    metrics.onEvent(attempt(false))
-    metrics.onEvent({ kind: 'exhausted', client: 'north-ridge', seq: 3 })
-    metrics.onFired(12)
-    metrics.onAnswered({ route: '/ops/status', status: 200, ms: 3 })
-    const { text } = await metrics.read()
-    for (const line of [
-      'highwater_attempts_total{result="failed",reason="status"} 1',
-      'highwater_deliveries_total{outcome="delivered"} 1',
-      'highwater_deliveries_total{outcome="exhausted"} 1',
-      'highwater_delivery_seconds_bucket{le="0.02",stage="sent"} 1',
-      'highwater_delivery_seconds_bucket{le="0.05",stage="acknowledged"} 1',
-      'highwater_fire_durable_seconds_count 1',
-      'highwater_breakers{state="open"} 1',
-      'highwater_webhooks_disabled 1',
-      'highwater_log_seq 6',
-      'highwater_redis_durable 1',
-      'highwater_relay_lag_signals 0',
-      'highwater_redis_up 1',
-    ])
-      expect(text.split('\n')).toContain(line)
-    expect(text).not.toMatch(/acme|north-ridge|hooks\./)
-  })
-
-  test('show how long the next bar of each live strategy has been due', async () => {
-    await leaveBehind('alder', 600_000)
-    const { text } = await createMetrics(overview).read()
-    expect(text).toContain('highwater_live_behind_seconds{alias="alder"} 600')
-    expect(text).toContain('highwater_live_behind_seconds{alias="birch"} 0')
-  })
-
-  test('count the bars that are missing in the feed of each live strategy', async () => {
-    await leaveGap('alder', 0)
-    const { text } = await createMetrics(overview).read()
-    expect(text).toContain('highwater_live_missing_bars{alias="alder"} 5')
-    expect(text).toContain('highwater_live_missing_bars{alias="birch"} 0')
-  })
-
-  test('while Redis is away show that, and omit what is unknown', async () => {
-    let isAway = false
-    const metrics = createMetrics(async () => {
-      if (isAway) throw new RedisDownError(new Error('away'))
-      return overview()
-    })
-    await metrics.read()
-    isAway = true
-    const { text } = await metrics.read()
-    expect(text).toContain('highwater_redis_up 0')
-    expect(text).not.toMatch(/^highwater_(log_seq|queue_calls|relay_running)[ {]/m)
-  })
-
-  test('are what the dashboard and the rules of Prometheus ask for', async () => {
-    const files = ['grafana/signals.json', 'prometheus/rules.yaml']
-    const texts = files.map(name => readFile(join(import.meta.dirname, '../../../deploy', name), 'utf8'))
-    const dashboard = (await Promise.all(texts)).join()
-    const metrics = createMetrics(overview)
-    const { text } = await metrics.read()
-    const known = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(match => match[1]))
-    const asked = [...dashboard.matchAll(/highwater_(?!history)\w+/g)].map(([name]) =>
-      name.replace(/_(bucket|sum|count)$/, ''),
-    )
-    expect(asked.length).toBeGreaterThan(10)
-    expect(asked).toEqual(
-      expect.arrayContaining(['highwater_live_behind_seconds', 'highwater_live_missing_bars']),
-    )
-    expect(asked.filter(name => !known.has(name))).toEqual([])
-  })
+test('metrics count what the process did, and show the state of the service, without a name of a client', async () => {
+  const metrics = createMetrics(overview)
+  metrics.onEvent(attempt(true))
+  metrics.onEvent(attempt(false))
+  metrics.onEvent({ kind: 'exhausted', client: 'north-ridge', seq: 3 })
+  metrics.onFired(12)
+  metrics.onAnswered({ route: '/ops/status', status: 200, ms: 3 })
+  const { text } = await metrics.read()
+  for (const line of [
+    'highwater_attempts_total{result="failed",reason="status"} 1',
+    'highwater_deliveries_total{outcome="delivered"} 1',
+    'highwater_deliveries_total{outcome="exhausted"} 1',
+    'highwater_delivery_seconds_bucket{le="0.02",stage="sent"} 1',
+    'highwater_delivery_seconds_bucket{le="0.05",stage="acknowledged"} 1',
+    'highwater_fire_durable_seconds_count 1',
+    'highwater_breakers{state="open"} 1',
+    'highwater_webhooks_disabled 1',
+    'highwater_log_seq 6',
+    'highwater_redis_durable 1',
+    'highwater_relay_lag_signals 0',
+    'highwater_redis_up 1',
+  ])
+    expect(text.split('\n')).toContain(line)
+  expect(text).not.toMatch(/acme|north-ridge|hooks\./)
 })
 
-describe('alerts', () => {
-  test('name a live strategy that is behind, and the position that subscribers hold', async () => {
-    const { alerts, sent } = start()
-    await leaveBehind('alder', 600_000, { mode: 'LIVE', stop: 1, action: 'long' })
-    await leaveBehind('birch', 0)
-    alerts.look(await overview())
-    const message =
-      'alder has not decided the bar that was due 10 minutes ago, and subscribers hold its long: check `highwater live` and its feed'
-    expect(sent).toMatchObject([{ kind: 'live_behind', subject: 'alder', message }])
-  })
-
-  test('name a gap in the feed of a live strategy, once', async () => {
-    const { alerts, sent, clock } = start()
-    await leaveGap('alder', 0)
-    const found = await overview()
-    alerts.look(found)
-    clock.ms += 3_600_000
-    alerts.look({ ...found, live: found.live.map(status => ({ ...status, atMs: clock.ms })) })
-    const message =
-      'alder: 3 bars are missing before 2026-11-20T00:00:00Z, and it goes on without; compare its bars with those of your vendor, or halt it with `highwater ops live halt alder`'
-    expect(sent).toMatchObject([{ kind: 'live_gap', subject: 'alder before 2026-11-20T00:00:00Z', message }])
-  })
-
-  const start = () => {
-    const sent: SentAlert[] = []
-    const clock = { ms: NOW_MS }
-    const alerts = createAlerts(
-      alert => sent.push(alert),
-      () => clock.ms,
-    )
-    return { sent, clock, alerts, kinds: (): AlertKind[] => sent.map(({ kind }) => kind) }
-  }
-
-  test('are raised once an hour for the same problem, with the number that was suppressed', () => {
-    const { sent, clock, alerts } = start()
-    for (let i = 0; i < 3; i++) alerts.onEvent({ kind: 'exhausted', client: 'acme', seq: i })
-    expect(sent).toHaveLength(1)
-    clock.ms += 3_600_000
-    alerts.onEvent({ kind: 'exhausted', client: 'acme', seq: 9 })
-    expect(sent[1]).toMatchObject({ kind: 'exhausted', subject: 'acme', repeated: 2 })
-  })
-
-  test('about a change of a webhook are all sent, however many others the minute had', () => {
-    const { sent, alerts, kinds } = start()
-    for (let i = 0; i < 30; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: i })
-    const before = sent.length
-    for (let i = 0; i < 30; i++) alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
-    expect(kinds().slice(before)).toEqual(Array.from({ length: 30 }, () => 'webhook_changed'))
-  })
-
-  test('about a change of a webhook are each raised, with the key that made it', () => {
-    const { sent, clock, alerts } = start()
-    alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
-    clock.ms += 1_000
-    alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
-    alerts.onWebhook({ client: 'birch', change: 'set', keyId: null })
-    alerts.onWebhook({ client: 'cedar', change: 'suspended', keyId: 'abcd1234' })
-    expect(sent.map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => 'webhook_changed'))
-    expect(sent[0]?.message).toContain('highwater ops keys revoke abcd1234')
-    expect(sent[2]?.message).toContain('through the operator interface')
-    expect(sent[3]?.message).toContain('is suspended')
-  })
-
-  test('about wrong operator tokens are one an hour', () => {
-    const { sent, alerts } = start()
-    for (let count = 11; count < 600; count++) alerts.onGuessing(count)
-    expect(sent).toMatchObject([
-      { kind: 'token_guessing', message: expect.stringContaining('11 wrong operator tokens in a minute') },
-    ])
-  })
-
-  test('are limited to twenty a minute, with the number of the others afterwards', () => {
-    const { sent, clock, alerts } = start()
-    const storm = () => {
-      for (let i = 0; i < 100; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: 1 })
-    }
-    storm()
-    expect(sent).toHaveLength(20)
-    clock.ms += 60_000
-    alerts.look(null)
-    expect(sent.slice(20).map(({ kind }) => kind)).toEqual(['more', 'redis_down'])
-    expect(sent[20]?.message).toMatch(/^and 80 more .*: 80 exhausted;/)
-    storm()
-    expect(sent).toHaveLength(41)
-    clock.ms += 60_000
-    alerts.raise({ kind: 'failing', subject: 'acme', message: 'a sentence' })
-    expect(sent.slice(41).map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^and 61 more /),
-      'a sentence',
-    ])
-  })
-
-  test('are raised for our own faults after three in a row: by client, or once for all if it is the network', () => {
-    const { sent, alerts } = start()
-    const fault = { kind: 'our fault', seq: 7 } as const
-    for (const client of ['acme', 'birch'])
-      for (const inARow of [1, 2, 3, 4]) {
-        alerts.onEvent({ ...fault, client, reason: 'program_error', inARow })
-        alerts.onEvent({ ...fault, client, reason: 'resolver_down', inARow })
-      }
-    expect(sent.map(({ kind, subject }) => [kind, subject])).toEqual([
-      ['our_fault', 'acme'],
-      ['our_fault', 'resolver_down'],
-      ['our_fault', 'birch'],
-    ])
-  })
-
-  test('are raised for the disk of Redis at 70 and at 85 %, each once', async () => {
-    const good: Overview = { ...(await overview()), isRelayed: true }
-    const { sent, alerts } = start()
-    for (const used of [null, 0.69, 0.7, 0.84, 0.85, 0.99]) alerts.look(good, used)
-    expect(sent.map(({ kind, subject }) => [kind, subject])).toEqual([
-      ['redis_full', 'disk at 70 %'],
-      ['redis_full', 'disk at 85 %'],
-    ])
-  })
-
-  test('know the disk of a Redis of this machine', async () => {
-    const used = await usedOfDisk(server.folder)
-    expect(used).toBeGreaterThan(0)
-    expect(used).toBeLessThanOrEqual(1)
-  })
-
-  test('are raised at each stage of failing', () => {
-    const { sent, alerts } = start()
-    for (const forMs of [300_000, 3_600_000, 86_400_000, 172_800_000])
-      alerts.onEvent({ kind: 'failing', client: 'acme', forMs })
-    expect(sent.map(({ subject }) => subject)).toEqual(
-      ['5', '60', '1440', '2880'].map(minutes => `acme for ${minutes} min`),
-    )
-  })
-
-  test('see what is wrong with the service, and nothing where all is well', async () => {
-    const good: Overview = { ...(await overview()), isRelayed: true }
-    const full = {
-      ...good.redis,
-      limitBytes: 100,
-      usedBytes: 90,
-      isWriting: false,
-      problems: ['appendonly is no'],
-    }
-    const { kinds, alerts } = start()
-    alerts.look(good)
-    alerts.look({ ...good, isRelayed: false })
-    expect(kinds()).toEqual([])
-    alerts.look({ ...good, redis: full, relayLag: 4, isRelayed: false })
-    expect(kinds()).toEqual(['redis_unsafe', 'redis_full', 'redis_full', 'relay_stuck'])
-    alerts.look(null)
-    expect(kinds().at(-1)).toBe('redis_down')
-  })
-
-  test('are raised for a relay that holds its lease and does not get past a signal, such as a damaged one', async () => {
-    const good: Overview = { ...(await overview()), isRelayed: true, seq: 9 }
-    const { sent, alerts } = start()
-    for (const relayLag of [3, 2, 0, 0]) alerts.look({ ...good, relayLag }) // it moves on, and is done
-    alerts.look({ ...good, seq: 10, relayLag: 1 })
-    expect(sent).toEqual([])
-    alerts.look({ ...good, seq: 12, relayLag: 3 })
-    expect(sent).toMatchObject([
-      { kind: 'relay_stuck', message: expect.stringContaining('past signal 9, and 3 signals wait') },
-    ])
-  })
-
-  const ALERT: SentAlert = {
-    kind: 'disabled',
-    subject: 'acme',
-    message: 'a sentence',
-    at: '2026-11-21T00:00:05Z',
-    repeated: 0,
-  }
-
-  test('go to an address and to a command, which gets no secret of ours', async () => {
-    const got: string[] = []
-    const receiver = createServer(async (request, response) => {
-      let body = ''
-      for await (const chunk of request) body += String(chunk)
-      got.push(`${request.method} ${body}`)
-      response.end()
-    })
-    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
-    const file = join(await temporaryFolder(), 'alert')
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
-    const env = {
-      ALERT_URL: url,
-      ALERT_COMMAND: `cat > ${file}; env >> ${file}`,
-      SECRET: 'HIDDEN',
-      PATH: process.env.PATH,
-    }
-    const errors: string[] = []
-    await createAlertChannel(parseEnvironment(env, '/srv').reporting, env, message => errors.push(message))(
-      ALERT,
-    )
-    await new Promise(resolve => receiver.close(resolve))
-    expect([got, errors]).toEqual([[`POST ${JSON.stringify(ALERT)}`], []])
-    const written = await readFile(file, 'utf8')
-    expect(written).toContain(JSON.stringify(ALERT))
-    expect(written).not.toContain('HIDDEN')
-  })
-
-  test('that cannot be sent are logged without the address and the command', async () => {
-    const errors: string[] = []
-    const env = { ALERT_URL: 'http://127.0.0.1:9/HIDDEN', ALERT_COMMAND: 'exit 3 # HIDDEN' }
-    await createAlertChannel(parseEnvironment(env, '/srv').reporting, env, message => errors.push(message))(
-      ALERT,
-    )
-    expect(errors).toEqual([
-      'an alert (disabled) could not be sent: ALERT_URL does not answer',
-      'an alert (disabled) could not be sent: ALERT_COMMAND ended with 3',
-    ])
-  })
+test('metrics show how long the next bar of each live strategy has been due', async () => {
+  await leaveBehind('alder', 600_000)
+  const { text } = await createMetrics(overview).read()
+  expect(text).toContain('highwater_live_behind_seconds{alias="alder"} 600')
+  expect(text).toContain('highwater_live_behind_seconds{alias="birch"} 0')
 })
 
-describe('the log', () => {
-  test('of a whole run holds no secret of it, no key and no query string', async () => {
-    const lines: string[] = []
-    const random = seededBytes('run')
-    const log = createLog('debug', { write: line => lines.push(line) }, () => NOW_MS, [TOKEN])
-    const request = operatorClient(
-      operatorParts(redis, {
-        random,
-        onAnswered: ({ requestId, ...answered }) =>
-          log.info('answered', { request_id: requestId, ...answered }),
-        onError: error => log.error('a request failed', error),
-        metrics: async () => {
-          throw new Error(`cannot reach redis://user:${TOKEN}@host/?password=hunter2`)
-        },
-      }),
-    )
-    const { token } = await addClient(redis, 'zeta', ['alder'], random)
-    const set = await request('PUT', '/ops/clients/zeta/webhook', {
-      url: 'https://example.org/private-path?key=hunter2',
-    })
-    const key = await request('POST', '/ops/clients/zeta/keys')
-    const hidden = [...`${set.text}${key.text}`.matchAll(/whsec_[\w+/=]+|hw_live_\w+/g)].map(([text]) => text)
-    expect(hidden).toHaveLength(2)
-    await request('GET', `/ops/clients/${token}?api_key=${token}`)
-    await request('GET', '/metrics')
-    log.error('sent', new Error(`a header was authorization: Bearer ${token}`), {
-      token,
-      note: `with ${hidden[0]}`,
-    })
-    const text = lines.join('')
-    expect(lines.length).toBeGreaterThan(4)
-    expect(text).toContain('"route":"/ops/clients/:client","status":404')
-    expect(text).toContain('"error":"Error: cannot reach')
-    for (const secret of [...hidden, token, TOKEN, 'hunter2', 'private-path'])
-      expect(text).not.toContain(secret)
-    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ time: '2026-11-21T00:00:05.000Z' })
+test('metrics count the bars that are missing in the feed of each live strategy', async () => {
+  await leaveGap('alder', 0)
+  const { text } = await createMetrics(overview).read()
+  expect(text).toContain('highwater_live_missing_bars{alias="alder"} 5')
+  expect(text).toContain('highwater_live_missing_bars{alias="birch"} 0')
+})
+
+test('metrics show that Redis is away, and omit what is unknown then', async () => {
+  let isAway = false
+  const metrics = createMetrics(async () => {
+    if (isAway) throw new RedisDownError(new Error('away'))
+    return overview()
   })
+  await metrics.read()
+  isAway = true
+  const { text } = await metrics.read()
+  expect(text).toContain('highwater_redis_up 0')
+  expect(text).not.toMatch(/^highwater_(log_seq|queue_calls|relay_running)[ {]/m)
+})
+
+test('metrics have every name that the dashboard and the rules of Prometheus ask for', async () => {
+  const files = ['grafana/signals.json', 'prometheus/rules.yaml']
+  const texts = files.map(name => readFile(join(import.meta.dirname, '../../../deploy', name), 'utf8'))
+  const dashboard = (await Promise.all(texts)).join()
+  const metrics = createMetrics(overview)
+  const { text } = await metrics.read()
+  const known = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(match => match[1]))
+  const asked = [...dashboard.matchAll(/highwater_(?!history)\w+/g)].map(([name]) =>
+    name.replace(/_(bucket|sum|count)$/, ''),
+  )
+  expect(asked.length).toBeGreaterThan(10)
+  expect(asked).toEqual(
+    expect.arrayContaining(['highwater_live_behind_seconds', 'highwater_live_missing_bars']),
+  )
+  expect(asked.filter(name => !known.has(name))).toEqual([])
+})
+
+test('an alert names a live strategy that is behind, and the position that subscribers hold', async () => {
+  const { alerts, sent } = start()
+  await leaveBehind('alder', 600_000, { mode: 'LIVE', stop: 1, action: 'long' })
+  await leaveBehind('birch', 0)
+  alerts.look(await overview())
+  const message =
+    'alder has not decided the bar that was due 10 minutes ago, and subscribers hold its long: check `highwater live` and its feed'
+  expect(sent).toMatchObject([{ kind: 'live_behind', subject: 'alder', message }])
+})
+
+test('an alert names a gap in the feed of a live strategy, once', async () => {
+  const { alerts, sent, clock } = start()
+  await leaveGap('alder', 0)
+  const found = await overview()
+  alerts.look(found)
+  clock.ms += 3_600_000
+  alerts.look({ ...found, live: found.live.map(status => ({ ...status, atMs: clock.ms })) })
+  const message =
+    'alder: 3 bars are missing before 2026-11-20T00:00:00Z, and it goes on without; compare its bars with those of your vendor, or halt it with `highwater ops live halt alder`'
+  expect(sent).toMatchObject([{ kind: 'live_gap', subject: 'alder before 2026-11-20T00:00:00Z', message }])
+})
+
+const start = () => {
+  const sent: SentAlert[] = []
+  const clock = { ms: NOW_MS }
+  const alerts = createAlerts(
+    alert => sent.push(alert),
+    () => clock.ms,
+  )
+  return { sent, clock, alerts, kinds: (): AlertKind[] => sent.map(({ kind }) => kind) }
+}
+
+test('an alert is raised once an hour for the same problem, with the number that was suppressed', () => {
+  const { sent, clock, alerts } = start()
+  for (let i = 0; i < 3; i++) alerts.onEvent({ kind: 'exhausted', client: 'acme', seq: i })
+  expect(sent).toHaveLength(1)
+  clock.ms += 3_600_000
+  alerts.onEvent({ kind: 'exhausted', client: 'acme', seq: 9 })
+  expect(sent[1]).toMatchObject({ kind: 'exhausted', subject: 'acme', repeated: 2 })
+})
+
+test('alerts about a change of a webhook are all sent, however many others the minute had', () => {
+  const { sent, alerts, kinds } = start()
+  for (let i = 0; i < 30; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: i })
+  const before = sent.length
+  for (let i = 0; i < 30; i++) alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
+  expect(kinds().slice(before)).toEqual(Array.from({ length: 30 }, () => 'webhook_changed'))
+})
+
+test('an alert about a change of a webhook names the key that made it', () => {
+  const { sent, clock, alerts } = start()
+  alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
+  clock.ms += 1_000
+  alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
+  alerts.onWebhook({ client: 'birch', change: 'set', keyId: null })
+  alerts.onWebhook({ client: 'cedar', change: 'suspended', keyId: 'abcd1234' })
+  expect(sent.map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => 'webhook_changed'))
+  expect(sent[0]?.message).toContain('highwater ops keys revoke abcd1234')
+  expect(sent[2]?.message).toContain('through the operator interface')
+  expect(sent[3]?.message).toContain('is suspended')
+})
+
+test('an alert about wrong operator tokens is raised once an hour', () => {
+  const { sent, alerts } = start()
+  for (let count = 11; count < 600; count++) alerts.onGuessing(count)
+  expect(sent).toMatchObject([
+    { kind: 'token_guessing', message: expect.stringContaining('11 wrong operator tokens in a minute') },
+  ])
+})
+
+test('alerts are limited to twenty a minute, with the number of the others afterwards', () => {
+  const { sent, clock, alerts } = start()
+  const storm = () => {
+    for (let i = 0; i < 100; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: 1 })
+  }
+  storm()
+  expect(sent).toHaveLength(20)
+  clock.ms += 60_000
+  alerts.look(null)
+  expect(sent.slice(20).map(({ kind }) => kind)).toEqual(['more', 'redis_down'])
+  expect(sent[20]?.message).toMatch(/^and 80 more .*: 80 exhausted;/)
+  storm()
+  expect(sent).toHaveLength(41)
+  clock.ms += 60_000
+  alerts.raise({ kind: 'failing', subject: 'acme', message: 'a sentence' })
+  expect(sent.slice(41).map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^and 61 more /),
+    'a sentence',
+  ])
+})
+
+test('an alert on a fault of ours is raised after three in a row: by client, or once for all if it is the network', () => {
+  const { sent, alerts } = start()
+  const fault = { kind: 'our fault', seq: 7 } as const
+  for (const client of ['acme', 'birch'])
+    for (const inARow of [1, 2, 3, 4]) {
+      alerts.onEvent({ ...fault, client, reason: 'program_error', inARow })
+      alerts.onEvent({ ...fault, client, reason: 'resolver_down', inARow })
+    }
+  expect(sent.map(({ kind, subject }) => [kind, subject])).toEqual([
+    ['our_fault', 'acme'],
+    ['our_fault', 'resolver_down'],
+    ['our_fault', 'birch'],
+  ])
+})
+
+test('an alert on the disk of Redis is raised at 70 and at 85 %, each once', async () => {
+  const good: Overview = { ...(await overview()), isRelayed: true }
+  const { sent, alerts } = start()
+  for (const used of [null, 0.69, 0.7, 0.84, 0.85, 0.99]) alerts.look(good, used)
+  expect(sent.map(({ kind, subject }) => [kind, subject])).toEqual([
+    ['redis_full', 'disk at 70 %'],
+    ['redis_full', 'disk at 85 %'],
+  ])
+})
+
+test('the used share of the disk of a Redis of this machine is known', async () => {
+  const used = await usedOfDisk(server.folder)
+  expect(used).toBeGreaterThan(0)
+  expect(used).toBeLessThanOrEqual(1)
+})
+
+test('an alert on a failing webhook is raised at each of its stages', () => {
+  const { sent, alerts } = start()
+  for (const forMs of [300_000, 3_600_000, 86_400_000, 172_800_000])
+    alerts.onEvent({ kind: 'failing', client: 'acme', forMs })
+  expect(sent.map(({ subject }) => subject)).toEqual(
+    ['5', '60', '1440', '2880'].map(minutes => `acme for ${minutes} min`),
+  )
+})
+
+test('alerts are raised for what is wrong with the service, and for nothing if all is well', async () => {
+  const good: Overview = { ...(await overview()), isRelayed: true }
+  const full = {
+    ...good.redis,
+    limitBytes: 100,
+    usedBytes: 90,
+    isWriting: false,
+    problems: ['appendonly is no'],
+  }
+  const { kinds, alerts } = start()
+  alerts.look(good)
+  alerts.look({ ...good, isRelayed: false })
+  expect(kinds()).toEqual([])
+  alerts.look({ ...good, redis: full, relayLag: 4, isRelayed: false })
+  expect(kinds()).toEqual(['redis_unsafe', 'redis_full', 'redis_full', 'relay_stuck'])
+  alerts.look(null)
+  expect(kinds().at(-1)).toBe('redis_down')
+})
+
+test('an alert is raised for a relay that holds its lease and does not get past a signal, such as a damaged one', async () => {
+  const good: Overview = { ...(await overview()), isRelayed: true, seq: 9 }
+  const { sent, alerts } = start()
+  for (const relayLag of [3, 2, 0, 0]) alerts.look({ ...good, relayLag }) // it moves on, and is done
+  alerts.look({ ...good, seq: 10, relayLag: 1 })
+  expect(sent).toEqual([])
+  alerts.look({ ...good, seq: 12, relayLag: 3 })
+  expect(sent).toMatchObject([
+    { kind: 'relay_stuck', message: expect.stringContaining('past signal 9, and 3 signals wait') },
+  ])
+})
+
+const ALERT: SentAlert = {
+  kind: 'disabled',
+  subject: 'acme',
+  message: 'a sentence',
+  at: '2026-11-21T00:00:05Z',
+  repeated: 0,
+}
+
+test('an alert goes to an address and to a command, which gets no secret of ours', async () => {
+  const got: string[] = []
+  const receiver = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    got.push(`${request.method} ${body}`)
+    response.end()
+  })
+  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  const file = join(await temporaryFolder(), 'alert')
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  const env = {
+    ALERT_URL: url,
+    ALERT_COMMAND: `cat > ${file}; env >> ${file}`,
+    SECRET: 'HIDDEN',
+    PATH: process.env.PATH,
+  }
+  const errors: string[] = []
+  await createAlertChannel(parseEnvironment(env, '/srv').reporting, env, message => errors.push(message))(
+    ALERT,
+  )
+  await new Promise(resolve => receiver.close(resolve))
+  expect([got, errors]).toEqual([[`POST ${JSON.stringify(ALERT)}`], []])
+  const written = await readFile(file, 'utf8')
+  expect(written).toContain(JSON.stringify(ALERT))
+  expect(written).not.toContain('HIDDEN')
+})
+
+test('an alert that cannot be sent is logged without the address and the command', async () => {
+  const errors: string[] = []
+  const env = { ALERT_URL: 'http://127.0.0.1:9/HIDDEN', ALERT_COMMAND: 'exit 3 # HIDDEN' }
+  await createAlertChannel(parseEnvironment(env, '/srv').reporting, env, message => errors.push(message))(
+    ALERT,
+  )
+  expect(errors).toEqual([
+    'an alert (disabled) could not be sent: ALERT_URL does not answer',
+    'an alert (disabled) could not be sent: ALERT_COMMAND ended with 3',
+  ])
+})
+
+test('the log of a whole run holds no secret of it, no key and no query string', async () => {
+  const lines: string[] = []
+  const random = seededBytes('run')
+  const log = createLog('debug', { write: line => lines.push(line) }, () => NOW_MS, [TOKEN])
+  const request = operatorClient(
+    operatorParts(redis, {
+      random,
+      onAnswered: ({ requestId, ...answered }) =>
+        log.info('answered', { request_id: requestId, ...answered }),
+      onError: error => log.error('a request failed', error),
+      metrics: async () => {
+        throw new Error(`cannot reach redis://user:${TOKEN}@host/?password=hunter2`)
+      },
+    }),
+  )
+  const { token } = await addClient(redis, 'zeta', ['alder'], random)
+  const set = await request('PUT', '/ops/clients/zeta/webhook', {
+    url: 'https://example.org/private-path?key=hunter2',
+  })
+  const key = await request('POST', '/ops/clients/zeta/keys')
+  const hidden = [...`${set.text}${key.text}`.matchAll(/whsec_[\w+/=]+|hw_live_\w+/g)].map(([text]) => text)
+  expect(hidden).toHaveLength(2)
+  await request('GET', `/ops/clients/${token}?api_key=${token}`)
+  await request('GET', '/metrics')
+  log.error('sent', new Error(`a header was authorization: Bearer ${token}`), {
+    token,
+    note: `with ${hidden[0]}`,
+  })
+  const text = lines.join('')
+  expect(lines.length).toBeGreaterThan(4)
+  expect(text).toContain('"route":"/ops/clients/:client","status":404')
+  expect(text).toContain('"error":"Error: cannot reach')
+  for (const secret of [...hidden, token, TOKEN, 'hunter2', 'private-path'])
+    expect(text).not.toContain(secret)
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ time: '2026-11-21T00:00:05.000Z' })
 })

@@ -2,7 +2,7 @@
 // acknowledge a signed test, and nobody learns from a refusal what is there.
 import type { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ApiError } from '#core/contract/errors.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
 import { createHighWater, readHighWater } from '#signals/delivery/high-water.ts'
@@ -116,192 +116,186 @@ function isLastSigned(secret: string | null): boolean {
   return last !== undefined && isSigned(secret ?? '', last.body, last.headers)
 }
 
-describe('a registration', () => {
-  test('is enabled by a signed test that is acknowledged, and shows its secret once', async () => {
-    const { parts, privateStore } = registering()
-    await fire(redis, 'a', 'alder')
-    const secret = await registerWebhook(parts, 'acme', request())
-    const sent = receiver.received.at(-1)
-    expect(JSON.parse(sent?.body ?? '')).toMatchObject({
-      seq: 2,
-      alias: 'alder',
-      is_test: true,
-      mode: 'DRY_RUN',
-      action: 'flat',
-    })
-    expect(sent).toMatchObject({ seq: 2, prevSeq: 1 })
-    expect(isLastSigned(secret)).toBe(true)
-    expect(isLastSigned(createWebhookSecret(seededBytes('another')))).toBe(false)
-    expect(await readAcme()).toMatchObject({ url: receiver.urlOf('acme'), enabled: true, lane: 'fast' })
-    expect(await enabledWebhooks(redis)).toEqual(['acme'])
-    expect(await readHighWater(privateStore)).toBeGreaterThanOrEqual(2)
-    for (const value of Object.values(await redis.hgetall('{hw}:webhook:acme'))) {
-      expect(value).not.toContain(secret)
-      expect(value).not.toContain('127.0.0.1')
-    }
+test('a registration is enabled by a signed test that is acknowledged, and shows its secret once', async () => {
+  const { parts, privateStore } = registering()
+  await fire(redis, 'a', 'alder')
+  const secret = await registerWebhook(parts, 'acme', request())
+  const sent = receiver.received.at(-1)
+  expect(JSON.parse(sent?.body ?? '')).toMatchObject({
+    seq: 2,
+    alias: 'alder',
+    is_test: true,
+    mode: 'DRY_RUN',
+    action: 'flat',
   })
-
-  test('has its test delivered once, and never by the relay', async () => {
-    const { parts } = registering()
-    await registerWebhook(parts, 'acme', request())
-    const calls = await relayAll(redis, parts.now)
-    expect(calls).toEqual([])
-    expect((await readSignal(redis, 1))?.onlyFor).toBe('acme')
-    expect((await readOutbox(redis, 1)).get('acme')).toMatchObject({ status: 'delivered', attempts: 1 })
-    expect(await readAttempts(redis, 1, 'acme')).toMatchObject([{ n: 1, ok: true, status: 200 }])
-  })
-
-  test('is missing in no account where its test was acknowledged, and in every one where it was not', async () => {
-    const { parts } = registering()
-    await registerWebhook(parts, 'acme', request())
-    expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [] })
-    answer = (_, response) => void response.writeHead(500).end()
-    await refusalOf(registerWebhook(parts, 'acme', request()))
-    expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [2] })
-    expect((await readOutbox(redis, 2)).size).toBe(0)
-  })
-
-  test('of a client that is entitled to nothing yet uses an alias of the dataset', async () => {
-    await addClient(redis, 'fresh', [], seededBytes('fresh'))
-    const { parts } = registering()
-    await registerWebhook(parts, 'fresh', { url: receiver.urlOf('fresh'), secret: null })
-    expect(receiver.received.at(-1)?.body).toContain('"alias":"birch"')
-    const none = registerWebhook({ ...parts, aliases: () => [] }, 'fresh', request())
-    expect((await refusalOf(none)).message).toContain('a test needs the alias of a strategy')
-  })
-
-  test('that moves keeps its secrets, so that a receiver which verifies can acknowledge it', async () => {
-    const { parts } = registering()
-    const secret = await registerWebhook(parts, 'acme', request())
-    answer = ({ body, headers }, response) => {
-      response.statusCode = isSigned(secret ?? '', body, headers) ? 200 : 401
-      response.end()
-    }
-    expect(await registerWebhook(parts, 'acme', { url: receiver.urlOf('moved'), secret: null })).toBeNull()
-    expect(await readAcme()).toMatchObject({ url: receiver.urlOf('moved') })
-    expect((await readAcme())?.secrets.map(({ text }) => text)).toEqual([secret])
-  })
-
-  test('may bring its own secret, and a later one beside which the old one signs for a day', async () => {
-    const { parts } = registering()
-    const [first, second] = [createWebhookSecret(seededBytes('1')), createWebhookSecret(seededBytes('2'))]
-    expect(await registerWebhook(parts, 'acme', request(first))).toBeNull()
-    await registerWebhook(parts, 'acme', request(second))
-    for (const secret of [first, second]) expect(isLastSigned(secret)).toBe(true)
-    const weak = await refusalOf(registerWebhook(parts, 'acme', request('whsec_short')))
-    expect(weak).toMatchObject({ code: 'validation_error' })
-    expect(JSON.stringify([weak.message, weak.details])).not.toContain('whsec_short')
-  })
+  expect(sent).toMatchObject({ seq: 2, prevSeq: 1 })
+  expect(isLastSigned(secret)).toBe(true)
+  expect(isLastSigned(createWebhookSecret(seededBytes('another')))).toBe(false)
+  expect(await readAcme()).toMatchObject({ url: receiver.urlOf('acme'), enabled: true, lane: 'fast' })
+  expect(await enabledWebhooks(redis)).toEqual(['acme'])
+  expect(await readHighWater(privateStore)).toBeGreaterThanOrEqual(2)
+  for (const value of Object.values(await redis.hgetall('{hw}:webhook:acme'))) {
+    expect(value).not.toContain(secret)
+    expect(value).not.toContain('127.0.0.1')
+  }
 })
 
-describe('a refused registration', () => {
-  test('says one and the same of every address, and repeats none', async () => {
-    const { parts } = registering()
-    answer = (_, response) => {
-      response.statusCode = 302
-      response.setHeader('location', 'http://169.254.169.254/').end()
-    }
-    const urls = [
-      receiver.urlOf('acme'), // answers a redirect
-      'http://127.0.0.1:1/token-of-mine', // nobody listens
-      'https://169.254.169.254/latest/meta-data', // private
-      'https://nobody.invalid/',
-      'gopher://example.org/',
-      'no address at all',
-      `https://example.org/${'x'.repeat(3_000)}`,
-    ]
-    const refusals = new Set<string>()
-    for (const url of urls) {
-      await redis.del(registrationsKey('acme'))
-      const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, { url, secret: null }))
-      refusals.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
-      expect(refusal.message).not.toContain(url)
-    }
-    expect([...refusals]).toHaveLength(1)
-    expect(await readAcme()).toBeNull()
-  })
-
-  test('shows the operator the result of the test, and repeats no address', async () => {
-    const { parts } = registering()
-    answer = (_, response) => void response.writeHead(302, { location: 'https://example.org/' }).end()
-    const whyRefused = async (url: string): Promise<string> => {
-      const { message } = await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
-      expect(message).not.toContain(url)
-      return message
-    }
-    expect(await whyRefused(receiver.urlOf('acme'))).toMatch(/not acknowledged with 2xx.*: it answered 302$/)
-    expect(await whyRefused('http://127.0.0.1:1024/mine')).toMatch(
-      /not acknowledged with 2xx.*: connect failed$/,
-    )
-    expect(await whyRefused('https://169.254.169.254/')).toContain('its host is not a public address')
-    expect(await whyRefused('gopher://example.org/')).toContain('expected a URL that begins with https://')
-  })
-
-  test('of an address that is refused writes no test', async () => {
-    const { parts } = registering()
-    const urls = ['https://169.254.169.254/', 'gopher://example.org/', 'no address at all']
-    for (const url of urls) await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
-    await refusalOf(registerOwnWebhook(parts, 'acme', keyId, { url: 'https://10.0.0.1/', secret: null }))
-    expect(await redis.hget(HEAD, 'seq')).toBeNull()
-  })
-
-  test('leaves the webhook that was there as it was', async () => {
-    const { parts } = registering()
-    await registerWebhook(parts, 'acme', request())
-    const before = await redis.hgetall('{hw}:webhook:acme')
-    answer = (_, response) => void response.writeHead(500).end()
-    await refusalOf(registerWebhook(parts, 'acme', { url: receiver.urlOf('other'), secret: null }))
-    expect(await redis.hgetall('{hw}:webhook:acme')).toEqual(before)
-  })
-
-  test(`comes for the asking after ${MOST_REGISTRATIONS} in an hour, of one client, and sends nothing`, async () => {
-    const { parts } = registering()
-    const bolt = await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
-    for (let i = 0; i < MOST_REGISTRATIONS; i++) await registerOwnWebhook(parts, 'acme', keyId, request())
-    const [sent, seq] = [receiver.received.length, await redis.hget(HEAD, 'seq')]
-    const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request()))
-    expect(refusal.code).toBe('rate_limited')
-    expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0)
-    expect(receiver.received).toHaveLength(sent)
-    expect(await redis.hget(HEAD, 'seq')).toBe(seq)
-    await registerOwnWebhook(parts, 'bolt', bolt.keyId, request())
-  })
+test('a registration has its test delivered once, and never by the relay', async () => {
+  const { parts } = registering()
+  await registerWebhook(parts, 'acme', request())
+  const calls = await relayAll(redis, parts.now)
+  expect(calls).toEqual([])
+  expect((await readSignal(redis, 1))?.onlyFor).toBe('acme')
+  expect((await readOutbox(redis, 1)).get('acme')).toMatchObject({ status: 'delivered', attempts: 1 })
+  expect(await readAttempts(redis, 1, 'acme')).toMatchObject([{ n: 1, ok: true, status: 200 }])
 })
 
-describe('a webhook', () => {
-  test('gets a new secret beside the old one for a day, and at once after a leak', async () => {
-    const { parts } = registering()
-    await registerWebhook(parts, 'acme', request())
-    const second = await rotateWebhookSecret(parts, 'acme')
-    expect((await readAcme())?.secrets).toMatchObject([
-      { text: second, expiresAtMs: null },
-      { expiresAtMs: NOW_MS + 24 * 3_600_000 },
-    ])
-    const third = await rotateWebhookSecret(parts, 'acme', 0)
-    expect((await readAcme())?.secrets).toEqual([{ text: third, expiresAtMs: null }])
-    expect((await refusalOf(rotateWebhookSecret(parts, 'nobody'))).code).toBe('not_found')
-  })
+test('a registration is missing in no account if its test was acknowledged, and in every one if it was not', async () => {
+  const { parts } = registering()
+  await registerWebhook(parts, 'acme', request())
+  expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [] })
+  answer = (_, response) => void response.writeHead(500).end()
+  await refusalOf(registerWebhook(parts, 'acme', request()))
+  expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [2] })
+  expect((await readOutbox(redis, 2)).size).toBe(0)
+})
 
-  test('that is disabled gets nothing more, is enabled with a clean slate, and is forgotten when removed', async () => {
-    const { parts } = registering()
-    await registerWebhook(parts, 'acme', request())
-    await disableWebhook(redis, 'acme', 'the operator said so')
-    await fire(redis, 'a', 'alder')
-    expect(await relayAll(redis, parts.now)).toEqual([])
-    expect(await readAcme()).toMatchObject({ enabled: false, disabledWhy: 'the operator said so' })
-    await enableWebhook(redis, 'acme')
-    expect(await readAcme()).toMatchObject({ enabled: true, disabledWhy: null })
-    await removeWebhook(redis, 'acme')
-    expect(await readAcme()).toBeNull()
-    expect(await enabledWebhooks(redis)).toEqual([])
-  })
+test('a registration of a client that is entitled to nothing yet uses an alias of the dataset', async () => {
+  await addClient(redis, 'fresh', [], seededBytes('fresh'))
+  const { parts } = registering()
+  await registerWebhook(parts, 'fresh', { url: receiver.urlOf('fresh'), secret: null })
+  expect(receiver.received.at(-1)?.body).toContain('"alias":"birch"')
+  const none = registerWebhook({ ...parts, aliases: () => [] }, 'fresh', request())
+  expect((await refusalOf(none)).message).toContain('a test needs the alias of a strategy')
+})
 
-  test('is tested by a signal that goes the way of every other, to this client alone', async () => {
-    const { parts } = registering()
-    await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
-    for (const client of ['acme', 'bolt']) await registerWebhook(parts, client, request())
-    const seq = await fireTest(parts, 'acme')
-    expect(await relayAll(redis, parts.now)).toEqual(['acme'])
-    expect((await readSignal(redis, seq))?.body).toContain('"is_test":true')
-  })
+test('a registration that moves keeps its secrets, so that a receiver which verifies can acknowledge it', async () => {
+  const { parts } = registering()
+  const secret = await registerWebhook(parts, 'acme', request())
+  answer = ({ body, headers }, response) => {
+    response.statusCode = isSigned(secret ?? '', body, headers) ? 200 : 401
+    response.end()
+  }
+  expect(await registerWebhook(parts, 'acme', { url: receiver.urlOf('moved'), secret: null })).toBeNull()
+  expect(await readAcme()).toMatchObject({ url: receiver.urlOf('moved') })
+  expect((await readAcme())?.secrets.map(({ text }) => text)).toEqual([secret])
+})
+
+test('a registration may bring its own secret, and a later one beside which the old one signs for a day', async () => {
+  const { parts } = registering()
+  const [first, second] = [createWebhookSecret(seededBytes('1')), createWebhookSecret(seededBytes('2'))]
+  expect(await registerWebhook(parts, 'acme', request(first))).toBeNull()
+  await registerWebhook(parts, 'acme', request(second))
+  for (const secret of [first, second]) expect(isLastSigned(secret)).toBe(true)
+  const weak = await refusalOf(registerWebhook(parts, 'acme', request('whsec_short')))
+  expect(weak).toMatchObject({ code: 'validation_error' })
+  expect(JSON.stringify([weak.message, weak.details])).not.toContain('whsec_short')
+})
+
+test('a refused registration gives the same answer for every address, and repeats none', async () => {
+  const { parts } = registering()
+  answer = (_, response) => {
+    response.statusCode = 302
+    response.setHeader('location', 'http://169.254.169.254/').end()
+  }
+  const urls = [
+    receiver.urlOf('acme'), // answers a redirect
+    'http://127.0.0.1:1/token-of-mine', // nobody listens
+    'https://169.254.169.254/latest/meta-data', // private
+    'https://nobody.invalid/',
+    'gopher://example.org/',
+    'no address at all',
+    `https://example.org/${'x'.repeat(3_000)}`,
+  ]
+  const refusals = new Set<string>()
+  for (const url of urls) {
+    await redis.del(registrationsKey('acme'))
+    const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, { url, secret: null }))
+    refusals.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
+    expect(refusal.message).not.toContain(url)
+  }
+  expect([...refusals]).toHaveLength(1)
+  expect(await readAcme()).toBeNull()
+})
+
+test('a refused registration shows the operator the result of the test, and repeats no address', async () => {
+  const { parts } = registering()
+  answer = (_, response) => void response.writeHead(302, { location: 'https://example.org/' }).end()
+  const whyRefused = async (url: string): Promise<string> => {
+    const { message } = await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
+    expect(message).not.toContain(url)
+    return message
+  }
+  expect(await whyRefused(receiver.urlOf('acme'))).toMatch(/not acknowledged with 2xx.*: it answered 302$/)
+  expect(await whyRefused('http://127.0.0.1:1024/mine')).toMatch(
+    /not acknowledged with 2xx.*: connect failed$/,
+  )
+  expect(await whyRefused('https://169.254.169.254/')).toContain('its host is not a public address')
+  expect(await whyRefused('gopher://example.org/')).toContain('expected a URL that begins with https://')
+})
+
+test('a registration of an address that is refused writes no test', async () => {
+  const { parts } = registering()
+  const urls = ['https://169.254.169.254/', 'gopher://example.org/', 'no address at all']
+  for (const url of urls) await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
+  await refusalOf(registerOwnWebhook(parts, 'acme', keyId, { url: 'https://10.0.0.1/', secret: null }))
+  expect(await redis.hget(HEAD, 'seq')).toBeNull()
+})
+
+test('a refused registration leaves the webhook that existed as it was', async () => {
+  const { parts } = registering()
+  await registerWebhook(parts, 'acme', request())
+  const before = await redis.hgetall('{hw}:webhook:acme')
+  answer = (_, response) => void response.writeHead(500).end()
+  await refusalOf(registerWebhook(parts, 'acme', { url: receiver.urlOf('other'), secret: null }))
+  expect(await redis.hgetall('{hw}:webhook:acme')).toEqual(before)
+})
+
+test(`after ${MOST_REGISTRATIONS} registrations in an hour a client is refused, sends nothing, and limits no other client`, async () => {
+  const { parts } = registering()
+  const bolt = await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
+  for (let i = 0; i < MOST_REGISTRATIONS; i++) await registerOwnWebhook(parts, 'acme', keyId, request())
+  const [sent, seq] = [receiver.received.length, await redis.hget(HEAD, 'seq')]
+  const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request()))
+  expect(refusal.code).toBe('rate_limited')
+  expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0)
+  expect(receiver.received).toHaveLength(sent)
+  expect(await redis.hget(HEAD, 'seq')).toBe(seq)
+  await registerOwnWebhook(parts, 'bolt', bolt.keyId, request())
+})
+
+test('a webhook gets a new secret beside the old one for a day, and at once after a leak', async () => {
+  const { parts } = registering()
+  await registerWebhook(parts, 'acme', request())
+  const second = await rotateWebhookSecret(parts, 'acme')
+  expect((await readAcme())?.secrets).toMatchObject([
+    { text: second, expiresAtMs: null },
+    { expiresAtMs: NOW_MS + 24 * 3_600_000 },
+  ])
+  const third = await rotateWebhookSecret(parts, 'acme', 0)
+  expect((await readAcme())?.secrets).toEqual([{ text: third, expiresAtMs: null }])
+  expect((await refusalOf(rotateWebhookSecret(parts, 'nobody'))).code).toBe('not_found')
+})
+
+test('a webhook that is disabled gets nothing more, is enabled without failures, and is forgotten when removed', async () => {
+  const { parts } = registering()
+  await registerWebhook(parts, 'acme', request())
+  await disableWebhook(redis, 'acme', 'the operator said so')
+  await fire(redis, 'a', 'alder')
+  expect(await relayAll(redis, parts.now)).toEqual([])
+  expect(await readAcme()).toMatchObject({ enabled: false, disabledWhy: 'the operator said so' })
+  await enableWebhook(redis, 'acme')
+  expect(await readAcme()).toMatchObject({ enabled: true, disabledWhy: null })
+  await removeWebhook(redis, 'acme')
+  expect(await readAcme()).toBeNull()
+  expect(await enabledWebhooks(redis)).toEqual([])
+})
+
+test('a webhook is tested by a signal that takes the way of every other, to this client alone', async () => {
+  const { parts } = registering()
+  await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
+  for (const client of ['acme', 'bolt']) await registerWebhook(parts, client, request())
+  const seq = await fireTest(parts, 'acme')
+  expect(await relayAll(redis, parts.now)).toEqual(['acme'])
+  expect((await readSignal(redis, seq))?.body).toContain('"is_test":true')
 })

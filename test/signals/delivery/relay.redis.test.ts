@@ -1,6 +1,6 @@
 // The relay on a real Redis: killed between any two writes, it does the same again and nothing is lost or doubled.
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/delivery/high-water.ts'
 import { readOutbox } from '#signals/delivery/outbox.ts'
 import { giveBackLease, type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
@@ -57,120 +57,116 @@ function relayParts(more: Partial<RelayParts> = {}) {
 
 const ledgerOf = async (seq: number) => [...(await readOutbox(redis, seq)).keys()].sort()
 
-describe('the relay', () => {
-  test('owes each signal to those who are to get it, in order, and begins once with each client in its lane', async () => {
-    await fire('a1', 'b1', 'a2')
-    const { parts, begun } = relayParts()
-    expect(await relayOnce(parts)).toBe(3)
-    expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
-    expect(await ledgerOf(2)).toEqual(['acme'])
-    expect(begun).toEqual(['acme fast', 'bolt slow'])
-    expect(await redis.hgetall(RELAYED)).toEqual({ alder: '3', birch: '2' })
-    expect(await redis.get(RELAY_CURSOR)).toBe('3')
-    expect(await relayOnce(parts)).toBe(0)
-  })
-
-  test('does nothing while another one holds the lease, and takes over when that gives it back', async () => {
-    await fire('a1')
-    const first = relayParts({ token: 'first' }).parts
-    await relayOnce(first)
-    await fire('a2')
-    const { parts, begun } = relayParts({ token: 'second' })
-    expect(await relayOnce(parts)).toBeNull()
-    expect(begun).toEqual([])
-    await giveBackLease(redis, 'first')
-    expect(await relayOnce(parts)).toBe(1)
-  })
-
-  test('that stood still for longer than its lease owes nothing that another has passed, and moves nothing back', async () => {
-    await fire('a1')
-    const late = relayParts({ token: 'late' })
-    const subscribersOf: RelayParts['subscribersOf'] = async signals => {
-      await giveBackLease(redis, 'late') // as its end does
-      await fire('a2')
-      expect(await relayOnce(relayParts({ token: 'quick' }).parts)).toBe(2)
-      const newcomer = { client: 'newcomer', lane: 'fast', prev: 2 } as const // was entitled meanwhile
-      return signals.map(() => [newcomer])
-    }
-    expect(await relayOnce({ ...late.parts, subscribersOf })).toBeNull()
-    expect(late.begun).toEqual([])
-    expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
-    expect(await redis.get(RELAY_CURSOR)).toBe('2')
-    expect(await redis.hgetall(RELAYED)).toEqual({ alder: '2' })
-  })
-
-  test('killed before any of its writes loses nothing and owes nothing twice', async () => {
-    await fire('a1', 'b1')
-    for (let died = 0; ; died++) {
-      let left = died
-      const orDie = <T>(act: () => T): T => {
-        if (left-- === 0) throw new Error('killed')
-        return act()
-      }
-      const { parts } = relayParts()
-      const dying: RelayParts = {
-        ...parts,
-        subscribersOf: (...asked) => orDie(() => parts.subscribersOf(...asked)),
-        highWater: { cover: seq => orDie(() => parts.highWater.cover(seq)) },
-        begin: (...due) => orDie(() => parts.begin(...due)),
-      }
-      const ended = await relayOnce(dying).catch(error => error)
-      if (!(ended instanceof Error)) break
-    }
-    expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
-    expect(await ledgerOf(2)).toEqual(['acme'])
-    expect((await readOutbox(redis, 2)).get('acme')).toMatchObject({ prev: 1, round: 1, attempts: 0 })
-    expect(await redis.get(RELAY_CURSOR)).toBe('2')
-  })
+test('the relay owes each signal to its subscribers, in order, and begins once with each client in its lane', async () => {
+  await fire('a1', 'b1', 'a2')
+  const { parts, begun } = relayParts()
+  expect(await relayOnce(parts)).toBe(3)
+  expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
+  expect(await ledgerOf(2)).toEqual(['acme'])
+  expect(begun).toEqual(['acme fast', 'bolt slow'])
+  expect(await redis.hgetall(RELAYED)).toEqual({ alder: '3', birch: '2' })
+  expect(await redis.get(RELAY_CURSOR)).toBe('3')
+  expect(await relayOnce(parts)).toBe(0)
 })
 
-describe('the high-water mark', () => {
-  test('is ahead of a signal that no webhook gets: it can be pulled', async () => {
-    await fire('b1', 'b2')
-    const store = createMemoryStore('private')
-    const { parts } = relayParts({
-      highWater: createHighWater(store),
-      subscribersOf: async signals => signals.map(() => []),
-    })
-    await relayOnce(parts)
-    expect(await readHighWater(store)).toBeGreaterThanOrEqual(2)
-  })
+test('the relay does nothing while another one holds the lease, and takes over when the lease is released', async () => {
+  await fire('a1')
+  const first = relayParts({ token: 'first' }).parts
+  await relayOnce(first)
+  await fire('a2')
+  const { parts, begun } = relayParts({ token: 'second' })
+  expect(await relayOnce(parts)).toBeNull()
+  expect(begun).toEqual([])
+  await giveBackLease(redis, 'first')
+  expect(await relayOnce(parts)).toBe(1)
+})
 
-  test('is ahead of every number before it is owed, and is written once in many', async () => {
-    const store = createMemoryStore('private')
-    let writes = 0
-    const counting = {
-      ...store,
-      replace: (...call: Parameters<typeof store.replace>) => {
-        writes++
-        return store.replace(...call)
-      },
+test('a relay that stood still for longer than its lease owes nothing that another has passed, and moves nothing back', async () => {
+  await fire('a1')
+  const late = relayParts({ token: 'late' })
+  const subscribersOf: RelayParts['subscribersOf'] = async signals => {
+    await giveBackLease(redis, 'late') // as its end does
+    await fire('a2')
+    expect(await relayOnce(relayParts({ token: 'quick' }).parts)).toBe(2)
+    const newcomer = { client: 'newcomer', lane: 'fast', prev: 2 } as const // was entitled meanwhile
+    return signals.map(() => [newcomer])
+  }
+  expect(await relayOnce({ ...late.parts, subscribersOf })).toBeNull()
+  expect(late.begun).toEqual([])
+  expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
+  expect(await redis.get(RELAY_CURSOR)).toBe('2')
+  expect(await redis.hgetall(RELAYED)).toEqual({ alder: '2' })
+})
+
+test('a relay that is killed before any of its writes loses nothing and owes nothing twice', async () => {
+  await fire('a1', 'b1')
+  for (let died = 0; ; died++) {
+    let left = died
+    const orDie = <T>(act: () => T): T => {
+      if (left-- === 0) throw new Error('killed')
+      return act()
     }
-    const mark = createHighWater(counting)
-    for (let seq = 1; seq <= 3 * MARK_AHEAD; seq++) {
-      await mark.cover(seq)
-      expect(await readHighWater(store)).toBeGreaterThanOrEqual(seq)
+    const { parts } = relayParts()
+    const dying: RelayParts = {
+      ...parts,
+      subscribersOf: (...asked) => orDie(() => parts.subscribersOf(...asked)),
+      highWater: { cover: seq => orDie(() => parts.highWater.cover(seq)) },
+      begin: (...due) => orDie(() => parts.begin(...due)),
     }
-    expect(writes).toBeLessThanOrEqual(4)
-    expect(await readHighWater(createMemoryStore('empty'))).toBe(0)
-  })
+    const ended = await relayOnce(dying).catch(error => error)
+    if (!(ended instanceof Error)) break
+  }
+  expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
+  expect(await ledgerOf(2)).toEqual(['acme'])
+  expect((await readOutbox(redis, 2)).get('acme')).toMatchObject({ prev: 1, round: 1, attempts: 0 })
+  expect(await redis.get(RELAY_CURSOR)).toBe('2')
+})
 
-  test('is left where another process has moved it further meanwhile', async () => {
-    const store = createMemoryStore('private')
-    const [quick, slow] = [createHighWater(store), createHighWater(store)]
-    await slow.cover(1)
-    await quick.cover(5 * MARK_AHEAD)
-    await slow.cover(2 * MARK_AHEAD)
-    expect(await readHighWater(store)).toBe(6 * MARK_AHEAD)
+test('the high-water mark is ahead of a signal that no webhook gets: it can be pulled', async () => {
+  await fire('b1', 'b2')
+  const store = createMemoryStore('private')
+  const { parts } = relayParts({
+    highWater: createHighWater(store),
+    subscribersOf: async signals => signals.map(() => []),
   })
+  await relayOnce(parts)
+  expect(await readHighWater(store)).toBeGreaterThanOrEqual(2)
+})
 
-  test('that is damaged is reported with its place, and how to fix it', async () => {
-    const store = createMemoryStore('private')
-    await store.replace('signals/high-water.json', new TextEncoder().encode('{'), {
-      content_type: 'application/json',
-    })
-    await expect(readHighWater(store)).rejects.toThrow(
-      'signals/high-water.json is damaged: write {"seq": N} there',
-    )
+test('the high-water mark is ahead of every number before it is owed, and is written once for many', async () => {
+  const store = createMemoryStore('private')
+  let writes = 0
+  const counting = {
+    ...store,
+    replace: (...call: Parameters<typeof store.replace>) => {
+      writes++
+      return store.replace(...call)
+    },
+  }
+  const mark = createHighWater(counting)
+  for (let seq = 1; seq <= 3 * MARK_AHEAD; seq++) {
+    await mark.cover(seq)
+    expect(await readHighWater(store)).toBeGreaterThanOrEqual(seq)
+  }
+  expect(writes).toBeLessThanOrEqual(4)
+  expect(await readHighWater(createMemoryStore('empty'))).toBe(0)
+})
+
+test('the high-water mark is left where another process has moved it further meanwhile', async () => {
+  const store = createMemoryStore('private')
+  const [quick, slow] = [createHighWater(store), createHighWater(store)]
+  await slow.cover(1)
+  await quick.cover(5 * MARK_AHEAD)
+  await slow.cover(2 * MARK_AHEAD)
+  expect(await readHighWater(store)).toBe(6 * MARK_AHEAD)
+})
+
+test('a damaged high-water mark is reported with its place, and how to fix it', async () => {
+  const store = createMemoryStore('private')
+  await store.replace('signals/high-water.json', new TextEncoder().encode('{'), {
+    content_type: 'application/json',
   })
+  await expect(readHighWater(store)).rejects.toThrow(
+    'signals/high-water.json is damaged: write {"seq": N} there',
+  )
 })

@@ -1,7 +1,7 @@
 // Resends and accounts on a real outbox: what is sent again, and what is reported of what was sent.
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { dueCounts, readAttempts, readDelivery } from '#signals/delivery/outbox.ts'
@@ -40,154 +40,148 @@ async function fired(aliases: readonly string[], answer: (order: SendOrder) => O
   return { ...world, progress, more, replay, drain }
 }
 
-describe('a replay of a range', () => {
-  test('sends again the signals between two numbers, or one, each with the one before it', async () => {
-    const { drain, replay, sent } = await fired(['alder', 'alder', 'alder', 'alder'], () => delivered())
-    await drain()
-    expect(await replay(2, { to: 3 })).toBe(2)
-    expect(await replay(4, { to: 4 })).toBe(1)
-    await drain()
-    expect(sent.slice(4).map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
-      [2, 1],
-      [3, 2],
-      [4, 3],
-    ])
-  })
+test('a resend of a range sends again the signals between two numbers, or one, each with the number before it', async () => {
+  const { drain, replay, sent } = await fired(['alder', 'alder', 'alder', 'alder'], () => delivered())
+  await drain()
+  expect(await replay(2, { to: 3 })).toBe(2)
+  expect(await replay(4, { to: 4 })).toBe(1)
+  await drain()
+  expect(sent.slice(4).map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
+    [2, 1],
+    [3, 2],
+    [4, 3],
+  ])
+})
 
-  test('of what was given up leaves out what was delivered', async () => {
-    const { drain, replay, sent } = await fired(['alder', 'alder', 'alder'], () => delivered())
-    await drain()
-    const state = await readDelivery(redis, 2, 'acme')
-    await redis.hset(outboxKey(2), 'acme', JSON.stringify({ ...state, status: 'exhausted' }))
-    expect(await replay(1, { only: 'exhausted' })).toBe(1)
-    await drain()
-    expect(sent.slice(3).map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([[2, 1]])
+test('a resend of exhausted signals leaves out what was delivered', async () => {
+  const { drain, replay, sent } = await fired(['alder', 'alder', 'alder'], () => delivered())
+  await drain()
+  const state = await readDelivery(redis, 2, 'acme')
+  await redis.hset(outboxKey(2), 'acme', JSON.stringify({ ...state, status: 'exhausted' }))
+  expect(await replay(1, { only: 'exhausted' })).toBe(1)
+  await drain()
+  expect(sent.slice(3).map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([[2, 1]])
+})
+
+test('a resend from a number sends again what the client may see, in order, each with the number before it', async () => {
+  const { drain, replay, sent, progress, clock } = await fired(
+    ['alder', 'birch', 'alder', 'alder', 'birch'],
+    () => delivered(),
+  )
+  await drain()
+  expect(await replay(3)).toBe(2)
+  expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 1, slow: 0 })
+  expect(progress).toEqual([[2, 4]])
+  await drain()
+  expect(sent.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
+    [1, 0],
+    [3, 1],
+    [4, 3],
+    [3, 1],
+    [4, 3],
+  ])
+  expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 1 })
+})
+
+test('a resend brings what was never owed, because there was no webhook then', async () => {
+  const { drain, replay, more, seqs } = await fired(['alder'], () => delivered())
+  await drain()
+  await disableWebhook(redis, 'acme', 'a test')
+  await more('alder', 'alder')
+  await enableWebhook(redis, 'acme')
+  expect(await replay(2)).toBe(2)
+  await drain()
+  expect(seqs()).toEqual([1, 2, 3])
+  expect(await readDelivery(redis, 2, 'acme')).toMatchObject({ prev: 1, round: 1 })
+})
+
+test('a resend that races an attempt in flight sends the signal once more after it, and counts each attempt once', async () => {
+  const world = await fired(['alder'], async () => {
+    world.clock.ms += 1
+    if (world.sent.length === 1) await world.replay(1)
+    return delivered()
+  })
+  expect(await world.drain()).toEqual({ kind: 'done' })
+  expect(world.seqs()).toEqual([1, 1])
+  expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 1 })
+  expect(await readAttempts(redis, 1, 'acme')).toHaveLength(2)
+  expect(await world.drain()).toEqual({ kind: 'done' })
+  expect(world.sent).toHaveLength(2)
+})
+
+test('a resend that races a retry loses none of its attempts: they start again', async () => {
+  const answers = [failed(), failed(), delivered()]
+  const { drain, replay, sent, clock } = await fired(['alder'], () => answers.shift()!)
+  await drain()
+  await replay(1)
+  await drain()
+  expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1])
+  clock.ms += 1_000
+  await drain()
+  expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 2 })
+})
+
+test('a resend leaves what the relay has not passed to the relay', async () => {
+  const { drain, replay, seqs } = await fired(['alder'], () => delivered())
+  await fire(redis, 'not-relayed', 'alder')
+  expect(await replay(1)).toBe(1)
+  await drain()
+  expect(seqs()).toEqual([1])
+})
+
+test('a resend of nothing makes no client due, and one of an unknown client is refused', async () => {
+  const { replay } = await fired(['birch'], () => delivered())
+  expect(await replay(1)).toBe(0)
+  expect(await dueCounts(redis, Number.MAX_SAFE_INTEGER)).toEqual({ fast: 0, slow: 0 })
+  const parts = { redis, now: () => 0, onProgress: () => {} }
+  await expect(resend(parts, 'nobody', { from: 1 })).rejects.toThrow("there is no client 'nobody'")
+})
+
+test('an account names what was delivered and what was not, over a list that the client can hash itself', async () => {
+  const { drain, more } = await fired(['alder', 'birch', 'alder'], ({ signal }) =>
+    signal.seq === 3 ? failed() : delivered(),
+  )
+  await drain()
+  await disableWebhook(redis, 'acme', 'a test')
+  await more('alder')
+  const account = await accountFor(redis, 'acme', 1, 100)
+  expect(account).toMatchObject({
+    entitled: 3,
+    delivered: 1,
+    missing: [3, 4],
+    exhausted: [],
+    withdrawn: [],
+  })
+  const rows: string[] = []
+  for (const [id] of await redis.xrange('{hw}:log', '-', '+')) {
+    const [[, fields] = ['', []]] = await redis.xrange('{hw}:log', id, id)
+    const { seq, signal_id, alias } = JSON.parse(fields[1] ?? '') as Record<string, string> // a signal
+    if (alias === 'alder') rows.push(`${seq} ${signal_id}\n`)
+  }
+  expect(account.sha256).toBe(createHash('sha256').update(rows.join('')).digest('hex'))
+  expect(await accountFor(redis, 'acme', 2, 2)).toMatchObject({ entitled: 0, delivered: 0, missing: [] })
+  expect(await accountFor(redis, 'acme', null, null)).toEqual({ ...account, from: 1, to: 4 })
+  expect(await accountFor(redis, 'acme', 9, null)).toMatchObject({ from: 9, to: 9, entitled: 0 })
+})
+
+test('an account counts what was withdrawn among what is missing', async () => {
+  const { drain } = await fired(['alder'], () => delivered())
+  await disableWebhook(redis, 'acme', 'a test')
+  await drain()
+  expect(await accountFor(redis, 'acme', 1, 1)).toMatchObject({
+    missing: [1],
+    withdrawn: [1],
+    exhausted: [],
   })
 })
 
-describe('a replay from a number', () => {
-  test('sends again what the client may see, in order, each with the one before it', async () => {
-    const { drain, replay, sent, progress, clock } = await fired(
-      ['alder', 'birch', 'alder', 'alder', 'birch'],
-      () => delivered(),
-    )
-    await drain()
-    expect(await replay(3)).toBe(2)
-    expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 1, slow: 0 })
-    expect(progress).toEqual([[2, 4]])
-    await drain()
-    expect(sent.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
-      [1, 0],
-      [3, 1],
-      [4, 3],
-      [3, 1],
-      [4, 3],
-    ])
-    expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 1 })
-  })
-
-  test('brings what was never owed, because there was no webhook then', async () => {
-    const { drain, replay, more, seqs } = await fired(['alder'], () => delivered())
-    await drain()
-    await disableWebhook(redis, 'acme', 'a test')
-    await more('alder', 'alder')
-    await enableWebhook(redis, 'acme')
-    expect(await replay(2)).toBe(2)
-    await drain()
-    expect(seqs()).toEqual([1, 2, 3])
-    expect(await readDelivery(redis, 2, 'acme')).toMatchObject({ prev: 1, round: 1 })
-  })
-
-  test('that races a try under way sends the signal once more after it, and counts each try once', async () => {
-    const world = await fired(['alder'], async () => {
-      world.clock.ms += 1
-      if (world.sent.length === 1) await world.replay(1)
-      return delivered()
-    })
-    expect(await world.drain()).toEqual({ kind: 'done' })
-    expect(world.seqs()).toEqual([1, 1])
-    expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 1 })
-    expect(await readAttempts(redis, 1, 'acme')).toHaveLength(2)
-    expect(await world.drain()).toEqual({ kind: 'done' })
-    expect(world.sent).toHaveLength(2)
-  })
-
-  test('that races a retry loses none of its attempts: they start again', async () => {
-    const answers = [failed(), failed(), delivered()]
-    const { drain, replay, sent, clock } = await fired(['alder'], () => answers.shift()!)
-    await drain()
-    await replay(1)
-    await drain()
-    expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1])
-    clock.ms += 1_000
-    await drain()
-    expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 2 })
-  })
-
-  test('leaves what the relay has not passed to the relay', async () => {
-    const { drain, replay, seqs } = await fired(['alder'], () => delivered())
-    await fire(redis, 'not-relayed', 'alder')
-    expect(await replay(1)).toBe(1)
-    await drain()
-    expect(seqs()).toEqual([1])
-  })
-
-  test('of nothing makes no client due, and of nobody is refused', async () => {
-    const { replay } = await fired(['birch'], () => delivered())
-    expect(await replay(1)).toBe(0)
-    expect(await dueCounts(redis, Number.MAX_SAFE_INTEGER)).toEqual({ fast: 0, slow: 0 })
-    const parts = { redis, now: () => 0, onProgress: () => {} }
-    await expect(resend(parts, 'nobody', { from: 1 })).rejects.toThrow("there is no client 'nobody'")
-  })
-})
-
-describe('an account', () => {
-  test('names what was delivered and what was not, over a list that the client can hash itself', async () => {
-    const { drain, more } = await fired(['alder', 'birch', 'alder'], ({ signal }) =>
-      signal.seq === 3 ? failed() : delivered(),
-    )
-    await drain()
-    await disableWebhook(redis, 'acme', 'a test')
-    await more('alder')
-    const account = await accountFor(redis, 'acme', 1, 100)
-    expect(account).toMatchObject({
-      entitled: 3,
-      delivered: 1,
-      missing: [3, 4],
-      exhausted: [],
-      withdrawn: [],
-    })
-    const rows: string[] = []
-    for (const [id] of await redis.xrange('{hw}:log', '-', '+')) {
-      const [[, fields] = ['', []]] = await redis.xrange('{hw}:log', id, id)
-      const { seq, signal_id, alias } = JSON.parse(fields[1] ?? '') as Record<string, string> // a signal
-      if (alias === 'alder') rows.push(`${seq} ${signal_id}\n`)
-    }
-    expect(account.sha256).toBe(createHash('sha256').update(rows.join('')).digest('hex'))
-    expect(await accountFor(redis, 'acme', 2, 2)).toMatchObject({ entitled: 0, delivered: 0, missing: [] })
-    expect(await accountFor(redis, 'acme', null, null)).toEqual({ ...account, from: 1, to: 4 })
-    expect(await accountFor(redis, 'acme', 9, null)).toMatchObject({ from: 9, to: 9, entitled: 0 })
-  })
-
-  test('counts what was withdrawn among what is missing', async () => {
-    const { drain } = await fired(['alder'], () => delivered())
-    await disableWebhook(redis, 'acme', 'a test')
-    await drain()
-    expect(await accountFor(redis, 'acme', 1, 1)).toMatchObject({
-      missing: [1],
-      withdrawn: [1],
-      exhausted: [],
-    })
-  })
-
-  test('is refused over a range that is none or too long', async () => {
-    for (const [from, to] of [
-      [0, 5],
-      [5, 4],
-      [1, MOST_ACCOUNTED + 1],
-      [1.5, 2],
-    ] as const) {
-      await expect(accountFor(redis, 'acme', from, to)).rejects.toThrow('expected numbers from 1 on')
-    }
-  })
+test('an account is refused over a range that is empty or too long', async () => {
+  for (const [from, to] of [
+    [0, 5],
+    [5, 4],
+    [1, MOST_ACCOUNTED + 1],
+    [1.5, 2],
+  ] as const) {
+    await expect(accountFor(redis, 'acme', from, to)).rejects.toThrow('expected numbers from 1 on')
+  }
 })

@@ -80,7 +80,7 @@ test('a host is found with all of its addresses, IPv4 before IPv6', async () => 
   expect(asked.toSorted()).toEqual(['A hooks.example.org', 'AAAA hooks.example.org'])
 })
 
-test('a host with addresses of one family is found, whatever is said of the other', async () => {
+test('a host with addresses of one family is found, whatever the answer for the other', async () => {
   for (const other of [NOTHING, { rcode: SERVFAIL }, { rcode: NXDOMAIN }]) {
     const { address } = await startNameServer(({ type }) => (type === 'AAAA' ? { records: [V6] } : other))
     expect(await createHostResolver([address])('v6.example.org')).toEqual({
@@ -95,12 +95,12 @@ test.each([
   ['without an address', NOTHING],
   ['whose zone is broken', { rcode: SERVFAIL }],
   ['that a server refuses to resolve', { rcode: REFUSED }],
-])('a host %s is unknown, which is the matter of its owner', async (_, reply) => {
+])('a host %s is unknown, which is a fault of its owner', async (_, reply) => {
   const { address } = await startNameServer(() => reply)
   expect(await createHostResolver([address])('gone.example.org')).toEqual({ kind: 'unknown' })
 })
 
-test('a name server that is not there is our own matter, and so it stays', async () => {
+test('a name server that does not exist is a fault of ours, and stays one', async () => {
   const { address } = await startNameServer(() => NOTHING)
   ending.pop()?.() // the port is closed: the machine says so at once
   const resolveHost = createHostResolver([address])
@@ -108,7 +108,7 @@ test('a name server that is not there is our own matter, and so it stays', async
   expect(await resolveHost('hooks.example.org')).toEqual({ kind: 'unanswered' })
 })
 
-test('names of the machine itself are asked like all others: its list of hosts has no say', async () => {
+test('a name of the machine itself is resolved like all others: its list of hosts is not used', async () => {
   const { address, asked } = await startNameServer(() => ({ rcode: NXDOMAIN }))
   expect(await createHostResolver([address])('localhost')).toEqual({ kind: 'unknown' })
   expect(asked).toContain('A localhost')

@@ -23,7 +23,7 @@ describe('the command for a client', () => {
   })
   afterAll(() => server.stop())
 
-  test('sends to its webhook what its secrets in force have signed', async () => {
+  test('ops self-test sends to the webhook of a client what its valid secrets have signed', async () => {
     const url = await startFlawedReceiver([SECRET, OTHER_SECRET], null)
     const secrets = [
       { text: SECRET, expiresAtMs: null },
@@ -35,7 +35,7 @@ describe('the command for a client', () => {
     expect(out.match(/^passed /gm)).toHaveLength(15)
   })
 
-  test('names the option that its address on this machine needs', async () => {
+  test('ops self-test names the option that a webhook on this machine needs', async () => {
     const url = await startFlawedReceiver([SECRET], null)
     await saveWebhook(
       redis,
@@ -52,7 +52,7 @@ describe('the command for a client', () => {
   test.each([
     [['nobody'], "the client 'nobody' has no webhook"],
     [['acme', '--secret', SECRET], 'the secrets of acme are those of its webhook'],
-  ])('refuses %j', async (args, message) => {
+  ])('ops self-test of a client refuses %j', async (args, message) => {
     expect((await selfTest(args, env())).error).toContain(message)
   })
 })

@@ -1,5 +1,5 @@
 // The self-test of receivers: a sound one passes, every flaw is found and named, and nobody could trade on what is sent.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { signal } from '#core/contract/signal.ts'
 import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
@@ -23,69 +23,70 @@ type Judged = { readonly name: string; readonly verdict: string }
 const named = (findings: readonly Judged[], wanted: string): string[] =>
   findings.filter(({ verdict }) => verdict === wanted).map(({ name }) => name)
 
-test('a sound receiver passes every case', async () => {
+test('a sound receiver passes every case of the self-test', async () => {
   const findings = await findingsOf(await startFlawedReceiver([SECRET, OTHER_SECRET], null))
   expect(isFit(findings)).toBe(true)
   expect(named(findings, 'passed')).toHaveLength(15)
   expect(named(findings, 'noted')).toEqual(['a delivery of ten minutes ago'])
 })
 
-describe('a receiver that', () => {
-  const refused = ['a wrong signature', 'no signature', 'half a signature', 'a body altered after signing']
-  const FOUND: Record<Exclude<Flaw, 'redirects'>, readonly string[]> = {
-    'takes everything': refused,
-    'takes what has no signature': ['no signature'],
-    'compares the beginning only': ['half a signature'],
-    'signs what it has parsed': ['a body altered after signing'],
-    'knows the new secret only': ['signed with the old secret'],
-    'refuses what it has seen': [
-      'the same again',
-      'large headers',
-      'an unknown field',
-      'signed with the old secret',
-      'signed with both secrets',
-    ],
-    'refuses what comes late': ['one that was overtaken'],
-    'refuses unknown fields': ['an unknown field'],
-    'refuses tests that would be entries': ['a test that says long', 'a test that says short'],
-    'takes small headers only': ['large headers'],
-    'breaks instead of refusing': refused,
-  }
+const refused = ['a wrong signature', 'no signature', 'half a signature', 'a body altered after signing']
+const FOUND: Record<Exclude<Flaw, 'redirects'>, readonly string[]> = {
+  'takes everything': refused,
+  'takes what has no signature': ['no signature'],
+  'compares the beginning only': ['half a signature'],
+  'signs what it has parsed': ['a body altered after signing'],
+  'knows the new secret only': ['signed with the old secret'],
+  'refuses what it has seen': [
+    'the same again',
+    'large headers',
+    'an unknown field',
+    'signed with the old secret',
+    'signed with both secrets',
+  ],
+  'refuses what comes late': ['one that was overtaken'],
+  'refuses unknown fields': ['an unknown field'],
+  'refuses tests that would be entries': ['a test that says long', 'a test that says short'],
+  'takes small headers only': ['large headers'],
+  'breaks instead of refusing': refused,
+}
 
-  test.each(Object.entries(FOUND))('%s fails for that, with what to fix', async (flaw, expected) => {
+test.each(Object.entries(FOUND))(
+  'a receiver that %s fails the self-test for that, with what to fix',
+  async (flaw, expected) => {
     const findings = await findingsOf(await startFlawedReceiver([SECRET, OTHER_SECRET], flaw as Flaw)) // a key of the record
     expect(new Set(named(findings, 'failed'))).toEqual(new Set(expected))
     expect(isFit(findings)).toBe(false)
     for (const { verdict, advice } of findings) if (verdict === 'failed') expect(advice).not.toBe('')
-  })
+  },
+)
 
-  test('redirects is followed nowhere, and passes nothing', async () => {
-    const findings = await findingsOf(await startFlawedReceiver([SECRET], 'redirects'))
-    expect(named(findings, 'passed')).toEqual([])
-    expect(findings[0]).toMatchObject({ verdict: 'failed', told: 'answered 302' })
-  })
+test('a receiver that redirects is followed nowhere, and passes no case of the self-test', async () => {
+  const findings = await findingsOf(await startFlawedReceiver([SECRET], 'redirects'))
+  expect(named(findings, 'passed')).toEqual([])
+  expect(findings[0]).toMatchObject({ verdict: 'failed', told: 'answered 302' })
+})
 
-  test('is slow fails for that alone, with how long it may take', async () => {
-    const sender = createTestSender()
-    const findings = await runCases(casesFor('http://127.0.0.1:9/'), {
-      send: async ({ headers, body }) => {
-        const outcome = await findOutcome(headers, body)
-        return { ...outcome, totalMs: 1_001 }
-      },
-    })
-    await sender.close()
-    expect(named(findings, 'failed')).toEqual(['an answer at once'])
-    expect(findings[1]).toMatchObject({ told: 'it took 1001 ms' })
+test('a receiver that is slow fails the self-test for that alone, with how long it may take', async () => {
+  const sender = createTestSender()
+  const findings = await runCases(casesFor('http://127.0.0.1:9/'), {
+    send: async ({ headers, body }) => {
+      const outcome = await findOutcome(headers, body)
+      return { ...outcome, totalMs: 1_001 }
+    },
   })
+  await sender.close()
+  expect(named(findings, 'failed')).toEqual(['an answer at once'])
+  expect(findings[1]).toMatchObject({ told: 'it took 1001 ms' })
+})
 
-  test('is not there is sent nothing more after the first delivery', async () => {
-    const receiver = await startRawReceiver(socket => socket.destroy())
-    const findings = await findingsOf(`${receiver.origin}/`)
-    await receiver.close()
-    expect(receiver.requests).toHaveLength(1)
-    expect(findings[0]).toMatchObject({ verdict: 'failed', told: 'no answer: connection lost' })
-    expect(named(findings, 'skipped')).toHaveLength(findings.length - 1)
-  })
+test('a receiver that does not answer is sent nothing more after the first delivery', async () => {
+  const receiver = await startRawReceiver(socket => socket.destroy())
+  const findings = await findingsOf(`${receiver.origin}/`)
+  await receiver.close()
+  expect(receiver.requests).toHaveLength(1)
+  expect(findings[0]).toMatchObject({ verdict: 'failed', told: 'no answer: connection lost' })
+  expect(named(findings, 'skipped')).toHaveLength(findings.length - 1)
 })
 
 /** What a sound receiver would answer, by the headers that the case was to have. */
@@ -98,7 +99,7 @@ async function findOutcome(headers: Readonly<Record<string, string>>, body: Uint
   return outcome
 }
 
-test('every signal that is sent is a valid one, a test and a dry run, with a number among the first', () => {
+test('every signal of the self-test is a valid one, a test and a dry run, with a number among the first', () => {
   for (const { post } of casesFor('https://hooks.example.org/')) {
     const sent = signal.parse(JSON.parse(new TextDecoder().decode(post.body)))
     expect(sent).toMatchObject({ is_test: true, mode: 'DRY_RUN', alias: 'alder' })
@@ -108,77 +109,75 @@ test('every signal that is sent is a valid one, a test and a dry run, with a num
   }
 })
 
-test('without an old secret no rotation is tested', () => {
+test('the self-test without an old secret tests no rotation', () => {
   const names = casesFor('https://hooks.example.org/', null).map(({ name }) => name)
   expect(names).toHaveLength(13)
   expect(names.join()).not.toContain('old secret')
 })
 
-describe('the command', () => {
-  const report = z.strictObject({
-    receiver: z.string(),
-    fit: z.boolean(),
-    findings: z.array(
-      z.strictObject({ name: z.string(), verdict: z.string(), told: z.string(), advice: z.string() }),
-    ),
-  })
+const report = z.strictObject({
+  receiver: z.string(),
+  fit: z.boolean(),
+  findings: z.array(
+    z.strictObject({ name: z.string(), verdict: z.string(), told: z.string(), advice: z.string() }),
+  ),
+})
 
-  test('prints a line a case for a sound receiver', async () => {
-    const url = await startFlawedReceiver([SECRET, OTHER_SECRET], null)
-    const { out, err, error } = await selfTest([
-      url,
-      '--secret',
-      SECRET,
-      '--old-secret',
-      OTHER_SECRET,
-      '--allow-loopback',
-    ])
-    expect([err, error]).toEqual(['', null])
-    expect(out).toMatch(/^passed {2}a good delivery +answered 204\n/)
-    expect(out.match(/^passed /gm)).toHaveLength(15)
-  })
+test('ops self-test prints a line for each case of a sound receiver', async () => {
+  const url = await startFlawedReceiver([SECRET, OTHER_SECRET], null)
+  const { out, err, error } = await selfTest([
+    url,
+    '--secret',
+    SECRET,
+    '--old-secret',
+    OTHER_SECRET,
+    '--allow-loopback',
+  ])
+  expect([err, error]).toEqual(['', null])
+  expect(out).toMatch(/^passed {2}a good delivery +answered 204\n/)
+  expect(out.match(/^passed /gm)).toHaveLength(15)
+})
 
-  test('fails for a flawed one, says what to fix, and takes secrets from the environment', async () => {
-    const url = await startFlawedReceiver([SECRET], 'takes everything')
-    const { out, err, error } = await selfTest([url, '--allow-loopback'], { WEBHOOK_SECRET: SECRET })
-    expect(out).toMatch(/^FAILED {2}no signature +answered 204\n +anyone who finds the address/m)
-    expect(err).toContain('a rotation was not tested')
-    expect(error).toContain('does not pass yet')
-  })
+test('ops self-test fails for a flawed receiver, prints what to fix, and takes secrets from the environment', async () => {
+  const url = await startFlawedReceiver([SECRET], 'takes everything')
+  const { out, err, error } = await selfTest([url, '--allow-loopback'], { WEBHOOK_SECRET: SECRET })
+  expect(out).toMatch(/^FAILED {2}no signature +answered 204\n +anyone who finds the address/m)
+  expect(err).toContain('a rotation was not tested')
+  expect(error).toContain('does not pass yet')
+})
 
-  test('prints one document with --json', async () => {
-    const url = await startFlawedReceiver([SECRET], 'compares the beginning only')
-    const { out, error } = await selfTest([url, '--secret', SECRET, '--allow-loopback', '--json'])
-    const { fit, findings } = report.parse(JSON.parse(out))
-    expect([fit, named(findings, 'failed')]).toEqual([false, ['half a signature']])
-    expect(error).not.toBeNull()
-  })
+test('ops self-test --json prints one document', async () => {
+  const url = await startFlawedReceiver([SECRET], 'compares the beginning only')
+  const { out, error } = await selfTest([url, '--secret', SECRET, '--allow-loopback', '--json'])
+  const { fit, findings } = report.parse(JSON.parse(out))
+  expect([fit, named(findings, 'failed')]).toEqual([false, ['half a signature']])
+  expect(error).not.toBeNull()
+})
 
-  test.each([
-    [['http://127.0.0.1:8090/', '--secret', SECRET], '--allow-loopback lets it be of this machine'],
-    [['hooks.example.org', '--secret', SECRET], 'expected a URL such as'],
-    [['https://10.0.0.1/', '--secret', SECRET], 'the webhook is refused'],
-    [['https://hooks.example.org/'], 'give the secret of the receiver'],
-    [['https://hooks.example.org/', '--secret', 'whsec_short'], '--secret: expected a secret such as'],
-    [['https://hooks.example.org/', '--secret', SECRET, '--old-secret', 'x'], '--old-secret: expected'],
-  ])('refuses %j', async (args, message) => {
-    const { out, error } = await selfTest(args)
-    expect(out).toBe('')
-    expect(error).toMatch(/^UsageError: /)
-    expect(error).toContain(message)
-    expect(error).not.toContain('whsec_short')
-  })
+test.each([
+  [['http://127.0.0.1:8090/', '--secret', SECRET], '--allow-loopback lets it be of this machine'],
+  [['hooks.example.org', '--secret', SECRET], 'expected a URL such as'],
+  [['https://10.0.0.1/', '--secret', SECRET], 'the webhook is refused'],
+  [['https://hooks.example.org/'], 'give the secret of the receiver'],
+  [['https://hooks.example.org/', '--secret', 'whsec_short'], '--secret: expected a secret such as'],
+  [['https://hooks.example.org/', '--secret', SECRET, '--old-secret', 'x'], '--old-secret: expected'],
+])('ops self-test refuses the arguments %j', async (args, message) => {
+  const { out, error } = await selfTest(args)
+  expect(out).toBe('')
+  expect(error).toMatch(/^UsageError: /)
+  expect(error).toContain(message)
+  expect(error).not.toContain('whsec_short')
+})
 
-  test('quotes no secret, whatever a receiver says', async () => {
-    const receiver = await startRawReceiver((socket, { head }) => socket.end(rawAnswer(200, head + SECRET)))
-    const { out, err } = await selfTest([
-      `${receiver.origin}/`,
-      '--secret',
-      SECRET,
-      '--allow-loopback',
-      '--json',
-    ])
-    await receiver.close()
-    expect(out + err).not.toContain(SECRET)
-  })
+test('ops self-test quotes no secret, whatever a receiver answers', async () => {
+  const receiver = await startRawReceiver((socket, { head }) => socket.end(rawAnswer(200, head + SECRET)))
+  const { out, err } = await selfTest([
+    `${receiver.origin}/`,
+    '--secret',
+    SECRET,
+    '--allow-loopback',
+    '--json',
+  ])
+  await receiver.close()
+  expect(out + err).not.toContain(SECRET)
 })

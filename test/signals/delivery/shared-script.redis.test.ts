@@ -23,7 +23,7 @@ const count = createSharedScript(
   2,
 )
 
-test('a call that fails, whether in Redis or by itself, ends no other one', async () => {
+test('a call of a shared script that fails, whether in Redis or by itself, ends no other one', async () => {
   const asked = ['', 'redis', 'lua', ''].map(failure => count(redis, 'a', failure))
   expect(await Promise.allSettled(asked)).toMatchObject([
     { status: 'fulfilled', value: [1] },
@@ -33,7 +33,7 @@ test('a call that fails, whether in Redis or by itself, ends no other one', asyn
   ])
 })
 
-test('each of many calls gets its own reply, and they take few commands', async () => {
+test('each of many calls of a shared script gets its own reply, and they take few commands', async () => {
   await count(redis, 'warm', '')
   await redis.config('RESETSTAT')
   const replies = await Promise.all(
@@ -43,7 +43,7 @@ test('each of many calls gets its own reply, and they take few commands', async 
   expect(await redis.info('commandstats')).toContain('cmdstat_evalsha:calls=2,')
 })
 
-test('calls fail with their connection, and those of the next turn are sent again', async () => {
+test('calls of a shared script fail with their connection, and those of the next turn are sent again', async () => {
   redis.disconnect()
   await once(redis, 'end')
   await expect(count(redis, 'a', '')).rejects.toThrow('Redis does not answer')

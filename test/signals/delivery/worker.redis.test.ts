@@ -1,6 +1,6 @@
 // What a worker does for one client, on a real ledger: order, retries, the breaker, and a last look before each sending.
 import type { Redis } from 'ioredis'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { dueCounts, owedCount, readAttempts, readDelivery, readSchedule } from '#signals/delivery/outbox.ts'
@@ -50,213 +50,206 @@ async function owed(
 
 const statusOf = async (seq: number) => (await readDelivery(redis, seq, 'acme'))?.status
 
-describe('a client that is looked after', () => {
-  test('gets everything that is due, lowest number first, each with the number before it', async () => {
-    const { drain, sent, seqs } = await owed(4)
-    expect(await drain('fast')).toEqual({ kind: 'done' })
-    expect(seqs()).toEqual([1, 2, 3, 4])
-    expect(sent.map(({ prevSeq }) => prevSeq)).toEqual([0, 1, 2, 3])
-    expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
-    expect(await statusOf(4)).toBe('delivered')
-    expect(await redis.exists(flightKey('acme'))).toBe(0)
-  })
+test('a client gets everything that is due, lowest number first, each with the number before it', async () => {
+  const { drain, sent, seqs } = await owed(4)
+  expect(await drain('fast')).toEqual({ kind: 'done' })
+  expect(seqs()).toEqual([1, 2, 3, 4])
+  expect(sent.map(({ prevSeq }) => prevSeq)).toEqual([0, 1, 2, 3])
+  expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
+  expect(await statusOf(4)).toBe('delivered')
+  expect(await redis.exists(flightKey('acme'))).toBe(0)
+})
 
-  test('can see what it missed while it had no webhook, by the number before the next signal', async () => {
-    const { drain, more, sent, clock } = await owed(1)
+test('a client can see what it missed while it had no webhook, by the number before the next signal', async () => {
+  const { drain, more, sent, clock } = await owed(1)
+  await drain()
+  await disableWebhook(redis, 'acme', 'a test')
+  clock.ms += 1
+  await more(2)
+  await enableWebhook(redis, 'acme')
+  clock.ms += 1
+  await more(1)
+  await drain()
+  expect(sent.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
+    [1, 0],
+    [4, 3],
+  ])
+})
+
+test('a client is left to the worker that has it, which finds what came meanwhile', async () => {
+  const world = await owed(1, async ({ signal }) => {
+    if (signal.seq === 1) {
+      world.clock.ms += 1
+      await world.more(1)
+      expect(await world.drain()).toEqual({ kind: 'busy' })
+    }
+    return delivered()
+  })
+  await world.drain('fast')
+  expect(world.seqs()).toEqual([1, 2])
+})
+
+test('a client is begun with once, however many signals are relayed together', async () => {
+  await fire(redis, 'a', 'alder')
+  await fire(redis, 'b', 'alder')
+  expect(await relayAll(redis, () => NOW_MS)).toEqual(['acme'])
+})
+
+test('a client has its turn, and then the others have theirs', async () => {
+  const { drain, clock, seqs } = await owed(3, () => {
+    clock.ms += 3_000
+    return delivered(3_000)
+  })
+  expect(await drain()).toEqual({ kind: 'later', atMs: clock.ms, lane: 'slow' })
+  expect(seqs()).toEqual([1, 2])
+  await drain()
+  expect(seqs()).toEqual([1, 2, 3])
+})
+
+test('a client that is slow or fails is in the slow lane from then on, and back in the fast one when it is well', async () => {
+  const answers = [delivered(1_500), delivered(), delivered()]
+  const { drain, seqs } = await owed(3, () => answers.shift()!)
+  expect(await drain('fast')).toMatchObject({ kind: 'later', lane: 'slow' })
+  expect(seqs()).toEqual([1])
+  expect((await readWebhook(redis, BOX, 'acme'))?.lane).toBe('slow')
+  await drain('slow')
+  expect(seqs()).toEqual([1, 2, 3])
+  expect((await readWebhook(redis, BOX, 'acme'))?.lane).toBe('fast')
+})
+
+test('a signal is read from the log once for all clients', async () => {
+  for (const client of ['birch', 'cedar']) await addSubscriber(redis, client, URL_OF_ACME)
+  const { parts, sent } = await owed(2)
+  await redis.config('RESETSTAT')
+  for (const client of ['acme', 'birch', 'cedar']) await drainClient(parts, client, 'fast')
+  expect(sent).toHaveLength(6)
+  expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=2,')
+})
+
+test('a signal is read from the log once by workers that need it at the same moment, and again after a failure', async () => {
+  await fire(redis, 'one', 'alder')
+  const { readSignal: read } = createLogReader(redis)
+  await redis.config('RESETSTAT')
+  const found = await Promise.all(Array.from({ length: 50 }, () => read(1)))
+  expect(new Set(found.map(signal => signal?.seq))).toEqual(new Set([1]))
+  expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=1,')
+
+  const [away, later] = [createLogReader(redis).readSignal, found[0]]
+  await redis.rename(LOG, 'set-aside')
+  await redis.set(LOG, 'not a stream')
+  await expect(Promise.resolve(away(1))).rejects.toThrow()
+  await redis.rename('set-aside', LOG)
+  expect(await away(1)).toEqual(later)
+})
+
+test('a signal is not read again by workers of the process that relayed it', async () => {
+  await fire(redis, 'one', 'alder')
+  const log = createLogReader(redis)
+  const relayed = await log.readAfter(0, 10)
+  await redis.config('RESETSTAT')
+  expect(log.readSignal(1)).toBe(relayed[0])
+  expect(await redis.info('commandstats')).not.toContain('cmdstat_xrange')
+})
+
+test('a signal that cannot be read because Redis is away stays owed, and no attempt is counted', async () => {
+  const { parts, sent, events, errors, clock } = await owed(1)
+  const readSignal = () => Promise.reject(new RedisDownError('away'))
+  const result = await drainClient({ ...parts, readSignal }, 'acme', 'fast')
+  expect(result).toMatchObject({ kind: 'later', lane: 'fast' })
+  expect([sent, events, errors]).toEqual([[], [], []])
+  clock.ms += 60_000
+  await drainClient(parts, 'acme', 'fast')
+  expect(await statusOf(1)).toBe('delivered')
+})
+
+test('a delivery that fails is tried again at its time, and delays no other', async () => {
+  const { drain, clock, seqs } = await owed(2, ({ signal, attempt }) =>
+    signal.seq === 1 && attempt === 1 ? failed() : delivered(),
+  )
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 1_000, lane: 'fast' })
+  expect(seqs()).toEqual([1, 2])
+  clock.ms += 999
+  await drain()
+  expect(seqs()).toEqual([1, 2])
+  clock.ms += 1
+  expect(await drain()).toEqual({ kind: 'done' })
+  expect(seqs()).toEqual([1, 2, 1])
+  expect(await readAttempts(redis, 1, 'acme')).toMatchObject([
+    { n: 1, ok: false, status: 500 },
+    { n: 2, ok: true },
+  ])
+})
+
+test('a delivery that fails sixteen times is exhausted, and reported to the operator once', async () => {
+  // Every other signal arrives, so that the breaker stays closed.
+  const { drain, more, clock, events, sent } = await owed(1, ({ signal }) =>
+    signal.seq === 1 ? failed() : delivered(),
+  )
+  for (const waitMs of [...RETRY_WAITS_MS, 0]) {
     await drain()
-    await disableWebhook(redis, 'acme', 'a test')
-    clock.ms += 1
-    await more(2)
-    await enableWebhook(redis, 'acme')
-    clock.ms += 1
+    clock.ms += waitMs
     await more(1)
-    await drain()
-    expect(sent.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
-      [1, 0],
-      [4, 3],
-    ])
-  })
-
-  test('is left to the worker that has it, which finds what came meanwhile', async () => {
-    const world = await owed(1, async ({ signal }) => {
-      if (signal.seq === 1) {
-        world.clock.ms += 1
-        await world.more(1)
-        expect(await world.drain()).toEqual({ kind: 'busy' })
-      }
-      return delivered()
-    })
-    await world.drain('fast')
-    expect(world.seqs()).toEqual([1, 2])
-  })
-
-  test('is begun with once, however many signals are relayed together', async () => {
-    await fire(redis, 'a', 'alder')
-    await fire(redis, 'b', 'alder')
-    expect(await relayAll(redis, () => NOW_MS)).toEqual(['acme'])
-  })
-
-  test('has its turn, and then the others have theirs', async () => {
-    const { drain, clock, seqs } = await owed(3, () => {
-      clock.ms += 3_000
-      return delivered(3_000)
-    })
-    expect(await drain()).toEqual({ kind: 'later', atMs: clock.ms, lane: 'slow' })
-    expect(seqs()).toEqual([1, 2])
-    await drain()
-    expect(seqs()).toEqual([1, 2, 3])
-  })
-
-  test('that is slow or fails is in the slow lane from then on, and back in the fast one when it is well', async () => {
-    const answers = [delivered(1_500), delivered(), delivered()]
-    const { drain, seqs } = await owed(3, () => answers.shift()!)
-    expect(await drain('fast')).toMatchObject({ kind: 'later', lane: 'slow' })
-    expect(seqs()).toEqual([1])
-    expect((await readWebhook(redis, BOX, 'acme'))?.lane).toBe('slow')
-    await drain('slow')
-    expect(seqs()).toEqual([1, 2, 3])
-    expect((await readWebhook(redis, BOX, 'acme'))?.lane).toBe('fast')
-  })
+  }
+  expect(sent.filter(({ signal }) => signal.seq === 1).map(({ attempt }) => attempt)).toEqual(
+    Array.from({ length: 16 }, (_, i) => i + 1),
+  )
+  expect(await statusOf(1)).toBe('exhausted')
+  expect(events.filter(({ kind }) => kind === 'exhausted')).toEqual([
+    { kind: 'exhausted', client: 'acme', seq: 1 },
+  ])
 })
 
-describe('a signal', () => {
-  test('is read from the log once for all clients', async () => {
-    for (const client of ['birch', 'cedar']) await addSubscriber(redis, client, URL_OF_ACME)
-    const { parts, sent } = await owed(2)
-    await redis.config('RESETSTAT')
-    for (const client of ['acme', 'birch', 'cedar']) await drainClient(parts, client, 'fast')
-    expect(sent).toHaveLength(6)
-    expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=2,')
-  })
-
-  test('is read from the log once by workers that need it at the same moment, and again after a failure', async () => {
-    await fire(redis, 'one', 'alder')
-    const { readSignal: read } = createLogReader(redis)
-    await redis.config('RESETSTAT')
-    const found = await Promise.all(Array.from({ length: 50 }, () => read(1)))
-    expect(new Set(found.map(signal => signal?.seq))).toEqual(new Set([1]))
-    expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=1,')
-
-    const [away, later] = [createLogReader(redis).readSignal, found[0]]
-    await redis.rename(LOG, 'set-aside')
-    await redis.set(LOG, 'not a stream')
-    await expect(Promise.resolve(away(1))).rejects.toThrow()
-    await redis.rename('set-aside', LOG)
-    expect(await away(1)).toEqual(later)
-  })
-
-  test('is not read again by workers of the process that relayed it', async () => {
-    await fire(redis, 'one', 'alder')
-    const log = createLogReader(redis)
-    const relayed = await log.readAfter(0, 10)
-    await redis.config('RESETSTAT')
-    expect(log.readSignal(1)).toBe(relayed[0])
-    expect(await redis.info('commandstats')).not.toContain('cmdstat_xrange')
-  })
-
-  test('that cannot be read because Redis is away stays owed, and nobody is charged', async () => {
-    const { parts, sent, events, errors, clock } = await owed(1)
-    const readSignal = () => Promise.reject(new RedisDownError('away'))
-    const result = await drainClient({ ...parts, readSignal }, 'acme', 'fast')
-    expect(result).toMatchObject({ kind: 'later', lane: 'fast' })
-    expect([sent, events, errors]).toEqual([[], [], []])
-    clock.ms += 60_000
-    await drainClient(parts, 'acme', 'fast')
-    expect(await statusOf(1)).toBe('delivered')
-  })
+test('a delivery that fails by a fault of ours counts as no attempt, and its client is due again', async () => {
+  const answers: Outcome[] = [{ kind: 'ourFault', reason: 'resolver_down' }, delivered()]
+  const { drain, sent } = await owed(1, () => answers.shift()!)
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 2_000, lane: 'slow' })
+  expect(await readAttempts(redis, 1, 'acme')).toEqual([])
+  await drain()
+  expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1])
 })
 
-describe('a delivery that fails', () => {
-  test('is tried again at its time, and holds up no other', async () => {
-    const { drain, clock, seqs } = await owed(2, ({ signal, attempt }) =>
-      signal.seq === 1 && attempt === 1 ? failed() : delivered(),
-    )
-    expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 1_000, lane: 'fast' })
-    expect(seqs()).toEqual([1, 2])
-    clock.ms += 999
-    await drain()
-    expect(seqs()).toEqual([1, 2])
-    clock.ms += 1
-    expect(await drain()).toEqual({ kind: 'done' })
-    expect(seqs()).toEqual([1, 2, 1])
-    expect(await readAttempts(redis, 1, 'acme')).toMatchObject([
-      { n: 1, ok: false, status: 500 },
-      { n: 2, ok: true },
-    ])
+test('an error of the program at one signal makes it wait longer each time, delays no other, and is reported with the number in a row', async () => {
+  let isMended = false
+  const { drain, clock, events, errors, seqs } = await owed(2, ({ signal }) => {
+    if (signal.seq === 1 && !isMended) throw new Error('a bug')
+    return delivered()
   })
-
-  test('sixteen times is exhausted, and reported to the operator once', async () => {
-    // Every other signal arrives, so that the breaker stays closed.
-    const { drain, more, clock, events, sent } = await owed(1, ({ signal }) =>
-      signal.seq === 1 ? failed() : delivered(),
-    )
-    for (const waitMs of [...RETRY_WAITS_MS, 0]) {
-      await drain()
-      clock.ms += waitMs
-      await more(1)
-    }
-    expect(sent.filter(({ signal }) => signal.seq === 1).map(({ attempt }) => attempt)).toEqual(
-      Array.from({ length: 16 }, (_, i) => i + 1),
-    )
-    expect(await statusOf(1)).toBe('exhausted')
-    expect(events.filter(({ kind }) => kind === 'exhausted')).toEqual([
-      { kind: 'exhausted', client: 'acme', seq: 1 },
-    ])
-  })
-
-  test('by a fault of ours counts as none, and the client is looked at again', async () => {
-    const answers: Outcome[] = [{ kind: 'ourFault', reason: 'resolver_down' }, delivered()]
-    const { drain, sent } = await owed(1, () => answers.shift()!)
-    expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 2_000, lane: 'slow' })
-    expect(await readAttempts(redis, 1, 'acme')).toEqual([])
-    await drain()
-    expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1])
-  })
+  for (const waitMs of [2_000, 4_000, 8_000]) {
+    expect(await drain()).toMatchObject({ kind: 'later', atMs: clock.ms + waitMs })
+    clock.ms += waitMs
+  }
+  expect(seqs()).toEqual([1, 2, 1, 1])
+  expect(await readAttempts(redis, 1, 'acme')).toEqual([])
+  expect(errors).toHaveLength(3)
+  const fault = { kind: 'our fault', client: 'acme', seq: 1, reason: 'program_error' }
+  expect(events.filter(({ kind }) => kind === 'our fault')).toEqual(
+    [1, 2, 3].map(inARow => ({ ...fault, inARow })),
+  )
+  isMended = true
+  expect(await drain()).toEqual({ kind: 'done' })
+  expect([await statusOf(1), await statusOf(2)]).toEqual(['delivered', 'delivered'])
 })
 
-describe('an error of the program', () => {
-  test('at one signal makes it wait longer each time, delays no other, and is reported with the number in a row', async () => {
-    let isMended = false
-    const { drain, clock, events, errors, seqs } = await owed(2, ({ signal }) => {
-      if (signal.seq === 1 && !isMended) throw new Error('a bug')
-      return delivered()
-    })
-    for (const waitMs of [2_000, 4_000, 8_000]) {
-      expect(await drain()).toMatchObject({ kind: 'later', atMs: clock.ms + waitMs })
-      clock.ms += waitMs
-    }
-    expect(seqs()).toEqual([1, 2, 1, 1])
-    expect(await readAttempts(redis, 1, 'acme')).toEqual([])
-    expect(errors).toHaveLength(3)
-    const fault = { kind: 'our fault', client: 'acme', seq: 1, reason: 'program_error' }
-    expect(events.filter(({ kind }) => kind === 'our fault')).toEqual(
-      [1, 2, 3].map(inARow => ({ ...fault, inARow })),
-    )
-    isMended = true
-    expect(await drain()).toEqual({ kind: 'done' })
-    expect([await statusOf(1), await statusOf(2)]).toEqual(['delivered', 'delivered'])
-  })
-
-  test('at the client itself is reported too, in a row even if calls found it busy in between', async () => {
-    const { drain, events } = await owed(1)
-    await redis.hset('{hw}:ledger:1', 'acme', 'no state')
-    for (let i = 0; i < 3; i++) {
-      await expect(drain()).rejects.toThrow()
-      expect(await drain()).toEqual({ kind: 'busy' })
-      await redis.del(flightKey('acme')) // as its expiry does
-    }
-    expect(events).toMatchObject([1, 2, 3].map(inARow => ({ kind: 'our fault', seq: null, inARow })))
-  })
+test('an error of the program at the client itself is reported, in a row even if calls found it busy in between', async () => {
+  const { drain, events } = await owed(1)
+  await redis.hset('{hw}:ledger:1', 'acme', 'no state')
+  for (let i = 0; i < 3; i++) {
+    await expect(drain()).rejects.toThrow()
+    expect(await drain()).toEqual({ kind: 'busy' })
+    await redis.del(flightKey('acme')) // as its expiry does
+  }
+  expect(events).toMatchObject([1, 2, 3].map(inARow => ({ kind: 'our fault', seq: null, inARow })))
 })
 
-describe('a receiver that is down', () => {
-  test.each([
-    ['enabled', () => enableWebhook(redis, 'acme')],
-    [
-      'registered',
-      () => saveWebhook(redis, BOX, { client: 'acme', url: URL_OF_ACME, secrets: [] }, BY_OPERATOR),
-    ],
-  ])('is attempted at once, and not at its next probe, if it is %s again', async (_, renew) => {
+test.each([
+  ['enabled', () => enableWebhook(redis, 'acme')],
+  [
+    'registered',
+    () => saveWebhook(redis, BOX, { client: 'acme', url: URL_OF_ACME, secrets: [] }, BY_OPERATOR),
+  ],
+])(
+  'a receiver that is down is attempted at once, and not at its next probe, if it is %s again',
+  async (_, renew) => {
     const { drain, seqs } = await owed(5, () => failed(null))
     await drain()
     expect(await readSchedule(redis, 'slow', 10)).toEqual([{ client: 'acme', atMs: NOW_MS + 15_000 }])
@@ -266,112 +259,110 @@ describe('a receiver that is down', () => {
     await drain()
     expect(seqs().length).toBeGreaterThan(4)
     expect(await dueCounts(redis, NOW_MS)).toEqual({ fast: 0, slow: 0 })
+  },
+)
+
+test('a receiver that is down is probed after 15 s with the only signal there is, though that one would wait for longer', async () => {
+  let isUp = false
+  const { drain, clock, seqs } = await owed(1, () => (isUp ? delivered() : failed(null)))
+  for (const waitMs of RETRY_WAITS_MS.slice(0, 4)) {
+    await drain()
+    clock.ms += waitMs
+  }
+  const probeMs = clock.ms + 15_000
+  expect(await drain()).toEqual({ kind: 'later', atMs: probeMs, lane: 'slow' })
+  clock.ms = probeMs
+  expect(await drain()).toEqual({ kind: 'later', atMs: probeMs + 45_000, lane: 'slow' })
+  expect((await readAttempts(redis, 1, 'acme')).map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, null])
+  isUp = true
+  clock.ms = probeMs + 45_000
+  expect(await drain()).toEqual({ kind: 'done' })
+  expect(seqs()).toHaveLength(7)
+})
+
+test('a receiver that is down is probed with the newest signal alone, and gets all in order as soon as it is back', async () => {
+  let isUp = false
+  const { drain, more, clock, sent, seqs } = await owed(5, () => (isUp ? delivered() : failed(null)))
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 15_000, lane: 'slow' })
+  expect(seqs()).toEqual([1, 2, 3, 4, 5])
+  clock.ms += 1
+  await more(1)
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 15_000, lane: 'slow' })
+  clock.ms = NOW_MS + 15_000
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 60_000, lane: 'slow' })
+  expect(seqs().slice(5)).toEqual([6])
+  expect(await readAttempts(redis, 6, 'acme')).toMatchObject([{ n: null, ok: false }])
+  isUp = true
+  clock.ms = NOW_MS + 60_000
+  expect(await drain()).toEqual({ kind: 'done' })
+  expect(seqs().slice(6)).toEqual([6, 1, 2, 3, 4, 5])
+  expect(sent.at(-1)?.attempt).toBe(2)
+  expect((await readWebhook(redis, BOX, 'acme'))?.condition.breaker).toEqual({
+    kind: 'closed',
+    failures: 0,
+  })
+})
+
+test('a receiver that is back gets also what waited for a later retry, in order', async () => {
+  let isUp = false
+  const { drain, clock, seqs } = await owed(12, ({ signal }) =>
+    isUp || signal.seq > 11 ? delivered() : failed(),
+  )
+  await drain() // five fail, the breaker opens
+  isUp = true
+  clock.ms = NOW_MS + 15_000
+  await drain()
+  expect(seqs().slice(5)).toEqual([12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+})
+
+test('a receiver that answers 410 Gone twice in a row is disabled, and what was owed is withdrawn', async () => {
+  const { drain, events, seqs } = await owed(4, () => failed(410))
+  await drain()
+  expect(seqs()).toEqual([1, 2])
+  expect(await readWebhook(redis, BOX, 'acme')).toMatchObject({
+    enabled: false,
+    disabledWhy: 'the receiver answered 410 Gone 2 times in a row',
+  })
+  expect(await Promise.all([1, 2, 3, 4].map(statusOf))).toEqual(Array(4).fill('withdrawn'))
+  expect(events.filter(({ kind }) => kind === 'disabled')).toHaveLength(1)
+  expect(await owedCount(redis, 'acme')).toBe(0)
+})
+
+test('a webhook that was set again during an attempt starts without failures', async () => {
+  const { drain } = await owed(1, async () => {
+    const url = 'http://127.0.0.1:9999/elsewhere'
+    const found = await readWebhook(redis, BOX, 'acme')
+    await saveWebhook(redis, BOX, { client: 'acme', url, secrets: found?.secrets ?? [] }, BY_OPERATOR)
+    return failed(410)
+  })
+  await drain()
+  expect((await readWebhook(redis, BOX, 'acme'))?.condition.health.gone).toBe(0)
+})
+
+const changes = {
+  'was disabled': () => disableWebhook(redis, 'acme', 'a test'),
+  'belongs to a client that was suspended': () => suspendClient(redis, 'acme'),
+  'belongs to a client that lost the alias': () =>
+    entitleClient(redis, 'acme', { aliases: [] }, PROGRAM_ALIAS),
+}
+for (const [name, change] of Object.entries(changes)) {
+  test(`a worker sends nothing to a webhook that ${name} while signals were queued`, async () => {
+    const { drain, sent, events } = await owed(2)
+    await change()
+    expect(await drain()).toEqual({ kind: 'done' })
+    expect(sent).toEqual([])
+    expect(await statusOf(1)).toBe('withdrawn')
+    expect(events.map(({ kind }) => kind)).toEqual(['withdrawn', 'withdrawn'])
   })
 
-  test('is asked after 15 s with the only signal there is, though that one would wait for longer', async () => {
-    let isUp = false
-    const { drain, clock, seqs } = await owed(1, () => (isUp ? delivered() : failed(null)))
-    for (const waitMs of RETRY_WAITS_MS.slice(0, 4)) {
-      await drain()
-      clock.ms += waitMs
+  test(`a worker sends nothing to a webhook that ${name} while the signal was read`, async () => {
+    const { parts, sent } = await owed(1)
+    const readSignal: typeof parts.readSignal = seq => {
+      const reading = parts.readSignal(seq)
+      return reading instanceof Promise ? change().then(() => reading) : reading
     }
-    const probeMs = clock.ms + 15_000
-    expect(await drain()).toEqual({ kind: 'later', atMs: probeMs, lane: 'slow' })
-    clock.ms = probeMs
-    expect(await drain()).toEqual({ kind: 'later', atMs: probeMs + 45_000, lane: 'slow' })
-    expect((await readAttempts(redis, 1, 'acme')).map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, null])
-    isUp = true
-    clock.ms = probeMs + 45_000
-    expect(await drain()).toEqual({ kind: 'done' })
-    expect(seqs()).toHaveLength(7)
+    expect(await drainClient({ ...parts, readSignal }, 'acme', 'fast')).toEqual({ kind: 'done' })
+    expect(sent).toEqual([])
+    expect(await statusOf(1)).toBe('withdrawn')
   })
-
-  test('is asked with the newest signal alone, and gets all in order as soon as it is back', async () => {
-    let isUp = false
-    const { drain, more, clock, sent, seqs } = await owed(5, () => (isUp ? delivered() : failed(null)))
-    expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 15_000, lane: 'slow' })
-    expect(seqs()).toEqual([1, 2, 3, 4, 5])
-    clock.ms += 1
-    await more(1)
-    expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 15_000, lane: 'slow' })
-    clock.ms = NOW_MS + 15_000
-    expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 60_000, lane: 'slow' })
-    expect(seqs().slice(5)).toEqual([6])
-    expect(await readAttempts(redis, 6, 'acme')).toMatchObject([{ n: null, ok: false }])
-    isUp = true
-    clock.ms = NOW_MS + 60_000
-    expect(await drain()).toEqual({ kind: 'done' })
-    expect(seqs().slice(6)).toEqual([6, 1, 2, 3, 4, 5])
-    expect(sent.at(-1)?.attempt).toBe(2)
-    expect((await readWebhook(redis, BOX, 'acme'))?.condition.breaker).toEqual({
-      kind: 'closed',
-      failures: 0,
-    })
-  })
-
-  test('drains in order also what waited for a later try', async () => {
-    let isUp = false
-    const { drain, clock, seqs } = await owed(12, ({ signal }) =>
-      isUp || signal.seq > 11 ? delivered() : failed(),
-    )
-    await drain() // five fail, the breaker opens
-    isUp = true
-    clock.ms = NOW_MS + 15_000
-    await drain()
-    expect(seqs().slice(5)).toEqual([12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
-  })
-
-  test('that says 410 Gone twice in a row is disabled, and what was owed is withdrawn', async () => {
-    const { drain, events, seqs } = await owed(4, () => failed(410))
-    await drain()
-    expect(seqs()).toEqual([1, 2])
-    expect(await readWebhook(redis, BOX, 'acme')).toMatchObject({
-      enabled: false,
-      disabledWhy: 'the receiver answered 410 Gone 2 times in a row',
-    })
-    expect(await Promise.all([1, 2, 3, 4].map(statusOf))).toEqual(Array(4).fill('withdrawn'))
-    expect(events.filter(({ kind }) => kind === 'disabled')).toHaveLength(1)
-    expect(await owedCount(redis, 'acme')).toBe(0)
-  })
-
-  test('whose webhook was set again during an attempt starts without failures', async () => {
-    const { drain } = await owed(1, async () => {
-      const url = 'http://127.0.0.1:9999/elsewhere'
-      const found = await readWebhook(redis, BOX, 'acme')
-      await saveWebhook(redis, BOX, { client: 'acme', url, secrets: found?.secrets ?? [] }, BY_OPERATOR)
-      return failed(410)
-    })
-    await drain()
-    expect((await readWebhook(redis, BOX, 'acme'))?.condition.health.gone).toBe(0)
-  })
-})
-
-describe('a last look before sending', () => {
-  const changes = {
-    'was disabled': () => disableWebhook(redis, 'acme', 'a test'),
-    'belongs to a client that was suspended': () => suspendClient(redis, 'acme'),
-    'belongs to a client that lost the alias': () =>
-      entitleClient(redis, 'acme', { aliases: [] }, PROGRAM_ALIAS),
-  }
-  for (const [name, change] of Object.entries(changes)) {
-    test(`sends nothing to a webhook that ${name} while signals were queued`, async () => {
-      const { drain, sent, events } = await owed(2)
-      await change()
-      expect(await drain()).toEqual({ kind: 'done' })
-      expect(sent).toEqual([])
-      expect(await statusOf(1)).toBe('withdrawn')
-      expect(events.map(({ kind }) => kind)).toEqual(['withdrawn', 'withdrawn'])
-    })
-
-    test(`sends nothing to a webhook that ${name} while the signal was read`, async () => {
-      const { parts, sent } = await owed(1)
-      const readSignal: typeof parts.readSignal = seq => {
-        const reading = parts.readSignal(seq)
-        return reading instanceof Promise ? change().then(() => reading) : reading
-      }
-      expect(await drainClient({ ...parts, readSignal }, 'acme', 'fast')).toEqual({ kind: 'done' })
-      expect(sent).toEqual([])
-      expect(await statusOf(1)).toBe('withdrawn')
-    })
-  }
-})
+}

@@ -56,7 +56,7 @@ test('a client that another worker has is left to it, and is not due until its l
   expect(await dueCounts(redis, clock.ms + 30_000)).toEqual({ fast: 0, slow: 0 })
 })
 
-test('receivers that hang, more of them than there is room for, do not hold up the others', async () => {
+test('receivers that hang, more of them than there is room for, do not delay the others', async () => {
   const clients = Array.from({ length: 320 }, (_, i) => `client-${i}`)
   for (const client of clients) await subscribe(client)
   const isHanging = (url: string): boolean => Number(url.split('-').at(-1)) < 300
@@ -77,7 +77,7 @@ test('receivers that hang, more of them than there is room for, do not hold up t
   expect(errors).toEqual([])
 })
 
-test('so many clients are delivered to at a time, and the others as soon as there is room', async () => {
+test('workers deliver to at most 256 clients at a time, and to the others as soon as there is room', async () => {
   const clients = Array.from({ length: 300 }, (_, i) => `client-${i}`)
   for (const client of clients) await subscribe(client)
   const answers: ((outcome: Outcome) => void)[] = []

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import { readStatus } from '#signals/live/control.ts'
 import { liveKey } from '#signals/redis/keys.ts'
@@ -65,7 +65,7 @@ const runLive = (
     },
   })
 
-test('a strategy that is not in the served dataset runs with consent alone', async () => {
+test('a strategy that is not in the served dataset runs live with consent alone', async () => {
   const { folder } = await aBook()
   const { code, err } = await run(['live', '--book', 'book'], {
     cwd: folder,
@@ -76,116 +76,112 @@ test('a strategy that is not in the served dataset runs with consent alone', asy
   expect(err).toContain('--allow-unpublished')
 })
 
-describe('a book that ran live', () => {
-  test('is not followed on a Redis that ends before what was delivered', async () => {
-    const { folder } = await aBook()
-    const PRIVATE_STORE_URL = `file:${join(folder, 'marked')}`
-    await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
-    const { code, err } = await run(['live', '--allow-unpublished', '--book', 'book'], {
-      cwd: folder,
-      env: { REDIS_URL: server.url, PRIVATE_STORE_URL },
-    })
-    expect([code, err]).toEqual([1, expect.stringContaining('the log is lost')])
+test('a book is not followed live on a Redis that ends before what was delivered', async () => {
+  const { folder } = await aBook()
+  const PRIVATE_STORE_URL = `file:${join(folder, 'marked')}`
+  await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
+  const { code, err } = await run(['live', '--allow-unpublished', '--book', 'book'], {
+    cwd: folder,
+    env: { REDIS_URL: server.url, PRIVATE_STORE_URL },
   })
-
-  test('is built where its replay is what was fired, and refused where a bar was revised since', async () => {
-    const { folder, build, served, alerted } = await aBook()
-    const lived = await runLive(folder)
-    expect(lived).toMatchObject({ code: 0, err: '' })
-    expect(lived.out).toMatch(/signal 1: oak \w+ at /)
-    expect(await logged(redis)).not.toEqual([])
-    expect(await readFile(join(folder, 'live', 'BTCUSDT-PERP/1d.csv'), 'utf8')).toBe(
-      csv('t,o,h,l,c,v', ...dailyBars(CLOSES).split('\n').slice(11, -1)),
-    )
-
-    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES.with(11, 99.5)))
-    const refused = await build(server.url)
-    expect(refused.code).toBe(1)
-    expect(refused.err).toContain('live signals differ from the replay, and nothing was published:')
-    expect(refused.err).toContain('oak, bar that closed at 2024-01-13T00:00:00Z: stored is')
-    expect(await served()).toBeNull()
-    expect((await readStatus(redis, 'oak', 0)).diverges).toContain('bar that closed at 2024-01-13T00:00:00Z')
-    expect(await alerted()).toMatchObject({
-      kind: 'live_mismatch',
-      subject: 'oak',
-      message: expect.stringContaining('nothing was published'),
-    })
-
-    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
-    const built = await build(server.url)
-    expect(built.code).toBe(0)
-    expect(built.err).toContain('oak: its live signals up to 2024-01-15T00:00:00Z equal those of the replay')
-    expect((await readStatus(redis, 'oak', 0)).diverges).toBeNull()
-  })
-
-  test('is built with a warning where Redis cannot be reached, which no live runner accepts', async () => {
-    const { folder, build, served } = await aBook()
-    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
-    const away = 'redis://127.0.0.1:1'
-    const built = await build(away)
-    expect(built.code).toBe(0)
-    expect(built.err).toContain(
-      'warning: live signals were not compared with the replay: Redis does not answer',
-    )
-    expect(await served()).not.toBeNull()
-    const live = await run(['live', '--allow-unpublished', '--book', 'book'], {
-      cwd: folder,
-      env: { REDIS_URL: away },
-    })
-    expect(live.code).toBe(1)
-    expect(live.err).toContain('start it, or name it in REDIS_URL')
-  })
+  expect([code, err]).toEqual([1, expect.stringContaining('the log is lost')])
 })
 
-describe('highwater live', () => {
-  test('follows the own bars of its book where no feed is named', async () => {
-    const { folder } = await aBook()
-    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
-    const { code, out } = await runLive(folder, ['--live-dir', 'live'])
-    expect(code).toBe(0)
-    expect(out).toContain(`oak follow ${join(folder, 'book', BARS)}`)
-    expect(out).not.toContain('tick')
-    expect(await logged(redis)).toEqual([])
+test('a book that ran live is built if its replay is what was fired, and refused if a bar was revised since', async () => {
+  const { folder, build, served, alerted } = await aBook()
+  const lived = await runLive(folder)
+  expect(lived).toMatchObject({ code: 0, err: '' })
+  expect(lived.out).toMatch(/signal 1: oak \w+ at /)
+  expect(await logged(redis)).not.toEqual([])
+  expect(await readFile(join(folder, 'live', 'BTCUSDT-PERP/1d.csv'), 'utf8')).toBe(
+    csv('t,o,h,l,c,v', ...dailyBars(CLOSES).split('\n').slice(11, -1)),
+  )
+
+  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES.with(11, 99.5)))
+  const refused = await build(server.url)
+  expect(refused.code).toBe(1)
+  expect(refused.err).toContain('live signals differ from the replay, and nothing was published:')
+  expect(refused.err).toContain('oak, bar that closed at 2024-01-13T00:00:00Z: stored is')
+  expect(await served()).toBeNull()
+  expect((await readStatus(redis, 'oak', 0)).diverges).toContain('bar that closed at 2024-01-13T00:00:00Z')
+  expect(await alerted()).toMatchObject({
+    kind: 'live_mismatch',
+    subject: 'oak',
+    message: expect.stringContaining('nothing was published'),
   })
 
-  test('says if a strategy has a tick on which the market does not trade', async () => {
-    const { folder } = await aBook()
-    await writeFile(join(folder, 'book/catalogue.yaml'), catalogue([{ ...aModule('oak'), tick_size: 0.3 }]))
-    expect((await runLive(folder)).out).toContain('oak: the last close, 104, is not on the tick of 0.3')
-  })
+  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
+  const built = await build(server.url)
+  expect(built.code).toBe(0)
+  expect(built.err).toContain('oak: its live signals up to 2024-01-15T00:00:00Z equal those of the replay')
+  expect((await readStatus(redis, 'oak', 0)).diverges).toBeNull()
+})
 
-  test('takes a bar of the book for none until it has closed', async () => {
-    const { folder } = await aBook()
-    const forming = '2099-01-01T00:00:00Z,1,1,1,1,1\n'
-    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES.slice(0, 10)) + forming)
-    expect(await runLive(folder)).toMatchObject({ code: 0, err: '' })
-    expect(await logged(redis)).not.toEqual([])
+test('a book that ran live is built with a warning if Redis cannot be reached, which no live runner accepts', async () => {
+  const { folder, build, served } = await aBook()
+  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
+  const away = 'redis://127.0.0.1:1'
+  const built = await build(away)
+  expect(built.code).toBe(0)
+  expect(built.err).toContain(
+    'warning: live signals were not compared with the replay: Redis does not answer',
+  )
+  expect(await served()).not.toBeNull()
+  const live = await run(['live', '--allow-unpublished', '--book', 'book'], {
+    cwd: folder,
+    env: { REDIS_URL: away },
   })
+  expect(live.code).toBe(1)
+  expect(live.err).toContain('start it, or name it in REDIS_URL')
+})
 
-  test.each([
-    [['--strategy', 'elm'], 2, "--strategy: expected a module of the book (oak), got 'elm'"],
-    [['--feed', 'ftp://x'], 2, "--feed: expected file:PATH, - or an http(s) address, got 'ftp://x'"],
-    [['--feed', '-', '--feed', '-'], 2, 'expected one feed of BTCUSDT-PERP/1d'],
-    [['--feed', 'file:nowhere.csv'], 1, 'nowhere.csv: it cannot be read (ENOENT'],
-  ])('refuses %j', async (args, code, sentence) => {
-    const { folder } = await aBook()
-    const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
-    const untilStopped = () => new Promise<void>(() => {})
-    const refused = await run(
-      ['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live', ...args],
-      {
-        ...world,
-        untilStopped,
-      },
-    )
-    expect(refused).toMatchObject({ code, err: expect.stringContaining(sentence) })
-  })
+test('highwater live follows the own bars of its book if no feed is named', async () => {
+  const { folder } = await aBook()
+  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
+  const { code, out } = await runLive(folder, ['--live-dir', 'live'])
+  expect(code).toBe(0)
+  expect(out).toContain(`oak follow ${join(folder, 'book', BARS)}`)
+  expect(out).not.toContain('tick')
+  expect(await logged(redis)).toEqual([])
+})
 
-  test('refuses a module that is not what its catalogue says', async () => {
-    const { folder } = await aBook()
-    await writeFile(join(folder, 'book/strategies/oak.ts'), moduleText('ash'))
-    const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
-    const refused = await run(['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live'], world)
-    expect(refused.err).toContain('strategies/oak.ts: id: oak in the catalogue, ash in the module')
-  })
+test('highwater live prints that a strategy has a tick on which the market does not trade', async () => {
+  const { folder } = await aBook()
+  await writeFile(join(folder, 'book/catalogue.yaml'), catalogue([{ ...aModule('oak'), tick_size: 0.3 }]))
+  expect((await runLive(folder)).out).toContain('oak: the last close, 104, is not on the tick of 0.3')
+})
+
+test('highwater live ignores a bar of the book until it has closed', async () => {
+  const { folder } = await aBook()
+  const forming = '2099-01-01T00:00:00Z,1,1,1,1,1\n'
+  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES.slice(0, 10)) + forming)
+  expect(await runLive(folder)).toMatchObject({ code: 0, err: '' })
+  expect(await logged(redis)).not.toEqual([])
+})
+
+test.each([
+  [['--strategy', 'elm'], 2, "--strategy: expected a module of the book (oak), got 'elm'"],
+  [['--feed', 'ftp://x'], 2, "--feed: expected file:PATH, - or an http(s) address, got 'ftp://x'"],
+  [['--feed', '-', '--feed', '-'], 2, 'expected one feed of BTCUSDT-PERP/1d'],
+  [['--feed', 'file:nowhere.csv'], 1, 'nowhere.csv: it cannot be read (ENOENT'],
+])('highwater live refuses the arguments %j', async (args, code, sentence) => {
+  const { folder } = await aBook()
+  const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
+  const untilStopped = () => new Promise<void>(() => {})
+  const refused = await run(
+    ['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live', ...args],
+    {
+      ...world,
+      untilStopped,
+    },
+  )
+  expect(refused).toMatchObject({ code, err: expect.stringContaining(sentence) })
+})
+
+test('highwater live refuses a module that differs from its catalogue', async () => {
+  const { folder } = await aBook()
+  await writeFile(join(folder, 'book/strategies/oak.ts'), moduleText('ash'))
+  const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
+  const refused = await run(['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live'], world)
+  expect(refused.err).toContain('strategies/oak.ts: id: oak in the catalogue, ash in the module')
 })

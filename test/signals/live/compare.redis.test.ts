@@ -1,6 +1,6 @@
 // Live against replay: silent where they agree, and a sentence for everything that does not.
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { type Bars, barAt, endOfBars } from '#core/replay/bars.ts'
@@ -73,75 +73,71 @@ async function live({ delays = false, tickSize = FREE.tick_size } = {}): Promise
   }
 }
 
-describe('live and replay', () => {
-  test('agree after any halt and any delay, whichever of them has more bars', async () => {
-    await live({ delays: true })
-    const modes = (await logged(redis)).map(({ mode }) => mode)
-    expect(new Set(modes).size).toBe(2)
-    expect(await compare()).toEqual([])
-    expect(await compare(firstBars(BARS, 800))).toEqual([])
-  })
+test('live and replay agree after any halt and any delay, whichever of them has more bars', async () => {
+  await live({ delays: true })
+  const modes = (await logged(redis)).map(({ mode }) => mode)
+  expect(new Set(modes).size).toBe(2)
+  expect(await compare()).toEqual([])
+  expect(await compare(firstBars(BARS, 800))).toEqual([])
+})
 
-  test('agree whatever an operator fired by hand, and whatever was fired as a test', async () => {
-    await live()
-    const [one] = await logged(redis)
-    const { seq, schema_version, ...content } = one!
-    const byHand: SignalContent = { ...content, signal_id: 'by-hand' }
-    await commit(redis, [{ content: byHand, onlyFor: null }], 1)
-    await commit(redis, [{ content: { ...byHand, signal_id: 't', is_test: true }, onlyFor: 'acme' }], 1)
-    expect(await compare()).toEqual([])
-  })
+test('live and replay agree whatever an operator fired by hand, and whatever was fired as a test', async () => {
+  await live()
+  const [one] = await logged(redis)
+  const { seq, schema_version, ...content } = one!
+  const byHand: SignalContent = { ...content, signal_id: 'by-hand' }
+  await commit(redis, [{ content: byHand, onlyFor: null }], 1)
+  await commit(redis, [{ content: { ...byHand, signal_id: 't', is_test: true }, onlyFor: 'acme' }], 1)
+  expect(await compare()).toEqual([])
+})
 
-  test('differ where a bar was revised after it was traded on, and the sentence names it', async () => {
-    await live()
-    const first = (await logged(redis)).find(({ action }) => action !== 'flat')!
-    const i = BARS.t.indexOf(Date.parse(first.timestamp) - BARS.timeframeMs)
-    const c = BARS.c.slice()
-    c[i] = (c[i]! + BARS.l[i]!) / 2
-    const faults = await compare({ ...BARS, c })
-    expect(faults[0]).toContain(
-      `${ALIAS}, bar that closed at ${first.timestamp}: stored is ${first.action} at`,
-    )
-    expect(faults.at(-1)).toContain('stored is the state')
-  })
+test('live and replay differ if a bar was revised after it was traded on, and the sentence names it', async () => {
+  await live()
+  const first = (await logged(redis)).find(({ action }) => action !== 'flat')!
+  const i = BARS.t.indexOf(Date.parse(first.timestamp) - BARS.timeframeMs)
+  const c = BARS.c.slice()
+  c[i] = (c[i]! + BARS.l[i]!) / 2
+  const faults = await compare({ ...BARS, c })
+  expect(faults[0]).toContain(`${ALIAS}, bar that closed at ${first.timestamp}: stored is ${first.action} at`)
+  expect(faults.at(-1)).toContain('stored is the state')
+})
 
-  test('agree on signals of an earlier release, which did not round prices to the tick', async () => {
-    await live({ tickSize: 0 })
-    expect((await logged(redis)).some(({ stop }) => !Number.isInteger(stop))).toBe(true)
-    expect(await compare()).toEqual([])
-  })
+test('live and replay agree on signals of an earlier release, which did not round prices to the tick', async () => {
+  await live({ tickSize: 0 })
+  expect((await logged(redis)).some(({ stop }) => !Number.isInteger(stop))).toBe(true)
+  expect(await compare()).toEqual([])
+})
 
-  test('differ where a signal is stored that no replay gives, and where one is not', async () => {
-    await live()
-    const other = { ...STRATEGY, onBar: () => null }
-    const stored = (await logged(redis)).length
-    const faults = await compare(BARS, other)
-    expect(faults.filter(fault => fault.endsWith('the replay has nothing'))).toHaveLength(stored)
-    const eager = { ...STRATEGY, onBar: STRATEGY.onBar }
-    await redis.hset(liveKey(ALIAS), 'live_from', String(BARS.t[FIRST - 200]!))
-    expect((await compare(BARS, eager)).some(fault => fault.includes('stored is nothing'))).toBe(true)
-  })
+test('live and replay differ if a signal is stored that no replay gives, and if one is not', async () => {
+  await live()
+  const other = { ...STRATEGY, onBar: () => null }
+  const stored = (await logged(redis)).length
+  const faults = await compare(BARS, other)
+  expect(faults.filter(fault => fault.endsWith('the replay has nothing'))).toHaveLength(stored)
+  const eager = { ...STRATEGY, onBar: STRATEGY.onBar }
+  await redis.hset(liveKey(ALIAS), 'live_from', String(BARS.t[FIRST - 200]!))
+  expect((await compare(BARS, eager)).some(fault => fault.includes('stored is nothing'))).toBe(true)
+})
 
-  test('are compared for many strategies by one reading of the log, to each its own signals of its own time', async () => {
-    const closeMs = Date.parse('2026-11-21T00:00:00Z')
-    const past = { version: '1', fromMs: closeMs - 1, cursorMs: closeMs, record: {} }
-    const idOf = (alias: string) => signalId(alias, closeMs, 'long')
-    for (const alias of ['oak', 'elm', 'ash'])
-      await commit(redis, [{ content: signalContent(idOf(alias), { alias }), onlyFor: null }], 1)
-    const readSince = async (elmFromMs: number) => {
-      const pasts = { oak: past, elm: { ...past, fromMs: elmFromMs }, fir: past }
-      const fired = await readFired(redis, new Map(Object.entries(pasts)))
-      return Object.fromEntries([...fired].map(([alias, found]) => [alias, [...found.keys()]]))
-    }
-    await redis.config('RESETSTAT')
-    expect(await readSince(closeMs - 1)).toEqual({ oak: [idOf('oak')], elm: [idOf('elm')], fir: [] })
-    expect(await redis.info('commandstats')).toMatch(/^cmdstat_xrange:calls=1,/m)
-    expect(await readSince(closeMs)).toEqual({ oak: [idOf('oak')], elm: [], fir: [] })
-  })
+test('live and replay of many strategies are compared by one reading of the log, to each its own signals of its own time', async () => {
+  const closeMs = Date.parse('2026-11-21T00:00:00Z')
+  const past = { version: '1', fromMs: closeMs - 1, cursorMs: closeMs, record: {} }
+  const idOf = (alias: string) => signalId(alias, closeMs, 'long')
+  for (const alias of ['oak', 'elm', 'ash'])
+    await commit(redis, [{ content: signalContent(idOf(alias), { alias }), onlyFor: null }], 1)
+  const readSince = async (elmFromMs: number) => {
+    const pasts = { oak: past, elm: { ...past, fromMs: elmFromMs }, fir: past }
+    const fired = await readFired(redis, new Map(Object.entries(pasts)))
+    return Object.fromEntries([...fired].map(([alias, found]) => [alias, [...found.keys()]]))
+  }
+  await redis.config('RESETSTAT')
+  expect(await readSince(closeMs - 1)).toEqual({ oak: [idOf('oak')], elm: [idOf('elm')], fir: [] })
+  expect(await redis.info('commandstats')).toMatch(/^cmdstat_xrange:calls=1,/m)
+  expect(await readSince(closeMs)).toEqual({ oak: [idOf('oak')], elm: [], fir: [] })
+})
 
-  test('are not compared for a strategy that never ran, or not in this version', async () => {
-    expect(await compare()).toEqual(['never ran'])
-    await live()
-    expect(await readLivePast(redis, ALIAS, '2')).toBeNull()
-  })
+test('live and replay are not compared for a strategy that never ran, or not in this version', async () => {
+  expect(await compare()).toEqual(['never ran'])
+  await live()
+  expect(await readLivePast(redis, ALIAS, '2')).toBeNull()
 })

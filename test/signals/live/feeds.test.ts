@@ -3,7 +3,7 @@ import { appendFile, rename, truncate, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
 import type { Feed } from '#signals/live/feeds/feed.ts'
@@ -31,198 +31,188 @@ async function take(feed: Feed, count: number): Promise<number[]> {
   return taken.map(({ t }) => (t - T0) / FOUR_HOURS_MS)
 }
 
-describe('a growing file', () => {
-  /** A file, and a feed of it that does the next thing each time it has read everything. */
-  async function growing(text: string, ...acts: readonly ((path: string) => Promise<void>)[]) {
-    const path = join(await temporaryFolder(), 'bars.csv')
-    await writeFile(path, text)
-    const left = [...acts]
-    const pause = async () => {
-      await left.shift()?.(path)
-    }
-    return { path, feed: fileFeed(path, newReader, pause) }
+/** A file, and a feed of it that does the next thing each time it has read everything. */
+async function growing(text: string, ...acts: readonly ((path: string) => Promise<void>)[]) {
+  const path = join(await temporaryFolder(), 'bars.csv')
+  await writeFile(path, text)
+  const left = [...acts]
+  const pause = async () => {
+    await left.shift()?.(path)
   }
+  return { path, feed: fileFeed(path, newReader, pause) }
+}
 
-  test('gives the bars that are there and those that come; half a line is none', async () => {
-    const { feed } = await growing(
-      HEADER + line(0) + line(1).slice(0, 20),
-      path => appendFile(path, line(1).slice(20, 30)),
-      path => appendFile(path, line(1).slice(30) + line(2)),
-    )
-    expect(await take(feed, 3)).toEqual([0, 1, 2])
-  })
-
-  test.each<[string, (path: string) => Promise<void>, string]>([
-    ['cut', path => truncate(path, 5), 'the file was cut to 5 bytes'],
-    ['removed', path => rename(path, `${path}.old`), 'the file is gone'],
-    [
-      'replaced',
-      async path => {
-        await writeFile(`${path}.new`, HEADER + line(5))
-        await rename(`${path}.new`, path)
-      },
-      'another file was put in its place',
-    ],
-    ['continued with text', path => appendFile(path, 'rubbish\n'), 'line 3: expected 6 fields'],
-    [
-      'continued with an impossible bar',
-      path => appendFile(path, '1577937600000,1,1,2,1,1\n'),
-      'line 3: h: expected a high',
-    ],
-    [
-      'continued with seconds',
-      path => appendFile(path, '1577937600,1,1,1,1,1\n'),
-      'looks like epoch seconds',
-    ],
-    [
-      'continued without a line break',
-      path => appendFile(path, '0'.repeat(5_000)),
-      'line 3 has more than 4096 bytes',
-    ],
-  ])('that is %s stops with a sentence that names it', async (_, act, sentence) => {
-    const { path, feed } = await growing(HEADER + line(0), act)
-    const stopped = take(feed, 99)
-    await expect(stopped).rejects.toThrow(sentence)
-    await expect(stopped).rejects.toThrow(`the feed ${path}: `)
-  })
-
-  test('needs the header of a book, and to be there', async () => {
-    const { feed } = await growing('open,high\n')
-    await expect(take(feed, 1)).rejects.toThrow('line 1: expected the columns t,o,h,l,c,v')
-    await expect(
-      take(
-        fileFeed('/nowhere/bars.csv', newReader, async () => {}),
-        1,
-      ),
-    ).rejects.toThrow('the feed /nowhere/bars.csv: it cannot be read (ENOENT')
-  })
+test('a feed of a growing file gives the bars that are there and those that come; half a line is none', async () => {
+  const { feed } = await growing(
+    HEADER + line(0) + line(1).slice(0, 20),
+    path => appendFile(path, line(1).slice(20, 30)),
+    path => appendFile(path, line(1).slice(30) + line(2)),
+  )
+  expect(await take(feed, 3)).toEqual([0, 1, 2])
 })
 
-describe('a pipe', () => {
-  test('gives its bars in whatever pieces they come, and ends with it', async () => {
-    const stream = new PassThrough()
-    const taken = take(streamFeed('standard input', stream, newReader), 99)
-    for (const byte of `${HEADER}${line(0)}${line(1)}`) stream.write(byte)
-    stream.end(line(2).slice(0, -1))
-    expect(await taken).toEqual([0, 1])
-  })
+test.each<[string, (path: string) => Promise<void>, string]>([
+  ['cut', path => truncate(path, 5), 'the file was cut to 5 bytes'],
+  ['removed', path => rename(path, `${path}.old`), 'the file is gone'],
+  [
+    'replaced',
+    async path => {
+      await writeFile(`${path}.new`, HEADER + line(5))
+      await rename(`${path}.new`, path)
+    },
+    'another file was put in its place',
+  ],
+  ['continued with text', path => appendFile(path, 'rubbish\n'), 'line 3: expected 6 fields'],
+  [
+    'continued with an impossible bar',
+    path => appendFile(path, '1577937600000,1,1,2,1,1\n'),
+    'line 3: h: expected a high',
+  ],
+  ['continued with seconds', path => appendFile(path, '1577937600,1,1,1,1,1\n'), 'looks like epoch seconds'],
+  [
+    'continued without a line break',
+    path => appendFile(path, '0'.repeat(5_000)),
+    'line 3 has more than 4096 bytes',
+  ],
+])('a feed of a file that is %s stops with a sentence that names it', async (_, act, sentence) => {
+  const { path, feed } = await growing(HEADER + line(0), act)
+  const stopped = take(feed, 99)
+  await expect(stopped).rejects.toThrow(sentence)
+  await expect(stopped).rejects.toThrow(`the feed ${path}: `)
+})
 
-  test('is left when the runner is asked to stop, be it silent', async () => {
-    const stop = new AbortController()
-    const bars = streamFeed('standard input', new PassThrough(), newReader).bars(stop.signal)
-    const next = bars[Symbol.asyncIterator]().next()
+test('a feed of a file needs the header of a book, and the file to exist', async () => {
+  const { feed } = await growing('open,high\n')
+  await expect(take(feed, 1)).rejects.toThrow('line 1: expected the columns t,o,h,l,c,v')
+  await expect(
+    take(
+      fileFeed('/nowhere/bars.csv', newReader, async () => {}),
+      1,
+    ),
+  ).rejects.toThrow('the feed /nowhere/bars.csv: it cannot be read (ENOENT')
+})
+
+test('a feed of a pipe gives its bars in whatever pieces they come, and ends with it', async () => {
+  const stream = new PassThrough()
+  const taken = take(streamFeed('standard input', stream, newReader), 99)
+  for (const byte of `${HEADER}${line(0)}${line(1)}`) stream.write(byte)
+  stream.end(line(2).slice(0, -1))
+  expect(await taken).toEqual([0, 1])
+})
+
+test('a feed of a silent pipe is left when the runner is asked to stop', async () => {
+  const stop = new AbortController()
+  const bars = streamFeed('standard input', new PassThrough(), newReader).bars(stop.signal)
+  const next = bars[Symbol.asyncIterator]().next()
+  stop.abort()
+  expect(await next).toMatchObject({ done: true })
+})
+
+async function serve(...answers: readonly RequestListener[]): Promise<string> {
+  const left = [...answers]
+  const server = createServer((request, response) => {
+    const answer = left.length > 1 ? left.shift()! : left[0]!
+    answer(request, response)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  atEnd(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  return `http://user:secret@127.0.0.1:${typeof address === 'object' ? address?.port : 0}/bars?token=secret`
+}
+
+const text =
+  (body: string, status = 200): RequestListener =>
+  (_, response) => {
+    response.writeHead(status).end(body)
+  }
+
+const bars = (...numbers: readonly number[]) => text(HEADER + numbers.map(line).join(''))
+
+function poll(url: string, options: { nowMs?: number; last?: number | null; pauses?: number[] } = {}) {
+  const notes: string[] = []
+  const { nowMs = openOf(100), last = null, pauses = [] } = options
+  const world = { nowMs }
+  const feed = pollFeed({
+    url,
+    timeframeMs: FOUR_HOURS_MS,
+    newReader,
+    now: () => world.nowMs,
+    pause: async ms => {
+      pauses.push(ms)
+      world.nowMs += 20_000
+    },
+    note: note => notes.push(note),
+    lastKnown: () => (last === null ? null : openOf(last)),
+  })
+  return { feed, notes }
+}
+
+test('a polled feed gives closed bars in ascending order, from a table, from lists and from objects', async () => {
+  const lists = text(
+    JSON.stringify([
+      [openOf(4), 100, 101, 99, 100, 1],
+      [openOf(3), 100, 101, 99, 100, null],
+    ]),
+  )
+  const objects = text(JSON.stringify([{ t: openOf(5), o: 100, h: 101, l: 99, c: 100, v: 1, n: 7 }]))
+  const { feed } = poll(await serve(bars(0, 1, 2), lists, objects), { nowMs: openOf(6) })
+  expect(await take(feed, 6)).toEqual([0, 1, 2, 3, 4, 5])
+  const forming = poll(await serve(bars(0, 1), bars(2)), { nowMs: openOf(2) - 10_000 })
+  expect(await take(forming.feed, 1)).toEqual([0])
+})
+
+test('a polled feed takes a bar as final a moment after its close, because an exchange may revise it until then', async () => {
+  const revised = text(`${HEADER}${openOf(0)},100,109,99,108,7\n`)
+  const { feed } = poll(await serve(bars(0), revised), { nowMs: openOf(1) + 4_999 })
+  const stop = new AbortController()
+  for await (const bar of feed.bars(stop.signal)) {
+    expect(bar).toMatchObject({ t: openOf(0), c: 108 })
     stop.abort()
-    expect(await next).toMatchObject({ done: true })
-  })
+  }
+  expect(stop.signal.aborted).toBe(true)
+  expect(await take(poll(await serve(bars(0)), { nowMs: openOf(1) + 5_000 }).feed, 1)).toEqual([0])
 })
 
-describe('a poll', () => {
-  async function serve(...answers: readonly RequestListener[]): Promise<string> {
-    const left = [...answers]
-    const server = createServer((request, response) => {
-      const answer = left.length > 1 ? left.shift()! : left[0]!
-      answer(request, response)
-    })
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    atEnd(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const address = server.address()
-    return `http://user:secret@127.0.0.1:${typeof address === 'object' ? address?.port : 0}/bars?token=secret`
-  }
+test('a polled feed retries after every failure, waits longer each time, and logs once, without the secret of its address', async () => {
+  const pauses: number[] = []
+  const url = await serve(
+    text('no', 500),
+    text('<html>maintenance</html>'),
+    text('{"error":"busy"}'),
+    request => void request.destroy(),
+    text('[1,'),
+    bars(0),
+  )
+  const { feed, notes } = poll(url, { pauses })
+  expect(await take(feed, 1)).toEqual([0])
+  expect(pauses.slice(0, 5)).toEqual([1_000, 2_000, 5_000, 10_000, 30_000])
+  expect(notes).toHaveLength(2)
+  expect(notes[0]).toContain('it answered 500; trying again')
+  expect(notes.join()).not.toContain('secret')
+})
 
-  const text =
-    (body: string, status = 200): RequestListener =>
-    (_, response) => {
-      response.writeHead(status).end(body)
-    }
+test('a polled feed stops at a row that is no bar', async () => {
+  const { feed } = poll(await serve(text(`[[${openOf(0)},1,1,2,1,1]]`)))
+  const stopped = take(feed, 1)
+  await expect(stopped).rejects.toThrow('line 2: h: expected a high')
+  await expect(stopped).rejects.not.toThrow('secret')
+  await expect(take(poll(await serve(text('[{"t":"x,y"}]'))).feed, 1)).rejects.toThrow('expected 6 fields')
+})
 
-  const bars = (...numbers: readonly number[]) => text(HEADER + numbers.map(line).join(''))
+test('a polled feed waits for a bar that is missing, and takes it for a gap after a minute', async () => {
+  const soon = openOf(3) + 1_000
+  const filled = poll(await serve(bars(0, 2), bars(0, 1, 2)), { nowMs: soon, last: 0 })
+  expect(await take(filled.feed, 4)).toEqual([0, 0, 1, 2])
+  const empty = poll(await serve(bars(0, 2)), { nowMs: soon, last: 0 })
+  expect(await take(empty.feed, 5)).toEqual([0, 0, 0, 0, 2])
+})
 
-  function poll(url: string, options: { nowMs?: number; last?: number | null; pauses?: number[] } = {}) {
-    const notes: string[] = []
-    const { nowMs = openOf(100), last = null, pauses = [] } = options
-    const world = { nowMs }
-    const feed = pollFeed({
-      url,
-      timeframeMs: FOUR_HOURS_MS,
-      newReader,
-      now: () => world.nowMs,
-      pause: async ms => {
-        pauses.push(ms)
-        world.nowMs += 20_000
-      },
-      note: note => notes.push(note),
-      lastKnown: () => (last === null ? null : openOf(last)),
-    })
-    return { feed, notes }
-  }
-
-  test('gives closed bars in ascending order, from a table, from lists and from objects', async () => {
-    const lists = text(
-      JSON.stringify([
-        [openOf(4), 100, 101, 99, 100, 1],
-        [openOf(3), 100, 101, 99, 100, null],
-      ]),
-    )
-    const objects = text(JSON.stringify([{ t: openOf(5), o: 100, h: 101, l: 99, c: 100, v: 1, n: 7 }]))
-    const { feed } = poll(await serve(bars(0, 1, 2), lists, objects), { nowMs: openOf(6) })
-    expect(await take(feed, 6)).toEqual([0, 1, 2, 3, 4, 5])
-    const forming = poll(await serve(bars(0, 1), bars(2)), { nowMs: openOf(2) - 10_000 })
-    expect(await take(forming.feed, 1)).toEqual([0])
-  })
-
-  test('takes a bar as final a moment after its close, because an exchange may revise it until then', async () => {
-    const revised = text(`${HEADER}${openOf(0)},100,109,99,108,7\n`)
-    const { feed } = poll(await serve(bars(0), revised), { nowMs: openOf(1) + 4_999 })
-    const stop = new AbortController()
-    for await (const bar of feed.bars(stop.signal)) {
-      expect(bar).toMatchObject({ t: openOf(0), c: 108 })
-      stop.abort()
-    }
-    expect(stop.signal.aborted).toBe(true)
-    expect(await take(poll(await serve(bars(0)), { nowMs: openOf(1) + 5_000 }).feed, 1)).toEqual([0])
-  })
-
-  test('retries after every failure, waits longer each time, and logs once, without the secret of its address', async () => {
-    const pauses: number[] = []
-    const url = await serve(
-      text('no', 500),
-      text('<html>maintenance</html>'),
-      text('{"error":"busy"}'),
-      request => void request.destroy(),
-      text('[1,'),
-      bars(0),
-    )
-    const { feed, notes } = poll(url, { pauses })
-    expect(await take(feed, 1)).toEqual([0])
-    expect(pauses.slice(0, 5)).toEqual([1_000, 2_000, 5_000, 10_000, 30_000])
-    expect(notes).toHaveLength(2)
-    expect(notes[0]).toContain('it answered 500; trying again')
-    expect(notes.join()).not.toContain('secret')
-  })
-
-  test('stops at a row that is no bar', async () => {
-    const { feed } = poll(await serve(text(`[[${openOf(0)},1,1,2,1,1]]`)))
-    const stopped = take(feed, 1)
-    await expect(stopped).rejects.toThrow('line 2: h: expected a high')
-    await expect(stopped).rejects.not.toThrow('secret')
-    await expect(take(poll(await serve(text('[{"t":"x,y"}]'))).feed, 1)).rejects.toThrow('expected 6 fields')
-  })
-
-  test('waits for a bar that is missing, and takes it for a gap after a minute', async () => {
-    const soon = openOf(3) + 1_000
-    const filled = poll(await serve(bars(0, 2), bars(0, 1, 2)), { nowMs: soon, last: 0 })
-    expect(await take(filled.feed, 4)).toEqual([0, 0, 1, 2])
-    const empty = poll(await serve(bars(0, 2)), { nowMs: soon, last: 0 })
-    expect(await take(empty.feed, 5)).toEqual([0, 0, 0, 0, 2])
-  })
-
-  test('takes an answer for a table or a list, and says why not', () => {
-    expect(toTable('t,o,h,l,c,v\r\n1')).toEqual({ table: 't,o,h,l,c,v\r\n1' })
-    expect(toTable('[[1,2],"x",null]')).toEqual({ table: 't,o,h,l,c,v\n1,2\nx\n' })
-    expect(toTable('')).toEqual({ why: expect.stringContaining('got another thing') })
-    expect(toTable('{"a":1}')).toEqual({ why: 'expected a JSON list of bars, got another thing' })
-  })
+test('a polled feed reads an answer as a table or a list, and says why not', () => {
+  expect(toTable('t,o,h,l,c,v\r\n1')).toEqual({ table: 't,o,h,l,c,v\r\n1' })
+  expect(toTable('[[1,2],"x",null]')).toEqual({ table: 't,o,h,l,c,v\n1,2\nx\n' })
+  expect(toTable('')).toEqual({ why: expect.stringContaining('got another thing') })
+  expect(toTable('{"a":1}')).toEqual({ why: 'expected a JSON list of bars, got another thing' })
 })

@@ -3,7 +3,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
@@ -80,235 +80,231 @@ async function runOn(setting: Setting) {
 
 const storedIn = (folder: string) => readFile(join(folder, 'live/4h.csv'), 'utf8')
 
-describe('a market', () => {
-  test('stores every bar of its feed and fires what the strategies decide', async () => {
-    const folder = await temporaryFolder()
-    await runOn({ folder, feed: world => feedOf(world, barsFrom(BARS, FIRST)) })
-    expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
-    expect((await storedIn(folder)).split('\n').slice(0, 2)).toEqual([
-      't,o,h,l,c,v',
-      `${toIsoInstant(slot(FIRST))},100,100,100,100,`,
-    ])
-  })
+test('a live market stores every bar of its feed and fires what the strategies decide', async () => {
+  const folder = await temporaryFolder()
+  await runOn({ folder, feed: world => feedOf(world, barsFrom(BARS, FIRST)) })
+  expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+  expect((await storedIn(folder)).split('\n').slice(0, 2)).toEqual([
+    't,o,h,l,c,v',
+    `${toIsoInstant(slot(FIRST))},100,100,100,100,`,
+  ])
+})
 
-  test('is listed from its start on, whether its strategies have fired or are published', async () => {
-    await runOn({ folder: await temporaryFolder(), feed: world => feedOf(world, []) })
-    expect(await logged(redis)).toEqual([])
-    expect((await readLive(redis, new Set(), slot(FIRST))).map(({ alias }) => alias)).toEqual(['alder'])
-  })
+test('a live market is listed from its start on, whether its strategies have fired or are published', async () => {
+  await runOn({ folder: await temporaryFolder(), feed: world => feedOf(world, []) })
+  expect(await logged(redis)).toEqual([])
+  expect((await readLive(redis, new Set(), slot(FIRST))).map(({ alias }) => alias)).toEqual(['alder'])
+})
 
-  test('fires nothing twice if a feed repeats its bars, equal or revised', async () => {
-    const folder = await temporaryFolder()
-    const bars = barsFrom(BARS, FIRST)
-    const revised = bars.map(bar => ({ ...bar, h: 101, c: 101 }))
-    const world = await runOn({
-      folder,
-      feed: w => feedOf(w, [...bars.slice(0, 6), ...barsFrom(BARS, 0), ...revised, ...revised]),
-    })
-    expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
-    expect(world.notes.filter(note => note.includes('was revised; the first one stays'))).toHaveLength(22)
-    expect((await storedIn(folder)).split('\n')).toHaveLength(bars.length + 2)
-    expect(await storedIn(folder)).not.toContain('101')
+test('a live market fires nothing twice if a feed repeats its bars, equal or revised', async () => {
+  const folder = await temporaryFolder()
+  const bars = barsFrom(BARS, FIRST)
+  const revised = bars.map(bar => ({ ...bar, h: 101, c: 101 }))
+  const world = await runOn({
+    folder,
+    feed: w => feedOf(w, [...bars.slice(0, 6), ...barsFrom(BARS, 0), ...revised, ...revised]),
   })
+  expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+  expect(world.notes.filter(note => note.includes('was revised; the first one stays'))).toHaveLength(22)
+  expect((await storedIn(folder)).split('\n')).toHaveLength(bars.length + 2)
+  expect(await storedIn(folder)).not.toContain('101')
+})
 
-  test('goes on from what was stored and not committed, and from bars that the book got meanwhile', async () => {
-    const folder = await temporaryFolder()
-    const bars = barsFrom(BARS, FIRST)
-    await runOn({ folder, feed: w => feedOf(w, bars.slice(0, 2)) })
-    const store = await openBarStore(join(folder, 'live/4h.csv'), newReader)
-    await store.append(bars[2]!) // and killed here
-    await store.close()
-    await runOn({ folder, feed: w => feedOf(w, []), bookBars: 14 })
-    expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
-    expect((await readStanding(redis, 'alder'))?.cursor).toBe(String(slot(14)))
-    expect((await storedIn(folder)).split('\n')).toHaveLength(6 + 2)
-  })
+test('a live market goes on from what was stored and not committed, and from bars that the book got meanwhile', async () => {
+  const folder = await temporaryFolder()
+  const bars = barsFrom(BARS, FIRST)
+  await runOn({ folder, feed: w => feedOf(w, bars.slice(0, 2)) })
+  const store = await openBarStore(join(folder, 'live/4h.csv'), newReader)
+  await store.append(bars[2]!) // and killed here
+  await store.close()
+  await runOn({ folder, feed: w => feedOf(w, []), bookBars: 14 })
+  expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+  expect((await readStanding(redis, 'alder'))?.cursor).toBe(String(slot(14)))
+  expect((await storedIn(folder)).split('\n')).toHaveLength(6 + 2)
+})
 
-  test('has a gap where a bar never came; in a feed that repeats, one that comes after all stays out', async () => {
-    const folder = await temporaryFolder()
-    const bars = barsFrom(BARS, FIRST)
-    const holed = [...bars.slice(0, 1), ...bars.slice(2, 3), ...bars.slice(1, 3)]
-    const world = await runOn({ folder, feed: w => feedOf(w, holed, true) })
-    expect(world.notes.at(-1)).toContain('came too late and stays a gap')
-    expect(world.notes).toContain(
-      `alder: a bar is missing before ${toIsoInstant(slot(FIRST + 2))}, and it goes on without`,
-    )
-    const other = await temporaryFolder()
-    await redis.flushall()
-    const refused = runOn({ folder: other, feed: w => feedOf(w, holed) })
-    await expect(refused).rejects.toThrow('came after later ones')
-    expect((await storedIn(other)).split('\n')).toHaveLength(2 + 2)
-  })
+test('a live market has a gap where a bar never came; in a feed that repeats, one that comes after all stays out', async () => {
+  const folder = await temporaryFolder()
+  const bars = barsFrom(BARS, FIRST)
+  const holed = [...bars.slice(0, 1), ...bars.slice(2, 3), ...bars.slice(1, 3)]
+  const world = await runOn({ folder, feed: w => feedOf(w, holed, true) })
+  expect(world.notes.at(-1)).toContain('came too late and stays a gap')
+  expect(world.notes).toContain(
+    `alder: a bar is missing before ${toIsoInstant(slot(FIRST + 2))}, and it goes on without`,
+  )
+  const other = await temporaryFolder()
+  await redis.flushall()
+  const refused = runOn({ folder: other, feed: w => feedOf(w, holed) })
+  await expect(refused).rejects.toThrow('came after later ones')
+  expect((await storedIn(other)).split('\n')).toHaveLength(2 + 2)
+})
 
-  test('reports and records the bars that its feed leaves out, and no gap where it has all of them', async () => {
-    const bars = barsFrom(BARS, FIRST)
-    const whole = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, bars) })
-    expect(whole.notes.join()).not.toContain('missing')
-    expect(await readStatus(redis, 'alder', 0)).toMatchObject({ gap: null })
-    await redis.flushall()
-    const holed = bars.toSpliced(10, 1).toSpliced(4, 3)
-    const world = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, holed) })
-    expect(world.notes.filter(note => note.includes('missing'))).toEqual([
-      `alder: 3 bars are missing before ${toIsoInstant(bars[7]!.t)}, and it goes on without`,
-      `alder: a bar is missing before ${toIsoInstant(bars[11]!.t)}, and it goes on without`,
-    ])
-    expect((await readStatus(redis, 'alder', 0)).gap).toEqual({
-      total: 4,
-      missing: 1,
-      before_ms: bars[11]!.t,
-      found_ms: bars[11]!.t + BARS.timeframeMs + 1_000,
-    })
-  })
-
-  test('finds a gap that came while it was stopped', async () => {
-    const folder = await temporaryFolder()
-    const bars = barsFrom(BARS, FIRST)
-    await runOn({ folder, feed: w => feedOf(w, bars.slice(0, 2)) })
-    await runOn({ folder, feed: w => feedOf(w, bars.slice(4)) })
-    const { gap } = await readStatus(redis, 'alder', 0)
-    expect(gap).toMatchObject({ total: 2, missing: 2, before_ms: bars[4]!.t })
-  })
-
-  test.each([
-    [{ t: slot(FIRST) + 1 }, 'must open on a multiple of 14400000 ms'],
-    [{ l: 0 }, 'must have 0 < low'],
-    [{ h: 99 }, 'must have 0 < low'],
-    [{ c: Number.NaN }, 'must have 0 < low'],
-    [{ h: Number.POSITIVE_INFINITY }, 'must have 0 < low'],
-  ])('stops at an impossible bar (%j) before anything is stored', async (change, sentence) => {
-    const folder = await temporaryFolder()
-    const bar = { ...barsFrom(BARS, FIRST)[0]!, ...change }
-    await expect(runOn({ folder, feed: w => feedOf(w, [bar]) })).rejects.toThrow(sentence)
-    expect(await storedIn(folder)).toBe('t,o,h,l,c,v\n')
-    expect((await readStanding(redis, 'alder'))?.cursor).toBe(String(slot(FIRST)))
-  })
-
-  test('waits for the close of a bar that comes a little early, and refuses one from the future', async () => {
-    const [bar] = barsFrom(BARS, FIRST)
-    const closeMs = bar!.t + BARS.timeframeMs
-    const early = (aheadMs: number) => (world: { nowMs: number }) => ({
-      ...feedOf(world, []),
-      async *bars() {
-        world.nowMs = closeMs - aheadMs
-        yield bar!
-      },
-    })
-    const folder = await temporaryFolder()
-    const waits: number[] = []
-    const change = (world: MarketWorld): MarketWorld =>
-      Object.assign(world, {
-        pause: async (ms: number) => {
-          waits.push(ms)
-          Object.assign(world, { nowMs: world.now() + ms })
-        },
-      })
-    await runOn({ folder, feed: early(1_500), change })
-    expect(waits).toEqual([1_500])
-    await redis.flushall()
-    await expect(runOn({ folder: await temporaryFolder(), feed: early(2_001) })).rejects.toThrow(
-      'set the clocks',
-    )
-  })
-
-  test('loses no strategy to another one that fails, and reports it at the end', async () => {
-    const folder = await temporaryFolder()
-    const broken = liveStrategy({
-      ...RULES,
-      strategy: scripted({ 9: { act: 'sideways' } }, { id: 'birch' }),
-    })
-    const strategies = [broken, liveStrategy(RULES)]
-    const refused = runOn({ folder, strategies, feed: w => feedOf(w, barsFrom(BARS, FIRST)) })
-    await expect(refused).rejects.toThrow('strategy birch: at the bar of 2020-01-02T12:00:00Z')
-    expect((await logged(redis)).map(({ alias }) => alias)).toEqual(['alder', 'alder'])
-  })
-
-  test('waits for a Redis that is away; what grew old meanwhile is late', async () => {
-    const own = await startTestRedis()
-    const there = await own.connect()
-    const folder = await temporaryFolder()
-    let isDead = false
-    const change = (world: MarketWorld): MarketWorld =>
-      Object.assign(world, {
-        redis: there,
-        pause: async () => {
-          Object.assign(world, { nowMs: world.now() + 300_000 })
-          if (!isDead) return
-          isDead = false
-          const isBack = new Promise(resolve => there.once('ready', resolve))
-          await own.restart()
-          await isBack
-        },
-      })
-    const bars = barsFrom(BARS, FIRST)
-    try {
-      await runOn({ folder, feed: w => feedOf(w, []), change })
-      await orderMode(there, 'alder', 'LIVE')
-      const feed = (w: { nowMs: number }): Feed => ({
-        ...feedOf(w, []),
-        async *bars(stop) {
-          yield* feedOf(w, bars.slice(0, 2)).bars(stop)
-          await own.kill()
-          isDead = true
-          yield* feedOf(w, bars.slice(2)).bars(stop)
-        },
-      })
-      const world = await runOn({ folder, feed, change })
-      expect(world.notes[0]).toMatch(/^Redis does not answer: .*; waiting for it$/)
-      expect(world.notes).toContain('Redis answers again')
-      expect((await logged(there)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
-    } finally {
-      await own.stop()
-    }
+test('a live market reports and records the bars that its feed leaves out, and no gap if it has all of them', async () => {
+  const bars = barsFrom(BARS, FIRST)
+  const whole = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, bars) })
+  expect(whole.notes.join()).not.toContain('missing')
+  expect(await readStatus(redis, 'alder', 0)).toMatchObject({ gap: null })
+  await redis.flushall()
+  const holed = bars.toSpliced(10, 1).toSpliced(4, 3)
+  const world = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, holed) })
+  expect(world.notes.filter(note => note.includes('missing'))).toEqual([
+    `alder: 3 bars are missing before ${toIsoInstant(bars[7]!.t)}, and it goes on without`,
+    `alder: a bar is missing before ${toIsoInstant(bars[11]!.t)}, and it goes on without`,
+  ])
+  expect((await readStatus(redis, 'alder', 0)).gap).toEqual({
+    total: 4,
+    missing: 1,
+    before_ms: bars[11]!.t,
+    found_ms: bars[11]!.t + BARS.timeframeMs + 1_000,
   })
 })
 
-describe('the bar store', () => {
-  const [one, two] = barsFrom(BARS, FIRST)
+test('a live market finds a gap that came while it was stopped', async () => {
+  const folder = await temporaryFolder()
+  const bars = barsFrom(BARS, FIRST)
+  await runOn({ folder, feed: w => feedOf(w, bars.slice(0, 2)) })
+  await runOn({ folder, feed: w => feedOf(w, bars.slice(4)) })
+  const { gap } = await readStatus(redis, 'alder', 0)
+  expect(gap).toMatchObject({ total: 2, missing: 2, before_ms: bars[4]!.t })
+})
 
-  test('cuts off the half line that a crash left, and keeps the rest', async () => {
-    const path = join(await temporaryFolder(), 'a/b.csv')
-    const store = await openBarStore(path, newReader)
-    await store.append(one!)
-    await store.close()
-    await appendFile(path, '2020-01-02T12:00')
-    const again = await openBarStore(path, newReader)
-    expect(again.bars).toEqual([one])
-    await again.append(two!)
-    await again.append(two!)
-    await again.close()
-    const last = await openBarStore(path, newReader)
-    expect(last.bars).toEqual([one, two])
-    await last.close()
-  })
+test.each([
+  [{ t: slot(FIRST) + 1 }, 'must open on a multiple of 14400000 ms'],
+  [{ l: 0 }, 'must have 0 < low'],
+  [{ h: 99 }, 'must have 0 < low'],
+  [{ c: Number.NaN }, 'must have 0 < low'],
+  [{ h: Number.POSITIVE_INFINITY }, 'must have 0 < low'],
+])('a live market stops at an impossible bar (%j) before anything is stored', async (change, sentence) => {
+  const folder = await temporaryFolder()
+  const bar = { ...barsFrom(BARS, FIRST)[0]!, ...change }
+  await expect(runOn({ folder, feed: w => feedOf(w, [bar]) })).rejects.toThrow(sentence)
+  expect(await storedIn(folder)).toBe('t,o,h,l,c,v\n')
+  expect((await readStanding(redis, 'alder'))?.cursor).toBe(String(slot(FIRST)))
+})
 
-  test('passes over a bar that a runner wrote again which had stood still while another went on', async () => {
-    const path = join(await temporaryFolder(), 'twice.csv')
-    const late = await openBarStore(path, newReader)
-    await late.append(one!)
-    const other = await openBarStore(path, newReader)
-    await other.append(two!)
-    await late.append({ ...two!, c: two!.o })
-    await late.close()
-    await other.close()
-    const last = await openBarStore(path, newReader)
-    expect(last.bars).toEqual([one, two])
-    await last.close()
+test('a live market waits for the close of a bar that comes a little early, and refuses one from the future', async () => {
+  const [bar] = barsFrom(BARS, FIRST)
+  const closeMs = bar!.t + BARS.timeframeMs
+  const early = (aheadMs: number) => (world: { nowMs: number }) => ({
+    ...feedOf(world, []),
+    async *bars() {
+      world.nowMs = closeMs - aheadMs
+      yield bar!
+    },
   })
+  const folder = await temporaryFolder()
+  const waits: number[] = []
+  const change = (world: MarketWorld): MarketWorld =>
+    Object.assign(world, {
+      pause: async (ms: number) => {
+        waits.push(ms)
+        Object.assign(world, { nowMs: world.now() + ms })
+      },
+    })
+  await runOn({ folder, feed: early(1_500), change })
+  expect(waits).toEqual([1_500])
+  await redis.flushall()
+  await expect(runOn({ folder: await temporaryFolder(), feed: early(2_001) })).rejects.toThrow(
+    'set the clocks',
+  )
+})
 
-  test('refuses a file that holds anything else, naming the line', async () => {
-    const path = join(await temporaryFolder(), 'b.csv')
-    await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,1,1,\n2020-01-02T08:00:00Z,1,1,1,1,\n')
-    await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:3: expected a bar later than')
-    await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,2,1,\n')
-    await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:2: h: expected a high')
+test('a live market loses no strategy to another one that fails, and reports it at the end', async () => {
+  const folder = await temporaryFolder()
+  const broken = liveStrategy({
+    ...RULES,
+    strategy: scripted({ 9: { act: 'sideways' } }, { id: 'birch' }),
   })
+  const strategies = [broken, liveStrategy(RULES)]
+  const refused = runOn({ folder, strategies, feed: w => feedOf(w, barsFrom(BARS, FIRST)) })
+  await expect(refused).rejects.toThrow('strategy birch: at the bar of 2020-01-02T12:00:00Z')
+  expect((await logged(redis)).map(({ alias }) => alias)).toEqual(['alder', 'alder'])
+})
 
-  test('wins over the book where they differ, and the difference is known', () => {
-    const stored = { ...one!, c: 100.5, h: 101 }
-    const known = createKnownBars(BARS, [stored])
-    expect(known.at(one!.t)).toEqual(stored)
-    expect(Array.from(known.columns().t)).toEqual(Array.from(BARS.t))
-    expect(known.columns().c[FIRST]).toBe(100.5)
-    expect(revisedBars(BARS, [stored, two!])).toEqual([stored])
-  })
+test('a live market waits for a Redis that is away; what grew old meanwhile is late', async () => {
+  const own = await startTestRedis()
+  const there = await own.connect()
+  const folder = await temporaryFolder()
+  let isDead = false
+  const change = (world: MarketWorld): MarketWorld =>
+    Object.assign(world, {
+      redis: there,
+      pause: async () => {
+        Object.assign(world, { nowMs: world.now() + 300_000 })
+        if (!isDead) return
+        isDead = false
+        const isBack = new Promise(resolve => there.once('ready', resolve))
+        await own.restart()
+        await isBack
+      },
+    })
+  const bars = barsFrom(BARS, FIRST)
+  try {
+    await runOn({ folder, feed: w => feedOf(w, []), change })
+    await orderMode(there, 'alder', 'LIVE')
+    const feed = (w: { nowMs: number }): Feed => ({
+      ...feedOf(w, []),
+      async *bars(stop) {
+        yield* feedOf(w, bars.slice(0, 2)).bars(stop)
+        await own.kill()
+        isDead = true
+        yield* feedOf(w, bars.slice(2)).bars(stop)
+      },
+    })
+    const world = await runOn({ folder, feed, change })
+    expect(world.notes[0]).toMatch(/^Redis does not answer: .*; waiting for it$/)
+    expect(world.notes).toContain('Redis answers again')
+    expect((await logged(there)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+  } finally {
+    await own.stop()
+  }
+})
+
+const [one, two] = barsFrom(BARS, FIRST)
+
+test('the bar store cuts off the half line that a crash left, and keeps the rest', async () => {
+  const path = join(await temporaryFolder(), 'a/b.csv')
+  const store = await openBarStore(path, newReader)
+  await store.append(one!)
+  await store.close()
+  await appendFile(path, '2020-01-02T12:00')
+  const again = await openBarStore(path, newReader)
+  expect(again.bars).toEqual([one])
+  await again.append(two!)
+  await again.append(two!)
+  await again.close()
+  const last = await openBarStore(path, newReader)
+  expect(last.bars).toEqual([one, two])
+  await last.close()
+})
+
+test('the bar store skips a bar that was written again by a runner that had stood still while another went on', async () => {
+  const path = join(await temporaryFolder(), 'twice.csv')
+  const late = await openBarStore(path, newReader)
+  await late.append(one!)
+  const other = await openBarStore(path, newReader)
+  await other.append(two!)
+  await late.append({ ...two!, c: two!.o })
+  await late.close()
+  await other.close()
+  const last = await openBarStore(path, newReader)
+  expect(last.bars).toEqual([one, two])
+  await last.close()
+})
+
+test('the bar store refuses a file that holds anything else, naming the line', async () => {
+  const path = join(await temporaryFolder(), 'b.csv')
+  await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,1,1,\n2020-01-02T08:00:00Z,1,1,1,1,\n')
+  await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:3: expected a bar later than')
+  await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,2,1,\n')
+  await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:2: h: expected a high')
+})
+
+test('the bar store wins over the book where they differ, and the difference is known', () => {
+  const stored = { ...one!, c: 100.5, h: 101 }
+  const known = createKnownBars(BARS, [stored])
+  expect(known.at(one!.t)).toEqual(stored)
+  expect(Array.from(known.columns().t)).toEqual(Array.from(BARS.t))
+  expect(known.columns().c[FIRST]).toBe(100.5)
+  expect(revisedBars(BARS, [stored, two!])).toEqual([stored])
 })

@@ -1,6 +1,6 @@
 // The runner on a real Redis: killed anywhere, started twice, late, halted, going live; nothing twice and nothing lost.
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import type { Signal } from '#core/contract/signal.ts'
 import type { Bar, Strategy } from '#core/replay/strategy.ts'
@@ -70,10 +70,11 @@ function expectedFrom(rules: Rules, from: number) {
 
 const withoutSeq = (signals: readonly Signal[]) => signals.map(({ seq, schema_version, ...rest }) => rest)
 
-describe('a strategy that runs live', () => {
-  const bars = syntheticBars(900)
+const bars = syntheticBars(900)
 
-  test.each(REFERENCE)('%s fires exactly the signals of its replay', async (_, strategy) => {
+test.each(REFERENCE)(
+  'the strategy %s that runs live fires exactly the signals of its replay',
+  async (_, strategy) => {
     const rules = { strategy, bars }
     const live = liveStrategy(rules)
     const world = testWorld(redis)
@@ -83,8 +84,8 @@ describe('a strategy that runs live', () => {
     const signals = await logged(redis)
     expect(withoutSeq(signals)).toEqual(expectedFrom(rules, 600))
     expect(signals.map(({ seq }) => seq)).toEqual(signals.map((_, i) => i + 1))
-  })
-})
+  },
+)
 
 const ROWS: Ohlc[] = [...Array(20).fill(still(100)), [100, 100, 90, 99], ...Array(6).fill(still(99))]
 const DECISIONS = {
@@ -126,250 +127,234 @@ function dyingRedis(dies: { readonly at: number; readonly isDone: boolean }): Re
   })
 }
 
-describe('a runner', () => {
-  test('killed before or after any of its commands, and started again, fires everything once', async () => {
-    for (let at = 0; ; at++) {
-      let killed = 0
-      for (const isDone of [false, true]) {
-        await redis.flushall()
-        const { strategy, bars } = await goLive()
-        const dying = dyingRedis({ at, isDone })
-        for (const connection of [dying, redis]) {
-          try {
-            const world = testWorld(connection)
-            let standing = (await readStanding(connection, 'alder'))!
-            for (const bar of bars.filter(({ t }) => t >= Number(standing.cursor))) {
-              world.nowMs = closeOf(bar, strategy) + 1_000
-              standing = await runBar(world, strategy, standing, bar)
-            }
-          } catch (error) {
-            expect(String(error)).toContain('killed')
-            killed++
+test('a runner that is killed before or after any of its commands, and started again, fires everything once', async () => {
+  for (let at = 0; ; at++) {
+    let killed = 0
+    for (const isDone of [false, true]) {
+      await redis.flushall()
+      const { strategy, bars } = await goLive()
+      const dying = dyingRedis({ at, isDone })
+      for (const connection of [dying, redis]) {
+        try {
+          const world = testWorld(connection)
+          let standing = (await readStanding(connection, 'alder'))!
+          for (const bar of bars.filter(({ t }) => t >= Number(standing.cursor))) {
+            world.nowMs = closeOf(bar, strategy) + 1_000
+            standing = await runBar(world, strategy, standing, bar)
           }
+        } catch (error) {
+          expect(String(error)).toContain('killed')
+          killed++
         }
-        expect((await logged(redis)).map(gist), `killed at ${at}, ${isDone}`).toEqual(
-          ALL.map(a => `${a} LIVE`),
-        )
       }
-      if (killed === 0) return expect(at).toBeGreaterThan(50)
+      expect((await logged(redis)).map(gist), `killed at ${at}, ${isDone}`).toEqual(ALL.map(a => `${a} LIVE`))
     }
-  })
-
-  test('started twice, or ten times, fires everything once', async () => {
-    const { strategy, standing, bars } = await goLive()
-    const { uniform } = createRandom(7)
-    const others = await Promise.all(Array.from({ length: 10 }, () => server.connect()))
-    await Promise.all(
-      others.map(async own => {
-        const world = testWorld(own)
-        let stands = standing
-        for (const bar of bars) {
-          if (bar.t < Number(stands.cursor)) continue
-          world.nowMs = closeOf(bar, strategy) + 1_000
-          for (let turns = Math.floor(uniform() * 5); turns > 0; turns--) await own.ping()
-          stands = await runBar(world, strategy, stands, bar)
-        }
-      }),
-    )
-    expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
-  })
-
-  test('that runs a bar again, be it revised, fires nothing and goes on from what was committed', async () => {
-    const { strategy, standing, bars } = await goLive()
-    const before = await runAll(strategy, standing, bars.slice(0, 2))
-    const entered = await runAll(strategy, before, bars.slice(2, 3))
-    const again = await runAll(strategy, before, [{ ...bars[2]!, o: 99, h: 120, l: 97, c: 98 }])
-    expect(again).toEqual(entered)
-    expect(await logged(redis)).toHaveLength(1)
-    await runAll(strategy, again, bars.slice(3))
-    expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
-  })
-
-  test('whose cursor was lost and is behind its log cannot fire a bar a second time', async () => {
-    const { strategy, standing, bars } = await goLive()
-    await runAll(strategy, standing, bars)
-    const before = await logged(redis)
-    await redis.hset(liveKey('alder'), 'cursor', standing.cursor)
-    await runAll(strategy, standing, bars)
-    expect(await logged(redis)).toEqual(before)
-  })
-
-  test('stops with a sentence where Redis was wiped under it', async () => {
-    const { strategy, standing, bars } = await goLive()
-    const later = await runAll(strategy, standing, bars.slice(0, 4))
-    await redis.flushall()
-    await expect(runAll(strategy, later, bars.slice(4, 5))).rejects.toThrow('it was wiped or restored')
-    expect(await redis.hget(HEAD, 'seq')).toBeNull()
-  })
-
-  test('goes on from a checkpoint of a release that did not write the unit of its account', async () => {
-    const { strategy, standing, bars } = await goLive()
-    await runAll(strategy, standing, bars.slice(0, 4))
-    const text = (await redis.hget(liveKey('alder'), 'checkpoint'))!
-    expect(text).toContain('"unit":1,')
-    await redis.hset(liveKey('alder'), 'checkpoint', text.replace('"unit":1,', ''))
-    const read = await readStanding(redis, 'alder')
-    expect(read?.state.unit).toBe(1)
-    await runAll(strategy, read!, bars.slice(4))
-    expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
-  })
-
-  test('refuses a checkpoint that is not what was written', async () => {
-    await goLive()
-    const text = (await redis.hget(liveKey('alder'), 'checkpoint'))!
-    await redis.hset(liveKey('alder'), 'checkpoint', text.replace('"last_close":100', '"last_close":101'))
-    await expect(readStanding(redis, 'alder')).rejects.toThrow(
-      'its checkpoint in Redis is not what was written',
-    )
-    await redis.hset(liveKey('alder'), 'checkpoint', '{')
-    await expect(readStanding(redis, 'alder')).rejects.toThrow(
-      'alder: its checkpoint in Redis is not one that',
-    )
-  })
+    if (killed === 0) return expect(at).toBeGreaterThan(50)
+  }
 })
 
-describe('an entry', () => {
-  test('that is late is DRY_RUN and so is its flat; a flat of a LIVE one stays LIVE however late', async () => {
-    const { strategy, standing, bars } = await goLive()
-    const late = 300_001
-    const entered = await runAll(strategy, standing, bars.slice(0, 3), late)
-    const left = await runAll(strategy, entered, bars.slice(3, 5))
-    const short = await runAll(strategy, left, bars.slice(5, 7), 300_000)
-    await runAll(strategy, short, bars.slice(7, 9), late)
-    expect((await logged(redis)).map(gist)).toEqual([
-      'long DRY_RUN',
-      'flat DRY_RUN',
-      'short LIVE',
-      'flat LIVE',
-      'long DRY_RUN',
-    ])
-  })
-
-  test('is kept back by a halt of its alias or of all, and its flat with it; a flat goes out', async () => {
-    const { strategy, standing, bars } = await goLive()
-    await halt(redis, EVERY_ALIAS)
-    const left = await runAll(strategy, standing, bars.slice(0, 5))
-    expect(await logged(redis)).toEqual([])
-    await resume(redis, EVERY_ALIAS)
-    const short = await runAll(strategy, left, bars.slice(5, 7))
-    await halt(redis, 'alder')
-    expect(await readStatus(redis, 'alder', 0)).toMatchObject({ isHalted: true, mode: 'LIVE' })
-    const stopped = await runAll(strategy, short, bars.slice(7, 13))
-    await resume(redis, 'alder')
-    await runAll(strategy, stopped, bars.slice(13))
-    expect((await logged(redis)).map(gist)).toEqual(['short LIVE', 'flat LIVE', 'short LIVE', 'flat LIVE'])
-  })
-
-  test('that is on its way when a halt is acknowledged does not go out; the flat of its bar does', async () => {
-    const { strategy, standing, bars } = await goLive()
-    const long = await runAll(strategy, standing, bars.slice(0, 3))
-    const reversal = { ...RULES.strategy, onBar: scripted({ 11: { act: 'short', stop: 104 } }).onBar }
-    const reversing = liveStrategy({ ...RULES, strategy: reversal })
-    const meanwhile = beforeScripts(redis, () => halt(redis, EVERY_ALIAS))
-    const world = testWorld(meanwhile, closeOf(bars[3]!, reversing) + 1_000)
-    const next = await runBar(world, reversing, long, bars[3]!)
-    expect((await logged(redis)).map(gist)).toEqual(['long LIVE', 'flat LIVE'])
-    expect(next.announced).toBeNull()
-    expect(await readStanding(redis, 'alder')).toEqual(next)
-    expect(world.notes).toContain('alder: an entry is kept back, because it is halted')
-  })
-
-  test('is DRY_RUN until the operator says LIVE, and in a strategy whose catalogue does not allow it', async () => {
-    const dry = liveStrategy({ ...RULES, catalogueMode: 'DRY_RUN' })
-    const free = liveStrategy(RULES)
-    const bars = barsFrom(RULES.bars, FIRST)
-    const standing = await begin(testWorld(redis), free, known(RULES, FIRST))
-    const first = await runAll(free, standing, bars.slice(0, 5))
-    await orderMode(redis, 'alder', 'LIVE')
-    const second = await runAll(dry, first, bars.slice(5, 7))
-    await runAll(free, second, bars.slice(7))
-    expect((await logged(redis)).map(gist)).toEqual([
-      'long DRY_RUN',
-      'flat DRY_RUN',
-      'short DRY_RUN',
-      'flat DRY_RUN',
-      'long LIVE',
-      'flat LIVE',
-      'short LIVE',
-      'flat LIVE',
-    ])
-    await expect(orderMode(redis, 'birch', 'LIVE')).rejects.toThrow('birch has never run')
-  })
+test('a runner that is started ten times fires everything once', async () => {
+  const { strategy, standing, bars } = await goLive()
+  const { uniform } = createRandom(7)
+  const others = await Promise.all(Array.from({ length: 10 }, () => server.connect()))
+  await Promise.all(
+    others.map(async own => {
+      const world = testWorld(own)
+      let stands = standing
+      for (const bar of bars) {
+        if (bar.t < Number(stands.cursor)) continue
+        world.nowMs = closeOf(bar, strategy) + 1_000
+        for (let turns = Math.floor(uniform() * 5); turns > 0; turns--) await own.ping()
+        stands = await runBar(world, strategy, stands, bar)
+      }
+    }),
+  )
+  expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
 })
 
-describe('a silent runner', () => {
-  test('is behind from when an entry on its next bar would be late, and is missed where it is LIVE or announced a position', async () => {
-    const { strategy, standing, bars } = await goLive()
-    const statusAt = (left: Standing, ms: number) =>
-      readStatus(redis, 'alder', Number(left.cursor) + strategy.timeframeMs + ms)
-    expect(await statusAt(standing, 300_000)).toMatchObject({ behindMs: 0 })
-    expect(await statusAt(standing, 300_001)).toMatchObject({ behindMs: 300_001, announced: null })
-    expect(isMissed(await statusAt(standing, 300_000))).toBe(false)
-    expect(isMissed(await statusAt(standing, 300_001))).toBe(true)
-    await orderMode(redis, 'alder', 'DRY_RUN')
-    expect(isMissed(await statusAt(standing, 300_001))).toBe(false)
-    const left = await runAll(strategy, standing, bars.slice(0, 3))
-    expect(left.announced?.action).toBe('long')
-    expect(await statusAt(left, 300_001)).toMatchObject({ announced: { action: 'long' } })
-    expect(isMissed(await statusAt(left, 300_001))).toBe(true)
-  })
-
-  test('is behind after the longest timeframe if its record has none, as those of earlier releases', async () => {
-    const { standing } = await goLive()
-    await redis.hdel(liveKey('alder'), 'timeframe_ms')
-    const statusAt = (ms: number) => readStatus(redis, 'alder', Number(standing.cursor) + DAY_MS + ms)
-    expect(isMissed(await statusAt(300_000))).toBe(false)
-    expect(isMissed(await statusAt(300_001))).toBe(true)
-  })
+test('a runner that runs a bar again, even a revised one, fires nothing and goes on from what was committed', async () => {
+  const { strategy, standing, bars } = await goLive()
+  const before = await runAll(strategy, standing, bars.slice(0, 2))
+  const entered = await runAll(strategy, before, bars.slice(2, 3))
+  const again = await runAll(strategy, before, [{ ...bars[2]!, o: 99, h: 120, l: 97, c: 98 }])
+  expect(again).toEqual(entered)
+  expect(await logged(redis)).toHaveLength(1)
+  await runAll(strategy, again, bars.slice(3))
+  expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
 })
 
-describe('going live', () => {
-  test('emits nothing, and closes no position that was never announced', async () => {
-    const { strategy, standing, bars } = await goLive(RULES, 18)
-    expect(await logged(redis)).toEqual([])
-    expect(standing.state.open?.position.side).toBe('long')
-    expect((await readStatus(redis, 'alder', 0)).liveFromMs).toBe(Number(standing.cursor))
-    await runAll(strategy, standing, bars)
-    expect((await logged(redis)).map(gist)).toEqual(['short LIVE', 'flat LIVE'])
-  })
-
-  test('again with a new version closes what the old one announced, and is DRY_RUN again', async () => {
-    const { strategy, standing, bars } = await goLive()
-    await runAll(strategy, standing, bars.slice(0, 9))
-    const newRules = { ...RULES, strategy: { ...RULES.strategy, version: '2' } satisfies Strategy<unknown> }
-    const next = liveStrategy(newRules)
-    const again = await begin(testWorld(redis), next, known(newRules, 18))
-    expect(again).toMatchObject({ version: '2', announced: null })
-    await runAll(next, again, barsFrom(newRules.bars, 18))
-    expect((await logged(redis)).map(gist).slice(4)).toEqual([
-      'long LIVE',
-      'flat LIVE',
-      'short DRY_RUN',
-      'flat DRY_RUN',
-    ])
-    expect(await begin(testWorld(redis), next, known(newRules, 27))).toMatchObject({ version: '2' })
-  })
-
-  test('with a new version needs the bars up to where the old one stood', async () => {
-    const { strategy, standing, bars } = await goLive()
-    await runAll(strategy, standing, bars.slice(0, 9))
-    const next = liveStrategy({ ...RULES, strategy: { ...RULES.strategy, version: '2' } })
-    await expect(begin(testWorld(redis), next, known(RULES, 12))).rejects.toThrow(
-      'bring the bars up to there',
-    )
-  })
+test('a runner whose cursor was lost and is behind its log cannot fire a bar a second time', async () => {
+  const { strategy, standing, bars } = await goLive()
+  await runAll(strategy, standing, bars)
+  const before = await logged(redis)
+  await redis.hset(liveKey('alder'), 'cursor', standing.cursor)
+  await runAll(strategy, standing, bars)
+  expect(await logged(redis)).toEqual(before)
 })
 
-describe('a clock', () => {
-  test('that differs from that of Redis by more than two seconds refuses to fire', async () => {
-    const [seconds] = await redis.time()
-    const there = Number(seconds) * 1_000
-    await expect(assertClock(redis, () => there)).resolves.toBeUndefined()
-    await expect(assertClock(redis, () => there - 60_000)).rejects.toThrow(ClockError)
-    await expect(assertClock(redis, () => there + 60_000)).rejects.toThrow('set the clocks by NTP')
-    const { strategy, standing, bars } = await goLive()
-    const world = { ...testWorld(redis), assertClock: () => assertClock(redis, () => there + 60_000) }
-    await expect(runBar(world, strategy, standing, bars[0]!)).rejects.toThrow(ClockError)
-    expect((await readStanding(redis, 'alder'))?.cursor).toBe(standing.cursor)
-  })
+test('a runner stops with a sentence if Redis was wiped while it ran', async () => {
+  const { strategy, standing, bars } = await goLive()
+  const later = await runAll(strategy, standing, bars.slice(0, 4))
+  await redis.flushall()
+  await expect(runAll(strategy, later, bars.slice(4, 5))).rejects.toThrow('it was wiped or restored')
+  expect(await redis.hget(HEAD, 'seq')).toBeNull()
+})
+
+test('a runner goes on from a checkpoint of a release that did not write the unit of its account', async () => {
+  const { strategy, standing, bars } = await goLive()
+  await runAll(strategy, standing, bars.slice(0, 4))
+  const text = (await redis.hget(liveKey('alder'), 'checkpoint'))!
+  expect(text).toContain('"unit":1,')
+  await redis.hset(liveKey('alder'), 'checkpoint', text.replace('"unit":1,', ''))
+  const read = await readStanding(redis, 'alder')
+  expect(read?.state.unit).toBe(1)
+  await runAll(strategy, read!, bars.slice(4))
+  expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
+})
+
+test('a runner refuses a checkpoint that is not what was written', async () => {
+  await goLive()
+  const text = (await redis.hget(liveKey('alder'), 'checkpoint'))!
+  await redis.hset(liveKey('alder'), 'checkpoint', text.replace('"last_close":100', '"last_close":101'))
+  await expect(readStanding(redis, 'alder')).rejects.toThrow(
+    'its checkpoint in Redis is not what was written',
+  )
+  await redis.hset(liveKey('alder'), 'checkpoint', '{')
+  await expect(readStanding(redis, 'alder')).rejects.toThrow('alder: its checkpoint in Redis is not one that')
+})
+
+test('a late entry is DRY_RUN and so is its flat; a flat of a LIVE one stays LIVE however late', async () => {
+  const { strategy, standing, bars } = await goLive()
+  const late = 300_001
+  const entered = await runAll(strategy, standing, bars.slice(0, 3), late)
+  const left = await runAll(strategy, entered, bars.slice(3, 5))
+  const short = await runAll(strategy, left, bars.slice(5, 7), 300_000)
+  await runAll(strategy, short, bars.slice(7, 9), late)
+  expect((await logged(redis)).map(gist)).toEqual([
+    'long DRY_RUN',
+    'flat DRY_RUN',
+    'short LIVE',
+    'flat LIVE',
+    'long DRY_RUN',
+  ])
+})
+
+test('an entry is kept back by a halt of its alias or of all, and its flat with it; a flat goes out', async () => {
+  const { strategy, standing, bars } = await goLive()
+  await halt(redis, EVERY_ALIAS)
+  const left = await runAll(strategy, standing, bars.slice(0, 5))
+  expect(await logged(redis)).toEqual([])
+  await resume(redis, EVERY_ALIAS)
+  const short = await runAll(strategy, left, bars.slice(5, 7))
+  await halt(redis, 'alder')
+  expect(await readStatus(redis, 'alder', 0)).toMatchObject({ isHalted: true, mode: 'LIVE' })
+  const stopped = await runAll(strategy, short, bars.slice(7, 13))
+  await resume(redis, 'alder')
+  await runAll(strategy, stopped, bars.slice(13))
+  expect((await logged(redis)).map(gist)).toEqual(['short LIVE', 'flat LIVE', 'short LIVE', 'flat LIVE'])
+})
+
+test('an entry in flight when a halt is acknowledged does not go out; the flat of its bar does', async () => {
+  const { strategy, standing, bars } = await goLive()
+  const long = await runAll(strategy, standing, bars.slice(0, 3))
+  const reversal = { ...RULES.strategy, onBar: scripted({ 11: { act: 'short', stop: 104 } }).onBar }
+  const reversing = liveStrategy({ ...RULES, strategy: reversal })
+  const meanwhile = beforeScripts(redis, () => halt(redis, EVERY_ALIAS))
+  const world = testWorld(meanwhile, closeOf(bars[3]!, reversing) + 1_000)
+  const next = await runBar(world, reversing, long, bars[3]!)
+  expect((await logged(redis)).map(gist)).toEqual(['long LIVE', 'flat LIVE'])
+  expect(next.announced).toBeNull()
+  expect(await readStanding(redis, 'alder')).toEqual(next)
+  expect(world.notes).toContain('alder: an entry is kept back, because it is halted')
+})
+
+test('an entry is DRY_RUN until the operator orders LIVE, and in a strategy whose catalogue does not allow it', async () => {
+  const dry = liveStrategy({ ...RULES, catalogueMode: 'DRY_RUN' })
+  const free = liveStrategy(RULES)
+  const bars = barsFrom(RULES.bars, FIRST)
+  const standing = await begin(testWorld(redis), free, known(RULES, FIRST))
+  const first = await runAll(free, standing, bars.slice(0, 5))
+  await orderMode(redis, 'alder', 'LIVE')
+  const second = await runAll(dry, first, bars.slice(5, 7))
+  await runAll(free, second, bars.slice(7))
+  expect((await logged(redis)).map(gist)).toEqual([
+    'long DRY_RUN',
+    'flat DRY_RUN',
+    'short DRY_RUN',
+    'flat DRY_RUN',
+    'long LIVE',
+    'flat LIVE',
+    'short LIVE',
+    'flat LIVE',
+  ])
+  await expect(orderMode(redis, 'birch', 'LIVE')).rejects.toThrow('birch has never run')
+})
+
+test('a silent runner is behind from when an entry on its next bar would be late, and is missed if it is LIVE or announced a position', async () => {
+  const { strategy, standing, bars } = await goLive()
+  const statusAt = (left: Standing, ms: number) =>
+    readStatus(redis, 'alder', Number(left.cursor) + strategy.timeframeMs + ms)
+  expect(await statusAt(standing, 300_000)).toMatchObject({ behindMs: 0 })
+  expect(await statusAt(standing, 300_001)).toMatchObject({ behindMs: 300_001, announced: null })
+  expect(isMissed(await statusAt(standing, 300_000))).toBe(false)
+  expect(isMissed(await statusAt(standing, 300_001))).toBe(true)
+  await orderMode(redis, 'alder', 'DRY_RUN')
+  expect(isMissed(await statusAt(standing, 300_001))).toBe(false)
+  const left = await runAll(strategy, standing, bars.slice(0, 3))
+  expect(left.announced?.action).toBe('long')
+  expect(await statusAt(left, 300_001)).toMatchObject({ announced: { action: 'long' } })
+  expect(isMissed(await statusAt(left, 300_001))).toBe(true)
+})
+
+test('a silent runner is behind after the longest timeframe if its record has none, as those of earlier releases', async () => {
+  const { standing } = await goLive()
+  await redis.hdel(liveKey('alder'), 'timeframe_ms')
+  const statusAt = (ms: number) => readStatus(redis, 'alder', Number(standing.cursor) + DAY_MS + ms)
+  expect(isMissed(await statusAt(300_000))).toBe(false)
+  expect(isMissed(await statusAt(300_001))).toBe(true)
+})
+
+test('going live emits nothing, and closes no position that was never announced', async () => {
+  const { strategy, standing, bars } = await goLive(RULES, 18)
+  expect(await logged(redis)).toEqual([])
+  expect(standing.state.open?.position.side).toBe('long')
+  expect((await readStatus(redis, 'alder', 0)).liveFromMs).toBe(Number(standing.cursor))
+  await runAll(strategy, standing, bars)
+  expect((await logged(redis)).map(gist)).toEqual(['short LIVE', 'flat LIVE'])
+})
+
+test('going live again with a new version closes what the old one announced, and is DRY_RUN again', async () => {
+  const { strategy, standing, bars } = await goLive()
+  await runAll(strategy, standing, bars.slice(0, 9))
+  const newRules = { ...RULES, strategy: { ...RULES.strategy, version: '2' } satisfies Strategy<unknown> }
+  const next = liveStrategy(newRules)
+  const again = await begin(testWorld(redis), next, known(newRules, 18))
+  expect(again).toMatchObject({ version: '2', announced: null })
+  await runAll(next, again, barsFrom(newRules.bars, 18))
+  expect((await logged(redis)).map(gist).slice(4)).toEqual([
+    'long LIVE',
+    'flat LIVE',
+    'short DRY_RUN',
+    'flat DRY_RUN',
+  ])
+  expect(await begin(testWorld(redis), next, known(newRules, 27))).toMatchObject({ version: '2' })
+})
+
+test('going live with a new version needs the bars up to where the old one stood', async () => {
+  const { strategy, standing, bars } = await goLive()
+  await runAll(strategy, standing, bars.slice(0, 9))
+  const next = liveStrategy({ ...RULES, strategy: { ...RULES.strategy, version: '2' } })
+  await expect(begin(testWorld(redis), next, known(RULES, 12))).rejects.toThrow('bring the bars up to there')
+})
+
+test('a clock that differs from that of Redis by more than two seconds refuses to fire', async () => {
+  const [seconds] = await redis.time()
+  const there = Number(seconds) * 1_000
+  await expect(assertClock(redis, () => there)).resolves.toBeUndefined()
+  await expect(assertClock(redis, () => there - 60_000)).rejects.toThrow(ClockError)
+  await expect(assertClock(redis, () => there + 60_000)).rejects.toThrow('set the clocks by NTP')
+  const { strategy, standing, bars } = await goLive()
+  const world = { ...testWorld(redis), assertClock: () => assertClock(redis, () => there + 60_000) }
+  await expect(runBar(world, strategy, standing, bars[0]!)).rejects.toThrow(ClockError)
+  expect((await readStanding(redis, 'alder'))?.cursor).toBe(standing.cursor)
 })

@@ -64,49 +64,47 @@ const alertOf = async (): Promise<SentAlert | undefined> => {
   return sent.find(({ kind }) => kind !== 'relay_stuck')
 }
 
-describe('a service that begins', () => {
-  test('takes an empty Redis where nothing was ever delivered, and names its epoch', async () => {
-    await guard(0)
-    expect(await readHead(redis, () => 'other')).toEqual({ seq: 0, epoch: 'epoch-1' })
-    expect(await fire(redis, 'a', 'alder')).toBe(1)
-  })
+test('a service begins on an empty Redis if nothing was ever delivered, and names its epoch', async () => {
+  await guard(0)
+  expect(await readHead(redis, () => 'other')).toEqual({ seq: 0, epoch: 'epoch-1' })
+  expect(await fire(redis, 'a', 'alder')).toBe(1)
+})
 
-  test.each<[string, Record<string, string>, string | null, number]>([
-    ['an empty one', {}, null, MARK],
-    ['one without a signal', {}, 'epoch-0', MARK],
-    ['one without an epoch', { seq: '2004' }, null, MARK],
-    ['one that ends before what was delivered', { seq: '1004' }, 'epoch-0', 1_005 + MARK_AHEAD],
-  ])('refuses %s below a mark, and leaves it as it is', async (_, head, epoch, mark) => {
-    if (head.seq !== undefined) await redis.hset(HEAD, head)
-    if (epoch !== null) await redis.set(EPOCH, epoch)
-    await expect(guard(mark)).rejects.toThrow('highwater ops begin-anew --above')
-    expect(await redis.get(EPOCH)).toBe(epoch)
-  })
+test.each<[string, Record<string, string>, string | null, number]>([
+  ['an empty one', {}, null, MARK],
+  ['one without a signal', {}, 'epoch-0', MARK],
+  ['one without an epoch', { seq: '2004' }, null, MARK],
+  ['one that ends before what was delivered', { seq: '1004' }, 'epoch-0', 1_005 + MARK_AHEAD],
+])('a service does not begin on %s below a mark, and leaves it as it is', async (_, head, epoch, mark) => {
+  if (head.seq !== undefined) await redis.hset(HEAD, head)
+  if (epoch !== null) await redis.set(EPOCH, epoch)
+  await expect(guard(mark)).rejects.toThrow('highwater ops begin-anew --above')
+  expect(await redis.get(EPOCH)).toBe(epoch)
+})
 
-  test('takes a log that goes on from where it was seen to end, and one that was restored above the mark', async () => {
-    const store = createMemoryStore('private')
-    await createHighWater(store).noteEnd(5)
-    await createHighWater(store).noteEnd(5) // as the next look does, or another process
-    const [mark, logEnd] = [await readHighWater(store), await readLogEnd(store)]
-    expect([mark, logEnd]).toEqual([5 + MARK_AHEAD, 5])
-    for (const seq of [5, aboveHighWater(mark)]) {
-      await redis.multi().hset(HEAD, 'seq', seq).set(EPOCH, 'epoch-1').exec()
-      await guardLog(await server.connect(), mark, newEpoch, logEnd)
-    }
-  })
+test('a service begins on a log that goes on from where it was seen to end, and on one that was restored above the mark', async () => {
+  const store = createMemoryStore('private')
+  await createHighWater(store).noteEnd(5)
+  await createHighWater(store).noteEnd(5) // as the next look does, or another process
+  const [mark, logEnd] = [await readHighWater(store), await readLogEnd(store)]
+  expect([mark, logEnd]).toEqual([5 + MARK_AHEAD, 5])
+  for (const seq of [5, aboveHighWater(mark)]) {
+    await redis.multi().hset(HEAD, 'seq', seq).set(EPOCH, 'epoch-1').exec()
+    await guardLog(await server.connect(), mark, newEpoch, logEnd)
+  }
+})
 
-  test('takes a log that ends less below the mark than it is set ahead', async () => {
-    await redis.hset(HEAD, 'seq', '1005')
-    await redis.set(EPOCH, 'epoch-0')
-    await guard(1_005 + MARK_AHEAD)
-    expect(await fire(redis, 'a', 'alder')).toBe(1_006)
-  })
+test('a service begins on a log that ends less below the mark than the mark is set ahead', async () => {
+  await redis.hset(HEAD, 'seq', '1005')
+  await redis.set(EPOCH, 'epoch-0')
+  await guard(1_005 + MARK_AHEAD)
+  expect(await fire(redis, 'a', 'alder')).toBe(1_006)
 })
 
 test.each([
   ['an emptied Redis', null],
   ['an older copy of it, which lacks a single signal', '4'],
-])('the service itself does not start on %s', async (_, seq) => {
+])('the signals service does not start on %s', async (_, seq) => {
   if (seq !== null) await redis.multi().hset(HEAD, 'seq', seq).set(EPOCH, 'epoch-1').exec()
   const folder = await temporaryFolder()
   const PRIVATE_STORE_URL = `file:${folder}`
@@ -140,7 +138,7 @@ describe('a service that runs, whose Redis is emptied', () => {
     await fire(redis, 'b', 'alder')
   })
 
-  test('fires nothing: the refusal says what to do, and no number is used twice', async () => {
+  test('a running service whose Redis is emptied fires nothing: the refusal says what to do, and no number is used twice', async () => {
     await redis.flushall()
     const { status, json } = await ask()('POST', '/ops/signals', body)
     expect([status, json]).toMatchObject([
@@ -151,7 +149,7 @@ describe('a service that runs, whose Redis is emptied', () => {
     expect(await readAfter(redis, 0, 10)).toEqual([])
   })
 
-  test('fires nothing where the head alone went back, or another epoch is there', async () => {
+  test('a running service fires nothing if the head alone went back, or if another epoch is there', async () => {
     await redis.hset(HEAD, 'seq', '1')
     await expect(fire(redis, 'c', 'alder')).rejects.toThrow('signals up to 1, but numbers up to 2')
     await redis.hset(HEAD, 'seq', '9')
@@ -159,7 +157,7 @@ describe('a service that runs, whose Redis is emptied', () => {
     await expect(fire(redis, 'c', 'alder')).rejects.toThrow('epoch another')
   })
 
-  test('names no new epoch when it is asked for the head, and raises the alert at its next look', async () => {
+  test('a running service whose Redis is emptied names no new epoch for the head, and raises the alert at its next look', async () => {
     await redis.flushall()
     await expect(readHead(redis, () => 'new')).rejects.toThrow(LogGoneError)
     expect(await redis.exists(EPOCH)).toBe(0)
@@ -169,7 +167,7 @@ describe('a service that runs, whose Redis is emptied', () => {
     })
   })
 
-  test('is not ready, so that a balancer sends its clients elsewhere', async () => {
+  test('a running service whose Redis is emptied is not ready, so that a balancer sends its clients elsewhere', async () => {
     const { app, errors } = createTestSignals(redis)
     expect((await app.request('/readyz')).status).toBe(200)
     await redis.flushall()
@@ -181,7 +179,7 @@ describe('a service that runs, whose Redis is emptied', () => {
     expect(errors).toEqual([])
   })
 
-  test('continues above every number under a new epoch after begin-anew', async () => {
+  test('a service continues above every number under a new epoch after begin-anew', async () => {
     await redis.flushall()
     expect(await beginAnew(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
     await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
@@ -191,23 +189,21 @@ describe('a service that runs, whose Redis is emptied', () => {
   })
 })
 
-describe('highwater ops begin-anew', () => {
-  const beginByCommand = async (args: readonly string[]) => {
-    const PRIVATE_STORE_URL = `file:${await temporaryFolder()}`
-    await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
-    return run(['ops', 'begin-anew', ...args], { env: { REDIS_URL: server.url, PRIVATE_STORE_URL } })
-  }
+const beginByCommand = async (args: readonly string[]) => {
+  const PRIVATE_STORE_URL = `file:${await temporaryFolder()}`
+  await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
+  return run(['ops', 'begin-anew', ...args], { env: { REDIS_URL: server.url, PRIVATE_STORE_URL } })
+}
 
-  test('continues above the mark and above the given number', async () => {
-    expect((await beginByCommand(['--json'])).out).toContain(`"seq":${MARK + MARK_AHEAD}`)
-    expect((await beginByCommand(['--above', '2004'])).out).toContain('the next signal is 2005')
-  })
+test('highwater ops begin-anew continues above the mark and above the given number', async () => {
+  expect((await beginByCommand(['--json'])).out).toContain(`"seq":${MARK + MARK_AHEAD}`)
+  expect((await beginByCommand(['--above', '2004'])).out).toContain('the next signal is 2005')
+})
 
-  test('refuses while a service is running, and a number that is none', async () => {
-    await redis.set(RELAY_LEASE, 'somebody')
-    expect((await beginByCommand([])).err).toContain('a service is running')
-    expect((await beginByCommand(['--above', 'all'])).err).toContain('expected the number of a signal')
-  })
+test('highwater ops begin-anew is refused while a service is running, and for a number that is none', async () => {
+  await redis.set(RELAY_LEASE, 'somebody')
+  expect((await beginByCommand([])).err).toContain('a service is running')
+  expect((await beginByCommand(['--above', 'all'])).err).toContain('expected the number of a signal')
 })
 
 test('a live step whose fields are no JSON writes nothing, not even its signal', async () => {

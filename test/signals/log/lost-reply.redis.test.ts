@@ -2,7 +2,7 @@
 
 import { connect, createServer, type Socket } from 'node:net'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Committed, commit } from '#signals/log/commit.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
@@ -40,16 +40,17 @@ async function fireUntilKnown(id: string): Promise<Committed | undefined> {
   }
 }
 
-describe('a fire whose reply is lost', () => {
-  test.each([1, 2, 5])('%i times keeps its number, and is in the log once', async losses => {
+test.each([1, 2, 5])(
+  'a fire whose reply is lost %i times keeps its number, and is in the log once',
+  async losses => {
     await fire(direct, 'before', 'alder')
     proxy.lose('lost', losses)
     expect(await fireUntilKnown('lost')).toEqual({ seq: 2, isRepeat: true })
     expect(proxy.left()).toBe(0)
     expect(await fire(direct, 'after', 'alder')).toBe(3)
     expect((await readAfter(direct, 0, 10)).map(({ seq }) => seq)).toEqual([1, 2, 3])
-  })
-})
+  },
+)
 
 type CuttingProxy = {
   /** The server's URL by way of the proxy. */

@@ -112,7 +112,7 @@ describe.runIf(isAllowed)('a disk that is full under Redis', () => {
     return sent.map(({ kind, subject }) => `${kind} ${subject}`).filter(text => text !== 'relay_stuck relay')
   }
 
-  test('answers 503 with what to fix, loses nothing acknowledged, and continues when there is room', async () => {
+  test('a full disk under Redis answers 503 with what to fix, loses nothing acknowledged, and continues when there is room', async () => {
     expect((await fire('first')).status).toBe(201)
     expect(await alertsOf()).toEqual([])
     await disk.fill(5 * 4_096)
@@ -148,7 +148,7 @@ describe.runIf(isAllowed)('a disk that is full under Redis', () => {
     expect(await alertsOf()).toEqual([])
   })
 
-  test('is found by the folder that an operator names, which must exist', async () => {
+  test('the disk of Redis is found by the folder that an operator names, which must exist', async () => {
     await expect(assertDisk(disk.outside)).resolves.toBeUndefined()
     await expect(assertDisk(`${disk.outside}/nowhere`)).rejects.toThrow('REDIS_FOLDER: the folder')
     expect(await usedOfDisk(`${disk.outside}/nowhere`)).toBeNull()

@@ -3,7 +3,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { problemsOfFailure } from '#signals/alerts.ts'
 import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
@@ -55,60 +55,58 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, i
 
 const seqsOf = async (): Promise<number[]> => (await readAfter(redis, 0, 100)).map(({ seq }) => seq)
 
-test('an acknowledgement finds the signal in the file: it has grown with each', () => {
+test('an acknowledged signal is in the file of Redis: it has grown with each', () => {
   expect(new Set(ends).size).toBe(COUNT + 1)
   expect(ends.at(-1)).toBe(whole.length)
 })
 
-describe('a file that lost its end', () => {
-  /** Where it is cut, and how many signals are whole before that. */
-  const CUTS = [
-    ['at its last byte', () => ends[COUNT]! - 1, COUNT - 1],
-    ['between two signals', () => ends[7]!, 7],
-    ['in the middle of a signal', () => Math.floor((ends[4]! + ends[5]!) / 2), 4],
-    ['after the first byte of a signal', () => ends[3]! + 1, 3],
-    ['in the first signal', () => ends[1]! - 1, 0],
-  ] as const
+/** Where it is cut, and how many signals are whole before that. */
+const CUTS = [
+  ['at its last byte', () => ends[COUNT]! - 1, COUNT - 1],
+  ['between two signals', () => ends[7]!, 7],
+  ['in the middle of a signal', () => Math.floor((ends[4]! + ends[5]!) / 2), 4],
+  ['after the first byte of a signal', () => ends[3]! + 1, 3],
+  ['in the first signal', () => ends[1]! - 1, 0],
+] as const
 
-  test.each(CUTS)(
-    '%s holds every signal before, whole and without a hole, and its end is missed',
-    async (_, at, kept) => {
-      await tear(at())
-      expect(await seqsOf()).toEqual(numbers(kept))
-      expect(Number((await redis.hget(HEAD, 'seq')) ?? 0)).toBe(kept)
-      await expect(fire(redis, 'next', 'alder')).rejects.toThrow(LogGoneError)
-      await expect(fire(redis, `s${COUNT}`, 'alder')).rejects.toThrow(LogGoneError) // it was fired, and is not fired again
-      const error = await readHead(redis, newEpoch).catch((reason: unknown) => reason)
-      expect(problemsOfFailure(error)).toEqual([
-        {
-          kind: 'redis_wiped',
-          subject: 'log',
-          message: expect.stringContaining(
-            `signals up to ${kept}, but numbers up to ${COUNT} may have been delivered`,
-          ),
-        },
-      ])
-      expect(await seqsOf()).toEqual(numbers(kept))
-    },
-  )
+test.each(CUTS)(
+  'a file that was cut %s holds every signal before, whole and without a hole, and its end is missed',
+  async (_, at, kept) => {
+    await tear(at())
+    expect(await seqsOf()).toEqual(numbers(kept))
+    expect(Number((await redis.hget(HEAD, 'seq')) ?? 0)).toBe(kept)
+    await expect(fire(redis, 'next', 'alder')).rejects.toThrow(LogGoneError)
+    await expect(fire(redis, `s${COUNT}`, 'alder')).rejects.toThrow(LogGoneError) // it was fired, and is not fired again
+    const error = await readHead(redis, newEpoch).catch((reason: unknown) => reason)
+    expect(problemsOfFailure(error)).toEqual([
+      {
+        kind: 'redis_wiped',
+        subject: 'log',
+        message: expect.stringContaining(
+          `signals up to ${kept}, but numbers up to ${COUNT} may have been delivered`,
+        ),
+      },
+    ])
+    expect(await seqsOf()).toEqual(numbers(kept))
+  },
+)
 
-  test('is gone on with above every number that was given, under another epoch', async () => {
-    await tear(ends[4]!)
-    await beginAnew(redis, COUNT, () => 'epoch-2')
-    await expect(fire(redis, 'next', 'alder')).rejects.toThrow(LogGoneError) // the service that ran must be started again
-    const next = await server.connect()
-    await guardLog(next, COUNT, newEpoch)
-    expect(await fire(next, 'next', 'alder')).toBe(COUNT + 1)
-    expect(await readHead(next, newEpoch)).toEqual({ seq: COUNT + 1, epoch: 'epoch-2' })
-    expect(await seqsOf()).toEqual([...numbers(4), COUNT + 1])
-  })
+test('a file that lost its end is continued above every number that was given, under another epoch', async () => {
+  await tear(ends[4]!)
+  await beginAnew(redis, COUNT, () => 'epoch-2')
+  await expect(fire(redis, 'next', 'alder')).rejects.toThrow(LogGoneError) // the service that ran must be started again
+  const next = await server.connect()
+  await guardLog(next, COUNT, newEpoch)
+  expect(await fire(next, 'next', 'alder')).toBe(COUNT + 1)
+  expect(await readHead(next, newEpoch)).toEqual({ seq: COUNT + 1, epoch: 'epoch-2' })
+  expect(await seqsOf()).toEqual([...numbers(4), COUNT + 1])
+})
 
-  test('of nothing that was acknowledged is gone on with at once', async () => {
-    await tear(whole.length)
-    expect(await seqsOf()).toEqual(numbers(COUNT))
-    const begun = Buffer.from('*3\r\n$4\r\nHSET\r\n$12\r\n{hw}:log:') // a write that was never acknowledged
-    await crashTo(Buffer.concat([whole, begun]))
-    expect(await fire(redis, 'after', 'alder')).toBe(COUNT + 1)
-    expect(await seqsOf()).toEqual(numbers(COUNT + 1))
-  })
+test('a file that lost nothing acknowledged is continued at once', async () => {
+  await tear(whole.length)
+  expect(await seqsOf()).toEqual(numbers(COUNT))
+  const begun = Buffer.from('*3\r\n$4\r\nHSET\r\n$12\r\n{hw}:log:') // a write that was never acknowledged
+  await crashTo(Buffer.concat([whole, begun]))
+  expect(await fire(redis, 'after', 'alder')).toBe(COUNT + 1)
+  expect(await seqsOf()).toEqual(numbers(COUNT + 1))
 })
