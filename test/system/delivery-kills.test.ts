@@ -6,7 +6,8 @@ import { readDelivery } from '#signals/delivery/outbox.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import { startKillable } from '../support/kills/killable.ts'
 import { startTestRedis } from '../support/servers/redis.ts'
-import { addSubscriber, type Received, startReceiver, until } from '../support/signals/delivery.ts'
+import { addSubscriber, until } from '../support/signals/delivery.ts'
+import { type Received, startReceiver } from '../support/signals/receiver.ts'
 import { fire } from '../support/signals/signals.ts'
 import { type KillGround, openKillGround, PACE } from '../support/signals/signals-kills.ts'
 import { type History, violationsIn } from '../support/signals/signals-soundness.ts'
@@ -53,7 +54,6 @@ test('a process killed twice in the middle of the same request: a third one deli
   expect(receiver.of('ash')).toEqual([1, 1, 1])
   expect(receiver.received.map(({ headers }) => headers['x-attempt'])).toEqual(['1', '1', '1'])
   await delivery.kill()
-  await receiver.close()
   await server.stop()
 })
 

@@ -8,7 +8,7 @@ import { type RunningSignals, runSignals } from '#cli/signals/run-signals.ts'
 import { createToken } from '#signals/clients/token.ts'
 import { madeUp } from '../../cli/made-up.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
-import { startReceiver } from '../../support/signals/delivery.ts'
+import { startReceiver } from '../../support/signals/receiver.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -71,7 +71,6 @@ describe('the signals service', () => {
       message: expect.stringContaining(`with the key ${keyId}`),
     })
     await running?.stop()
-    await receiver.close()
     const lines = logged.map(line => JSON.parse(line) as Record<string, unknown>)
     const caller = { address: '127.0.0.1', keyId, client: 'acme' }
     expect(lines.filter(({ msg }) => msg !== 'something went wrong')).toMatchObject([

@@ -1,21 +1,21 @@
 // The policy of deliveries through the whole service: the real queue brings every retry and every probe. The tables of
 // waits are short; what decides is which requests came, and what the ledger says of them.
 import type { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Attempt, readAttempts, readDelivery } from '#signals/delivery/outbox.ts'
 import type { Waits } from '#signals/delivery/policy.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
 import { RELAY_CURSOR } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { atEnd } from '../../support/ends.ts'
+import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import {
   addSubscriber,
   BOX,
-  type Receiver,
-  startReceiver,
   startTestDelivery,
   type TestDelivery,
   until,
 } from '../../support/signals/delivery.ts'
+import { type Receiver, startReceiver } from '../../support/signals/receiver.ts'
 import { fire } from '../../support/signals/signals.ts'
 
 const PROBES_MS = [20, 20]
@@ -24,33 +24,29 @@ const PROBES_MS = [20, 20]
 const FEW = { retryMs: Array(3).fill(10), probeMs: PROBES_MS }
 const MANY = { retryMs: Array(9).fill(10), probeMs: PROBES_MS }
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
-let receiver: Receiver
-let delivery: TestDelivery
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
+})
 
 /** What each client answers now. */
 const statuses = new Map<string, number>()
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
-  receiver = await startReceiver(({ client }, response) => {
-    response.statusCode = statuses.get(client) ?? 200
-    response.end()
-  })
-})
-afterEach(() => delivery.stop())
-afterAll(async () => {
-  await receiver.close()
-  await server.stop()
-})
+let receiver: Receiver
+let delivery: TestDelivery
 
 /** Delivers to a client that is entitled to an alias of its own, and answers so. */
 async function deliver(client: string, status: number, waits: Waits): Promise<void> {
+  receiver = await startReceiver((asked, response) => {
+    response.statusCode = statuses.get(asked.client) ?? 200
+    response.end()
+  })
   statuses.set(client, status)
   await addSubscriber(redis, client, receiver.urlOf(client), [client])
   delivery = await startTestDelivery(server.url, { waits })
+  atEnd(delivery.stop)
 }
 
 const statusOf = async (seq: number, client: string) => (await readDelivery(redis, seq, client))?.status

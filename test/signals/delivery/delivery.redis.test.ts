@@ -2,61 +2,53 @@
 import type { ServerResponse } from 'node:http'
 import type { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { suspendClient } from '#signals/clients/clients.ts'
 import { type DeliveryOptions, STOP_GRACE_MS } from '#signals/delivery/delivery-service.ts'
 import { owedCount, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
 import { ATTEMPT_TIMEOUT_MS } from '#signals/delivery/policy.ts'
 import { disableWebhook } from '#signals/delivery/webhooks.ts'
 import { flightKey, RELAY_LEASE } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { atEnd } from '../../support/ends.ts'
+import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import {
-  acknowledge,
   addSubscriber,
-  type Receiver,
-  type ReceiverAnswer,
-  startReceiver,
   startTestDelivery,
   startTimer,
   type TestDelivery,
   until,
 } from '../../support/signals/delivery.ts'
+import { acknowledge, type Receiver, startReceiver } from '../../support/signals/receiver.ts'
 import { fire } from '../../support/signals/signals.ts'
 
-/** A client that another process left due is found soon, and so is a worker that died. */
-const QUICK = { flightMs: 1_000, pollEveryMs: 50 }
+/** A client that another process left due is found soon; a request may take as long as it likes. */
+const PATIENT = { flightMs: 600_000, pollEveryMs: 50 }
 
-/** A request may take as long as it likes. */
-const PATIENT = { ...QUICK, flightMs: 600_000 }
+/** A worker that died is found soon too. */
+const QUICK = { ...PATIENT, flightMs: 1_000 }
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
-let stops: (() => Promise<unknown>)[]
 
-beforeEach(async () => {
-  server = await startTestRedis()
+async function use<Server extends SharedRedis>(started: Server): Promise<Server> {
+  server = started
   redis = await server.connect()
-  stops = []
-})
-afterEach(async () => {
-  for (const stop of stops.reverse()) await stop()
-  await server.stop()
-})
-
-async function receive(answer?: ReceiverAnswer): Promise<Receiver> {
-  const receiver = await startReceiver(answer)
-  stops.push(receiver.close)
-  return receiver
+  return started
 }
 
+beforeEach(async () => {
+  await use(await sharedRedis())
+  await redis.flushall()
+})
+
 async function deliver(more: Partial<DeliveryOptions> = {}): Promise<TestDelivery> {
-  const delivery = await startTestDelivery(server.url, { pace: QUICK, ...more })
+  const delivery = await startTestDelivery(server.url, { pace: PATIENT, ...more })
   let stopping: Promise<void> | null = null
   const stop = (): Promise<void> => {
     stopping ??= delivery.stop()
     return stopping
   }
-  stops.push(stop)
+  atEnd(stop)
   return { ...delivery, stop }
 }
 
@@ -76,8 +68,8 @@ const isDelivered = async (client: string, seq: number): Promise<boolean> =>
 
 const allDelivered = async (clients: readonly string[], seqs: number): Promise<boolean> => {
   for (let seq = 1; seq <= seqs; seq++) {
-    const ledger = await readOutbox(redis, seq)
-    if (clients.some(client => ledger.get(client)?.status !== 'delivered')) return false
+    const outbox = await readOutbox(redis, seq)
+    if (clients.some(client => outbox.get(client)?.status !== 'delivered')) return false
   }
   return true
 }
@@ -85,7 +77,7 @@ const allDelivered = async (clients: readonly string[], seqs: number): Promise<b
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
 test('delivery brings every signal to every subscriber once, in order, signed, each with the number of the one before it', async () => {
-  const receiver = await receive()
+  const receiver = await startReceiver()
   const secret = await addSubscriber(redis, 'acme', receiver.urlOf('acme'))
   const clients = ['acme', ...clientsOf(9)]
   await subscribe(receiver, clients.slice(1))
@@ -104,7 +96,7 @@ test('delivery brings every signal to every subscriber once, in order, signed, e
 
 test('delivery is not delayed by the fifth of 200 receivers that hangs', async () => {
   const hanging: ServerResponse[] = []
-  const receiver = await receive((request, response) => {
+  const receiver = await startReceiver((request, response) => {
     if (request.client.startsWith('dead')) hanging.push(response)
     else response.end()
   })
@@ -113,7 +105,7 @@ test('delivery is not delayed by the fifth of 200 receivers that hangs', async (
   // Attempts have no deadline here: those that hang do so for ever.
   const endless = (ms: number, run: () => void) =>
     ms === ATTEMPT_TIMEOUT_MS ? () => {} : startTimer(ms, run)
-  await deliver({ pace: PATIENT, clock: { now: () => Date.now(), startTimer: endless } })
+  await deliver({ clock: { now: () => Date.now(), startTimer: endless } })
   await fireMany(3)
   await until(() => allDelivered(healthy, 3))
   await until(() => hanging.length === dead.length)
@@ -122,15 +114,16 @@ test('delivery is not delayed by the fifth of 200 receivers that hangs', async (
 })
 
 test('delivery goes on without a loss when Redis is killed and comes back', async () => {
-  const receiver = await receive()
+  const own = await use(await ownRedis())
+  const receiver = await startReceiver()
   const clients = clientsOf(5)
   await subscribe(receiver, clients)
-  const { errors } = await deliver()
+  const { errors } = await deliver({ pace: QUICK })
   await fireMany(3)
   await until(() => allDelivered(clients, 3))
-  await server.kill()
+  await own.kill()
   await until(() => errors.length > 0)
-  await server.restart()
+  await own.restart()
   redis = await server.connect()
   await fireMany(3, 'after')
   await until(() => allDelivered(clients, 6))
@@ -138,17 +131,18 @@ test('delivery goes on without a loss when Redis is killed and comes back', asyn
 })
 
 test('delivery sends nothing twice if Redis is killed while requests are in flight', async () => {
+  const own = await use(await ownRedis())
   let answer = (): void => {}
-  const receiver = await receive((_, response) => {
+  const receiver = await startReceiver((_, response) => {
     answer = () => void response.end()
   })
   await subscribe(receiver, ['acme'])
-  await deliver({ pace: PATIENT })
+  await deliver()
   await fireMany(1)
   await until(() => receiver.received.length === 1)
-  await server.kill()
+  await own.kill()
   answer()
-  await server.restart()
+  await own.restart()
   redis = await server.connect()
   await until(() => isDelivered('acme', 1))
   expect(receiver.of('acme')).toEqual([1])
@@ -156,7 +150,7 @@ test('delivery sends nothing twice if Redis is killed while requests are in flig
 
 test('delivery gives nothing to a client that is suspended, or whose webhook is disabled, while its signals wait', async () => {
   const held: ServerResponse[] = []
-  const receiver = await receive((_, response) => void held.push(response))
+  const receiver = await startReceiver((_, response) => void held.push(response))
   const clients = ['gone', 'off']
   await subscribe(receiver, clients)
   await deliver()
@@ -175,7 +169,7 @@ test('delivery gives nothing to a client that is suspended, or whose webhook is 
 
 test('a stop under load ends what is in flight, gives back what was taken, and leaves the rest owed', async () => {
   const held: ServerResponse[] = []
-  const receiver = await receive((request, response) => {
+  const receiver = await startReceiver((request, response) => {
     if (request.client === 'hangs') held.push(response)
     else acknowledge(request, response)
   })
@@ -188,7 +182,7 @@ test('a stop under load ends what is in flight, gives back what was taken, and l
     graces.push(run)
     return () => {}
   }
-  const delivery = await deliver({ pace: PATIENT, clock: { now: () => Date.now(), startTimer: heldBack } })
+  const delivery = await deliver({ clock: { now: () => Date.now(), startTimer: heldBack } })
   await fireMany(10)
   await until(() => held.length === 1 && receiver.received.length > 30)
   const stopped = delivery.stop()
@@ -203,6 +197,23 @@ test('a stop under load ends what is in flight, gives back what was taken, and l
   for (const response of held) response.end()
   await until(() => allDelivered(clients.slice(0, 30), 10))
   for (const client of clients.slice(0, 30)) expect(receiver.of(client)).toEqual(upTo(10))
+})
+
+test('a request that nobody answers, and a Redis that is away, delay no stop; the signal is owed as before', async () => {
+  const own = await use(await ownRedis())
+  const receiver = await startReceiver(() => {})
+  await subscribe(receiver, ['acme'])
+  let isStopping = false // then it waits no longer for requests in flight, nor for Redis
+  const atOnce = (ms: number, run: () => void) => startTimer(isStopping && ms >= STOP_GRACE_MS ? 0 : ms, run)
+  const delivery = await deliver({ clock: { now: () => Date.now(), startTimer: atOnce } })
+  await fireMany(1)
+  await until(() => receiver.received.length === 1)
+  await own.kill()
+  isStopping = true
+  await delivery.stop()
+  await own.restart()
+  redis = await own.connect()
+  expect((await readOutbox(redis, 1)).get('acme')).toMatchObject({ status: 'owed', attempts: 0 })
 })
 
 test('the start of a delivery that cannot reach Redis rejects', async () => {

@@ -1,5 +1,5 @@
 // Answers that the HTTP client cannot process are failures of their receiver, and never an internal fault.
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import {
   type RawOptions,
@@ -8,11 +8,6 @@ import {
   startRawReceiver,
 } from '../../support/signals/raw-receiver.ts'
 import { createTestSender, postTo } from '../../support/signals/sender.ts'
-
-const ending: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end()
-})
 
 /** Sends twice to a receiver that answers in these pieces, each once the one before has left, and then ends. */
 async function outcomesOf(pieces: readonly string[], options?: RawOptions): Promise<readonly Outcome[]> {
@@ -24,9 +19,7 @@ async function outcomesOf(pieces: readonly string[], options?: RawOptions): Prom
     }
     write(pieces)
   }, options)
-  ending.push(receiver.close)
   const sender = createTestSender({ ca: RECEIVER_CERTIFICATE })
-  ending.push(sender.close)
   return [
     await sender.send(postTo(`${receiver.origin}/first`)),
     await sender.send(postTo(`${receiver.origin}/second`)),
@@ -78,9 +71,7 @@ test('100 Continue at the beginning of a body is a part of it', async () => {
 test('100 Continue before a refusal leaves a refusal, and alone is no answer', async () => {
   expect((await outcomesOf([CONTINUE, rawAnswer(503)]))[0]).toMatchObject({ kind: 'failed', status: 503 })
   const alone = await startRawReceiver(socket => socket.end(CONTINUE))
-  ending.push(alone.close)
   const sender = createTestSender()
-  ending.push(sender.close)
   const lost = { kind: 'failed', reason: 'connection_lost' }
   expect(await sender.send(postTo(alone.origin))).toMatchObject(lost)
 })

@@ -2,7 +2,7 @@
 // acknowledge a signed test, and nobody learns from a refusal what is there.
 import type { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { ApiError } from '#core/contract/errors.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
 import { createHighWater, readHighWater } from '#signals/delivery/high-water.ts'
@@ -28,34 +28,30 @@ import {
 import { readSignal } from '#signals/log/read-log.ts'
 import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { atEnd } from '../../support/ends.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { BOX, relayAll, startTimer } from '../../support/signals/delivery.ts'
 import {
   acknowledge,
-  BOX,
   type Received,
   type Receiver,
   type ReceiverAnswer,
-  relayAll,
   startReceiver,
-  startTimer,
-} from '../../support/signals/delivery.ts'
+} from '../../support/signals/receiver.ts'
 import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 
-let server: TestRedis
 let redis: Redis
+useTestRedis(connected => {
+  redis = connected
+})
 let receiver: Receiver
 let sender: Sender
 let answer: ReceiverAnswer
 let clock: { ms: number }
 let keyId: string
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
-  receiver = await startReceiver((request, response) => answer(request, response))
-})
 beforeEach(async () => {
-  await redis.flushall()
+  receiver = await startReceiver((request, response) => answer(request, response))
   keyId = (await addClient(redis, 'acme', ['alder'], seededBytes('keys'))).keyId
   answer = acknowledge
   clock = { ms: NOW_MS }
@@ -65,11 +61,7 @@ beforeEach(async () => {
     now: () => clock.ms,
     startTimer,
   })
-})
-afterEach(() => sender.close())
-afterAll(async () => {
-  await receiver.close()
-  await server.stop()
+  atEnd(sender.close)
 })
 
 function registering() {

@@ -14,8 +14,7 @@ const casesFor = (url: string, oldSecret: string | null = OTHER_SECRET) =>
   selfTestCases({ url, secret: SECRET, oldSecret, alias: 'alder', nowMs: NOW_MS })
 
 async function findingsOf(url: string) {
-  const sender = createTestSender()
-  return runCases(casesFor(url), sender).finally(() => sender.close())
+  return runCases(casesFor(url), createTestSender())
 }
 
 type Judged = { readonly name: string; readonly verdict: string }
@@ -68,14 +67,12 @@ test('a receiver that redirects is followed nowhere, and passes no case of the s
 })
 
 test('a receiver that is slow fails the self-test for that alone, with how long it may take', async () => {
-  const sender = createTestSender()
   const findings = await runCases(casesFor('http://127.0.0.1:9/'), {
     send: async ({ headers, body }) => {
       const outcome = await findOutcome(headers, body)
       return { ...outcome, totalMs: 1_001 }
     },
   })
-  await sender.close()
   expect(named(findings, 'failed')).toEqual(['an answer at once'])
   expect(findings[1]).toMatchObject({ told: 'it took 1001 ms' })
 })
@@ -83,7 +80,6 @@ test('a receiver that is slow fails the self-test for that alone, with how long 
 test('a receiver that does not answer is sent nothing more after the first delivery', async () => {
   const receiver = await startRawReceiver(socket => socket.destroy())
   const findings = await findingsOf(`${receiver.origin}/`)
-  await receiver.close()
   expect(receiver.requests).toHaveLength(1)
   expect(findings[0]).toMatchObject({ verdict: 'failed', told: 'no answer: connection lost' })
   expect(named(findings, 'skipped')).toHaveLength(findings.length - 1)
@@ -92,9 +88,7 @@ test('a receiver that does not answer is sent nothing more after the first deliv
 /** What a sound receiver would answer, by the headers that the case was to have. */
 async function findOutcome(headers: Readonly<Record<string, string>>, body: Uint8Array) {
   const url = await startFlawedReceiver([SECRET, OTHER_SECRET], null)
-  const sender = createTestSender()
-  const outcome = await sender.send({ url, headers, body, secrets: [] })
-  await sender.close()
+  const outcome = await createTestSender().send({ url, headers, body, secrets: [] })
   if (outcome.kind === 'ourFault') throw new Error(outcome.reason)
   return outcome
 }
@@ -178,6 +172,5 @@ test('ops self-test quotes no secret, whatever a receiver answers', async () => 
     '--allow-loopback',
     '--json',
   ])
-  await receiver.close()
   expect(out + err).not.toContain(SECRET)
 })

@@ -1,7 +1,7 @@
 // One attempt against real receivers on loopback: honest ones, slow ones, broken ones and hostile ones.
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
@@ -9,10 +9,9 @@ import {
   KEPT_ANSWER_CHARACTERS,
   UNPROVEN_FAULT_MS,
 } from '#signals/delivery/policy.ts'
-import type { Post, SenderOptions } from '#signals/delivery/send.ts'
+import type { Post } from '#signals/delivery/send.ts'
 import {
   type RawAnswer,
-  type RawOptions,
   type RawReceiver,
   RECEIVER_CERTIFICATE,
   rawAnswer,
@@ -23,27 +22,10 @@ import { createTestSender, postTo, type TestSender } from '../../support/signals
 /** Ends what would never happen; nothing is decided by it. */
 const PATIENT = { timeout: 60_000, interval: 2 }
 
-const ending: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end()
-})
-
-async function receiverOf(answer: RawAnswer, options?: RawOptions): Promise<RawReceiver> {
-  const receiver = await startRawReceiver(answer, options)
-  ending.push(() => receiver.close())
-  return receiver
-}
-
-function senderOf(options?: Partial<SenderOptions>): TestSender {
-  const sender = createTestSender(options)
-  ending.push(() => sender.close())
-  return sender
-}
-
 /** What comes of one delivery to a receiver that answers so. */
 async function outcomeOf(answer: RawAnswer, more?: Partial<Post>): Promise<Outcome> {
-  const { origin } = await receiverOf(answer)
-  return senderOf().send(postTo(`${origin}/hook`, more))
+  const { origin } = await startRawReceiver(answer)
+  return createTestSender().send(postTo(`${origin}/hook`, more))
 }
 
 const saying =
@@ -57,8 +39,8 @@ async function outcomeOfStall(
   answer: RawAnswer,
   isStalled: (receiver: RawReceiver, sender: TestSender) => boolean,
 ): Promise<Outcome> {
-  const receiver = await receiverOf(answer)
-  const sender = senderOf()
+  const receiver = await startRawReceiver(answer)
+  const sender = createTestSender()
   const outcome = sender.send(postTo(receiver.origin))
   await expect.poll(() => isStalled(receiver, sender), PATIENT).toBe(true)
   sender.clock.ms += ATTEMPT_TIMEOUT_MS
@@ -69,8 +51,8 @@ async function outcomeOfStall(
 }
 
 test('a delivery is one POST of exactly these bytes and headers, to the path and the query of the URL', async () => {
-  const receiver = await receiverOf(saying(rawAnswer(200, 'thanks')))
-  const sender = senderOf()
+  const receiver = await startRawReceiver(saying(rawAnswer(200, 'thanks')))
+  const sender = createTestSender()
   const post = postTo(`${receiver.origin}/a/b?c=d%20e#f`)
   expect(await sender.send(post)).toEqual({
     kind: 'delivered',
@@ -102,7 +84,7 @@ test.each([300, 301, 304, 400, 401, 404, 410, 429, 500, 503])(
 )
 
 test.each([301, 302, 303, 307, 308])('a delivery that is redirected with %i goes nowhere', async status => {
-  const target = await receiverOf(saying(rawAnswer(200)))
+  const target = await startRawReceiver(saying(rawAnswer(200)))
   for (const location of [`${target.origin}/`, 'http://169.254.169.254/latest/meta-data/']) {
     const outcome = await outcomeOf(saying(rawAnswer(status, '', [`location: ${location}`])))
     expect(outcome).toMatchObject({ kind: 'failed', reason: 'status', status })
@@ -111,9 +93,9 @@ test.each([301, 302, 303, 307, 308])('a delivery that is redirected with %i goes
 })
 
 test('a delivery has the times to the head and to the end of the answer', async () => {
-  const sender = senderOf()
+  const sender = createTestSender()
   let finish = () => {}
-  const { origin } = await receiverOf(socket => {
+  const { origin } = await startRawReceiver(socket => {
     sender.clock.ms += 25
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no')
     finish = () => socket.write('k')
@@ -192,8 +174,8 @@ test('a receiver whose head never ends has failed at the deadline', async () => 
 })
 
 test('a receiver that stalls before TLS is made has failed when the time for connecting is over', async () => {
-  const silent = await receiverOf(() => {})
-  const sender = senderOf()
+  const silent = await startRawReceiver(() => {})
+  const sender = createTestSender()
   const outcome = sender.send(postTo(`https://receiver.test:${silent.port}/`))
   await expect.poll(silent.connections, PATIENT).toBe(1)
   expect(sender.expire(CONNECT_TIMEOUT_MS)).toBe(1)
@@ -207,8 +189,8 @@ test('a receiver whose name server answers after the deadline is sent nothing af
     answer = resolve
   })
   const resolveHost = () => found.then(() => ({ kind: 'found' as const, addresses: ['127.0.0.1'] }))
-  const sender = senderOf({ resolveHost, ca: RECEIVER_CERTIFICATE })
-  const secure = await receiverOf(saying(rawAnswer(200)), { tls: true })
+  const sender = createTestSender({ resolveHost, ca: RECEIVER_CERTIFICATE })
+  const secure = await startRawReceiver(saying(rawAnswer(200)), { tls: true })
   const late = sender.send(postTo(secure.origin))
   expect(sender.expire(ATTEMPT_TIMEOUT_MS)).toBe(1)
   expect(await late).toMatchObject({ kind: 'failed', reason: 'timeout', status: null })
@@ -219,8 +201,11 @@ test('a receiver whose name server answers after the deadline is sent nothing af
 })
 
 test('a receiver that stalls delays no other', async () => {
-  const [hanging, healthy] = [await receiverOf(() => {}), await receiverOf(saying(rawAnswer(200)))]
-  const sender = senderOf()
+  const [hanging, healthy] = [
+    await startRawReceiver(() => {}),
+    await startRawReceiver(saying(rawAnswer(200))),
+  ]
+  const sender = createTestSender()
   const stuck = Array.from({ length: 50 }, () => sender.send(postTo(hanging.origin)))
   await expect.poll(() => hanging.requests.length, PATIENT).toBe(50)
   expect(await sender.send(postTo(healthy.origin))).toMatchObject({ kind: 'delivered' })
@@ -240,11 +225,11 @@ function flood(socket: Socket, chunk: string): void {
 }
 
 test('a receiver whose answer never ends is cut off, and its 200 stands', async () => {
-  const receiver = await receiverOf(socket => {
+  const receiver = await startRawReceiver(socket => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
     flood(socket, `10000\r\n${'a '.repeat(0x8000)}\r\n`)
   })
-  const outcome = await senderOf().send(postTo(receiver.origin))
+  const outcome = await createTestSender().send(postTo(receiver.origin))
   expect(outcome).toMatchObject({ kind: 'delivered', status: 200 })
   expect(outcome).toHaveProperty('excerpt', 'a '.repeat(KEPT_ANSWER_CHARACTERS / 2))
   await expect.poll(receiver.open, PATIENT).toBe(0)
@@ -281,8 +266,8 @@ test.each<[string, RawAnswer]>([
   ],
   ['changes the protocol', saying('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')],
 ])('a receiver that %s has failed, and is not asked again', async (_, answer) => {
-  const receiver = await receiverOf(answer)
-  const outcome = await senderOf().send(postTo(receiver.origin))
+  const receiver = await startRawReceiver(answer)
+  const outcome = await createTestSender().send(postTo(receiver.origin))
   expect(outcome).toMatchObject({ kind: 'failed', reason: 'connection_lost' })
   expect(receiver.requests).toHaveLength(1)
 })
@@ -304,15 +289,14 @@ test('a receiver that sends 103 before its answer has delivered all the same', a
 })
 
 test('a receiver that does not exist has failed', async () => {
-  const gone = await startRawReceiver(() => {})
-  await gone.close()
-  const outcome = await senderOf().send(postTo(gone.origin))
+  // A port that the system gives to no program that takes any.
+  const outcome = await createTestSender().send(postTo('http://127.0.0.1:1024/'))
   expect(outcome).toMatchObject({ kind: 'failed', reason: 'connect_failed', status: null })
 })
 
 test('a connection to a receiver is used again while it is open', async () => {
-  const receiver = await receiverOf(saying(rawAnswer(200)))
-  const sender = senderOf()
+  const receiver = await startRawReceiver(saying(rawAnswer(200)))
+  const sender = createTestSender()
   for (let i = 0; i < 5; i++)
     expect(await sender.send(postTo(receiver.origin))).toMatchObject({ kind: 'delivered' })
   // One may still be busy with its end when the next delivery asks.
@@ -320,11 +304,11 @@ test('a connection to a receiver is used again while it is open', async () => {
 })
 
 test('a connection that the receiver drops when it is used again has failed, once, and the next one is new', async () => {
-  const receiver = await receiverOf(socket => {
+  const receiver = await startRawReceiver(socket => {
     if (receiver.requests.length === 2) socket.resetAndDestroy()
     else socket.write(rawAnswer(200))
   })
-  const sender = senderOf()
+  const sender = createTestSender()
   const outcomes = [
     await sender.send(postTo(receiver.origin)),
     await sender.send(postTo(receiver.origin)),
@@ -336,8 +320,8 @@ test('a connection that the receiver drops when it is used again has failed, onc
 })
 
 test('a connection that the receiver closes after each answer never makes a delivery of what did not arrive', async () => {
-  const receiver = await receiverOf(socket => socket.end(rawAnswer(200)))
-  const sender = senderOf()
+  const receiver = await startRawReceiver(socket => socket.end(rawAnswer(200)))
+  const sender = createTestSender()
   let delivered = 0
   for (let i = 0; i < 50; i++) {
     const outcome = await sender.send(postTo(receiver.origin))
@@ -348,17 +332,17 @@ test('a connection that the receiver closes after each answer never makes a deli
   expect(delivered).toBeGreaterThan(0)
 })
 
-const secure = () => receiverOf(saying(rawAnswer(200)), { tls: true })
+const secure = () => startRawReceiver(saying(rawAnswer(200)), { tls: true })
 
 test('a receiver with a good certificate is delivered to over TLS', async () => {
   const { origin } = await secure()
-  const sender = senderOf({ ca: RECEIVER_CERTIFICATE })
+  const sender = createTestSender({ ca: RECEIVER_CERTIFICATE })
   expect(await sender.send(postTo(origin))).toMatchObject({ kind: 'delivered', status: 200 })
 })
 
 test('a receiver whose certificate is not trusted is sent nothing', async () => {
   const receiver = await secure()
-  expect(await senderOf().send(postTo(receiver.origin))).toMatchObject({
+  expect(await createTestSender().send(postTo(receiver.origin))).toMatchObject({
     kind: 'failed',
     reason: 'tls_failed',
   })
@@ -367,7 +351,7 @@ test('a receiver whose certificate is not trusted is sent nothing', async () => 
 
 test('a receiver whose certificate is for another name, or for no address, is sent nothing', async () => {
   const receiver = await secure()
-  const sender = senderOf({ ca: RECEIVER_CERTIFICATE })
+  const sender = createTestSender({ ca: RECEIVER_CERTIFICATE })
   for (const host of ['other.test', '127.0.0.1', 'localhost']) {
     const outcome = await sender.send(postTo(`https://${host}:${receiver.port}/`))
     expect(outcome).toMatchObject({ kind: 'failed', reason: 'tls_failed' })
@@ -376,30 +360,30 @@ test('a receiver whose certificate is for another name, or for no address, is se
 })
 
 test('a receiver that speaks plain HTTP instead of TLS has failed', async () => {
-  const plain = await receiverOf(saying(rawAnswer(200)), {
+  const plain = await startRawReceiver(saying(rawAnswer(200)), {
     onConnection: socket => socket.write(rawAnswer(200)),
   })
-  const outcome = await senderOf().send(postTo(`https://receiver.test:${plain.port}/`))
+  const outcome = await createTestSender().send(postTo(`https://receiver.test:${plain.port}/`))
   expect(outcome).toMatchObject({ kind: 'failed', reason: 'tls_failed' })
 })
 
 test('a resolver that does not answer, or not in time, is a fault of ours for an hour; a name that does not exist is not', async () => {
   const url = 'https://hooks.example.org/'
-  const down = senderOf({ resolveHost: async () => ({ kind: 'unanswered' }) })
+  const down = createTestSender({ resolveHost: async () => ({ kind: 'unanswered' }) })
   expect(await down.send(postTo(url))).toEqual({ kind: 'ourFault', reason: 'resolver_down' })
   down.clock.ms += UNPROVEN_FAULT_MS
   expect(await down.send(postTo(url))).toMatchObject({ kind: 'failed', reason: 'name_unanswered' })
-  const slow = senderOf({ resolveHost: () => new Promise(() => {}) })
+  const slow = createTestSender({ resolveHost: () => new Promise(() => {}) })
   const outcome = slow.send(postTo(url))
   await expect.poll(() => slow.expire(CONNECT_TIMEOUT_MS), PATIENT).toBe(1)
   expect(await outcome).toEqual({ kind: 'ourFault', reason: 'resolver_down' })
-  const unknown = senderOf({ resolveHost: async () => ({ kind: 'unknown' }) })
+  const unknown = createTestSender({ resolveHost: async () => ({ kind: 'unknown' }) })
   expect(await unknown.send(postTo(url))).toMatchObject({ kind: 'failed', reason: 'name_unknown' })
 })
 
 test('a delivery that a shutdown interrupts, or that comes after it, is a fault of ours', async () => {
-  const receiver = await receiverOf(() => {})
-  const sender = senderOf()
+  const receiver = await startRawReceiver(() => {})
+  const sender = createTestSender()
   const underWay = [sender.send(postTo(receiver.origin)), sender.send(postTo(receiver.origin))]
   await expect.poll(() => receiver.requests.length, PATIENT).toBe(2)
   await sender.close()
@@ -412,19 +396,19 @@ test('a delivery that a shutdown interrupts, or that comes after it, is a fault 
 })
 
 test('an error of this program is thrown, and is no outcome of a delivery', async () => {
-  const { origin } = await receiverOf(saying(rawAnswer(200)))
+  const { origin } = await startRawReceiver(saying(rawAnswer(200)))
   const post = postTo(origin, { headers: { 'x-broken': 'a\r\nb' } })
-  await expect(senderOf().send(post)).rejects.toThrow('invalid')
+  await expect(createTestSender().send(post)).rejects.toThrow('invalid')
 })
 
 test('an address that is not allowed is refused at the time of sending, whatever was saved, and is not resolved or reached', async () => {
-  const receiver = await receiverOf(saying(rawAnswer(200)))
+  const receiver = await startRawReceiver(saying(rawAnswer(200)))
   let asked = 0
   const resolveHost = async () => {
     asked++
     return { kind: 'found' as const, addresses: ['127.0.0.1'] }
   }
-  const sender = senderOf({ rules: { allowLoopback: false }, resolveHost })
+  const sender = createTestSender({ rules: { allowLoopback: false }, resolveHost })
   for (const url of [receiver.origin, 'https://[::ffff:127.0.0.1]/', 'https://2130706433/', 'not a url']) {
     expect(await sender.send(postTo(url))).toMatchObject({ kind: 'failed', reason: 'address_refused' })
   }
@@ -461,10 +445,10 @@ test('the kept part of an answer has none of our secrets, although the receiver 
 })
 
 test('the kept part of an answer has no secret of the URL', async () => {
-  const { origin } = await receiverOf(
+  const { origin } = await startRawReceiver(
     saying(rawAnswer(404, 'no route /services/T00000000B11 for key-of-the-hook')),
   )
-  const outcome = await senderOf().send(postTo(`${origin}/services/T00000000B11?k=key-of-the-hook`))
+  const outcome = await createTestSender().send(postTo(`${origin}/services/T00000000B11?k=key-of-the-hook`))
   expect(outcome).toMatchObject({ excerpt: 'no route /services/[redacted] for [redacted]' })
 })
 

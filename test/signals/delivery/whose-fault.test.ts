@@ -1,6 +1,6 @@
 // Whose fault it is that a host cannot be resolved or routed to: its own, or that of this machine.
 import { connect as connectTcp, Socket } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   type ConnectError,
   type ConnectFailure,
@@ -9,11 +9,6 @@ import {
 import { UNPROVEN_FAULT_MS } from '#signals/delivery/policy.ts'
 import type { Resolution, ResolveHost } from '#signals/delivery/resolve-host.ts'
 import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.ts'
-
-const ending: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end()
-})
 
 const FOUND: Resolution = { kind: 'found', addresses: ['127.0.0.1'] }
 const UNANSWERED: Resolution = { kind: 'unanswered' }
@@ -25,7 +20,6 @@ let nowMs = 0
 /** Connects to hosts of this machine; `lostBy` is the error of the next connections, null for none. */
 async function startConnector(resolveHost: ResolveHost, lostBy: () => string | null = () => null) {
   const receiver = await startRawReceiver(socket => socket.end(rawAnswer(200)))
-  ending.push(() => receiver.close())
   const target = { protocol: 'http:', port: String(receiver.port) }
   const guarded = createGuardedConnect({
     rules: { allowLoopback: true },

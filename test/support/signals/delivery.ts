@@ -1,5 +1,5 @@
-// Deliveries for tests: a subscriber with a webhook, a receiver on loopback, and a world whose clock and answers are made.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+// Deliveries for tests: a subscriber with a webhook, and a world whose clock and answers are made. Processes and benches use
+// it too, so it needs no test runner.
 import type { Redis } from 'ioredis'
 import {
   createFaults,
@@ -109,58 +109,6 @@ export async function relayAll(redis: Redis, now: () => number): Promise<readonl
     subscribersOf: signals => subscribersOf(redis, signals),
   })
   return begun
-}
-
-/** A request that a receiver got. */
-export type Received = {
-  readonly client: string
-  readonly seq: number
-  readonly prevSeq: number
-  readonly headers: IncomingMessage['headers']
-  readonly body: string
-}
-
-export type Receiver = {
-  /** Where a client's webhook is. */
-  readonly urlOf: (client: string) => string
-  /** Every whole request, in the order of arrival, however it was answered. */
-  readonly received: readonly Received[]
-  readonly of: (client: string) => readonly number[]
-  close(): Promise<void>
-}
-
-export type ReceiverAnswer = (request: Received, response: ServerResponse) => void
-
-export const acknowledge: ReceiverAnswer = (_, response) => void response.end()
-
-/** One server for many clients, each at a path of its own. */
-export async function startReceiver(answer: ReceiverAnswer = acknowledge): Promise<Receiver> {
-  const received: Received[] = []
-  const server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8')
-    request.on('data', (text: string) => (body += text))
-    request.on('end', () => {
-      const { headers, url = '' } = request
-      const seq = Number(headers['x-signal-seq'])
-      const one = { client: url.slice(1), seq, prevSeq: Number(headers['x-prev-seq']), headers, body }
-      received.push(one)
-      answer(one, response)
-    })
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return {
-    urlOf: client => `http://127.0.0.1:${port}/${client}`,
-    received,
-    of: client => received.filter(one => one.client === client).map(({ seq }) => seq),
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
 }
 
 export type TestDelivery = Awaited<ReturnType<typeof startDelivery>> & {

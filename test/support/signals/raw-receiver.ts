@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
+import { atEnd } from '../ends.ts'
 
 const TLS_FOLDER = join(import.meta.dirname, '../../fixtures/tls')
 
@@ -21,6 +22,7 @@ export type RawReceiver = {
   /** Connections so far, and those that are open. */
   readonly connections: () => number
   readonly open: () => number
+  /** Before the end of the test, which closes it in any case. */
   close(): Promise<void>
 }
 
@@ -55,16 +57,18 @@ export async function startRawReceiver(answer: RawAnswer, options: RawOptions = 
     onConnection(socket)
   })
   const port = await listen(server, wanted, host)
+  const close = async (): Promise<void> => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise(resolve => server.close(resolve))
+  }
+  atEnd(close)
   return {
     port,
     origin: tls ? `https://receiver.test:${port}` : `http://${host}:${port}`,
     requests,
     connections: () => connections,
     open: () => sockets.size,
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise(resolve => server.close(resolve))
-    },
+    close,
   }
 }
 

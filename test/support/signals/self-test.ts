@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { z } from 'zod'
 import { addSelfTest } from '#cli/commands/ops/self-test.ts'
 import { madeUp } from '../../cli/made-up.ts'
-import { atEnd } from '../ends.ts'
+import { listenForTest } from '../http/listen-for-test.ts'
 import { NOW_MS } from './signals.ts'
 
 /** `ops self-test ...args`: what it printed, and the error that it ended with. */
@@ -55,13 +55,7 @@ export async function startFlawedReceiver(secrets: readonly string[], flaw: Flaw
       response.end('said')
     })
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  atEnd(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/hook`
+  return `${await listenForTest(server)}/hook`
 }
 
 function createAnswer(secrets: readonly string[], flaw: Flaw | null) {

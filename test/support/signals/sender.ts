@@ -1,5 +1,6 @@
 // A sender under the control of a test: its clock stands still, its timers fire on request, its resolver knows one name.
 import { createSender, type Post, type Sender, type SenderOptions } from '#signals/delivery/send.ts'
+import { atEnd } from '../ends.ts'
 
 export type TestSender = Sender & {
   /** The clock, epoch milliseconds, and how often it was read: at the start, at the head and at the end of an answer. */
@@ -26,6 +27,7 @@ export function createTestSender(options: Partial<SenderOptions> = {}): TestSend
     },
     ...options,
   })
+  atEnd(sender.close)
   return {
     ...sender,
     clock,

@@ -13,8 +13,9 @@ import type { ProcessOrder } from '../history/process-order.ts'
 import { type Blow, ENTITLED, type PlannedFire, planOf, VICTIMS, type Victim } from '../kills/kill-plan.ts'
 import { type Killable, type KillableProcess, killableRedis, startKillable } from '../kills/killable.ts'
 import { startTestRedis } from '../servers/redis.ts'
-import { addSubscriber, startReceiver, until } from './delivery.ts'
+import { addSubscriber, until } from './delivery.ts'
 import { TOKEN } from './operator.ts'
+import { startReceiver } from './receiver.ts'
 import { type Fired, violationsIn } from './signals-soundness.ts'
 
 /** As in production, and shorter by so much that a round need not wait for long until others take over. */
@@ -78,7 +79,6 @@ export async function openKillGround(): Promise<KillGround> {
   async function close(): Promise<void> {
     await strikes.areBack(VICTIMS.map(victim => ({ victim })))
     await Promise.all(all.map(each => each.kill()))
-    await receiver.close()
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,6 +1,6 @@
 // What must hold of a history of signals, whatever was killed meanwhile: the list of what does not.
 import type { LoggedSignal } from '#signals/log/read-log.ts'
-import type { Received } from './delivery.ts'
+import type { Received } from './receiver.ts'
 
 /** What the client that fires knows. */
 export type Fired = {
