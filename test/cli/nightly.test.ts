@@ -1,8 +1,8 @@
 // A night from the import to the ping: its steps in order, its alerts, and what a night that fails leaves behind.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ import {
   ONE_TRADE,
 } from '#test/pipeline/night/night-book.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
-import { atEnd } from '../support/ends.ts'
+import { listenForTest } from '../support/http/listen-for-test.ts'
 import { madeUp, NOW_MS, run } from './made-up.ts'
 
 const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100])
@@ -250,21 +250,9 @@ type Posted = { readonly path: string; readonly body: string }
 /** Takes everything, until the test ends. */
 async function startReceiver(status = 200) {
   const posted: Posted[] = []
-  const server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (text: string) => {
-      body += text
-    })
-    request.on('end', () => {
-      posted.push({ path: request.url ?? '', body })
-      response.writeHead(status).end()
-    })
+  const server = createServer(async (request, response) => {
+    posted.push({ path: request.url ?? '', body: await text(request) })
+    response.writeHead(status).end()
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  atEnd(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo // a string only for pipes
-  return { url: `http://127.0.0.1:${port}`, posted, paths: () => posted.map(({ path }) => path) }
+  return { url: await listenForTest(server), posted, paths: () => posted.map(({ path }) => path) }
 }

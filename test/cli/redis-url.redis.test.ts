@@ -1,31 +1,28 @@
 // The address of the service's own Redis, as other commands read it.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '#cli/free-port.ts'
 import { ForeignPortError, ownConnector } from '#cli/signals/own-connector.ts'
 import { openRedis, ownRedisUrl, passwordsIn, publishRedisUrl } from '#cli/signals/redis-url.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
+import { atEnd } from '../support/ends.ts'
+import { ownRedis, type SharedRedis, sharedRedis } from '../support/servers/use-redis.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const isRoot = process.getuid?.() === 0
 
-let other: TestRedis
+let other: SharedRedis
 let folder: string
 
 beforeAll(async () => {
-  other = await startTestRedis()
-  folder = await mkdtemp(join(tmpdir(), 'highwater-own-'))
+  other = await sharedRedis()
+  folder = await temporaryFolder()
   await mkdir(join(folder, 'redis'))
-})
-afterAll(async () => {
-  await other.stop()
-  await rm(folder, { recursive: true, force: true })
 })
 
 test('a Redis that works in another folder than ours is not used', async () => {
@@ -40,6 +37,7 @@ test('a program that does not work in the folder of our Redis gets no password',
   const received: string[] = []
   const program = createServer(socket => socket.on('data', data => received.push(String(data))))
   program.listen(0, '127.0.0.1')
+  atEnd(() => program.close())
   await once(program, 'listening')
   const { port } = program.address() as AddressInfo // it listens on TCP
   const errors: Error[] = []
@@ -54,12 +52,11 @@ test('a program that does not work in the folder of our Redis gets no password',
   here.connect().catch(() => {})
   await expect.poll(() => received.join('')).toContain('secret')
   here.disconnect()
-  program.close()
 })
 
 test('a connection that was lost is not made again to a Redis that works in another folder', async () => {
-  const data = await mkdtemp(join(tmpdir(), 'highwater-own-'))
-  const own = await startTestRedis(join(data, 'redis'))
+  const data = await temporaryFolder()
+  const own = await ownRedis(join(data, 'redis'))
   await publishRedisUrl(data, own.url)
   const redis = await openRedis({ redisUrl: null }, data)
   expect(await redis.ping()).toBe('PONG')
@@ -70,15 +67,13 @@ test('a connection that was lost is not made again to a Redis that works in anot
   await expect.poll(() => errors.at(-1)).toEqual(new ForeignPortError(Number(new URL(other.url).port)))
   await expect(redis.ping()).rejects.toThrow()
   redis.disconnect()
-  await own.stop()
-  await rm(data, { recursive: true })
 })
 
 // Only root can give a folder away.
 test.runIf(isRoot)(
   "root is refused in the folder of another user's Redis, with the user's name",
   async () => {
-    const there = await mkdtemp(join(tmpdir(), 'highwater-other-'))
+    const there = await temporaryFolder()
     await chown(there, 65_534, 65_534)
     const root = join(import.meta.dirname, '../..')
     const script = join(root, 'deploy/servers/redis-server.sh')
@@ -91,7 +86,6 @@ test.runIf(isRoot)(
       stderr: `${there} belongs to the user nobody: run this as that user, or set DATA_FOLDER to another folder\n`,
     })
     expect(await readdir(there)).toEqual([])
-    await rm(there, { recursive: true })
   },
 )
 

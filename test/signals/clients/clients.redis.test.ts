@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   activateClient,
   createClient,
@@ -78,53 +78,52 @@ test('a client that does not exist cannot be changed, and is not created by tryi
   expect(await redis.keys('*')).toEqual([])
 })
 
-describe('an entitlement', () => {
-  beforeEach(() => createClient(redis, 'acme', 'gold', NOW_MS))
+const createAcme = () => createClient(redis, 'acme', 'gold', NOW_MS)
 
-  test('the entitlements of a client are replaced, added to and taken from, sorted and without repetition', async () => {
-    const entitle = (change: Parameters<typeof entitleClient>[2]) =>
-      entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
-    expect(await entitle({ aliases: ['birch', 'alder', 'birch'] })).toMatchObject({
-      aliases: ['alder', 'birch'],
-    })
-    expect(await entitle({ add: ['cedar'], remove: ['alder'] })).toMatchObject({
-      aliases: ['birch', 'cedar'],
-    })
-    expect(await entitle({ program: true })).toMatchObject({ aliases: ['birch', 'cedar'], program: true })
-    expect(await entitle({ remove: ['elm'] })).toMatchObject({ aliases: ['birch', 'cedar'], program: true })
-    expect(await entitle({ aliases: [], program: false })).toMatchObject({ aliases: [], program: false })
-    expect(await getClient(redis, 'acme')).toEqual(ACME)
+test('the entitlements of a client are replaced, added to and taken from, sorted and without repetition', async () => {
+  await createAcme()
+  const entitle = (change: Parameters<typeof entitleClient>[2]) =>
+    entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
+  expect(await entitle({ aliases: ['birch', 'alder', 'birch'] })).toMatchObject({
+    aliases: ['alder', 'birch'],
   })
-
-  test('an entitlement is never the alias of the program, nor anything that cannot be an alias', async () => {
-    for (const alias of [PROGRAM_ALIAS, 'Alder', '']) {
-      for (const change of [{ aliases: [alias] }, { add: [alias] }]) {
-        const refused = entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
-        await expect(refused).rejects.toMatchObject({ code: 'validation_error' })
-      }
-    }
-    expect(await getClient(redis, 'acme')).toEqual(ACME)
+  expect(await entitle({ add: ['cedar'], remove: ['alder'] })).toMatchObject({
+    aliases: ['birch', 'cedar'],
   })
-
-  test('the entitlements of a client are at most 1000', async () => {
-    const many = Array.from({ length: 1_001 }, (_, i) => `s${i}`)
-    await expect(entitleClient(redis, 'acme', { aliases: many }, PROGRAM_ALIAS)).rejects.toThrow(
-      '1001 aliases',
-    )
-    const { aliases } = await entitleClient(redis, 'acme', { aliases: many.slice(1) }, PROGRAM_ALIAS)
-    expect(aliases).toHaveLength(1_000)
-  })
-
-  test('entitlements that several operators give at the same moment are all kept', async () => {
-    const added = Array.from({ length: 8 }, (_, i) => `s${i}`)
-    await Promise.all([
-      ...added.map(alias => entitleClient(redis, 'acme', { add: [alias] }, PROGRAM_ALIAS)),
-      activateClient(redis, 'acme'),
-    ])
-    expect(await getClient(redis, 'acme')).toEqual({ ...ACME, status: 'active', aliases: added })
-  })
+  expect(await entitle({ program: true })).toMatchObject({ aliases: ['birch', 'cedar'], program: true })
+  expect(await entitle({ remove: ['elm'] })).toMatchObject({ aliases: ['birch', 'cedar'], program: true })
+  expect(await entitle({ aliases: [], program: false })).toMatchObject({ aliases: [], program: false })
+  expect(await getClient(redis, 'acme')).toEqual(ACME)
 })
 
+test('an entitlement is never the alias of the program, nor anything that cannot be an alias', async () => {
+  await createAcme()
+  for (const alias of [PROGRAM_ALIAS, 'Alder', '']) {
+    for (const change of [{ aliases: [alias] }, { add: [alias] }]) {
+      const refused = entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
+      await expect(refused).rejects.toMatchObject({ code: 'validation_error' })
+    }
+  }
+  expect(await getClient(redis, 'acme')).toEqual(ACME)
+})
+
+test('the entitlements of a client are at most 1000', async () => {
+  await createAcme()
+  const many = Array.from({ length: 1_001 }, (_, i) => `s${i}`)
+  await expect(entitleClient(redis, 'acme', { aliases: many }, PROGRAM_ALIAS)).rejects.toThrow('1001 aliases')
+  const { aliases } = await entitleClient(redis, 'acme', { aliases: many.slice(1) }, PROGRAM_ALIAS)
+  expect(aliases).toHaveLength(1_000)
+})
+
+test('entitlements that several operators give at the same moment are all kept', async () => {
+  await createAcme()
+  const added = Array.from({ length: 8 }, (_, i) => `s${i}`)
+  await Promise.all([
+    ...added.map(alias => entitleClient(redis, 'acme', { add: [alias] }, PROGRAM_ALIAS)),
+    activateClient(redis, 'acme'),
+  ])
+  expect(await getClient(redis, 'acme')).toEqual({ ...ACME, status: 'active', aliases: added })
+})
 test('the list of clients is sorted and complete', async () => {
   const ids = Array.from({ length: 1_203 }, (_, i) => `c${String(i).padStart(4, '0')}`)
   await Promise.all(ids.toReversed().map(id => createClient(redis, id, 'gold', NOW_MS)))

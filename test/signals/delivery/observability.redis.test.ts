@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
@@ -16,18 +16,16 @@ import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useOwnRedis } from '../../support/servers/use-redis.ts'
+import { listenForTest } from '../../support/http/listen-for-test.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-let server: TestRedis
 let redis: Redis
-useOwnRedis((connected, started) => {
+useTestRedis(connected => {
   redis = connected
-  server = started
 })
 beforeEach(async () => {
   await playScene(redis)
@@ -258,7 +256,7 @@ test('an alert on the disk of Redis is raised at 70 and at 85 %, each once', asy
 })
 
 test('the used share of the disk of a Redis of this machine is known', async () => {
-  const used = await usedOfDisk(server.folder)
+  const used = await usedOfDisk(await temporaryFolder())
   expect(used).toBeGreaterThan(0)
   expect(used).toBeLessThanOrEqual(1)
 })
@@ -313,15 +311,13 @@ const ALERT: SentAlert = {
 
 test('an alert goes to an address and to a command, which gets no secret of ours', async () => {
   const got: string[] = []
-  const receiver = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += String(chunk)
-    got.push(`${request.method} ${body}`)
-    response.end()
-  })
-  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  const url = await listenForTest(
+    createServer(async (request, response) => {
+      got.push(`${request.method} ${await textOf(request)}`)
+      response.end()
+    }),
+  )
   const file = join(await temporaryFolder(), 'alert')
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
   const env = {
     ALERT_URL: url,
     ALERT_COMMAND: `cat > ${file}; env >> ${file}`,
@@ -332,7 +328,6 @@ test('an alert goes to an address and to a command, which gets no secret of ours
   await createAlertChannel(parseEnvironment(env, '/srv').reporting, env, message => errors.push(message))(
     ALERT,
   )
-  await new Promise(resolve => receiver.close(resolve))
   expect([got, errors]).toEqual([[`POST ${JSON.stringify(ALERT)}`], []])
   const written = await readFile(file, 'utf8')
   expect(written).toContain(JSON.stringify(ALERT))

@@ -9,7 +9,7 @@ import { createBarReader } from '#pipeline/book/read-bars.ts'
 import type { Feed } from '#signals/live/feeds/feed.ts'
 import { fileFeed, streamFeed } from '#signals/live/feeds/file-feed.ts'
 import { pollFeed, toTable } from '#signals/live/feeds/poll-feed.ts'
-import { atEnd } from '../../support/ends.ts'
+import { listenForTest } from '../../support/http/listen-for-test.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const newReader = () => createBarReader('4h')
@@ -114,13 +114,7 @@ async function serve(...answers: readonly RequestListener[]): Promise<string> {
     const answer = left.length > 1 ? left.shift()! : left[0]!
     answer(request, response)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  atEnd(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  return `http://user:secret@127.0.0.1:${typeof address === 'object' ? address?.port : 0}/bars?token=secret`
+  return `${(await listenForTest(server)).replace('//', '//user:secret@')}/bars?token=secret`
 }
 
 const text =

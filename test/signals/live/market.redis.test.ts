@@ -3,7 +3,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
@@ -16,19 +16,14 @@ import { type Market, type MarketWorld, runMarket } from '#signals/live/run-mark
 import type { LiveStrategy } from '#signals/live/signals-of.ts'
 import { readLive } from '#signals/views/overview.ts'
 import { handBars, type Ohlc, scripted, slot, still } from '../../core/replay/hand.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { ownRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { barsFrom, firstBars, gist, liveStrategy, logged, testWorld } from './live-kit.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const newReader = () => createBarReader('4h')
 
@@ -222,7 +217,7 @@ test('a live market loses no strategy to another one that fails, and reports it 
 })
 
 test('a live market waits for a Redis that is away; what grew old meanwhile is late', async () => {
-  const own = await startTestRedis()
+  const own = await ownRedis()
   const there = await own.connect()
   const folder = await temporaryFolder()
   let isDead = false
@@ -239,25 +234,21 @@ test('a live market waits for a Redis that is away; what grew old meanwhile is l
       },
     })
   const bars = barsFrom(BARS, FIRST)
-  try {
-    await runOn({ folder, feed: w => feedOf(w, []), change })
-    await orderMode(there, 'alder', 'LIVE')
-    const feed = (w: { nowMs: number }): Feed => ({
-      ...feedOf(w, []),
-      async *bars(stop) {
-        yield* feedOf(w, bars.slice(0, 2)).bars(stop)
-        await own.kill()
-        isDead = true
-        yield* feedOf(w, bars.slice(2)).bars(stop)
-      },
-    })
-    const world = await runOn({ folder, feed, change })
-    expect(world.notes[0]).toMatch(/^Redis does not answer: .*; waiting for it$/)
-    expect(world.notes).toContain('Redis answers again')
-    expect((await logged(there)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
-  } finally {
-    await own.stop()
-  }
+  await runOn({ folder, feed: w => feedOf(w, []), change })
+  await orderMode(there, 'alder', 'LIVE')
+  const feed = (w: { nowMs: number }): Feed => ({
+    ...feedOf(w, []),
+    async *bars(stop) {
+      yield* feedOf(w, bars.slice(0, 2)).bars(stop)
+      await own.kill()
+      isDead = true
+      yield* feedOf(w, bars.slice(2)).bars(stop)
+    },
+  })
+  const world = await runOn({ folder, feed, change })
+  expect(world.notes[0]).toMatch(/^Redis does not answer: .*; waiting for it$/)
+  expect(world.notes).toContain('Redis answers again')
+  expect((await logged(there)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
 })
 
 const [one, two] = barsFrom(BARS, FIRST)

@@ -1,7 +1,7 @@
 // A Redis that was emptied: no number is given twice, and the operator gets an alert that says so.
 import { Writable } from 'node:stream'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { createLog } from '#cli/log.ts'
 import { openSignals } from '#cli/signals/open-signals.ts'
@@ -23,7 +23,7 @@ import { openStore } from '#storage/open-store.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { refusalOf } from '../../api/signals/keyed-answers.ts'
 import { run } from '../../cli/made-up.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
 import { fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
@@ -31,17 +31,14 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const MARK = 1_001
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await startTestRedis()
-})
 beforeEach(async () => {
+  server = await sharedRedis()
   redis = await server.connect() // the guard is that of a connection
   await redis.flushall()
 })
-afterAll(() => server.stop())
 
 const newEpoch = () => 'epoch-1'
 
@@ -131,62 +128,63 @@ test.each([
   await started.endAll()
 })
 
-describe('a service that runs, whose Redis is emptied', () => {
-  beforeEach(async () => {
-    await guard(0)
-    await fire(redis, 'a', 'alder')
-    await fire(redis, 'b', 'alder')
-  })
+/** A service that runs, and has fired twice. */
+async function fireTwice(): Promise<void> {
+  await guard(0)
+  await fire(redis, 'a', 'alder')
+  await fire(redis, 'b', 'alder')
+}
 
-  test('a running service whose Redis is emptied fires nothing: the refusal says what to do, and no number is used twice', async () => {
-    await redis.flushall()
-    const { status, json } = await ask()('POST', '/ops/signals', body)
-    expect([status, json]).toMatchObject([
-      503,
-      { error: { message: expect.stringContaining('ops restore') } },
-    ])
-    await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
-    expect(await readAfter(redis, 0, 10)).toEqual([])
-  })
+test('a running service whose Redis is emptied fires nothing: the refusal says what to do, and no number is used twice', async () => {
+  await fireTwice()
+  await redis.flushall()
+  const { status, json } = await ask()('POST', '/ops/signals', body)
+  expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('ops restore') } }])
+  await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
+  expect(await readAfter(redis, 0, 10)).toEqual([])
+})
 
-  test('a running service fires nothing if the head alone went back, or if another epoch is there', async () => {
-    await redis.hset(HEAD, 'seq', '1')
-    await expect(fire(redis, 'c', 'alder')).rejects.toThrow('signals up to 1, but numbers up to 2')
-    await redis.hset(HEAD, 'seq', '9')
-    await redis.set(EPOCH, 'another')
-    await expect(fire(redis, 'c', 'alder')).rejects.toThrow('epoch another')
-  })
+test('a running service fires nothing if the head alone went back, or if another epoch is there', async () => {
+  await fireTwice()
+  await redis.hset(HEAD, 'seq', '1')
+  await expect(fire(redis, 'c', 'alder')).rejects.toThrow('signals up to 1, but numbers up to 2')
+  await redis.hset(HEAD, 'seq', '9')
+  await redis.set(EPOCH, 'another')
+  await expect(fire(redis, 'c', 'alder')).rejects.toThrow('epoch another')
+})
 
-  test('a running service whose Redis is emptied names no new epoch for the head, and raises the alert at its next look', async () => {
-    await redis.flushall()
-    await expect(readHead(redis, () => 'new')).rejects.toThrow(LogGoneError)
-    expect(await redis.exists(EPOCH)).toBe(0)
-    expect(await alertOf()).toMatchObject({
-      kind: 'redis_wiped',
-      message: expect.stringContaining('up to 2'),
-    })
+test('a running service whose Redis is emptied names no new epoch for the head, and raises the alert at its next look', async () => {
+  await fireTwice()
+  await redis.flushall()
+  await expect(readHead(redis, () => 'new')).rejects.toThrow(LogGoneError)
+  expect(await redis.exists(EPOCH)).toBe(0)
+  expect(await alertOf()).toMatchObject({
+    kind: 'redis_wiped',
+    message: expect.stringContaining('up to 2'),
   })
+})
 
-  test('a running service whose Redis is emptied is not ready, so that a balancer sends its clients elsewhere', async () => {
-    const { app, errors } = createTestSignals(redis)
-    expect((await app.request('/readyz')).status).toBe(200)
-    await redis.flushall()
-    const response = await app.request('/readyz')
-    expect([response.status, await refusalOf(response)]).toMatchObject([
-      503,
-      { code: 'not_ready', details: { checks: { redis: true, log: false } } },
-    ])
-    expect(errors).toEqual([])
-  })
+test('a running service whose Redis is emptied is not ready, so that a balancer sends its clients elsewhere', async () => {
+  await fireTwice()
+  const { app, errors } = createTestSignals(redis)
+  expect((await app.request('/readyz')).status).toBe(200)
+  await redis.flushall()
+  const response = await app.request('/readyz')
+  expect([response.status, await refusalOf(response)]).toMatchObject([
+    503,
+    { code: 'not_ready', details: { checks: { redis: true, log: false } } },
+  ])
+  expect(errors).toEqual([])
+})
 
-  test('a service continues above every number under a new epoch after begin-anew', async () => {
-    await redis.flushall()
-    expect(await beginAnew(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
-    await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
-    redis = await server.connect()
-    await guard(2)
-    expect(await fire(redis, 'c', 'alder')).toBe(3)
-  })
+test('a service continues above every number under a new epoch after begin-anew', async () => {
+  await fireTwice()
+  await redis.flushall()
+  expect(await beginAnew(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
+  await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
+  redis = await server.connect()
+  await guard(2)
+  expect(await fire(redis, 'c', 'alder')).toBe(3)
 })
 
 const beginByCommand = async (args: readonly string[]) => {

@@ -1,31 +1,28 @@
 // The reply to a fire is lost on a real connection, after Redis has done it.
 
-import { connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Committed, commit } from '#signals/log/commit.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { atEnd } from '../../support/ends.ts'
+import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
-let server: TestRedis
 let proxy: CuttingProxy
 let direct: Redis
 let redis: Redis
-
+let server: SharedRedis
+useTestRedis((connected, started) => {
+  direct = connected
+  server = started
+})
 beforeAll(async () => {
-  server = await startTestRedis()
-  direct = await server.connect()
   proxy = await startCuttingProxy(server.url)
   redis = connectRedis(proxy.url, () => {})
+  atEnd(() => redis.disconnect())
   await redis.connect()
-})
-beforeEach(() => direct.flushall())
-afterAll(async () => {
-  redis.disconnect()
-  await proxy.close()
-  await server.stop()
 })
 
 /** Fires again as long as the outcome is unknown, as the error asks the caller to do. */
@@ -59,7 +56,6 @@ type CuttingProxy = {
   readonly lose: (text: string, count: number) => void
   /** Replies that are still to be lost. */
   readonly left: () => number
-  close(): Promise<void>
 }
 
 async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy> {
@@ -91,18 +87,17 @@ async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy> {
     })
   })
   await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
-  const address = proxy.address()
+  atEnd(() => {
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  })
+  const { port: own } = proxy.address() as AddressInfo // a server that listens on a port has one
   return {
-    url: `redis://:${password}@127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    url: `redis://:${password}@127.0.0.1:${own}`,
     lose(text, count) {
       plan.text = text
       plan.left = count
     },
     left: () => plan.left,
-    close: () =>
-      new Promise(resolve => {
-        proxy.close(() => resolve())
-        for (const socket of sockets) socket.destroy()
-      }),
   }
 }

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { open, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { startLocalServer } from '#cli/local-server.ts'
 import { createAlerts, type SentAlert } from '#signals/alerts.ts'
 import { guardLog } from '#signals/log/guard.ts'
@@ -13,7 +13,9 @@ import { readAfter } from '#signals/log/read-log.ts'
 import { assertDisk, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { codeOf } from '#storage/error-code.ts'
-import { newRedisFolder, startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { atEndOfProcess } from '../../support/ends.ts'
+import { newRedisFolder, type TestRedis } from '../../support/servers/redis.ts'
+import { ownRedis } from '../../support/servers/use-redis.ts'
 import { until } from '../../support/signals/delivery.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
 import { NOW_MS, signalContent } from '../../support/signals/signals.ts'
@@ -35,14 +37,14 @@ type SmallDisk = {
   fill(butBytes: number): Promise<void>
   /** Makes room again. */
   clear(): Promise<void>
-  stop(): Promise<void>
 }
 
-/** Mounts a disk over a new folder, for as long as it is not stopped. */
+/** Mounts a disk over a new folder, to the end of the file. */
 async function mountSmallDisk(): Promise<SmallDisk> {
   const folder = newRedisFolder()
   const hold = `${MOUNT} && echo "ready disk: $$" && exec cat`
   const holder = await startLocalServer('unshare', [...UNSHARE, 'bash', '-c', hold, folder])
+  atEndOfProcess(holder.stop)
   const outside = `/proc/${holder.pid}/root${folder}`
   const filler = join(outside, 'filler')
   return {
@@ -53,7 +55,6 @@ async function mountSmallDisk(): Promise<SmallDisk> {
       await truncate(filler, (await writeUntilFull(filler)) - butBytes)
     },
     clear: () => truncate(filler, 0),
-    stop: holder.stop,
   }
 }
 
@@ -79,40 +80,38 @@ let disk: SmallDisk
 let server: TestRedis
 let redis: Redis
 
-describe.runIf(isAllowed)('a disk that is full under Redis', () => {
-  beforeAll(async () => {
-    disk = await mountSmallDisk()
-    server = await startTestRedis(disk.folder, disk.within)
-    redis = await server.connect()
-    await guardLog(redis, 0, () => 'epoch-1')
-  })
-  afterAll(async () => {
-    await server?.stop()
-    await disk?.stop()
-  })
+beforeAll(async () => {
+  if (!isAllowed) return
+  disk = await mountSmallDisk()
+  server = await ownRedis(disk.folder, disk.within)
+  redis = await server.connect()
+  await guardLog(redis, 0, () => 'epoch-1')
+})
 
-  const diskUsed = () => usedOfDisk(disk.outside)
-  const parts = () =>
-    operatorParts(redis, { clock: { now: () => Date.now(), elapsed: () => 0 }, diskUsed, onError: () => {} })
+const diskUsed = () => usedOfDisk(disk.outside)
+const parts = () =>
+  operatorParts(redis, { clock: { now: () => Date.now(), elapsed: () => 0 }, diskUsed, onError: () => {} })
 
-  async function fire(id: string) {
-    const { is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent(id, { mode: 'DRY_RUN' })
-    return operatorClient(parts())('POST', '/ops/signals', body)
-  }
+async function fire(id: string) {
+  const { is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent(id, { mode: 'DRY_RUN' })
+  return operatorClient(parts())('POST', '/ops/signals', body)
+}
 
-  async function alertsOf(): Promise<readonly string[]> {
-    const sent: SentAlert[] = []
-    const alerts = createAlerts(
-      alert => sent.push(alert),
-      () => NOW_MS,
-    )
-    const used = await diskUsed()
-    const failed = (error: unknown) => alerts.onLookFailed(error, used)
-    await readOverview(parts()).then(overview => alerts.look(overview, used), failed)
-    return sent.map(({ kind, subject }) => `${kind} ${subject}`).filter(text => text !== 'relay_stuck relay')
-  }
+async function alertsOf(): Promise<readonly string[]> {
+  const sent: SentAlert[] = []
+  const alerts = createAlerts(
+    alert => sent.push(alert),
+    () => NOW_MS,
+  )
+  const used = await diskUsed()
+  const failed = (error: unknown) => alerts.onLookFailed(error, used)
+  await readOverview(parts()).then(overview => alerts.look(overview, used), failed)
+  return sent.map(({ kind, subject }) => `${kind} ${subject}`).filter(text => text !== 'relay_stuck relay')
+}
 
-  test('a full disk under Redis answers 503 with what to fix, loses nothing acknowledged, and continues when there is room', async () => {
+test.runIf(isAllowed)(
+  'a full disk under Redis answers 503 with what to fix, loses nothing acknowledged, and continues when there is room',
+  async () => {
     expect((await fire('first')).status).toBe(201)
     expect(await alertsOf()).toEqual([])
     await disk.fill(5 * 4_096)
@@ -146,11 +145,14 @@ describe.runIf(isAllowed)('a disk that is full under Redis', () => {
     const seqs = (await readAfter(redis, 0, 1_000)).map(({ seq }) => seq)
     expect(seqs).toEqual(Array.from({ length: acknowledged + 2 }, (_, i) => i + 1))
     expect(await alertsOf()).toEqual([])
-  })
+  },
+)
 
-  test('the disk of Redis is found by the folder that an operator names, which must exist', async () => {
+test.runIf(isAllowed)(
+  'the disk of Redis is found by the folder that an operator names, which must exist',
+  async () => {
     await expect(assertDisk(disk.outside)).resolves.toBeUndefined()
     await expect(assertDisk(`${disk.outside}/nowhere`)).rejects.toThrow('REDIS_FOLDER: the folder')
     expect(await usedOfDisk(`${disk.outside}/nowhere`)).toBeNull()
-  })
-})
+  },
+)

@@ -1,7 +1,7 @@
 // A Redis that answers and refuses every write, because it is full or a replica: nothing is fired, and the
 // alert and the answers name the fault of Redis, not one of the program.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
 import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
@@ -10,23 +10,18 @@ import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { runScript } from '#signals/redis/script.ts'
 import { readOverview } from '#signals/views/overview.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { ownRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, BOX, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
 import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
-let server: TestRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await startTestRedis()
-})
 beforeEach(async () => {
-  redis = await server.connect() // the guard is that of a connection
+  redis = await (await sharedRedis()).connect() // the guard is that of a connection
   await redis.flushall()
   await guardLog(redis, 0, newEpoch)
 })
-afterAll(() => server.stop())
 
 const newEpoch = () => 'epoch-1'
 
@@ -118,31 +113,28 @@ test('a Redis without memory stops deliveries, which is no fault of the program;
 })
 
 test('a replica is read, fires nothing, and raises an alert that names the remedy', async () => {
-  const primary = await startTestRedis()
-  try {
-    const first = await primary.connect()
-    await first.config('SET', 'repl-diskless-sync-delay', '0')
-    await guardLog(first, 0, newEpoch)
-    await fire(first, 'a', 'alder')
-    expect(await alertsOf()).toEqual([])
-    const { port, password } = new URL(primary.url)
-    await redis.config('SET', 'masterauth', password)
-    await redis.replicaof('127.0.0.1', Number(port))
-    await until(async () => (await redis.info('replication')).includes('master_link_status:up'))
-    expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
-    await expect(fire(redis, 'b', 'alder')).rejects.toEqual(refused('READONLY'))
-    const { status, json } = await ask()('POST', '/ops/signals', body)
-    const message = expect.stringMatching(
-      /^Redis takes no writes, it is a replica: .* REDIS_URL.*nothing was fired/,
-    )
-    expect([status, json]).toMatchObject([503, { error: { message } }])
-    expect(await alertsOf()).toMatchObject([
-      { kind: 'redis_read_only', message: expect.stringContaining('REDIS_URL') },
-    ])
-  } finally {
-    await redis.replicaof('NO', 'ONE')
-    await primary.stop()
-  }
+  const primary = await ownRedis()
+  redis = await (await ownRedis()).connect() // which is emptied of what it has
+  await guardLog(redis, 0, newEpoch)
+  const first = await primary.connect()
+  await first.config('SET', 'repl-diskless-sync-delay', '0')
+  await guardLog(first, 0, newEpoch)
+  await fire(first, 'a', 'alder')
+  expect(await alertsOf()).toEqual([])
+  const { port, password } = new URL(primary.url)
+  await redis.config('SET', 'masterauth', password)
+  await redis.replicaof('127.0.0.1', Number(port))
+  await until(async () => (await redis.info('replication')).includes('master_link_status:up'))
+  expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
+  await expect(fire(redis, 'b', 'alder')).rejects.toEqual(refused('READONLY'))
+  const { status, json } = await ask()('POST', '/ops/signals', body)
+  const message = expect.stringMatching(
+    /^Redis takes no writes, it is a replica: .* REDIS_URL.*nothing was fired/,
+  )
+  expect([status, json]).toMatchObject([503, { error: { message } }])
+  expect(await alertsOf()).toMatchObject([
+    { kind: 'redis_read_only', message: expect.stringContaining('REDIS_URL') },
+  ])
 })
 
 test.each([

@@ -3,12 +3,13 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { problemsOfFailure } from '#signals/alerts.ts'
 import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { HEAD } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { ownRedis } from '../../support/servers/use-redis.ts'
 import { until } from '../../support/signals/delivery.ts'
 import { fire } from '../../support/signals/signals.ts'
 
@@ -25,7 +26,7 @@ const ends: number[] = []
 const newEpoch = () => 'epoch-1'
 
 beforeAll(async () => {
-  server = await startTestRedis()
+  server = await ownRedis()
   redis = await server.connect()
   await guardLog(redis, 0, newEpoch)
   const folder = join(server.folder, 'appendonlydir')
@@ -38,7 +39,6 @@ beforeAll(async () => {
   }
   whole = await readFile(file)
 })
-afterAll(() => server.stop())
 
 /** Ends Redis as a crash does, and starts it again on a file of these bytes. */
 async function crashTo(bytes: Uint8Array): Promise<void> {
