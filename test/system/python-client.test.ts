@@ -14,7 +14,7 @@ import { publishBook, TINY_BOOK } from '../support/books/publish-book.ts'
 import { atEnd } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { servedVersion, serveForTest } from '../support/history/history-process.ts'
-import { publishSigned } from '../support/history/signed-service.ts'
+import { publishSigned, serveStores } from '../support/history/signed-service.ts'
 import { listenForTest } from '../support/http/listen-for-test.ts'
 import { DEBIAN_PYTHON, pipEnv } from '../support/pandas.ts'
 import type { Exit } from '../support/processes.ts'
@@ -139,7 +139,7 @@ print([s['seq'] for s in receive({**delivery['headers'], 'X-Prev-Seq': '0'}, del
     await mkdir(store)
     const now = Date.now() // the client asks the clock of the machine
     const stores = await publishSigned(store, newSigner(), () => now)
-    await expectSound('test_verify.py', { SIGNED_URL: await serveForTest(stores) })
+    await expectSound('test_verify.py', { SIGNED_URL: await serveStores(stores) })
   })
 
   test('the Python client pulls signals without a gap, and verifies deliveries as the service signs them', async () => {

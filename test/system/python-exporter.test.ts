@@ -49,7 +49,7 @@ test.skipIf(!isThere)(
 service: { name: n, methodology_url: 'https://example.com', data_source: d, engine: e }
 strategies:
   - { id: elm, name: Elm, base_risk_pct: 0.02, source: returns, engine: backtesting.py,
-  commission_bps_per_side: 5, slippage_ticks: 0, tick_size: 1 }
+      commission_bps_per_side: 5, slippage_ticks: 0, tick_size: 1 }
 `,
     })
     await python(

@@ -17,7 +17,7 @@ import {
   TINY_VERSION,
 } from '../support/books/publish-book.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
-import { serveForTest } from '../support/history/history-process.ts'
+import { serveStores } from '../support/history/signed-service.ts'
 import { listenForTest } from '../support/http/listen-for-test.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
 import type { Exit } from '../support/processes.ts'
@@ -252,7 +252,7 @@ describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_
     ['the sample book with replays', publishSample],
     ['a book of edge cases', publishEdges],
   ] as const)('recompute.py finds no difference in %s', async (_what, publish) => {
-    const { code, stdout, stderr } = await python([SCRIPT, await serveForTest(await publish())])
+    const { code, stdout, stderr } = await python([SCRIPT, await serveStores(await publish())])
     expect([code, stderr, stdout.split('\n').filter(line => /differ|^ /.test(line))]).toEqual([0, '', []])
     const blocks = blocksIn(stdout)
     expect([...blocks.keys()].toSorted()).toEqual(BLOCKS.toSorted())
