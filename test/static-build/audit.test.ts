@@ -1,10 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest'
-import { manifestKey } from '#core/contract/artifacts.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { documentKey, manifestKey, manifestSignatureKey, versionFolder } from '#core/contract/artifacts.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
-import { pointerKey } from '#core/contract/pointer.ts'
-import { faultsIn } from '#static-build/audit/audit.ts'
-import { refreshPointer } from '#static-build/move-pointer.ts'
+import { CURRENT_KEY, pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { type AuditOrder, faultsIn } from '#static-build/audit/audit.ts'
+import { createStoreReader } from '#static-build/audit/reader.ts'
+import { ENTRY_LIFETIME_MS, refreshPointer } from '#static-build/move-pointer.ts'
 import { prune } from '#static-build/prune.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import {
@@ -12,7 +14,7 @@ import {
   type MemoryStores,
   publishInMemory,
 } from '#test/support/books/publish-in-memory.ts'
-import { damage, meddled } from '#test/support/stores/store-doubles.ts'
+import { damage, meddled, outage } from '#test/support/stores/store-doubles.ts'
 import { BEFORE } from './hand-order.ts'
 import { auditStore, copyOf, faultsOf, keyOf, NOW_MS, newSigner, publishTwo } from './signed-store.ts'
 
@@ -26,7 +28,7 @@ beforeAll(async () => {
   digests = (await readLog(stores.store)).map(each => each.sha256)
 })
 
-test('what was published is sound in every check, reported in the order of the steps', async () => {
+test('an audit finds what was published sound in every check, reported in the order of the steps', async () => {
   const found = await auditStore(stores.store, {
     privateStore: { store: stores.privateStore, isNamed: true },
   })
@@ -41,52 +43,48 @@ test('what was published is sound in every check, reported in the order of the s
   expect(found.checks.flatMap(({ notes }) => notes)).toEqual([])
 })
 
-describe('signing', () => {
-  test('that began later leaves older entries without a signature, which the chain covers', async () => {
-    const { store } = await publishTwo(null, signer)
-    const found = await auditStore(store)
-    expect(faultsOf(found)).toEqual([])
-    expect(found.checks.flatMap(({ notes }) => notes).join()).toMatch(/older than the first signature/)
-  })
-
-  test('that ended is a fault', async () => {
-    const { store } = await publishTwo(signer, null)
-    expect(faultsOf(await auditStore(store))).toContain(`${pointerKey(2)}: unsigned`)
-  })
-
-  test('that never was is a fault for a subscriber and a note if it is allowed', async () => {
-    const { store } = await publishTwo(null, null)
-    expect(faultsOf(await auditStore(store))).toEqual([`${pointerKey(2)}: unsigned`])
-    const allowed = await auditStore(store, { isUnsignedFault: false })
-    expect(faultsOf(allowed)).toEqual([])
-    expect(allowed.checks.flatMap(({ notes }) => notes).join()).toMatch(/nothing is signed/)
-  })
-
-  test('cannot be taken away where a key is published, whatever is allowed', async () => {
-    const copy = await copyOf(stores.store)
-    for (const key of await copy.list('')) if (key.endsWith('.sig')) await copy.remove(key)
-    expect(faultsOf(await auditStore(copy, { isUnsignedFault: false }))).toContain(
-      `${pointerKey(2)}: unsigned`,
-    )
-  })
-
-  test('may change its key: both are trusted where both are named, one alone is not', async () => {
-    const { store } = await publishTwo(signer, other)
-    const trusting = (...keys: (typeof signer)[]) =>
-      auditStore(store, {
-        trust: { kind: 'fingerprints', fingerprints: keys.map(key => keyOf(key).fingerprint) },
-      })
-    expect(faultsOf(await trusting(signer, other))).toEqual([])
-    expect(faultsOf(await trusting(other))).toContain(`${pointerKey(1)}: wrongly signed`)
-  })
-
-  test('with a key of which only the wrong fingerprint is known is a fault', async () => {
-    const trust = { kind: 'fingerprints', fingerprints: ['0'.repeat(16)] } as const
-    expect(faultsOf(await auditStore(stores.store, { trust }))).toContain(`${KEYS_KEY}: missing`)
-  })
+test('signing that began later leaves older entries without a signature, which the chain covers', async () => {
+  const { store } = await publishTwo(null, signer)
+  const found = await auditStore(store)
+  expect(faultsOf(found)).toEqual([])
+  expect(found.checks.flatMap(({ notes }) => notes).join()).toMatch(/older than the first signature/)
 })
 
-test('a manifest that sends its reader out of its version is refused before anything of it is asked for', async () => {
+test('signing that ended is a fault', async () => {
+  const { store } = await publishTwo(signer, null)
+  expect(faultsOf(await auditStore(store))).toContain(`${pointerKey(2)}: unsigned`)
+})
+
+test('a store that was never signed is a fault for a subscriber and a note if it is allowed', async () => {
+  const { store } = await publishTwo(null, null)
+  expect(faultsOf(await auditStore(store))).toEqual([`${pointerKey(2)}: unsigned`])
+  const allowed = await auditStore(store, { isUnsignedFault: false })
+  expect(faultsOf(allowed)).toEqual([])
+  expect(allowed.checks.flatMap(({ notes }) => notes).join()).toMatch(/nothing is signed/)
+})
+
+test('signatures cannot be taken away where a key is published, whatever is allowed', async () => {
+  const copy = await copyOf(stores.store)
+  for (const key of await copy.list('')) if (key.endsWith('.sig')) await copy.remove(key)
+  expect(faultsOf(await auditStore(copy, { isUnsignedFault: false }))).toContain(`${pointerKey(2)}: unsigned`)
+})
+
+test('signing may change its key: an audit trusts both where both are named, and not one alone', async () => {
+  const { store } = await publishTwo(signer, other)
+  const trusting = (...keys: (typeof signer)[]) =>
+    auditStore(store, {
+      trust: { kind: 'fingerprints', fingerprints: keys.map(key => keyOf(key).fingerprint) },
+    })
+  expect(faultsOf(await trusting(signer, other))).toEqual([])
+  expect(faultsOf(await trusting(other))).toContain(`${pointerKey(1)}: wrongly signed`)
+})
+
+test('a key of which only the wrong fingerprint is known is a fault of the audit', async () => {
+  const trust = { kind: 'fingerprints', fingerprints: ['0'.repeat(16)] } as const
+  expect(faultsOf(await auditStore(stores.store, { trust }))).toContain(`${KEYS_KEY}: missing`)
+})
+
+test('a manifest that names files outside its version is refused before anything of it is asked for', async () => {
   const stray = createMemoryStores()
   await publishInMemory(stray, handSnapshot([{ id: 'oak', returns: [0.01, 0.02] }]), manifest => ({
     ...manifest,
@@ -96,70 +94,66 @@ test('a manifest that sends its reader out of its version is refused before anyt
   expect(faultsOf(found)).toEqual([`${manifestKey(HAND_VERSION)}: of another form`])
 })
 
-describe('a version that was removed', () => {
-  const rule = { keepDays: 0, keepMonthEnds: false }
+const rule = { keepDays: 0, keepMonthEnds: false }
 
-  test('is skipped and reported, and is a fault if it is requested by name', async () => {
-    const { store, privateStore } = await publishTwo(signer, signer)
-    await prune(store, privateStore, rule, NOW_MS)
-    const found = await auditStore(store)
-    expect(faultsOf(found)).toEqual([])
-    expect(found.checks).toContainEqual(
-      expect.objectContaining({ version: BEFORE, told: 'removed', notes: [] }),
-    )
-    expect(faultsOf(await auditStore(store, { versions: { version: BEFORE } }))).toEqual([
-      `${manifestKey(BEFORE)}: missing`,
-    ])
-  })
-
-  test('and left files behind is reported, and is no fault', async () => {
-    const copy = await copyOf(stores.store)
-    await copy.remove(manifestKey(BEFORE))
-    const found = await auditStore(copy)
-    expect(faultsOf(found)).toEqual([])
-    expect(found.checks.flatMap(({ notes }) => notes).join()).toMatch(
-      /files of .* are left without its manifest/,
-    )
-  })
+test('a version that was pruned is skipped and reported, and is a fault if an audit requests it by name', async () => {
+  const { store, privateStore } = await publishTwo(signer, signer)
+  await prune(store, privateStore, rule, NOW_MS)
+  const found = await auditStore(store)
+  expect(faultsOf(found)).toEqual([])
+  expect(found.checks).toContainEqual(
+    expect.objectContaining({ version: BEFORE, told: 'removed', notes: [] }),
+  )
+  expect(faultsOf(await auditStore(store, { versions: { version: BEFORE } }))).toEqual([
+    `${manifestKey(BEFORE)}: missing`,
+  ])
 })
 
-describe('the private snapshot', () => {
-  const spoilt = (concerns: (key: string) => boolean, change: (bytes: Uint8Array) => Uint8Array | null) =>
-    meddled(stores.privateStore, concerns, bytes => change(bytes!))
+test('a version that was removed and left files behind is reported, and is no fault', async () => {
+  const copy = await copyOf(stores.store)
+  await copy.remove(manifestKey(BEFORE))
+  const found = await auditStore(copy)
+  expect(faultsOf(found)).toEqual([])
+  expect(found.checks.flatMap(({ notes }) => notes).join()).toMatch(
+    /files of .* are left without its manifest/,
+  )
+})
 
-  test('is checked against the digests of the manifest', async () => {
-    const store = spoilt(key => key.startsWith('20240601') && key.endsWith('/snapshot.daily.arrow'), damage)
-    const found = await auditStore(stores.store, { privateStore: { store, isNamed: false } })
-    expect(faultsOf(found)).toEqual(['memory:private/20240601T001500Z/snapshot.daily.arrow: altered'])
-  })
+const spoilt = (concerns: (key: string) => boolean, change: (bytes: Uint8Array) => Uint8Array | null) =>
+  meddled(stores.privateStore, concerns, bytes => change(bytes!))
 
-  test('an altered or missing record of the inputs is a fault', async () => {
-    const record = '20240601T001500Z/inputs.json'
-    for (const [change, kind] of [
-      [damage, 'altered'],
-      [() => null, 'missing'],
-    ] as const) {
-      const store = meddled(
-        stores.privateStore,
-        key => key === record,
-        bytes => change(bytes!),
-      )
-      const found = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
-      expect(faultsOf(found)).toEqual([`memory:private/${record}: ${kind}`])
-    }
-  })
+test('an audit checks the private snapshot against the digests of the manifest', async () => {
+  const store = spoilt(key => key.startsWith('20240601') && key.endsWith('/snapshot.daily.arrow'), damage)
+  const found = await auditStore(stores.store, { privateStore: { store, isNamed: false } })
+  expect(faultsOf(found)).toEqual(['memory:private/20240601T001500Z/snapshot.daily.arrow: altered'])
+})
 
-  test('that is nowhere is a fault where its store was named, and a note where it was not', async () => {
-    const store = spoilt(
-      () => true,
-      () => null,
+test('an altered or missing record of the inputs is a fault of the audit', async () => {
+  const record = '20240601T001500Z/inputs.json'
+  for (const [change, kind] of [
+    [damage, 'altered'],
+    [() => null, 'missing'],
+  ] as const) {
+    const store = meddled(
+      stores.privateStore,
+      key => key === record,
+      bytes => change(bytes!),
     )
-    const named = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
-    expect(faultsIn(named).length).toBe(14)
-    const found = await auditStore(stores.store, { privateStore: { store, isNamed: false } })
-    expect(faultsOf(found)).toEqual([])
-    expect(found.checks.flatMap(({ notes }) => notes)).toHaveLength(2)
-  })
+    const found = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
+    expect(faultsOf(found)).toEqual([`memory:private/${record}: ${kind}`])
+  }
+})
+
+test('a private snapshot that is nowhere is a fault where its store was named, and a note where it was not', async () => {
+  const store = spoilt(
+    () => true,
+    () => null,
+  )
+  const named = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
+  expect(faultsIn(named).length).toBe(14)
+  const found = await auditStore(stores.store, { privateStore: { store, isNamed: false } })
+  expect(faultsOf(found)).toEqual([])
+  expect(found.checks.flatMap(({ notes }) => notes)).toHaveLength(2)
 })
 
 test('a clock of the publisher that was set back is reported, and is not a fault for ever', async () => {
@@ -168,4 +162,168 @@ test('a clock of the publisher that was set back is reported, and is not a fault
   const found = await auditStore(store, { nowMs: Date.parse(BEFORE) })
   expect(faultsOf(found)).toEqual([])
   expect(found.checks.flatMap(({ notes }) => notes).join()).toMatch(/entry 3 .* clock was set back/)
+})
+
+const SUMMARY = `${versionFolder(HAND_VERSION)}/summary.json`
+const OCTETS = { content_type: 'application/octet-stream' }
+
+type Spoil = (store: ObjectStore) => Promise<void>
+
+const alter =
+  (key: string, change: (bytes: Uint8Array) => Uint8Array): Spoil =>
+  async store =>
+    store.replace(key, change((await store.read(key))!), OCTETS)
+
+const replaceText = (from: string, to: string) => (bytes: Uint8Array) =>
+  new TextEncoder().encode(new TextDecoder().decode(bytes).replace(from, to))
+
+const removing =
+  (...keys: string[]): Spoil =>
+  async store => {
+    for (const key of keys) await store.remove(key)
+  }
+
+/** The hint is derived and proves nothing; a missing signature of the first entry is one of a log signed later. */
+const isProven = (key: string) => key !== CURRENT_KEY && key !== 'index.html'
+const isRemovable = (key: string) => isProven(key) && key !== signatureKey(digests[0]!)
+
+test('a bit turned over in any published object is a fault of the audit', async () => {
+  const keys = (await stores.store.list('')).filter(isProven)
+  expect(keys.length).toBeGreaterThan(50)
+  for (const key of keys) {
+    const reader = createStoreReader(
+      meddled(
+        stores.store,
+        each => each === key,
+        bytes => damage(bytes!),
+      ),
+    )
+    expect(faultsOf(await auditStore(stores.store, { reader })), key).not.toEqual([])
+  }
+})
+
+test('any published object that is gone is a fault of the audit', async () => {
+  const served = { versions: { version: BEFORE } } // by name: a version that is only listed may have been removed
+  for (const key of (await stores.store.list('')).filter(isRemovable)) {
+    const reader = createStoreReader(
+      meddled(
+        stores.store,
+        each => each === key,
+        () => null,
+      ),
+    )
+    const found = [
+      ...faultsOf(await auditStore(stores.store, { reader })),
+      ...faultsOf(await auditStore(stores.store, { reader, ...served })),
+    ]
+    expect(found, key).not.toEqual([])
+  }
+})
+
+const manifest = manifestKey(HAND_VERSION)
+const entrySignature = (i: number) => signatureKey(digests[i]!)
+
+test.each<[string, () => Spoil, string]>([
+  ['an altered file', () => alter(SUMMARY, damage), `${SUMMARY}: altered`],
+  ['a truncated file', () => alter(SUMMARY, bytes => bytes.slice(0, 9)), `${SUMMARY}: altered`],
+  ['an altered twin', () => alter(`${SUMMARY}.br`, damage), `${SUMMARY}.br: altered`],
+  ['a missing file', () => removing(SUMMARY), `${SUMMARY}: missing`],
+  ['an altered manifest', () => alter(manifest, damage), `${manifest}: altered`],
+  ['a missing manifest', () => removing(manifest), `${manifest}: missing`],
+  [
+    'an altered signature of a manifest',
+    () => alter(manifestSignatureKey(HAND_VERSION), damage),
+    `${manifest}: wrongly signed`,
+  ],
+  ['a manifest without signature', () => removing(`${manifest}.sig`), `${manifest}: unsigned`],
+  [
+    'an altered signature of an entry',
+    () => alter(entrySignature(0), damage),
+    `${pointerKey(1)}: wrongly signed`,
+  ],
+  ['a newest entry without signature', () => removing(entrySignature(1)), `${pointerKey(2)}: unsigned`],
+  [
+    'an altered newest entry',
+    () => alter(pointerKey(2), replaceText('2024-06-03', '2034-06-03')),
+    `${pointerKey(2)}: unsigned`,
+  ],
+  [
+    'an altered older entry',
+    () => alter(pointerKey(1), replaceText('2024-06-02', '2034-06-02')),
+    `${pointerKey(2)}: not in the chain`,
+  ],
+  [
+    'an entry that is none',
+    () => alter(pointerKey(1), replaceText('"seq": 1', '"seq": 7')),
+    `${pointerKey(1)}: of another form`,
+  ],
+  ['a gap in the log', () => removing(pointerKey(1)), `${pointerKey(1)}: missing`],
+  ['invalid keys', () => alter(KEYS_KEY, replaceText('BEGIN', 'BEGONE')), `${KEYS_KEY}: of another form`],
+  [
+    'changes that are others',
+    () => alter(documentKey(HAND_VERSION, 'changes.json'), damage),
+    `${documentKey(HAND_VERSION, 'changes.json')}: altered`,
+  ],
+  [
+    'a data package of other digests',
+    () => alter(documentKey(HAND_VERSION, 'datapackage.json'), replaceText('sha256:', 'sha256:0')),
+    `${documentKey(HAND_VERSION, 'datapackage.json')}: altered`,
+  ],
+  [
+    'checksums of other files',
+    () => alter(documentKey(BEFORE, 'SHA256SUMS'), damage),
+    `${documentKey(BEFORE, 'SHA256SUMS')}: altered`,
+  ],
+])('an audit names %s, with its object', async (_what, spoil, fault) => {
+  const copy = await copyOf(stores.store)
+  await spoil()(copy)
+  expect(faultsOf(await auditStore(copy))).toContain(fault)
+})
+
+test.each<[string, Partial<AuditOrder>, string]>([
+  ['a newest entry that expired', { nowMs: Date.parse(HAND_VERSION) + ENTRY_LIFETIME_MS }, 'expired'],
+  ['a clock that is set back', { nowMs: Date.parse(BEFORE) }, 'from the future'],
+])('an audit names %s, with its object', async (_what, changes, kind) => {
+  expect(faultsOf(await auditStore(stores.store, changes))).toEqual([`${pointerKey(2)}: ${kind}`])
+})
+
+test('an audit names each object that is signed with a key that is not trusted, and the key', async () => {
+  const found = await auditStore(stores.store, { trust: { kind: 'keys', keys: [keyOf(other)] } })
+  expect(faultsOf(found)).toEqual(
+    [pointerKey(1), pointerKey(2), manifest, manifestKey(BEFORE)].map(key => `${key}: wrongly signed`),
+  )
+  for (const { told } of faultsIn(found)) expect(told).toContain(`signed with the key ${signer.keyId}`)
+})
+
+test('an audit of a version that was never published names its manifest as missing', async () => {
+  const version = '2020-01-01T00:00:00Z'
+  const found = await auditStore(stores.store, { versions: { version } })
+  expect(faultsOf(found)).toEqual([`${manifestKey(version)}: missing`])
+})
+
+test('an audit names an entry with another manifest of a version that stands', async () => {
+  const { store } = await publishTwo(null, null)
+  const head = (await readLog(store)).at(-1)!
+  const forged = { ...head.entry, seq: 3, prev_entry_sha256: head.sha256, manifest_sha256: '0'.repeat(64) }
+  await store.create(pointerKey(3), new TextEncoder().encode(JSON.stringify(forged)), OCTETS)
+  expect(faultsOf(await auditStore(store, { isUnsignedFault: false }))).toContain(
+    `${pointerKey(3)}: not in the chain`,
+  )
+})
+
+test('an audit names newest entries that are withheld, where the hint knows of them', async () => {
+  const reader = { ...createStoreReader(stores.store), leastEntries: () => Promise.resolve(40) }
+  expect(faultsOf(await auditStore(stores.store, { reader }))).toEqual([`${pointerKey(3)}: missing`])
+})
+
+test('an audit names what cannot be read of a store, and checks the rest all the same', async () => {
+  const copy = await copyOf(stores.store)
+  await copy.remove(SUMMARY)
+  const down = meddled(copy, key => key.endsWith('/dataset.json'), outage(copy))
+  const folders = [HAND_VERSION, BEFORE].map(versionFolder)
+  expect(faultsOf(await auditStore(copy, { reader: createStoreReader(down) }))).toEqual([
+    `${folders[0]}/dataset.json: unreadable`,
+    `${SUMMARY}: missing`,
+    `${folders[1]}/dataset.json: unreadable`,
+  ])
 })

@@ -14,7 +14,7 @@ const linksIn = (page: string, path: string): string[] =>
     .map(([, link]) => new URL(link!, `http://copy/${path}`))
     .flatMap(({ host, pathname }) => (host === 'copy' ? [pathname.slice(1)] : []))
 
-test('its first page leads to the book, and every link from there on is a file', async () => {
+test('the first page of a copied store leads to the book, and every link from there on is a file', async () => {
   const seen = new Set<string>()
   const visit = async (path: string): Promise<void> => {
     if (seen.has(path)) return

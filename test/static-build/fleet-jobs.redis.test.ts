@@ -51,7 +51,7 @@ function strange(store: ObjectStore, id: string, times: number, act: () => Promi
   }
 }
 
-test('workers publish the bytes of one machine, each strategy by one of them', async () => {
+test('workers of a queue publish the bytes of one machine, each strategy by one of them', async () => {
   const stores = createMemoryStores()
   for (const name of ['a', 'b', 'c']) serve(workerOf(stores, { name }))
   const counts = Object.values(await coordinate(stores, { jobs: jobsOf().jobs }))

@@ -1,16 +1,19 @@
 // A fleet in this process: a book of five strategies, its coordinator, its workers, and what one machine publishes.
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import type { Fleet } from '#static-build/fleet/coordinate.ts'
 import { renderHandler, renderOnFleet } from '#static-build/fleet/render.ts'
 import { endRun } from '#static-build/fleet/run-files.ts'
 import { doShare, type Handler, joinRun, type Run, type Worker } from '#static-build/fleet/worker.ts'
 import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
+import type { RenderedPoint } from '#static-build/render-point.ts'
 import { createRenderer, type Renderer, type RenderOrder } from '#static-build/render-version.ts'
+import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
+import { atEndOfFile } from '../support/ends.ts'
 import { orderOf, versionOf } from './hand-order.ts'
 import { describeDifferences, digestsOf, type Tree } from './tree.ts'
 
@@ -69,19 +72,35 @@ const toWorker = ({ name, code, store, privateStore, renderer }: WorkerParts): W
   handlers: { compute: unused, correlate: unused, render: renderHandler(renderer, store) },
 })
 
+/** Renders each file once, however many runs need it: all of them have the same snapshot. */
+function remembering(renderer: Renderer): Renderer {
+  const rendered = new Map<string, Promise<RenderedPoint[]>>()
+  const once = (key: string, render: () => Promise<RenderedPoint[]>): Promise<RenderedPoint[]> => {
+    const known = rendered.get(key) ?? render()
+    rendered.set(key, known)
+    return known
+  }
+  return {
+    ...renderer,
+    part: task => once(`part ${task.effort} ${sha256(task.part.document)}`, () => renderer.part(task)),
+    book: task => once(`book ${task.effort} ${JSON.stringify(task.point)}`, () => renderer.book(task)),
+  }
+}
+
 /** A fleet for the tests of a file, on one thread that all of it shares. */
 export function useFleet() {
   let renderer: Renderer
   let whole: Tree
   let wholePrivate: Tree
   beforeAll(async () => {
-    renderer = createRenderer(1)
+    const own = createRenderer(1)
+    atEndOfFile(own.close)
+    renderer = remembering(own)
     const stores = createMemoryStores()
     await publishVersion(orderFor(stores))
     whole = await digestsOf(stores.store)
     wholePrivate = await digestsOf(stores.privateStore)
   })
-  afterAll(() => renderer.close())
   return {
     /** Publishes as the coordinator of a fleet; without changes it has no jobs and waits for workers for ever. Returns what each rendered. */
     async coordinate(stores: MemoryStores, changes: Partial<Fleet> = {}) {

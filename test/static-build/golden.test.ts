@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, expect, inject, test } from 'vitest'
 import {
   documentKey,
   manifestKey,
@@ -63,80 +63,78 @@ async function portableTree(): Promise<Tree> {
   return new Map([...tree, [MANIFEST, portable(manifest)]])
 }
 
-describe('the published tiny book', () => {
-  test('is exactly the golden tree: nothing is missing, unexpected or changed', async () => {
-    const actual = await portableTree()
-    if (process.env.UPDATE_GOLDEN === '1') {
-      await rm(GOLDEN, { recursive: true, force: true })
-      await writeFiles(GOLDEN, Object.fromEntries(actual))
-    }
-    expect(describeDifferences(await treeOf(createFileStore(GOLDEN)), actual)).toEqual([])
-  })
+test('the published tiny book is exactly the golden tree: nothing is missing, unexpected or changed', async () => {
+  const actual = await portableTree()
+  if (process.env.UPDATE_GOLDEN === '1') {
+    await rm(GOLDEN, { recursive: true, force: true })
+    await writeFiles(GOLDEN, Object.fromEntries(actual))
+  }
+  expect(describeDifferences(await treeOf(createFileStore(GOLDEN)), actual)).toEqual([])
+})
 
-  test('has every artifact with the length and the digest that the manifest gives it', async () => {
-    expect(manifest.artifacts.length).toBeGreaterThan(0)
-    for (const { key, bytes, sha256: digest } of manifest.artifacts) {
-      const there = await bytesAt(store, key)
-      expect([key, there.length, sha256(there)]).toEqual([key, bytes, digest])
-    }
-  })
+test('the published tiny book has every artifact with the length and the digest that the manifest gives it', async () => {
+  expect(manifest.artifacts.length).toBeGreaterThan(0)
+  for (const { key, bytes, sha256: digest } of manifest.artifacts) {
+    const there = await bytesAt(store, key)
+    expect([key, there.length, sha256(there)]).toEqual([key, bytes, digest])
+  }
+})
 
-  test.each([
-    ['br', brotliDecompressSync],
-    ['gzip', gunzipSync],
-  ] as const)(
-    'has a %s twin of each text that decompresses to it and has its digest',
-    async (coding, decompress) => {
-      for (const { key, sha256: plain, encodings } of manifest.artifacts.filter(each =>
-        hasTwin(each.key, coding),
-      )) {
-        const twin = await bytesAt(store, `${key}${TWIN_ENDINGS[coding]}`)
-        expect([key, twin.length, sha256(twin)]).toEqual([
-          key,
-          encodings[coding]?.bytes,
-          encodings[coding]?.sha256,
-        ])
-        expect([key, sha256(decompress(twin))]).toEqual([key, plain])
-      }
-    },
+test.each([
+  ['br', brotliDecompressSync],
+  ['gzip', gunzipSync],
+] as const)(
+  'the published tiny book has a %s twin of each text that decompresses to it and has its digest',
+  async (coding, decompress) => {
+    for (const { key, sha256: plain, encodings } of manifest.artifacts.filter(each =>
+      hasTwin(each.key, coding),
+    )) {
+      const twin = await bytesAt(store, `${key}${TWIN_ENDINGS[coding]}`)
+      expect([key, twin.length, sha256(twin)]).toEqual([
+        key,
+        encodings[coding]?.bytes,
+        encodings[coding]?.sha256,
+      ])
+      expect([key, sha256(decompress(twin))]).toEqual([key, plain])
+    }
+  },
+)
+
+test('the published tiny book holds the manifest, the pointer, the artifacts and their twins, and nothing else', async () => {
+  const ofArtifacts = manifest.artifacts.flatMap(({ key }) => [
+    key,
+    ...TWIN_CODINGS.filter(coding => hasTwin(key, coding)).map(coding => `${key}${TWIN_ENDINGS[coding]}`),
+  ])
+  const documents = [...DOCUMENTS.map(name => documentKey(TINY_VERSION, name)), MANIFEST]
+  const ofNginx = [SERVED_KEY, disclaimerKey(TINY_VERSION)]
+  expect(await store.list('')).toEqual(
+    [CURRENT_KEY, 'index.html', pointerKey(1), ...ofNginx, ...documents, ...ofArtifacts].sort(),
   )
+})
 
-  test('holds the manifest, the pointer, the artifacts and their twins, and nothing else', async () => {
-    const ofArtifacts = manifest.artifacts.flatMap(({ key }) => [
-      key,
-      ...TWIN_CODINGS.filter(coding => hasTwin(key, coding)).map(coding => `${key}${TWIN_ENDINGS[coding]}`),
-    ])
-    const documents = [...DOCUMENTS.map(name => documentKey(TINY_VERSION, name)), MANIFEST]
-    const ofNginx = [SERVED_KEY, disclaimerKey(TINY_VERSION)]
-    expect(await store.list('')).toEqual(
-      [CURRENT_KEY, 'index.html', pointerKey(1), ...ofNginx, ...documents, ...ofArtifacts].sort(),
-    )
-  })
+test('the published tiny book gives each url and each key to one artifact, by key', () => {
+  const urls = manifest.artifacts.map(artifact => artifact.url)
+  const keys = manifest.artifacts.map(({ key }) => key)
+  expect(new Set(urls).size).toBe(urls.length)
+  expect(keys).toEqual([...new Set(keys)].sort())
+})
 
-  test('gives each url and each key to one artifact, by key', () => {
-    const urls = manifest.artifacts.map(artifact => artifact.url)
-    const keys = manifest.artifacts.map(({ key }) => key)
-    expect(new Set(urls).size).toBe(urls.length)
-    expect(keys).toEqual([...new Set(keys)].sort())
-  })
+test('the published tiny book is pointed to by the digest of its manifest', async () => {
+  const { entry } = (await readHead(store))!
+  expect(entry).toMatchObject({ seq: 1, action: 'publish', prev_entry_sha256: null })
+  expect(entry.version).toBe(TINY_VERSION)
+  expect(entry.manifest_sha256).toBe(sha256(await bytesAt(store, MANIFEST)))
+})
 
-  test('is pointed to by the digest of its manifest', async () => {
-    const { entry } = (await readHead(store))!
-    expect(entry).toMatchObject({ seq: 1, action: 'publish', prev_entry_sha256: null })
-    expect(entry.version).toBe(TINY_VERSION)
-    expect(entry.manifest_sha256).toBe(sha256(await bytesAt(store, MANIFEST)))
-  })
-
-  test('keeps its snapshot and its inputs in the private store alone, the snapshot with the digests of the manifest', async () => {
-    const privateStore = await openStore(privateUrl)
-    const files = Object.keys(manifest.snapshot)
-    const expected = [...files, 'inputs.json'].map(file => privateKey(TINY_VERSION, file))
-    expect(await privateStore.list('')).toEqual(expected.sort())
-    for (const file of files) {
-      const there = await bytesAt(privateStore, privateKey(TINY_VERSION, file))
-      expect([file, sha256(there)]).toEqual([file, manifest.snapshot[file]])
-    }
-  })
+test('the published tiny book keeps its snapshot and its inputs in the private store alone, the snapshot with the digests of the manifest', async () => {
+  const privateStore = await openStore(privateUrl)
+  const files = Object.keys(manifest.snapshot)
+  const expected = [...files, 'inputs.json'].map(file => privateKey(TINY_VERSION, file))
+  expect(await privateStore.list('')).toEqual(expected.sort())
+  for (const file of files) {
+    const there = await bytesAt(privateStore, privateKey(TINY_VERSION, file))
+    expect([file, sha256(there)]).toEqual([file, manifest.snapshot[file]])
+  }
 })
 
 test('two trees differ in files that are missing, unexpected or changed, and each has its own message', () => {

@@ -1,4 +1,7 @@
 // Orders to publish four days of one strategy: the smallest build there is.
+import type { z } from 'zod'
+import { documentKey } from '#core/contract/artifacts.ts'
+import { changes } from '#core/contract/payloads/changes.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { currentVersionOf, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { renderPoint } from '#static-build/render-point.ts'
@@ -6,6 +9,7 @@ import { inLanes, writePoints } from '#static-build/render-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { handSnapshot } from '../support/books/hand-snapshot.ts'
 import type { MemoryStores } from '../support/books/publish-in-memory.ts'
+import { bytesAt } from './tree.ts'
 
 /** A version before `HAND_VERSION`. */
 export const BEFORE = '2024-05-31T00:15:00Z'
@@ -33,6 +37,26 @@ export const orderOf = (
 /** Publishes without threads. */
 export const publishInProcess = (stores: MemoryStores, version: string, lastReturn?: number) =>
   publishVersion({ ...orderOf(version, stores, lastReturn), render: renderHere })
+
+/** Publishes a version of these returns without threads. */
+export const publishReturns = (
+  stores: MemoryStores,
+  version: string,
+  returns: readonly number[],
+  changes: Partial<PublishOrder> = {},
+) =>
+  publishVersion({
+    ...orderOf(version, stores),
+    snapshot: handSnapshot([{ id: 'oak', returns }], { version }),
+    render: renderHere,
+    ...changes,
+  })
+
+/** The changes that a version announces. */
+export const changesIn = async (store: ObjectStore, version: string): Promise<z.infer<typeof changes>> =>
+  changes.parse(
+    JSON.parse(new TextDecoder().decode(await bytesAt(store, documentKey(version, 'changes.json')))),
+  )
 
 /** Renders in this thread, one point after the other. */
 export const renderHere: NonNullable<PublishOrder['render']> = async ({ store, bytes, points, effort }) => {

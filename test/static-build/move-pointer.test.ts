@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { ENTRY_LIFETIME_MS, refreshPointer, rollBack } from '#static-build/move-pointer.ts'
 import { prune, versionsToKeep } from '#static-build/prune.ts'
@@ -18,49 +18,43 @@ beforeEach(async () => {
   for (const version of [BEFORE, HAND_VERSION]) await publishInProcess(stores, version)
 })
 
-describe('rolling back', () => {
-  test('serves the older version again, as one more entry, and deletes nothing', async () => {
-    const before = await digestsOf(stores.store)
-    const { entry } = await rollBack(stores.store, BEFORE, NOW)
-    expect(entry).toMatchObject({ seq: 3, action: 'rollback', version: BEFORE, at: '2024-06-03T00:00:00Z' })
-    expect(Date.parse(entry.expires) - NOW.nowMs).toBe(ENTRY_LIFETIME_MS)
-    expect(await versionOf(stores.store)).toBe(BEFORE)
-    const after = await digestsOf(stores.store)
-    for (const key of before.keys()) expect(after.has(key), key).toBe(true)
-  })
+test('rolling back serves the older version again, as one more entry, and deletes nothing', async () => {
+  const before = await digestsOf(stores.store)
+  const { entry } = await rollBack(stores.store, BEFORE, NOW)
+  expect(entry).toMatchObject({ seq: 3, action: 'rollback', version: BEFORE, at: '2024-06-03T00:00:00Z' })
+  expect(Date.parse(entry.expires) - NOW.nowMs).toBe(ENTRY_LIFETIME_MS)
+  expect(await versionOf(stores.store)).toBe(BEFORE)
+  const after = await digestsOf(stores.store)
+  for (const key of before.keys()) expect(after.has(key), key).toBe(true)
+})
 
-  test('forth again is the same', async () => {
-    await rollBack(stores.store, BEFORE, NOW)
-    await rollBack(stores.store, HAND_VERSION, NOW)
-    expect(await versionOf(stores.store)).toBe(HAND_VERSION)
-    expect((await readLog(stores.store)).map(({ entry }) => entry.action)).toEqual([
-      'publish',
-      'publish',
-      'rollback',
-      'rollback',
-    ])
-  })
+test('rolling forth again is one more entry that serves the newer version', async () => {
+  await rollBack(stores.store, BEFORE, NOW)
+  await rollBack(stores.store, HAND_VERSION, NOW)
+  expect(await versionOf(stores.store)).toBe(HAND_VERSION)
+  expect((await readLog(stores.store)).map(({ entry }) => entry.action)).toEqual([
+    'publish',
+    'publish',
+    'rollback',
+    'rollback',
+  ])
+})
 
-  test.each([
-    [
-      'a version that was never published',
-      '2020-01-01T00:00:00Z',
-      `the newest are ${HAND_VERSION}, ${BEFORE}`,
-    ],
-    ['the version that is served', HAND_VERSION, 'is served already'],
-  ])('to %s is refused', async (_what, version, reason) => {
-    await expect(rollBack(stores.store, version, NOW)).rejects.toThrow(reason)
-    expect(await versionOf(stores.store)).toBe(HAND_VERSION)
-  })
+test.each([
+  ['a version that was never published', '2020-01-01T00:00:00Z', `the newest are ${HAND_VERSION}, ${BEFORE}`],
+  ['the version that is served', HAND_VERSION, 'is served already'],
+])('rolling back to %s is refused', async (_what, version, reason) => {
+  await expect(rollBack(stores.store, version, NOW)).rejects.toThrow(reason)
+  expect(await versionOf(stores.store)).toBe(HAND_VERSION)
+})
 
-  test('to a version that was removed is refused', async () => {
-    await stores.store.remove(manifestKey(BEFORE))
-    await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow('is missing')
-    await prune(stores.store, stores.privateStore, { keepDays: 0, keepMonthEnds: false }, NOW.nowMs)
-    await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow(
-      `${BEFORE} was removed by \`highwater prune\``,
-    )
-  })
+test('rolling back to a version that was removed is refused', async () => {
+  await stores.store.remove(manifestKey(BEFORE))
+  await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow('is missing')
+  await prune(stores.store, stores.privateStore, { keepDays: 0, keepMonthEnds: false }, NOW.nowMs)
+  await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow(
+    `${BEFORE} was removed by \`highwater prune\``,
+  )
 })
 
 test('refreshing keeps the version and moves its expiry', async () => {
@@ -74,7 +68,7 @@ test('refreshing keeps the version and moves its expiry', async () => {
   expect((await readHead(stores.store))?.entry).toEqual(entry)
 })
 
-test('what is damaged is not confirmed', async () => {
+test('refreshing does not confirm a version that is damaged', async () => {
   await stores.store.remove(manifestKey(HAND_VERSION))
   await expect(refreshPointer(stores.store, NOW)).rejects.toThrow('is missing; restore it from a copy')
   expect(await readLog(stores.store)).toHaveLength(2)
@@ -97,97 +91,95 @@ test('the list of versions is newest first, and shows which is served and since 
   expect(servedAt(log, '2024-06-04T00:00:00Z')).toBe(BEFORE)
 })
 
-describe('pruning', () => {
-  const publication = (version: string, is_served = false): Publication => ({
-    version,
-    manifest_sha256: '',
-    published: version,
-    is_served,
-    history_restated: false,
-  })
-  const day = (date: string) => `${date}T00:15:00Z`
-  const nights = ['2024-03-31', '2024-03-30', '2024-02-29', '2024-02-28', '2024-01-15'].map(date =>
-    publication(day(date)),
+const publication = (version: string, is_served = false): Publication => ({
+  version,
+  manifest_sha256: '',
+  published: version,
+  is_served,
+  history_restated: false,
+})
+const day = (date: string) => `${date}T00:15:00Z`
+const nights = ['2024-03-31', '2024-03-30', '2024-02-29', '2024-02-28', '2024-01-15'].map(date =>
+  publication(day(date)),
+)
+const nowMs = Date.parse('2024-04-01T00:00:00Z')
+
+test.each([
+  ['days', { keepDays: 2, keepMonthEnds: false }, ['2024-03-31', '2024-03-30']],
+  [
+    'days and the last of each month',
+    { keepDays: 1, keepMonthEnds: true },
+    ['2024-03-31', '2024-02-29', '2024-01-15'],
+  ],
+  ['none', { keepDays: 0, keepMonthEnds: false }, []],
+])('pruning keeps %s', (_what, rule, kept) => {
+  expect([...versionsToKeep(nights, rule, nowMs)]).toEqual(kept.map(day))
+})
+
+test('pruning counts the days from when a version was published, and the months by its name', () => {
+  const late = { ...publication(day('2024-02-29')), published: day('2024-03-31') }
+  const early = { ...publication(day('2024-03-31')), published: day('2024-02-29') }
+  const kept = (keepMonthEnds: boolean) =>
+    versionsToKeep([early, late, publication(day('2024-02-28'))], { keepDays: 2, keepMonthEnds }, nowMs)
+  expect([...kept(false)]).toEqual([late.version])
+  expect([...kept(true)]).toEqual([early.version, late.version])
+})
+
+test('pruning keeps what is served, however old', () => {
+  const old = publication(day('2020-01-01'), true)
+  expect([...versionsToKeep([...nights, old], { keepDays: 0, keepMonthEnds: false }, nowMs)]).toEqual([
+    old.version,
+  ])
+})
+
+test('pruning removes a version from both stores, and leaves the log and the others whole', async () => {
+  const { store, privateStore } = stores
+  const kept = [...(await digestsOf(store))].filter(([key]) => !key.startsWith(versionFolder(BEFORE)))
+  const rule = { keepDays: 0, keepMonthEnds: false }
+  expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [BEFORE], unfinished: [] })
+  expect([...(await digestsOf(store))]).toEqual(kept)
+  expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
+  expect(await readLog(store)).toHaveLength(2)
+  expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [], unfinished: [] })
+})
+
+test('pruning finishes what a run left in the private store that was killed there', async () => {
+  const { store, privateStore } = stores
+  const rule = { keepDays: 0, keepMonthEnds: false }
+  let left = 1
+  const killed = {
+    ...privateStore,
+    remove: async (key: string) => {
+      if (left-- === 0) throw new Error('killed')
+      await privateStore.remove(key)
+    },
+  }
+  await expect(prune(store, killed, rule, NOW.nowMs)).rejects.toThrow('killed')
+  expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [BEFORE], unfinished: [] })
+  expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
+})
+
+test('pruning leaves alone what else an operator keeps in the private store', async () => {
+  const { store, privateStore } = stores
+  const others = ['notes/2024.txt', '20200101T001500Z/snapshot.json', 'read.me']
+  for (const key of others)
+    await privateStore.create(key, new Uint8Array([1]), { content_type: 'text/plain' })
+  await prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, NOW.nowMs)
+  expect(await privateStore.list('')).toEqual(expect.arrayContaining(others))
+})
+
+test('pruning removes what a build left that was never published', async () => {
+  const left = `${versionFolder('2024-06-02T00:15:00Z')}/summary.json`
+  const privateLeft = '20240602T001500Z/snapshot.json'
+  await stores.store.create(left, new Uint8Array([1]), { content_type: 'application/json' })
+  await stores.privateStore.create(privateLeft, new Uint8Array([1]), { content_type: 'application/json' })
+  const pruned = await prune(
+    stores.store,
+    stores.privateStore,
+    { keepDays: 999, keepMonthEnds: false },
+    NOW.nowMs,
   )
-  const nowMs = Date.parse('2024-04-01T00:00:00Z')
-
-  test.each([
-    ['days', { keepDays: 2, keepMonthEnds: false }, ['2024-03-31', '2024-03-30']],
-    [
-      'days and the last of each month',
-      { keepDays: 1, keepMonthEnds: true },
-      ['2024-03-31', '2024-02-29', '2024-01-15'],
-    ],
-    ['none', { keepDays: 0, keepMonthEnds: false }, []],
-  ])('keeps %s', (_what, rule, kept) => {
-    expect([...versionsToKeep(nights, rule, nowMs)]).toEqual(kept.map(day))
-  })
-
-  test('counts the days from when a version was published, and the months by its name', () => {
-    const late = { ...publication(day('2024-02-29')), published: day('2024-03-31') }
-    const early = { ...publication(day('2024-03-31')), published: day('2024-02-29') }
-    const kept = (keepMonthEnds: boolean) =>
-      versionsToKeep([early, late, publication(day('2024-02-28'))], { keepDays: 2, keepMonthEnds }, nowMs)
-    expect([...kept(false)]).toEqual([late.version])
-    expect([...kept(true)]).toEqual([early.version, late.version])
-  })
-
-  test('keeps what is served, however old', () => {
-    const old = publication(day('2020-01-01'), true)
-    expect([...versionsToKeep([...nights, old], { keepDays: 0, keepMonthEnds: false }, nowMs)]).toEqual([
-      old.version,
-    ])
-  })
-
-  test('removes a version from both stores, and leaves the log and the others whole', async () => {
-    const { store, privateStore } = stores
-    const kept = [...(await digestsOf(store))].filter(([key]) => !key.startsWith(versionFolder(BEFORE)))
-    const rule = { keepDays: 0, keepMonthEnds: false }
-    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [BEFORE], unfinished: [] })
-    expect([...(await digestsOf(store))]).toEqual(kept)
-    expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
-    expect(await readLog(store)).toHaveLength(2)
-    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [], unfinished: [] })
-  })
-
-  test('finishes what a run left in the private store that was killed there', async () => {
-    const { store, privateStore } = stores
-    const rule = { keepDays: 0, keepMonthEnds: false }
-    let left = 1
-    const killed = {
-      ...privateStore,
-      remove: async (key: string) => {
-        if (left-- === 0) throw new Error('killed')
-        await privateStore.remove(key)
-      },
-    }
-    await expect(prune(store, killed, rule, NOW.nowMs)).rejects.toThrow('killed')
-    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [BEFORE], unfinished: [] })
-    expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
-  })
-
-  test('leaves alone what else an operator keeps in the private store', async () => {
-    const { store, privateStore } = stores
-    const others = ['notes/2024.txt', '20200101T001500Z/snapshot.json', 'read.me']
-    for (const key of others)
-      await privateStore.create(key, new Uint8Array([1]), { content_type: 'text/plain' })
-    await prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, NOW.nowMs)
-    expect(await privateStore.list('')).toEqual(expect.arrayContaining(others))
-  })
-
-  test('removes what a build left that was never published', async () => {
-    const left = `${versionFolder('2024-06-02T00:15:00Z')}/summary.json`
-    const privateLeft = '20240602T001500Z/snapshot.json'
-    await stores.store.create(left, new Uint8Array([1]), { content_type: 'application/json' })
-    await stores.privateStore.create(privateLeft, new Uint8Array([1]), { content_type: 'application/json' })
-    const pruned = await prune(
-      stores.store,
-      stores.privateStore,
-      { keepDays: 999, keepMonthEnds: false },
-      NOW.nowMs,
-    )
-    expect(pruned).toEqual({ versions: [], unfinished: ['20240602T001500Z'] })
-    expect(await stores.store.read(left)).toBeNull()
-    expect(await stores.privateStore.read(privateLeft)).toBeNull()
-  })
+  expect(pruned).toEqual({ versions: [], unfinished: ['20240602T001500Z'] })
+  expect(await stores.store.read(left)).toBeNull()
+  expect(await stores.privateStore.read(privateLeft)).toBeNull()
 })

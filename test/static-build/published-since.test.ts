@@ -55,7 +55,7 @@ const statsOf = async (day: number) => statsSchema.parse(await dataOf(day, 'stra
 const net = (returns: readonly number[]) =>
   expect.closeTo(100 * (returns.reduce((equity, value) => equity * (1 + value), 1) - 1), 6)
 
-test('the first version has all days before, and none after', async () => {
+test('the first version of a history has all days before its publication, and none after', async () => {
   await publish(5, until(5))
   expect(await sinceIn(5)).toBe(versionOf(5))
   expect(await dataOf(5, 'strategies')).toMatchObject([{ id: 'oak', published_since: versionOf(5) }])
@@ -72,7 +72,7 @@ test('the first version has all days before, and none after', async () => {
   expect(reasons['fund_dd/since_publication/before/net_return_pct']).toBeUndefined()
 })
 
-test('later versions keep it, and the days after that of the first one are out of sample', async () => {
+test('later versions keep the first publication of a history, and the days after it are out of sample', async () => {
   await publish(5, until(5))
   await publish(6, until(6))
   await publish(9, until(9), until(9, { id: 'elm' }))
@@ -96,7 +96,7 @@ test.each([
   ['a restated return', { returns: [0.011, ...RETURNS.slice(1, 5)] }],
   ['another base risk', { base_risk_pct: 0.01 }],
   ['another version of the module', { module_version: '2' }],
-])('%s begins a new history, and another strategy keeps its own', async (_what, changes) => {
+])('a strategy with %s begins a new history, and another strategy keeps its own', async (_what, changes) => {
   const elm = (day: number) => until(day, { id: 'elm' })
   await publish(5, until(5, { module_version: '1' }), elm(5))
   await publish(6, until(6, { module_version: '1', ...changes }), elm(6))
@@ -118,7 +118,7 @@ test('after a rollback the served version counts, and what only the other one pu
   expect([await sinceIn(7), await sinceIn(7, 'elm')]).toEqual([versionOf(5), versionOf(7)])
 })
 
-test('a version that did not record it counts itself as the first', () => {
+test('a version that did not record since when a history is published counts itself as the first', () => {
   const before = handSnapshot([until(5)], { version: versionOf(5) })
   const after = handSnapshot([until(6)], { version: versionOf(6) })
   const { strategies } = withPublications(after, before, compareSnapshots(before, after))

@@ -1,10 +1,9 @@
 // A version that would alter published history is refused, and says so where it is allowed.
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { documentKey, versionFolder } from '#core/contract/artifacts.ts'
-import { changes as changesSchema } from '#core/contract/payloads/changes.ts'
+import { versionFolder } from '#core/contract/artifacts.ts'
 import { definitionsSince, METHOD_REVISION } from '#core/dataset/definitions.ts'
-import { publishVersion } from '#static-build/publish-version.ts'
+import type { PublishOrder } from '#static-build/publish-version.ts'
 import { RestatementError } from '#static-build/restatement.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { createSigner, isSignedBy, newPrivateKeyPem } from '#storage/signature.ts'
@@ -14,7 +13,7 @@ import {
   type MemoryStores,
   publishInMemory,
 } from '#test/support/books/publish-in-memory.ts'
-import { BEFORE, orderOf, publishInProcess, renderHere } from './hand-order.ts'
+import { BEFORE, changesIn, orderOf, publishInProcess, publishReturns } from './hand-order.ts'
 import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
 
 const NEXT = '2024-06-02T00:15:00Z'
@@ -27,18 +26,10 @@ beforeEach(async () => {
   await publishInProcess(stores, BEFORE)
 })
 
-const publish = (returns: readonly number[], changes: Partial<Parameters<typeof publishVersion>[0]> = {}) =>
-  publishVersion({
-    ...orderOf(NEXT, stores),
-    snapshot: handSnapshot([{ id: 'oak', returns }], { version: NEXT }),
-    render: renderHere,
-    ...changes,
-  })
+const publish = (returns: readonly number[], changes: Partial<PublishOrder> = {}) =>
+  publishReturns(stores, NEXT, returns, changes)
 
-const changesOf = async (version: string) =>
-  changesSchema.parse(
-    JSON.parse(new TextDecoder().decode(await bytesAt(stores.store, documentKey(version, 'changes.json')))),
-  )
+const changesOf = (version: string) => changesIn(stores.store, version)
 
 const datasetOf = async (version: string): Promise<unknown> => {
   const bytes = await bytesAt(stores.store, `${versionFolder(version)}/dataset.json`)
@@ -86,62 +77,56 @@ test('a version in another snapshot format is compared with none: the build ends
   expect(await changesOf(NEXT)).toMatchObject({ history_restated: true, not_compared: [BEFORE] })
 })
 
-describe('another base risk of a reported series', () => {
-  const returns = [0.01, -0.02, 0.03, 0.01, 0.04]
-  const rescaled = {
-    snapshot: handSnapshot([{ id: 'oak', returns, base_risk_pct: 0.01 }], { version: NEXT }),
-  }
+const returns = [0.01, -0.02, 0.03, 0.01, 0.04]
+const rescaled = {
+  snapshot: handSnapshot([{ id: 'oak', returns, base_risk_pct: 0.01 }], { version: NEXT }),
+}
 
-  test('is refused with the strategy, the old and the new value', async () => {
-    const refused = publish(returns, rescaled)
-    await expect(refused).rejects.toThrow(RestatementError)
-    await expect(refused).rejects.toThrow(
-      'oak: base_risk_pct: 0.02 -> 0.01, which changes every figure at another risk level',
-    )
-  })
+test('another base risk of a reported series is refused with the strategy, the old and the new value', async () => {
+  const refused = publish(returns, rescaled)
+  await expect(refused).rejects.toThrow(RestatementError)
+  await expect(refused).rejects.toThrow(
+    'oak: base_risk_pct: 0.02 -> 0.01, which changes every figure at another risk level',
+  )
+})
 
-  test('is published where that is allowed, as a restatement', async () => {
-    await publish(returns, { ...rescaled, allowRestatement: true })
-    expect(await changesOf(NEXT)).toMatchObject({
-      history_restated: true,
-      strategies: [{ id: 'oak', catalogue: [{ field: 'base_risk_pct', old: 0.02, new: 0.01 }] }],
-    })
+test('another base risk of a reported series is published as a restatement where that is allowed', async () => {
+  await publish(returns, { ...rescaled, allowRestatement: true })
+  expect(await changesOf(NEXT)).toMatchObject({
+    history_restated: true,
+    strategies: [{ id: 'oak', catalogue: [{ field: 'base_risk_pct', old: 0.02, new: 0.01 }] }],
   })
 })
 
-describe('a version that alters what was published', () => {
-  const altered = [0.01, -0.02, 0.0301, 0.01, 0.04]
+const altered = [0.01, -0.02, 0.0301, 0.01, 0.04]
 
-  test('is refused with strategy, date, old and new, and nothing is written', async () => {
-    const before = await digestsOf(stores.store)
-    const refused = publish(altered)
-    await expect(refused).rejects.toThrow(RestatementError)
-    await expect(refused).rejects.toThrow('oak: return of 2024-01-03: 0.03 -> 0.0301')
-    await expect(refused).rejects.toThrow('--allow-restatement')
-    expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
-  })
+test('a version that alters what was published is refused with strategy, date, old and new, and nothing is written', async () => {
+  const before = await digestsOf(stores.store)
+  const refused = publish(altered)
+  await expect(refused).rejects.toThrow(RestatementError)
+  await expect(refused).rejects.toThrow('oak: return of 2024-01-03: 0.03 -> 0.0301')
+  await expect(refused).rejects.toThrow('--allow-restatement')
+  expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
+})
 
-  test('is published where that is allowed, and says so in manifest, changes and pointer', async () => {
-    const { manifest } = await publish(altered, { allowRestatement: true })
-    expect(manifest.history_restated).toBe(true)
-    expect((await changesOf(NEXT)).history_restated).toBe(true)
-    expect((await readHead(stores.store))?.entry).toMatchObject({ version: NEXT, history_restated: true })
-  })
+test('a version that alters what was published is published where that is allowed, and says so in manifest, changes and pointer', async () => {
+  const { manifest } = await publish(altered, { allowRestatement: true })
+  expect(manifest.history_restated).toBe(true)
+  expect((await changesOf(NEXT)).history_restated).toBe(true)
+  expect((await readHead(stores.store))?.entry).toMatchObject({ version: NEXT, history_restated: true })
+})
 
-  test('says so in its own answer, and the version after it does not', async () => {
-    await publish(altered, { allowRestatement: true })
-    expect(await datasetOf(NEXT)).toMatchObject({ version: NEXT, history_restated: true })
-    const after = '2024-06-03T00:15:00Z'
-    await publish(altered, { snapshot: handSnapshot([{ id: 'oak', returns: altered }], { version: after }) })
-    expect(await datasetOf(after)).toMatchObject({ version: after, history_restated: false })
-  })
+test('a version that alters what was published says so in its own answer, and the version after it does not', async () => {
+  await publish(altered, { allowRestatement: true })
+  expect(await datasetOf(NEXT)).toMatchObject({ version: NEXT, history_restated: true })
+  const after = '2024-06-03T00:15:00Z'
+  await publish(altered, { snapshot: handSnapshot([{ id: 'oak', returns: altered }], { version: after }) })
+  expect(await datasetOf(after)).toMatchObject({ version: after, history_restated: false })
+})
 
-  test('is distinguished from one that cannot be compared: a lost snapshot ends the build', async () => {
-    for (const key of await stores.privateStore.list('')) await stores.privateStore.remove(key)
-    await expect(publish([0.01, -0.02, 0.03, 0.01, 0.04])).rejects.toThrow(
-      'is missing: restore it from a copy',
-    )
-  })
+test('a version that cannot be compared with the one before, whose snapshot is lost, ends the build', async () => {
+  for (const key of await stores.privateStore.list('')) await stores.privateStore.remove(key)
+  await expect(publish([0.01, -0.02, 0.03, 0.01, 0.04])).rejects.toThrow('is missing: restore it from a copy')
 })
 
 test('manifest and entry are signed, the signature standing before what it signs, and the key is published', async () => {

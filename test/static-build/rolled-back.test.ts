@@ -1,18 +1,16 @@
 // What users have seen is published history, also where it was rolled back, or cannot be read any more.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { documentKey, manifestKey, privateKey } from '#core/contract/artifacts.ts'
-import { changes as changesSchema } from '#core/contract/payloads/changes.ts'
+import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
-import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
+import type { PublishOrder } from '#static-build/publish-version.ts'
 import { RestatementError } from '#static-build/restatement.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { LostRaceError, readHead, readLog } from '#storage/pointer-log.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
-import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { pointAt } from '#test/support/history/point-to.ts'
-import { orderOf, renderHere, versionOf } from './hand-order.ts'
-import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
+import { changesIn, publishReturns, renderHere, versionOf } from './hand-order.ts'
+import { describeDifferences, digestsOf } from './tree.ts'
 
 const night = (day: number): string => `2024-06-0${day}T00:15:00Z`
 
@@ -25,30 +23,22 @@ beforeEach(() => {
 })
 
 const publish = (version: string, returns: readonly number[], changes: Partial<PublishOrder> = {}) =>
-  publishVersion({
-    ...orderOf(version, stores),
-    snapshot: handSnapshot([{ id: 'oak', returns }], { version }),
-    render: renderHere,
-    ...changes,
-  })
+  publishReturns(stores, version, returns, changes)
 
 const back = (version: string) => rollBack(stores.store, version, { nowMs: Date.parse(E), signer: null })
 
-const changesOf = async (version: string) =>
-  changesSchema.parse(
-    JSON.parse(new TextDecoder().decode(await bytesAt(stores.store, documentKey(version, 'changes.json')))),
-  )
+const changesOf = (version: string) => changesIn(stores.store, version)
 
 const ALLOWED = { allowRestatement: true }
 
-describe('after a rollback', () => {
+describe('a rollback', () => {
   beforeEach(async () => {
     await publish(A, [0.01, 0.02])
     await publish(B, [0.01, 0.02, 0.03])
     await back(A)
   })
 
-  test('a day that only the version rolled back had shown is not altered unnoticed', async () => {
+  test('after a rollback, a day that only the version rolled back had shown is not altered unnoticed', async () => {
     const before = await digestsOf(stores.store)
     const refused = publish(C, [0.01, 0.02, 0.031])
     await expect(refused).rejects.toThrow(RestatementError)
@@ -59,7 +49,7 @@ describe('after a rollback', () => {
     expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
   })
 
-  test('the same day again, and one more, is only appended to what is served', async () => {
+  test('after a rollback, the same day again, and one more, is only appended to what is served', async () => {
     const { manifest } = await publish(C, [0.01, 0.02, 0.03, 0.04])
     expect(manifest).toMatchObject({ previous: A, history_restated: false })
     const changes = await changesOf(C)
@@ -67,7 +57,7 @@ describe('after a rollback', () => {
     expect(changes).not.toHaveProperty('rolled_back')
   })
 
-  test('if it is allowed, users see which version had shown what, and no later night is refused', async () => {
+  test('after a rollback, users see which version had shown what where a restatement is allowed, and no later night is refused', async () => {
     const { manifest } = await publish(C, [0.01, 0.02, 0.031], ALLOWED)
     expect(manifest).toMatchObject({ previous: A, history_restated: true })
     const changes = await changesOf(C)
@@ -80,21 +70,21 @@ describe('after a rollback', () => {
     expect(next).toMatchObject({ previous: C, history_restated: false })
   })
 
-  test('a build that was published finds the same to compare with when it is run again', async () => {
+  test('after a rollback, a build that was published finds the same to compare with when it is run again', async () => {
     await publish(C, [0.01, 0.02, 0.031], ALLOWED)
     const before = await digestsOf(stores.store)
     await publish(C, [0.01, 0.02, 0.031], ALLOWED)
     expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
   })
 
-  test('and forth again to a restatement, what that one replaced raises no alarm', async () => {
+  test('after a rollback and forth again to a restatement, what that one replaced raises no alarm', async () => {
     await publish(C, [0.01, 0.021, 0.03], ALLOWED)
     await back(A)
     await back(C)
     expect((await publish(D, [0.01, 0.021, 0.03, 0.04])).manifest.history_restated).toBe(false)
   })
 
-  test('a version that was removed is no measure, and the newest that is there is', async () => {
+  test('after a rollback, a version that was removed is no measure, and the newest that is there is', async () => {
     await publish(C, [0.01, 0.02, 0.03, 0.04])
     await back(A)
     await stores.store.remove(manifestKey(C))
@@ -103,7 +93,7 @@ describe('after a rollback', () => {
     expect((await publish(D, [0.01, 0.02, 0.031])).manifest.history_restated).toBe(false)
   })
 
-  test('one whose snapshot is lost is shown to users, beside what is known of the served one', async () => {
+  test('after a rollback, a version whose snapshot is lost is shown to users, beside what is known of the served one', async () => {
     await stores.privateStore.remove(privateKey(B, 'snapshot.json'))
     await expect(publish(C, [0.01, 0.02, 0.03])).rejects.toThrow(`the change from ${B} cannot be computed`)
     await publish(C, [0.01, 0.02, 0.03], ALLOWED)
@@ -126,13 +116,13 @@ test('what an allowed restatement replaced raises no alarm, even where a rollbac
   })
 })
 
-describe('a served version whose private snapshot is lost', () => {
+describe('a lost private snapshot', () => {
   beforeEach(async () => {
     await publish(A, [0.01, 0.02])
     await stores.privateStore.remove(privateKey(A, 'snapshot.json'))
   })
 
-  test('ends the build with the way out, although it is the only version', async () => {
+  test('a served version whose private snapshot is lost ends the build with the way out, although it is the only version', async () => {
     const refused = publish(B, [0.01, 0.02, 0.03])
     await expect(refused).rejects.toThrow(UnreadableError)
     await expect(refused).rejects.toThrow(
@@ -144,23 +134,26 @@ describe('a served version whose private snapshot is lost', () => {
   test.each([
     ['only that', () => {}],
     ['its manifest too', () => stores.store.remove(manifestKey(A))],
-  ])('(%s) is followed if that is allowed, and users see that it is unknown', async (_what, harm) => {
-    await harm()
-    const { manifest } = await publish(B, [0.01, 0.02, 0.03], ALLOWED)
-    expect(manifest).toMatchObject({ previous: A, history_restated: true })
-    expect(await changesOf(B)).toEqual({
-      version: B,
-      previous: A,
-      history_restated: true,
-      added: [],
-      removed: [],
-      strategies: [],
-      not_compared: [A],
-    })
-    expect((await publish(C, [0.01, 0.02, 0.03, 0.04])).manifest.history_restated).toBe(false)
-  })
+  ])(
+    'a served version that lost %s is followed if that is allowed, and users see that it is unknown',
+    async (_what, harm) => {
+      await harm()
+      const { manifest } = await publish(B, [0.01, 0.02, 0.03], ALLOWED)
+      expect(manifest).toMatchObject({ previous: A, history_restated: true })
+      expect(await changesOf(B)).toEqual({
+        version: B,
+        previous: A,
+        history_restated: true,
+        added: [],
+        removed: [],
+        strategies: [],
+        not_compared: [A],
+      })
+      expect((await publish(C, [0.01, 0.02, 0.03, 0.04])).manifest.history_restated).toBe(false)
+    },
+  )
 
-  test('is distinguished from a store that is away: that ends the build whatever is allowed', async () => {
+  test('a private store that is away ends the build, whatever is allowed', async () => {
     const away = {
       ...stores.privateStore,
       read: async (key: string) => Promise.reject(new StoreError('read', 'memory:private', key, 'no route')),

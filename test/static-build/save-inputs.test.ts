@@ -1,5 +1,5 @@
 // The private record of what a version was made of, and the digest that commits the operator to it.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { saveInputs } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import { createSigner, newPrivateKeyPem, type Signer } from '#storage/signature.ts'
@@ -12,46 +12,42 @@ const INPUTS = { inputs: [{ path: 'catalogue.yaml', sha256: 'ab' }] }
 
 const signer = createSigner(newPrivateKeyPem())
 
-describe('the record of the inputs', () => {
-  test('holds what was read, and its digest is the one that is published', async () => {
-    const store = createMemoryStore('private')
-    const digest = await saveInputs(store, VERSION, INPUTS, signer)
-    const bytes = await bytesAt(store, KEY)
-    expect(JSON.parse(new TextDecoder().decode(bytes))).toMatchObject({ version: VERSION, ...INPUTS })
-    expect(digest).toBe(sha256(bytes))
-  })
+test('the record of the inputs holds what was read, and its digest is the one that is published', async () => {
+  const store = createMemoryStore('private')
+  const digest = await saveInputs(store, VERSION, INPUTS, signer)
+  const bytes = await bytesAt(store, KEY)
+  expect(JSON.parse(new TextDecoder().decode(bytes))).toMatchObject({ version: VERSION, ...INPUTS })
+  expect(digest).toBe(sha256(bytes))
+})
 
-  test('is the same for the same key, version and book, wherever it is made', async () => {
-    const digests = await Promise.all(
-      ['one', 'two'].map(name => saveInputs(createMemoryStore(name), VERSION, INPUTS, signer)),
-    )
-    expect(digests[0]).toBe(digests[1])
-  })
+test('the record of the inputs is the same for the same key, version and book, wherever it is made', async () => {
+  const digests = await Promise.all(
+    ['one', 'two'].map(name => saveInputs(createMemoryStore(name), VERSION, INPUTS, signer)),
+  )
+  expect(digests[0]).toBe(digests[1])
+})
 
-  test('cannot be guessed from its digest: another key or version salts it otherwise', async () => {
-    const other = createSigner(newPrivateKeyPem())
-    const salts = [
-      await saltOf(signer, VERSION),
-      await saltOf(other, VERSION),
-      await saltOf(signer, '2024-06-02T00:15:00Z'),
-    ]
-    expect(new Set(salts).size).toBe(3)
-    for (const salt of salts) expect(salt).toMatch(/^[0-9a-f]{64}$/)
-  })
+test('the record of the inputs cannot be guessed from its digest: another key or version salts it otherwise', async () => {
+  const other = createSigner(newPrivateKeyPem())
+  const salts = [
+    await saltOf(signer, VERSION),
+    await saltOf(other, VERSION),
+    await saltOf(signer, '2024-06-02T00:15:00Z'),
+  ]
+  expect(new Set(salts).size).toBe(3)
+  for (const salt of salts) expect(salt).toMatch(/^[0-9a-f]{64}$/)
+})
 
-  test('has neither salt nor digest without a key', async () => {
-    const store = createMemoryStore('private')
-    expect(await saveInputs(store, VERSION, INPUTS, null)).toBeNull()
-    expect(JSON.parse(new TextDecoder().decode(await bytesAt(store, KEY)))).toMatchObject({ salt: null })
-  })
+test('the record of the inputs has neither salt nor digest without a key', async () => {
+  const store = createMemoryStore('private')
+  expect(await saveInputs(store, VERSION, INPUTS, null)).toBeNull()
+  expect(JSON.parse(new TextDecoder().decode(await bytesAt(store, KEY)))).toMatchObject({ salt: null })
+})
 
-  test('of another book under the same version is refused', async () => {
-    const store = createMemoryStore('private')
-    await saveInputs(store, VERSION, INPUTS, signer)
-    await expect(saveInputs(store, VERSION, { inputs: [] }, signer)).rejects.toThrow(
-      'exists with other bytes',
-    )
-  })
+test('the record of the inputs of another book under the same version is refused', async () => {
+  const store = createMemoryStore('private')
+  await saveInputs(store, VERSION, INPUTS, signer)
+  await expect(saveInputs(store, VERSION, { inputs: [] }, signer)).rejects.toThrow('exists with other bytes')
 })
 
 async function saltOf(by: Signer, version: string): Promise<string> {

@@ -4,7 +4,7 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { describe, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { sha256Sums } from '#static-build/version-documents.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -37,44 +37,42 @@ async function check(folder: string): Promise<{ readonly code: number; readonly 
   )
 }
 
-describe('SHA256SUMS', () => {
-  test('is accepted by sha256sum in a copy of the folder of the version', async () => {
-    expect(await check(await copyWithSums())).toEqual({ code: 0, printed: '' })
-  })
+test('SHA256SUMS is accepted by sha256sum in a copy of the folder of the version', async () => {
+  expect(await check(await copyWithSums())).toEqual({ code: 0, printed: '' })
+})
 
-  test('convicts a file with one other byte, and a file that is gone, by name', async () => {
-    const folder = await copyWithSums()
-    const altered = 'strategies/ash/returns.daily.csv'
-    const bytes = await readFile(join(folder, altered))
-    await writeFile(join(folder, altered), bytes.with(bytes.length - 3, bytes.at(-3)! ^ 1))
-    await rm(join(folder, 'summary.json.br'))
-    const { code, printed } = await check(folder)
-    expect(code).toBe(1)
-    expect(printed.split('\n').filter(line => line !== '')).toEqual([
-      `${altered}: FAILED`,
-      'summary.json.br: FAILED open or read',
-    ])
-  })
+test('SHA256SUMS shows a file with one other byte, and a file that is gone, by name', async () => {
+  const folder = await copyWithSums()
+  const altered = 'strategies/ash/returns.daily.csv'
+  const bytes = await readFile(join(folder, altered))
+  await writeFile(join(folder, altered), bytes.with(bytes.length - 3, bytes.at(-3)! ^ 1))
+  await rm(join(folder, 'summary.json.br'))
+  const { code, printed } = await check(folder)
+  expect(code).toBe(1)
+  expect(printed.split('\n').filter(line => line !== '')).toEqual([
+    `${altered}: FAILED`,
+    'summary.json.br: FAILED open or read',
+  ])
+})
 
-  test('lists every file of the version but the manifest and itself, once and by path', async () => {
-    const entries = await readdir(await copyWithSums(), { recursive: true, withFileTypes: true })
-    const sums = sha256Sums(await manifestOfTiny())
-    const listed = sums
-      .split('\n')
-      .slice(0, -1)
-      .map(line => line.slice(66))
-    const files = entries.filter(entry => entry.isFile() && !NOT_LISTED.test(entry.name))
-    expect(listed.length).toBe(files.length)
-    expect(listed).toEqual([...new Set(listed)].sort())
-  })
+test('SHA256SUMS lists every file of the version but the manifest and itself, once and by path', async () => {
+  const entries = await readdir(await copyWithSums(), { recursive: true, withFileTypes: true })
+  const sums = sha256Sums(await manifestOfTiny())
+  const listed = sums
+    .split('\n')
+    .slice(0, -1)
+    .map(line => line.slice(66))
+  const files = entries.filter(entry => entry.isFile() && !NOT_LISTED.test(entry.name))
+  expect(listed.length).toBe(files.length)
+  expect(listed).toEqual([...new Set(listed)].sort())
+})
 
-  test('is refused for a manifest that speaks of files outside the folder of its version', async () => {
-    const manifest = await manifestOfTiny()
-    const [first] = manifest.artifacts
-    const astray = {
-      ...manifest,
-      artifacts: [{ ...first!, key: 'v1/snapshots/20000101T000000Z/summary.json' }],
-    }
-    expect(() => sha256Sums(astray)).toThrow(/is not in the folder/)
-  })
+test('SHA256SUMS is refused for a manifest that names files outside the folder of its version', async () => {
+  const manifest = await manifestOfTiny()
+  const [first] = manifest.artifacts
+  const astray = {
+    ...manifest,
+    artifacts: [{ ...first!, key: 'v1/snapshots/20000101T000000Z/summary.json' }],
+  }
+  expect(() => sha256Sums(astray)).toThrow(/is not in the folder/)
 })

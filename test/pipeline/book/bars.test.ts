@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
-import { lines, problemsOf, readChanged } from './book-folder.ts'
+import { expect, test } from 'vitest'
+import { casesOf, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'bars/BTCUSDT-PERP/4h.csv'
 const HEADER = 't,o,h,l,c,v'
@@ -11,238 +11,153 @@ const withBars = (content: string | Uint8Array) => problemsOf({ [PATH]: content 
 const readBarsOf = async (content: string) =>
   (await readChanged({ [PATH]: content })).bars.get('BTCUSDT-PERP/4h')?.bars
 
-describe('a bad row of bars is named with what was expected and what came', () => {
-  test.each([
-    [
-      'an earlier time',
-      '2019-12-31T20:00:00Z,105,115,95,100,1',
-      't: expected a time after 2020-01-01T00:00:00Z of the row before, got 2019-12-31T20:00:00Z',
-    ],
-    ['a time twice', FIRST, 't: expected each time once, got 2020-01-01T00:00:00Z again'],
-    [
-      'a time off the grid',
-      '2020-01-01T05:00:00Z,105,115,95,100,1',
-      't: expected the open of a 4h bar, counted from midnight UTC, got 2020-01-01T05:00:00Z',
-    ],
-    [
-      'no time',
-      ',105,115,95,100,1',
-      't: expected an ISO 8601 time with Z or an offset (2026-06-30T20:00:00Z), or epoch milliseconds, got nothing',
-    ],
-    [
-      'a local time',
-      '2020-01-01T04:00:00,105,115,95,100,1',
-      't: expected a time with Z or an offset, got "2020-01-01T04:00:00", a local time of an unknown zone; in UTC it ends in Z',
-    ],
-    [
-      'epoch seconds',
-      '1577851200,105,115,95,100,1',
-      't: expected epoch milliseconds, got "1577851200", which looks like epoch seconds',
-    ],
-    [
-      'epoch microseconds',
-      '1577851200000000,105,115,95,100,1',
-      't: expected epoch milliseconds, got "1577851200000000", which looks like epoch microseconds',
-    ],
-    [
-      'a low above the open',
-      '2020-01-01T04:00:00Z,105,115,105.5,106,1',
-      'l: expected a low of at most 105, the lower of o and c, got 105.5',
-    ],
-    [
-      'a high below the close',
-      '2020-01-01T04:00:00Z,105,106,95,107,1',
-      'h: expected a high of at least 107, the higher of o and c, got 106',
-    ],
-    ['a price of 0', '2020-01-01T04:00:00Z,105,115,0,100,1', 'l: expected a price above 0, got "0"'],
-    ['a negative price', '2020-01-01T04:00:00Z,-105,115,95,100,1', 'o: expected a price above 0, got "-105"'],
-    ['NaN', '2020-01-01T04:00:00Z,105,NaN,95,100,1', 'h: expected a price above 0, got "NaN"'],
-    ['Infinity', '2020-01-01T04:00:00Z,105,1e999,95,100,1', 'h: expected a price above 0, got "1e999"'],
-    ['a blank price', '2020-01-01T04:00:00Z,105,115,95,,1', 'c: expected a price above 0, got nothing'],
-    [
-      'a negative volume',
-      '2020-01-01T04:00:00Z,105,115,95,100,-1',
-      'v: expected a volume of at least 0, or a blank, got "-1"',
-    ],
-    [
-      'a blank before a number',
-      '2020-01-01T04:00:00Z,105,115,95, 100,1',
-      'c: expected a price above 0, got " 100"',
-    ],
-    [
-      'too few fields',
-      '2020-01-01T04:00:00Z,105,115,95,100',
-      'expected 6 fields (t,o,h,l,c,v), got 5: "2020-01-01T04:00:00Z,105,115,95,100"',
-    ],
-    [
-      'too many fields',
-      `${SECOND},7`,
-      'expected 6 fields (t,o,h,l,c,v), got 7: "2020-01-01T04:00:00Z,105,115,95,100,1,7"'.replace(
-        '95,100',
-        '95,100',
-      ),
-    ],
-    ['a blank line', '', 'expected 6 fields (t,o,h,l,c,v), got a blank line'],
-    [
-      'an open quote',
-      '"2020-01-01T04:00:00Z,105,115,95,100,1',
-      'expected 6 fields (t,o,h,l,c,v), got a field whose quotes do not match: "\\"2020-01-01T04:00:00Z,105,115,95,100,1"',
-    ],
-    [
-      'a quote inside a field',
-      '2020-01-01T04:00:00Z,10"5,115,95,100,1',
-      'expected 6 fields (t,o,h,l,c,v), got a field whose quotes do not match: "2020-01-01T04:00:00Z,10\\"5,115,95,100,1"',
-    ],
-    [
-      'a quote after a carriage return',
-      `${SECOND}\r"2020-01-01T08:00:00Z",105,115,95,100,1`,
-      'expected 6 fields (t,o,h,l,c,v), got a field whose quotes do not match: "2020-01-01T04:00:00Z,105,115,95,100,1\\r\\"2020-01-01T08:00:00Z\\",105,115,95,100,1"',
-    ],
-  ])('%s', async (_, row, message) => {
-    expect(await withBars(lines(HEADER, FIRST, row))).toEqual([`${PATH}:3: ${message}`])
-  })
-
-  test('every rule that a row breaks is named', async () => {
-    expect(await withBars(lines(HEADER, FIRST, '2019-12-31T20:00:00Z,100,105,104,106,-1'))).toEqual([
-      `${PATH}:3: l: expected a low of at most 100, the lower of o and c, got 104`,
-      `${PATH}:3: h: expected a high of at least 106, the higher of o and c, got 105`,
-      `${PATH}:3: v: expected a volume of at least 0, or a blank, got "-1"`,
-      `${PATH}:3: t: expected a time after 2020-01-01T00:00:00Z of the row before, got 2019-12-31T20:00:00Z`,
-    ])
-  })
-
-  test('a table that is newest first is one problem, whatever its length', async () => {
-    const rows = Array.from({ length: 30 }, (_, i) => `${1577836800000 - i * 14_400_000},105,115,95,100,1`)
-    expect(await withBars(lines(HEADER, ...rows))).toEqual([
-      `${PATH}: expected the oldest bar first, got a table that is newest first: reverse it, or bring it with \`highwater import bars\``,
-    ])
-  })
-
-  test('a stray quote hides no other problem of the book', async () => {
-    const files = { [PATH]: lines(HEADER, '2020-01-01T00:00:00Z,10"0,110,90,105,1', 'x,1,1,1,1,1') }
-    expect(await problemsOf({ ...files, 'returns/cedar.csv': lines('t,ret', '2020-01-01,"0.01"x') })).toEqual(
-      [
-        expect.stringMatching(`^${PATH}:2: expected 6 fields .*quotes do not match`),
-        expect.stringMatching(`^${PATH}:3: t: expected`),
-        expect.stringMatching('^returns/cedar.csv:2: expected 2 fields .*quotes do not match'),
-      ],
-    )
-  })
-
-  test('a stray quote in the header is a wrong header', async () => {
-    expect(await withBars(lines('t,o,h,l,c,v"', FIRST))).toEqual([
-      `${PATH}:1: expected the columns t,o,h,l,c,v, in any order, got "t,o,h,l,c,v\\""`,
-    ])
-  })
-
-  test('a wrong column is one sentence with its rows, and hides no other problem', async () => {
-    const rows = Array.from({ length: 57 }, (_, i) => `x${i},1,1,1,1,1`)
-    const problems = await withBars(lines(HEADER, ...rows, '2020-01-01T00:00:00Z,100,90,110,105,1'))
-    expect(problems).toEqual([
-      expect.stringMatching(/:2: t: expected .*, got "x0" \(57 rows: 2, 3, 4, 5, 6, 7, 8 and 50 more\)$/),
-      `${PATH}:59: h: expected a high of at least the low, 110, got 90, as if their columns were exchanged`,
-    ])
-  })
+test.each(
+  casesOf`
+an earlier time -> 2019-12-31T20:00:00Z,105,115,95,100,1 -> t: expected a time after 2020-01-01T00:00:00Z of the row before, got 2019-12-31T20:00:00Z
+a time off the grid -> 2020-01-01T05:00:00Z,105,115,95,100,1 -> t: expected the open of a 4h bar, counted from midnight UTC, got 2020-01-01T05:00:00Z
+no time -> ,105,115,95,100,1 -> t: expected an ISO 8601 time with Z or an offset (2026-06-30T20:00:00Z), or epoch milliseconds, got nothing
+a local time -> 2020-01-01T04:00:00,105,115,95,100,1 -> t: expected a time with Z or an offset, got "2020-01-01T04:00:00", a local time of an unknown zone; in UTC it ends in Z
+epoch seconds -> 1577851200,105,115,95,100,1 -> t: expected epoch milliseconds, got "1577851200", which looks like epoch seconds
+epoch microseconds -> 1577851200000000,105,115,95,100,1 -> t: expected epoch milliseconds, got "1577851200000000", which looks like epoch microseconds
+a low above the open -> 2020-01-01T04:00:00Z,105,115,105.5,106,1 -> l: expected a low of at most 105, the lower of o and c, got 105.5
+a high below the close -> 2020-01-01T04:00:00Z,105,106,95,107,1 -> h: expected a high of at least 107, the higher of o and c, got 106
+a price of 0 -> 2020-01-01T04:00:00Z,105,115,0,100,1 -> l: expected a price above 0, got "0"
+a negative price -> 2020-01-01T04:00:00Z,-105,115,95,100,1 -> o: expected a price above 0, got "-105"
+NaN -> 2020-01-01T04:00:00Z,105,NaN,95,100,1 -> h: expected a price above 0, got "NaN"
+Infinity -> 2020-01-01T04:00:00Z,105,1e999,95,100,1 -> h: expected a price above 0, got "1e999"
+a blank price -> 2020-01-01T04:00:00Z,105,115,95,,1 -> c: expected a price above 0, got nothing
+a negative volume -> 2020-01-01T04:00:00Z,105,115,95,100,-1 -> v: expected a volume of at least 0, or a blank, got "-1"
+a blank before a number -> 2020-01-01T04:00:00Z,105,115,95, 100,1 -> c: expected a price above 0, got " 100"
+too few fields -> 2020-01-01T04:00:00Z,105,115,95,100 -> expected 6 fields (t,o,h,l,c,v), got 5: "2020-01-01T04:00:00Z,105,115,95,100"
+a blank line ->  -> expected 6 fields (t,o,h,l,c,v), got a blank line
+an open quote -> "2020-01-01T04:00:00Z,105,115,95,100,1 -> expected 6 fields (t,o,h,l,c,v), got a field whose quotes do not match: "\"2020-01-01T04:00:00Z,105,115,95,100,1"
+a quote inside a field -> 2020-01-01T04:00:00Z,10"5,115,95,100,1 -> expected 6 fields (t,o,h,l,c,v), got a field whose quotes do not match: "2020-01-01T04:00:00Z,10\"5,115,95,100,1"
+a time twice -> ${FIRST} -> t: expected each time once, got 2020-01-01T00:00:00Z again
+too many fields -> ${SECOND},7 -> expected 6 fields (t,o,h,l,c,v), got 7: "2020-01-01T04:00:00Z,105,115,95,100,1,7"
+a quote after a carriage return -> ${SECOND}\r"2020-01-01T08:00:00Z",105,115,95,100,1 -> expected 6 fields (t,o,h,l,c,v), got a field whose quotes do not match: "2020-01-01T04:00:00Z,105,115,95,100,1\r\"2020-01-01T08:00:00Z\",105,115,95,100,1"`,
+)('a row of bars with %s is refused with what was expected and what came', async (_, row, message) => {
+  expect(await withBars(lines(HEADER, FIRST, row))).toEqual([`${PATH}:3: ${message}`])
 })
 
-describe('a file that is no table of bars is refused', () => {
-  test.each([
-    [
-      'other column names',
-      lines('time,open', '1,2'),
-      `${PATH}:1: expected the columns t,o,h,l,c,v, in any order, got "time,open"`,
-    ],
-    [
-      'a column twice',
-      lines('t,o,h,l,c,c', FIRST),
-      `${PATH}:1: expected the columns t,o,h,l,c,v, in any order, got "t,o,h,l,c,c"`,
-    ],
-    ['no header', lines(FIRST), `${PATH}:1: expected the columns t,o,h,l,c,v, in any order, got "${FIRST}"`],
-    ['an empty file', '', `${PATH}:1: expected the columns t,o,h,l,c,v, in any order, got nothing`],
-    ['a header alone', lines(HEADER), `${PATH}:1: expected rows under the header, got none`],
-    [
-      'a last line without a line break',
-      `${lines(HEADER, FIRST)}2020-01-01T04:00:00Z,105,115,95,10`,
-      `${PATH}:3: expected a line break at the end of the last line, got the end of the file: the file may be cut off; if it is whole, end its last line`,
-    ],
-    [
-      'bytes without line breaks',
-      'x'.repeat(5000),
-      `${PATH}:1: expected lines of at most 4096 characters, got a longer one: a table is text with one row a line, and its line breaks are LF or CRLF`,
-    ],
-  ])('%s', async (_, content, problem) => {
-    expect(await withBars(content)).toEqual([problem])
-  })
-
-  test('a gzip file that is cut off', async () => {
-    const rows = Array.from(
-      { length: 5000 },
-      (_, i) => `${1577836800000 + i * 14_400_000},100,110,90,${95 + (i % 13)},1`,
-    )
-    const whole = gzipSync(lines(HEADER, ...rows))
-    const problems = await problemsOf({ [PATH]: null, [`${PATH}.gz`]: whole.subarray(0, whole.length / 2) })
-    expect(problems).toEqual([
-      expect.stringMatching(
-        /^bars.BTCUSDT-PERP.4h.csv.gz:\d+: expected a whole gzip stream, got its beginning: the file is cut off$/,
-      ),
-    ])
-  })
-
-  test('a .gz file that is not gzip', async () => {
-    expect(await problemsOf({ [PATH]: null, [`${PATH}.gz`]: lines(HEADER, FIRST) })).toEqual([
-      `${PATH}.gz: expected a gzip stream, because its name ends in .gz, got another thing (incorrect header check)`,
-    ])
-  })
-
-  test('a plain and a gzip file at once', async () => {
-    expect(await problemsOf({ [`${PATH}.gz`]: gzipSync(lines(HEADER, FIRST)) })).toEqual([
-      `${PATH}: expected one file, got ${PATH} and ${PATH}.gz: remove one`,
-    ])
-  })
-
-  test('none at all: the files beside it are named, and the strategies that need it', async () => {
-    const problems = await problemsOf({
-      [PATH]: null,
-      'bars/BTCUSDT-PERP/1d.csv.gz': gzipSync(lines(HEADER)),
-    })
-    expect(problems).toEqual([
-      `${PATH}: expected bars for alder and birch, plain or .csv.gz, got no such file; bars/BTCUSDT-PERP/ has 1d.csv.gz`,
-    ])
-  })
+test('every rule that a row of bars breaks is named', async () => {
+  expect(await withBars(lines(HEADER, FIRST, '2019-12-31T20:00:00Z,100,105,104,106,-1'))).toEqual([
+    `${PATH}:3: l: expected a low of at most 100, the lower of o and c, got 104`,
+    `${PATH}:3: h: expected a high of at least 106, the higher of o and c, got 105`,
+    `${PATH}:3: v: expected a volume of at least 0, or a blank, got "-1"`,
+    `${PATH}:3: t: expected a time after 2020-01-01T00:00:00Z of the row before, got 2019-12-31T20:00:00Z`,
+  ])
 })
 
-describe('what a table may look like', () => {
-  const expected = { timeframeMs: 14_400_000, t: [1577836800000, 1577851200000], c: [105, 100], v: [1, 1] }
-  const columnsOf = (bars: Awaited<ReturnType<typeof readBarsOf>>) =>
-    bars && { timeframeMs: bars.timeframeMs, t: [...bars.t], c: [...bars.c], v: [...bars.v] }
+test('a table of bars that is newest first is one problem, whatever its length', async () => {
+  const rows = Array.from({ length: 30 }, (_, i) => `${1577836800000 - i * 14_400_000},105,115,95,100,1`)
+  expect(await withBars(lines(HEADER, ...rows))).toEqual([
+    `${PATH}: expected the oldest bar first, got a table that is newest first: reverse it, or bring it with \`highwater import bars\``,
+  ])
+})
 
-  test.each([
-    ['ISO times', lines(HEADER, FIRST, SECOND)],
-    ['epoch milliseconds', lines(HEADER, '1577836800000,100,110,90,105,1', '1577851200000,105,115,95,100,1')],
-    ['times with an offset', lines(HEADER, FIRST.replace('00:00:00Z', '02:00:00+02:00'), SECOND)],
-    [
-      'columns in another order',
-      lines('v,c,t,o,h,l', '1,105,1577836800000,100,110,90', '1,100,1577851200000,105,115,95'),
-    ],
-    [
-      'CRLF line breaks and a byte order mark',
-      `\ufeff${lines(HEADER, FIRST, SECOND).replaceAll('\n', '\r\n')}`,
-    ],
-    ['quoted fields', lines('"t","o","h","l","c","v"', `"${FIRST.replaceAll(',', '","')}"`, SECOND)],
-    ['exponents', lines(HEADER, FIRST.replace(',105,1', ',1.05e2,1E0'), SECOND)],
-  ])('%s', async (_, content) => {
-    expect(columnsOf(await readBarsOf(content))).toEqual(expected)
-  })
+test('a stray quote in a table hides no other problem of the book', async () => {
+  const files = { [PATH]: lines(HEADER, '2020-01-01T00:00:00Z,10"0,110,90,105,1', 'x,1,1,1,1,1') }
+  expect(await problemsOf({ ...files, 'returns/cedar.csv': lines('t,ret', '2020-01-01,"0.01"x') })).toEqual([
+    expect.stringMatching(`^${PATH}:2: expected 6 fields .*quotes do not match`),
+    expect.stringMatching(`^${PATH}:3: t: expected`),
+    expect.stringMatching('^returns/cedar.csv:2: expected 2 fields .*quotes do not match'),
+  ])
+})
 
-  test('a file of many chunks and blocks loses and changes nothing', async () => {
-    const count = 150_000
-    const rows = Array.from(
-      { length: count },
-      (_, i) => `${1577836800000 + i * 14_400_000},${i + 1},${i + 2},${i + 0.5},${i + 1.25},${i}`,
-    )
-    const bars = await readBarsOf(lines(HEADER, ...rows))
-    expect(bars?.t).toEqual(Float64Array.from({ length: count }, (_, i) => 1577836800000 + i * 14_400_000))
-    expect(bars?.c).toEqual(Float64Array.from({ length: count }, (_, i) => i + 1.25))
-    expect(bars?.v).toEqual(Float64Array.from({ length: count }, (_, i) => i))
+test('a stray quote in the header of a table makes it a wrong header', async () => {
+  expect(await withBars(lines('t,o,h,l,c,v"', FIRST))).toEqual([
+    `${PATH}:1: expected the columns t,o,h,l,c,v, in any order, got "t,o,h,l,c,v\\""`,
+  ])
+})
+
+test('a wrong column of bars is one sentence with its rows, and hides no other problem', async () => {
+  const rows = Array.from({ length: 57 }, (_, i) => `x${i},1,1,1,1,1`)
+  const problems = await withBars(lines(HEADER, ...rows, '2020-01-01T00:00:00Z,100,90,110,105,1'))
+  expect(problems).toEqual([
+    expect.stringMatching(/:2: t: expected .*, got "x0" \(57 rows: 2, 3, 4, 5, 6, 7, 8 and 50 more\)$/),
+    `${PATH}:59: h: expected a high of at least the low, 110, got 90, as if their columns were exchanged`,
+  ])
+})
+
+test.each(
+  casesOf`
+a table of other columns -> time,open\n1,2\n -> 1: expected the columns t,o,h,l,c,v, in any order, got "time,open"
+a table with a column twice -> t,o,h,l,c,c\n${FIRST}\n -> 1: expected the columns t,o,h,l,c,v, in any order, got "t,o,h,l,c,c"
+without a header -> ${FIRST}\n -> 1: expected the columns t,o,h,l,c,v, in any order, got "${FIRST}"
+empty ->  -> 1: expected the columns t,o,h,l,c,v, in any order, got nothing
+a header alone -> ${HEADER}\n -> 1: expected rows under the header, got none
+without a line break at its end -> ${HEADER}\n${FIRST}\n2020-01-01T04:00:00Z,105,115,95,10 -> 3: expected a line break at the end of the last line, got the end of the file: the file may be cut off; if it is whole, end its last line
+bytes without line breaks -> ${'x'.repeat(5000)} -> 1: expected lines of at most 4096 characters, got a longer one: a table is text with one row a line, and its line breaks are LF or CRLF`,
+)('a table of bars is refused if it is %s', async (_, content, problem) => {
+  expect(await withBars(content)).toEqual([`${PATH}:${problem}`])
+})
+
+test('a gzip file of bars that is cut off is refused', async () => {
+  const rows = Array.from(
+    { length: 5000 },
+    (_, i) => `${1577836800000 + i * 14_400_000},100,110,90,${95 + (i % 13)},1`,
+  )
+  const whole = gzipSync(lines(HEADER, ...rows))
+  const problems = await problemsOf({ [PATH]: null, [`${PATH}.gz`]: whole.subarray(0, whole.length / 2) })
+  expect(problems).toEqual([
+    expect.stringMatching(
+      /^bars.BTCUSDT-PERP.4h.csv.gz:\d+: expected a whole gzip stream, got its beginning: the file is cut off$/,
+    ),
+  ])
+})
+
+test('a file of bars that ends in .gz and is not gzip is refused', async () => {
+  expect(await problemsOf({ [PATH]: null, [`${PATH}.gz`]: lines(HEADER, FIRST) })).toEqual([
+    `${PATH}.gz: expected a gzip stream, because its name ends in .gz, got another thing (incorrect header check)`,
+  ])
+})
+
+test('a plain and a gzip file of the same bars are refused', async () => {
+  expect(await problemsOf({ [`${PATH}.gz`]: gzipSync(lines(HEADER, FIRST)) })).toEqual([
+    `${PATH}: expected one file, got ${PATH} and ${PATH}.gz: remove one`,
+  ])
+})
+
+test('a missing table of bars is reported with the files beside it, and the strategies that need it', async () => {
+  const problems = await problemsOf({
+    [PATH]: null,
+    'bars/BTCUSDT-PERP/1d.csv.gz': gzipSync(lines(HEADER)),
   })
+  expect(problems).toEqual([
+    `${PATH}: expected bars for alder and birch, plain or .csv.gz, got no such file; bars/BTCUSDT-PERP/ has 1d.csv.gz`,
+  ])
+})
+
+const expected = { timeframeMs: 14_400_000, t: [1577836800000, 1577851200000], c: [105, 100], v: [1, 1] }
+const columnsOf = (bars: Awaited<ReturnType<typeof readBarsOf>>) =>
+  bars && { timeframeMs: bars.timeframeMs, t: [...bars.t], c: [...bars.c], v: [...bars.v] }
+
+test.each([
+  ['ISO times', lines(HEADER, FIRST, SECOND)],
+  ['epoch milliseconds', lines(HEADER, '1577836800000,100,110,90,105,1', '1577851200000,105,115,95,100,1')],
+  ['times with an offset', lines(HEADER, FIRST.replace('00:00:00Z', '02:00:00+02:00'), SECOND)],
+  [
+    'columns in another order',
+    lines('v,c,t,o,h,l', '1,105,1577836800000,100,110,90', '1,100,1577851200000,105,115,95'),
+  ],
+  [
+    'CRLF line breaks and a byte order mark',
+    `\ufeff${lines(HEADER, FIRST, SECOND).replaceAll('\n', '\r\n')}`,
+  ],
+  ['quoted fields', lines('"t","o","h","l","c","v"', `"${FIRST.replaceAll(',', '","')}"`, SECOND)],
+  ['exponents', lines(HEADER, FIRST.replace(',105,1', ',1.05e2,1E0'), SECOND)],
+])('a table of bars is read if it has %s', async (_, content) => {
+  expect(columnsOf(await readBarsOf(content))).toEqual(expected)
+})
+
+test('a table of many chunks and blocks is read without a loss or a change', async () => {
+  const count = 150_000
+  const rows = Array.from(
+    { length: count },
+    (_, i) => `${1577836800000 + i * 14_400_000},${i + 1},${i + 2},${i + 0.5},${i + 1.25},${i}`,
+  )
+  const bars = await readBarsOf(lines(HEADER, ...rows))
+  expect(bars?.t).toEqual(Float64Array.from({ length: count }, (_, i) => 1577836800000 + i * 14_400_000))
+  expect(bars?.c).toEqual(Float64Array.from({ length: count }, (_, i) => i + 1.25))
+  expect(bars?.v).toEqual(Float64Array.from({ length: count }, (_, i) => i))
 })

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { catalogueShape, serviceShape, settingsShape, strategyShape } from '#pipeline/book/catalogue.ts'
 import { metaOf } from '#pipeline/book/field.ts'
-import { catalogueWith, GOOD, lines, problemsOf, readChanged } from './book-folder.ts'
+import { casesOf, catalogueWith, GOOD, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const MANY =
   'a list of 1 to 30000 strategies (the documents of a version end there; publish a larger book as several services)'
@@ -16,239 +16,135 @@ const LEVELS =
 const NINE_LEVELS = '0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09'
 const LEVERAGE = 'expected a number above 0 and at most 1000 (notional / account equity)'
 
-describe('a bad field of the catalogue is named with its line and column, what was expected and what came', () => {
-  test.each([
-    ['name: Test histories', 'name: 1984', `2:9: service.name: ${text('200')}, got 1984`],
-    ['name: Test histories', 'name: ', `2:9: service.name: ${text('200')}, got nothing`],
-    ['name: Test histories', 'name: "two\\nlines"', `2:9: service.name: ${text('200')}, got "two\\nlines"`],
-    [
-      'name: Test histories',
-      `name: ${'x'.repeat(201)}`,
-      `2:9: service.name: ${text('200')}, got "${'x'.repeat(59)}...`,
-    ],
-    [
-      'https://example.com/method',
-      'example.com/method',
-      '3:20: service.methodology_url: expected an http or https URL, got "example.com/method"',
-    ],
-    [
-      'https://example.com/method',
-      'javascript:alert(1)',
-      '3:20: service.methodology_url: expected an http or https URL, got "javascript:alert(1)"',
-    ],
-    ['  engine: a test\n', '', `2:3: service.engine: ${text('200')}, got nothing`],
-    [
-      'engine: a test',
-      'engine: a test\n  max_modelled_risk_pct: 2',
-      '6:26: service.max_modelled_risk_pct: expected a fraction above 0 and at most 1 (0.1 = 10 %), got 2',
-    ],
-    [
-      'engine: a test',
-      'engine: a test\n  embargo_days: 1.5',
-      '6:17: service.embargo_days: expected a whole number of days from 0 to 3650, got 1.5',
-    ],
-    [
-      'engine: a test',
-      'engine: a test\n  disclaimer: ""',
-      `6:15: service.disclaimer: ${text('2000')}, got nothing`,
-    ],
-    [
-      'engine: a test',
-      'engine: a test\n  disclamer: x',
-      '6:3: service: unknown key "disclamer"; the nearest key is "disclaimer"',
-    ],
-    [
-      'mark: 4h',
-      'mark: 4H',
-      '7:9: defaults.mark: expected one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got "4H"',
-    ],
-    [
-      'mark: 4h',
-      'mark: 4h\n  tick_size: 0',
-      '8:14: defaults.tick_size: expected a price step above 0, got 0',
-    ],
-    ['mark: 4h', 'mark: 4h\n  max_leverage: .inf', `8:17: defaults.max_leverage: ${LEVERAGE}, got Infinity`],
-    [
-      'mark: 4h',
-      'mark: 4h\n  chart_zone: New York',
-      '8:15: defaults.chart_zone: expected a time zone of the IANA database, such as America/New_York, got "New York"',
-    ],
-    ['mark: 4h', 'mark: 4h\n  max_leverage: .nan', `8:17: defaults.max_leverage: ${LEVERAGE}, got NaN`],
-    [
-      'mark: 4h',
-      'mark: 4h\n  commission_bps_per_side: -1',
-      '8:28: defaults.commission_bps_per_side: expected a number of basis points from 0 to 1000 (5 = 0.05 %), got -1',
-    ],
-    [
-      'mark: 4h',
-      'mark: 4h\n  slippage_ticks: [2]',
-      '8:19: defaults.slippage_ticks: expected a number of ticks from 0 to 100000, got a list',
-    ],
-    ['mark: 4h', 'mark: 4h\n  ccy: {USDT: 1}', `8:8: defaults.ccy: ${text('16')}, got a map`],
-    [
-      'mark: 4h',
-      'mark: 4h\n  instrument: ../secrets',
-      '8:15: defaults.instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, other than equal_weight_book, got "../secrets"',
-    ],
-    [
-      'mark: 4h',
-      'mark: 4h\n  instrument: equal_weight_book',
-      '8:15: defaults.instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, other than equal_weight_book, got "equal_weight_book"',
-    ],
-    [
-      'mark: 4h',
-      'mark: 4h\n  base_risk_pct: 0.02',
-      '8:3: defaults: unknown key "base_risk_pct"; the known keys are instrument, ccy, denomination, commission_bps_per_side, slippage_ticks, tick_size, max_leverage, result_tolerance_bps and 2 more',
-    ],
-    ['id: alder', 'id: Alder', `9:9: strategies[0].id: ${ID}, got "Alder"`],
-    ['id: alder', 'id: -alder', `9:9: strategies[0].id: ${ID}, got "-alder"`],
-    ['id: alder', `id: ${'a'.repeat(65)}`, `9:9: strategies[0].id: ${ID}, got "${'a'.repeat(59)}...`],
-    ['id: alder', 'id: 7', `9:9: strategies[0].id: ${ID}, got 7`],
-    ['id: birch', 'id: alder', '15:9: strategies[1].id: expected an id of its own, got "alder" again'],
-    ['base_risk_pct: 0.02', 'base_risk_pct: two', `11:20: strategies[0].base_risk_pct: ${RISK}, got "two"`],
-    ['base_risk_pct: 0.02', 'base_risk_pct: 0', `11:20: strategies[0].base_risk_pct: ${RISK}, got 0`],
-    ['base_risk_pct: 0.02', 'base_risk_pct: 2', `11:20: strategies[0].base_risk_pct: ${RISK}, got 2`],
-    ['    base_risk_pct: 0.02\n', '', `9:5: strategies[0].base_risk_pct: ${RISK}, got nothing`],
-    [
-      'timeframe: 4h',
-      'timeframe: 7h',
-      '12:16: strategies[0].timeframe: expected one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got "7h"',
-    ],
-    [
-      '    timeframe: 4h\n',
-      '',
-      '9:5: strategies[0].timeframe: expected the timeframe of the bars that the module is replayed on, got nothing',
-    ],
-    [
-      'source: module',
-      'source: modul',
-      '13:13: strategies[0].source: expected one of module, ledger, returns, got "modul"',
-    ],
-    [
-      'inception: 2020-01-01',
-      'inception: 2020-02-30',
-      '14:16: strategies[0].inception: expected a date as YYYY-MM-DD, got "2020-02-30"',
-    ],
-    [
-      'inception: 2020-01-01',
-      'inception: 20200102',
-      '14:16: strategies[0].inception: expected a date as YYYY-MM-DD, got 20200102',
-    ],
-    ['mode: LIVE', 'mode: live', '25:11: strategies[2].mode: expected LIVE or DRY_RUN, got "live"'],
-    [
-      'mode: LIVE',
-      'tv_status: confirmed',
-      '25:16: strategies[2].tv_status: expected no such key, because the build determines it from the exports in charting/, got "confirmed"',
-    ],
-    [
-      'mode: LIVE',
-      'allow_overlap: yes',
-      '25:20: strategies[2].allow_overlap: expected true or false, got "yes"',
-    ],
-    ...['0', '-3', '2.5', '"12"', '.inf', '[1]'].map(trials => [
-      'mode: LIVE',
-      `trials: ${trials}`,
-      `25:13: strategies[2].trials: ${TRIALS}, got ${trials === '.inf' ? 'Infinity' : trials === '[1]' ? 'a list' : trials}`,
-    ]),
-    ...['[0]', '[0.01, 0.2]', '[0.02, 0.01]', '[0.01, 0.01]', '[0.01, x]', `[${NINE_LEVELS}]`].map(levels => [
-      'timeframe: 4h',
-      `replayed_at: ${levels}\n    timeframe: 4h`,
-      `12:18: strategies[0].replayed_at: ${LEVELS}, got a list`,
-    ]),
-    [
-      'timeframe: 4h',
-      'replayed_at: 0.01\n    timeframe: 4h',
-      `12:18: strategies[0].replayed_at: ${LEVELS}, got 0.01`,
-    ],
-    [
-      'mode: LIVE',
-      'replayed_at: [0.01]',
-      '25:18: strategies[2].replayed_at: expected no such key, because only a module can be replayed at another risk level, got a list',
-    ],
-    [
-      'engine: a test',
-      'engine: a test\n  benchmark: no',
-      '6:14: service.benchmark: expected true or false, got "no"',
-    ],
-    [
-      'mode: LIVE',
-      'tickSize: 1',
-      '25:5: strategies[2]: unknown key "tickSize"; the nearest key is "tick_size"',
-    ],
-  ])('%j as %j', async (before, after, problem) => {
+test.each([
+  ...casesOf`
+name: Test histories -> name: 1984 -> 2:9: service.name: ${text('200')}, got 1984
+name: Test histories -> name:  -> 2:9: service.name: ${text('200')}, got nothing
+name: Test histories -> name: ${'x'.repeat(201)} -> 2:9: service.name: ${text('200')}, got "${'x'.repeat(59)}...
+https://example.com/method -> example.com/method -> 3:20: service.methodology_url: expected an http or https URL, got "example.com/method"
+https://example.com/method -> javascript:alert(1) -> 3:20: service.methodology_url: expected an http or https URL, got "javascript:alert(1)"
+  engine: a test\n ->  -> 2:3: service.engine: ${text('200')}, got nothing
+engine: a test -> engine: a test\n  max_modelled_risk_pct: 2 -> 6:26: service.max_modelled_risk_pct: expected a fraction above 0 and at most 1 (0.1 = 10 %), got 2
+engine: a test -> engine: a test\n  embargo_days: 1.5 -> 6:17: service.embargo_days: expected a whole number of days from 0 to 3650, got 1.5
+engine: a test -> engine: a test\n  disclaimer: "" -> 6:15: service.disclaimer: ${text('2000')}, got nothing
+engine: a test -> engine: a test\n  disclamer: x -> 6:3: service: unknown key "disclamer"; the nearest key is "disclaimer"
+mark: 4h -> mark: 4H -> 7:9: defaults.mark: expected one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got "4H"
+mark: 4h -> mark: 4h\n  tick_size: 0 -> 8:14: defaults.tick_size: expected a price step above 0, got 0
+mark: 4h -> mark: 4h\n  max_leverage: .inf -> 8:17: defaults.max_leverage: ${LEVERAGE}, got Infinity
+mark: 4h -> mark: 4h\n  chart_zone: New York -> 8:15: defaults.chart_zone: expected a time zone of the IANA database, such as America/New_York, got "New York"
+mark: 4h -> mark: 4h\n  max_leverage: .nan -> 8:17: defaults.max_leverage: ${LEVERAGE}, got NaN
+mark: 4h -> mark: 4h\n  commission_bps_per_side: -1 -> 8:28: defaults.commission_bps_per_side: expected a number of basis points from 0 to 1000 (5 = 0.05 %), got -1
+mark: 4h -> mark: 4h\n  slippage_ticks: [2] -> 8:19: defaults.slippage_ticks: expected a number of ticks from 0 to 100000, got a list
+mark: 4h -> mark: 4h\n  ccy: {USDT: 1} -> 8:8: defaults.ccy: ${text('16')}, got a map
+mark: 4h -> mark: 4h\n  instrument: ../secrets -> 8:15: defaults.instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, other than equal_weight_book, got "../secrets"
+mark: 4h -> mark: 4h\n  instrument: equal_weight_book -> 8:15: defaults.instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, other than equal_weight_book, got "equal_weight_book"
+mark: 4h -> mark: 4h\n  base_risk_pct: 0.02 -> 8:3: defaults: unknown key "base_risk_pct"; the known keys are instrument, ccy, denomination, commission_bps_per_side, slippage_ticks, tick_size, max_leverage, result_tolerance_bps and 2 more
+id: alder -> id: Alder -> 9:9: strategies[0].id: ${ID}, got "Alder"
+id: alder -> id: -alder -> 9:9: strategies[0].id: ${ID}, got "-alder"
+id: alder -> id: ${'a'.repeat(65)} -> 9:9: strategies[0].id: ${ID}, got "${'a'.repeat(59)}...
+id: alder -> id: 7 -> 9:9: strategies[0].id: ${ID}, got 7
+id: birch -> id: alder -> 15:9: strategies[1].id: expected an id of its own, got "alder" again
+base_risk_pct: 0.02 -> base_risk_pct: two -> 11:20: strategies[0].base_risk_pct: ${RISK}, got "two"
+base_risk_pct: 0.02 -> base_risk_pct: 0 -> 11:20: strategies[0].base_risk_pct: ${RISK}, got 0
+base_risk_pct: 0.02 -> base_risk_pct: 2 -> 11:20: strategies[0].base_risk_pct: ${RISK}, got 2
+    base_risk_pct: 0.02\n ->  -> 9:5: strategies[0].base_risk_pct: ${RISK}, got nothing
+timeframe: 4h -> timeframe: 7h -> 12:16: strategies[0].timeframe: expected one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got "7h"
+    timeframe: 4h\n ->  -> 9:5: strategies[0].timeframe: expected the timeframe of the bars that the module is replayed on, got nothing
+source: module -> source: modul -> 13:13: strategies[0].source: expected one of module, ledger, returns, got "modul"
+inception: 2020-01-01 -> inception: 2020-02-30 -> 14:16: strategies[0].inception: expected a date as YYYY-MM-DD, got "2020-02-30"
+inception: 2020-01-01 -> inception: 20200102 -> 14:16: strategies[0].inception: expected a date as YYYY-MM-DD, got 20200102
+mode: LIVE -> mode: live -> 25:11: strategies[2].mode: expected LIVE or DRY_RUN, got "live"
+mode: LIVE -> tv_status: confirmed -> 25:16: strategies[2].tv_status: expected no such key, because the build determines it from the exports in charting/, got "confirmed"
+mode: LIVE -> allow_overlap: yes -> 25:20: strategies[2].allow_overlap: expected true or false, got "yes"
+timeframe: 4h -> replayed_at: 0.01\n    timeframe: 4h -> 12:18: strategies[0].replayed_at: ${LEVELS}, got 0.01
+mode: LIVE -> replayed_at: [0.01] -> 25:18: strategies[2].replayed_at: expected no such key, because only a module can be replayed at another risk level, got a list
+engine: a test -> engine: a test\n  benchmark: no -> 6:14: service.benchmark: expected true or false, got "no"
+mode: LIVE -> tickSize: 1 -> 25:5: strategies[2]: unknown key "tickSize"; the nearest key is "tick_size"`,
+  ['name: Test histories', 'name: "two\\nlines"', `2:9: service.name: ${text('200')}, got "two\\nlines"`],
+  ...['0', '-3', '2.5', '"12"', '.inf', '[1]'].map(trials => [
+    'mode: LIVE',
+    `trials: ${trials}`,
+    `25:13: strategies[2].trials: ${TRIALS}, got ${trials === '.inf' ? 'Infinity' : trials === '[1]' ? 'a list' : trials}`,
+  ]),
+  ...['[0]', '[0.01, 0.2]', '[0.02, 0.01]', '[0.01, 0.01]', '[0.01, x]', `[${NINE_LEVELS}]`].map(levels => [
+    'timeframe: 4h',
+    `replayed_at: ${levels}\n    timeframe: 4h`,
+    `12:18: strategies[0].replayed_at: ${LEVELS}, got a list`,
+  ]),
+])(
+  'a catalogue with %j changed to %j is refused with line and column, what was expected and what came',
+  async (before, after, problem) => {
     expect(await problemsOf(catalogueWith(before, after))).toEqual([`catalogue.yaml:${problem}`])
-  })
+  },
+)
+
+test.each([
+  ['nothing', '', 'catalogue.yaml:1:1: expected a map, got nothing'],
+  ['a list', '- service\n', 'catalogue.yaml:1:1: expected a map, got a list'],
+  [
+    'a tab',
+    'service:\n\tname: x\n',
+    'catalogue.yaml:2:1: expected YAML: Tabs are not allowed as indentation',
+  ],
+  [
+    'an open bracket',
+    'service: {name: x\n',
+    expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Flow map .* must .* end with a }$/),
+  ],
+  [
+    'two documents',
+    'service: 1\n---\nservice: 2\n',
+    expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Source contains multiple documents/),
+  ],
+  [
+    'an alias without an anchor',
+    'service: *base\n',
+    expect.stringMatching(/^catalogue.yaml: expected .* alias.*base/),
+  ],
+])('a catalogue of another form is refused: %s', async (_, content, problem) => {
+  expect(await problemsOf({ 'catalogue.yaml': content })).toEqual([problem])
 })
 
-describe('a catalogue of another form', () => {
-  test.each([
-    ['nothing', '', 'catalogue.yaml:1:1: expected a map, got nothing'],
-    ['a list', '- service\n', 'catalogue.yaml:1:1: expected a map, got a list'],
-    [
-      'a tab',
-      'service:\n\tname: x\n',
-      'catalogue.yaml:2:1: expected YAML: Tabs are not allowed as indentation',
-    ],
-    [
-      'an open bracket',
-      'service: {name: x\n',
-      expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Flow map .* must .* end with a }$/),
-    ],
-    [
-      'two documents',
-      'service: 1\n---\nservice: 2\n',
-      expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Source contains multiple documents/),
-    ],
-    [
-      'an alias without an anchor',
-      'service: *base\n',
-      expect.stringMatching(/^catalogue.yaml: expected .* alias.*base/),
-    ],
-  ])('with %s is refused', async (_, content, problem) => {
-    expect(await problemsOf({ 'catalogue.yaml': content })).toEqual([problem])
-  })
-
-  test('without its parts names each', async () => {
-    expect(
-      await problemsOf({ 'catalogue.yaml': 'service: Test\ndefaults: []\nstrategies: {}\nstrategy: 1\n' }),
-    ).toEqual([
-      'catalogue.yaml:1:10: service: expected a map, got "Test"',
-      'catalogue.yaml:2:11: defaults: expected a map, got a list',
-      `catalogue.yaml:3:13: strategies: expected ${MANY}, got a map`,
-      'catalogue.yaml:4:1: unknown key "strategy"; the nearest key is "strategies"',
-    ])
-  })
-
-  test('with more strategies than the documents of a version can hold is refused for that alone', async () => {
-    const sized = (count: number) =>
-      problemsOf({ 'catalogue.yaml': `service: 1\nstrategies: [${'0, '.repeat(count)}]\n` })
-    const tooMany = `catalogue.yaml:2:13: strategies: expected ${MANY}, got a list`
-    expect(await sized(30_001)).toContain(tooMany)
-    expect(await sized(30_000)).not.toContain(tooMany)
-  })
-
-  test('with a strategy that is no map names it, and reads the others', async () => {
-    const problems = await problemsOf(catalogueWith('strategies:\n', 'strategies:\n  - alder\n'))
-    expect(problems).toEqual(['catalogue.yaml:9:5: strategies[0]: expected a map, got "alder"'])
-  })
-
-  test('with a key twice names the second', async () => {
-    const problems = await problemsOf(catalogueWith('mode: LIVE', 'mode: LIVE\n    mode: DRY_RUN'))
-    expect(problems).toEqual(['catalogue.yaml:26:5: expected YAML: Map keys must be unique'])
-  })
-
-  test('with more aliases than a catalogue needs is refused before they are expanded', async () => {
-    const bomb = [
-      'a: &a [x,x,x,x,x,x,x,x,x,x]',
-      ...'bcdefg'.split('').map((name, i) => `${name}: &${name} [${Array(10).fill(`*${'abcdef'[i]}`)}]`),
-    ]
-    expect(await problemsOf({ 'catalogue.yaml': bomb.join('\n') })).toEqual([
-      expect.stringMatching(/^catalogue.yaml: expected at most 1000 aliased nodes: /),
-    ])
-  })
+test('a catalogue with parts of another form is refused with each of them', async () => {
+  expect(
+    await problemsOf({ 'catalogue.yaml': 'service: Test\ndefaults: []\nstrategies: {}\nstrategy: 1\n' }),
+  ).toEqual([
+    'catalogue.yaml:1:10: service: expected a map, got "Test"',
+    'catalogue.yaml:2:11: defaults: expected a map, got a list',
+    `catalogue.yaml:3:13: strategies: expected ${MANY}, got a map`,
+    'catalogue.yaml:4:1: unknown key "strategy"; the nearest key is "strategies"',
+  ])
 })
 
-test('anchors, aliases and merge keys spare repetition', async () => {
+test('a catalogue with more strategies than the documents of a version can hold is refused for that alone', async () => {
+  const sized = (count: number) =>
+    problemsOf({ 'catalogue.yaml': `service: 1\nstrategies: [${'0, '.repeat(count)}]\n` })
+  const tooMany = `catalogue.yaml:2:13: strategies: expected ${MANY}, got a list`
+  expect(await sized(30_001)).toContain(tooMany)
+  expect(await sized(30_000)).not.toContain(tooMany)
+})
+
+test('a strategy of the catalogue that is no map is named, and the others are read', async () => {
+  const problems = await problemsOf(catalogueWith('strategies:\n', 'strategies:\n  - alder\n'))
+  expect(problems).toEqual(['catalogue.yaml:9:5: strategies[0]: expected a map, got "alder"'])
+})
+
+test('a key that the catalogue has twice is named where it is the second', async () => {
+  const problems = await problemsOf(catalogueWith('mode: LIVE', 'mode: LIVE\n    mode: DRY_RUN'))
+  expect(problems).toEqual(['catalogue.yaml:26:5: expected YAML: Map keys must be unique'])
+})
+
+test('a catalogue with more aliases than one needs is refused before they are expanded', async () => {
+  const bomb = [
+    'a: &a [x,x,x,x,x,x,x,x,x,x]',
+    ...'bcdefg'.split('').map((name, i) => `${name}: &${name} [${Array(10).fill(`*${'abcdef'[i]}`)}]`),
+  ]
+  expect(await problemsOf({ 'catalogue.yaml': bomb.join('\n') })).toEqual([
+    expect.stringMatching(/^catalogue.yaml: expected at most 1000 aliased nodes: /),
+  ])
+})
+
+test('anchors, aliases and merge keys of YAML are resolved in the catalogue', async () => {
   const { strategies } = await readChanged({
     'catalogue.yaml': GOOD['catalogue.yaml']
       .replace('base_risk_pct: 0.02', 'base_risk_pct: &risk 0.025')
@@ -289,50 +185,48 @@ test('trials and the levels of replays are those of the strategy, and a book com
   expect(off.service.benchmark).toBe(false)
 })
 
-describe('the assumptions of a history that was made elsewhere', () => {
-  const STATED = '<<: { commission_bps_per_side: 4, slippage_ticks: 2, tick_size: 0.1, engine: another test }'
-  const WHY =
-    'state in this entry what its maker assumed, where 0 is a statement too, because no default can know it'
+const STATED = '<<: { commission_bps_per_side: 4, slippage_ticks: 2, tick_size: 0.1, engine: another test }'
+const WHY =
+  'state in this entry what its maker assumed, where 0 is a statement too, because no default can know it'
 
-  test.each([
-    ['engine: x', 'commission_bps_per_side, slippage_ticks and tick_size of a ledger'],
-    ['<<: { engine: x, tick_size: 1, commission_bps_per_side: 0 }', 'slippage_ticks of a ledger'],
-    ['<<: { slippage_ticks: 0, tick_size: 1, commission_bps_per_side: 0 }', 'engine of a ledger'],
-  ])('are stated in its entry: %s', async (stated, missing) => {
-    expect(await problemsOf(catalogueWith(STATED, stated))).toEqual([
-      expect.stringMatching(/^catalogue\.yaml:\d+:\d+: strategies\[1\]: expected /),
-    ])
-    expect((await problemsOf(catalogueWith(STATED, stated)))[0]).toContain(
-      `expected ${missing}, got nothing: ${WHY}`,
-    )
-  })
-
-  test('are not taken from the defaults of the catalogue, but for the tick of the instrument', async () => {
-    const shared = 'mark: 4h\n  commission_bps_per_side: 5\n  slippage_ticks: 2\n  tick_size: 0.1'
-    const { 'catalogue.yaml': text } = catalogueWith(STATED, 'engine: x')
-    expect(await problemsOf({ 'catalogue.yaml': String(text).replace('mark: 4h', shared) })).toEqual([
-      expect.stringContaining('expected commission_bps_per_side and slippage_ticks of a ledger, got nothing'),
-    ])
-  })
-
-  test('of reported returns are stated too', async () => {
-    expect(
-      await problemsOf(catalogueWith('    commission_bps_per_side: 6\n    slippage_ticks: 0\n', '')),
-    ).toEqual([
-      expect.stringContaining(
-        'expected commission_bps_per_side and slippage_ticks of reported returns, got nothing',
-      ),
-    ])
-  })
-
-  test('of 0 are a statement', async () => {
-    const zero = '<<: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, engine: x }'
-    const { strategies } = await readChanged(catalogueWith(STATED, zero))
-    expect(strategies[1]).toMatchObject({ commission_bps_per_side: 0, slippage_ticks: 0, engine: 'x' })
-  })
+test.each([
+  ['engine: x', 'commission_bps_per_side, slippage_ticks and tick_size of a ledger'],
+  ['<<: { engine: x, tick_size: 1, commission_bps_per_side: 0 }', 'slippage_ticks of a ledger'],
+  ['<<: { slippage_ticks: 0, tick_size: 1, commission_bps_per_side: 0 }', 'engine of a ledger'],
+])('a history that was made elsewhere is refused if its entry states %s alone', async (stated, missing) => {
+  expect(await problemsOf(catalogueWith(STATED, stated))).toEqual([
+    expect.stringMatching(/^catalogue\.yaml:\d+:\d+: strategies\[1\]: expected /),
+  ])
+  expect((await problemsOf(catalogueWith(STATED, stated)))[0]).toContain(
+    `expected ${missing}, got nothing: ${WHY}`,
+  )
 })
 
-test('blank defaults are the built-in ones', async () => {
+test('the assumptions of a history that was made elsewhere are not taken from the defaults of the catalogue, but for the tick of the instrument', async () => {
+  const shared = 'mark: 4h\n  commission_bps_per_side: 5\n  slippage_ticks: 2\n  tick_size: 0.1'
+  const { 'catalogue.yaml': text } = catalogueWith(STATED, 'engine: x')
+  expect(await problemsOf({ 'catalogue.yaml': String(text).replace('mark: 4h', shared) })).toEqual([
+    expect.stringContaining('expected commission_bps_per_side and slippage_ticks of a ledger, got nothing'),
+  ])
+})
+
+test('reported returns are refused if their entry does not state what they assume', async () => {
+  expect(
+    await problemsOf(catalogueWith('    commission_bps_per_side: 6\n    slippage_ticks: 0\n', '')),
+  ).toEqual([
+    expect.stringContaining(
+      'expected commission_bps_per_side and slippage_ticks of reported returns, got nothing',
+    ),
+  ])
+})
+
+test('an assumption of 0 is a statement about a history that was made elsewhere', async () => {
+  const zero = '<<: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, engine: x }'
+  const { strategies } = await readChanged(catalogueWith(STATED, zero))
+  expect(strategies[1]).toMatchObject({ commission_bps_per_side: 0, slippage_ticks: 0, engine: 'x' })
+})
+
+test('blank defaults of the catalogue are the built-in ones', async () => {
   const { strategies } = await readChanged({
     ...catalogueWith('defaults:\n  mark: 4h\n', 'defaults:\n'),
     'bars/BTCUSDT-PERP/1d.csv': 't,o,h,l,c,v\n2020-01-01T00:00:00Z,1,1,1,1,1\n',
@@ -399,7 +293,7 @@ test.each([
   expect(await problemsOf(changes)).toEqual([problem])
 })
 
-test('every field says what it is and what is expected of it', () => {
+test('every field of the catalogue says what it is and what is expected of it', () => {
   for (const shape of [catalogueShape, serviceShape, settingsShape, strategyShape(0.1)]) {
     for (const [key, schema] of Object.entries(shape)) {
       expect([key, metaOf(schema)]).toEqual([

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sharedData } from '../../support/shared-data.ts'
-import { lines, problemsOf, readChanged } from './book-folder.ts'
+import { casesOf, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'charting/birch.csv'
 const HEADER = 'Trade #,Type,Date and time,Signal,Price USDT,Size (qty),Net P&L %'
@@ -16,7 +16,7 @@ async function chartingOf(id: string, files: Readonly<Record<string, string>>) {
   return strategies.find(strategy => strategy.id === id)?.charting
 }
 
-test('an export beside a ledger is read: its trades, in the time of its chart, and where it ends', async () => {
+test('an export of a charting tool beside a ledger is read: its trades, in the time of its chart, and where it ends', async () => {
   expect(await chartingOf('birch', { [PATH]: `\ufeff${lines(HEADER, EXIT, ENTRY)}` })).toMatchObject([
     {
       path: PATH,
@@ -45,7 +45,7 @@ test('the export of a module has the version in its name', async () => {
   ])
 })
 
-test('a trade that is open at the end of the export has no exit', async () => {
+test('a trade that is open at the end of an export of a charting tool has no exit', async () => {
   const open = EXIT.replace(',out,', ',Open,')
   const later = ['2,Exit short,2020-01-03 00:00,Open,7300,1,0', '2,Entry short,2020-01-02 08:00,s,7250.5,1,0']
   const exitsOf = async (...rows: readonly string[]) =>
@@ -57,49 +57,27 @@ test('a trade that is open at the end of the export has no exit', async () => {
   expect(await exitsOf('1,Exit long,,,,1,', ENTRY)).toEqual([undefined])
 })
 
-test('a file that is named after no strategy is a warning', async () => {
+test('a file in charting/ that is named after no strategy is a warning', async () => {
   const { warnings } = await readChanged({ 'charting/brich.csv': lines(HEADER) })
   expect(warnings).toEqual([expect.objectContaining({ file: 'charting/brich.csv' })])
 })
 
-describe('what is no export is refused with its row', () => {
-  test.each([
-    [
-      'another table',
-      lines('a,b', '1,2'),
-      ':1: expected columns for trade, type, time, price of the list of trades of a charting tool, got no column for trade in "a,b"',
-    ],
-    ['an empty file', '', ':1: expected a table of the list of trades of a charting tool, got an empty file'],
-    [
-      'another type',
-      lines(HEADER, EXIT.replace('Exit', 'Hold'), ENTRY),
-      ':2: type: expected Entry or Exit long or short, got ',
-    ],
-    [
-      'another time',
-      lines(HEADER, EXIT, ENTRY.replace('2020-01-01', 'May')),
-      ':3: time: expected a time such as 2026-06-30',
-    ],
-    [
-      'no price',
-      lines(HEADER, EXIT, ENTRY.replace('7240', '')),
-      ':3: price: expected a price above 0, got nothing',
-    ],
-    [
-      'an exit without its entry',
-      lines(HEADER, EXIT),
-      ':2: expected an entry of trade 1, got its exit alone',
-    ],
-    ['a trade twice', lines(HEADER, EXIT, ENTRY, ENTRY), ':4: expected one Entry of trade 1, got another'],
-    [
-      'a stray quote',
-      lines(HEADER, EXIT, ENTRY.replace('7240', '72"40')),
-      ':3: expected fields whose quotes match, got a stray quote',
-    ],
-  ])('%s', async (_, text, message) => {
+const BOTH = [HEADER, EXIT, ENTRY, ''].join('\\n') // as the cells below have line breaks
+
+test.each(casesOf`
+another table -> a,b\n1,2\n -> :1: expected columns for trade, type, time, price of the list of trades of a charting tool, got no column for trade in "a,b"
+an empty file ->  -> :1: expected a table of the list of trades of a charting tool, got an empty file
+another type -> ${BOTH.replace('Exit', 'Hold')} -> :2: type: expected Entry or Exit long or short, got 
+another time -> ${BOTH.replace('2020-01-01', 'May')} -> :3: time: expected a time such as 2026-06-30
+no price -> ${BOTH.replace('7240', '')} -> :3: price: expected a price above 0, got nothing
+an exit without its entry -> ${HEADER}\n${EXIT}\n -> :2: expected an entry of trade 1, got its exit alone
+a trade twice -> ${BOTH}${ENTRY}\n -> :4: expected one Entry of trade 1, got another
+a stray quote -> ${BOTH.replace('7240', '72"40')} -> :3: expected fields whose quotes match, got a stray quote`)(
+  'an export of a charting tool with %s is refused with its row',
+  async (_, text, message) => {
     expect(await problemsOf({ [PATH]: text })).toEqual([expect.stringMatching(`^${PATH}${message}`)])
-  })
-})
+  },
+)
 
 const folder = sharedData === null ? '' : join(sharedData, 'ledgers/tradingview')
 const EXPORTS =
@@ -107,7 +85,7 @@ const EXPORTS =
     ? []
     : readdirSync(folder).filter(name => name.endsWith('.csv') && !name.startsWith('bars'))
 
-test.skipIf(sharedData === null)('real exports of every generation are read', async () => {
+test.skipIf(sharedData === null)('real exports of charting tools of every generation are read', async () => {
   expect(EXPORTS.length).toBeGreaterThan(4)
   for (const name of EXPORTS) {
     const text = readFileSync(join(folder, name), 'utf8')

@@ -1,42 +1,19 @@
-import { describe, expect, test } from 'vitest'
-import { catalogueWith, type Files, lines, problemsOf, readChanged } from './book-folder.ts'
+import { expect, test } from 'vitest'
+import { casesOf, catalogueWith, type Files, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'funding/BTCUSDT-PERP.csv'
 const FIRST = '2020-01-01T00:00:00Z,0.0001'
 
-test.each([
-  ['a time twice', FIRST, 't: expected each time once, got 2020-01-01T00:00:00Z again'],
-  [
-    'an earlier time',
-    '1577750400000,0.0001',
-    't: expected a time after 2020-01-01T00:00:00Z of the row before, got 2019-12-31T00:00:00Z',
-  ],
-  [
-    'a local time',
-    '2020-01-01 08:00,0.0001',
-    't: expected a time with Z or an offset, got "2020-01-01 08:00", a local time of an unknown zone; in UTC it ends in Z',
-  ],
-  [
-    'no rate',
-    '2020-01-01T08:00:00Z,',
-    'rate: expected a fraction of notional from -0.1 to 0.1 (0.0001 = 0.01 %), got nothing',
-  ],
-  [
-    'a rate in percent',
-    '2020-01-01T08:00:00Z,0.01%',
-    'rate: expected a fraction of notional from -0.1 to 0.1 (0.0001 = 0.01 %), got "0.01%"',
-  ],
-  [
-    'a rate that no exchange charges',
-    '2020-01-01T08:00:00Z,-0.11',
-    'rate: expected a fraction of notional from -0.1 to 0.1 (0.0001 = 0.01 %), got "-0.11"',
-  ],
-  [
-    'too many fields',
-    '2020-01-01T08:00:00Z,0,0',
-    'expected 2 fields (t,rate), got 3: "2020-01-01T08:00:00Z,0,0"',
-  ],
-])('a funding row with %s is named', async (_, row, message) => {
+test.each(
+  casesOf`
+an earlier time -> 1577750400000,0.0001 -> t: expected a time after 2020-01-01T00:00:00Z of the row before, got 2019-12-31T00:00:00Z
+a local time -> 2020-01-01 08:00,0.0001 -> t: expected a time with Z or an offset, got "2020-01-01 08:00", a local time of an unknown zone; in UTC it ends in Z
+no rate -> 2020-01-01T08:00:00Z, -> rate: expected a fraction of notional from -0.1 to 0.1 (0.0001 = 0.01 %), got nothing
+a rate in percent -> 2020-01-01T08:00:00Z,0.01% -> rate: expected a fraction of notional from -0.1 to 0.1 (0.0001 = 0.01 %), got "0.01%"
+a rate that no exchange charges -> 2020-01-01T08:00:00Z,-0.11 -> rate: expected a fraction of notional from -0.1 to 0.1 (0.0001 = 0.01 %), got "-0.11"
+too many fields -> 2020-01-01T08:00:00Z,0,0 -> expected 2 fields (t,rate), got 3: "2020-01-01T08:00:00Z,0,0"
+a time twice -> ${FIRST} -> t: expected each time once, got 2020-01-01T00:00:00Z again`,
+)('a funding row with %s is named', async (_, row, message) => {
   expect(await problemsOf({ [PATH]: lines('t,rate', FIRST, row) })).toEqual([`${PATH}:3: ${message}`])
 })
 
@@ -84,82 +61,68 @@ test('funding with gaps, or of a later begin than the bars, is used with a warni
   ])
 })
 
-describe('the interval of funding', () => {
-  const hourlyFromDay2 = paidAt(0, 8, 16, 24, 25, 26, 27)
+const hourlyFromDay2 = paidAt(0, 8, 16, 24, 25, 26, 27)
 
-  test('may change when the catalogue says so', async () => {
-    expect(await warningsOf({ ...hourlyFromDay2, ...STATED_HOURLY })).toEqual([])
-    const { funding } = await readChanged({ ...hourlyFromDay2, ...STATED_HOURLY })
-    expect(funding.get('BTCUSDT-PERP')?.intervals).toEqual([
-      { from: Number.NEGATIVE_INFINITY, everyMs: 28_800_000 },
-      { from: Date.UTC(2020, 0, 2), everyMs: 3_600_000 },
-    ])
-  })
-
-  test('makes a gap of each longer one', async () => {
-    expect(await warningsOf({ ...paidAt(0, 8, 24, 25, 27), ...STATED_HOURLY })).toEqual([
-      `${PATH}: has 2 gaps, the longest from 2020-01-01T08:00:00Z to 2020-01-02T00:00:00Z, without 2 payments at 8h, ` +
-        'and 1h from 2020-01-02T00:00:00Z: positions in them are computed without funding',
-    ])
-  })
-
-  test('is refused if payments come more often than it says', async () => {
-    expect(await problemsOf(hourlyFromDay2)).toEqual(
-      [25, 26, 27].map(
-        (hour, i) =>
-          `${PATH}:${i + 6}: t: expected a payment every 8h, as catalogue.yaml states under funding, got one at ` +
-          `2020-01-02T0${hour - 24}:00:00Z after that of 2020-01-02T0${hour - 25}:00:00Z; correct the statement or the file`,
-      ),
-    )
-  })
-
-  test('is inferred if the catalogue states none, with a warning that says which', async () => {
-    const inferred =
-      `${PATH}: the interval of 8h is inferred, and a longer one counts as a gap: state it in catalogue.yaml, as ` +
-      'funding: { BTCUSDT-PERP: 8h }, with its changes if the exchange changed it'
-    expect(await warningsOf({ ...paidAt(0, 8, 16, 24), ...stating(null) })).toEqual([inferred])
-  })
-
-  test.each([
-    ['{ BTCUSDT-PERP: 5h }', ':30:26: funding.BTCUSDT-PERP: expected none, an interval'],
-    ['{ BTCUSDT-PERP: [] }', ':30:26: funding.BTCUSDT-PERP: expected none, an interval'],
-    [
-      '{ BTCUSDT-PERP: [{ every: 8h, from: 2020-01-01T00:00:00Z }] }',
-      ':30:26: funding.BTCUSDT-PERP: expected none',
-    ],
-    ['{ BTCUSDT-PERP: [{ every: 8h }, { every: 4h }] }', ':30:26: funding.BTCUSDT-PERP: expected none'],
-    [
-      '{ BTCUSDT-PREP: 8h }',
-      ':30:12: funding: unknown key "BTCUSDT-PREP"; the nearest key is "BTCUSDT-PERP"',
-    ],
-    [
-      '8h',
-      ':30:10: funding: expected a map of instruments, such as { BTCUSDT-PERP: 8h, BTCUSDT: none }, got "8h"',
-    ],
-  ])('is stated as %s in vain', async (statement, problem) => {
-    expect(await problemsOf(stating(statement))).toEqual([
-      expect.stringContaining(`catalogue.yaml${problem}`),
-    ])
-  })
+test('the interval of funding may change when the catalogue says so', async () => {
+  expect(await warningsOf({ ...hourlyFromDay2, ...STATED_HOURLY })).toEqual([])
+  const { funding } = await readChanged({ ...hourlyFromDay2, ...STATED_HOURLY })
+  expect(funding.get('BTCUSDT-PERP')?.intervals).toEqual([
+    { from: Number.NEGATIVE_INFINITY, everyMs: 28_800_000 },
+    { from: Date.UTC(2020, 0, 2), everyMs: 3_600_000 },
+  ])
 })
 
-describe('an instrument without a funding file', () => {
-  test('is refused unless the catalogue states that it has no funding', async () => {
-    const problem =
-      `${PATH}: expected the funding of BTCUSDT-PERP for alder and birch, plain or .csv.gz, got no such file; if ` +
-      'BTCUSDT-PERP has no funding, state it in catalogue.yaml: funding: { BTCUSDT-PERP: none }'
-    expect(await problemsOf({ [PATH]: null })).toEqual([problem])
-    expect(await problemsOf({ [PATH]: null, ...stating(null) })).toEqual([problem])
-  })
+test('the interval of funding makes a gap of each longer one', async () => {
+  expect(await warningsOf({ ...paidAt(0, 8, 24, 25, 27), ...STATED_HOURLY })).toEqual([
+    `${PATH}: has 2 gaps, the longest from 2020-01-01T08:00:00Z to 2020-01-02T00:00:00Z, without 2 payments at 8h, ` +
+      'and 1h from 2020-01-02T00:00:00Z: positions in them are computed without funding',
+  ])
+})
 
-  test('pays none if the catalogue states that it has none', async () => {
-    const { funding, warnings } = await readChanged({ [PATH]: null, ...stating('{ BTCUSDT-PERP: none }') })
-    expect([funding.size, warnings]).toEqual([0, []])
-  })
+test('the interval of funding is refused if payments come more often than it says', async () => {
+  expect(await problemsOf(hourlyFromDay2)).toEqual(
+    [25, 26, 27].map(
+      (hour, i) =>
+        `${PATH}:${i + 6}: t: expected a payment every 8h, as catalogue.yaml states under funding, got one at ` +
+        `2020-01-02T0${hour - 24}:00:00Z after that of 2020-01-02T0${hour - 25}:00:00Z; correct the statement or the file`,
+    ),
+  )
+})
 
-  test('has no file that contradicts the catalogue', async () => {
-    expect(await problemsOf(stating('{ BTCUSDT-PERP: none }'))).toEqual([
-      `${PATH}: expected no such file, because catalogue.yaml states funding: { BTCUSDT-PERP: none }: correct one of them`,
-    ])
-  })
+test('the interval of funding is inferred if the catalogue states none, with a warning that says which', async () => {
+  const inferred =
+    `${PATH}: the interval of 8h is inferred, and a longer one counts as a gap: state it in catalogue.yaml, as ` +
+    'funding: { BTCUSDT-PERP: 8h }, with its changes if the exchange changed it'
+  expect(await warningsOf({ ...paidAt(0, 8, 16, 24), ...stating(null) })).toEqual([inferred])
+})
+
+test.each(
+  casesOf`
+{ BTCUSDT-PERP: 5h } -> :30:26: funding.BTCUSDT-PERP: expected none, an interval
+{ BTCUSDT-PERP: [] } -> :30:26: funding.BTCUSDT-PERP: expected none, an interval
+{ BTCUSDT-PERP: [{ every: 8h, from: 2020-01-01T00:00:00Z }] } -> :30:26: funding.BTCUSDT-PERP: expected none
+{ BTCUSDT-PERP: [{ every: 8h }, { every: 4h }] } -> :30:26: funding.BTCUSDT-PERP: expected none
+{ BTCUSDT-PREP: 8h } -> :30:12: funding: unknown key "BTCUSDT-PREP"; the nearest key is "BTCUSDT-PERP"
+8h -> :30:10: funding: expected a map of instruments, such as { BTCUSDT-PERP: 8h, BTCUSDT: none }, got "8h"`,
+)('a statement of funding as %s is refused at its place in the catalogue', async (statement, problem) => {
+  expect(await problemsOf(stating(statement))).toEqual([expect.stringContaining(`catalogue.yaml${problem}`)])
+})
+
+test('an instrument without a funding file is refused unless the catalogue states that it has no funding', async () => {
+  const problem =
+    `${PATH}: expected the funding of BTCUSDT-PERP for alder and birch, plain or .csv.gz, got no such file; if ` +
+    'BTCUSDT-PERP has no funding, state it in catalogue.yaml: funding: { BTCUSDT-PERP: none }'
+  expect(await problemsOf({ [PATH]: null })).toEqual([problem])
+  expect(await problemsOf({ [PATH]: null, ...stating(null) })).toEqual([problem])
+})
+
+test('an instrument without a funding file pays none if the catalogue states that it has none', async () => {
+  const { funding, warnings } = await readChanged({ [PATH]: null, ...stating('{ BTCUSDT-PERP: none }') })
+  expect([funding.size, warnings]).toEqual([0, []])
+})
+
+test('an instrument without a funding file has no file that contradicts the catalogue', async () => {
+  expect(await problemsOf(stating('{ BTCUSDT-PERP: none }'))).toEqual([
+    `${PATH}: expected no such file, because catalogue.yaml states funding: { BTCUSDT-PERP: none }: correct one of them`,
+  ])
 })

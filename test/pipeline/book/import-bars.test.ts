@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { TimeUnit, tableFromArrays, tableToIPC, timestamp } from '@uwdata/flechette'
 import { strToU8, zipSync } from 'fflate'
 import { parquetWriteBuffer } from 'hyparquet-writer'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import '#pipeline/table/columnar.ts' // registers the codecs that the Feather files below are written with
 import { importingFiles } from './bars-from-elsewhere.ts'
 import { catalogueWith, lines, problemsOf, readChanged } from './book-folder.ts'
@@ -25,522 +25,509 @@ const day = (ms: number): string => iso(ms).slice(0, 10)
 
 const rows = (toRow: (bar: number[]) => readonly unknown[]) => BARS.map(bar => toRow(bar).join())
 
-describe('the format of a file is named, and its bars are read', () => {
-  const objects = BARS.map(([t, o, h, l, c, v]) => ({
-    t,
-    T: t! + DAY_MS - 1,
-    s: 'BTC',
-    i: '1d',
-    o,
-    c,
-    h,
-    l,
-    v,
-    n: 3,
-  }))
-  const columns = Object.fromEntries(
-    ['open', 'high', 'low', 'close', 'volume'].map((name, i) => [name, BARS.map(bar => bar[i + 1]!)]),
-  )
-  const parquet = parquetWriteBuffer({
-    columnData: [
-      { name: 'timestamp', data: BARS.map(([t]) => BigInt(t!)), type: 'INT64' },
-      ...Object.entries(columns).map(([name, data]) => ({ name, data, type: 'DOUBLE' as const })),
-    ],
-  })
-  const arrow = tableFromArrays({ timestamp: BARS.map(([t]) => t!), ...columns })
-  const seconds = (t = 0): number => t / 1000
+const objects = BARS.map(([t, o, h, l, c, v]) => ({
+  t,
+  T: t! + DAY_MS - 1,
+  s: 'BTC',
+  i: '1d',
+  o,
+  c,
+  h,
+  l,
+  v,
+  n: 3,
+}))
+const columns = Object.fromEntries(
+  ['open', 'high', 'low', 'close', 'volume'].map((name, i) => [name, BARS.map(bar => bar[i + 1]!)]),
+)
+const parquet = parquetWriteBuffer({
+  columnData: [
+    { name: 'timestamp', data: BARS.map(([t]) => BigInt(t!)), type: 'INT64' },
+    ...Object.entries(columns).map(([name, data]) => ({ name, data, type: 'DOUBLE' as const })),
+  ],
+})
+const arrow = tableFromArrays({ timestamp: BARS.map(([t]) => t!), ...columns })
+const seconds = (t = 0): number => t / 1000
 
-  test.each<[string, string, string, string | Uint8Array]>([
-    [
-      'binance',
-      'without a header',
-      'BTCUSDT-1d.csv',
-      lines(...rows(([t, o, h, l, c, v]) => [t, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0])),
-    ],
-    [
-      'binance',
-      'with a header',
-      'a.csv',
-      lines(
-        'open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore',
-        ...rows(([t, o, h, l, c, v]) => [t! * 1000, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0]),
-      ),
-    ],
-    [
-      'kraken',
-      'the archive',
-      'XBTUSD_1440.csv',
-      lines(...rows(([t, o, h, l, c, v]) => [seconds(t), o, h, l, c, v, 9])),
-    ],
-    [
-      'kraken-api',
-      'an answer of its interface',
-      'a.json',
-      JSON.stringify({
-        error: [],
-        result: {
-          XXBTZUSD: BARS.map(([t, ...prices]) => [
-            seconds(t),
-            ...prices.map(String).toSpliced(4, 0, '101'),
-            3,
-          ]),
-          last: 1,
-        },
-      }),
-    ],
-    [
-      'coinbase',
-      'newest first',
-      'a.json',
-      JSON.stringify(BARS.map(([t, o, h, l, c, v]) => [seconds(t), l, h, o, c, v]).reverse()),
-    ],
-    ['ccxt/freqtrade/bitvavo', 'arrays', 'BTC_USDT-1d.json', JSON.stringify(BARS)],
-    [
-      'cryptodatadownload',
-      'with its banner',
-      'a.csv',
-      lines(
-        'https://www.CryptoDataDownload.com',
-        'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD',
-        ...rows(([t, o, h, l, c, v]) => [seconds(t), day(t!), 'BTC/USD', o, h, l, c, v, v! * c!]).reverse(),
-      ),
-    ],
-    [
-      'bitstamp/ccxt',
-      'an answer of its interface',
-      'a.json',
-      JSON.stringify({
-        data: {
-          pair: 'BTC/USD',
-          ohlc: BARS.map(([t, open, high, low, close, volume]) => ({
-            timestamp: String(seconds(t)),
-            open,
-            high,
-            low,
-            close,
-            volume,
-          })),
-        },
-      }),
-    ],
-    [
-      'bitvavo',
-      'with an offset',
-      'a.csv',
-      lines(
-        'Datetime,Open,High,Low,Close,Volume',
-        ...rows(([t, ...rest]) => [iso(t!).replace('Z', '+0000'), ...rest]),
-      ),
-    ],
-    ['hyperliquid', 'candles', 'a.json', JSON.stringify(objects)],
-    [
-      'yahoo/freqtrade',
-      'dates alone',
-      'a.csv',
-      lines(
-        'Date,Open,High,Low,Close,Adj Close,Volume',
-        ...rows(([t, o, h, l, c, v]) => [day(t!), o, h, l, c, c, v]),
-      ),
-    ],
-    [
-      'yfinance',
-      'three lines of header',
-      'a.csv',
-      lines(
-        ...['Price,Close,High,Low,Open,Volume', 'Ticker,X,X,X,X,X', 'Date,,,,,'],
-        ...rows(([t, o, h, l, c, v]) => [day(t!), c, h, l, o, v]),
-      ),
-    ],
-    [
-      'tradingview-chart',
-      'seconds',
-      'a.csv',
-      lines('time,open,high,low,close,Volume', ...rows(([t, ...rest]) => [seconds(t), ...rest])),
-    ],
-    ['highwater', 'a table of a book', 'a.csv', lines('t,o,h,l,c,v', ...rows(bar => bar))],
-    [
-      'columns by name',
-      'in another order',
-      'a.csv',
-      lines('volume,close,low,high,open,timestamp', ...rows(bar => bar.toReversed())),
-    ],
-    [
-      'bitstamp/ccxt',
-      'semicolons',
-      'a.csv',
-      lines('timestamp;open;high;low;close;volume', ...BARS.map(bar => bar.join(';'))),
-    ],
-    [
-      'bitstamp/ccxt',
-      'tabs',
-      'a.tsv',
-      lines('timestamp\topen\thigh\tlow\tclose\tvolume', ...BARS.map(bar => bar.join('\t'))),
-    ],
-    ['bitstamp/ccxt', 'Parquet', 'a.parquet', new Uint8Array(parquet)],
-    ['bitstamp/ccxt', 'Arrow', 'a.feather', tableToIPC(arrow, { format: 'file' })!],
-    ['bitstamp/ccxt', 'Feather with LZ4', 'lz4.feather', tableToIPC(arrow, { format: 'file', codec: 0 })!],
-    [
-      'bitstamp/ccxt',
-      'Feather with Zstandard',
-      'zstd.feather',
-      tableToIPC(arrow, { format: 'file', codec: 1 })!,
-    ],
-    ['ccxt/freqtrade/bitvavo', 'gzip', 'a.json.gz', gzipSync(JSON.stringify(BARS))],
-    ['highwater', 'zip', 'a.zip', zipSync({ 'a.csv': strToU8(lines('t,o,h,l,c,v', ...rows(bar => bar))) })],
-  ])('%s: %s', async (format, _, name, content) => {
+test.each<[string, string, string, string | Uint8Array]>([
+  [
+    'binance',
+    'without a header',
+    'BTCUSDT-1d.csv',
+    lines(...rows(([t, o, h, l, c, v]) => [t, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0])),
+  ],
+  [
+    'binance',
+    'with a header',
+    'a.csv',
+    lines(
+      'open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore',
+      ...rows(([t, o, h, l, c, v]) => [t! * 1000, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0]),
+    ),
+  ],
+  [
+    'kraken',
+    'the archive',
+    'XBTUSD_1440.csv',
+    lines(...rows(([t, o, h, l, c, v]) => [seconds(t), o, h, l, c, v, 9])),
+  ],
+  [
+    'kraken-api',
+    'an answer of its interface',
+    'a.json',
+    JSON.stringify({
+      error: [],
+      result: {
+        XXBTZUSD: BARS.map(([t, ...prices]) => [seconds(t), ...prices.map(String).toSpliced(4, 0, '101'), 3]),
+        last: 1,
+      },
+    }),
+  ],
+  [
+    'coinbase',
+    'newest first',
+    'a.json',
+    JSON.stringify(BARS.map(([t, o, h, l, c, v]) => [seconds(t), l, h, o, c, v]).reverse()),
+  ],
+  ['ccxt/freqtrade/bitvavo', 'arrays', 'BTC_USDT-1d.json', JSON.stringify(BARS)],
+  [
+    'cryptodatadownload',
+    'with its banner',
+    'a.csv',
+    lines(
+      'https://www.CryptoDataDownload.com',
+      'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD',
+      ...rows(([t, o, h, l, c, v]) => [seconds(t), day(t!), 'BTC/USD', o, h, l, c, v, v! * c!]).reverse(),
+    ),
+  ],
+  [
+    'bitstamp/ccxt',
+    'an answer of its interface',
+    'a.json',
+    JSON.stringify({
+      data: {
+        pair: 'BTC/USD',
+        ohlc: BARS.map(([t, open, high, low, close, volume]) => ({
+          timestamp: String(seconds(t)),
+          open,
+          high,
+          low,
+          close,
+          volume,
+        })),
+      },
+    }),
+  ],
+  [
+    'bitvavo',
+    'with an offset',
+    'a.csv',
+    lines(
+      'Datetime,Open,High,Low,Close,Volume',
+      ...rows(([t, ...rest]) => [iso(t!).replace('Z', '+0000'), ...rest]),
+    ),
+  ],
+  ['hyperliquid', 'candles', 'a.json', JSON.stringify(objects)],
+  [
+    'yahoo/freqtrade',
+    'dates alone',
+    'a.csv',
+    lines(
+      'Date,Open,High,Low,Close,Adj Close,Volume',
+      ...rows(([t, o, h, l, c, v]) => [day(t!), o, h, l, c, c, v]),
+    ),
+  ],
+  [
+    'yfinance',
+    'three lines of header',
+    'a.csv',
+    lines(
+      ...['Price,Close,High,Low,Open,Volume', 'Ticker,X,X,X,X,X', 'Date,,,,,'],
+      ...rows(([t, o, h, l, c, v]) => [day(t!), c, h, l, o, v]),
+    ),
+  ],
+  [
+    'tradingview-chart',
+    'seconds',
+    'a.csv',
+    lines('time,open,high,low,close,Volume', ...rows(([t, ...rest]) => [seconds(t), ...rest])),
+  ],
+  ['highwater', 'a table of a book', 'a.csv', lines('t,o,h,l,c,v', ...rows(bar => bar))],
+  [
+    'columns by name',
+    'in another order',
+    'a.csv',
+    lines('volume,close,low,high,open,timestamp', ...rows(bar => bar.toReversed())),
+  ],
+  [
+    'bitstamp/ccxt',
+    'semicolons',
+    'a.csv',
+    lines('timestamp;open;high;low;close;volume', ...BARS.map(bar => bar.join(';'))),
+  ],
+  [
+    'bitstamp/ccxt',
+    'tabs',
+    'a.tsv',
+    lines('timestamp\topen\thigh\tlow\tclose\tvolume', ...BARS.map(bar => bar.join('\t'))),
+  ],
+  ['bitstamp/ccxt', 'Parquet', 'a.parquet', new Uint8Array(parquet)],
+  ['bitstamp/ccxt', 'Arrow', 'a.feather', tableToIPC(arrow, { format: 'file' })!],
+  ['bitstamp/ccxt', 'Feather with LZ4', 'lz4.feather', tableToIPC(arrow, { format: 'file', codec: 0 })!],
+  [
+    'bitstamp/ccxt',
+    'Feather with Zstandard',
+    'zstd.feather',
+    tableToIPC(arrow, { format: 'file', codec: 1 })!,
+  ],
+  ['ccxt/freqtrade/bitvavo', 'gzip', 'a.json.gz', gzipSync(JSON.stringify(BARS))],
+  ['highwater', 'zip', 'a.zip', zipSync({ 'a.csv': strToU8(lines('t,o,h,l,c,v', ...rows(bar => bar))) })],
+])(
+  'a file of bars in the format %s (%s) is read, and the format is named',
+  async (format, _, name, content) => {
     const {
       findings: _findings,
       gaps: _gaps,
       ...read
     } = await importingFiles({ [name]: content }, { tz: 'UTC' })
     expect(read).toEqual({ format, timeframe: '1d', rows: BARS, problems: [] })
-  })
+  },
+)
 
-  describe('times of a binary file', () => {
-    const prices = (name: string) => columns[name]!
-    const withTimes = (timezone: string | null) =>
-      tableToIPC(
-        tableFromArrays(
-          { date: BARS.map(([t]) => t!), ...columns },
-          { types: { date: timestamp(TimeUnit.NANOSECOND, timezone) } },
-        ),
-        { format: 'file' },
-      )!
-    const parquetOf = (isAdjustedToUTC: boolean) =>
-      new Uint8Array(
-        parquetWriteBuffer({
-          schema: [
-            { name: 'root', num_children: 6 },
-            {
-              ...{ name: 'date', type: 'INT64', repetition_type: 'OPTIONAL' },
-              logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' },
-            },
-            ...Object.keys(columns).map(name => ({
-              name,
-              type: 'DOUBLE' as const,
-              repetition_type: 'OPTIONAL' as const,
-            })),
-          ],
-          columnData: [
-            { name: 'date', data: BARS.map(([t]) => new Date(t!)) },
-            ...Object.keys(columns).map(name => ({ name, data: [...prices(name)] })),
-          ],
-        }),
-      )
-
-    test.each([
-      ['Arrow in UTC', 'a.feather', withTimes('UTC')],
-      ['Parquet in UTC', 'a.parquet', parquetOf(true)],
-    ])('%s are known', async (_, name, content) => {
-      expect(await importingFiles({ [name]: content })).toMatchObject({ rows: BARS, problems: [] })
-    })
-
-    test.each([
-      ['Arrow without a zone', 'a.feather', withTimes(null)],
-      ['Parquet without a zone', 'a.parquet', parquetOf(false)],
-    ])('%s have to be stated', async (_, name, content) => {
-      const { problems } = await importingFiles({ [name]: content })
-      expect(problems).toEqual([
-        expect.stringContaining('expected a zone for "2024-01-01T00:00:00.000", which has none'),
-      ])
-      expect(await importingFiles({ [name]: content }, { tz: 'UTC' })).toMatchObject({
-        rows: BARS,
-        problems: [],
-      })
-    })
-  })
-
-  test('what is stated for columns that are not known by name', async () => {
-    const text = lines(
-      'Datum;Anfang;Hoch;Tief;Schluss',
-      ...BARS.map(bar => [day(bar[0]!), ...bar.slice(1, 5)].join(';')),
-    )
-    const columns = { t: 'Datum', o: 'Anfang', h: 'Hoch', l: 'Tief', c: 5 }
-    const read = await importingFiles({ 'kurse.csv': text }, { tz: 'UTC', columns })
-    expect(read).toMatchObject({ format: 'columns as stated', problems: [], timeframe: '1d' })
-    expect(read.rows?.map(row => row.slice(0, 5))).toEqual(BARS.map(bar => bar.slice(0, 5)))
-  })
-
-  test.each(['1m', '30m', '2h', '12h', '1d'] as const)(
-    'bars of %s are recognised by their distance',
-    async name => {
-      const ms = { '1m': 60_000, '30m': 1_800_000, '2h': 7_200_000, '12h': 43_200_000, '1d': DAY_MS }[name]
-      const text = lines(
-        't,o,h,l,c,v',
-        ...Array.from({ length: 9 }, (_, i) => `${START_MS + i * ms},1,2,1,2,0`),
-      )
-      expect(await importingFiles({ 'a.csv': text })).toMatchObject({ timeframe: name, problems: [] })
-    },
+const prices = (name: string) => columns[name]!
+const withTimes = (timezone: string | null) =>
+  tableToIPC(
+    tableFromArrays(
+      { date: BARS.map(([t]) => t!), ...columns },
+      { types: { date: timestamp(TimeUnit.NANOSECOND, timezone) } },
+    ),
+    { format: 'file' },
+  )!
+const parquetOf = (isAdjustedToUTC: boolean) =>
+  new Uint8Array(
+    parquetWriteBuffer({
+      schema: [
+        { name: 'root', num_children: 6 },
+        {
+          ...{ name: 'date', type: 'INT64', repetition_type: 'OPTIONAL' },
+          logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' },
+        },
+        ...Object.keys(columns).map(name => ({
+          name,
+          type: 'DOUBLE' as const,
+          repetition_type: 'OPTIONAL' as const,
+        })),
+      ],
+      columnData: [
+        { name: 'date', data: BARS.map(([t]) => new Date(t!)) },
+        ...Object.keys(columns).map(name => ({ name, data: [...prices(name)] })),
+      ],
+    }),
   )
 
-  test('the unit of a time is found row by row: an archive that changes from milliseconds to microseconds', async () => {
-    const month = (factor: number, from: number, to: number) =>
-      lines(
-        ...BARS.slice(from, to).map(([t, ...rest]) =>
-          [t! * factor, ...rest, t! * factor + 1, 5, 3, 1, 1, 0].join(),
-        ),
-      )
-    const read = await importingFiles({ '2024-12.csv': month(1, 0, 3), '2025-01.csv': month(1000, 3, 5) })
-    expect(read).toMatchObject({ rows: BARS, problems: [], findings: [] })
-  })
+test.each([
+  ['Arrow in UTC', 'a.feather', withTimes('UTC')],
+  ['Parquet in UTC', 'a.parquet', parquetOf(true)],
+])('the zone of times in %s is known', async (_, name, content) => {
+  expect(await importingFiles({ [name]: content })).toMatchObject({ rows: BARS, problems: [] })
+})
 
-  test('times of a zone with a summer time', async () => {
-    const local = ['2024-03-30 12:00', '2024-03-31 00:00', '2024-03-31 13:00', '2024-04-01 01:00']
-    const text = lines('time,open,high,low,close', ...local.map(time => `${time},1,2,1,2`))
-    const { rows: read } = await importingFiles({ 'a.csv': text }, { tz: 'Europe/Berlin', timeframe: null })
-    expect(read).toBeNull() // eleven hours between the second and the third
-    const hours = ['2024-03-31 01:00', '2024-03-31 03:00', '2024-03-31 04:00']
-    const hourly = lines('time,open,high,low,close', ...hours.map(time => `${time},1,2,1,2`))
-    const { rows: three } = await importingFiles({ 'a.csv': hourly }, { tz: 'Europe/Berlin' })
-    expect(three?.map(([t]) => iso(t!))).toEqual([
-      '2024-03-31T00:00:00.000Z',
-      '2024-03-31T01:00:00.000Z',
-      '2024-03-31T02:00:00.000Z',
-    ])
+test.each([
+  ['Arrow without a zone', 'a.feather', withTimes(null)],
+  ['Parquet without a zone', 'a.parquet', parquetOf(false)],
+])('times in %s are refused until their zone is stated', async (_, name, content) => {
+  const { problems } = await importingFiles({ [name]: content })
+  expect(problems).toEqual([
+    expect.stringContaining('expected a zone for "2024-01-01T00:00:00.000", which has none'),
+  ])
+  expect(await importingFiles({ [name]: content }, { tz: 'UTC' })).toMatchObject({
+    rows: BARS,
+    problems: [],
   })
 })
 
-describe('every repair is counted', () => {
-  const HEADER = 't,o,h,l,c,v'
-  const TEXTS = rows(bar => bar)
-  const [first = '', second = '', third = '', ...others] = TEXTS
-  const binance = (t: number): string => [t, 1, 2, 1, 2, 1, t + DAY_MS - 1, 5, 3, 1, 1, 0].join()
+test('columns that are not known by name are read as the operator states them', async () => {
+  const text = lines(
+    'Datum;Anfang;Hoch;Tief;Schluss',
+    ...BARS.map(bar => [day(bar[0]!), ...bar.slice(1, 5)].join(';')),
+  )
+  const columns = { t: 'Datum', o: 'Anfang', h: 'Hoch', l: 'Tief', c: 5 }
+  const read = await importingFiles({ 'kurse.csv': text }, { tz: 'UTC', columns })
+  expect(read).toMatchObject({ format: 'columns as stated', problems: [], timeframe: '1d' })
+  expect(read.rows?.map(row => row.slice(0, 5))).toEqual(BARS.map(bar => bar.slice(0, 5)))
+})
 
-  test.each<[string, string, [string, number][]]>([
-    ['newest first', lines(HEADER, ...TEXTS.toReversed()), [['newest_first', 4]]],
-    ['out of order', lines(HEADER, second, first, third, ...others), [['sorted', 1]]],
-    ['repeated', lines(HEADER, first, second, second, third, ...others), [['duplicates', 1]]],
-    [
-      'repeated with other values: the last row counts',
-      lines(HEADER, first, second.replace(',106,', ',104,'), third, ...others, second),
-      [
-        ['sorted', 1],
-        ['conflicts', 1],
-      ],
-    ],
-    [
-      'rows without prices',
-      lines(HEADER, ...TEXTS, `${START_MS + 9 * DAY_MS},null,null,null,null,null`),
-      [['blank', 1]],
-    ],
-    [
-      'a last line that ends in a number',
-      `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},100,110,90,105,1`,
-      [['cut_off', 1]],
-    ],
-  ])('%s', async (_, text, findings) => {
-    expect(await importingFiles({ 'a.csv': text })).toMatchObject({ rows: BARS, problems: [], findings })
-  })
-
-  test('a last line of fewer fields is refused', async () => {
-    const text = `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},1,2,1,1.`
-    expect((await importingFiles({ 'a.csv': text })).problems).toEqual([
-      'a.csv:7: expected 6 fields as in the first row of data, got 5',
-    ])
-  })
-
-  describe('rows of one time that are no corrections of each other are refused', () => {
-    const all = Array.from({ length: 50 }, (_, i) => START_MS + i * DAY_MS)
-    const table = (times: readonly number[], price: number) =>
-      times.map(t => `${t},${price},${price},${price},${price},1`)
-
-    test('in one file, if the closes are far apart', async () => {
-      const text = lines(HEADER, ...table(all, 100), ...table(all.slice(9, 10), 2000))
-      expect((await importingFiles({ 'a.csv': text })).problems).toEqual([
-        'a.csv:52: c: expected one bar of 2024-01-10T00:00:00Z, got 100 (row 11 of a.csv) and 2000: these are two instruments, or two units: bring each alone',
-      ])
-    })
-
-    test('in two files, if they are many', async () => {
-      const other = (count: number) =>
-        importingFiles({
-          'a.csv': lines(HEADER, ...table(all, 100)),
-          'b.csv': lines(HEADER, ...table(all.slice(0, count), 101)),
-        })
-      expect((await other(11)).problems).toEqual([
-        'b.csv:2: o: expected one bar of 2024-01-01T00:00:00Z, got 100 (row 2 of a.csv) and 101: 11 times have two bars that differ by more than another rounding of the same values, so these are two sources: bring each alone',
-      ])
-      expect((await other(10)).findings).toContainEqual(['conflicts', 10])
-    })
-
-    test('but not in two files of one source that are rounded differently, of which the later counts', async () => {
-      const exact = (i: number, name: number): number => 100 + ((i * 7919 + name * 104_729) % 1e6) / 1e6
-      const rounded = (digits: number, more = 0) =>
-        lines(
-          HEADER,
-          ...all.map((t, i) => {
-            const [o, c] = [exact(i, 1), exact(i, 2)]
-            const prices = [o, Math.max(o, c) + 0.5, Math.min(o, c) - 0.5, c + more]
-            return [t, ...prices.map(price => price.toFixed(digits)), (7 * o).toFixed(digits)].join()
-          }),
-        )
-      const both = (b: string) => importingFiles({ 'a.csv': rounded(4), 'b.csv': b })
-      const { rows: coarse, findings, problems } = await both(rounded(2))
-      expect([problems, findings]).toEqual([
-        [],
-        [
-          ['sorted', 1],
-          ['rounded', 50],
-        ],
-      ])
-      expect(coarse?.[7]?.[1]).toBe(Number(exact(7, 1).toFixed(2)))
-      expect((await both(rounded(6))).findings).toContainEqual(['rounded', 50])
-      expect((await both(rounded(2, 0.02))).problems).toEqual([
-        expect.stringMatching(/so these are two sources/),
-      ])
-      expect((await both(rounded(0))).problems).toEqual([expect.stringMatching(/so these are two sources/)])
-    })
-  })
-
-  test.each<[string, Record<string, string>, [string, number][]]>([
-    ['a table of a book', { 'a.csv': lines(HEADER, ...TEXTS) }, []],
-    ['a list without a flag', { 'a.json': JSON.stringify(BARS) }, [['last_bar', 1]]],
-    [
-      'a flag',
-      {
-        'a.json': JSON.stringify(
-          BARS.map(([t, o, h, l, c, v]) => [t, o, h, l, c, v, 1, v! * c!, '1'].map(String)),
-        ),
-      },
-      [],
-    ],
-    [
-      'a flag that says that it is not over',
-      {
-        'a.csv': lines(
-          `${HEADER},complete`,
-          ...TEXTS.map(row => `${row},true`),
-          `${START_MS + 5 * DAY_MS},1,2,1,2,1,false`,
-        ),
-      },
-      [['unfinished', 1]],
-    ],
-    [
-      'the archive of a month',
-      { 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + (26 + i) * DAY_MS))) },
-      [],
-    ],
-    [
-      'the same, of a part',
-      { 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + i * DAY_MS))) },
-      [['last_bar', 1]],
-    ],
-  ])('that the last bar may be unfinished is noted where it is not known: %s', async (_, files, findings) => {
-    expect(await importingFiles(files)).toMatchObject({ problems: [], findings })
-  })
-
-  test.each([
-    ['lists', `${'['.repeat(200_000)}${']'.repeat(200_000)}`, /^a\.json:\d*:? ?expected /],
-    [
-      'objects',
-      `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
-      /^a\.json: expected JSON of at most 64 levels, got more$/,
-    ],
-  ])('JSON of deeply nested %s is refused', async (_, text, message) => {
-    expect((await importingFiles({ 'a.json': text })).problems).toEqual([expect.stringMatching(message)])
-  })
-
-  test('missing bars are a gap, and nothing is filled in', async () => {
-    const read = await importingFiles({ 'a.csv': lines(HEADER, first, second, ...others) })
-    expect(read).toMatchObject({
-      findings: [['gaps', 1]],
-      gaps: [{ bars_missing: 1, from: START_MS + 2 * DAY_MS }],
-    })
-    expect(read.rows).toEqual(BARS.toSpliced(2, 1))
-  })
-
-  test('the last bar is dropped if it is not over, by the clock or by the operator', async () => {
-    const running = await importingFiles({ 'a.csv': lines(HEADER, ...TEXTS) }, {}, START_MS + 4.5 * DAY_MS)
-    expect(running).toMatchObject({ rows: BARS.slice(0, 4), findings: [['unfinished', 1]] })
-    const stated = await importingFiles(
-      { 'a.csv': lines(HEADER, ...TEXTS.toReversed()) },
-      { drop_last: true },
-    )
-    expect(stated).toMatchObject({
-      rows: BARS.slice(0, 4),
-      findings: [
-        ['newest_first', 4],
-        ['unfinished', 1],
-      ],
-    })
-  })
-
-  test('bars whose prices contradict each other are refused, or dropped if the operator says so', async () => {
-    const text = lines(HEADER, first, second, third.replace(',92,', ',104,'), ...others)
-    const { problems } = await importingFiles({ 'a.csv': text })
-    expect(problems).toEqual([
-      'a.csv:4: l: expected a low of at most 102, the lower of o and c, got 104; --drop-impossible (drop_impossible: true) leaves such bars out',
-    ])
-    const dropped = await importingFiles({ 'a.csv': text }, { drop_impossible: true })
-    expect(dropped).toMatchObject({
-      findings: [
-        ['impossible', 1],
-        ['gaps', 1],
-      ],
-      rows: BARS.toSpliced(2, 1),
-    })
-  })
-
-  test('volumes of base and quote asset in each other’s column are exchanged where the price shows it', async () => {
-    const header = 'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD'
+test.each(['1m', '30m', '2h', '12h', '1d'] as const)(
+  'bars of %s are recognised by their distance',
+  async name => {
+    const ms = { '1m': 60_000, '30m': 1_800_000, '2h': 7_200_000, '12h': 43_200_000, '1d': DAY_MS }[name]
     const text = lines(
-      header,
-      ...BARS.map(([t, o, h, l, c, v], i) =>
-        [t, day(t!), 'BTC/USD', o, h, l, c, ...(i < 2 ? [v! * c!, v] : [v, v! * c!])].join(),
+      't,o,h,l,c,v',
+      ...Array.from({ length: 9 }, (_, i) => `${START_MS + i * ms},1,2,1,2,0`),
+    )
+    expect(await importingFiles({ 'a.csv': text })).toMatchObject({ timeframe: name, problems: [] })
+  },
+)
+
+test('the unit of a time is found row by row, so an archive may change from milliseconds to microseconds', async () => {
+  const month = (factor: number, from: number, to: number) =>
+    lines(
+      ...BARS.slice(from, to).map(([t, ...rest]) =>
+        [t! * factor, ...rest, t! * factor + 1, 5, 3, 1, 1, 0].join(),
       ),
     )
-    expect(await importingFiles({ 'a.csv': text })).toMatchObject({
-      rows: BARS,
-      findings: [
-        ['swapped_volume', 2],
-        ['last_bar', 1],
-      ],
+  const read = await importingFiles({ '2024-12.csv': month(1, 0, 3), '2025-01.csv': month(1000, 3, 5) })
+  expect(read).toMatchObject({ rows: BARS, problems: [], findings: [] })
+})
+
+test('local times of a zone with daylight saving time are read as the moments that they name', async () => {
+  const local = ['2024-03-30 12:00', '2024-03-31 00:00', '2024-03-31 13:00', '2024-04-01 01:00']
+  const text = lines('time,open,high,low,close', ...local.map(time => `${time},1,2,1,2`))
+  const { rows: read } = await importingFiles({ 'a.csv': text }, { tz: 'Europe/Berlin', timeframe: null })
+  expect(read).toBeNull() // eleven hours between the second and the third
+  const hours = ['2024-03-31 01:00', '2024-03-31 03:00', '2024-03-31 04:00']
+  const hourly = lines('time,open,high,low,close', ...hours.map(time => `${time},1,2,1,2`))
+  const { rows: three } = await importingFiles({ 'a.csv': hourly }, { tz: 'Europe/Berlin' })
+  expect(three?.map(([t]) => iso(t!))).toEqual([
+    '2024-03-31T00:00:00.000Z',
+    '2024-03-31T01:00:00.000Z',
+    '2024-03-31T02:00:00.000Z',
+  ])
+})
+
+const HEADER = 't,o,h,l,c,v'
+const TEXTS = rows(bar => bar)
+const [first = '', second = '', third = '', ...others] = TEXTS
+const binance = (t: number): string => [t, 1, 2, 1, 2, 1, t + DAY_MS - 1, 5, 3, 1, 1, 0].join()
+
+test.each<[string, string, [string, number][]]>([
+  ['newest first', lines(HEADER, ...TEXTS.toReversed()), [['newest_first', 4]]],
+  ['out of order', lines(HEADER, second, first, third, ...others), [['sorted', 1]]],
+  ['repeated', lines(HEADER, first, second, second, third, ...others), [['duplicates', 1]]],
+  [
+    'repeated with other values: the last row counts',
+    lines(HEADER, first, second.replace(',106,', ',104,'), third, ...others, second),
+    [
+      ['sorted', 1],
+      ['conflicts', 1],
+    ],
+  ],
+  [
+    'rows without prices',
+    lines(HEADER, ...TEXTS, `${START_MS + 9 * DAY_MS},null,null,null,null,null`),
+    [['blank', 1]],
+  ],
+  [
+    'a last line that ends in a number',
+    `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},100,110,90,105,1`,
+    [['cut_off', 1]],
+  ],
+])('importing counts a repair of bars that are %s', async (_, text, findings) => {
+  expect(await importingFiles({ 'a.csv': text })).toMatchObject({ rows: BARS, problems: [], findings })
+})
+
+test('an imported file whose last line has fewer fields is refused', async () => {
+  const text = `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},1,2,1,1.`
+  expect((await importingFiles({ 'a.csv': text })).problems).toEqual([
+    'a.csv:7: expected 6 fields as in the first row of data, got 5',
+  ])
+})
+
+const all = Array.from({ length: 50 }, (_, i) => START_MS + i * DAY_MS)
+const table = (times: readonly number[], price: number) =>
+  times.map(t => `${t},${price},${price},${price},${price},1`)
+
+test('two rows of one time in one file are refused if their closes are far apart', async () => {
+  const text = lines(HEADER, ...table(all, 100), ...table(all.slice(9, 10), 2000))
+  expect((await importingFiles({ 'a.csv': text })).problems).toEqual([
+    'a.csv:52: c: expected one bar of 2024-01-10T00:00:00Z, got 100 (row 11 of a.csv) and 2000: these are two instruments, or two units: bring each alone',
+  ])
+})
+
+test('rows of one time that differ between two files are refused if they are many', async () => {
+  const other = (count: number) =>
+    importingFiles({
+      'a.csv': lines(HEADER, ...table(all, 100)),
+      'b.csv': lines(HEADER, ...table(all.slice(0, count), 101)),
     })
+  expect((await other(11)).problems).toEqual([
+    'b.csv:2: o: expected one bar of 2024-01-01T00:00:00Z, got 100 (row 2 of a.csv) and 101: 11 times have two bars that differ by more than another rounding of the same values, so these are two sources: bring each alone',
+  ])
+  expect((await other(10)).findings).toContainEqual(['conflicts', 10])
+})
+
+test('two files of one source that are rounded differently are read, and the later counts', async () => {
+  const exact = (i: number, name: number): number => 100 + ((i * 7919 + name * 104_729) % 1e6) / 1e6
+  const rounded = (digits: number, more = 0) =>
+    lines(
+      HEADER,
+      ...all.map((t, i) => {
+        const [o, c] = [exact(i, 1), exact(i, 2)]
+        const prices = [o, Math.max(o, c) + 0.5, Math.min(o, c) - 0.5, c + more]
+        return [t, ...prices.map(price => price.toFixed(digits)), (7 * o).toFixed(digits)].join()
+      }),
+    )
+  const both = (b: string) => importingFiles({ 'a.csv': rounded(4), 'b.csv': b })
+  const { rows: coarse, findings, problems } = await both(rounded(2))
+  expect([problems, findings]).toEqual([
+    [],
+    [
+      ['sorted', 1],
+      ['rounded', 50],
+    ],
+  ])
+  expect(coarse?.[7]?.[1]).toBe(Number(exact(7, 1).toFixed(2)))
+  expect((await both(rounded(6))).findings).toContainEqual(['rounded', 50])
+  expect((await both(rounded(2, 0.02))).problems).toEqual([expect.stringMatching(/so these are two sources/)])
+  expect((await both(rounded(0))).problems).toEqual([expect.stringMatching(/so these are two sources/)])
+})
+
+test.each<[string, Record<string, string>, [string, number][]]>([
+  ['a table of a book', { 'a.csv': lines(HEADER, ...TEXTS) }, []],
+  ['a list without a flag', { 'a.json': JSON.stringify(BARS) }, [['last_bar', 1]]],
+  [
+    'a flag',
+    {
+      'a.json': JSON.stringify(
+        BARS.map(([t, o, h, l, c, v]) => [t, o, h, l, c, v, 1, v! * c!, '1'].map(String)),
+      ),
+    },
+    [],
+  ],
+  [
+    'a flag that says that it is not over',
+    {
+      'a.csv': lines(
+        `${HEADER},complete`,
+        ...TEXTS.map(row => `${row},true`),
+        `${START_MS + 5 * DAY_MS},1,2,1,2,1,false`,
+      ),
+    },
+    [['unfinished', 1]],
+  ],
+  [
+    'the archive of a month',
+    { 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + (26 + i) * DAY_MS))) },
+    [],
+  ],
+  [
+    'the same, of a part',
+    { 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + i * DAY_MS))) },
+    [['last_bar', 1]],
+  ],
+])(
+  'that the last bar may be unfinished is noted only where it is not known: %s',
+  async (_, files, findings) => {
+    expect(await importingFiles(files)).toMatchObject({ problems: [], findings })
+  },
+)
+
+test.each([
+  ['lists', `${'['.repeat(200_000)}${']'.repeat(200_000)}`, /^a\.json:\d*:? ?expected /],
+  [
+    'objects',
+    `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
+    /^a\.json: expected JSON of at most 64 levels, got more$/,
+  ],
+])('JSON of deeply nested %s is refused', async (_, text, message) => {
+  expect((await importingFiles({ 'a.json': text })).problems).toEqual([expect.stringMatching(message)])
+})
+
+test('missing bars of an imported file are a gap, and nothing is filled in', async () => {
+  const read = await importingFiles({ 'a.csv': lines(HEADER, first, second, ...others) })
+  expect(read).toMatchObject({
+    findings: [['gaps', 1]],
+    gaps: [{ bars_missing: 1, from: START_MS + 2 * DAY_MS }],
+  })
+  expect(read.rows).toEqual(BARS.toSpliced(2, 1))
+})
+
+test('the last bar of an imported file is dropped if it is not over, by the clock or by the operator', async () => {
+  const running = await importingFiles({ 'a.csv': lines(HEADER, ...TEXTS) }, {}, START_MS + 4.5 * DAY_MS)
+  expect(running).toMatchObject({ rows: BARS.slice(0, 4), findings: [['unfinished', 1]] })
+  const stated = await importingFiles({ 'a.csv': lines(HEADER, ...TEXTS.toReversed()) }, { drop_last: true })
+  expect(stated).toMatchObject({
+    rows: BARS.slice(0, 4),
+    findings: [
+      ['newest_first', 4],
+      ['unfinished', 1],
+    ],
   })
 })
 
-describe('bars of a file that the catalogue names', () => {
-  const catalogue = (spec: string) =>
-    catalogueWith('strategies:', `bars:\n  BTCUSDT-PERP/4h: ${spec}\nstrategies:`)
-  const BARS_4H = [0, 4, 16].map(hours => `${START_2020 + hours * 3_600_000},7200,7300,7100,7250,1`)
-  const raw = lines('timestamp,open,high,low,close,volume', ...BARS_4H.toReversed())
-  const others = { 'bars/BTCUSDT-PERP/4h.csv': null, 'raw/perp.csv': raw }
-
-  test('are read in place, and what was repaired is known', async () => {
-    const { bars, repairs, warnings, inputs } = await readChanged({
-      ...catalogue('{ path: raw/perp.csv }'),
-      ...others,
-    })
-    expect(bars.get('BTCUSDT-PERP/4h')?.bars.t).toHaveLength(3)
-    expect(repairs.map(({ file, kind, count }) => [file, kind, count])).toEqual([
-      ['raw/perp.csv', 'newest_first', 2],
-      ['raw/perp.csv', 'last_bar', 1],
-      ['raw/perp.csv', 'gaps', 2],
-    ])
-    expect(warnings.filter(({ message }) => message.includes('ignored'))).toEqual([])
-    expect(inputs).toContainEqual(expect.objectContaining({ path: 'raw/perp.csv', rows: 3 }))
-  })
-
-  test.each([
-    [
-      '{ path: ../perp.csv }',
-      'catalogue.yaml:9:28: bars.BTCUSDT-PERP/4h.path: expected a path inside the book, or a list of them, got "../perp.csv"',
+test('bars whose prices contradict each other are refused, or dropped if the operator says so', async () => {
+  const text = lines(HEADER, first, second, third.replace(',92,', ',104,'), ...others)
+  const { problems } = await importingFiles({ 'a.csv': text })
+  expect(problems).toEqual([
+    'a.csv:4: l: expected a low of at most 102, the lower of o and c, got 104; --drop-impossible (drop_impossible: true) leaves such bars out',
+  ])
+  const dropped = await importingFiles({ 'a.csv': text }, { drop_impossible: true })
+  expect(dropped).toMatchObject({
+    findings: [
+      ['impossible', 1],
+      ['gaps', 1],
     ],
-    ['{ path: raw/perp.csv, zone: UTC }', 'catalogue.yaml:9:42: bars.BTCUSDT-PERP/4h: unknown key "zone"'],
-    [
-      '{ path: raw/perp.csv, as: kraken }',
-      'raw/perp.csv:1: expected the format kraken, got bitstamp/ccxt: leave out --as (as:) or name the right one',
-    ],
-    ['{ path: raw/prep.csv }', 'raw/prep.csv: expected a file that can be read, got another thing'],
-  ])('%s is refused', async (spec, problem) => {
-    expect(await problemsOf({ ...catalogue(spec), ...others })).toContainEqual(
-      expect.stringContaining(problem),
-    )
+    rows: BARS.toSpliced(2, 1),
   })
+})
 
-  test('beside a table of the same bars are refused, because one of them would be ignored', async () => {
-    expect(await problemsOf({ ...catalogue('{ path: raw/perp.csv }'), 'raw/perp.csv': raw })).toEqual([
-      'bars/BTCUSDT-PERP/4h.csv: expected one source of BTCUSDT-PERP/4h, got bars/BTCUSDT-PERP/4h.csv and raw/perp.csv of the catalogue: remove one',
-    ])
+test('volumes of base and quote asset in each other’s column are exchanged where the price shows it', async () => {
+  const header = 'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD'
+  const text = lines(
+    header,
+    ...BARS.map(([t, o, h, l, c, v], i) =>
+      [t, day(t!), 'BTC/USD', o, h, l, c, ...(i < 2 ? [v! * c!, v] : [v, v! * c!])].join(),
+    ),
+  )
+  expect(await importingFiles({ 'a.csv': text })).toMatchObject({
+    rows: BARS,
+    findings: [
+      ['swapped_volume', 2],
+      ['last_bar', 1],
+    ],
   })
+})
+
+const catalogue = (spec: string) =>
+  catalogueWith('strategies:', `bars:\n  BTCUSDT-PERP/4h: ${spec}\nstrategies:`)
+const BARS_4H = [0, 4, 16].map(hours => `${START_2020 + hours * 3_600_000},7200,7300,7100,7250,1`)
+const raw = lines('timestamp,open,high,low,close,volume', ...BARS_4H.toReversed())
+const onlyRaw = { 'bars/BTCUSDT-PERP/4h.csv': null, 'raw/perp.csv': raw }
+
+test('bars of a file that the catalogue names are read in place, and what was repaired is known', async () => {
+  const { bars, repairs, warnings, inputs } = await readChanged({
+    ...catalogue('{ path: raw/perp.csv }'),
+    ...onlyRaw,
+  })
+  expect(bars.get('BTCUSDT-PERP/4h')?.bars.t).toHaveLength(3)
+  expect(repairs.map(({ file, kind, count }) => [file, kind, count])).toEqual([
+    ['raw/perp.csv', 'newest_first', 2],
+    ['raw/perp.csv', 'last_bar', 1],
+    ['raw/perp.csv', 'gaps', 2],
+  ])
+  expect(warnings.filter(({ message }) => message.includes('ignored'))).toEqual([])
+  expect(inputs).toContainEqual(expect.objectContaining({ path: 'raw/perp.csv', rows: 3 }))
+})
+
+test.each([
+  [
+    '{ path: ../perp.csv }',
+    'catalogue.yaml:9:28: bars.BTCUSDT-PERP/4h.path: expected a path inside the book, or a list of them, got "../perp.csv"',
+  ],
+  ['{ path: raw/perp.csv, zone: UTC }', 'catalogue.yaml:9:42: bars.BTCUSDT-PERP/4h: unknown key "zone"'],
+  [
+    '{ path: raw/perp.csv, as: kraken }',
+    'raw/perp.csv:1: expected the format kraken, got bitstamp/ccxt: leave out --as (as:) or name the right one',
+  ],
+  ['{ path: raw/prep.csv }', 'raw/prep.csv: expected a file that can be read, got another thing'],
+])('bars that the catalogue names as %s are refused', async (spec, problem) => {
+  expect(await problemsOf({ ...catalogue(spec), ...onlyRaw })).toContainEqual(
+    expect.stringContaining(problem),
+  )
+})
+
+test('bars of a file that the catalogue names beside a table of the same bars are refused, because one of them would be ignored', async () => {
+  expect(await problemsOf({ ...catalogue('{ path: raw/perp.csv }'), 'raw/perp.csv': raw })).toEqual([
+    'bars/BTCUSDT-PERP/4h.csv: expected one source of BTCUSDT-PERP/4h, got bars/BTCUSDT-PERP/4h.csv and raw/perp.csv of the catalogue: remove one',
+  ])
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createProblemList, formatProblem, MAX_PROBLEMS_PER_FILE } from '#pipeline/book/problem.ts'
 
 test('a problem is one line: the file, then as much of the place as is known, then the sentence', () => {
@@ -31,30 +31,28 @@ test('a file past the cap says how many problems more it has, after the others',
   expect(problems.sorted()).toHaveLength(MAX_PROBLEMS_PER_FILE + 2)
 })
 
-describe('of problems of rows that differ in row and values alone', () => {
-  const sentencesOf = (...messages: readonly string[]) => {
-    const problems = createProblemList()
-    for (const [i, message] of messages.entries()) problems.add({ file: 'a', row: i + 2, message })
-    return problems.sorted().map(formatProblem)
-  }
+const sentencesOf = (...messages: readonly string[]) => {
+  const problems = createProblemList()
+  for (const [i, message] of messages.entries()) problems.add({ file: 'a', row: i + 2, message })
+  return problems.sorted().map(formatProblem)
+}
 
-  test('three are named one by one', () => {
-    expect(sentencesOf('got 1', 'got 2', 'got 3')).toEqual(['a:2: got 1', 'a:3: got 2', 'a:4: got 3'])
-  })
+test('three problems of rows that differ in row and values alone are named one by one', () => {
+  expect(sentencesOf('got 1', 'got 2', 'got 3')).toEqual(['a:2: got 1', 'a:3: got 2', 'a:4: got 3'])
+})
 
-  test('more are one sentence, whatever their numbers, times and texts are', () => {
-    const values = ['-1.5e-7', '2024-01-01T00:00:00Z', '"with \\"quotes\\""', '"cut ...', '12']
-    expect(sentencesOf(...values.map(value => `got ${value}`))).toEqual([
-      'a:2: got -1.5e-7 (5 rows: 2, 3, 4, 5, 6)',
-    ])
-  })
+test('more than three problems of rows that differ in row and values alone are one sentence', () => {
+  const values = ['-1.5e-7', '2024-01-01T00:00:00Z', '"with \\"quotes\\""', '"cut ...', '12']
+  expect(sentencesOf(...values.map(value => `got ${value}`))).toEqual([
+    'a:2: got -1.5e-7 (5 rows: 2, 3, 4, 5, 6)',
+  ])
+})
 
-  test('another sentence stays, and so does one with another fix to paste', () => {
-    const many = Array.from({ length: 40 }, (_, i) => `got ${i}`)
-    expect(sentencesOf(...many, 'lacks 7')).toEqual([
-      'a:2: got 0 (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)',
-      'a:42: lacks 7',
-    ])
-    expect(sentencesOf('{count: 1}', '{count: 2}', '{count: 3}', '{count: 4}')).toHaveLength(4)
-  })
+test('problems of rows with another sentence, or another fix to paste, stay apart', () => {
+  const many = Array.from({ length: 40 }, (_, i) => `got ${i}`)
+  expect(sentencesOf(...many, 'lacks 7')).toEqual([
+    'a:2: got 0 (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)',
+    'a:42: lacks 7',
+  ])
+  expect(sentencesOf('{count: 1}', '{count: 2}', '{count: 3}', '{count: 4}')).toHaveLength(4)
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
@@ -12,176 +12,174 @@ import { GOOD, lines, problemsOf, readChanged, writeFolder } from './book-folder
 const day = (date: string) => parseIsoDate(date) ?? Number.NaN
 const at = (iso: string) => Date.parse(iso)
 
-describe('a sound book', () => {
-  let dir: string
-  let book: Book
+let dir: string
+let book: Book
 
-  beforeAll(async () => {
-    await withFiles(GOOD, async folder => {
-      dir = folder
-      book = await readBook(folder)
-    })
+beforeAll(async () => {
+  await withFiles(GOOD, async folder => {
+    dir = folder
+    book = await readBook(folder)
   })
+})
 
-  test('has the service of the catalogue, the defaults filled in', () => {
-    expect(book.service).toEqual({
-      name: 'Test histories',
-      max_modelled_risk_pct: 0.1,
-      disclaimer: expect.stringContaining('no guide to future results'),
-      methodology_url: 'https://example.com/method',
-      embargo_days: 0,
-      data_source: 'bars made for a test',
-      engine: 'a test',
-      benchmark: true,
-      public_url: null,
-      program_url: null,
-      synthetic: false,
-    })
+test('a sound book has the service of the catalogue, the defaults filled in', () => {
+  expect(book.service).toEqual({
+    name: 'Test histories',
+    max_modelled_risk_pct: 0.1,
+    disclaimer: expect.stringContaining('no guide to future results'),
+    methodology_url: 'https://example.com/method',
+    embargo_days: 0,
+    data_source: 'bars made for a test',
+    engine: 'a test',
+    benchmark: true,
+    public_url: null,
+    program_url: null,
+    synthetic: false,
   })
+})
 
-  test('has the strategies in catalogue order, the defaults merged under each', () => {
-    expect(book.strategies).toEqual([
-      {
-        id: 'alder',
-        name: 'Alder',
-        blurb: null,
-        base_risk_pct: 0.02,
-        timeframe: '4h',
-        inception: day('2020-01-01'),
-        inceptionPlace: { line: 14, column: 16 },
-        engine: null,
-        mode: 'DRY_RUN',
-        charting: [],
-        allow_overlap: false,
-        trials: null,
-        replayed_at: [],
-        instrument: 'BTCUSDT-PERP',
-        ccy: 'USDT',
-        denomination: 'USDT, linear perpetual',
-        commission_bps_per_side: 5,
-        slippage_ticks: 2,
-        tick_size: 0.1,
-        max_leverage: 15,
-        result_tolerance_bps: 1,
-        chart_zone: null,
-        mark: '4h',
-        bars: 'BTCUSDT-PERP/4h',
-        source: { kind: 'module', path: join(dir, 'strategies/alder.ts') },
-      },
-      expect.objectContaining({
-        id: 'birch',
-        commission_bps_per_side: 4,
-        slippage_ticks: 2,
-        inception: null,
-      }),
-      expect.objectContaining({ id: 'cedar', mode: 'LIVE', blurb: 'Reported by another desk.', bars: null }),
-    ])
-  })
-
-  test('has the bars in columns on shared memory, a blank volume as NaN, a gap listed and not filled', () => {
-    const file = book.bars.get('BTCUSDT-PERP/4h')
-    expect([...book.bars.keys()]).toEqual(['BTCUSDT-PERP/4h'])
-    expect(file).toEqual({
-      path: 'bars/BTCUSDT-PERP/4h.csv',
+test('a sound book has the strategies in catalogue order, the defaults merged under each', () => {
+  expect(book.strategies).toEqual([
+    {
+      id: 'alder',
+      name: 'Alder',
+      blurb: null,
+      base_risk_pct: 0.02,
       timeframe: '4h',
-      bars: {
-        timeframeMs: 14_400_000,
-        t: Float64Array.of(at('2020-01-01T00:00Z'), at('2020-01-01T04:00Z'), at('2020-01-01T16:00Z')),
-        o: Float64Array.of(7200, 7240, 7110.1),
-        h: Float64Array.of(7250.5, 7260, 7300),
-        l: Float64Array.of(7190, 7100, 7110.1),
-        c: Float64Array.of(7240, 7110.1, 7290),
-        v: Float64Array.of(1000.25, Number.NaN, 0),
+      inception: day('2020-01-01'),
+      inceptionPlace: { line: 14, column: 16 },
+      engine: null,
+      mode: 'DRY_RUN',
+      charting: [],
+      allow_overlap: false,
+      trials: null,
+      replayed_at: [],
+      instrument: 'BTCUSDT-PERP',
+      ccy: 'USDT',
+      denomination: 'USDT, linear perpetual',
+      commission_bps_per_side: 5,
+      slippage_ticks: 2,
+      tick_size: 0.1,
+      max_leverage: 15,
+      result_tolerance_bps: 1,
+      chart_zone: null,
+      mark: '4h',
+      bars: 'BTCUSDT-PERP/4h',
+      source: { kind: 'module', path: join(dir, 'strategies/alder.ts') },
+    },
+    expect.objectContaining({
+      id: 'birch',
+      commission_bps_per_side: 4,
+      slippage_ticks: 2,
+      inception: null,
+    }),
+    expect.objectContaining({ id: 'cedar', mode: 'LIVE', blurb: 'Reported by another desk.', bars: null }),
+  ])
+})
+
+test('a sound book has the bars in columns on shared memory, a blank volume as NaN, a gap listed and not filled', () => {
+  const file = book.bars.get('BTCUSDT-PERP/4h')
+  expect([...book.bars.keys()]).toEqual(['BTCUSDT-PERP/4h'])
+  expect(file).toEqual({
+    path: 'bars/BTCUSDT-PERP/4h.csv',
+    timeframe: '4h',
+    bars: {
+      timeframeMs: 14_400_000,
+      t: Float64Array.of(at('2020-01-01T00:00Z'), at('2020-01-01T04:00Z'), at('2020-01-01T16:00Z')),
+      o: Float64Array.of(7200, 7240, 7110.1),
+      h: Float64Array.of(7250.5, 7260, 7300),
+      l: Float64Array.of(7190, 7100, 7110.1),
+      c: Float64Array.of(7240, 7110.1, 7290),
+      v: Float64Array.of(1000.25, Number.NaN, 0),
+    },
+    gaps: [{ from: at('2020-01-01T08:00Z'), to: at('2020-01-01T12:00Z'), bars_missing: 2 }],
+  })
+  expect(file?.bars.c.buffer).toBeInstanceOf(SharedArrayBuffer)
+})
+
+test('a sound book has the funding by instrument', () => {
+  expect([...book.funding]).toEqual([
+    [
+      'BTCUSDT-PERP',
+      {
+        path: 'funding/BTCUSDT-PERP.csv',
+        intervals: [{ from: Number.NEGATIVE_INFINITY, everyMs: 28_800_000 }],
+        t: Float64Array.of(at('2020-01-01T00:00Z'), at('2020-01-01T08:00Z')),
+        rate: Float64Array.of(0.0001, -0.00025),
       },
-      gaps: [{ from: at('2020-01-01T08:00Z'), to: at('2020-01-01T12:00Z'), bars_missing: 2 }],
-    })
-    expect(file?.bars.c.buffer).toBeInstanceOf(SharedArrayBuffer)
-  })
+    ],
+  ])
+})
 
-  test('has the funding by instrument', () => {
-    expect([...book.funding]).toEqual([
-      [
-        'BTCUSDT-PERP',
-        {
-          path: 'funding/BTCUSDT-PERP.csv',
-          intervals: [{ from: Number.NEGATIVE_INFINITY, everyMs: 28_800_000 }],
-          t: Float64Array.of(at('2020-01-01T00:00Z'), at('2020-01-01T08:00Z')),
-          rate: Float64Array.of(0.0001, -0.00025),
-        },
-      ],
-    ])
+test('a sound book has the trades of a ledger by entry time, each with its row', () => {
+  const first = {
+    side: 'long',
+    entry_time: at('2020-01-01T00:00Z'),
+    entry_price: 7200,
+    exit_time: at('2020-01-01T04:00Z'),
+    exit_price: 7240,
+    exit_reason: 'time',
+    leverage: null,
+    stop: 7100,
+    account_return: null,
+  }
+  const second = {
+    side: 'short',
+    entry_time: at('2020-01-01T04:00Z'),
+    entry_price: 7240,
+    exit_time: at('2020-01-01T16:00Z'),
+    exit_price: 7110.1,
+    exit_reason: 'signal',
+    leverage: 0.5,
+    stop: null,
+    account_return: 0.0085,
+  }
+  const open = {
+    ...first,
+    entry_time: at('2020-01-01T16:00Z'),
+    entry_price: 7110.1,
+    exit_time: null,
+    exit_price: null,
+    exit_reason: null,
+    stop: 7000,
+  }
+  expect(book.strategies[1]?.source).toEqual({
+    kind: 'ledger',
+    path: 'ledgers/birch.csv',
+    trades: [first, second, open],
+    rows: [3, 2, 4],
   })
+})
 
-  test('has the trades of a ledger by entry time, each with its row', () => {
-    const first = {
-      side: 'long',
-      entry_time: at('2020-01-01T00:00Z'),
-      entry_price: 7200,
-      exit_time: at('2020-01-01T04:00Z'),
-      exit_price: 7240,
-      exit_reason: 'time',
-      leverage: null,
-      stop: 7100,
-      account_return: null,
-    }
-    const second = {
-      side: 'short',
-      entry_time: at('2020-01-01T04:00Z'),
-      entry_price: 7240,
-      exit_time: at('2020-01-01T16:00Z'),
-      exit_price: 7110.1,
-      exit_reason: 'signal',
-      leverage: 0.5,
-      stop: null,
-      account_return: 0.0085,
-    }
-    const open = {
-      ...first,
-      entry_time: at('2020-01-01T16:00Z'),
-      entry_price: 7110.1,
-      exit_time: null,
-      exit_price: null,
-      exit_reason: null,
-      stop: 7000,
-    }
-    expect(book.strategies[1]?.source).toEqual({
-      kind: 'ledger',
-      path: 'ledgers/birch.csv',
-      trades: [first, second, open],
-      rows: [3, 2, 4],
-    })
+test('a sound book has reported returns as a series, and the ledger beside them', () => {
+  expect(book.strategies[2]?.source).toMatchObject({
+    kind: 'returns',
+    daily: { period: 'daily', first: day('2020-01-01'), values: Float64Array.of(0.01, -0.005, 0) },
+    ledger: {
+      path: 'ledgers/cedar.csv',
+      rows: [2],
+      trades: [{ account_return: -0.0175, exit_reason: 'stop' }],
+    },
   })
+})
 
-  test('has reported returns as a series, and the ledger beside them', () => {
-    expect(book.strategies[2]?.source).toMatchObject({
-      kind: 'returns',
-      daily: { period: 'daily', first: day('2020-01-01'), values: Float64Array.of(0.01, -0.005, 0) },
-      ledger: {
-        path: 'ledgers/cedar.csv',
-        rows: [2],
-        trades: [{ account_return: -0.0175, exit_reason: 'stop' }],
-      },
-    })
+test('a sound book names every file that was read, with its size, digest and rows', () => {
+  const input = (path: keyof typeof GOOD, rows: number | null) => ({
+    path,
+    bytes: Buffer.byteLength(GOOD[path]),
+    sha256: createHash('sha256').update(GOOD[path]).digest('hex'),
+    rows,
   })
-
-  test('names every file that was read, with its size, digest and rows', () => {
-    const input = (path: keyof typeof GOOD, rows: number | null) => ({
-      path,
-      bytes: Buffer.byteLength(GOOD[path]),
-      sha256: createHash('sha256').update(GOOD[path]).digest('hex'),
-      rows,
-    })
-    expect(book.inputs).toEqual([
-      input('catalogue.yaml', null),
-      input('strategies/alder.ts', null),
-      input('ledgers/birch.csv', 3),
-      input('returns/cedar.csv', 3),
-      input('ledgers/cedar.csv', 1),
-      input('bars/BTCUSDT-PERP/4h.csv', 3),
-      input('funding/BTCUSDT-PERP.csv', 2),
-    ])
-    expect(book.warnings).toEqual([])
-  })
+  expect(book.inputs).toEqual([
+    input('catalogue.yaml', null),
+    input('strategies/alder.ts', null),
+    input('ledgers/birch.csv', 3),
+    input('returns/cedar.csv', 3),
+    input('ledgers/cedar.csv', 1),
+    input('bars/BTCUSDT-PERP/4h.csv', 3),
+    input('funding/BTCUSDT-PERP.csv', 2),
+  ])
+  expect(book.warnings).toEqual([])
 })
 
 test('a gzip file reads to exactly what the plain one does', async () => {

@@ -1,9 +1,12 @@
 // Every file of bars as exchanges and tools write it, defects included.
 import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
 import { sharedData } from '../../support/shared-data.ts'
 import { importing, rowsOf } from './bars-from-elsewhere.ts'
+import { catalogueWith, readChanged } from './book-folder.ts'
 
 const skip = sharedData === null ? ' (skipped: no real bars on this machine)' : ''
 const folder = sharedData ?? ''
@@ -50,8 +53,9 @@ const FILES =
 const keyOf = (file: string): string | undefined =>
   Object.keys(EXPECTED).find(key => file.split('/')[1]!.startsWith(key))
 
-describe.skipIf(sharedData === null)(`real bars${skip}`, () => {
-  test('of every file are read, and what was found in them is counted', async () => {
+test.skipIf(sharedData === null)(
+  `every file of real bars is read, and what was found in it is counted${skip}`,
+  async () => {
     expect(FILES).toHaveLength(Object.keys(EXPECTED).length)
     for (const file of FILES) {
       const key = keyOf(file) ?? ''
@@ -62,26 +66,69 @@ describe.skipIf(sharedData === null)(`real bars${skip}`, () => {
         EXPECTED[key],
       )
     }
-  })
+  },
+)
 
-  test('whose dates have no zone are refused in one sentence', async () => {
+test.skipIf(sharedData === null)(
+  `real bars whose dates have no zone are refused in one sentence${skip}`,
+  async () => {
     const { problems } = await importing(folder, ['bars-messy/yahoo_BTC-USD_1d.csv.gz'])
     expect(problems).toEqual([
       'bars-messy/yahoo_BTC-USD_1d.csv.gz:2: t: expected a zone for "2014-09-17", which has none: state it with --tz (tz: in the catalogue), such as UTC',
     ])
-  })
+  },
+)
 
-  test('of two months of an archive, in milliseconds and in microseconds, are one series without a gap', async () => {
+test.skipIf(sharedData === null)(
+  `real bars of two months of an archive, in milliseconds and in microseconds, are one series without a gap${skip}`,
+  async () => {
     const months = ['2024-12', '2025-01'].map(month => `bars-messy/binance-dump_BTCUSDT-1h-${month}.csv.gz`)
     const { imported } = await importing(folder, months)
     expect(imported?.bars.t).toHaveLength(1488)
     expect(imported?.findings).toEqual([])
-  })
+  },
+)
 
-  test('of CryptoDataDownload have the closes and the volumes of the exchange', async () => {
+test.skipIf(sharedData === null)(
+  `real bars of CryptoDataDownload have the closes and the volumes of the exchange${skip}`,
+  async () => {
     const { imported } = await importing(folder, ['bars-messy/cdd_Bitstamp_BTCUSD_d.csv.gz'])
     const rows = imported === null ? [] : rowsOf(imported.bars)
     expect(rows[0]).toEqual([Date.UTC(2014, 10, 28), 363.59, 381.34, 360.57, 376.28, 8617.15])
     expect(rows.find(([t]) => t === Date.UTC(2018, 11, 15))?.[4]).toBeCloseTo(3184, -2)
+  },
+)
+
+/** Real bars as an importer would leave them: the six columns of a book. */
+async function readReal(name: string) {
+  const text = gunzipSync(await readFile(join(sharedData ?? '', 'bars', `${name}.csv.gz`))).toString('utf8')
+  const rows = text.trimEnd().split('\n').slice(1)
+  const bars = ['t,o,h,l,c,v', ...rows.map(row => row.split(',').toSpliced(1, 1).join())]
+  const catalogue = catalogueWith('source: ledger', 'source: ledger\n    instrument: REAL')['catalogue.yaml']
+  const { bars: read } = await readChanged({
+    'catalogue.yaml': `${catalogue}  REAL: none\n`,
+    'bars/REAL/4h.csv': `${bars.join('\n')}\n`,
   })
+  return read.get('REAL/4h')
+}
+
+test.skipIf(sharedData === null)(`real bars of a market that never stopped have no gap${skip}`, async () => {
+  const file = await readReal('binance-perp_BTCUSDT_4h')
+  expect(file?.bars.t).toHaveLength(14_864)
+  expect(file?.gaps).toEqual([])
+  expect(closeAt(file, '2020-03-12T20:00:00Z')).toBe(4764.65)
 })
+
+test.skipIf(sharedData === null)(
+  `real bars of a market with eight outages have eight gaps and sixteen missing bars${skip}`,
+  async () => {
+    const file = await readReal('binance-spot_BTCUSDT_4h')
+    expect(file?.bars.t).toHaveLength(19_359)
+    expect(file?.gaps).toHaveLength(8)
+    expect(file?.gaps.reduce((sum, { bars_missing }) => sum + bars_missing, 0)).toBe(16)
+    expect(closeAt(file, '2020-03-12T20:00:00Z')).toBe(4800)
+  },
+)
+
+const closeAt = (file: Awaited<ReturnType<typeof readReal>>, iso: string) =>
+  file?.bars.c[file.bars.t.indexOf(Date.parse(iso))]

@@ -38,7 +38,7 @@ test.each([
     { 'strategies/cedar.ts': 'x' },
     'catalogue.yaml:24:13: strategies[2].source: expected cedar to have no other source than its returns, got strategies/cedar.ts too: remove one',
   ],
-])('%s is a problem', async (_, files, problem) => {
+])('a source of a strategy is a problem of the book if it is %s', async (_, files, problem) => {
   expect(await problemsOf(files)).toEqual([problem])
 })
 
@@ -65,7 +65,7 @@ test('a folder without a catalogue is refused', async () => {
   ])
 })
 
-test('files that the book does not speak of are warnings, each with the nearest name', async () => {
+test('files in a book that it does not need are warnings, each with the nearest name', async () => {
   const { warnings } = await readChanged({
     'catalog.yaml': 'x',
     'ledger/birch.csv': 'x',
@@ -89,7 +89,7 @@ test('files that the book does not speak of are warnings, each with the nearest 
   ])
 })
 
-test('files that belong beside a book are no warnings', async () => {
+test('files that belong beside a book give no warning', async () => {
   const { warnings } = await readChanged({
     'README.md': 'x',
     'ledgers/README.md': 'x',
@@ -142,7 +142,7 @@ test('a catalogue that no one could have written is refused unread', async () =>
   ])
 })
 
-test('onFile is called for each file before it is read', async () => {
+test('reading a book calls onFile for each file before it is read', async () => {
   const paths: string[] = []
   const { inputs } = await readBook(await writeFolder(GOOD), { onFile: path => paths.push(path) })
   expect(paths).toEqual(inputs.map(({ path }) => path))

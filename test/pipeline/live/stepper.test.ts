@@ -1,6 +1,7 @@
 // Strategy modules in the processes of the live runner: what one does wrong is reported, and harms no other.
-import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { barAt } from '#core/replay/bars.ts'
 import { decisionHash } from '#core/replay/held.ts'
@@ -38,62 +39,78 @@ const inputOf = (book: Book, i = 0) => ({
   bars: book.bars.get('BTCUSDT-PERP/1d')!.bars,
 })
 
-describe('a module in the processes of the live runner', () => {
-  test('steps from a state to the state of the replay, and leaves the one it was given alone', async () => {
-    const book = await bookOf({ oak: moduleText('oak') })
-    const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
-    const stepper = stepperOf(book)
-    const whole = await stepper.replay(inputOf(book), bars, 0)
-    const firsts = { ...bars, t: bars.t.subarray(0, 2) }
-    let { state } = await stepper.replay(inputOf(book), firsts, Number.POSITIVE_INFINITY)
-    for (let i = 2; i < CLOSES.length; i++) {
-      const given = structuredClone(state)
-      const stepped = await stepper.step(inputOf(book), state, barAt(bars, i))
-      expect(state).toEqual(given)
-      state = stepped.state
-    }
-    expect(state).toEqual(whole.state)
-    expect(whole.days.at(-1)).toEqual({
-      openMs: (FIRST_DAY + CLOSES.length - 1) * DAY_MS,
-      hash: decisionHash(state),
-    })
-    expect(whole.reports[0]?.events[0]).toMatchObject({ kind: 'ordered', act: 'long' })
+test('a module in the live runner steps from a state to the state of the replay, and leaves the one it was given alone', async () => {
+  const book = await bookOf({ oak: moduleText('oak') })
+  const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
+  const stepper = stepperOf(book)
+  const whole = await stepper.replay(inputOf(book), bars, 0)
+  const firsts = { ...bars, t: bars.t.subarray(0, 2) }
+  let { state } = await stepper.replay(inputOf(book), firsts, Number.POSITIVE_INFINITY)
+  for (let i = 2; i < CLOSES.length; i++) {
+    const given = structuredClone(state)
+    const stepped = await stepper.step(inputOf(book), state, barAt(bars, i))
+    expect(state).toEqual(given)
+    state = stepped.state
+  }
+  expect(state).toEqual(whole.state)
+  expect(whole.days.at(-1)).toEqual({
+    openMs: (FIRST_DAY + CLOSES.length - 1) * DAY_MS,
+    hash: decisionHash(state),
   })
-
-  test('that never comes back is ended, and the next one runs', async () => {
-    const head = 'const hang = () => { for (;;) {} }'
-    const book = await bookOf({
-      oak: moduleText('oak', { head, body: 'init: hang,' }),
-      elm: moduleText('elm'),
-    })
-    const clock = { ms: 0, stepMs: STALL_MS }
-    const stepper = stepperOf(book, () => {
-      clock.ms += clock.stepMs
-      return clock.ms
-    })
-    const hung = stepper.replay(inputOf(book), inputOf(book).bars, 0)
-    await expect(hung).rejects.toThrow('strategies/oak.ts: it made no progress for 30 s and was ended')
-    clock.stepMs = 0
-    expect(await stepper.version(inputOf(book, 1))).toBe('1')
-  })
-
-  test('has no environment, and cannot end its process', async () => {
-    const sees = 'if (typeof process !== "undefined") throw new Error("it sees")'
-    const book = await bookOf({
-      oak: moduleText('oak', { head: 'process.exit(0)' }),
-      elm: moduleText('elm', { head: sees }),
-    })
-    const stepper = stepperOf(book)
-    await expect(stepper.version(inputOf(book))).rejects.toThrow(
-      /^strategies\/oak\.ts:\d+:\d+: ReferenceError: process is not defined$/,
-    )
-    expect(await stepper.version(inputOf(book, 1))).toBe('1')
-  })
-
-  test('is confined like in a build: it cannot read a file', async () => {
-    const book = await bookOf({ oak: moduleText('oak', { head: `import 'node:fs'` }) })
-    await expect(stepperOf(book).version(inputOf(book))).rejects.toThrow(
-      "strategies/oak.ts: it imports 'node:fs', which is not in the folder strategies/",
-    )
-  })
+  expect(whole.reports[0]?.events[0]).toMatchObject({ kind: 'ordered', act: 'long' })
 })
+
+test('a module in the live runner that never comes back is ended, and the next one runs', async () => {
+  const head = 'const hang = () => { for (;;) {} }'
+  const book = await bookOf({
+    oak: moduleText('oak', { head, body: 'init: hang,' }),
+    elm: moduleText('elm'),
+  })
+  const clock = { ms: 0, stepMs: STALL_MS }
+  const stepper = stepperOf(book, () => {
+    clock.ms += clock.stepMs
+    return clock.ms
+  })
+  const hung = stepper.replay(inputOf(book), inputOf(book).bars, 0)
+  await expect(hung).rejects.toThrow('strategies/oak.ts: it made no progress for 30 s and was ended')
+  clock.stepMs = 0
+  expect(await stepper.version(inputOf(book, 1))).toBe('1')
+})
+
+test('a module in the live runner has no environment, and cannot end its process', async () => {
+  const sees = 'if (typeof process !== "undefined") throw new Error("it sees")'
+  const book = await bookOf({
+    oak: moduleText('oak', { head: 'process.exit(0)' }),
+    elm: moduleText('elm', { head: sees }),
+  })
+  const stepper = stepperOf(book)
+  await expect(stepper.version(inputOf(book))).rejects.toThrow(
+    /^strategies\/oak\.ts:\d+:\d+: ReferenceError: process is not defined$/,
+  )
+  expect(await stepper.version(inputOf(book, 1))).toBe('1')
+})
+
+test('a module in the live runner is confined like in a build: it reads no file, and imports none by a link', async () => {
+  const book = await bookOf({
+    oak: moduleText('oak', { head: `import 'node:fs'` }),
+    elm: moduleText('elm', { head: `import './link.ts'` }),
+  })
+  await symlink('../catalogue.yaml', join(dirname(sourceOf(book)), 'link.ts'))
+  const stepper = stepperOf(book)
+  for (const [i, name] of ['node:fs', './link.ts'].entries())
+    await expect(stepper.version(inputOf(book, i))).rejects.toThrow(
+      `it imports '${name}', which is not in the folder strategies/`,
+    )
+})
+
+test('a module in the live runner with an invalid version is refused before it runs a bar', async () => {
+  const book = await bookOf({ oak: moduleText('oak', { body: 'version: 7,' }) })
+  await expect(stepperOf(book).version(inputOf(book))).rejects.toThrow(
+    'version must be a text of 1 to 32 letters',
+  )
+})
+
+function sourceOf({ strategies: [first] }: Book): string {
+  if (first?.source.kind !== 'module') throw new Error('a book of modules has one')
+  return first.source.path
+}

@@ -1,26 +1,26 @@
 // Strategy modules that cheat, each in one way. They are refused with a sentence, or what they tried changes nothing.
-import { symlink } from 'node:fs/promises'
-import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { readBook } from '#pipeline/book/read-book.ts'
-import { createStepper } from '#pipeline/live/stepper.ts'
-import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
-import { atEnd } from '../../support/ends.ts'
+import { beforeAll, expect, test, vi } from 'vitest'
+import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { aModule, catalogue, dailyBars, moduleText, nightOf, problemsOfNight } from '../night/night-book.ts'
 
 /** A price that goes up and down, so that knowing the next close is worth everything. */
 const CLOSES = Array.from({ length: 120 }, (_, i) => 100 + 10 * Math.sin(i * 1.7) + (i % 7))
-const BARS = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES) }
 
-const bookOf = (text: string, more: Readonly<Record<string, string>> = {}) => ({
-  ...BARS,
-  'strategies/oak.ts': text,
-  'catalogue.yaml': catalogue([aModule('oak')]),
-  ...more,
+/** What a module changes of one that is sound: source text. */
+type Changes = { readonly head?: string; readonly body?: string }
+
+/** A book of modules by name, and what they may import. */
+const bookOf = (modules: Readonly<Record<string, Changes>>) => ({
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+  'bars/future.ts': 'export const next = () => 1',
+  'strategies/lib/half.ts': 'export const half = (value: number): number => value / 2',
+  'strategies/lib/broken.ts': 'export const half =',
+  'strategies/lib/load.ts': `export const load = () => import('node:fs')`,
+  ...Object.fromEntries(
+    Object.values(modules).map((changes, i) => [`strategies/m${i}.ts`, moduleText(`m${i}`, changes)]),
+  ),
+  'catalogue.yaml': catalogue(Object.keys(modules).map((_, i) => aModule(`m${i}`))),
 })
-
-const problemsOf = (head: string, body = '', more: Readonly<Record<string, string>> = {}) =>
-  problemsOfNight(bookOf(moduleText('oak', { head, body }), more))
 
 /** Decides by the next close, if `next(bar)` knows it. */
 const PEEK = `onBar: (state, bar, position) => {
@@ -29,282 +29,112 @@ const PEEK = `onBar: (state, bar, position) => {
   return close > bar.c ? { act: 'long', stop: bar.c / 2 } : { act: 'short', stop: bar.c * 2 }
 },`
 
-const outsideOf = (name: string) =>
-  `strategies/oak.ts: it imports '${name}', which is not in the folder strategies/: a strategy module imports files of that folder alone`
+const READ_BARS = `import { readFileSync } from 'node:fs'
+  const closes = readFileSync(new URL('../bars/BTCUSDT-PERP/1d.csv', import.meta.url), 'utf8').split('\\n').map(row => Number(row.split(',')[4]))
+  const next = bar => closes[closes.indexOf(bar.c) + 1]`
 
-describe('a dishonest module', () => {
-  test('that reads the bars of its own book through node:fs, and would have a Sharpe ratio of 20, is refused', async () => {
-    const head = `import { readFileSync } from 'node:fs'
-      const closes = readFileSync(new URL('../bars/BTCUSDT-PERP/1d.csv', import.meta.url), 'utf8').split('\\n').map(row => Number(row.split(',')[4]))
-      const next = bar => closes[closes.indexOf(bar.c) + 1]`
-    expect(await problemsOf(head, PEEK)).toEqual([
-      expect.stringMatching(/`import\(` and `import\.meta` are not there/),
-    ])
-    expect(await problemsOf(head.replace('import.meta.url', '"file:///"'), PEEK)).toEqual([
-      outsideOf('node:fs'),
-    ])
-  })
+const outsideOf = (name: string): string =>
+  `: it imports '${name}', which is not in the folder strategies/: a strategy module imports files of that folder alone`
 
-  test.each([
-    'fs',
-    'node:sqlite',
-    'node:worker_threads',
-    'node:process',
-    'node:http',
-    'zod',
-    '#core/calendar.ts',
-  ])('that imports %s is refused', async name => {
-    expect(await problemsOf(`import * as all from '${name}'`)).toEqual([outsideOf(name)])
-  })
+const NO_HOST_IMPORT = /^: `import\(` and `import\.meta` are not there/
+const VERSION =
+  /^: strategy m\d+: version must be a text of 1 to 32 letters, digits or \. _ \+ - such as '1\.2', and it is not: correct/
+const AT_FIRST_BAR = String.raw`^:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: `
 
-  test('that imports the bars as a module, from outside of the folder or by a link in it, is refused', async () => {
-    const outside = { 'bars/future.ts': 'export const next = () => 1' }
-    expect(await problemsOf(`import { next } from '../bars/future.ts'`, PEEK, outside)).toEqual([
-      outsideOf('../bars/future.ts'),
-    ])
-    const folder = await temporaryFolder()
-    await writeFiles(folder, bookOf(moduleText('oak', { head: `import { next } from './link.ts'` }), outside))
-    await symlink(join(folder, 'bars/future.ts'), join(folder, 'strategies/link.ts'))
-    const book = await readBook(folder)
-    const stepper = createStepper(book, { threads: 1, elapsedMs: () => 0 })
-    atEnd(stepper.close)
-    const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
-    await expect(stepper.version({ entry: book.strategies[0]!, funding: null, bars })).rejects.toThrow(
-      outsideOf('./link.ts'),
-    )
-  })
+/** Each way to read the clock or chance, of which a module may catch the refusal. */
+const CLOCK_AND_CHANCE = [
+  'Date.now()',
+  'new Date()',
+  'Date()',
+  'new (class extends Date {})()',
+  'new (new Date(0).constructor)()',
+  'Math.random()',
+]
 
-  test('that imports a helper of its own folder is honest', async () => {
-    const helper = { 'strategies/lib/half.ts': 'export const half = (value: number): number => value / 2' }
-    expect(await problemsOf(`import { half } from './lib/half.ts'`, '', helper)).toEqual([])
-    expect(await problemsOf(`import { half } from './lib/other.ts'`, '', helper)).toEqual([
-      expect.stringContaining(`it imports './lib/other.ts', which is not there`),
-    ])
-    expect(await problemsOf(`import { third } from './lib/half.ts'`, '', helper)).toEqual([
-      expect.stringMatching(/^strategies\/oak\.ts: SyntaxError: .*'third'/),
-    ])
-    const broken = { 'strategies/lib/half.ts': 'export const half =' }
-    expect(await problemsOf(`import { half } from './lib/half.ts'`, '', broken)).toEqual([
-      expect.stringMatching(/^strategies\/oak\.ts: half\.ts: SyntaxError: /),
-    ])
-  })
-
-  test.each([
-    ['plainly', `import('node:fs')`],
-    ['with a comment in between', `import /* a */ // b\n (/**/'node:fs')`],
-    ['in a helper', ''],
-  ])('that imports dynamically, %s, is refused', async (_, call) => {
-    const helper = { 'strategies/helper.ts': `export const load = () => import('node:fs')` }
-    const head = call === '' ? `import { load } from './helper.ts'` : `const load = () => ${call}`
-    expect(await problemsOf(head, '', helper)).toEqual([
-      expect.stringContaining('`import(` and `import.meta` are not there'),
-    ])
-  })
-
-  test.each([
-    ['the clock', 'Date.now()'],
-    ['the clock', 'new Date()'],
-    ['the clock', 'Date()'],
-    ['the clock', 'new (class extends Date {})()'],
-    ['the clock', 'new (new Date(0).constructor)()'],
-    ['chance', 'Math.random()'],
-  ])('that reads %s by %s is refused with its bar and its line', async (what, call) => {
-    expect(await problemsOf('', `onBar: () => { ${call} },`)).toEqual([
-      expect.stringMatching(
-        new RegExp(
-          String.raw`^strategies/oak\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: ${what} is not there`,
-        ),
-      ),
-    ])
-  })
-
-  test.each([
-    'process',
-    'require',
-    'fetch',
-    'setTimeout',
-    'setInterval',
-    'setImmediate',
-    'queueMicrotask',
-    'performance',
-    'crypto',
-    'Buffer',
-    'WebSocket',
-    'XMLHttpRequest',
-    'Worker',
-    'SharedArrayBuffer',
-    'Atomics',
-    'WebAssembly',
-    'WeakRef',
-    'FinalizationRegistry',
-    'Intl',
-    'structuredClone',
-    'eval',
-    'navigator',
-    'Temporal',
-    'gc',
-  ])('has no %s', async name => {
-    const uses = `init: () => { if (typeof ${name} !== 'undefined' || '${name}' in globalThis) throw new Error('it is there'); return {} },`
-    expect(await problemsOf('', uses)).toEqual([])
-  })
-
-  test('cannot turn text into code', async () => {
-    const tries = `const made = []
-      for (const f of [function () {}, function* () {}, async function () {}, async function* () {}]) {
-        try { f.constructor('return this'); made.push(String(f)) } catch {}
-      }
-      if (made.length > 0) throw new Error(made.join())`
-    expect(await problemsOf(tries)).toEqual([])
-  })
-
-  test('reaches no object from outside of its context, by no argument, error, promise or overflow', async () => {
-    expect(await problemsOf(WALK, WALKING)).toEqual([])
-  })
-
-  test('does not get the clock by a trap that Object.prototype has', async () => {
-    const steals = `let Real
-      Object.prototype.get = target => { Real = target }
-      Date.zz
-      delete Object.prototype.get
-      if (Real !== undefined) throw new Error('it is ' + new Real())`
-    expect(await problemsOf(steals)).toEqual([])
-  })
-
-  test.each(Object.entries(HOOKS))(
-    'reaches neither the clock nor chance by names of traps and options on Object.prototype, as %s',
-    async (_, hook) => {
-      expect(await problemsOf(WALK + hookAll(hook), WALKING)).toEqual([])
+/** What a module does, and what the operator reads after the name of its file. */
+const REFUSED: Readonly<Record<string, readonly [Changes, string | RegExp]>> = {
+  'would have a Sharpe ratio of 20 by the place of its file': [
+    { head: READ_BARS, body: PEEK },
+    NO_HOST_IMPORT,
+  ],
+  'would have a Sharpe ratio of 20 by node:fs': [
+    { head: READ_BARS.replace('import.meta.url', '"file:///"'), body: PEEK },
+    outsideOf('node:fs'),
+  ],
+  ...Object.fromEntries(
+    ['fs', 'node:sqlite', 'node:worker_threads', 'node:http', 'zod', '#core/calendar.ts'].map(name => [
+      `imports ${name}`,
+      [{ head: `import * as all from '${name}'` }, outsideOf(name)],
+    ]),
+  ),
+  'imports the bars from outside of the folder': [
+    { head: `import { next } from '../bars/future.ts'`, body: PEEK },
+    outsideOf('../bars/future.ts'),
+  ],
+  'imports a file that is not there': [
+    { head: `import { half } from './lib/other.ts'` },
+    /it imports '\.\/lib\/other\.ts', which is not there/,
+  ],
+  'imports a name that is not there': [
+    { head: `import { third } from './lib/half.ts'` },
+    /^: SyntaxError: .*'third'/,
+  ],
+  'imports a file that does not parse': [
+    { head: `import { half } from './lib/broken.ts'` },
+    /^: broken\.ts: SyntaxError: /,
+  ],
+  'imports dynamically': [{ head: `const load = () => import('node:fs')` }, NO_HOST_IMPORT],
+  'imports dynamically with a comment in between': [
+    { head: `const load = () => import /* a */ // b\n (/**/'node:fs')` },
+    NO_HOST_IMPORT,
+  ],
+  'imports dynamically in a helper': [{ head: `import { load } from './lib/load.ts'` }, /: `import\(` and/],
+  'reads the clock': [
+    { body: 'onBar: () => { Date.now() },' },
+    new RegExp(`${AT_FIRST_BAR}the clock is not there`),
+  ],
+  'reads chance': [
+    { body: 'onBar: () => { Math.random() },' },
+    new RegExp(`${AT_FIRST_BAR}chance is not there`),
+  ],
+  'keeps memory beside its state': [
+    {
+      head: 'let bars = 0',
+      body: `onBar: (state, bar) => ++bars % 50 === 0 ? { act: 'long', stop: bar.c / 2 } : null,`,
     },
-  )
-
-  test.each(Object.entries(PROMISES))(
-    'reaches no function of Node that waits for it, by %s',
-    async (_, change) => {
-      expect(await problemsOf(`${WALK}\ntry { ${change} } catch {}\nawait 1`, WALKING)).toEqual([])
+    /^: with all bars in reach it decides otherwise .* keeps memory outside of its state.*; the first bar that differs is that of 2024-\d\d-\d\dT00:00:00Z$/,
+  ],
+  'counts its bars, so that the history depends on where it begins': [
+    {
+      body: `init: () => ({ bars: 0 }),
+        onBar: (state, bar, position) => ++state.bars % 10 === 0
+          ? position === null ? { act: 'long', stop: bar.c / 2 } : { act: 'flat', why: 'time' } : null,`,
     },
-  )
-
-  test('cannot read the bars that follow through tricks with prototypes, proxies and getters', async () => {
-    // It catches every number that passes through its context, and looks for one that it has not been shown.
-    const head = `const seen = new Set(), caught = []
-      for (const proto of [Object.prototype, Array.prototype, Float64Array.prototype, Function.prototype, Number.prototype]) {
-        for (const key of ['t', 'o', 'h', 'l', 'c', 'v', 'bars', 'next']) {
-          Object.defineProperty(proto, key, { get() { caught.push(this); return undefined }, set(value) { caught.push(value) }, configurable: true })
-        }
-      }
-      Array.prototype[Symbol.iterator] = function* () { caught.push(this) }
-      const next = bar => {
-        const value = bar[1] ?? bar.next ?? Object.getPrototypeOf(bar).bars ?? bar['bars']
-        for (let i = 0; i < caught.length; i++) if (typeof caught[i] === 'number' && !seen.has(caught[i])) return caught[i]
-        return value
-      }`
-    const { snapshot } = await nightOf(bookOf(moduleText('oak', { head, body: PEEK })))
-    expect(snapshot.strategies[0]!.trades.entry_time).toHaveLength(0)
-  })
-
-  test('that changes what it is given changes a copy', async () => {
-    const changes = `onBar: (state, bar, position) => {
-      bar.t = 0; bar.c = 1e9; bar.h = 1e9
-      if (position !== null) { position.stop = 1; position.side = 'short' }
-      return position === null ? { act: 'long', stop: 50 } : null
-    },`
-    const [honest, tricky] = await Promise.all(
-      ['', changes].map(body =>
-        nightOf(
-          bookOf(
-            moduleText('oak', {
-              body:
-                body || `onBar: (s, b, position) => position === null ? { act: 'long', stop: 50 } : null,`,
-            }),
-          ),
-        ),
-      ),
-    )
-    expect(tricky!.snapshot.strategies[0]!.daily).toEqual(honest!.snapshot.strategies[0]!.daily)
-  })
-
-  test('that remembers an earlier run in a global finds nothing there', async () => {
-    const head = `globalThis.closes ??= []
-      const next = bar => { const known = globalThis.closes; const i = known.indexOf(bar.c); known.push(bar.c); return i < 0 ? undefined : known[i + 1] }`
-    const { snapshot } = await nightOf(bookOf(moduleText('oak', { head, body: PEEK })))
-    expect(snapshot.strategies[0]!.trades.entry_time).toHaveLength(0)
-  })
-
-  test('that keeps memory beside its state is refused, with the first bar that differs', async () => {
-    const head = 'let bars = 0'
-    const body = `onBar: (state, bar) => ++bars % 50 === 0 ? { act: 'long', stop: bar.c / 2 } : null,`
-    expect(await problemsOf(head, body)).toEqual([
-      expect.stringMatching(
-        /^strategies\/oak\.ts: with all bars in reach it decides otherwise .* keeps memory outside of its state.*; the first bar that differs is that of 2024-\d\d-\d\dT00:00:00Z$/,
-      ),
-    ])
-  })
-
-  test('that counts its bars, so that the history depends on where it begins, is refused', async () => {
-    const body = `init: () => ({ bars: 0 }),
-      onBar: (state, bar, position) => ++state.bars % 10 === 0
-        ? position === null ? { act: 'long', stop: bar.c / 2 } : { act: 'flat', why: 'time' } : null,`
-    expect(await problemsOf('', body)).toEqual([
-      expect.stringMatching(
-        /^strategies\/oak\.ts: begun at 2024-\S+, it decides otherwise even after 0 bars; the first bar that differs is that of 2024-\S+: raise memoryBars/,
-      ),
-    ])
-  })
-
-  test('that goes by how deep its stack is decides the same, or is refused', async () => {
-    const head = `let depth = 0
-      const dive = () => { depth++; dive() }`
-    const body = `onBar: (state, bar, position) => {
-      depth = 0
-      try { dive() } catch {}
-      return depth % 2 === 0 ? { act: 'long', stop: bar.c / 2 } : { act: 'short', stop: bar.c * 2 }
-    },`
-    for (const problem of await problemsOf(head, body))
-      expect(problem).toMatch(/decides by chance|decides otherwise/)
-  })
-
-  test('that leaves a rejected promise behind, or waits for ever, is refused with its line', async () => {
-    expect(await problemsOf('', `init: () => { Promise.reject(new Error('lost')); return {} },`)).toEqual([
-      expect.stringMatching(/^strategies\/oak\.ts:\d+:\d+: lost$/),
-    ])
-    expect(await problemsOf('await new Promise(() => {})')).toEqual([
-      'strategies/oak.ts: it waits at its top level for something that never comes',
-    ])
-  })
-
-  test.each([
-    ['every object', 'Object.prototype.toJSON = () => undefined', ''],
-    ['its errors', '', 'toJSON() {}'],
-  ])('that throws, with a toJSON of %s, is refused with its bar and its line', async (_, head, member) => {
-    const body = `onBar: () => { throw new (class extends Error { ${member} })('mine') },`
-    expect(await problemsOf(head, body)).toEqual([
-      expect.stringMatching(/^strategies\/oak\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: mine$/),
-    ])
-  })
-
-  test('whose state has no JSON, by a toJSON of every object, is refused with a sentence', async () => {
-    expect(await problemsOf('Object.prototype.toJSON = () => undefined', 'onBar: () => null,')).toEqual([
-      expect.stringMatching(
-        /^strategies\/oak\.ts: its state must survive JSON, .*; its JSON is undefined: use plain/,
-      ),
-    ])
-  })
-
-  test('that takes all memory ends its process alone', async () => {
-    const body = `init: () => { const all = []; for (;;) all.push(new Array(1e6).fill(1)) },`
-    const problems = await problemsOfNight({
-      ...bookOf(moduleText('oak', { body })),
-      'strategies/elm.ts': moduleText('elm', { body: 'onBar: () => 7,' }),
-      'catalogue.yaml': catalogue([aModule('oak'), aModule('elm')]),
-    })
-    expect(problems).toEqual([
-      expect.stringMatching(
-        /^strategies\/oak\.ts: it needed more than 512 MB for its objects or 3 GB with its arrays, and was ended: look for/,
-      ),
-      expect.stringMatching(/^strategies\/elm\.ts: .* it decided 7/),
-    ])
-  })
-})
+    /^: begun at 2024-\S+, it decides otherwise even after 0 bars; the first bar that differs is that of 2024-\S+: raise memoryBars/,
+  ],
+  'waits for ever at its top level': [
+    { head: 'await new Promise(() => {})' },
+    ': it waits at its top level for something that never comes',
+  ],
+  'throws where every object has a toJSON': [
+    {
+      head: 'Object.prototype.toJSON = () => undefined',
+      body: `onBar: () => { throw new (class extends Error {})('mine') },`,
+    },
+    new RegExp(`${AT_FIRST_BAR}mine$`),
+  ],
+  'throws an error that has a toJSON': [
+    { body: `onBar: () => { throw new (class extends Error { toJSON() {} })('mine') },` },
+    new RegExp(`${AT_FIRST_BAR}mine$`),
+  ],
+  'has a state without JSON, by a toJSON of every object': [
+    { head: 'Object.prototype.toJSON = () => undefined', body: 'onBar: () => null,' },
+    /^: its state must survive JSON, .*; its JSON is undefined: use plain/,
+  ],
+  'has no version': [{ body: 'version: undefined,' }, VERSION],
+  'has a version that is no text': [{ body: 'version: { at: 1 },' }, VERSION],
+  'has a version that moves the cursor': [{ body: `version: '1\\n\\x1b[31m',` }, VERSION],
+}
 
 /**
  * Walks everything that a module can get hold of, and throws if it is the real clock or chance, or if the end of a chain of prototypes is not its own
@@ -340,7 +170,8 @@ const WALK = `
   trap('code', () => Function('return process'))
   trap('code of a string', () => (async () => {}).constructor('return process'))
   try { Error.prepareStackTrace = (error, sites) => { found.push([sites, 'sites']); return 'stack' } } catch {}
-  const dive = work => { trap('overflow', () => dive(work)); trap(String(work), work) }
+  let near = 0 // levels that are left of those next to the end of the stack, from which dive() returns first
+  const dive = work => { trap('overflow', () => dive(work)); if (near-- > 0) trap(String(work), work) }
   const tries = [
     () => new Error('deep').stack,
     () => Function('return process'),
@@ -356,7 +187,7 @@ const WALK = `
     () => 'x'.replace(/x/, () => new Error('r').stack),
   ]`
 const WALKING = `
-  init() { found.push([arguments, 'arguments'], [this, 'this']); tries.forEach(dive); walkAll(); return {} },
+  init() { found.push([arguments, 'arguments'], [this, 'this']); tries.forEach(work => { near = 500; dive(work); trap(String(work), work) }); walkAll(); return {} },
   onBar() {
     for (const given of [...arguments]) found.push([given, 'argument'])
     trap('caller', () => arguments.callee)
@@ -380,17 +211,173 @@ const hookAll = (hook: string): string => `
     Reflect.defineProperty(Object.prototype, name, Object.assign(Object.create(null), ${hook}))
   }`
 
-/** Ways to get between a promise of the module and Node, which waits for it. */
-const PROMISES = {
-  'another then': 'Promise.prototype.then = function (...given) { found.push([given, "then"]) }',
-  'a getter of then': `Object.defineProperty(Promise.prototype, 'then', { get() { found.push([this, 'promise']); return (...given) => found.push([given, 'then']) } })`,
-  'the promise itself, by its constructor': `const own = Promise
+/** Each way to get between a promise of the module and Node, which waits for it. */
+const TAKE_PROMISES = [
+  'Promise.prototype.then = function (...given) { found.push([given, "then"]) }',
+  `Object.defineProperty(Promise.prototype, 'then', { get() { found.push([this, 'promise']); return (...given) => found.push([given, 'then']) } })`,
+  `const own = Promise
     Object.defineProperty(Promise.prototype, 'constructor', { get() {
       Object.defineProperty(this, 'then', { value: (...given) => found.push([given, 'then']) })
       return own
     } })`,
-  'another species': `Object.defineProperty(Promise, Symbol.species, { value: function (work) {
+  `Object.defineProperty(Promise, Symbol.species, { value: function (work) {
       found.push([work, 'work'])
       return new Promise((...given) => { found.push([given, 'given']); work(...given) })
     } })`,
+]
+
+/** A module that walks after it has changed what there is. */
+const walking = (change: string): Changes => ({ head: WALK + change, body: WALKING })
+
+const GLOBALS =
+  'process require fetch setTimeout setInterval setImmediate queueMicrotask performance crypto Buffer WebSocket ' +
+  'XMLHttpRequest Worker SharedArrayBuffer Atomics WebAssembly WeakRef FinalizationRegistry Intl structuredClone eval ' +
+  'navigator Temporal gc'
+
+const thereOf = (name: string): string =>
+  `typeof ${name} !== 'undefined' || '${name}' in globalThis ? '${name}' : ''`
+
+const THROW_ALL = 'if (all.length > 0) throw new Error(all.join())'
+
+/** What a module tries. It throws if it gets anything. */
+const VAIN: Readonly<Record<string, Changes>> = {
+  [`looks for ${GLOBALS}`]: {
+    body: `init: () => { const all = [${GLOBALS.split(' ').map(thereOf)}].filter(name => name !== ''); ${THROW_ALL}; return {} },`,
+  },
+  'tries each way to read the clock or chance': {
+    head: `const all = [${CLOCK_AND_CHANCE.map(way => `() => ${way}`)}].filter(way => { try { way(); return true } catch (error) { return !/^(the clock|chance) is not there: /.test(error.message) } })
+      ${THROW_ALL}`,
+  },
+  'turns text into code': {
+    head: `const all = []
+      for (const f of [function () {}, function* () {}, async function () {}, async function* () {}]) {
+        try { f.constructor('return this'); all.push(String(f)) } catch {}
+      }
+      ${THROW_ALL}`,
+  },
+  'takes the clock by a trap that Object.prototype has': {
+    head: `let Real
+      Object.prototype.get = target => { Real = target }
+      Date.zz
+      delete Object.prototype.get
+      if (Real !== undefined) throw new Error('it is ' + new Real())`,
+  },
+  'walks to objects from outside of its context, by arguments, errors, promises and overflow': walking(''),
+  ...Object.fromEntries(
+    Object.entries(HOOKS).map(([name, hook]) => [
+      `walks to them by names of traps and options on Object.prototype, as ${name}`,
+      walking(hookAll(hook)),
+    ]),
+  ),
+  'takes a function of Node that waits for it, by each way to change promises': walking(
+    `${TAKE_PROMISES.map(change => `\ntry { ${change} } catch {}`).join('')}\nawait 1`,
+  ),
 }
+
+/** Modules that are sound for the proof, by what they do: their histories show what they got. */
+const SOUND: Readonly<Record<string, Changes>> = {
+  honest: { body: `onBar: (s, b, position) => position === null ? { act: 'long', stop: 50 } : null,` },
+  changing: {
+    body: `onBar: (state, bar, position) => {
+      bar.t = 0; bar.c = 1e9; bar.h = 1e9
+      if (position !== null) { position.stop = 1; position.side = 'short' }
+      return position === null ? { act: 'long', stop: 50 } : null
+    },`,
+  },
+  // It catches every number that passes through its context, and looks for one that it has not been shown.
+  catching: {
+    head: `const seen = new Set(), caught = []
+      for (const proto of [Object.prototype, Array.prototype, Float64Array.prototype, Function.prototype, Number.prototype]) {
+        for (const key of ['t', 'o', 'h', 'l', 'c', 'v', 'bars', 'next']) {
+          Object.defineProperty(proto, key, { get() { caught.push(this); return undefined }, set(value) { caught.push(value) }, configurable: true })
+        }
+      }
+      Array.prototype[Symbol.iterator] = function* () { caught.push(this) }
+      const next = bar => {
+        const value = bar[1] ?? bar.next ?? Object.getPrototypeOf(bar).bars ?? bar['bars']
+        for (let i = 0; i < caught.length; i++) if (typeof caught[i] === 'number' && !seen.has(caught[i])) return caught[i]
+        return value
+      }`,
+    body: PEEK,
+  },
+  remembering: {
+    head: `globalThis.closes ??= []
+      const next = bar => { const known = globalThis.closes; const i = known.indexOf(bar.c); known.push(bar.c); return i < 0 ? undefined : known[i + 1] }`,
+    body: PEEK,
+  },
+  helped: {
+    head: `import { half } from './lib/half.ts'`,
+    body: `onBar: (s, bar, position) => position === null ? { act: 'long', stop: half(bar.c) } : null,`,
+  },
+  versioned: { body: `version: 'x'.repeat(30) + '_+',` },
+}
+
+const DEEP = {
+  head: `let depth = 0
+    const dive = () => { depth++; dive() }`,
+  body: `onBar: (state, bar, position) => {
+    depth = 0
+    try { dive() } catch {}
+    return depth % 2 === 0 ? { act: 'long', stop: bar.c / 2 } : { act: 'short', stop: bar.c * 2 }
+  },`,
+}
+
+const CHEATS = {
+  ...Object.fromEntries(Object.entries(REFUSED).map(([what, [changes]]) => [what, changes])),
+  ...VAIN,
+  DEEP,
+}
+
+let problems: readonly string[]
+let night: Night
+
+beforeAll(async () => {
+  const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true) // by modules
+  problems = await problemsOfNight(bookOf(CHEATS))
+  night = await nightOf(bookOf(SOUND))
+  printed.mockRestore()
+})
+
+/** What the operator reads of a module, after the name of its file. */
+function saidOf(what: string): string[] {
+  const file = `strategies/m${Object.keys(CHEATS).indexOf(what)}.ts`
+  return problems.filter(problem => problem.startsWith(file)).map(problem => problem.slice(file.length))
+}
+
+const historyOf = (name: string) => night.snapshot.strategies[Object.keys(SOUND).indexOf(name)]!
+
+test.each(Object.entries(REFUSED))(
+  'a dishonest module is refused with the reason: it %s',
+  (what, [, says]) => {
+    expect(saidOf(what)).toEqual([typeof says === 'string' ? says : expect.stringMatching(says)])
+  },
+)
+
+test.each(Object.keys(VAIN))('a dishonest module gets nothing from what it tries: it %s', what => {
+  expect(saidOf(what)).toEqual([])
+})
+
+test('a module that goes by how deep its stack is decides the same, or is refused', () => {
+  for (const problem of saidOf('DEEP')) expect(problem).toMatch(/decides by chance|decides otherwise/)
+})
+
+test('a module cannot read the bars that follow through tricks with prototypes, proxies and getters', () => {
+  expect(historyOf('catching').trades.entry_time).toHaveLength(0)
+})
+
+test('a module that remembers an earlier run in a global finds nothing there', () => {
+  expect(historyOf('remembering').trades.entry_time).toHaveLength(0)
+})
+
+test('a module that changes what it is given changes a copy', () => {
+  expect(historyOf('changing').daily).toEqual(historyOf('honest').daily)
+  expect(historyOf('honest').daily.values.some(value => value !== 0)).toBe(true)
+})
+
+test('a module may import a helper of its own folder', () => {
+  expect(historyOf('helped').daily).toEqual(historyOf('versioned').daily)
+})
+
+test('the version that a module states is published, of 1 to 32 letters, digits and . _ + -', () => {
+  expect(historyOf('versioned').module_version).toBe(`${'x'.repeat(30)}_+`)
+})

@@ -1,13 +1,17 @@
-// The process around the context of a module, as if a module had left the context: what Node itself denies it.
-import { fork } from 'node:child_process'
+// The process around the context of a module, as if a module had left the context: what Node itself denies it, what code it has,
+// and that it ends with its parent.
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { createProcesses, processArguments } from '#pipeline/modules/processes.ts'
+import { workerCode } from '#pipeline/modules/worker-code.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { atEnd } from '../../support/ends.ts'
-import { FIRST_DAY, moduleText } from '../night/night-book.ts'
+import { aModule, catalogue, dailyBars, FIRST_DAY, moduleText } from '../night/night-book.ts'
 
 /** Tries each, and answers what was denied. */
 const ESCAPED = `
@@ -70,4 +74,71 @@ test('a process ends before the contexts of many modules fill its memory', async
     prints: false,
   }
   for (let i = 0; i < 10; i++) expect(await processes.run('version', input)).toBe('1')
+})
+
+const COMMAND = join(import.meta.dirname, '../../../cli/highwater.ts')
+const hasProc = existsSync('/proc/self/cmdline')
+const skip = hasProc ? '' : ' (skipped: this machine has no /proc)'
+
+const LOOPS = {
+  'inside of a bar': 'onBar: () => { for (;;); },',
+  'of promises': 'init: () => { (async () => { for (;;) await null })(); return {} },',
+}
+
+test.skipIf(!hasProc).each(Object.entries(LOOPS))(
+  `an endless loop %s of a module ends when its build was killed with SIGKILL${skip}`,
+  async (_, body) => {
+    const book = await temporaryFolder()
+    await writeFiles(book, {
+      'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]),
+      'strategies/oak.ts': moduleText('oak', { body }),
+      'catalogue.yaml': catalogue([aModule('oak')]),
+    })
+    const parent = spawn(process.execPath, [COMMAND, 'check', '--book', book, '--allow-stale'], {
+      stdio: 'ignore',
+    })
+    atEnd(() => {
+      for (const pid of runningIn(book)) process.kill(pid, 'SIGKILL')
+    })
+    const own = () => runningIn(join(book, 'strategies'))
+    await expect.poll(() => own().some(isBusy)).toBe(true)
+    parent.kill('SIGKILL')
+    await expect.poll(own).toEqual([])
+  },
+)
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return '' // it has ended
+  }
+}
+
+/** The processes that name a folder in their arguments. */
+const runningIn = (folder: string): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter(pid => Number.isInteger(pid) && textOf(`/proc/${pid}/cmdline`).includes(folder))
+
+/** A hundred ticks are a second of processor time, which a process that only starts does not use. */
+const BUSY_TICKS = 100
+
+const isBusy = (pid: number): boolean =>
+  Number(textOf(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ')[11]) >= BUSY_TICKS
+
+const ROOT = new URL('../../../', import.meta.url)
+
+test('the code of module processes is that of the sources as they are, without types, and with all that it imports', () => {
+  const code = workerCode()
+  const names = Object.keys(code).map(url => url.slice(ROOT.href.length))
+  expect(names).toEqual(
+    expect.arrayContaining(['pipeline/modules/worker.ts', 'core/replay/step.ts', 'core/calendar.ts']),
+  )
+  for (const [url, text] of Object.entries(code)) {
+    expect(text, url).toBe(stripTypeScriptTypes(readFileSync(new URL(url), 'utf8')))
+    for (const [, name] of text.matchAll(/\bfrom '(?:#|\.\/)([^']+\.ts)'/g)) {
+      expect(names, url).toContainEqual(expect.stringMatching(new RegExp(`(?:^|/)${name}$`)))
+    }
+  }
 })

@@ -9,14 +9,14 @@ const OUT_OF_MEMORY =
 /** If the arrays leave less memory than Node needs to collect garbage, Node ends before the allocation can fail. */
 const outOfArrays = (message: string): RegExp =>
   new RegExp(
-    String.raw`^strategies/oak\.ts(:\d+:\d+: RangeError: ${message}: look for arrays that grow without end, and keep less in memory|: ${OUT_OF_MEMORY})$`,
+    String.raw`^strategies/m\d\.ts(:\d+:\d+: RangeError: ${message}: look for arrays that grow without end, and keep less in memory|: ${OUT_OF_MEMORY})$`,
   )
 
 /** What a module does, and the sentence. */
 const RUN_AWAYS = {
   'fills the heap': [
     'init: () => { const all = []; for (;;) all.push(new Array(1e6).fill(1)) },',
-    new RegExp(`^strategies/oak\\.ts: ${OUT_OF_MEMORY}$`),
+    new RegExp(`^strategies/m\\d\\.ts: ${OUT_OF_MEMORY}$`),
   ],
   'fills arrays of numbers, which are outside of the heap': [
     'init: () => { const all = []; for (;;) all.push(new Float64Array(1e7)) },',
@@ -32,27 +32,29 @@ const RUN_AWAYS = {
   ],
   'calls itself without end': [
     'onBar: () => { const f = n => 1 + f(n + 1); return f(0) },',
-    /^strategies\/oak\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: RangeError: Maximum call stack size exceeded: look for a function that calls itself without end, or a state that contains itself$/,
+    /^strategies\/m\d\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: RangeError: Maximum call stack size exceeded: look for a function that calls itself without end, or a state that contains itself$/,
   ],
   'has a state that contains itself': [
     'init: () => { const a = {}; a.a = a; return a },',
-    /^strategies\/oak\.ts: RangeError: Maximum call stack size exceeded: look for .* a state that contains itself$/,
+    /^strategies\/m\d\.ts: RangeError: Maximum call stack size exceeded: look for .* a state that contains itself$/,
   ],
   'doubles a text': [
     `init: () => { let text = 'x'; for (;;) text += text },`,
-    /^strategies\/oak\.ts:\d+:\d+: RangeError: Invalid string length: look for a text that grows without end$/,
+    /^strategies\/m\d\.ts:\d+:\d+: RangeError: Invalid string length: look for a text that grows without end$/,
   ],
   'remembers for ever': [
     'memoryBars: 1e9,',
-    /^strategies\/oak\.ts: strategy oak: memoryBars must be at most 1826, which is 1826 days, it is 1000000000: /,
+    /^strategies\/m\d\.ts: strategy m\d: memoryBars must be at most 1826, which is 1826 days, it is 1000000000: /,
   ],
   'is warm after ten years': [
     'warmupBars: 1000,',
-    /^strategies\/oak\.ts: strategy oak: memoryBars \(by default twice warmupBars\) must be at most 1826, which is 1826 days, it is 2000: /,
+    /^strategies\/m\d\.ts: strategy m\d: memoryBars \(by default twice warmupBars\) must be at most 1826, which is 1826 days, it is 2000: /,
   ],
 } as const
 
-test.each(Object.entries(RUN_AWAYS))('a module that %s', async (_, [body, sentence]) => {
+test('modules that run out of something are refused with one sentence each, print nothing, and harm no other', async () => {
+  const modules = Object.values(RUN_AWAYS).map(([body], i) => [`m${i}`, body] as const)
+  const all = [...modules, ['wrong', 'onBar: () => 7,'] as const]
   const chunks: string[] = []
   const spy = vi.spyOn(process.stderr, 'write').mockImplementation(chunk => {
     chunks.push(String(chunk))
@@ -61,10 +63,11 @@ test.each(Object.entries(RUN_AWAYS))('a module that %s', async (_, [body, senten
   try {
     const problems = await problemsOfNight({
       'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]),
-      'strategies/oak.ts': moduleText('oak', { body }),
-      'catalogue.yaml': catalogue([aModule('oak')]),
+      ...Object.fromEntries(all.map(([id, body]) => [`strategies/${id}.ts`, moduleText(id, { body })])),
+      'catalogue.yaml': catalogue(all.map(([id]) => aModule(id))),
     })
-    expect(problems).toEqual([expect.stringMatching(sentence)])
+    const expected = Object.values(RUN_AWAYS).map(([, sentence]) => expect.stringMatching(sentence))
+    expect(problems).toEqual([...expected, expect.stringMatching(/^strategies\/wrong\.ts: .* it decided 7/)])
   } finally {
     spy.mockRestore()
   }

@@ -1,6 +1,7 @@
 // The proof itself, without the fences: modules that do reach the memory of their process, or chance, or another run.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Bars, lastAtOrBefore } from '#core/replay/bars.ts'
+import { createEngine } from '#core/replay/engine.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import { ModuleFault } from '#pipeline/modules/module-fault.ts'
 import type { Processes } from '#pipeline/modules/processes.ts'
@@ -13,19 +14,22 @@ const BARS = syntheticBars(3_000)
 
 type OnBar = Strategy['onBar']
 
+const HONEST: Strategy = {
+  id: 'oak',
+  version: '1',
+  timeframeMs: TIMEFRAME_MS,
+  warmupBars: 0,
+  baseRisk: 0.02,
+  init: () => ({}),
+  onBar: (_, bar, position) =>
+    bar.c > bar.o ? (position === null ? LONG(bar.c) : null) : position === null ? null : FLAT,
+}
+
 /** Runs a strategy in this process: `reach` gets all bars that a process of its own would have been given. */
 function unfenced(reach: (bars: Bars) => OnBar): Processes {
   const tasks = { advance, replayWhole, decideLate } as unknown as Record<string, typeof replayWhole>
   const run = async (name: string, input: WholeInput) => {
-    const strategy: Strategy = {
-      id: 'oak',
-      version: '1',
-      timeframeMs: TIMEFRAME_MS,
-      warmupBars: 0,
-      baseRisk: 0.02,
-      init: () => ({}),
-      onBar: reach(input.bars),
-    }
+    const strategy: Strategy = { ...HONEST, onBar: reach(input.bars) }
     const realm = {
       strategy,
       files: [],
@@ -59,14 +63,13 @@ async function problemOf(reach: (bars: Bars) => OnBar): Promise<string | null> {
 const LONG = (close: number) => ({ act: 'long', stop: close * 0.9 }) as const
 const FLAT = { act: 'flat', why: 'signal' } as const
 
-describe('the proof', () => {
-  test('accepts a module that decides by its bar', async () => {
-    const honest: OnBar = (_, bar, position) =>
-      bar.c > bar.o ? (position === null ? LONG(bar.c) : null) : position === null ? null : FLAT
-    expect(await problemOf(() => honest)).toBeNull()
-  })
+test('the proof of a module accepts one that decides by its bar', async () => {
+  expect(await problemOf(() => HONEST.onBar)).toBeNull()
+})
 
-  test.each([1, 2, 10, 100])('refuses one that reads the bar %d ahead, and names a bar', async ahead => {
+test.each([1, 2, 10, 100])(
+  'the proof of a module refuses one that reads the bar %d ahead, and names a bar',
+  async ahead => {
     const peeking =
       (bars: Bars): OnBar =>
       (_, bar, position) => {
@@ -77,28 +80,42 @@ describe('the proof', () => {
     expect(await problemOf(peeking)).toMatch(
       /it looks ahead, .*; the first bar that differs is that of 20\d\d-/,
     )
-  })
+  },
+)
 
-  test('refuses one that knows how many bars there are', async () => {
-    const knowing =
-      (bars: Bars): OnBar =>
-      (_, bar) =>
-        bar.t === bars.t.at(-50) ? LONG(bar.c) : null
-    expect(await problemOf(knowing)).toMatch(/it looks ahead/)
-  })
+test('the proof of a module refuses one that knows how many bars there are', async () => {
+  const knowing =
+    (bars: Bars): OnBar =>
+    (_, bar) =>
+      bar.t === bars.t.at(-50) ? LONG(bar.c) : null
+  expect(await problemOf(knowing)).toMatch(/it looks ahead/)
+})
 
-  test('refuses one that decides by chance, or by what it saw in another run', async () => {
-    let draws = 0
-    const lucky: OnBar = (_, bar) => {
-      draws = (draws * 16807 + 11) % 2147483647
-      return draws % 97 === 0 ? LONG(bar.c) : null
-    }
-    expect(await problemOf(() => lucky)).toMatch(/by chance; the first bar that differs/)
-    const seen = new Map<number, number>()
-    const remembering: OnBar = (_, bar) => {
-      seen.set(bar.t, bar.c)
-      return (seen.get(bar.t + TIMEFRAME_MS) ?? 0) > bar.c ? LONG(bar.c) : null
-    }
-    expect(await problemOf(() => remembering)).toMatch(/keeps memory outside of its state/)
-  })
+test('the proof of a module refuses one that decides by chance, or by what it saw in another run', async () => {
+  let draws = 0
+  const lucky: OnBar = (_, bar) => {
+    draws = (draws * 16807 + 11) % 2147483647
+    return draws % 97 === 0 ? LONG(bar.c) : null
+  }
+  expect(await problemOf(() => lucky)).toMatch(/by chance; the first bar that differs/)
+  const seen = new Map<number, number>()
+  const remembering: OnBar = (_, bar) => {
+    seen.set(bar.t, bar.c)
+    return (seen.get(bar.t + TIMEFRAME_MS) ?? 0) > bar.c ? LONG(bar.c) : null
+  }
+  expect(await problemOf(() => remembering)).toMatch(/keeps memory outside of its state/)
+})
+
+test('a module states a version of 1 to 32 letters, digits and . _ + -, and no other text or thing', () => {
+  const running = (version: unknown) => () => {
+    const strategy = { ...HONEST, version } as Strategy // any version that a module may state
+    createEngine({ strategy, costs: FREE, funding: null, ordersFromMs: 0 })
+  }
+  const sound = ['1', '2026-11-23', '1.2.0-rc_1+b', 'x'.repeat(32)]
+  for (const version of sound) expect(running(version), version).not.toThrow()
+  const texts = ['', 'a b', '1\n', '1\n\x1b[31m', '\x9b31m', 'x'.repeat(33), 'x'.repeat(100_000)]
+  for (const version of [1, undefined, null, {}, ['1'], ...texts])
+    expect(running(version), JSON.stringify(version)?.slice(0, 50)).toThrow(
+      /^strategy oak: version must be a text of 1 to 32 letters, digits or \. _ \+ - such as '1\.2', and it is not: correct the module$/,
+    )
 })

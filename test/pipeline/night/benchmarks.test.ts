@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import {
@@ -30,61 +30,59 @@ const files = (service = {}) => ({
   ),
 })
 
-describe('the benchmark of an instrument', () => {
-  test('covers the days from the first to the last of the strategies on it; without bars there is none', async () => {
-    const { snapshot } = await nightOf(files())
-    expect(snapshot.benchmarks).toEqual([
-      {
-        instrument: 'BTCUSDT-PERP',
-        daily: {
-          period: 'daily',
-          first: FIRST_DAY + 1,
-          values: Float64Array.from(CLOSES.slice(1), (close, i) =>
-            Number((close / CLOSES[i]! - 1).toPrecision(10)),
-          ),
-        },
+test('the benchmark of an instrument covers the days from the first to the last of the strategies on it; without bars there is none', async () => {
+  const { snapshot } = await nightOf(files())
+  expect(snapshot.benchmarks).toEqual([
+    {
+      instrument: 'BTCUSDT-PERP',
+      daily: {
+        period: 'daily',
+        first: FIRST_DAY + 1,
+        values: Float64Array.from(CLOSES.slice(1), (close, i) =>
+          Number((close / CLOSES[i]! - 1).toPrecision(10)),
+        ),
       },
-    ])
-    const text = (format: 'csv' | 'json') =>
-      new TextDecoder().decode(renderAnswer('benchmark', snapshot, { ...DEFAULT_PARAMS, format }).bytes)
-    const [head, ...rows] = text('csv').split('\r\n')
-    expect(head).toBe('t,BTCUSDT-PERP,equal_weight_book')
-    expect(rows.slice(0, 3).map(row => row.split(',').slice(0, 2))).toEqual([
-      ['2024-01-01', ''],
-      ['2024-01-02', '0.01'],
-      ['2024-01-03', '0.009900990099'],
-    ])
-    const { data } = JSON.parse(text('json'))
-    expect(data.instruments).toEqual(['BTCUSDT-PERP'])
-    expect(data.rows[1]).toMatchObject({ t: '2024-01-02', rets: { 'BTCUSDT-PERP': 0.01 } })
-  })
+    },
+  ])
+  const text = (format: 'csv' | 'json') =>
+    new TextDecoder().decode(renderAnswer('benchmark', snapshot, { ...DEFAULT_PARAMS, format }).bytes)
+  const [head, ...rows] = text('csv').split('\r\n')
+  expect(head).toBe('t,BTCUSDT-PERP,equal_weight_book')
+  expect(rows.slice(0, 3).map(row => row.split(',').slice(0, 2))).toEqual([
+    ['2024-01-01', ''],
+    ['2024-01-02', '0.01'],
+    ['2024-01-03', '0.009900990099'],
+  ])
+  const { data } = JSON.parse(text('json'))
+  expect(data.instruments).toEqual(['BTCUSDT-PERP'])
+  expect(data.rows[1]).toMatchObject({ t: '2024-01-02', rets: { 'BTCUSDT-PERP': 0.01 } })
+})
 
-  test('is left out if the catalogue says so: the answer has the equal-weight book alone and says why', async () => {
-    const { snapshot } = await nightOf(files({ benchmark: false }))
-    const { bytes } = renderAnswer('benchmark', snapshot, DEFAULT_PARAMS)
-    const { data, meta } = JSON.parse(new TextDecoder().decode(bytes))
-    expect(data.instruments).toEqual([])
-    expect(data.rows.length).toBeGreaterThan(0)
-    for (const { rets } of data.rows) expect(Object.keys(rets)).toEqual(['equal_weight_book'])
-    expect(meta.note).toMatch(/the operator turned the comparison off/)
-  })
+test('the benchmark of an instrument is left out if the catalogue says so: the answer has the equal-weight book alone and says why', async () => {
+  const { snapshot } = await nightOf(files({ benchmark: false }))
+  const { bytes } = renderAnswer('benchmark', snapshot, DEFAULT_PARAMS)
+  const { data, meta } = JSON.parse(new TextDecoder().decode(bytes))
+  expect(data.instruments).toEqual([])
+  expect(data.rows.length).toBeGreaterThan(0)
+  for (const { rets } of data.rows) expect(Object.keys(rets)).toEqual(['equal_weight_book'])
+  expect(meta.note).toMatch(/the operator turned the comparison off/)
+})
 
-  test('is made of the bars that begin first', async () => {
-    const short = csv(
-      't,o,h,l,c,v',
-      ...[3, 4, 5, 6, 7, 8, 9].map(day => `2024-01-${String(day + 1).padStart(2, '0')}T00:00:00Z,7,7,7,7,1`),
-    )
-    const { snapshot } = await nightOf({
-      ...files(),
-      'bars/BTCUSDT-PERP/12h.csv': short,
-      'ledgers/oak.csv': csv('side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage'),
-      'catalogue.yaml': catalogue([
-        { ...aLedger('birch'), inception: '2024-01-03' },
-        { ...aLedger('oak'), mark: '12h', inception: '2024-01-05' },
-        reported('cedar'),
-        { ...reported('elm'), instrument: 'ETHUSDT-PERP' },
-      ]),
-    })
-    expect(snapshot.benchmarks[0]?.daily.values[0]).toBe(0.01)
+test('the benchmark of an instrument is made of the bars that begin first', async () => {
+  const short = csv(
+    't,o,h,l,c,v',
+    ...[3, 4, 5, 6, 7, 8, 9].map(day => `2024-01-${String(day + 1).padStart(2, '0')}T00:00:00Z,7,7,7,7,1`),
+  )
+  const { snapshot } = await nightOf({
+    ...files(),
+    'bars/BTCUSDT-PERP/12h.csv': short,
+    'ledgers/oak.csv': csv('side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage'),
+    'catalogue.yaml': catalogue([
+      { ...aLedger('birch'), inception: '2024-01-03' },
+      { ...aLedger('oak'), mark: '12h', inception: '2024-01-05' },
+      reported('cedar'),
+      { ...reported('elm'), instrument: 'ETHUSDT-PERP' },
+    ]),
   })
+  expect(snapshot.benchmarks[0]?.daily.values[0]).toBe(0.01)
 })

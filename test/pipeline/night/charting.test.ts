@@ -1,5 +1,5 @@
 // The status of the cross-check with a charting tool follows from its export, and from nothing else.
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
 import {
   aLedger,
@@ -48,8 +48,8 @@ const exported = (wrong = 0, count = TRADES): string =>
   )
 
 /** Holds for a day, on every third day: the trades of the ledger. */
-const oak = (version: string): string =>
-  moduleText('oak', {
+const oneDay = (id: string, version: string): string =>
+  moduleText(id, {
     body: `version: '${version}', init: () => ({}),
       onBar: (state, bar, position) => {
         if (position !== null) return { act: 'flat', why: 'signal' }
@@ -58,68 +58,78 @@ const oak = (version: string): string =>
       },`,
   })
 
-const BOOK = {
-  'bars/BTCUSDT-PERP/1d.csv': BARS,
-  'ledgers/ash.csv': LEDGER,
-  'returns/yew.csv': dailyReturns(Array<number>(14).fill(0)),
-  'strategies/oak.ts': oak('1'),
-  'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak'), reported('yew')]),
+/** The exports beside ledgers of the same trades. */
+const EXPORTS = {
+  same: exported(),
+  other: exported(1),
+  part: exported(0, 20),
+  most: exported(0, TRADES - 1),
+  few: exported(0, 1),
 }
 
-async function statusesOf(files: Readonly<Record<string, string>>) {
-  const { snapshot, notices } = await nightOf({ ...BOOK, ...files })
-  const statuses = Object.fromEntries(snapshot.strategies.map(({ id, tv_status }) => [id, tv_status]))
-  return { statuses, notices }
-}
+let statuses: ReadonlyMap<string, string>
+let notices: readonly string[]
 
-test('without an export it is provisional, and not applicable to reported returns', async () => {
-  const none = { ash: 'provisional', oak: 'provisional', yew: 'not_applicable' }
-  expect((await statusesOf({})).statuses).toEqual(none)
-})
-
-test('a ledger is confirmed by an export that matches, and has diverged from one that does not', async () => {
-  const same = await statusesOf({ 'charting/ash.csv': exported() })
-  expect(same.statuses.ash).toBe('confirmed')
-  expect(same.notices).toContain(
-    'ash: confirmed, because 30 of 30 trades match charting/ash.csv, which covers 100 % of its trades',
-  )
-  const other = await statusesOf({ 'charting/ash.csv': exported(1) })
-  expect(other.statuses.ash).toBe('diverged')
-  expect(other.notices).toContain(
-    'ash: diverged, because 29 of 30 trades match charting/ash.csv, which covers 100 % of its trades; if the chart has ' +
-      'daylight saving time, state its chart_zone in the catalogue',
-  )
-})
-
-test('a part of the trades confirms nothing, nor does a ledger of few', async () => {
-  const part = await statusesOf({ 'charting/ash.csv': exported(0, 20) })
-  expect(part.statuses.ash).toBe('provisional')
-  expect(part.notices).toContain(
-    'ash: provisional, because 20 of 20 trades match charting/ash.csv, which covers 66.6 % of its trades, too few: ' +
-      'export all of its trades',
-  )
-  const most = await statusesOf({ 'charting/ash.csv': exported(0, TRADES - 1) })
-  expect(most.notices).toContain(
-    'ash: provisional, because 29 of 29 trades match charting/ash.csv, which covers 96.6 % of its trades, too few: ' +
-      'export all of its trades',
-  )
-  const one = await statusesOf({
-    'ledgers/ash.csv': LEDGER.split('\n').slice(0, 2).join('\n').concat('\n'),
-    'charting/ash.csv': exported(0, 1),
+beforeAll(async () => {
+  const ledgers = [...Object.keys(EXPORTS), 'without']
+  const night = await nightOf({
+    'bars/BTCUSDT-PERP/1d.csv': BARS,
+    ...Object.fromEntries(ledgers.map(id => [`ledgers/${id}.csv`, LEDGER])),
+    'ledgers/few.csv': LEDGER.split('\n').slice(0, 2).join('\n').concat('\n'),
+    ...Object.fromEntries(Object.entries(EXPORTS).map(([id, text]) => [`charting/${id}.csv`, text])),
+    'strategies/oak.ts': oneDay('oak', '1'),
+    'charting/oak.1.csv': exported(),
+    'strategies/elm.ts': oneDay('elm', '2'),
+    'charting/elm.1.csv': exported(),
+    'strategies/fir.ts': oneDay('fir', '1'),
+    'returns/yew.csv': dailyReturns(Array<number>(14).fill(0)),
+    'catalogue.yaml': catalogue([
+      ...ledgers.map(aLedger),
+      ...['oak', 'elm', 'fir'].map(aModule),
+      reported('yew'),
+    ]),
   })
-  expect(one.statuses.ash).toBe('provisional')
-  expect(one.notices).toContain(
-    'ash: provisional, because 1 of 1 trades match charting/ash.csv, which covers 100 % of its trades; 30 trades are ' +
+  statuses = new Map(night.snapshot.strategies.map(({ id, tv_status }) => [id, tv_status]))
+  notices = night.notices
+})
+
+test('a cross-check without an export is provisional, and not applicable to reported returns', () => {
+  expect(['without', 'fir', 'yew'].map(id => statuses.get(id))).toEqual([
+    'provisional',
+    'provisional',
+    'not_applicable',
+  ])
+})
+
+test('a ledger is confirmed by an export that matches, and has diverged from one that does not', () => {
+  expect(['same', 'other'].map(id => statuses.get(id))).toEqual(['confirmed', 'diverged'])
+  expect(notices).toContain(
+    'same: confirmed, because 30 of 30 trades match charting/same.csv, which covers 100 % of its trades',
+  )
+  expect(notices).toContain(
+    'other: diverged, because 29 of 30 trades match charting/other.csv, which covers 100 % of its trades; if the chart ' +
+      'has daylight saving time, state its chart_zone in the catalogue',
+  )
+})
+
+test('an export of a part of the trades confirms nothing, nor does one of a ledger of few', () => {
+  expect(['part', 'most', 'few'].map(id => statuses.get(id))).toEqual(Array(3).fill('provisional'))
+  const tooFew = 'of its trades, too few: export all of its trades'
+  expect(notices).toContain(
+    `part: provisional, because 20 of 20 trades match charting/part.csv, which covers 66.6 % ${tooFew}`,
+  )
+  expect(notices).toContain(
+    `most: provisional, because 29 of 29 trades match charting/most.csv, which covers 96.6 % ${tooFew}`,
+  )
+  expect(notices).toContain(
+    'few: provisional, because 1 of 1 trades match charting/few.csv, which covers 100 % of its trades; 30 trades are ' +
       'needed, or 10 that are spread over a year',
   )
 })
 
-test('a module is confirmed by an export of its version, and provisional again in a new one', async () => {
-  const charting = { 'charting/oak.1.csv': exported() }
-  expect((await statusesOf(charting)).statuses.oak).toBe('confirmed')
-  const next = await statusesOf({ ...charting, 'strategies/oak.ts': oak('2') })
-  expect(next.statuses.oak).toBe('provisional')
-  expect(next.notices).toContain(
-    'oak: provisional, because no export is of this version: export its trades as charting/oak.2.csv',
+test('a module is confirmed by an export of its version, and provisional again in a new one', () => {
+  expect(['oak', 'elm'].map(id => statuses.get(id))).toEqual(['confirmed', 'provisional'])
+  expect(notices).toContain(
+    'elm: provisional, because no export is of this version: export its trades as charting/elm.2.csv',
   )
 })

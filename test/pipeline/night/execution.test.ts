@@ -1,5 +1,5 @@
 // What the night publishes of costs, excursions and replays.
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { toPublishedSeries } from '#core/contract/rounding.ts'
 import { type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
 import { dailyPath } from '#core/figures/account-path.ts'
@@ -72,93 +72,91 @@ function direct(baseRisk: number) {
   return { ...result, asked }
 }
 
-describe('the night', () => {
-  let snapshot: Snapshot
-  beforeAll(async () => {
-    const night = await nightOf({
-      'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
-      'strategies/oak.ts': moduleText('oak', { body: `onBar: ${onBar.toString()},` }),
-      'strategies/elm.ts': moduleText('elm'),
-      'ledgers/birch.csv': ONE_TRADE.replace(',100,', `,${CLOSES[0]},`)
-        .replace(',103,', `,${CLOSES[6]},`)
-        .replace('0.03', String(CLOSES[6]! / CLOSES[0]! - 1)),
-      'returns/cedar.csv': dailyReturns(CLOSES.map(() => 0.001)),
-      'catalogue.yaml': catalogue(
-        [{ ...aModule('oak'), replayed_at: LEVELS }, aModule('elm'), aLedger('birch'), reported('cedar')],
-        { max_modelled_risk_pct: 1 },
-      ),
+let snapshot: Snapshot
+beforeAll(async () => {
+  const night = await nightOf({
+    'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+    'strategies/oak.ts': moduleText('oak', { body: `onBar: ${onBar.toString()},` }),
+    'strategies/elm.ts': moduleText('elm'),
+    'ledgers/birch.csv': ONE_TRADE.replace(',100,', `,${CLOSES[0]},`)
+      .replace(',103,', `,${CLOSES[6]},`)
+      .replace('0.03', String(CLOSES[6]! / CLOSES[0]! - 1)),
+    'returns/cedar.csv': dailyReturns(CLOSES.map(() => 0.001)),
+    'catalogue.yaml': catalogue(
+      [{ ...aModule('oak'), replayed_at: LEVELS }, aModule('elm'), aLedger('birch'), reported('cedar')],
+      { max_modelled_risk_pct: 1 },
+    ),
+  })
+  snapshot = night.snapshot
+})
+const group = (id: string, name: string) =>
+  (strategyOf(snapshot, id)!.figures.values.fund_dd as FigureValues)[name] as FigureValues
+
+test('a night replays a module at each risk level of the catalogue, as a run at that level does', () => {
+  const rows = group('oak', 'replays').table as unknown as Record<'replayed' | 'rescaled', FigureValues>[]
+  expect(rows).toHaveLength(LEVELS.length)
+  rows.forEach(({ replayed }, i) => {
+    const { daily, state, asked } = direct(LEVELS[i]!)
+    const { net_return_pct, max_drawdown_pct, sharpe_daily_annualized } = headlineFigures(
+      dailyPath(toPublishedSeries(daily)),
+    )
+    expect(replayed).toEqual({
+      net_return_pct,
+      cagr_pct: null,
+      max_drawdown_pct,
+      sharpe_daily_annualized,
+      trade_count: state.trades_closed,
+      entries_asked: asked,
+      entries_refused: state.entries_refused,
     })
-    snapshot = night.snapshot
   })
-  const group = (id: string, name: string) =>
-    (strategyOf(snapshot, id)!.figures.values.fund_dd as FigureValues)[name] as FigureValues
+  expect(rows.map(({ replayed }) => Number(replayed.entries_refused) > 0)).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ])
+})
 
-  test('replays a module at each level of the catalogue, as a run at that level does', () => {
-    const rows = group('oak', 'replays').table as unknown as Record<'replayed' | 'rescaled', FigureValues>[]
-    expect(rows).toHaveLength(LEVELS.length)
-    rows.forEach(({ replayed }, i) => {
-      const { daily, state, asked } = direct(LEVELS[i]!)
-      const { net_return_pct, max_drawdown_pct, sharpe_daily_annualized } = headlineFigures(
-        dailyPath(toPublishedSeries(daily)),
-      )
-      expect(replayed).toEqual({
-        net_return_pct,
-        cagr_pct: null,
-        max_drawdown_pct,
-        sharpe_daily_annualized,
-        trade_count: state.trades_closed,
-        entries_asked: asked,
-        entries_refused: state.entries_refused,
-      })
+test('the replay, the rescale and the statistics of a module are one at base risk, and differ at other levels', () => {
+  const { values } = strategyOf(snapshot, 'oak')!.figures
+  const replays = group('oak', 'replays')
+  const [half, base] = replays.table as unknown as Record<'replayed' | 'rescaled', FigureValues>[]
+  const { net_return_pct, max_drawdown_pct } = values
+  expect(base!.replayed).toMatchObject({ net_return_pct, max_drawdown_pct })
+  expect(base!.rescaled).toMatchObject({ net_return_pct, max_drawdown_pct })
+  expect(base!.replayed).toMatchObject({
+    trade_count: values.trade_count,
+    entries_asked: replays.entries_asked,
+    entries_refused: replays.entries_refused,
+  })
+  expect(half!.replayed.net_return_pct).not.toBe(half!.rescaled.net_return_pct)
+})
+
+test('a night counts the entries of every module, and has no replay where no level is named', () => {
+  expect(group('elm', 'replays')).toEqual({ entries_asked: 1, entries_refused: 0, table: [] })
+  for (const id of ['birch', 'cedar']) {
+    expect(group(id, 'replays')).toEqual({ entries_asked: null, entries_refused: null, table: [] })
+    expect(strategyOf(snapshot, id)!.figures.undefined['fund_dd/replays/entries_asked']).toBe('no_module')
+  }
+})
+
+test('a night without costs publishes shares of 0 and the same figures at twice of them; without bars nothing of it', () => {
+  for (const id of ['oak', 'birch']) {
+    const { net_return_pct, max_drawdown_pct } = strategyOf(snapshot, id)!.figures.values
+    expect(group(id, 'costs')).toMatchObject({
+      fees_pct_of_gross_profit: 0,
+      slippage_pct_of_gross_profit: 0,
+      funding_pct_of_gross_profit: 0,
+      at_twice_the_costs: {
+        net_return_pct: expect.closeTo(Number(net_return_pct), 6),
+        max_drawdown_pct: expect.closeTo(Number(max_drawdown_pct), 6),
+      },
     })
-    expect(rows.map(({ replayed }) => Number(replayed.entries_refused) > 0)).toEqual([
-      false,
-      false,
-      false,
-      true,
-    ])
-  })
-
-  test('at base risk the replay, the rescale and the statistics are one; at others they differ', () => {
-    const { values } = strategyOf(snapshot, 'oak')!.figures
-    const replays = group('oak', 'replays')
-    const [half, base] = replays.table as unknown as Record<'replayed' | 'rescaled', FigureValues>[]
-    const { net_return_pct, max_drawdown_pct } = values
-    expect(base!.replayed).toMatchObject({ net_return_pct, max_drawdown_pct })
-    expect(base!.rescaled).toMatchObject({ net_return_pct, max_drawdown_pct })
-    expect(base!.replayed).toMatchObject({
-      trade_count: values.trade_count,
-      entries_asked: replays.entries_asked,
-      entries_refused: replays.entries_refused,
-    })
-    expect(half!.replayed.net_return_pct).not.toBe(half!.rescaled.net_return_pct)
-  })
-
-  test('counts the entries of every module, and has no row where no level is named', () => {
-    expect(group('elm', 'replays')).toEqual({ entries_asked: 1, entries_refused: 0, table: [] })
-    for (const id of ['birch', 'cedar']) {
-      expect(group(id, 'replays')).toEqual({ entries_asked: null, entries_refused: null, table: [] })
-      expect(strategyOf(snapshot, id)!.figures.undefined['fund_dd/replays/entries_asked']).toBe('no_module')
-    }
-  })
-
-  test('without costs publishes shares of 0 and the same figures at twice of them; without bars nothing of it', () => {
-    for (const id of ['oak', 'birch']) {
-      const { net_return_pct, max_drawdown_pct } = strategyOf(snapshot, id)!.figures.values
-      expect(group(id, 'costs')).toMatchObject({
-        fees_pct_of_gross_profit: 0,
-        slippage_pct_of_gross_profit: 0,
-        funding_pct_of_gross_profit: 0,
-        at_twice_the_costs: {
-          net_return_pct: expect.closeTo(Number(net_return_pct), 6),
-          max_drawdown_pct: expect.closeTo(Number(max_drawdown_pct), 6),
-        },
-      })
-    }
-    const { undefined: reasons } = strategyOf(snapshot, 'cedar')!.figures
-    const ofCedar = Object.entries(reasons).filter(([path]) => /^fund_dd\/(costs|excursions)/.test(path))
-    expect(ofCedar.map(([, reason]) => reason)).toEqual(Array(19).fill('unknown_leverage'))
-  })
+  }
+  const { undefined: reasons } = strategyOf(snapshot, 'cedar')!.figures
+  const ofCedar = Object.entries(reasons).filter(([path]) => /^fund_dd\/(costs|excursions)/.test(path))
+  expect(ofCedar.map(([, reason]) => reason)).toEqual(Array(19).fill('unknown_leverage'))
 })
 
 test('a module that fails at another risk level alone is refused, with the level', async () => {

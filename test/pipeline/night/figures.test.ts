@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, expect, inject, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
@@ -33,93 +33,91 @@ async function returnsOf(id: string, from: string, to: string): Promise<number[]
     .map(row => Number(row.slice(11)))
 }
 
-describe('the night of the tiny book', () => {
-  test('gives the same bytes on one thread, on two and on three', async () => {
-    const asFirst = (made: Snapshot) =>
-      encodeSnapshot(withPublications(made, null, compareSnapshots(null, made)))
-    const one = asFirst(snapshot)
-    const three = asFirst((await computeBook(TINY_BOOK, { threads: 3 })).snapshot)
-    const onTwo = await openStore(inject('tinyStore').privateUrl)
-    for (const file of SNAPSHOT_FILE_NAMES) {
-      const two = await onTwo.read(privateKey(TINY_VERSION, SNAPSHOT_FILES[file]))
-      expect([file, sha256(three[file])]).toEqual([file, sha256(one[file])])
-      expect([file, two === null ? null : sha256(two)]).toEqual([file, sha256(one[file])])
-    }
-  })
+test('the night of the tiny book gives the same bytes on one thread, on two and on three', async () => {
+  const asFirst = (made: Snapshot) =>
+    encodeSnapshot(withPublications(made, null, compareSnapshots(null, made)))
+  const one = asFirst(snapshot)
+  const three = asFirst((await computeBook(TINY_BOOK, { threads: 3 })).snapshot)
+  const onTwo = await openStore(inject('tinyStore').privateUrl)
+  for (const file of SNAPSHOT_FILE_NAMES) {
+    const two = await onTwo.read(privateKey(TINY_VERSION, SNAPSHOT_FILES[file]))
+    expect([file, sha256(three[file])]).toEqual([file, sha256(one[file])])
+    expect([file, two === null ? null : sha256(two)]).toEqual([file, sha256(one[file])])
+  }
+})
 
-  test('keeps the order of the catalogue, and covers every day of any series', () => {
-    expect(snapshot.strategies.map(({ id }) => id)).toEqual(['ash', 'beech', 'elm', 'yew'])
-    expect(snapshot.dataset.window).toEqual({ from: '2024-01-01', to: '2025-02-22' })
-  })
+test('the night of the tiny book keeps the order of the catalogue, and covers every day of any series', () => {
+  expect(snapshot.strategies.map(({ id }) => id)).toEqual(['ash', 'beech', 'elm', 'yew'])
+  expect(snapshot.dataset.window).toEqual({ from: '2024-01-01', to: '2025-02-22' })
+})
 
-  test('says how far each history was verified: two computations, one audit, none', () => {
-    const states = snapshot.strategies.map(({ verification_state, marking }) => [verification_state, marking])
-    expect(states).toEqual([
-      ['dual_verified', 'marked'],
-      ['single_verified', 'marked'],
-      ['unverified', 'reported'],
-      ['unverified', 'reported'],
-    ])
-  })
+test('the night of the tiny book says how far each history was verified: two computations, one audit, none', () => {
+  const states = snapshot.strategies.map(({ verification_state, marking }) => [verification_state, marking])
+  expect(states).toEqual([
+    ['dual_verified', 'marked'],
+    ['single_verified', 'marked'],
+    ['unverified', 'reported'],
+    ['unverified', 'reported'],
+  ])
+})
 
-  test('says what each history assumes: what the catalogue states, its funding, and the version of a module', () => {
-    const records = snapshot.strategies.map(strategy => ({
-      engine: strategy.engine,
-      costs: [strategy.commission_bps_per_side, strategy.slippage_ticks, strategy.tick_size],
-      funding: strategy.funding,
-      module_version: strategy.module_version,
-      tolerance: strategy.result_tolerance_bps,
-      basis: basisOf(strategy),
-    }))
-    const elsewhere = { engine: 'made by hand', module_version: null }
-    const reported = {
-      ...elsewhere,
-      costs: [0, 0, 0.5],
-      funding: 'as_reported',
+test('the night of the tiny book says what each history assumes: what the catalogue states, its funding, and the version of a module', () => {
+  const records = snapshot.strategies.map(strategy => ({
+    engine: strategy.engine,
+    costs: [strategy.commission_bps_per_side, strategy.slippage_ticks, strategy.tick_size],
+    funding: strategy.funding,
+    module_version: strategy.module_version,
+    tolerance: strategy.result_tolerance_bps,
+    basis: basisOf(strategy),
+  }))
+  const elsewhere = { engine: 'made by hand', module_version: null }
+  const reported = {
+    ...elsewhere,
+    costs: [0, 0, 0.5],
+    funding: 'as_reported',
+    tolerance: null,
+    basis: 'reported',
+  }
+  expect(records).toEqual([
+    {
+      engine: 'highwater',
+      costs: [5, 2, 0.5],
+      funding: 'historical',
+      module_version: '1',
       tolerance: null,
-      basis: 'reported',
-    }
-    expect(records).toEqual([
-      {
-        engine: 'highwater',
-        costs: [5, 2, 0.5],
-        funding: 'historical',
-        module_version: '1',
-        tolerance: null,
-        basis: 'backtested',
-      },
-      { ...elsewhere, costs: [5, 2, 0.5], funding: 'historical', tolerance: 1, basis: 'backtested' },
-      reported,
-      reported,
-    ])
-  })
+      basis: 'backtested',
+    },
+    { ...elsewhere, costs: [5, 2, 0.5], funding: 'historical', tolerance: 1, basis: 'backtested' },
+    reported,
+    reported,
+  ])
+})
 
-  test('begins a series with its inception, although its file begins earlier', async () => {
-    expect(of('elm').window).toEqual({ from: '2024-02-05', to: '2025-02-22' })
-    expect([...of('elm').daily.values]).toEqual(await returnsOf('elm', '2024-02-05', '2025-02-22'))
-    expect(of('ash').inception).toBe('2024-01-01')
-  })
+test('the night of the tiny book begins a series with its inception, although its file begins earlier', async () => {
+  expect(of('elm').window).toEqual({ from: '2024-02-05', to: '2025-02-22' })
+  expect([...of('elm').daily.values]).toEqual(await returnsOf('elm', '2024-02-05', '2025-02-22'))
+  expect(of('ash').inception).toBe('2024-01-01')
+})
 
-  test('counts and weighs the trades of the ledger as its rows say', () => {
-    const { figures, leverage_typical, leverage_max, trades } = of('beech')
-    // Rows 1, 2 and 4 gain, 3 and 5 lose, the last is open. The stop of the second is a fifth away: 0.01 / 0.2.
-    expect(figures.values).toMatchObject({ trade_count: 5, win_rate_pct: 60 })
-    expect([...trades.leverage]).toEqual([0.5, expect.closeTo(0.05, 5), 0.8, 0.4, 0.3])
-    expect(leverage_max).toBe(0.8)
-    expect(leverage_typical).toBe(0.45) // of six, the open one too: between 0.4 and 0.5
-  })
+test('the night of the tiny book counts and weighs the trades of the ledger as its rows say', () => {
+  const { figures, leverage_typical, leverage_max, trades } = of('beech')
+  // Rows 1, 2 and 4 gain, 3 and 5 lose, the last is open. The stop of the second is a fifth away: 0.01 / 0.2.
+  expect(figures.values).toMatchObject({ trade_count: 5, win_rate_pct: 60 })
+  expect([...trades.leverage]).toEqual([0.5, expect.closeTo(0.05, 5), 0.8, 0.4, 0.3])
+  expect(leverage_max).toBe(0.8)
+  expect(leverage_typical).toBe(0.45) // of six, the open one too: between 0.4 and 0.5
+})
 
-  test('counts the one day without bars', () => {
-    expect(snapshot.strategies.map(({ days_without_bars }) => days_without_bars)).toEqual([1, 1, 0, 0])
-  })
+test('the night of the tiny book counts the one day without bars', () => {
+  expect(snapshot.strategies.map(({ days_without_bars }) => days_without_bars)).toEqual([1, 1, 0, 0])
+})
 
-  test('correlates two strategies over the days that both have, as a plain sum does', async () => {
-    const elm = await returnsOf('elm', '2024-02-05', '2025-02-22')
-    const ash = [...of('ash').daily.values].slice(parseIsoDate('2024-02-05')! - of('ash').daily.first)
-    const { rho, overlap, size } = snapshot.correlation.daily
-    expect(rho[2]).toBeCloseTo(pearson(ash, elm), 12)
-    expect([rho[2], overlap[2]]).toEqual([rho[2 * size], elm.length])
-  })
+test('the night of the tiny book correlates two strategies over the days that both have, as a plain sum does', async () => {
+  const elm = await returnsOf('elm', '2024-02-05', '2025-02-22')
+  const ash = [...of('ash').daily.values].slice(parseIsoDate('2024-02-05')! - of('ash').daily.first)
+  const { rho, overlap, size } = snapshot.correlation.daily
+  expect(rho[2]).toBeCloseTo(pearson(ash, elm), 12)
+  expect([rho[2], overlap[2]]).toEqual([rho[2 * size], elm.length])
 })
 
 function pearson(x: readonly number[], y: readonly number[]): number {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { aModule, catalogue, csv, dailyBars, FIRST_DAY, moduleText, nightOf } from './night-book.ts'
 
@@ -11,60 +11,67 @@ function paid(hours: number, isLost: (payment: number) => boolean = () => false)
   return csv('t,rate', ...kept.map(i => `${toIsoInstant(FIRST_DAY * DAY_MS + i * hours * 3_600_000)},0`))
 }
 
-async function publishedOf(feed: string | null, statement: string | null) {
+/** What is published of instruments with these feeds, of which the catalogue states something or nothing. */
+async function publishedOf(
+  feeds: Readonly<Record<string, string | null>>,
+  stated: Readonly<Record<string, string>>,
+) {
+  const ids = Object.keys(feeds)
   const { snapshot } = await nightOf({
-    'bars/BTCUSDT-PERP/1d.csv': dailyBars(Array<number>(DAYS).fill(100)),
-    ...(feed === null ? {} : { 'funding/BTCUSDT-PERP.csv': feed }),
-    'strategies/oak.ts': moduleText('oak'),
-    'catalogue.yaml': catalogue([aModule('oak')], {}, statement),
+    ...Object.fromEntries(ids.map(id => [`bars/${id}/1d.csv`, dailyBars(Array<number>(DAYS).fill(100))])),
+    ...Object.fromEntries(
+      Object.entries(feeds).flatMap(([id, feed]) => (feed === null ? [] : [[`funding/${id}.csv`, feed]])),
+    ),
+    ...Object.fromEntries(ids.map(id => [`strategies/${id}.ts`, moduleText(id)])),
+    'catalogue.yaml': catalogue(
+      ids.map(id => ({ ...aModule(id), instrument: id })),
+      {},
+      stated,
+    ),
   })
-  const [coverage] = snapshot.dataset.funding
-  const [oak] = snapshot.strategies
-  return { state: oak?.verification_state, funding: oak?.funding, ...coverage }
+  return snapshot.strategies.map(({ id, verification_state, funding }) => ({
+    ...snapshot.dataset.funding.find(({ instrument }) => instrument === id),
+    state: verification_state,
+    funding,
+  }))
 }
 
-describe('the coverage of funding that is published', () => {
-  test.each([
-    ['8h', 'stated'],
-    [null, 'inferred'],
-  ] as const)('names the interval %s, and that it is %s', async (statement, basis) => {
-    expect(await publishedOf(paid(8), statement)).toMatchObject({
-      state: 'dual_verified',
-      funding: 'historical',
-      interval_basis: basis,
-      intervals: [{ from: null, hours: 8 }],
-      payments: 90,
-      gaps: 0,
-      payments_missing: 0,
-    })
-  })
-
-  test('has nothing of an instrument of which none is stated', async () => {
-    expect(await publishedOf(null, 'none')).toMatchObject({
-      state: 'dual_verified',
-      funding: 'none',
-      payments: 0,
-      payments_missing: 0,
-      interval_basis: null,
-      intervals: [],
-    })
-  })
-
-  test.each(['8h', null])(
-    'has a gap for each second payment that is missing, interval %s',
-    async statement => {
-      expect(
-        await publishedOf(
-          paid(8, i => i % 2 === 1),
-          statement,
-        ),
-      ).toMatchObject({
-        state: 'single_verified',
-        payments: 66,
-        gaps: 21,
-        longest_gap_hours: 16,
-        payments_missing: 21,
-      })
-    },
+test('the published coverage of funding names its interval, and whether it is stated or inferred', async () => {
+  const [stated, inferred, none] = await publishedOf(
+    { stated: paid(8), inferred: paid(8), none: null },
+    { stated: '8h', none: 'none' },
   )
+  const whole = {
+    state: 'dual_verified',
+    funding: 'historical',
+    intervals: [{ from: null, hours: 8 }],
+    payments: 90,
+    gaps: 0,
+    payments_missing: 0,
+  }
+  expect(stated).toMatchObject({ ...whole, interval_basis: 'stated' })
+  expect(inferred).toMatchObject({ ...whole, interval_basis: 'inferred' })
+  expect(none).toMatchObject({
+    state: 'dual_verified',
+    funding: 'none',
+    payments: 0,
+    payments_missing: 0,
+    interval_basis: null,
+    intervals: [],
+  })
+})
+
+test('the published coverage of funding has a gap for each second payment that is missing', async () => {
+  const feed = paid(8, i => i % 2 === 1)
+  const lacking = {
+    state: 'single_verified',
+    payments: 66,
+    gaps: 21,
+    longest_gap_hours: 16,
+    payments_missing: 21,
+  }
+  expect(await publishedOf({ stated: feed, inferred: feed }, { stated: '8h' })).toMatchObject([
+    lacking,
+    lacking,
+  ])
 })

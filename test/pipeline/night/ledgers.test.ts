@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { type StrategyData, strategyOf, wordAt } from '#core/dataset/snapshot.ts'
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
@@ -75,63 +75,61 @@ const dailyOf = (id: string): number[] => [...of(id).daily.values]
 const published = (values: readonly number[]) => values.map(toSignificant)
 const zeros = (count: number): number[] => Array<number>(count).fill(0)
 
-describe('a ledger is marked at each close', () => {
-  test('by the leverage that it gives', () => {
-    expect(dailyOf('by_leverage')).toEqual(published([0, 0, 0.05, 1.1 / 1.05 - 1, ...zeros(10)]))
-    expect(of('by_leverage')).toMatchObject({ marking: 'marked', leverage_max: 0.5 })
-    expect(of('by_leverage').refused_above_risk_pct).toBeCloseTo(0.6, 12) // 30 times as much
-  })
+test('a ledger is marked at each close by the leverage that it gives', () => {
+  expect(dailyOf('by_leverage')).toEqual(published([0, 0, 0.05, 1.1 / 1.05 - 1, ...zeros(10)]))
+  expect(of('by_leverage')).toMatchObject({ marking: 'marked', leverage_max: 0.5 })
+  expect(of('by_leverage').refused_above_risk_pct).toBeCloseTo(0.6, 12) // 30 times as much
+})
 
-  test('by the leverage that its stop and the base risk give: 0.02 over a fifth', () => {
-    expect(of('by_stop').leverage_max).toBeCloseTo(0.1, 12)
-    expect(dailyOf('by_stop')).toEqual(published([0, 0, 0.01, 1.02 / 1.01 - 1, ...zeros(10)]))
-  })
+test('a ledger is marked at each close by the leverage that its stop and the base risk give: 0.02 over a fifth', () => {
+  expect(of('by_stop').leverage_max).toBeCloseTo(0.1, 12)
+  expect(dailyOf('by_stop')).toEqual(published([0, 0, 0.01, 1.02 / 1.01 - 1, ...zeros(10)]))
+})
 
-  test('by the leverage that its result gives: 0.06 of a gain of a fifth', () => {
-    expect(of('by_result').leverage_max).toBeCloseTo(0.3, 12)
-    expect(dailyOf('by_result')).toEqual(published([0, 0, 0.03, 1.06 / 1.03 - 1, ...zeros(10)]))
-  })
+test('a ledger is marked at each close by the leverage that its result gives: 0.06 of a gain of a fifth', () => {
+  expect(of('by_result').leverage_max).toBeCloseTo(0.3, 12)
+  expect(dailyOf('by_result')).toEqual(published([0, 0, 0.03, 1.06 / 1.03 - 1, ...zeros(10)]))
+})
 
-  test('and without a known leverage, the result is booked whole at the exit and the history is marked as realised', () => {
-    expect(dailyOf('booked_whole')).toEqual(published([0, 0, 0.004, ...zeros(11)]))
-    expect(of('booked_whole')).toMatchObject({
-      marking: 'realised',
-      leverage_typical: null,
-      leverage_max: null,
-    })
-    expect([...of('booked_whole').trades.leverage]).toEqual([Number.NaN])
+test('a trade without a known leverage is booked whole at its exit, and the history is marked as realised', () => {
+  expect(dailyOf('booked_whole')).toEqual(published([0, 0, 0.004, ...zeros(11)]))
+  expect(of('booked_whole')).toMatchObject({
+    marking: 'realised',
+    leverage_typical: null,
+    leverage_max: null,
   })
+  expect([...of('booked_whole').trades.leverage]).toEqual([Number.NaN])
+})
 
-  test('an open trade with it, which is in no ledger and no trade statistic', () => {
-    expect(dailyOf('still_open')).toEqual(published([...zeros(9), 1 / 9, ...zeros(4)]))
-    expect(of('still_open').trades.entry_time).toHaveLength(0)
-    expect(of('still_open').figures.values).toMatchObject({ trade_count: 0 })
-  })
+test('an open trade of a ledger is marked at each close, and is in no published ledger and no trade statistic', () => {
+  expect(dailyOf('still_open')).toEqual(published([...zeros(9), 1 / 9, ...zeros(4)]))
+  expect(of('still_open').trades.entry_time).toHaveLength(0)
+  expect(of('still_open').figures.values).toMatchObject({ trade_count: 0 })
+})
 
-  test('and its open trade is in the exposure, which is taken to the end of the window', () => {
-    const { exposure } = of('still_open').figures.values.fund_dd as { exposure: Record<string, number> }
-    expect(exposure.time_in_market_pct).toBeCloseTo((100 * 5) / 14, 12)
-    expect(exposure).toMatchObject({ short_time_pct: 0, max_concurrent_positions: 1 })
-  })
+test('an open trade of a ledger is in the exposure, which is taken to the end of the window', () => {
+  const { exposure } = of('still_open').figures.values.fund_dd as { exposure: Record<string, number> }
+  expect(exposure.time_in_market_pct).toBeCloseTo((100 * 5) / 14, 12)
+  expect(exposure).toMatchObject({ short_time_pct: 0, max_concurrent_positions: 1 })
+})
 
-  test('and a reported history counts a trade of its ledger that is open at its end', () => {
-    const { exposure } = of('elm').figures.values.fund_dd as { exposure: Record<string, number> }
-    expect(exposure).toMatchObject({ time_in_market_pct: 100, short_time_pct: 100 })
-    expect(of('elm').figures.values.trade_count).toBe(2)
-    expect(of('elm').refused_above_risk_pct).toBeNull()
-  })
+test('the exposure of a reported history counts a trade of its ledger that is open at its end', () => {
+  const { exposure } = of('elm').figures.values.fund_dd as { exposure: Record<string, number> }
+  expect(exposure).toMatchObject({ time_in_market_pct: 100, short_time_pct: 100 })
+  expect(of('elm').figures.values.trade_count).toBe(2)
+  expect(of('elm').refused_above_risk_pct).toBeNull()
+})
 
-  test('from its inception on: what ended before is not published', () => {
-    const { window, trades, figures } = of('later')
-    expect(window).toEqual({ from: '2024-01-06', to: '2024-01-14' })
-    expect([...trades.entry_time]).toEqual([Date.parse(at('01-10'))])
-    expect(figures.values.net_return_pct).toBeCloseTo(10, 10)
-  })
+test('a ledger is marked from its inception on: what ended before is not published', () => {
+  const { window, trades, figures } = of('later')
+  expect(window).toEqual({ from: '2024-01-06', to: '2024-01-14' })
+  expect([...trades.entry_time]).toEqual([Date.parse(at('01-10'))])
+  expect(figures.values.net_return_pct).toBeCloseTo(10, 10)
+})
 
-  test('and one without a trade yet is flat', () => {
-    expect(dailyOf('idle')).toEqual(zeros(14))
-    expect(of('idle').verification_state).toBe('single_verified')
-  })
+test('a ledger without a trade yet has a flat history', () => {
+  expect(dailyOf('idle')).toEqual(zeros(14))
+  expect(of('idle').verification_state).toBe('single_verified')
 })
 
 test('a liquidated account loses all on that day and nothing after it; notices report that, and returns that end early', () => {
@@ -209,24 +207,22 @@ test.each([
   },
 )
 
-describe('reported returns', () => {
-  test('are published as they are, with a window of their own', () => {
-    expect(dailyOf('elm')).toEqual([0.01, -0.02, 0.03, 0.01])
-    expect(of('elm')).toMatchObject({
-      marking: 'reported',
-      verification_state: 'unverified',
-      window: { from: '2024-01-01', to: '2024-01-04' },
-    })
+test('reported returns are published as they are, with a window of their own', () => {
+  expect(dailyOf('elm')).toEqual([0.01, -0.02, 0.03, 0.01])
+  expect(of('elm')).toMatchObject({
+    marking: 'reported',
+    verification_state: 'unverified',
+    window: { from: '2024-01-01', to: '2024-01-04' },
   })
+})
 
-  test('take from the ledger beside them the trade statistics alone, of trades that ended in the window', () => {
-    expect([...of('elm').trades.account_return]).toEqual([0.05, -0.02])
-    expect(of('elm').figures.values).toMatchObject({ trade_count: 2, win_rate_pct: 50 })
-  })
+test('reported returns take from the ledger beside them the trade statistics alone, of trades that ended in the window', () => {
+  expect([...of('elm').trades.account_return]).toEqual([0.05, -0.02])
+  expect(of('elm').figures.values).toMatchObject({ trade_count: 2, win_rate_pct: 50 })
+})
 
-  test('of a day that lost everything end the account', () => {
-    expect(of('dead').figures.values).toMatchObject({ net_return_pct: -100, max_drawdown_pct: -100 })
-  })
+test('a reported return that loses everything ends the account', () => {
+  expect(of('dead').figures.values).toMatchObject({ net_return_pct: -100, max_drawdown_pct: -100 })
 })
 
 test('every trade that cannot have happened is named with the row of its file, whatever the order of the rows', async () => {

@@ -13,11 +13,11 @@ export const NIGHT_VERSION = '2024-02-01T00:15:00Z'
 
 type Fields = Readonly<Record<string, string | number | boolean | readonly number[]>>
 
-/** A catalogue without costs: what a trade makes is what its prices say. `funding` is stated of every instrument. */
+/** A catalogue without costs: what a trade makes is what its prices say. `funding` is stated of every instrument, or of each. */
 export const catalogue = (
   strategies: readonly Fields[],
   service: Fields = {},
-  funding: string | null = 'none',
+  funding: string | null | Fields = 'none',
 ): string =>
   JSON.stringify({
     service: {
@@ -28,9 +28,12 @@ export const catalogue = (
       ...service,
     },
     defaults: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1 },
-    funding: Object.fromEntries(
-      strategies.map(({ instrument = 'BTCUSDT-PERP' }) => [String(instrument), funding ?? undefined]),
-    ),
+    funding:
+      typeof funding === 'object' && funding !== null
+        ? funding
+        : Object.fromEntries(
+            strategies.map(({ instrument = 'BTCUSDT-PERP' }) => [String(instrument), funding ?? undefined]),
+          ),
     strategies: strategies.map(strategy => ({ name: 'A strategy', base_risk_pct: 0.02, ...strategy })),
   })
 

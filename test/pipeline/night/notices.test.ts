@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { strategyOf, wordAt } from '#core/dataset/snapshot.ts'
 import { aModule, catalogue, csv, dailyBars, dailyFunding, moduleText, nightOf } from './night-book.ts'
 
-test('what an operator should know of a module and that is no fault is a notice, and the night goes on', async () => {
+test('entries of a module that are over the leverage cap are a notice, and the night goes on', async () => {
   const { snapshot, notices } = await nightOf({
     'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 100, 100, 101, 102, 103]),
     // Over the cap of 15: 0.02 of the equity over a stop at a thousandth.
@@ -18,21 +18,23 @@ test('what an operator should know of a module and that is no fault is a notice,
 })
 
 test('the level of the first refusal is where the same module, replayed at that risk, is refused', async () => {
-  const at = async (baseRisk: number) => {
-    const { snapshot, notices } = await nightOf({
-      'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 100, 100, 101, 102, 103]),
-      'strategies/greedy.ts': moduleText('greedy', {
-        body: `baseRisk: ${baseRisk}, onBar: (state, bar, position) => position ? null : { act: 'long', stop: bar.c * 0.996 },`,
-      }),
-      'catalogue.yaml': catalogue([{ ...aModule('greedy'), base_risk_pct: baseRisk }]),
-    })
-    return { level: strategyOf(snapshot, 'greedy')!.refused_above_risk_pct, refused: notices.length > 0 }
-  }
-  const { level, refused } = await at(0.02)
-  expect(refused).toBe(false)
-  expect(level).toBeCloseTo(0.06, 12) // a leverage of 5 of the 15 that are allowed
-  expect(await at(0.059)).toMatchObject({ refused: false, level: expect.closeTo(0.06, 12) })
-  expect(await at(0.061)).toMatchObject({ refused: true, level: expect.closeTo(0.06, 12) })
+  const risks = { base: 0.02, below: 0.059, above: 0.061 }
+  const greedy = ([id, baseRisk]: [string, number]) => [
+    `strategies/${id}.ts`,
+    moduleText(id, {
+      body: `baseRisk: ${baseRisk}, onBar: (state, bar, position) => position ? null : { act: 'long', stop: bar.c * 0.996 },`,
+    }),
+  ]
+  const { snapshot, notices } = await nightOf({
+    'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 100, 100, 101, 102, 103]),
+    ...Object.fromEntries(Object.entries(risks).map(greedy)),
+    'catalogue.yaml': catalogue(
+      Object.entries(risks).map(([id, base_risk_pct]) => ({ ...aModule(id), base_risk_pct })),
+    ),
+  })
+  for (const { refused_above_risk_pct } of snapshot.strategies)
+    expect(refused_above_risk_pct).toBeCloseTo(0.06, 12) // a leverage of 5 of the 15 that are allowed
+  expect(notices).toEqual([expect.stringMatching(/^above: /)])
 })
 
 test('a module that is liquidated is published with the liquidation, and a notice', async () => {
@@ -59,30 +61,32 @@ test('a module that is liquidated is published with the liquidation, and a notic
 })
 
 test('a module with positions where funding is unknown is single_verified, with a notice', async () => {
-  const night = (funding: string) =>
-    nightOf({
-      'bars/BTCUSDT-PERP/1d.csv': dailyBars(Array<number>(20).fill(100)),
-      'funding/BTCUSDT-PERP.csv': funding,
-      'strategies/oak.ts': moduleText('oak'),
-      'catalogue.yaml': catalogue([aModule('oak')], {}, '24h'),
-    })
-  const without = (from: number, to: number) =>
-    csv(
-      ...dailyFunding(20)
-        .trim()
-        .split('\n')
-        .filter((_, row) => row < from || row >= to),
-    )
-  const whole = await night(dailyFunding(20))
-  expect(strategyOf(whole.snapshot, 'oak')!.verification_state).toBe('dual_verified')
-  expect(whole.notices).toEqual([])
-  for (const funding of [without(8, 14), without(1, 9)]) {
-    const { snapshot, notices } = await night(funding)
-    expect(strategyOf(snapshot, 'oak')!.verification_state).toBe('single_verified')
-    expect(notices).toEqual([
+  const rows = dailyFunding(20).trim().split('\n')
+  const without = (from: number, to: number) => csv(...rows.filter((_, row) => row < from || row >= to))
+  const feeds = { whole: dailyFunding(20), gap: without(8, 14), late: without(1, 9) }
+  const ids = Object.keys(feeds)
+  const { snapshot, notices } = await nightOf({
+    ...Object.fromEntries(ids.map(id => [`bars/${id}/1d.csv`, dailyBars(Array<number>(20).fill(100))])),
+    ...Object.fromEntries(Object.entries(feeds).map(([id, feed]) => [`funding/${id}.csv`, feed])),
+    ...Object.fromEntries(ids.map(id => [`strategies/${id}.ts`, moduleText(id)])),
+    'catalogue.yaml': catalogue(
+      ids.map(id => ({ ...aModule(id), instrument: id })),
+      {},
+      '24h',
+    ),
+  })
+  expect(snapshot.strategies.map(({ verification_state }) => verification_state)).toEqual([
+    'dual_verified',
+    'single_verified',
+    'single_verified',
+  ])
+  expect(notices).toEqual(
+    ['gap', 'late'].map(id =>
       expect.stringMatching(
-        /^oak: single_verified, because \d\S* % of the time of its positions is where the funding of BTCUSDT-PERP is unknown, more than 1 %: /,
+        new RegExp(
+          String.raw`^${id}: single_verified, because \d\S* % of the time of its positions is where the funding of ${id} is unknown, more than 1 %: `,
+        ),
       ),
-    ])
-  }
+    ),
+  )
 })

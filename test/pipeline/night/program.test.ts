@@ -57,12 +57,12 @@ test('a program sees every day that is over, whatever the embargo, and its bars 
   expect(lastDayOf(longer, FRESH)).toBe(FIRST_DAY + 7 - 3)
 })
 
-test('a build of the past ends on its as-of day', async () => {
+test('the program in a build of the past ends on its as-of day', async () => {
   const past = { ...FRESH, asOf: FIRST_DAY + 4 }
   expect([...computeProgram(await bookOf({}, past), past)!.bars.c]).toEqual([100, 101, 102, 103, 104])
 })
 
-test('a day that is not over has not happened', async () => {
+test('a day that is not over is not in the program', async () => {
   const bars = Array.from({ length: 9 }, (_, i) => `${FIRST_DAY * DAY_MS + i * 4 * 3_600_000},1,1,1,1,1`)
   const book = await bookOf({
     'bars/SPOT/4h.csv': csv('t,o,h,l,c,v', ...bars),
@@ -79,14 +79,14 @@ test('a book without a program computes none', async () => {
 
 const SPOT = 'bars/SPOT/1d.csv: accumulation: '
 
-test('a day that is missing in what has happened of the window is named', async () => {
+test('a day that is missing in what has happened of the window of a program is named', async () => {
   const gap = dailyBars(CLOSES).replace(/2024-01-05T.*\n/, '')
   expect(await problemsOf({ 'bars/SPOT/1d.csv': gap })).toEqual([
     expect.stringContaining(`${SPOT}the bar at 2024-01-05T00:00:00Z is missing`),
   ])
 })
 
-test('a blank volume in the window, and no volume at all, are reported', async () => {
+test('a blank volume in the window of a program, and no volume at all, are reported', async () => {
   const blank = dailyBars(CLOSES).replace(/(2024-01-05T.*),1\n/, '$1,\n')
   expect(await problemsOf({ 'bars/SPOT/1d.csv': blank })).toEqual([
     expect.stringContaining(`${SPOT}the bar at 2024-01-05T00:00:00Z must have a volume of 0 or more`),
@@ -97,14 +97,14 @@ test('a blank volume in the window, and no volume at all, are reported', async (
   ])
 })
 
-test('its problems are reported together with those of the rest of the book', async () => {
+test('the problems of a program are reported together with those of the rest of the book', async () => {
   const gap = dailyBars(CLOSES).replace(/2024-01-05T.*\n/, '')
   const broken = { 'bars/SPOT/1d.csv': gap, 'returns/yew.csv': dailyReturns([0, -2]) }
   const places = (await problemsOf(broken)).map(problem => problem.split(' ')[0])
   expect(places).toEqual(['bars/SPOT/1d.csv:', expect.stringContaining('returns/yew.csv:')])
 })
 
-test('its bars go stale as long as its window lasts, and no longer', async () => {
+test('the bars of a program go stale as long as its window lasts, and no longer', async () => {
   const later = { ...FRESH, nowMs: (FIRST_DAY + 30) * DAY_MS }
   const returns = dailyReturns(Array.from({ length: 30 }, () => 0))
   expect(await problemsOf({ 'returns/yew.csv': returns }, later)).toEqual([

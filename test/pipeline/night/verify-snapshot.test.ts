@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { verifySnapshot } from '#pipeline/night/compute-snapshot.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
@@ -9,67 +9,62 @@ const sound = (): Snapshot =>
     { id: 'elm', returns: [0.02, 0.01, -0.03, 0, 0.02, 0.01, 0.01, -0.02] },
   ])
 
-/** The sound dataset with something changed about its first strategy. */
-function changed(change: (oak: StrategyData) => Partial<StrategyData>): Snapshot {
+test('a dataset without a fault is fit to be published', () => {
+  expect(() => verifySnapshot(sound())).not.toThrow()
+})
+
+const NOT_FINITE = 'a return is not finite'
+
+test.each<[string, string, (oak: StrategyData) => Partial<StrategyData>]>([
+  ['a verification failed', 'its verification failed', () => ({ verification_state: 'failed' })],
+  [
+    'a return is no number',
+    NOT_FINITE,
+    ({ daily }) => ({ daily: { ...daily, values: daily.values.with(3, Number.NaN) } }),
+  ],
+  [
+    'a weekly return is infinite',
+    NOT_FINITE,
+    ({ weekly }) => ({ weekly: { ...weekly, values: Float64Array.of(Infinity) } }),
+  ],
+  [
+    'a window begins elsewhere',
+    'its window does not begin with its series',
+    ({ window }) => ({ window: { ...window, from: '2023-12-31' } }),
+  ],
+  [
+    'a window ends elsewhere',
+    'its window does not end with its series',
+    ({ window }) => ({ window: { ...window, to: null } }),
+  ],
+  [
+    'trades are missing',
+    'its trade count is not that of its ledger',
+    ({ trades }) => ({ trades: { ...trades, entry_time: Float64Array.of(1) } }),
+  ],
+])('a dataset is not fit to be published if %s', (_, why, change) => {
   const snapshot = sound()
   const [oak, ...others] = snapshot.strategies
-  return { ...snapshot, strategies: [{ ...oak!, ...change(oak!) }, ...others] }
-}
+  const changed = { ...snapshot, strategies: [{ ...oak!, ...change(oak!) }, ...others] }
+  expect(() => verifySnapshot(changed)).toThrow(
+    `the computed history of oak is not fit to be published: ${why}`,
+  )
+})
 
-describe('a dataset is not fit to be published', () => {
-  test('unless everything holds', () => {
-    expect(() => verifySnapshot(sound())).not.toThrow()
-  })
-
-  test.each<[string, Snapshot, string]>([
-    [
-      'when a verification failed',
-      changed(() => ({ verification_state: 'failed' })),
-      'its verification failed',
-    ],
-    [
-      'when a return is no number',
-      changed(({ daily }) => ({ daily: { ...daily, values: daily.values.with(3, Number.NaN) } })),
-      'a return is not finite',
-    ],
-    [
-      'when a weekly return is infinite',
-      changed(({ weekly }) => ({ weekly: { ...weekly, values: Float64Array.of(Infinity) } })),
-      'a return is not finite',
-    ],
-    [
-      'when a window begins elsewhere',
-      changed(({ window }) => ({ window: { ...window, from: '2023-12-31' } })),
-      'its window does not begin with its series',
-    ],
-    [
-      'when a window ends elsewhere',
-      changed(({ window }) => ({ window: { ...window, to: null } })),
-      'its window does not end with its series',
-    ],
-    [
-      'when trades are missing',
-      changed(({ trades }) => ({ trades: { ...trades, entry_time: Float64Array.of(1) } })),
-      'its trade count is not that of its ledger',
-    ],
-  ])('%s', (_when, snapshot, why) => {
-    expect(() => verifySnapshot(snapshot)).toThrow(
-      `the computed history of oak is not fit to be published: ${why}`,
-    )
-  })
-
-  test.each(['daily', 'weekly'] as const)('when the %s matrix is not symmetric', period => {
+test.each(['daily', 'weekly'] as const)(
+  'a dataset is not fit to be published if the %s matrix is not symmetric',
+  period => {
     const snapshot = sound()
     const matrix = snapshot.correlation[period]
     const rho = matrix.rho.with(1, 0.123)
     const crooked = { ...snapshot, correlation: { ...snapshot.correlation, [period]: { ...matrix, rho } } }
     expect(() => verifySnapshot(crooked)).toThrow('not symmetric in cell 1, 0')
-  })
+  },
+)
 
-  test('when the matrix has another size than the book', () => {
-    const snapshot = sound()
-    expect(() => verifySnapshot({ ...snapshot, strategies: snapshot.strategies.slice(0, 1) })).toThrow(
-      'the correlation matrix is 2 wide and there are 1 strategies',
-    )
-  })
+test('a dataset is not fit to be published if the matrix has another size than the book', () => {
+  const snapshot = sound()
+  expect(() => verifySnapshot({ ...snapshot, strategies: snapshot.strategies.slice(0, 1) })).toThrow(
+    'the correlation matrix is 2 wide and there are 1 strategies',
+  )
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   createAtr,
   createChannel,
@@ -18,43 +18,41 @@ import {
 
 const bar = (h: number, l: number, c: number) => ({ t: 0, o: c, h, l, c, v: 0 })
 
-describe('a window', () => {
-  test('gives back the value of `size` bars ago, once it is full', () => {
-    const window = createWindow(3)
-    expect([1, 2, 3, 4, 5].map(value => push(window, value))).toEqual([null, null, null, 1, 2])
-  })
+test('a window of values gives back the value of `size` bars ago, once it is full', () => {
+  const window = createWindow(3)
+  expect([1, 2, 3, 4, 5].map(value => push(window, value))).toEqual([null, null, null, 1, 2])
+})
 
-  test('has the mean of its last values, null until it is full', () => {
-    const window = createWindow(3)
-    const means = [1, 2, 6, 10, 2].map(value => {
-      push(window, value)
-      return mean(window)
-    })
-    expect(means).toEqual([null, null, 3, 6, 6])
+test('a window of values has the mean of its last ones, null until it is full', () => {
+  const window = createWindow(3)
+  const means = [1, 2, 6, 10, 2].map(value => {
+    push(window, value)
+    return mean(window)
   })
+  expect(means).toEqual([null, null, 3, 6, 6])
+})
 
-  test('never holds more than its size', () => {
-    const window = createWindow(4)
-    for (let i = 0; i < 100; i++) push(window, i)
-    expect(window.values).toHaveLength(4)
-  })
+test('a window of values never holds more than its size', () => {
+  const window = createWindow(4)
+  for (let i = 0; i < 100; i++) push(window, i)
+  expect(window.values).toHaveLength(4)
+})
 
-  test('has the same mean to the last bit, whatever was in it before', () => {
-    const numbers = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { minLength: 5, maxLength: 5 })
-    const before = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { maxLength: 12 })
-    fc.assert(
-      fc.property(before, numbers, (past, last) => {
-        const fresh = createWindow(5)
-        const used = createWindow(5)
-        for (const value of past) push(used, value)
-        for (const value of last) {
-          push(fresh, value)
-          push(used, value)
-        }
-        expect(mean(used)).toBe(mean(fresh))
-      }),
-    )
-  })
+test('a window of values has the same mean to the last bit, whatever was in it before', () => {
+  const numbers = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { minLength: 5, maxLength: 5 })
+  const before = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { maxLength: 12 })
+  fc.assert(
+    fc.property(before, numbers, (past, last) => {
+      const fresh = createWindow(5)
+      const used = createWindow(5)
+      for (const value of past) push(used, value)
+      for (const value of last) {
+        push(fresh, value)
+        push(used, value)
+      }
+      expect(mean(used)).toBe(mean(fresh))
+    }),
+  )
 })
 
 test('a channel is the range of the bars before: the bar that breaks out is not in it', () => {
@@ -65,32 +63,30 @@ test('a channel is the range of the bars before: the bar that breaks out is not 
   expect(updateChannel(channel, bar(20, 20, 20))).toEqual({ high: 99, low: 1 })
 })
 
-describe('a smoothed average', () => {
-  test('is seeded with the simple average of its first values, then weighs the newest by 2 / (n + 1)', () => {
-    // Seed (1 + 2 + 6) / 3 = 3; then 3 + (7 - 3) / 2 = 5; then 5 + (5 - 5) / 2 = 5.
-    const ema = createEma(3)
-    expect([1, 2, 6, 7, 5].map(value => updateAverage(ema, value))).toEqual([null, null, 3, 5, 5])
-  })
+test('a smoothed average is seeded with the simple average of its first values, then weighs the newest by 2 / (n + 1)', () => {
+  // Seed (1 + 2 + 6) / 3 = 3; then 3 + (7 - 3) / 2 = 5; then 5 + (5 - 5) / 2 = 5.
+  const ema = createEma(3)
+  expect([1, 2, 6, 7, 5].map(value => updateAverage(ema, value))).toEqual([null, null, 3, 5, 5])
+})
 
-  test("of Wilder's weighs the newest by 1 / n", () => {
-    // Seed (2 + 4) / 2 = 3; then 3 + (7 - 3) / 2 = 5.
-    const wilder = createWilder(2)
-    expect([2, 4, 7].map(value => updateAverage(wilder, value))).toEqual([null, 3, 5])
-  })
+test("a smoothed average of Wilder's weighs the newest by 1 / n", () => {
+  // Seed (2 + 4) / 2 = 3; then 3 + (7 - 3) / 2 = 5.
+  const wilder = createWilder(2)
+  expect([2, 4, 7].map(value => updateAverage(wilder, value))).toEqual([null, 3, 5])
+})
 
-  test('has forgotten its seed when it has settled', () => {
-    const high = createWilder(20)
-    const low = createWilder(20)
-    for (let i = 0; i < 20; i++) {
-      updateAverage(high, 1_000)
-      updateAverage(low, 0)
-    }
-    for (let i = 0; i < settledAfter(20); i++) {
-      updateAverage(high, 100)
-      updateAverage(low, 100)
-    }
-    expect(high.value - low.value).toBeLessThan(1_000 * 5e-5)
-  })
+test('a smoothed average has forgotten its seed when it has settled', () => {
+  const high = createWilder(20)
+  const low = createWilder(20)
+  for (let i = 0; i < 20; i++) {
+    updateAverage(high, 1_000)
+    updateAverage(low, 0)
+  }
+  for (let i = 0; i < settledAfter(20); i++) {
+    updateAverage(high, 100)
+    updateAverage(low, 100)
+  }
+  expect(high.value - low.value).toBeLessThan(1_000 * 5e-5)
 })
 
 test('the true range reaches to the close before, and the ATR is its Wilder average', () => {
@@ -102,22 +98,20 @@ test('the true range reaches to the close before, and the ATR is its Wilder aver
   expect(updateAtr(atr, bar(8, 6, 7))).toBe(6)
 })
 
-describe('the RSI', () => {
-  const rsi = (...closes: number[]): (number | null)[] => {
-    const state = createRsi(2)
-    return closes.map(close => updateRsi(state, close))
-  }
+const rsi = (...closes: number[]): (number | null)[] => {
+  const state = createRsi(2)
+  return closes.map(close => updateRsi(state, close))
+}
 
-  test('is the share of the gains in what moved', () => {
-    // Changes +3, -1: averages 1.5 and 0.5: 75. Then +1: 1.25 and 0.25: 100 * 1.25 / 1.5.
-    const [first, second, third, fourth] = rsi(10, 13, 12, 13)
-    expect([first, second, third]).toEqual([null, null, 75])
-    expect(fourth).toBeCloseTo(83.3333333333, 8)
-  })
+test('the RSI is the share of the gains in what moved', () => {
+  // Changes +3, -1: averages 1.5 and 0.5: 75. Then +1: 1.25 and 0.25: 100 * 1.25 / 1.5.
+  const [first, second, third, fourth] = rsi(10, 13, 12, 13)
+  expect([first, second, third]).toEqual([null, null, 75])
+  expect(fourth).toBeCloseTo(83.3333333333, 8)
+})
 
-  test('is 100 where all rose, 0 where all fell, and 50 where nothing moved', () => {
-    expect(rsi(1, 2, 3)[2]).toBe(100)
-    expect(rsi(3, 2, 1)[2]).toBe(0)
-    expect(rsi(2, 2, 2)[2]).toBe(50)
-  })
+test('the RSI is 100 where all rose, 0 where all fell, and 50 where nothing moved', () => {
+  expect(rsi(1, 2, 3)[2]).toBe(100)
+  expect(rsi(3, 2, 1)[2]).toBe(0)
+  expect(rsi(2, 2, 2)[2]).toBe(50)
 })

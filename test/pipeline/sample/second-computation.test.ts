@@ -4,7 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
@@ -118,7 +118,7 @@ const summarised = summary.parse(published('summary'))
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 const average = (values: readonly number[]): number => sum(values) / values.length
 
-test('the book has what the definitions are about', () => {
+test('the book of the second computation has what the definitions are about', () => {
   expect(strategies.filter(({ open }) => open.length > 0).length).toBeGreaterThan(0)
   expect(traded.length).toBeGreaterThan(5)
   const runs = strategies.flatMap(({ returns }) => drawdownRuns(returns.map(({ ret }) => ret)))
@@ -126,48 +126,47 @@ test('the book has what the definitions are about', () => {
   expect(definedPairs().length).toBeLessThan((strategies.length * (strategies.length - 1)) / 2)
 })
 
-describe.each(traded.map(each => [each.id, each] as const))('of %s', (_, strategy) => {
-  test('the exposure includes the position that is open at the end', () => {
-    const begin = Date.parse(strategy.returns[0]!.t)
-    const end = Date.parse(strategy.returns.at(-1)!.t) + DAY_MS
-    const positions = [
-      ...strategy.trades,
-      ...strategy.open.map(({ side, entry_time }) => ({ side, entry_time, exit_time: end })),
-    ]
-    const isOpenAt = (ms: number) => positions.filter(p => p.entry_time <= ms && ms < p.exit_time)
-    // Fills are at the opens of bars of 4 hours, so the middle of each such bar speaks for all of it.
-    const bars = Array.from({ length: (end - begin) / 14_400_000 }, (_, i) =>
-      isOpenAt(begin + (i + 0.5) * 14_400_000),
-    )
-    const shareOf = (isIn: (open: typeof positions) => boolean) =>
-      (100 * bars.filter(isIn).length) / bars.length
-    const expected = {
-      time_in_market_pct: shareOf(open => open.length > 0),
-      long_time_pct: shareOf(open => open.some(({ side }) => side === 'long')),
-      short_time_pct: shareOf(open => open.some(({ side }) => side === 'short')),
-      average_concurrent_positions: average(bars.map(open => open.length)),
-      max_concurrent_positions: Math.max(...bars.map(open => open.length)),
-    }
-    expectNear(strategy.stats.fund_dd.exposure, expected)
-  })
+test.each(traded)('the published exposure of $id includes the position that is open at the end', strategy => {
+  const begin = Date.parse(strategy.returns[0]!.t)
+  const end = Date.parse(strategy.returns.at(-1)!.t) + DAY_MS
+  const positions = [
+    ...strategy.trades,
+    ...strategy.open.map(({ side, entry_time }) => ({ side, entry_time, exit_time: end })),
+  ]
+  const isOpenAt = (ms: number) => positions.filter(p => p.entry_time <= ms && ms < p.exit_time)
+  // Fills are at the opens of bars of 4 hours, so the middle of each such bar speaks for all of it.
+  const bars = Array.from({ length: (end - begin) / 14_400_000 }, (_, i) =>
+    isOpenAt(begin + (i + 0.5) * 14_400_000),
+  )
+  const shareOf = (isIn: (open: typeof positions) => boolean) =>
+    (100 * bars.filter(isIn).length) / bars.length
+  const expected = {
+    time_in_market_pct: shareOf(open => open.length > 0),
+    long_time_pct: shareOf(open => open.some(({ side }) => side === 'long')),
+    short_time_pct: shareOf(open => open.some(({ side }) => side === 'short')),
+    average_concurrent_positions: average(bars.map(open => open.length)),
+    max_concurrent_positions: Math.max(...bars.map(open => open.length)),
+  }
+  expectNear(strategy.stats.fund_dd.exposure, expected)
+})
 
-  test('the profit factor per unit of notional follows from return_pct of /trades', () => {
+test.each(traded)(
+  'the profit factor per unit of notional of $id follows from return_pct of /trades',
+  strategy => {
     const results = strategy.trades.map(({ return_pct }) => return_pct)
     const gains = sum(results.filter(y => y > 0))
     const losses = -sum(results.filter(y => y < 0))
     expectNear(strategy.stats, { profit_factor_notional: gains / losses })
-  })
-})
+  },
+)
 
-describe.each(strategies.map(each => [each.id, each] as const))('of %s', (_, { returns, stats }) => {
-  test('the average drawdown leaves dips of one day out', () => {
-    const runs = drawdownRuns(returns.map(({ ret }) => ret))
-    const lasting = runs.filter(run => run.length > 1)
-    expectNear(stats.fund_dd.drawdowns, {
-      lasting_count: lasting.length,
-      average_depth_pct: 100 * average(lasting.map(run => Math.min(...run))),
-      average_underwater_days: average(lasting.map(run => run.length)),
-    })
+test.each(strategies)('the average drawdown of $id leaves dips of one day out', ({ returns, stats }) => {
+  const runs = drawdownRuns(returns.map(({ ret }) => ret))
+  const lasting = runs.filter(run => run.length > 1)
+  expectNear(stats.fund_dd.drawdowns, {
+    lasting_count: lasting.length,
+    average_depth_pct: 100 * average(lasting.map(run => Math.min(...run))),
+    average_underwater_days: average(lasting.map(run => run.length)),
   })
 })
 
@@ -202,7 +201,7 @@ function definedPairs(): { readonly pair: readonly [Strategy, Strategy]; readonl
   )
 }
 
-test('the effective bets are those of the pairs that have a correlation', () => {
+test('the published effective bets are those of the pairs that have a correlation', () => {
   const pairs = definedPairs()
   const n = new Set(pairs.flatMap(({ pair }) => pair)).size
   const mean = average(pairs.map(({ rho }) => rho))
@@ -213,7 +212,7 @@ test('the effective bets are those of the pairs that have a correlation', () => 
   })
 })
 
-test('the equal-weight book holds the strategies alive on each day', () => {
+test('the published equal-weight book holds the strategies alive on each day', () => {
   const byDay = Map.groupBy(
     strategies.flatMap(({ returns }) => returns),
     ({ t }) => t,

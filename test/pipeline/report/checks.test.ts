@@ -1,0 +1,337 @@
+// What is found in bars, in the labels of two sets of them, and in ledgers. The bars are a seeded walk with wicks, into which each
+// test puts one fault; real bars have falls by half in a day and outages, and nothing of it may keep them from being published.
+
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
+import type { Bars } from '#core/replay/bars.ts'
+import type { Trade } from '#core/replay/trade.ts'
+import { checkBars } from '#pipeline/report/bar-checks.ts'
+import { compareLabels } from '#pipeline/report/label-checks.ts'
+import { checkTrades } from '#pipeline/report/trade-checks.ts'
+import { readBars } from '../../core/replay/real-bars.ts'
+import { sharedData } from '../../support/shared-data.ts'
+
+const HOURS_4 = 4 * 3_600_000
+
+/** A seeded random walk of 4-hour bars from 2024 on: they open where the one before closed, and have wicks and volume. */
+function walk(count: number, timeframeMs = HOURS_4): Bars {
+  const column = () => new Float64Array(count)
+  const [t, o, h, l, c, v] = [column(), column(), column(), column(), column(), column()]
+  let seed = 1
+  const random = (): number => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed / 2_147_483_647
+  }
+  let price = 10_000
+  for (let i = 0; i < count; i++) {
+    t[i] = Date.parse('2024-01-01T00:00:00Z') + i * timeframeMs
+    o[i] = price
+    price *= 1 + 0.02 * (random() - 0.5)
+    c[i] = price
+    h[i] = Math.max(o[i]!, price) * (1 + 0.005 * random())
+    l[i] = Math.min(o[i]!, price) * (1 - 0.005 * random())
+    v[i] = 10 + random()
+  }
+  return { timeframeMs, t, o, h, l, c, v }
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+const FROM = Date.parse('2024-01-01T00:00:00Z')
+
+const found = (bars: Bars, nowMs = NEVER) =>
+  checkBars(bars, nowMs).map(({ severity, code, at, count }) => [severity, code, at[0], count])
+
+/** The walk with some bars changed. */
+function changed(change: (bars: Bars) => void, count = 400): Bars {
+  const bars = walk(count)
+  change(bars)
+  return bars
+}
+
+const without = (bars: Bars, from: number, count: number): Bars => {
+  const cut = (column: Float64Array) => column.filter((_, i) => i < from || i >= from + count)
+  const { timeframeMs, t, o, h, l, c, v } = bars
+  return { timeframeMs, t: cut(t), o: cut(o), h: cut(h), l: cut(l), c: cut(c), v: cut(v) }
+}
+
+const scale = (bars: Bars, i: number, factor: number): void => {
+  for (const column of [bars.o, bars.h, bars.l, bars.c]) column[i]! *= factor
+}
+
+test('sound bars give no finding in the data report', () => {
+  expect(found(walk(2000))).toEqual([])
+})
+
+test.each([
+  ['first', 0, 'jump', 1],
+  ['middle', 200, 'spike', 200],
+  ['last', 399, 'spike', 399],
+])('a %s bar with ten times the price is serious', (_, i, code, at) => {
+  expect(found(changed(bars => scale(bars, i, 10)))).toEqual([['serious', code, at, 1]])
+})
+
+test.each([
+  ['high', 10],
+  ['low', 0.1],
+] as const)('a %s ten times off is serious, whatever open and close are', (name, factor) => {
+  const bars = changed(each => {
+    const column = name === 'high' ? each.h : each.l
+    column[200]! *= factor
+  })
+  expect(found(bars)).toEqual([['serious', 'spike', 200, 1]])
+})
+
+test('a close ten times off is serious, though the next bar opens where the market is', () => {
+  const bars = changed(each => {
+    each.c[200]! *= 10
+    each.h[200] = each.c[200]!
+  })
+  expect(found(bars)).toEqual([['serious', 'spike', 200, 1]])
+})
+
+test('bars in another unit from a day on are serious once', () => {
+  expect(
+    found(
+      changed(bars => {
+        for (let i = 200; i < 400; i++) scale(bars, i, 1000)
+      }),
+    ),
+  ).toEqual([['serious', 'jump', 200, 1]])
+})
+
+test('a fall by half in a bar that is not taken back is no finding', () => {
+  const bars = changed(each => {
+    each.c[200]! *= 0.5
+    each.l[200] = each.c[200]!
+    for (let i = 201; i < 400; i++) scale(each, i, 0.5)
+  })
+  expect(found(bars)).toEqual([])
+})
+
+test('thirty missing bars are serious, whether in one gap or in many', () => {
+  expect(found(without(walk(400), 200, 30))).toEqual([['serious', 'gap', 200, 30]])
+  let bars = walk(400)
+  for (let i = 0; i < 30; i++) bars = without(bars, 10 + i * 10, 1)
+  expect(found(bars)).toEqual([['serious', 'gaps', 10, 30]])
+})
+
+test('a short outage in the bars is a note', () => {
+  expect(found(without(walk(400), 200, 3))).toEqual([['note', 'gaps', 200, 3]])
+})
+
+test('a bar of the future is blocking, and so is a running bar that would end the last day', () => {
+  const bars = walk(12) // two days
+  expect(found(bars, FROM + DAY_MS)).toEqual([['blocking', 'future_bars', 7, 5]])
+  expect(found(bars, FROM + 2 * DAY_MS - 1)).toEqual([['blocking', 'unfinished_bar', 11, 1]])
+  expect(found(walk(11), FROM + 2 * DAY_MS - HOURS_4 - 1)).toEqual([['note', 'unfinished_bar', 10, 1]])
+  expect(found(bars, FROM + 2 * DAY_MS)).toEqual([])
+})
+
+test('a price that stands still for two days is serious, and for some hours nothing', () => {
+  const flat = (length: number) =>
+    changed(bars => {
+      for (let i = 200; i < 200 + length; i++)
+        for (const column of [bars.o, bars.h, bars.l, bars.c]) column[i] = bars.c[199]!
+    })
+  expect(found(flat(12)).map(([severity, code]) => [severity, code])).toEqual([['serious', 'flat_run']])
+  expect(found(flat(4))).toEqual([])
+})
+
+test('a price that moves without volume for two days is serious; volume that is always 0 is a note', () => {
+  expect(found(changed(bars => bars.v.fill(0, 200, 212)))).toEqual([
+    ['note', 'no_volume', 200, 12],
+    ['serious', 'zero_volume', 200, 12],
+  ])
+  expect(found(changed(bars => bars.v.fill(0)))).toEqual([['note', 'no_volume', 0, 400]])
+})
+
+test('bars that were copied forward are serious', () => {
+  const bars = changed(each => {
+    for (const column of [each.o, each.h, each.l, each.c, each.v]) column.fill(column[200]!, 201, 204)
+  })
+  expect(found(bars)).toEqual([['serious', 'copied_bars', 201, 3]])
+})
+
+test('interpolated closes are serious', () => {
+  const bars = changed(({ o, h, l, c }) => {
+    const step = (c[220]! * 1.05 - c[200]!) / 20
+    for (let i = 201; i <= 220; i++) {
+      o[i] = c[i - 1]!
+      c[i] = c[i - 1]! + step
+      h[i] = Math.max(o[i]!, c[i]!)
+      l[i] = Math.min(o[i]!, c[i]!)
+    }
+  })
+  expect(found(bars).map(([severity, code]) => [severity, code])).toContainEqual(['serious', 'straight_line'])
+})
+
+test('interpolated bars that are rounded to the tick are serious', () => {
+  const bars = changed(({ o, h, l, c }) => {
+    const toTick = (price: number): number => Math.round(price * 10) / 10
+    for (let i = 0; i < c.length; i++) c[i] = toTick(c[i]!)
+    const [from, to] = [c[100]!, c[130]! + 70]
+    for (let i = 100; i <= 130; i++) c[i] = toTick(from + ((to - from) * (i - 100)) / 30)
+    for (let i = 1; i < c.length; i++) {
+      o[i] = c[i - 1]!
+      h[i] = Math.max(o[i]!, c[i]!, h[i]!)
+      l[i] = Math.min(o[i]!, c[i]!, l[i]!)
+    }
+  })
+  expect(found(bars).map(([severity, code]) => [severity, code])).toContainEqual(['serious', 'straight_line'])
+})
+
+test('equal steps of a tick in a market with a coarse tick are no interpolation', () => {
+  const bars = changed(({ o, h, l, c }) => {
+    for (let i = 0; i < 400; i++) {
+      c[i] = 100 + (i % 20 < 10 ? i % 20 : 20 - (i % 20)) * 0.5
+      o[i] = c[i - 1] ?? 100
+      h[i] = Math.max(o[i]!, c[i]!) + 0.5
+      l[i] = Math.min(o[i]!, c[i]!) - 0.5
+    }
+  })
+  expect(found(bars)).toEqual([])
+})
+
+test('generated bars, of which no price leaves the range of open and close, are serious', () => {
+  const bars = changed(({ o, h, l, c }) => {
+    for (let i = 0; i < 400; i++) {
+      h[i] = Math.max(o[i]!, c[i]!)
+      l[i] = Math.min(o[i]!, c[i]!)
+    }
+  })
+  expect(found(bars)).toEqual([['serious', 'no_wicks', 0, 400]])
+})
+
+const FINE = walk(6 * 400)
+
+/** The days of 4-hour bars. */
+function daysOf({ t, o, h, l, c, v }: Bars): Bars {
+  const days = Array.from({ length: t.length / 6 }, (_, i) => i * 6)
+  const pick = (column: Float64Array, at = 0) => Float64Array.from(days, i => column[i + at]!)
+  const most = (column: Float64Array, of: (...all: number[]) => number) =>
+    Float64Array.from(days, i => of(...column.subarray(i, i + 6)))
+  const hl = { h: most(h, Math.max), l: most(l, Math.min) }
+  return { timeframeMs: 24 * HOUR_MS, t: pick(t), o: pick(o), ...hl, c: pick(c, 5), v: pick(v) }
+}
+
+const moved = (bars: Bars, hours: number): Bars => ({ ...bars, t: bars.t.map(t => t + hours * HOUR_MS) })
+
+test('bars whose labels agree give no finding', () => {
+  expect(compareLabels(FINE, FINE, 'OTHER')).toEqual([])
+  expect(compareLabels(daysOf(FINE), FINE, 'OTHER')).toEqual([])
+  expect(compareLabels(FINE, daysOf(FINE), 'OTHER')).toEqual([])
+})
+
+test.each([
+  ['one bar earlier', 4],
+  ['one bar later', -4],
+  ['8 hours earlier', 8],
+])('labels that are off so that the returns agree %s are serious', (shift, hours) => {
+  const [finding] = compareLabels(moved(FINE, hours), FINE, 'OTHER')
+  expect([finding?.severity, finding?.code]).toEqual(['serious', 'shifted_labels'])
+  expect(finding?.what).toContain(`got those that it has ${shift}`)
+  const [ofDays] = compareLabels(moved(FINE, hours), daysOf(FINE), 'OTHER')
+  expect(ofDays?.what).toContain(`got those that it has ${shift}`)
+})
+
+test('markets that have nothing in common give no finding', () => {
+  const other = { ...FINE, c: FINE.c.toReversed(), o: FINE.o.toReversed() }
+  expect(compareLabels(other, FINE, 'OTHER')).toEqual([])
+})
+
+const BARS = walk(400)
+const GROUND = { bars: BARS, maxLeverage: 15, slippage: 0.2, nowMs: BARS.t.at(-1)! + HOURS_4 }
+
+/** Twenty longs of two bars that enter and exit at the opens of bars; `shift` moves their times. */
+const ledger = (shift = 0, changes: Partial<Trade> = {}): Trade[] =>
+  Array.from({ length: 20 }, (_, i) => ({
+    side: 'long',
+    entry_time: BARS.t[10 * i + 5]! + shift,
+    entry_price: BARS.o[10 * i + 5]!,
+    exit_time: BARS.t[10 * i + 7]! + shift,
+    exit_price: BARS.o[10 * i + 7]!,
+    exit_reason: 'signal',
+    leverage: 1,
+    stop: null,
+    account_return: null,
+    ...changes,
+  }))
+
+const foundIn = (trades: readonly Trade[], ground: Partial<typeof GROUND> = {}) =>
+  checkTrades(trades, { ...GROUND, ...ground }).map(({ severity, code, count }) => [severity, code, count])
+
+test('a sound ledger gives no finding in the data report', () => {
+  expect(foundIn(ledger())).toEqual([])
+  expect(foundIn([])).toEqual([])
+})
+
+test('a leverage of 95 under a cap of 15 is blocking, and names the cap and the largest', () => {
+  const trades = ledger().with(3, { ...ledger()[3]!, leverage: 95 })
+  expect(foundIn(trades)).toEqual([['blocking', 'leverage_over_cap', 1]])
+  expect(checkTrades(trades, GROUND)[0]?.what).toContain('at most 15, the max_leverage of the strategy')
+  expect(checkTrades(trades, GROUND)[0]?.what).toContain('the largest 95')
+})
+
+test('a leverage that is over the cap by the move between decision and fill is none', () => {
+  expect(foundIn(ledger(0, { leverage: 15.3 }))).toEqual([])
+})
+
+test('trades of the future are blocking, also one that only exits there', () => {
+  expect(foundIn(ledger(), { nowMs: BARS.t[10]! })).toEqual([['blocking', 'future_trades', 19]])
+  expect(foundIn(ledger(), { nowMs: BARS.t[196]! })).toEqual([['blocking', 'future_trades', 1]])
+})
+
+test('a repeated trade is serious, and a partial exit of the same entry is none', () => {
+  const [first, ...others] = ledger()
+  expect(foundIn([first!, first!, ...others])).toEqual([['serious', 'duplicate_trades', 1]])
+  const partial = { ...first!, exit_time: first!.exit_time! + HOURS_4 }
+  expect(foundIn([first!, partial, ...others])).toEqual([])
+})
+
+test.each([
+  ['8 hours earlier', 8 * 3_600_000],
+  ['one bar earlier', HOURS_4],
+  ['one bar later', -HOURS_4],
+  ['5.5 hours earlier', 5.5 * 3_600_000],
+])('entries at the opens of bars %s are serious', (shift, moved) => {
+  const [finding] = checkTrades(ledger(moved), GROUND)
+  expect([finding?.severity, finding?.code]).toEqual(['serious', 'shifted_labels'])
+  expect(finding?.what).toContain(`got 100 % of them at opens ${shift}`)
+})
+
+test('entries inside of bars are no shift', () => {
+  expect(foundIn(ledger(600_000, { entry_price: 10_000 }))).toEqual([])
+})
+
+const HOUR_MS = 3_600_000
+const NOW_MS = Date.parse('2026-07-01T00:00:00Z')
+const skip = sharedData === null ? ' (skipped: no real bars on this machine)' : ''
+
+const read = (name: string) =>
+  readBars(join(sharedData ?? '', `bars/${name}.csv.gz`), name.endsWith('1d') ? 24 * HOUR_MS : 4 * HOUR_MS)
+
+test.skipIf(sharedData === null).each([
+  ['binance-perp_BTCUSDT_1d', []],
+  ['binance-perp_BTCUSDT_4h', []],
+  ['binance-spot_BTCUSDT_1d', []],
+  ['binance-spot_BTCUSDT_4h', [['note', 'gaps', 16]]],
+  ['cmc-yahoo_BTCUSD_1d', []],
+])(`the data report of the real bars of %s needs no acceptance${skip}`, (name, expected) => {
+  const found = checkBars(read(name), NOW_MS)
+  expect(found.map(({ severity, code, count }) => [severity, code, count])).toEqual(expected)
+})
+
+test.skipIf(sharedData === null)(
+  `the data report finds that five real sources agree on the time, and that a shifted one does not${skip}`,
+  () => {
+    const perp = read('binance-perp_BTCUSDT_4h')
+    const names = ['binance-perp_BTCUSDT_1d', 'binance-spot_BTCUSDT_1d', 'binance-spot_BTCUSDT_4h']
+    for (const name of [...names, 'cmc-yahoo_BTCUSD_1d']) {
+      expect(compareLabels(read(name), perp, 'perp'), name).toEqual([])
+      const bars = read(name)
+      const late = { ...bars, t: bars.t.map(t => t + bars.timeframeMs) }
+      expect(compareLabels(late, perp, 'perp')[0]?.what, name).toContain('one bar earlier')
+    }
+  },
+)

@@ -1,0 +1,135 @@
+// What is rendered of a version: each point once, from no more than a part of the snapshot, on lanes.
+import { expect, test } from 'vitest'
+import { partOf } from '#core/dataset/part.ts'
+import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
+import { decodeSnapshot, encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
+import { publishedPoints, sidOf } from '#static-build/published-points.ts'
+import { renderPoint } from '#static-build/render-point.ts'
+import { inLanes } from '#static-build/render-version.ts'
+import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
+
+/** More strategies than a sheet names, on two instruments, with ties, opposites and one that shares no day. */
+const SNAPSHOT = handSnapshot(
+  Array.from({ length: 18 }, (_, i) => ({
+    id: `s${i}`,
+    name: `Strategy <${i}>`,
+    instrument: i % 2 === 0 ? 'BTC-PERP' : 'ETH-PERP',
+    first: i === 17 ? '2020-01-01' : '2023-01-01',
+    returns: Array.from(
+      { length: i === 17 ? 40 : 90 },
+      (_, day) => Math.sin(day * (1 + (i % 7))) / (i % 3 ? 90 : -90),
+    ),
+    trades: [{ entry_time: 1_672_700_000_000, exit_time: 1_672_900_000_000 + i, account_return: 0.01 }],
+  })),
+  {},
+  ['BTC-PERP', 'ETH-PERP'].map((instrument, i) => ({
+    instrument,
+    daily: {
+      period: 'daily',
+      first: 19_358,
+      values: Float64Array.from({ length: 120 }, (_, day) => Math.cos(day + i) / 50),
+    },
+  })),
+)
+
+const WHOLE = decodeSnapshot(encodeSnapshot(SNAPSHOT))
+
+const POINTS = Map.groupBy(publishedPoints(WHOLE), sidOf)
+
+test('a part is rendered to the same files and lines of the manifest as the whole snapshot', () => {
+  for (const [position, { id }] of SNAPSHOT.strategies.entries()) {
+    const part = decodeSnapshot(encodeSnapshot(partOf(SNAPSHOT, position)))
+    const points = publishedPoints(part).filter(point => sidOf(point) !== '')
+    expect(points).toEqual(POINTS.get(id))
+    expect(points.length).toBeGreaterThan(10)
+    for (const point of points) {
+      expect(renderPoint(part, point, 'quick')).toEqual(renderPoint(WHOLE, point, 'quick'))
+    }
+  }
+})
+
+test('a part names the twelve nearest strategies, the closest first, whatever the sign', () => {
+  const { nearest } = partOf(SNAPSHOT, 0).others!
+  expect(nearest).toHaveLength(12)
+  const sizes = nearest.map(({ rho }) => Math.abs(rho))
+  expect(sizes).toEqual(sizes.toSorted((a, b) => b - a))
+  expect(new Set(nearest.map(({ rho }) => Math.sign(rho)))).toEqual(new Set([1, -1]))
+  expect(partOf(SNAPSHOT, 17).others?.nearest).toEqual([])
+})
+
+const returns = (days: number) => Array.from({ length: days }, (_, i) => Math.sin(i) / 100)
+
+const THREE = handSnapshot([
+  { id: 'elm', returns: returns(30) },
+  { id: 'oak', returns: returns(400) },
+  { id: 'ash', returns: returns(400) },
+])
+
+const ALL = publishedPoints(THREE)
+const ANSWERS = ALL.filter(point => point.kind === 'answer')
+
+test('every canonical address of a dataset is published, once', () => {
+  const paths = DATASET_ROUTES.flatMap(route =>
+    canonicalPoints(route, ['elm', 'oak', 'ash']).map(params => canonicalPath(route.id, params)),
+  )
+  expect(ANSWERS.map(({ id, params }) => canonicalPath(id, params)).sort()).toEqual(paths.sort())
+})
+
+test('the largest answers come first: none is followed by one that is three times as large', () => {
+  const sizes = ANSWERS.filter(({ params }) => params.format === 'json').map(point => ({
+    path: canonicalPath(point.id, point.params),
+    bytes: renderPoint(THREE, point, 'quick').artifact.bytes,
+  }))
+  const grown = sizes.flatMap(({ path, bytes }, i) =>
+    sizes
+      .slice(i + 1)
+      .filter(later => later.bytes > 3 * bytes && later.bytes > 10_000)
+      .map(later => `${later.path} (${later.bytes}) after ${path} (${bytes})`),
+  )
+  expect(grown).toEqual([])
+  expect(sizes[0]?.path).toBe('/v1/export')
+  expect(sizes.length).toBeGreaterThan(20)
+})
+
+test('every page is published, once for each strategy if it is about one, and so are their scripts and style', () => {
+  const files = ALL.filter(({ kind }) => kind !== 'answer').map(point => {
+    const { key } = renderPoint(THREE, point, 'quick').artifact
+    return key.split('/').slice(3).join('/')
+  })
+  const sheets = ['elm', 'oak', 'ash'].map(id => `strategies/${id}/sheet.html`)
+  expect(files).toEqual(expect.arrayContaining(['index.html', 'explore.html', 'versions.html', ...sheets]))
+  expect(files).toEqual(expect.arrayContaining(['assets/page.js', 'assets/style.css']))
+  expect(new Set(files).size).toBe(files.length)
+})
+
+test('tasks in lanes run once, in order, and never more at a time than there are lanes', async () => {
+  const items = Array.from({ length: 20 }, (_, i) => i)
+  const begun: number[] = []
+  let [running, most] = [0, 0]
+  const results = await inLanes(items, 3, async item => {
+    begun.push(item)
+    most = Math.max(most, ++running)
+    for (let turns = item % 4; turns >= 0; turns--) await Promise.resolve()
+    running--
+    return item * 2
+  })
+  expect([begun, most]).toEqual([items, 3])
+  expect(results.sort((a, b) => a - b)).toEqual(items.map(item => item * 2))
+})
+
+test('a task in lanes that fails starts nothing new, and its error is thrown when all running work has ended', async () => {
+  const begun: number[] = []
+  const ended: number[] = []
+  const slow = Promise.withResolvers<void>()
+  const running = inLanes([0, 1, 2, 3, 4], 2, async item => {
+    begun.push(item)
+    if (item === 1) {
+      setImmediate(slow.resolve)
+      throw new Error('the disk is full')
+    }
+    await slow.promise
+    ended.push(item)
+  })
+  await expect(running).rejects.toThrow('the disk is full')
+  expect([begun, ended]).toEqual([[0, 1], [0]])
+})
