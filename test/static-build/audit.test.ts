@@ -187,36 +187,38 @@ const removing =
 const isProven = (key: string) => key !== CURRENT_KEY && key !== 'index.html'
 const isRemovable = (key: string) => isProven(key) && key !== signatureKey(digests[0]!)
 
+/** Every object, but of the files of a version one of each format and coding: an audit reads them alike. */
+async function keysOf(isIn: (key: string) => boolean): Promise<string[]> {
+  const keys = (await stores.store.list('')).filter(isIn)
+  const kinds = keys.map(key =>
+    key.replace(/^(v1\/snapshots\/\w+\/).*?(\.(?:csv|json|arrow|parquet|html|js|css)\b.*)/, '$1*$2'),
+  )
+  return keys.filter(
+    (key, i) => kinds.indexOf(kinds[i]!) === i || /(?:manifest|changes|datapackage)\.json/.test(key),
+  )
+}
+
+/** Audits the store with one object of it changed, or gone. */
+function auditWith(
+  key: string,
+  change: (bytes: Uint8Array | null) => Uint8Array | null,
+  order: Partial<AuditOrder> = {},
+) {
+  const reader = createStoreReader(meddled(stores.store, each => each === key, change))
+  return auditStore(stores.store, { reader, ...order })
+}
+
 test('a bit turned over in any published object is a fault of the audit', async () => {
-  const keys = (await stores.store.list('')).filter(isProven)
-  expect(keys.length).toBeGreaterThan(50)
-  for (const key of keys) {
-    const reader = createStoreReader(
-      meddled(
-        stores.store,
-        each => each === key,
-        bytes => damage(bytes!),
-      ),
-    )
-    expect(faultsOf(await auditStore(stores.store, { reader })), key).not.toEqual([])
-  }
+  const keys = await keysOf(isProven)
+  expect(keys.length).toBeGreaterThan(30)
+  for (const key of keys) expect(faultsOf(await auditWith(key, bytes => damage(bytes!))), key).not.toEqual([])
 })
 
 test('any published object that is gone is a fault of the audit', async () => {
   const served = { versions: { version: BEFORE } } // by name: a version that is only listed may have been removed
-  for (const key of (await stores.store.list('')).filter(isRemovable)) {
-    const reader = createStoreReader(
-      meddled(
-        stores.store,
-        each => each === key,
-        () => null,
-      ),
-    )
-    const found = [
-      ...faultsOf(await auditStore(stores.store, { reader })),
-      ...faultsOf(await auditStore(stores.store, { reader, ...served })),
-    ]
-    expect(found, key).not.toEqual([])
+  for (const key of await keysOf(isRemovable)) {
+    const found = await Promise.all([auditWith(key, () => null), auditWith(key, () => null, served)])
+    expect(found.flatMap(faultsOf), key).not.toEqual([])
   }
 })
 
