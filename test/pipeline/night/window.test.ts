@@ -37,6 +37,8 @@ const RETURNS = {
 }
 const oak = aModule('oak')
 const elm = { ...aModule('elm'), instrument: 'ETHUSDT-PERP' }
+const OF_ONE = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
+const OF_BOTH = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak, elm]) }
 
 /** The last public day of a book, as a date. */
 async function windowEnd(
@@ -55,15 +57,13 @@ async function refused(...asked: Parameters<typeof windowEnd>): Promise<string[]
 }
 
 test('the public window ends with the last day that is complete in every instrument that a strategy needs', async () => {
-  expect(await windowEnd({ ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) })).toBe('2024-01-10')
-  const both = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak, elm]) }
-  expect(await windowEnd(both, { nowMs: endOf(8) })).toBe('2024-01-08')
+  expect(await windowEnd(OF_ONE)).toBe('2024-01-10')
+  expect(await windowEnd(OF_BOTH, { nowMs: endOf(8) })).toBe('2024-01-08')
 })
 
 test('the public window ends with --as-of where that is earlier, and never after the data', async () => {
-  const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
-  expect(await windowEnd(book, { asOf: parseIsoDate('2024-01-05') })).toBe('2024-01-05')
-  expect(await windowEnd(book, { asOf: FIRST_DAY + 10, nowMs: endOf(11) })).toBe('2024-01-10')
+  expect(await windowEnd(OF_ONE, { asOf: parseIsoDate('2024-01-05') })).toBe('2024-01-05')
+  expect(await windowEnd(OF_ONE, { asOf: FIRST_DAY + 10, nowMs: endOf(11) })).toBe('2024-01-10')
 })
 
 test('the public window ends so many days earlier as the embargo has', async () => {
@@ -86,23 +86,21 @@ test('the public window of a book of returns alone is refused where that day is 
 })
 
 test('the public window of the past is refused where the data end more than 36 hours before it does', async () => {
-  const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
   const past = { nowMs: endOf(99), asOf: FIRST_DAY + 11 }
-  expect(await refused(book, past)).toEqual([
+  expect(await refused(OF_ONE, past)).toEqual([
     'bars/BTCUSDT-PERP/1d.csv: the newest bar ends at 2024-01-11T00:00:00Z, more than 36 hours before the end of ' +
       '2024-01-12: bring newer bars, or give an earlier --as-of, or accept them with --allow-stale',
   ])
-  expect(await windowEnd(book, { ...past, allowStale: true })).toBe('2024-01-10')
+  expect(await windowEnd(OF_ONE, { ...past, allowStale: true })).toBe('2024-01-10')
   expect(await refused(RETURNS, { nowMs: endOf(99), asOf: FIRST_DAY + 4 })).toHaveLength(1)
 })
 
 test('the public window of a day that is not over is refused, whatever else was allowed', async () => {
-  const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
   const sentence =
     '--as-of: expected a day that is over, got 2024-01-11 while it is 2024-01-11T23:59:59Z: ' +
     'give 2024-01-10 or a day before it'
   for (const allowStale of [false, true]) {
-    const early = windowEnd(book, { asOf: FIRST_DAY + 10, nowMs: endOf(11) - 1000, allowStale })
+    const early = windowEnd(OF_ONE, { asOf: FIRST_DAY + 10, nowMs: endOf(11) - 1000, allowStale })
     await expect(early).rejects.toThrow(sentence)
   }
 })
@@ -119,8 +117,7 @@ test('the public window that ends before an inception is refused at the inceptio
 })
 
 test('the public window is refused where bars are older than 36 hours, naming each file and both ways out', async () => {
-  const both = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak, elm]) }
-  expect(await refused(both, { nowMs: endOf(12) })).toEqual([
+  expect(await refused(OF_BOTH, { nowMs: endOf(12) })).toEqual([
     'bars/BTCUSDT-PERP/1d.csv: the newest bar ends at 2024-01-11T00:00:00Z, more than 36 hours ago: bring newer ' +
       'bars, or build the past with --as-of DATE, or accept them with --allow-stale',
     expect.stringMatching(/^bars\/ETHUSDT-PERP\/1d\.csv: the newest bar ends at 2024-01-09T00:00:00Z/),
@@ -128,16 +125,14 @@ test('the public window is refused where bars are older than 36 hours, naming ea
 })
 
 test('the public window accepts bars of exactly 36 hours, and older ones where that was allowed or the past is built', async () => {
-  const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
-  expect(await windowEnd(book, { nowMs: endOf(10) + 36 * HOUR_MS })).toBe('2024-01-10')
-  expect(await refused(book, { nowMs: endOf(10) + 36 * HOUR_MS + 1 })).toHaveLength(1)
-  expect(await windowEnd(book, { nowMs: endOf(99), allowStale: true })).toBe('2024-01-10')
-  expect(await windowEnd(book, { nowMs: endOf(99), asOf: parseIsoDate('2024-01-10') })).toBe('2024-01-10')
+  expect(await windowEnd(OF_ONE, { nowMs: endOf(10) + 36 * HOUR_MS })).toBe('2024-01-10')
+  expect(await refused(OF_ONE, { nowMs: endOf(10) + 36 * HOUR_MS + 1 })).toHaveLength(1)
+  expect(await windowEnd(OF_ONE, { nowMs: endOf(99), allowStale: true })).toBe('2024-01-10')
+  expect(await windowEnd(OF_ONE, { nowMs: endOf(99), asOf: parseIsoDate('2024-01-10') })).toBe('2024-01-10')
 })
 
 test('the public window that ends before the bars begin is refused, naming the file', async () => {
-  const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
-  expect(await refused(book, { asOf: parseIsoDate('2023-12-31') })).toEqual([
+  expect(await refused(OF_ONE, { asOf: parseIsoDate('2023-12-31') })).toEqual([
     expect.stringMatching(
       /^bars\/BTCUSDT-PERP\/1d\.csv: the bars begin at 2024-01-01T00:00:00Z and cover no whole day up to .* 2023-12-31/,
     ),

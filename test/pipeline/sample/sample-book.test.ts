@@ -159,29 +159,17 @@ const GOLDEN = join(import.meta.dirname, '../../golden/program')
 const closes = [...new Map(Array.from(bars.t, (t, i) => [toEpochDay(t), bars.c[i]!])).values()]
 const daily = closes.slice(1).map((close, i) => close / closes[i]! - 1)
 
-test('the market of the sample book has an annualised volatility of 45 to 90 %', () => {
+test('the market of the sample book is as hard as a real one: it has volatility that clusters, fat tails, a fall by more than half, and outages', () => {
   expectWithin(sampleStandardDeviation(daily) * Math.sqrt(365), 0.45, 0.9)
-})
-
-test('the market of the sample book has a daily excess kurtosis over 5', () => {
   expect(sampleKurtosis(daily)).toBeGreaterThan(5)
-})
-
-test('the volatility of the sample book clusters: absolute returns have an autocorrelation over 0.05 at a lag of 20 days', () => {
   const sizes = daily.map(Math.abs)
   expect(sampleCorrelation(sizes.slice(20), sizes.slice(0, -20))).toBeGreaterThan(0.05)
-})
-
-test('the market of the sample book has a fall of the price by more than half', () => {
   let peak = 0
   const falls = Array.from(bars.c, close => {
     peak = Math.max(peak, close)
     return close / peak - 1
   })
   expect(min(falls)).toBeLessThan(-0.5)
-})
-
-test('the market of the sample book has some outages', () => {
   expectWithin(file.gaps.length, 5, 30)
 })
 

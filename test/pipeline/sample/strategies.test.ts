@@ -45,7 +45,7 @@ test('the Donchian breakout enters on a close outside the range of the bars befo
   // The range of the first three is 99 to 101. 101 is not outside; 105 is: true range 106 - 101 = 5, stop
   // 105 - 10.
   expect(decisions(donchian, around(100, 100, 100, 101, 105)).slice(3)).toEqual([
-    null,
+    ...Array(1).fill(null),
     { act: 'long', stop: 95 },
   ])
   // 95: true range 100 - 94 = 6, stop 95 + 12.
@@ -162,14 +162,9 @@ const momentum = timeSeriesMomentum('hazel', { lookbackBars: 3, rebalanceBars: 4
 test('the time-series momentum decides on the bars of its calendar alone, by the close of the look-back', () => {
   // At slot 4 the close 105 is held against 101 of slot 1; true range 106 - 104 = 2: stop 105 - 8.
   expect(decisions(momentum, around(100, 101, 102, 104, 105, 110, 120, 100))).toEqual([
-    null,
-    null,
-    null,
-    null,
+    ...Array(4).fill(null),
     { act: 'long', stop: 97 },
-    null,
-    null,
-    null,
+    ...Array(3).fill(null),
   ])
   expect(decisions(momentum, around(100, 101, 102, 104, 100)).at(-1)).toMatchObject({ act: 'short' })
 })
