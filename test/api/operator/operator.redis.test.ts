@@ -1,6 +1,6 @@
 // The operator's interface on a real Redis: who may ask, what is fired once, and what is refused.
 import type { Redis } from 'ioredis'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { toIsoInstant } from '#core/calendar.ts'
@@ -10,7 +10,7 @@ import { readAfter } from '#signals/log/read-log.ts'
 import { WEBHOOKS } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { useOwnRedis } from '../../support/servers/use-redis.ts'
-import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
+import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import {
   addClient,
   fire,
@@ -50,331 +50,282 @@ const entry = (id: string, more: Record<string, unknown> = {}) => ({
 const pathOf = (path: string): string =>
   path.replace(':client', 'acme').replace(':key', 'abcd1234').replace(':seq', '1')
 
-describe('every route', () => {
-  test.each(OPERATOR_ROUTES.map(({ method, path }) => [method, pathOf(path)]))(
-    '%s %s is refused without the token, with another one, with a cookie, and for another host',
-    async (method, path) => {
-      const request = ask()
-      const wrong = [{ authorization: '' }, { authorization: `Bearer ${TOKEN}x` }, { authorization: TOKEN }]
-      for (const headers of [...wrong, { authorization: '', cookie: `highwater_ops=${TOKEN}` }]) {
-        const { status, json } = await request(method, path, undefined, headers)
-        expect([status, json]).toMatchObject([401, { error: { code: 'unauthorized' }, meta: {} }])
-      }
-      const rebound = await request(method, path, undefined, { host: 'evil.example.org' })
-      expect(rebound.json).toMatchObject({ error: { code: 'forbidden' } })
-    },
+test.each(OPERATOR_ROUTES.map(({ method, path }) => [method, pathOf(path)]))(
+  'the route %s %s is refused without the token, with another one, with a cookie, and for another host',
+  async (method, path) => {
+    const request = ask()
+    const wrong = [{ authorization: '' }, { authorization: `Bearer ${TOKEN}x` }, { authorization: TOKEN }]
+    for (const headers of [...wrong, { authorization: '', cookie: `highwater_ops=${TOKEN}` }]) {
+      const { status, json } = await request(method, path, undefined, headers)
+      expect([status, json]).toMatchObject([401, { error: { code: 'unauthorized' }, meta: {} }])
+    }
+    const rebound = await request(method, path, undefined, { host: 'evil.example.org' })
+    expect(rebound.json).toMatchObject({ error: { code: 'forbidden' } })
+  },
+)
+
+test('a route of the operator refuses an unknown method, and names those that it has', async () => {
+  const { status, headers } = await ask()('DELETE', '/ops/signals')
+  expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
+})
+
+test('a signal is fired once: 201 with a new number, then 200 with the same, 409 for another content, and its leverage is computed', async () => {
+  const request = ask()
+  const first = await request('POST', '/ops/signals', entry('a'))
+  expect([first.status, first.json]).toMatchObject([
+    201,
+    { data: { seq: 1, repeated: false, implied_leverage: 1 } },
+  ])
+  const again = await request('POST', '/ops/signals', entry('a'))
+  expect([again.status, again.json]).toMatchObject([200, { data: { seq: 1, repeated: true } }])
+  expect(await readAfter(redis, 0, 10)).toHaveLength(1)
+  const { status, json } = await request('POST', '/ops/signals', entry('a', { stop: 48_000 }))
+  expect([status, json]).toMatchObject([409, { error: { code: 'conflict' } }])
+  expect(await readAfter(redis, 0, 10)).toHaveLength(1)
+})
+
+test('a refused fire lists every problem of its body at once', async () => {
+  const { status, json } = await ask()('POST', '/ops/signals', entry('a b', { alias: 'oak', action: 'buy' }))
+  expect([status, json]).toMatchObject([
+    422,
+    { error: { details: [{ param: 'signal_id' }, { param: 'action' }] } },
+  ])
+  const stops = await ask()('POST', '/ops/signals', entry('a', { alias: 'oak', stop: 51_000 }))
+  expect(stops.json).toMatchObject({ error: { details: [{ param: 'alias' }, { param: 'stop' }] } })
+})
+
+test.each<[number, string, Record<string, string>]>([
+  [400, '{"signal_id":', {}],
+  [413, `"${'x'.repeat(300_000)}"`, {}],
+  [415, '{}', { 'content-type': 'text/plain' }],
+  [422, '[]', {}],
+  [422, 'null', {}],
+  [422, '"text"', {}],
+])('a fire is refused with %i in the envelope if its body is %.14s', async (expected, body, headers) => {
+  const { status, json } = await ask()('POST', '/ops/signals', body, headers)
+  expect([status, json]).toMatchObject([expected, { error: { message: expect.any(String) }, meta: {} }])
+  expect(await readAfter(redis, 0, 10)).toEqual([])
+})
+
+test('no entry of a halted strategy is fired, but its flat is, and the answer for what was fired before is repeated', async () => {
+  const request = ask()
+  await request('POST', '/ops/signals', entry('before'))
+  await request('POST', '/ops/live/halt', { alias: 'alder' })
+  expect((await request('POST', '/ops/signals', entry('entry'))).status).toBe(409)
+  expect((await request('POST', '/ops/signals', entry('before'))).status).toBe(200)
+  expect(
+    (await request('POST', '/ops/signals', entry('flat', { action: 'flat', base_risk_pct: 0 }))).status,
+  ).toBe(201)
+  expect((await request('POST', '/ops/signals', entry('other', { alias: 'birch' }))).status).toBe(201)
+  await request('POST', '/ops/live/resume', { alias: 'alder' })
+  expect((await request('POST', '/ops/signals', entry('entry'))).status).toBe(201)
+})
+
+test('a LIVE entry is fired only within five minutes of its timestamp, and the answer for what was fired then is repeated', async () => {
+  const request = ask()
+  const old = { timestamp: toIsoInstant(Date.now() - 301_000) }
+  for (const more of [old, { timestamp: '2020-01-01T00:00:00Z' }])
+    expect(await request('POST', '/ops/signals', entry('late', more))).toMatchObject({
+      status: 422,
+      json: { error: { details: [{ param: 'timestamp', reason: expect.stringContaining('DRY_RUN') }] } },
+    })
+  expect(await readAfter(redis, 0, 10)).toEqual([])
+  const dry = await request('POST', '/ops/signals', entry('dry', { ...old, mode: 'DRY_RUN' }))
+  const flat = await request(
+    'POST',
+    '/ops/signals',
+    entry('flat', { ...old, action: 'flat', base_risk_pct: 0 }),
   )
+  expect([dry.status, flat.status]).toEqual([201, 201])
 
-  test('refuses an unknown method, and names those that it has', async () => {
-    const { status, headers } = await ask()('DELETE', '/ops/signals')
-    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
-  })
+  await commit(redis, [{ content: signalContent('then', old), onlyFor: null }], Date.now() - 300_000)
+  const again = await request('POST', '/ops/signals', entry('then', old))
+  expect(again.json).toMatchObject({ data: { seq: 3, repeated: true } })
+  expect((await request('POST', '/ops/signals', entry('then', { ...old, stop: 48_000 }))).status).toBe(409)
 })
 
-describe('POST /ops/signals', () => {
-  test('fires once: 201 with a new number, then 200 with the same, and the leverage is computed', async () => {
-    const request = ask()
-    const first = await request('POST', '/ops/signals', entry('a'))
-    expect([first.status, first.json]).toMatchObject([
-      201,
-      { data: { seq: 1, repeated: false, implied_leverage: 1 } },
-    ])
-    const again = await request('POST', '/ops/signals', entry('a'))
-    expect([again.status, again.json]).toMatchObject([200, { data: { seq: 1, repeated: true } }])
-    expect(await readAfter(redis, 0, 10)).toHaveLength(1)
-  })
-
-  test('refuses another content under a known id, and writes nothing', async () => {
-    const request = ask()
-    await request('POST', '/ops/signals', entry('a'))
-    const { status, json } = await request('POST', '/ops/signals', entry('a', { stop: 48_000 }))
-    expect([status, json]).toMatchObject([409, { error: { code: 'conflict' } }])
-    expect(await readAfter(redis, 0, 10)).toHaveLength(1)
-  })
-
-  test('lists every problem of a body at once', async () => {
-    const { status, json } = await ask()(
-      'POST',
-      '/ops/signals',
-      entry('a b', { alias: 'oak', action: 'buy' }),
-    )
-    expect([status, json]).toMatchObject([
-      422,
-      { error: { details: [{ param: 'signal_id' }, { param: 'action' }] } },
-    ])
-    const stops = await ask()('POST', '/ops/signals', entry('a', { alias: 'oak', stop: 51_000 }))
-    expect(stops.json).toMatchObject({ error: { details: [{ param: 'alias' }, { param: 'stop' }] } })
-  })
-
-  test.each<[number, string, Record<string, string>]>([
-    [400, '{"signal_id":', {}],
-    [413, `"${'x'.repeat(300_000)}"`, {}],
-    [415, '{}', { 'content-type': 'text/plain' }],
-    [422, '[]', {}],
-    [422, 'null', {}],
-    [422, '"text"', {}],
-  ])('answers %i in the envelope where the body is %.14s', async (expected, body, headers) => {
-    const { status, json } = await ask()('POST', '/ops/signals', body, headers)
-    expect([status, json]).toMatchObject([expected, { error: { message: expect.any(String) }, meta: {} }])
-    expect(await readAfter(redis, 0, 10)).toEqual([])
-  })
-
-  test('fires no entry of a halted strategy, but its flat, and repeats the answer for what was fired before', async () => {
-    const request = ask()
-    await request('POST', '/ops/signals', entry('before'))
-    await request('POST', '/ops/live/halt', { alias: 'alder' })
-    expect((await request('POST', '/ops/signals', entry('entry'))).status).toBe(409)
-    expect((await request('POST', '/ops/signals', entry('before'))).status).toBe(200)
-    expect(
-      (await request('POST', '/ops/signals', entry('flat', { action: 'flat', base_risk_pct: 0 }))).status,
-    ).toBe(201)
-    expect((await request('POST', '/ops/signals', entry('other', { alias: 'birch' }))).status).toBe(201)
-    await request('POST', '/ops/live/resume', { alias: 'alder' })
-    expect((await request('POST', '/ops/signals', entry('entry'))).status).toBe(201)
-  })
-
-  test('fires a LIVE entry only within five minutes of its timestamp, and repeats the answer for what was fired then', async () => {
-    const request = ask()
-    const old = { timestamp: toIsoInstant(Date.now() - 301_000) }
-    for (const more of [old, { timestamp: '2020-01-01T00:00:00Z' }])
-      expect(await request('POST', '/ops/signals', entry('late', more))).toMatchObject({
-        status: 422,
-        json: { error: { details: [{ param: 'timestamp', reason: expect.stringContaining('DRY_RUN') }] } },
-      })
-    expect(await readAfter(redis, 0, 10)).toEqual([])
-    const dry = await request('POST', '/ops/signals', entry('dry', { ...old, mode: 'DRY_RUN' }))
-    const flat = await request(
-      'POST',
-      '/ops/signals',
-      entry('flat', { ...old, action: 'flat', base_risk_pct: 0 }),
-    )
-    expect([dry.status, flat.status]).toEqual([201, 201])
-
-    await commit(redis, [{ content: signalContent('then', old), onlyFor: null }], Date.now() - 300_000)
-    const again = await request('POST', '/ops/signals', entry('then', old))
-    expect(again.json).toMatchObject({ data: { seq: 3, repeated: true } })
-    expect((await request('POST', '/ops/signals', entry('then', { ...old, stop: 48_000 }))).status).toBe(409)
-  })
-
-  test('fires nothing by a clock that differs from that of Redis', async () => {
-    const late = operatorClient(
-      operatorParts(redis, { clock: { now: () => Date.now() - 60_000, elapsed: () => 0 } }),
-    )
-    const { status, json } = await late(
-      'POST',
-      '/ops/signals',
-      entry('a', { mode: 'DRY_RUN', timestamp: '2026-11-21T00:00:00Z' }),
-    )
-    expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('clock') } }])
-  })
-
-  test('says that the outcome is unknown while Redis is away; the same id fires once when it is back', async () => {
-    const request = ask()
-    await server.kill()
-    const away = await request('POST', '/ops/signals', entry('a'))
-    expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5'])
-    expect(away.json).toMatchObject({ error: { message: 'outcome unknown: send the same signal_id again' } })
-    await server.restart()
-    await expect.poll(async () => (await request('POST', '/ops/signals', entry('a'))).status).toBe(201)
-    expect(await readAfter(redis, 0, 10)).toHaveLength(1)
-  })
-})
-
-describe('clients', () => {
-  test('are added, activated, entitled, given keys and suspended', async () => {
-    const request = ask()
-    expect((await request('POST', '/ops/clients', { id: 'acme' })).json).toMatchObject({
-      data: { status: 'pending' },
-    })
-    expect((await ask(() => Date.now() + 60_000)('POST', '/ops/clients', { id: 'acme' })).status).toBe(409)
-    await request('POST', '/ops/clients/acme/activate')
-    await request('POST', '/ops/clients/acme/entitlements', { aliases: ['alder'], program: true })
-    const key = await request('POST', '/ops/clients/acme/keys')
-    expect(key.json).toMatchObject({ data: { token: expect.stringMatching(/^hw_live_/) } })
-    const { json, text } = await request('GET', '/ops/clients/acme')
-    expect(json).toMatchObject({
-      data: {
-        status: 'active',
-        aliases: ['alder'],
-        program: true,
-        keys: [{}],
-        webhook: null,
-        deliveries: [],
-      },
-    })
-    expect(text).not.toContain('hw_live_')
-    expect((await request('POST', '/ops/clients/acme/suspend')).json).toMatchObject({
-      data: { status: 'pending' },
-    })
-    expect((await request('GET', '/ops/clients/nobody')).status).toBe(404)
-  })
-
-  test('are added whole or not at all, so that a corrected request is accepted', async () => {
-    const request = ask()
-    const whole = { id: 'acme', aliases: ['birch', 'alder'], activate: true }
-    for (const wrong of ['Not An Alias', PROGRAM_ALIAS]) {
-      const refused = await request('POST', '/ops/clients', { ...whole, aliases: ['alder', wrong] })
-      expect(refused).toMatchObject({ status: 422, json: { error: { code: 'validation_error' } } })
-    }
-    expect((await request('GET', '/ops/clients/acme')).status).toBe(404)
-    expect(await request('POST', '/ops/clients', whole)).toMatchObject({
-      status: 201,
-      json: { data: { status: 'active', aliases: ['alder', 'birch'], program: false } },
-    })
-  })
-
-  test('may be entitled to what is not served, with a warning that names it', async () => {
-    const request = ask()
-    const warning = "no strategy that is served now has the alias aldr (did you mean 'alder'?)"
-    const added = await request('POST', '/ops/clients', { id: 'acme', aliases: ['alder', 'aldr'] })
-    expect(added).toMatchObject({ status: 201, json: { data: { aliases: ['alder', 'aldr'], warning } } })
-    const path = '/ops/clients/acme/entitlements'
-    expect((await request('POST', path, { add: ['aldr'] })).json).toMatchObject({ data: { warning } })
-    for (const change of [{ add: ['birch'] }, { remove: ['aldr'] }])
-      expect((await request('POST', path, change)).text).not.toContain('warning')
-  })
-
-  test('have keys that are confirmed and revoked', async () => {
-    const request = ask()
-    const { keyId } = await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-    await request('POST', '/ops/clients/acme/keys')
-    const { json } = await request('GET', '/ops/clients/acme/keys')
-    const [, newer] = (json as { data: { id: string }[] }).data
-    const confirmed = await request('POST', `/ops/keys/${newer?.id}/confirm`)
-    expect(confirmed.json).toMatchObject({ data: { retired_key_ids: [keyId] } })
-    expect((await request('POST', `/ops/keys/${newer?.id}/revoke`)).status).toBe(200)
-    expect((await request('POST', `/ops/keys/${newer?.id}/revoke`)).status).toBe(404)
-  })
-
-  test('have a webhook whose secret is shown once', async () => {
-    const request = ask()
-    await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-    expect((await request('POST', '/ops/clients/acme/test')).status).toBe(404)
-    const url = 'https://hooks.example.org/in'
-    const set = await request('PUT', '/ops/clients/acme/webhook', { url })
-    expect(set.json).toMatchObject({
-      data: { secret: expect.stringMatching(/^whsec_/), webhook: { url, enabled: true } },
-    })
-    const shown = await request('GET', '/ops/clients/acme/webhook')
-    expect(shown.text).not.toContain('whsec_')
-    const disabled = await request('POST', '/ops/clients/acme/webhook/disable', { why: 'maintenance' })
-    expect(disabled.json).toMatchObject({ data: { enabled: false, disabled_why: 'maintenance' } })
-    expect(await redis.smembers(WEBHOOKS)).toEqual([])
-    expect((await request('POST', '/ops/clients/acme/test')).json).toMatchObject({
-      error: { code: 'conflict', message: expect.stringContaining('is disabled (maintenance): enable it') },
-    })
-    expect((await request('POST', '/ops/clients/acme/webhook/enable')).json).toMatchObject({
-      data: { enabled: true },
-    })
-    expect((await request('DELETE', '/ops/clients/acme/webhook')).status).toBe(200)
-    expect((await request('GET', '/ops/clients/acme/webhook')).status).toBe(404)
-  })
-})
-
-describe('deliveries', () => {
-  test('are listed by strategy and by the time of their signal', async () => {
-    const request = ask()
-    for (const [id, alias, atMs] of [
-      ['a', 'alder', NOW_MS - 7_200_000],
-      ['b', 'birch', NOW_MS - 3_600_000],
-      ['c', 'alder', NOW_MS],
-    ] as const) {
-      const seq = await fire(redis, id, alias, null, atMs)
-      await owe(redis, [{ client: 'acme', signals: [{ seq, prev: 0 }] }], atMs)
-    }
-    const listed = async (query: string) =>
-      z
-        .object({ data: z.array(z.object({ seq: z.number() })) })
-        .parse((await request('GET', `/ops/deliveries?${query}`)).json)
-        .data.map(({ seq }) => seq)
-    expect(await listed('alias=alder')).toEqual([3, 1])
-    const at = (ms: number) => new Date(NOW_MS - ms).toISOString().replace('.000', '')
-    expect(await listed(`fired_from=${at(3_600_000)}`)).toEqual([3, 2])
-    expect(await listed(`fired_to=${at(3_600_000)}`)).toEqual([2, 1])
-    expect(await listed(`alias=alder&fired_to=${at(1_000)}`)).toEqual([1])
-    expect((await request('GET', '/ops/deliveries?fired_to=yesterday')).status).toBe(422)
-  })
-
-  test('are listed by signal, by client and by status, newest first, page by page', async () => {
-    const request = ask()
-    for (const id of ['a', 'b', 'c']) {
-      const seq = await fire(redis, id, 'alder')
-      const signals = [{ seq, prev: seq - 1 }]
-      await owe(
-        redis,
-        ['acme', 'zeta'].map(client => ({ client, signals })),
-        NOW_MS,
-      )
-    }
-    const one = await request('GET', '/ops/signals/2')
-    expect(one.json).toMatchObject({
-      data: {
-        signal: { signal_id: 'b' },
-        deliveries: [{ client: 'acme', prev_seq: 1, latency_ms: null }, { client: 'zeta' }],
-      },
-    })
-    const mine = await request('GET', '/ops/deliveries?client=acme&status=owed&limit=2')
-    expect(mine.json).toMatchObject({ data: [{ seq: 3 }, { seq: 2 }], meta: { next: 2 } })
-    const rest = await request('GET', '/ops/deliveries?client=acme&before=2')
-    expect(rest.json).toMatchObject({ data: [{ seq: 1 }], meta: { next: null } })
-    expect((await request('GET', '/ops/deliveries?status=delivered')).json).toMatchObject({ data: [] })
-    expect((await request('GET', '/ops/signals?limit=1')).json).toMatchObject({
-      data: [{ seq: 3, deliveries: { owed: 2 } }],
-      meta: { next: 3 },
-    })
-    expect((await request('GET', '/ops/signals/2/acme')).json).toMatchObject({ data: { attempts: [] } })
-    expect((await request('GET', '/ops/signals/2/nobody')).status).toBe(404)
-    expect((await request('GET', '/ops/signals/9')).status).toBe(404)
-    expect((await request('GET', '/ops/signals/x')).status).toBe(422)
-    for (const list of ['signals', 'deliveries']) {
-      const { status, json } = await request('GET', `/ops/${list}?before=0`)
-      expect([status, json]).toMatchObject([422, { error: { code: 'validation_error' } }])
-    }
-    expect((await request('GET', '/ops/deliveries?status=lost&limit=0')).json).toMatchObject({
-      error: { details: [{ param: 'status' }, { param: 'limit' }] },
-    })
-  })
-
-  test.each(['/ops/signals', '/ops/deliveries', '/ops/deliveries?client=acme'])(
-    'are listed before a number from 1 on: %s',
-    async path => {
-      const request = ask()
-      await fire(redis, 'a', 'alder')
-      const olderThan = (seq: number) =>
-        request('GET', `${path}${path.includes('?') ? '&' : '?'}before=${seq}`)
-      expect(await olderThan(0)).toMatchObject({
-        status: 422,
-        json: { error: { details: [{ param: 'before', reason: expect.stringContaining('from 1') }] } },
-      })
-      expect(await olderThan(1)).toMatchObject({ status: 200, json: { data: [], meta: { next: null } } })
-    },
+test('nothing is fired by a clock that differs from that of Redis', async () => {
+  const late = operatorClient(
+    operatorParts(redis, { clock: { now: () => Date.now() - 60_000, elapsed: () => 0 } }),
   )
+  const { status, json } = await late(
+    'POST',
+    '/ops/signals',
+    entry('a', { mode: 'DRY_RUN', timestamp: '2026-11-21T00:00:00Z' }),
+  )
+  expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('clock') } }])
+})
 
-  test('are accounted for by client: what was owed and what never was', async () => {
-    const request = ask()
-    await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-    for (const [i, alias] of ['alder', 'birch', 'alder'].entries()) await fire(redis, `s${i}`, alias)
-    await owe(redis, [{ client: 'acme', signals: [{ seq: 1, prev: 0 }] }], NOW_MS)
-    const account = { entitled: 2, delivered: 0, missing: [1, 3], owed: [1] }
-    const all = await request('GET', '/ops/clients/acme/account')
-    expect(all.json).toMatchObject({ data: { from: 1, to: 3, ...account } })
-    const some = await request('GET', '/ops/clients/acme/account?from=2&to=2')
-    expect(some.json).toMatchObject({ data: { from: 2, to: 2, entitled: 0, missing: [] } })
-    expect((await request('GET', '/ops/clients/acme/account?from=0&until=9')).json).toMatchObject({
-      error: { details: [{ param: 'from' }, { param: 'until' }] },
-    })
-    expect((await request('GET', '/ops/clients/nobody/account')).status).toBe(404)
+test('a fire while Redis is away says that its outcome is unknown; the same id fires once when it is back', async () => {
+  const request = ask()
+  await server.kill()
+  const away = await request('POST', '/ops/signals', entry('a'))
+  expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5'])
+  expect(away.json).toMatchObject({ error: { message: 'outcome unknown: send the same signal_id again' } })
+  await server.restart()
+  await expect.poll(async () => (await request('POST', '/ops/signals', entry('a'))).status).toBe(201)
+  expect(await readAfter(redis, 0, 10)).toHaveLength(1)
+})
+
+test('a client is added whole or not at all, so that a corrected request is accepted, and once', async () => {
+  const request = ask()
+  const whole = { id: 'acme', aliases: ['birch', 'alder'], activate: true }
+  for (const wrong of ['Not An Alias', PROGRAM_ALIAS]) {
+    const refused = await request('POST', '/ops/clients', { ...whole, aliases: ['alder', wrong] })
+    expect(refused).toMatchObject({ status: 422, json: { error: { code: 'validation_error' } } })
+  }
+  expect((await request('GET', '/ops/clients/acme')).status).toBe(404)
+  expect(await request('POST', '/ops/clients', whole)).toMatchObject({
+    status: 201,
+    json: { data: { status: 'active', aliases: ['alder', 'birch'], program: false } },
   })
+  expect((await ask(() => Date.now() + 60_000)('POST', '/ops/clients', { id: 'acme' })).status).toBe(409)
+  expect((await request('GET', '/ops/clients/acme')).json).toMatchObject({
+    data: { keys: [], webhook: null, deliveries: [] },
+  })
+})
 
-  test('are owed again by a replay, which needs to know from where', async () => {
+test('the newer key of a client is confirmed, which retires the older one, and revoked once', async () => {
+  const request = ask()
+  const { keyId } = await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  const { json } = await request('POST', '/ops/clients/acme/keys')
+  const { id } = (json as { data: { id: string } }).data
+  const confirmed = await request('POST', `/ops/keys/${id}/confirm`)
+  expect(confirmed.json).toMatchObject({ data: { retired_key_ids: [keyId] } })
+  expect((await request('GET', '/ops/clients/acme/keys')).json).toMatchObject({ data: [{ id }] })
+  for (const status of [200, 404])
+    expect((await request('POST', `/ops/keys/${id}/revoke`)).status).toBe(status)
+})
+
+test('a client may be entitled to what is not served, with a warning that names it', async () => {
+  const request = ask()
+  const warning = "no strategy that is served now has the alias aldr (did you mean 'alder'?)"
+  const added = await request('POST', '/ops/clients', { id: 'acme', aliases: ['alder', 'aldr'] })
+  expect(added).toMatchObject({ status: 201, json: { data: { aliases: ['alder', 'aldr'], warning } } })
+  const path = '/ops/clients/acme/entitlements'
+  expect((await request('POST', path, { add: ['aldr'] })).json).toMatchObject({ data: { warning } })
+  for (const change of [{ add: ['birch'] }, { remove: ['aldr'] }])
+    expect((await request('POST', path, change)).text).not.toContain('warning')
+})
+
+test('a test fire needs a webhook that is enabled, and says why it is not', async () => {
+  const request = ask()
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  expect((await request('POST', '/ops/clients/acme/test')).status).toBe(404)
+  const url = 'https://hooks.example.org/in'
+  const set = await request('PUT', '/ops/clients/acme/webhook', { url })
+  expect(set.json).toMatchObject({ data: { webhook: { url, enabled: true } } })
+  const disabled = await request('POST', '/ops/clients/acme/webhook/disable', { why: 'maintenance' })
+  expect(disabled.json).toMatchObject({ data: { enabled: false, disabled_why: 'maintenance' } })
+  expect(await redis.smembers(WEBHOOKS)).toEqual([])
+  expect((await request('POST', '/ops/clients/acme/test')).json).toMatchObject({
+    error: { code: 'conflict', message: expect.stringContaining('is disabled (maintenance): enable it') },
+  })
+  expect((await request('DELETE', '/ops/clients/acme/webhook')).status).toBe(200)
+  expect((await request('GET', '/ops/clients/acme/webhook')).status).toBe(404)
+})
+
+test('deliveries are listed by strategy and by the time of their signal', async () => {
+  const request = ask()
+  for (const [id, alias, atMs] of [
+    ['a', 'alder', NOW_MS - 7_200_000],
+    ['b', 'birch', NOW_MS - 3_600_000],
+    ['c', 'alder', NOW_MS],
+  ] as const) {
+    const seq = await fire(redis, id, alias, null, atMs)
+    await owe(redis, [{ client: 'acme', signals: [{ seq, prev: 0 }] }], atMs)
+  }
+  const listed = async (query: string) =>
+    z
+      .object({ data: z.array(z.object({ seq: z.number() })) })
+      .parse((await request('GET', `/ops/deliveries?${query}`)).json)
+      .data.map(({ seq }) => seq)
+  expect(await listed('alias=alder')).toEqual([3, 1])
+  const at = (ms: number) => new Date(NOW_MS - ms).toISOString().replace('.000', '')
+  expect(await listed(`fired_from=${at(3_600_000)}`)).toEqual([3, 2])
+  expect(await listed(`fired_to=${at(3_600_000)}`)).toEqual([2, 1])
+  expect(await listed(`alias=alder&fired_to=${at(1_000)}`)).toEqual([1])
+  expect((await request('GET', '/ops/deliveries?fired_to=yesterday')).status).toBe(422)
+})
+
+test('deliveries are listed by signal, by client and by status, newest first, page by page', async () => {
+  const request = ask()
+  for (const id of ['a', 'b', 'c']) {
+    const seq = await fire(redis, id, 'alder')
+    const signals = [{ seq, prev: seq - 1 }]
+    await owe(
+      redis,
+      ['acme', 'zeta'].map(client => ({ client, signals })),
+      NOW_MS,
+    )
+  }
+  const one = await request('GET', '/ops/signals/2')
+  expect(one.json).toMatchObject({
+    data: {
+      signal: { signal_id: 'b' },
+      deliveries: [{ client: 'acme', prev_seq: 1, latency_ms: null }, { client: 'zeta' }],
+    },
+  })
+  const mine = await request('GET', '/ops/deliveries?client=acme&status=owed&limit=2')
+  expect(mine.json).toMatchObject({ data: [{ seq: 3 }, { seq: 2 }], meta: { next: 2 } })
+  const rest = await request('GET', '/ops/deliveries?client=acme&before=2')
+  expect(rest.json).toMatchObject({ data: [{ seq: 1 }], meta: { next: null } })
+  expect((await request('GET', '/ops/deliveries?status=delivered')).json).toMatchObject({ data: [] })
+  expect((await request('GET', '/ops/signals?limit=1')).json).toMatchObject({
+    data: [{ seq: 3, deliveries: { owed: 2 } }],
+    meta: { next: 3 },
+  })
+  expect((await request('GET', '/ops/signals/2/acme')).json).toMatchObject({ data: { attempts: [] } })
+  expect((await request('GET', '/ops/signals/2/nobody')).status).toBe(404)
+  expect((await request('GET', '/ops/signals/9')).status).toBe(404)
+  expect((await request('GET', '/ops/signals/x')).status).toBe(422)
+  for (const list of ['signals', 'deliveries']) {
+    const { status, json } = await request('GET', `/ops/${list}?before=0`)
+    expect([status, json]).toMatchObject([422, { error: { code: 'validation_error' } }])
+  }
+  expect((await request('GET', '/ops/deliveries?status=lost&limit=0')).json).toMatchObject({
+    error: { details: [{ param: 'status' }, { param: 'limit' }] },
+  })
+})
+
+test.each(['/ops/signals', '/ops/deliveries', '/ops/deliveries?client=acme'])(
+  'the list %s begins before a number, from 1 on',
+  async path => {
     const request = ask()
-    await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-    await request('PUT', '/ops/clients/acme/webhook', { url: 'https://hooks.example.org/in' })
     await fire(redis, 'a', 'alder')
-    expect((await request('POST', '/ops/clients/acme/replay')).status).toBe(422)
-    const { json } = await request('POST', '/ops/clients/acme/replay?from=1')
-    expect(json).toMatchObject({ data: { client: 'acme', from: 1, owed_again: 1 } })
+    const olderThan = (seq: number) => request('GET', `${path}${path.includes('?') ? '&' : '?'}before=${seq}`)
+    expect(await olderThan(0)).toMatchObject({
+      status: 422,
+      json: { error: { details: [{ param: 'before', reason: expect.stringContaining('from 1') }] } },
+    })
+    expect(await olderThan(1)).toMatchObject({ status: 200, json: { data: [], meta: { next: null } } })
+  },
+)
+
+test('the account of a client has what was owed to it and what never was', async () => {
+  const request = ask()
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  for (const [i, alias] of ['alder', 'birch', 'alder'].entries()) await fire(redis, `s${i}`, alias)
+  await owe(redis, [{ client: 'acme', signals: [{ seq: 1, prev: 0 }] }], NOW_MS)
+  const account = { entitled: 2, delivered: 0, missing: [1, 3], owed: [1] }
+  const all = await request('GET', '/ops/clients/acme/account')
+  expect(all.json).toMatchObject({ data: { from: 1, to: 3, ...account } })
+  const some = await request('GET', '/ops/clients/acme/account?from=2&to=2')
+  expect(some.json).toMatchObject({ data: { from: 2, to: 2, entitled: 0, missing: [] } })
+  expect((await request('GET', '/ops/clients/acme/account?from=0&until=9')).json).toMatchObject({
+    error: { details: [{ param: 'from' }, { param: 'until' }] },
   })
+  expect((await request('GET', '/ops/clients/nobody/account')).status).toBe(404)
+})
+
+test('a replay needs to know from where, and says how many deliveries it owes again', async () => {
+  const request = ask()
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  await request('PUT', '/ops/clients/acme/webhook', { url: 'https://hooks.example.org/in' })
+  await fire(redis, 'a', 'alder')
+  expect((await request('POST', '/ops/clients/acme/replay')).status).toBe(422)
+  const { json } = await request('POST', '/ops/clients/acme/replay?from=1')
+  expect(json).toMatchObject({ data: { client: 'acme', from: 1, owed_again: 1 } })
 })
 
 test('the status shows the state of the whole service', async () => {
@@ -398,4 +349,14 @@ test('a strategy that never ran cannot go live, and an unknown name cannot be ha
   expect((await request('POST', '/ops/live/mode', { alias: 'alder', mode: 'LIVE' })).status).toBe(409)
   expect((await request('POST', '/ops/live/halt', { alias: 'oak' })).status).toBe(422)
   expect((await request('POST', '/ops/live/halt')).json).toMatchObject({ data: { halted: ['*'] } })
+})
+
+test('the page of the operator says so while Redis is away', async () => {
+  const page = operatorBrowser(operatorParts(redis))
+  await page.logIn()
+  await server.kill()
+  const { status, text } = await page.get('/ops')
+  expect([status, text]).toEqual([503, expect.stringContaining('Redis does not answer')])
+  await server.restart()
+  await expect.poll(async () => (await page.get('/ops')).status).toBe(200)
 })

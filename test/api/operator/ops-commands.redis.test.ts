@@ -2,7 +2,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
 import { publishRedisUrl } from '#cli/signals/redis-url.ts'
@@ -13,28 +13,27 @@ import { readWebhook } from '#signals/delivery/webhooks.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { atEndOfFile } from '../../support/ends.ts'
+import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { offlineOrders, operatorParts, secretKeyOf, TOKEN, testBox } from '../../support/signals/operator.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
 let operator: RunningServer
 
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
+})
 beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
   operator = await listenOperator(
     operatorParts(redis, { clock: { now: () => Date.now(), elapsed: () => 0 } }),
     '127.0.0.1',
     0,
   )
-})
-beforeEach(() => redis.flushall())
-afterAll(async () => {
-  await operator.close()
-  await server.stop()
+  atEndOfFile(operator.close)
 })
 
 const ops = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -59,281 +58,248 @@ const SIGNAL = {
   mode: 'DRY_RUN', // a LIVE entry must be of now
 }
 
-describe('an operator', () => {
-  test('adds a client, gives it a key and a webhook, and sees it', async () => {
-    expect((await ops(['clients', 'add', 'acme', '--tier', 'pro'])).code).toBe(0)
-    expect((await ops(['clients', 'activate', 'acme'])).out).toContain('status: active')
-    expect((await ops(['clients', 'entitle', 'acme', '--add', 'alder,birch', '--program'])).out).toContain(
-      'aliases: alder, birch',
-    )
-    expect((await ops(['clients', 'entitle', 'acme', '--remove', 'birch', '--json'])).out).toContain(
-      '"program":true',
-    )
-    expect((await ops(['keys', 'issue', 'acme'])).out).toMatch(/^key \w{8}, shown this once:\nhw_live_\w+\n$/)
-    const set = await ops(['webhook', 'set', 'acme', 'https://hooks.example.org/in'])
-    expect(set.out).toMatch(/secret, shown this once:\nwhsec_\S+\n$/)
-    expect((await ops(['clients', 'entitle', 'acme', '--add', 'aldr'])).out).toContain(
-      'warning: no strategy that is served now has the alias aldr',
-    )
-    await ops(['clients', 'entitle', 'acme', '--remove', 'aldr'])
-    const { out } = await ops(['clients', 'show', 'acme'])
-    expect(out).toContain('url: https://hooks.example.org/in')
-    expect(out).not.toMatch(/whsec_|hw_live_/)
-    await ops(['clients', 'add', 'zeta'])
-    const list = (await ops(['clients', 'list'])).out
-    expect(list).toMatch(/^id +tier +status .*webhook enabled .*webhook breaker/)
-    expect(list).toMatch(/acme +pro +active +alder .* true .* closed/)
-    expect(list).toMatch(/zeta +standard +pending .* - /)
-    expect(await ops(['test', 'acme'])).toMatchObject({
-      code: 1, // nothing delivers here
-      out: 'test 1: no attempt has ended after 12 s: `highwater ops signal 1 acme` shows every attempt\n',
-    })
-    expect((await ops(['webhook', 'disable', 'acme', '--why', 'holiday'])).out).toContain(
-      'disabled why: holiday',
-    )
-    expect((await ops(['webhook', 'remove', 'acme'])).out).toBe('removed\n')
-    const file = join(await temporaryFolder(), 'secret')
-    const own = createWebhookSecret(seededBytes('its own'))
-    await writeFile(file, `${own}\n`)
-    const setting = ['webhook', 'set', 'acme', 'https://hooks.example.org/in']
-    for (const brought of [
-      ['--secret-file', file],
-      ['--secret', own],
-    ]) {
-      const { code, out } = await ops([...setting, ...brought])
-      expect([code, out.includes('whsec_')]).toEqual([0, false])
-      expect((await readWebhook(redis, testBox(), 'acme'))?.secrets).toMatchObject([{ text: own }])
-      await ops(['webhook', 'remove', 'acme'])
-    }
-    expect((await ops([...setting, '--secret', own, '--secret-file', file])).code).toBe(2)
-  })
-
-  test('reads every problem of a signal on a line of its own, with the nearest names', async () => {
-    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    const file = join(await temporaryFolder(), 'signal.json')
-    await writeFile(file, JSON.stringify({ ...SIGNAL, alias: 'aldr', stop: 51_000 }))
-    const { code, err } = await ops(['fire', file])
-    expect(code).toBe(1)
-    expect(err.split('\n').slice(0, 3)).toEqual([
-      'highwater: refused (validation_error):',
-      "  alias: expected the id of a strategy of the served dataset; did you mean 'alder'?",
-      '  stop: the stop of a long must lie below signal_price',
-    ])
-    const shown = await ops(['clients', 'show', 'acne'])
-    expect([shown.code, shown.err]).toEqual([1, expect.stringContaining("did you mean 'acme'?")])
-  })
-
-  test('revokes a leaked key given as a whole, and never reports an unknown key as revoked already', async () => {
-    const { token, keyId: key } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    const { code, err } = await ops(['keys', 'revoke', 'acme'])
-    expect([code, err]).toEqual([1, expect.stringContaining('expected the id of a key')])
-    expect(err).not.toContain('refused already')
-    expect((await ops(['keys', 'revoke', token])).out).toContain(`key id: ${key}`)
-    expect((await ops(['keys', 'list', 'acme'])).out).not.toContain(key)
-    expect((await ops(['keys', 'revoke', token])).err).toContain(
-      `no live key '${key}': it is refused already`,
-    )
-  })
-
-  test('fires from a file, once however often, and looks at it', async () => {
-    const file = join(await temporaryFolder(), 'signal.json')
-    await writeFile(file, JSON.stringify(SIGNAL))
-    expect((await ops(['fire', file])).out).toContain('seq: 1\n')
-    expect((await ops(['fire', file, '--json'])).out).toContain('"repeated":true')
-    expect((await ops(['signal', '1'])).out).toContain('alias: alder')
-    expect((await ops(['deliveries', '--status', 'owed'])).code).toBe(0)
-    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    expect((await ops(['account', 'acme', '--from', '1', '--to', '5'])).out).toMatch(
-      /^from: 1\nto: 5\nentitled: 1\ndelivered: 0\nmissing: 1 \(#1\)\nowed: 0\n.*\nsha256: [0-9a-f]{64}\n$/s,
-    )
-    expect((await ops(['account', 'acme', '--json'])).out).toContain('"entitled":1')
-    expect((await ops(['clients', 'show', 'acme'])).out).toContain(
-      'latency:\n  deliveries: 0\n  first attempt ms: -\n  acknowledged ms: -\n',
-    )
-    expect((await ops(['status', '--json'])).out).toContain('"seq":1')
-  })
-
-  test('that an alert names is one that there is', async () => {
-    const sent: string[] = []
-    const { onEvent } = createAlerts(
-      ({ message }) => sent.push(message),
-      () => 0,
-    )
-    onEvent({ kind: 'exhausted', client: 'acme', seq: 1 })
-    onEvent({ kind: 'disabled', client: 'acme', why: '410' })
-    const named = sent.flatMap(message => /`highwater ops ([^`]+)`/.exec(message)?.[1] ?? [])
-    expect(named).toEqual(['signal 1 acme', 'webhook enable acme'])
-    for (const command of named) expect((await ops(command.split(' '))).err).toContain('(not_found)')
-  })
-
-  test('that a refusal names is one that there is', async () => {
-    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    for (const args of [
-      ['clients', 'show', 'nobody'],
-      ['keys', 'confirm', '0aZ3kQ9b'],
-    ]) {
-      const { err } = await ops(args)
-      const named = /`highwater ops ([^`]+)`/.exec(err)?.[1] ?? ''
-      expect([named, (await ops(named.replace('CLIENT', 'acme').split(' '))).code]).toEqual([named, 0])
-    }
-  })
-
-  test('reads the audit log as a line an action, with what changed', async () => {
-    await ops(['clients', 'add', 'acme', '--aliases', 'alder', '--activate'])
-    await ops(['webhook', 'set', 'acme', 'https://hooks.example.org/in'])
-    await fire(redis, 'a', 'alder')
-    await ops(['replay', 'acme', '--from', '1'])
-    await ops(['clients', 'suspend', 'acme'])
-    await ops(['live', 'go-live', 'aldr'])
-    const [head = '', ...lines] = (await ops(['audit'])).out.trimEnd().split('\n')
-    expect(head).toMatch(/^number +at +who +action +about +outcome +what changed, or was asked for$/)
-    expect(lines.map(line => line.replaceAll(/ {2,}/g, '  ').replace(/^(\d) {2}\S+/, '$1'))).toEqual([
-      '5  operator  mode  aldr  validation_error  mode: LIVE',
-      '4  operator  suspend  acme  done  account: active → suspended',
-      '3  operator  replay  acme  done  from: 1',
-      '2  operator  set_webhook  acme  done  webhook: none → enabled',
-      '1  operator  add_client  acme  done  account: active; strategies: alder; tier: standard; program: no',
-    ])
-    expect((await ops(['audit', '--json'])).out).toContain('"before":{"tier":"standard","status":"active"')
-  })
-
-  test('halts and resumes', async () => {
-    expect((await ops(['live', 'halt'])).out).toContain('halted: *')
-    expect((await ops(['live', 'resume'])).out).toContain('halted: none')
-    expect(await ops(['live', 'go-live', 'alder'])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('has never run'),
-    })
-  })
+test('`ops clients` shows a client without its secrets, warns of an alias that nothing has, and lists all', async () => {
+  await ops(['clients', 'add', 'acme', '--tier', 'pro', '--activate'])
+  await ops(['clients', 'entitle', 'acme', '--add', 'alder,birch', '--program'])
+  expect((await ops(['clients', 'entitle', 'acme', '--remove', 'birch', '--json'])).out).toContain(
+    '"program":true',
+  )
+  await ops(['keys', 'issue', 'acme'])
+  await ops(['webhook', 'set', 'acme', 'https://hooks.example.org/in'])
+  expect((await ops(['clients', 'entitle', 'acme', '--add', 'aldr'])).out).toContain(
+    'warning: no strategy that is served now has the alias aldr',
+  )
+  await ops(['clients', 'entitle', 'acme', '--remove', 'aldr'])
+  const { out } = await ops(['clients', 'show', 'acme'])
+  expect(out).toContain('url: https://hooks.example.org/in')
+  expect(out).not.toMatch(/whsec_|hw_live_/)
+  await ops(['clients', 'add', 'zeta'])
+  const list = (await ops(['clients', 'list'])).out
+  expect(list).toMatch(/^id +tier +status .*webhook enabled .*webhook breaker/)
+  expect(list).toMatch(/acme +pro +active +alder .* true .* closed/)
+  expect(list).toMatch(/zeta +standard +pending .* - /)
 })
 
-describe('a command ends', () => {
-  test('with 1 and a sentence where it is refused', async () => {
-    expect(await ops(['clients', 'show', 'nobody'])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('(not_found)'),
-    })
-    const wrong = await ops(['status'], { OPERATOR_TOKEN: 'x'.repeat(40) })
-    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('(unauthorized)') })
-    const nobody = await ops(['status'], { OPERATOR_URL: 'http://127.0.0.1:9' })
-    expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('does not answer') })
-    expect(wrong.err + nobody.err).not.toMatch(new RegExp(`${TOKEN}|x{40}`))
-  })
-
-  test('with 2 where it was called wrongly', async () => {
-    expect((await ops(['replay', 'acme'])).code).toBe(2)
-    expect((await ops(['clients', 'dance'])).code).toBe(2)
-    const file = join(await temporaryFolder(), 'signal.json')
-    await writeFile(file, '{')
-    expect((await ops(['fire', file])).code).toBe(2)
-    for (const command of ['fire', 'restore'])
-      expect(await ops([command, '/nonexist'])).toMatchObject({
-        code: 2,
-        err: expect.stringContaining('/nonexist: there is no such file'),
-      })
-  })
-
-  test('with 0 and a sentence where a replay finds nothing to send again', async () => {
-    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
-    expect(await ops(['replay', 'acme', '--from', '99999'])).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^nothing is sent again: from number 99999 on .* acme may see/),
-    })
-    await fire(redis, 'a', 'alder')
-    expect((await ops(['replay', 'acme', '--from', '1'])).out).toContain('owed again: 1\n')
-  })
-
-  test.each([
-    ['status'],
-    ['fire'],
-    ['replay'],
-    ['account'],
-    ['backup'],
-    ['restore'],
-    ['rekey'],
-    ['clients', 'entitle'],
-    ['keys', 'issue'],
-    ['webhook', 'set'],
-    ['live', 'halt'],
-  ])('with 0 after its help, which has an example: %s %s', async (...names) => {
-    const { code, out } = await ops([...names.filter(name => name !== undefined), '--help'])
-    expect([code, out]).toEqual([0, expect.stringMatching(/Examples?:\n.*highwater ops /s)])
-  })
+test('`ops webhook set` takes a secret as it is or from a file, not both, and does not print it', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  const file = join(await temporaryFolder(), 'secret')
+  const own = createWebhookSecret(seededBytes('its own'))
+  await writeFile(file, `${own}\n`)
+  const setting = ['webhook', 'set', 'acme', 'https://hooks.example.org/in']
+  for (const brought of [
+    ['--secret-file', file],
+    ['--secret', own],
+  ]) {
+    const { code, out } = await ops([...setting, ...brought])
+    expect([code, out.includes('whsec_')]).toEqual([0, false])
+    expect((await readWebhook(redis, testBox(), 'acme'))?.secrets).toMatchObject([{ text: own }])
+    await ops(['webhook', 'remove', 'acme'])
+  }
+  expect((await ops([...setting, '--secret', own, '--secret-file', file])).code).toBe(2)
 })
 
-describe('backup and restore', () => {
-  test('say where a backup cannot be written, as a call that was wrong', async () => {
-    const file = join(await temporaryFolder(), 'no', 'signals.jsonl')
-    const { code, err } = await ops(['backup', file])
-    expect([code, err]).toEqual([2, expect.stringContaining('give a file in a folder that is there')])
-  })
-
-  test('bring everything back into an empty Redis; the next signal is above every one that was delivered', async () => {
-    const folder = await temporaryFolder()
-    const env = { PRIVATE_STORE_URL: `file://${folder}/private` }
-    const file = join(folder, 'signals.jsonl')
-    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    await fire(redis, 'a', 'alder')
-    expect((await ops(['backup', file])).out).toContain(file)
-    expect((await stat(file)).mode & 0o777).toBe(0o600)
-    const store = await openStore(env.PRIVATE_STORE_URL, { endpoint: null, region: '', credentials: null })
-    await createHighWater(store).cover(1)
-    expect(await ops(['restore', file], env)).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('--force'),
-    })
-    await redis.flushall()
-    expect((await ops(['restore', file], env)).out).toContain('the next signal is 2002')
-    expect((await readAfter(redis, 0, 9)).map(({ seq }) => seq)).toEqual([1])
-    expect((await ops(['clients', 'show', 'acme'])).code).toBe(0)
-    expect(await fire(redis, 'b', 'alder')).toBe(2_002)
-  })
-
-  test('reach a Redis of our own while its service is stopped, and leave none behind', async () => {
-    const folder = await temporaryFolder()
-    const file = join(folder, 'signals.jsonl')
-    await fire(redis, 'a', 'alder')
-    await ops(['backup', file])
-    const env = { DATA_FOLDER: join(folder, 'data'), SECRET_KEY: secretKeyOf() }
-    await mkdir(env.DATA_FOLDER)
-    await publishRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:2') // of a service that was killed
-    expect(await run(['ops', 'restore', file], { env })).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('1 signals of'),
-    })
-    const again = await run(['ops', 'backup', join(folder, 'again.jsonl')], { env })
-    expect([again.code, await readFile(join(folder, 'again.jsonl'), 'utf8')]).toEqual([
-      0,
-      expect.stringContaining('"signal_id\\":\\"a\\"'),
-    ])
-    expect(await readFile(join(env.DATA_FOLDER, 'redis/redis.log'), 'utf8')).toMatch(/bye bye\.\.\.\s*$/)
-  })
-
-  test('refuse a file that was cut, and hold no secret in the clear', async () => {
-    const file = join(await temporaryFolder(), 'signals.jsonl')
-    const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    const secret = await offlineOrders(redis).register('acme', {
-      url: 'https://hooks.example.org/private-path',
-      secret: null,
-    })
-    await ops(['backup', file])
-    const text = await readFile(file, 'utf8')
-    for (const hidden of [token, secret ?? '', 'private-path']) expect(text).not.toContain(hidden)
-    expect(await ops(['restore', file, '--force'], { SECRET_KEY: secretKeyOf('k2') })).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('it was signed with the key k1, which SECRET_KEY lacks'),
-    })
-    await writeFile(file, text.slice(0, -40))
-    expect(await ops(['restore', file, '--force'])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('this backup cannot be restored'),
-    })
-    expect(await redis.dbsize()).toBeGreaterThan(0)
-  })
+test('`ops fire` prints every problem of a signal on a line of its own, with the nearest names', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  const file = join(await temporaryFolder(), 'signal.json')
+  await writeFile(file, JSON.stringify({ ...SIGNAL, alias: 'aldr', stop: 51_000 }))
+  const { code, err } = await ops(['fire', file])
+  expect(code).toBe(1)
+  expect(err.split('\n').slice(0, 3)).toEqual([
+    'highwater: refused (validation_error):',
+    "  alias: expected the id of a strategy of the served dataset; did you mean 'alder'?",
+    '  stop: the stop of a long must lie below signal_price',
+  ])
+  const shown = await ops(['clients', 'show', 'acne'])
+  expect([shown.code, shown.err]).toEqual([1, expect.stringContaining("did you mean 'acme'?")])
 })
 
-test('rekey seals under the newest key', async () => {
+test('`ops keys revoke` takes a leaked key as a whole, and never reports an unknown key as revoked already', async () => {
+  const { token, keyId: key } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  const { code, err } = await ops(['keys', 'revoke', 'acme'])
+  expect([code, err]).toEqual([1, expect.stringContaining('expected the id of a key')])
+  expect(err).not.toContain('refused already')
+  expect((await ops(['keys', 'revoke', token])).out).toContain(`key id: ${key}`)
+  expect((await ops(['keys', 'list', 'acme'])).out).not.toContain(key)
+  expect((await ops(['keys', 'revoke', token])).err).toContain(`no live key '${key}': it is refused already`)
+})
+
+test('`ops fire` fires a file once however often, and other commands show the signal and its deliveries', async () => {
+  const file = join(await temporaryFolder(), 'signal.json')
+  await writeFile(file, JSON.stringify(SIGNAL))
+  expect((await ops(['fire', file])).out).toContain('seq: 1\n')
+  expect((await ops(['fire', file, '--json'])).out).toContain('"repeated":true')
+  expect((await ops(['signal', '1'])).out).toContain('alias: alder')
+  expect((await ops(['deliveries', '--status', 'owed'])).code).toBe(0)
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  expect((await ops(['account', 'acme', '--from', '1', '--to', '5'])).out).toMatch(
+    /^from: 1\nto: 5\nentitled: 1\ndelivered: 0\nmissing: 1 \(#1\)\nowed: 0\n.*\nsha256: [0-9a-f]{64}\n$/s,
+  )
+  expect((await ops(['account', 'acme', '--json'])).out).toContain('"entitled":1')
+  expect((await ops(['clients', 'show', 'acme'])).out).toContain(
+    'latency:\n  deliveries: 0\n  first attempt ms: -\n  acknowledged ms: -\n',
+  )
+  expect((await ops(['status', '--json'])).out).toContain('"seq":1')
+})
+
+test('a command that an alert names is one that there is', async () => {
+  const sent: string[] = []
+  const { onEvent } = createAlerts(
+    ({ message }) => sent.push(message),
+    () => 0,
+  )
+  onEvent({ kind: 'exhausted', client: 'acme', seq: 1 })
+  onEvent({ kind: 'disabled', client: 'acme', why: '410' })
+  const named = sent.flatMap(message => /`highwater ops ([^`]+)`/.exec(message)?.[1] ?? [])
+  expect(named).toEqual(['signal 1 acme', 'webhook enable acme'])
+  for (const command of named) expect((await ops(command.split(' '))).err).toContain('(not_found)')
+})
+
+test('a command that a refusal names is one that there is', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  for (const args of [
+    ['clients', 'show', 'nobody'],
+    ['keys', 'confirm', '0aZ3kQ9b'],
+  ]) {
+    const { err } = await ops(args)
+    const named = /`highwater ops ([^`]+)`/.exec(err)?.[1] ?? ''
+    expect([named, (await ops(named.replace('CLIENT', 'acme').split(' '))).code]).toEqual([named, 0])
+  }
+})
+
+test('`ops audit` prints a line an action, with what changed', async () => {
+  await ops(['clients', 'add', 'acme', '--aliases', 'alder', '--activate'])
+  await ops(['webhook', 'set', 'acme', 'https://hooks.example.org/in'])
+  await fire(redis, 'a', 'alder')
+  await ops(['replay', 'acme', '--from', '1'])
+  await ops(['clients', 'suspend', 'acme'])
+  await ops(['live', 'go-live', 'aldr'])
+  const [head = '', ...lines] = (await ops(['audit'])).out.trimEnd().split('\n')
+  expect(head).toMatch(/^number +at +who +action +about +outcome +what changed, or was asked for$/)
+  expect(lines.map(line => line.replaceAll(/ {2,}/g, '  ').replace(/^(\d) {2}\S+/, '$1'))).toEqual([
+    '5  operator  mode  aldr  validation_error  mode: LIVE',
+    '4  operator  suspend  acme  done  account: active → suspended',
+    '3  operator  replay  acme  done  from: 1',
+    '2  operator  set_webhook  acme  done  webhook: none → enabled',
+    '1  operator  add_client  acme  done  account: active; strategies: alder; tier: standard; program: no',
+  ])
+  expect((await ops(['audit', '--json'])).out).toContain('"before":{"tier":"standard","status":"active"')
+})
+
+test('a command of the operator that is refused ends with 1 and a sentence without the token', async () => {
+  expect(await ops(['clients', 'show', 'nobody'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('(not_found)'),
+  })
+  const wrong = await ops(['status'], { OPERATOR_TOKEN: 'x'.repeat(40) })
+  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('(unauthorized)') })
+  const nobody = await ops(['status'], { OPERATOR_URL: 'http://127.0.0.1:9' })
+  expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('does not answer') })
+  expect((await ops(['live', 'go-live', 'alder'])).err).toContain('has never run')
+  expect(wrong.err + nobody.err).not.toMatch(new RegExp(`${TOKEN}|x{40}`))
+})
+
+test('a command of the operator that is called wrongly ends with 2', async () => {
+  expect((await ops(['replay', 'acme'])).code).toBe(2)
+  expect((await ops(['clients', 'dance'])).code).toBe(2)
+  const file = join(await temporaryFolder(), 'signal.json')
+  await writeFile(file, '{')
+  expect((await ops(['fire', file])).code).toBe(2)
+  for (const command of ['fire', 'restore'])
+    expect(await ops([command, '/nonexist'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('/nonexist: there is no such file'),
+    })
+})
+
+test('`ops replay` ends with 0 and a sentence if there is nothing to send again', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
+  expect(await ops(['replay', 'acme', '--from', '99999'])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^nothing is sent again: from number 99999 on .* acme may see/),
+  })
+  await fire(redis, 'a', 'alder')
+  expect((await ops(['replay', 'acme', '--from', '1'])).out).toContain('owed again: 1\n')
+})
+
+test.each([
+  ...['status', 'fire', 'replay', 'account', 'backup', 'restore', 'rekey'],
+  ...['clients entitle', 'keys issue', 'webhook set', 'live halt'],
+])('the help of `ops %s` ends with 0 and has an example', async names => {
+  const { code, out } = await ops([...names.split(' '), '--help'])
+  expect([code, out]).toEqual([0, expect.stringMatching(/Examples?:\n.*highwater ops /s)])
+})
+
+test('`ops backup` ends with 2 and names the file if its folder is not there', async () => {
+  const file = join(await temporaryFolder(), 'no', 'signals.jsonl')
+  const { code, err } = await ops(['backup', file])
+  expect([code, err]).toEqual([2, expect.stringContaining('give a file in a folder that is there')])
+})
+
+test('`ops restore` brings everything back into an empty Redis; the next signal is above every one that was delivered', async () => {
+  const folder = await temporaryFolder()
+  const env = { PRIVATE_STORE_URL: `file://${folder}/private` }
+  const file = join(folder, 'signals.jsonl')
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  await fire(redis, 'a', 'alder')
+  expect((await ops(['backup', file])).out).toContain(file)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const store = await openStore(env.PRIVATE_STORE_URL, { endpoint: null, region: '', credentials: null })
+  await createHighWater(store).cover(1)
+  expect(await ops(['restore', file], env)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('--force'),
+  })
+  await redis.flushall()
+  expect((await ops(['restore', file], env)).out).toContain('the next signal is 2002')
+  expect((await readAfter(redis, 0, 9)).map(({ seq }) => seq)).toEqual([1])
+  expect((await ops(['clients', 'show', 'acme'])).code).toBe(0)
+  expect(await fire(redis, 'b', 'alder')).toBe(2_002)
+})
+
+test('`ops backup` and `ops restore` start our own Redis while its service is stopped, and leave none behind', async () => {
+  const folder = await temporaryFolder()
+  const file = join(folder, 'signals.jsonl')
+  await fire(redis, 'a', 'alder')
+  await ops(['backup', file])
+  const env = { DATA_FOLDER: join(folder, 'data'), SECRET_KEY: secretKeyOf() }
+  await mkdir(env.DATA_FOLDER)
+  await publishRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:2') // of a service that was killed
+  expect(await run(['ops', 'restore', file], { env })).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('1 signals of'),
+  })
+  const again = await run(['ops', 'backup', join(folder, 'again.jsonl')], { env })
+  expect([again.code, await readFile(join(folder, 'again.jsonl'), 'utf8')]).toEqual([
+    0,
+    expect.stringContaining('"signal_id\\":\\"a\\"'),
+  ])
+  expect(await readFile(join(env.DATA_FOLDER, 'redis/redis.log'), 'utf8')).toMatch(/bye bye\.\.\.\s*$/)
+})
+
+test('`ops restore` refuses a backup that was cut or signed with an unknown key, and no backup has a secret in the clear', async () => {
+  const file = join(await temporaryFolder(), 'signals.jsonl')
+  const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  const secret = await offlineOrders(redis).register('acme', {
+    url: 'https://hooks.example.org/private-path',
+    secret: null,
+  })
+  await ops(['backup', file])
+  const text = await readFile(file, 'utf8')
+  for (const hidden of [token, secret ?? '', 'private-path']) expect(text).not.toContain(hidden)
+  expect(await ops(['restore', file, '--force'], { SECRET_KEY: secretKeyOf('k2') })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('it was signed with the key k1, which SECRET_KEY lacks'),
+  })
+  await writeFile(file, text.slice(0, -40))
+  expect(await ops(['restore', file, '--force'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('this backup cannot be restored'),
+  })
+  expect(await redis.dbsize()).toBeGreaterThan(0)
+})
+
+test('`ops rekey` seals what was sealed under an older key under the newest one', async () => {
   const [old, renewed] = ['k1', 'k2'].map(
     id => `${id}:${Buffer.alloc(32, id.charCodeAt(1)).toString('base64')}`,
   )

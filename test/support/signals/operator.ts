@@ -100,11 +100,46 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
   }
 }
 
+export const ORIGIN = 'http://127.0.0.1:8082'
+
+export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+/** A browser without a window, on the operator's page: one cookie, and forms. */
+export function operatorBrowser(parts: OperatorParts) {
+  const app = createOperatorApp(parts)
+  let cookie = ''
+  const send = async (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
+    const response = await app.request(ORIGIN + path, {
+      ...init,
+      headers: { host: '127.0.0.1:8082', cookie, ...headers },
+    })
+    cookie = response.headers.get('set-cookie')?.split(';', 1)[0] ?? cookie
+    const text = await response.text()
+    const csrf = /name="csrf" value="(\w+)"/.exec(text)?.[1] ?? ''
+    return { status: response.status, headers: response.headers, text, csrf }
+  }
+  const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) => {
+    const body = new URLSearchParams(fields).toString()
+    return send(path, { method: 'POST', body }, { ...FORM, origin: ORIGIN, ...headers })
+  }
+  return {
+    get: (path: string) => send(path),
+    post,
+    /** The events that a page gets as it follows what happens. */
+    follow: (path: string) =>
+      app.request(ORIGIN + path, {
+        headers: { host: '127.0.0.1:8082', cookie, accept: 'text/event-stream' },
+      }),
+    logIn: (token = TOKEN) => post('/ops/login', { token }),
+    cookie: () => cookie,
+  }
+}
+
 /** Asks the app as the command line does. */
 export function operatorClient(parts: OperatorParts) {
   const app = createOperatorApp(parts)
   return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const response = await app.request(`http://127.0.0.1:8082${path}`, {
+    const response = await app.request(ORIGIN + path, {
       method,
       headers: {
         host: '127.0.0.1:8082',

@@ -1,0 +1,396 @@
+// Every action of an operator through each front end: the JSON interface, the command line and the page do the same to
+// the same subject, ask and show what they must, and log it once.
+import { randomBytes } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { expect, test } from 'vitest'
+import { listenOperator } from '#api/operator/app.ts'
+import { FORMS } from '#api/operator/page/forms.ts'
+import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
+import { listKeys } from '#signals/clients/api-keys.ts'
+import { copyActions, readActions, type SubjectState } from '#signals/operators/audit-log.ts'
+import { EPOCH } from '#signals/redis/keys.ts'
+import { openStore } from '#storage/open-store.ts'
+import { run } from '../../cli/made-up.ts'
+import { atEnd } from '../../support/ends.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
+import { addClient, seededBytes } from '../../support/signals/signals.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+let redis: Redis
+let call: ReturnType<typeof operatorClient>
+useTestRedis(connected => {
+  redis = connected
+  call = operatorClient(parts())
+})
+
+const newest = async () => (await readActions(redis, { limit: 100 })).rows
+
+/** An action and how each front end is asked for it; `KEY` stands for the id of the key of the client. */
+type Step = {
+  readonly action: string
+  readonly json: readonly [method: string, path: string, body?: object]
+  /** The command, and what it prints. */
+  readonly ops: readonly [line: string, prints: RegExp]
+  /** The form, and what the page asks before it does it; null where the page has none. */
+  readonly form: readonly [path: string, fields?: Record<string, string>, asks?: string] | null
+  readonly subject?: string
+  /** What is shown this once. */
+  readonly secret?: RegExp
+  /** What of the subject is different afterwards. */
+  readonly changes?: SubjectState
+}
+
+const ACME = '/ops/clients/acme'
+const PAGE = '/ops/view/clients/acme'
+const URL_OF = 'https://hooks.example.org/in'
+const KEY_SHOWN = /hw_live_\w+/
+const SECRET_SHOWN = /whsec_[\w+/=-]+/
+
+/** In this order: each needs what those before it have left. */
+const STEPS: readonly Step[] = [
+  {
+    action: 'add_client',
+    json: ['POST', '/ops/clients', { id: 'acme', tier: 'pro', aliases: ['alder', 'hidden'] }],
+    ops: ['clients add acme --tier pro --aliases alder,hidden', /status: pending/],
+    form: ['/ops/view/clients', { id: 'acme', tier: 'pro', aliases: ' alder,  hidden ' }],
+    changes: {
+      ...{ tier: 'pro', status: 'pending', suspended: false, aliases: ['alder', 'hidden'], program: false },
+      ...{ keys: [], webhook: null },
+    },
+  },
+  {
+    action: 'activate',
+    json: ['POST', `${ACME}/activate`],
+    ops: ['clients activate acme', /status: active/],
+    form: [`${PAGE}/activate`],
+    changes: { status: 'active' },
+  },
+  {
+    action: 'entitle',
+    json: ['POST', `${ACME}/entitlements`, { aliases: ['alder', 'birch'], program: true }],
+    ops: ['clients entitle acme --set alder,birch --program', /aliases: alder, birch\n/],
+    form: [`${PAGE}/entitlements`, { aliases: 'alder birch', program: 'yes' }],
+    changes: { aliases: ['alder', 'birch'], program: true },
+  },
+  {
+    action: 'issue_key',
+    json: ['POST', `${ACME}/keys`],
+    ops: ['keys issue acme', /^key \w{8}, shown this once:\nhw_live_\w+\n$/],
+    form: [`${PAGE}/keys`],
+    secret: KEY_SHOWN,
+    changes: { keys: ['KEY'] },
+  },
+  {
+    action: 'confirm_key',
+    json: ['POST', '/ops/keys/KEY/confirm'],
+    ops: ['keys confirm KEY', /key id: KEY\n/],
+    form: null,
+  },
+  {
+    action: 'set_webhook',
+    json: ['PUT', `${ACME}/webhook`, { url: URL_OF }],
+    ops: [`webhook set acme ${URL_OF}`, /secret, shown this once:\nwhsec_\S+\n$/],
+    form: [`${PAGE}/webhook`, { url: URL_OF }],
+    secret: SECRET_SHOWN,
+    changes: { webhook: { enabled: true, waiting: 0 } },
+  },
+  {
+    action: 'rotate_webhook',
+    json: ['POST', `${ACME}/webhook/rotate`],
+    ops: ['webhook rotate acme', /whsec_/],
+    form: [`${PAGE}/webhook/rotate`, {}, 'Make a new secret for the webhook of acme?'],
+    secret: SECRET_SHOWN,
+  },
+  {
+    action: 'test',
+    json: ['POST', `${ACME}/test`],
+    // Nothing delivers here.
+    ops: [
+      'test acme',
+      /^test 1: no attempt has ended after 12 s: `highwater ops signal 1 acme` shows every attempt\n$/,
+    ],
+    form: [`${PAGE}/test`],
+  },
+  {
+    action: 'disable_webhook',
+    json: ['POST', `${ACME}/webhook/disable`, { why: 'holiday' }],
+    ops: ['webhook disable acme --why holiday', /disabled why: holiday/],
+    form: [`${PAGE}/disable`, {}, 'Disable the webhook of acme?'],
+    changes: { webhook: { enabled: false, waiting: 0 } },
+  },
+  {
+    action: 'enable_webhook',
+    json: ['POST', `${ACME}/webhook/enable`],
+    ops: ['webhook enable acme', /enabled: true/],
+    form: [`${PAGE}/enable`],
+    changes: { webhook: { enabled: true, waiting: 0 } },
+  },
+  {
+    action: 'replay',
+    json: ['POST', `${ACME}/replay?from=1`],
+    ops: ['replay acme --from 1', /owed again: 1\n/],
+    form: [`${PAGE}/replay`, { from: '1' }, 'Send acme signals 1 to 1 again?'],
+    changes: { webhook: { enabled: true, waiting: 1 } },
+  },
+  {
+    action: 'suspend',
+    json: ['POST', `${ACME}/suspend`],
+    ops: ['clients suspend acme', /status: pending/],
+    form: [`${PAGE}/suspend`, {}, 'Suspend acme?'],
+    changes: { status: 'pending', suspended: true },
+  },
+  {
+    action: 'remove_webhook',
+    json: ['DELETE', `${ACME}/webhook`],
+    ops: ['webhook remove acme', /^removed\n$/],
+    form: [`${PAGE}/webhook/remove`, {}, 'Remove the webhook of acme?'],
+    changes: { webhook: null },
+  },
+  {
+    action: 'revoke_key',
+    json: ['POST', '/ops/keys/KEY/revoke'],
+    ops: ['keys revoke KEY', /key id: KEY\n/],
+    form: [`${PAGE}/keys/KEY/revoke`, {}, 'Revoke the key KEY of acme?'],
+    changes: { keys: [] },
+  },
+  {
+    action: 'halt',
+    json: ['POST', '/ops/live/halt'],
+    ops: ['live halt', /halted: \*/],
+    form: ['/ops/view/live/halt', { alias: '*' }, 'Halt every strategy?'],
+    subject: '*',
+    changes: { halted: ['*'] },
+  },
+  {
+    action: 'resume',
+    json: ['POST', '/ops/live/resume', { alias: '*' }],
+    ops: ['live resume', /halted: none/],
+    form: ['/ops/view/live/resume', { alias: '*' }],
+    subject: '*',
+    changes: { halted: [] },
+  },
+  {
+    action: 'issue_token',
+    json: ['POST', '/ops/tokens', { name: 'jane' }],
+    ops: ['tokens add jane', /hw_op_[\w-]+/],
+    form: null,
+    subject: 'jane',
+    secret: /hw_op_[\w-]+/,
+  },
+  {
+    action: 'revoke_token',
+    json: ['DELETE', '/ops/tokens/jane'],
+    ops: ['tokens revoke jane', /jane/],
+    form: null,
+    subject: 'jane',
+  },
+]
+
+/** Does a step, expects what is particular to the front end, and gives what it shows; null where it cannot do it. */
+type FrontEnd = (step: Step) => Promise<string | null>
+
+const parts = () => operatorParts(redis, { random: randomBytes })
+
+async function openJson(): Promise<FrontEnd> {
+  return async ({ action, json: [method, path, body] }) => {
+    const { status, text } = await call(method, path, body)
+    expect([action, status]).toEqual([action, expect.toBeOneOf([200, 201])])
+    return text
+  }
+}
+
+async function openCommands(): Promise<FrontEnd> {
+  const { url, close } = await listenOperator(parts(), '127.0.0.1', 0)
+  atEnd(close)
+  return async ({ action, ops: [line, prints] }) => {
+    const env = { OPERATOR_URL: url, OPERATOR_TOKEN: TOKEN }
+    const { code, out } = await run(['ops', ...line.split(' ')], { env })
+    expect([action, code, out]).toEqual([action, action === 'test' ? 1 : 0, expect.stringMatching(prints)])
+    return out
+  }
+}
+
+async function openPage(): Promise<FrontEnd> {
+  const page = operatorBrowser(parts())
+  await page.logIn()
+  const { csrf } = await page.get('/ops')
+  return async ({ form, secret }) => {
+    if (form === null) return null
+    const [path, given = {}, asks] = form
+    let fields: Record<string, string> = { ...given, csrf }
+    if (asks !== undefined) {
+      const before = await everything()
+      const asked = await page.post(path, fields)
+      expect([asked.status, asked.text]).toEqual([200, expect.stringContaining(`<h1>${asks}</h1>`)])
+      expect(await everything()).toEqual(before)
+      const inputs = asked.text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)
+      fields = Object.fromEntries(Array.from(inputs, ([, name = '', value = '']) => [name, value]))
+      expect(fields).toEqual({ ...given, csrf, confirm: 'yes' })
+    }
+    const { status, headers, text } = await page.post(path, fields)
+    expect([path, status, headers.get('cache-control')]).toEqual([path, secret ? 200 : 303, 'no-store'])
+    return text
+  }
+}
+
+/** What Redis has, apart from sessions. */
+async function everything(): Promise<readonly (readonly [string, string | undefined])[]> {
+  const keys = (await redis.keys('*')).filter(key => !key.includes('session')).sort()
+  return Promise.all(keys.map(async key => [key, (await redis.dumpBuffer(key))?.toString('hex')] as const))
+}
+
+/** The same with the id of the key in the place of `KEY`. */
+function withKey<Value>(value: Value, key: string): Value {
+  if (typeof value === 'string') return value.replaceAll('KEY', key) as Value & string // it stays a text
+  if (value instanceof RegExp) return new RegExp(withKey(value.source, key)) as Value & RegExp // and an expression one
+  if (Array.isArray(value)) return value.map(each => withKey(each, key)) as Value & unknown[] // and a list a list
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withKey(each, key)])) as Value // of the same fields
+}
+
+test.each([
+  ['the JSON interface', openJson],
+  ['the command line', openCommands],
+  ['the page', openPage],
+] as const)(
+  'each action through %s has its effect, is logged once, shows its secret this once, and is confirmed first if it must be',
+  async (_name, open) => {
+    const perform = await open()
+    let logged = 0
+    let state: SubjectState = {}
+    const secrets: string[] = []
+    for (const raw of STEPS) {
+      const [before] = await listKeys(redis, 'acme')
+      const shown = await perform(withKey(raw, before?.id ?? ''))
+      if (shown === null) continue
+      const rows = await newest()
+      const [after] = await listKeys(redis, 'acme')
+      const { action, subject = 'acme', secret, changes = {} } = withKey(raw, (before ?? after)?.id ?? '')
+      if (subject === 'acme') state = { ...state, ...changes }
+      const expected = subject === 'acme' ? state : subject === '*' ? changes : null
+      expect(rows[0]).toMatchObject({ action, subject, who: 'operator', outcome: 'done', after: expected })
+      expect([action, rows.length]).toEqual([action, ++logged])
+      const found = secret?.exec(shown)?.[0]
+      expect([action, found === undefined]).toEqual([action, secret === undefined])
+      if (found !== undefined) secrets.push(found)
+      const client = await call('GET', ACME)
+      for (const hidden of secrets) expect(client.text + JSON.stringify(rows)).not.toContain(hidden)
+    }
+    expect(secrets.length).toBeGreaterThan(2)
+  },
+)
+
+test('each route that changes something is among the actions, and each form of the page does what its route does', () => {
+  const changing = OPERATOR_ROUTES.filter(({ method }) => method !== 'GET').map(({ id }) => id)
+  const apart = ['fire', 'mode'] // a signal comes from a file, and the page sets no mode
+  expect([...STEPS.map(({ action }) => action), ...apart].sort()).toEqual(changing.toSorted())
+  const formOf = (path: string) =>
+    FORMS[path.replace('clients/acme', 'clients/:client').replace('KEY', ':key')]
+  const forms = STEPS.flatMap(({ action, form }) =>
+    form === null ? [] : [[action, formOf(form[0])] as const],
+  )
+  expect(forms.map(([, form]) => form)).toEqual(expect.arrayContaining(Object.values(FORMS)))
+  for (const [action, form] of forms) expect([action, form?.action]).toEqual([action, action])
+})
+
+test.each(OPERATOR_ROUTES.filter(({ method }) => method !== 'GET').map(route => [route.id, route] as const))(
+  'the action %s is logged once if it is refused, too',
+  async (id, { method, path, body }) => {
+    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    const variables: Readonly<Record<string, string>> = { client: 'acme', key: '00000000', name: 'jane' }
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => variables[name]!)
+    const { status } = await call(method, filled, body && {})
+    const outcome = status < 300 ? 'done' : expect.not.stringMatching(/^done$/)
+    expect(await newest()).toMatchObject([{ seq: 1, who: 'operator', action: id, outcome }])
+  },
+)
+
+test('what an operator only reads is not logged', async () => {
+  await call('GET', '/ops/clients')
+  await call('GET', '/ops/audit')
+  expect(await newest()).toEqual([])
+})
+
+test('a logged action has its subject, what was asked for, and the state before and after', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  await call('POST', `${ACME}/suspend`)
+  await call('POST', '/ops/live/halt', { alias: 'alder' })
+  await call('POST', '/ops/live/halt', { alias: 'nothing' })
+  expect(await newest()).toMatchObject([
+    { seq: 3, action: 'halt', subject: 'nothing', outcome: 'validation_error' },
+    { seq: 2, action: 'halt', subject: 'alder', before: { halted: [] }, after: { halted: ['alder'] } },
+    { seq: 1, action: 'suspend', subject: 'acme', before: { status: 'active' }, after: { suspended: true } },
+  ])
+})
+
+test('the log names a key by its id, also if it was given whole, and has its client before and after', async () => {
+  const { token, keyId } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  await call('POST', `/ops/keys/${token}/confirm`)
+  await call('POST', `/ops/keys/${token}/revoke`)
+  await call('POST', '/ops/keys/no-key-at-all/revoke')
+  const log = await newest()
+  expect(log).toMatchObject([
+    { action: 'revoke_key', subject: null, outcome: 'validation_error', request: { key: '***' } },
+    { subject: 'acme', request: { key: keyId }, before: { keys: [keyId] }, after: { keys: [] } },
+    { action: 'confirm_key', subject: 'acme', request: { key: keyId } },
+  ])
+  expect(JSON.stringify(log)).not.toContain(token)
+})
+
+test('the log has the host of a webhook, and neither the rest of its address nor a secret that was given', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
+  const url = 'https://hooks.example.org/in?key=very-private'
+  expect((await call('PUT', `${ACME}/webhook`, { url, secret })).status).toBe(200)
+  const log = JSON.stringify(await newest())
+  for (const hidden of [secret, 'very-private']) expect(log).not.toContain(hidden)
+  expect(log).toContain('hooks.example.org')
+})
+
+test('the log is read page by page, newest first', async () => {
+  for (const alias of ['alder', 'birch', '*']) await call('POST', '/ops/live/halt', { alias })
+  const first = await readActions(redis, { limit: 2 })
+  expect([first.rows.map(({ seq }) => seq), first.next]).toEqual([[3, 2], 2])
+  const last = await readActions(redis, { before: 2, limit: 2 })
+  expect([last.rows.map(({ seq }) => seq), last.next]).toEqual([[1], null])
+})
+
+test('every action is copied to the private store once, also after the store was away', async () => {
+  const store = await openStore(`file://${await temporaryFolder()}`)
+  await redis.set(EPOCH, 'e1')
+  for (const alias of ['alder', 'birch']) await call('POST', '/ops/live/halt', { alias })
+  const away = { ...store, create: () => Promise.reject(new Error('away')) }
+  await expect(copyActions(redis, away)).rejects.toThrow('away')
+  await copyActions(redis, store)
+  await copyActions(redis, store)
+  const keys = await store.list('audit/')
+  expect(keys).toEqual(['audit/e1/0000000001.json', 'audit/e1/0000000002.json'])
+  const bytes = await store.read(keys[1]!)
+  expect(JSON.parse(new TextDecoder().decode(bytes!))).toEqual((await newest())[0])
+})
+
+test('a named token opens everything, is named in the log, and opens nothing once it is revoked, nor does its session', async () => {
+  const issued = await call('POST', '/ops/tokens', { name: 'jane' })
+  const { token } = (issued.json as { data: { token: string } }).data
+  expect((await call('POST', '/ops/tokens', { name: 'jane' })).status).toBe(409)
+  expect((await call('POST', '/ops/tokens', { name: 'operator' })).status).toBe(409)
+  expect((await call('GET', '/ops/tokens')).json).toMatchObject({ data: [{ name: 'jane' }] })
+  expect(JSON.stringify(await redis.hgetall('{hw}:ops-tokens'))).not.toContain(token)
+  const asJane = (method: string, path: string, body?: object) =>
+    call(method, path, body, { authorization: `Bearer ${token}` })
+  expect((await asJane('POST', '/ops/live/halt', { alias: 'alder' })).status).toBe(200)
+  expect((await newest())[0]).toMatchObject({ who: 'jane', action: 'halt' })
+  const page = operatorBrowser(parts())
+  await page.logIn(token)
+  const { csrf } = await page.get('/ops/view/live')
+  await page.post('/ops/view/live/halt', { csrf, alias: 'birch' })
+  expect((await newest())[0]).toMatchObject({
+    ...{ who: 'jane', action: 'halt', subject: 'birch', outcome: 'done' },
+  })
+  expect((await call('DELETE', '/ops/tokens/jame')).status).toBe(404)
+  expect((await call('DELETE', '/ops/tokens/jane')).status).toBe(200)
+  expect((await asJane('GET', '/ops/status')).status).toBe(401)
+  const after = await page.get('/ops')
+  expect([after.status, after.headers.get('location')]).toEqual([303, '/ops/login'])
+})
