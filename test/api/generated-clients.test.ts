@@ -1,5 +1,5 @@
 // What a generator of clients makes of the three OpenAPI documents: a named type for each payload, and no type that is unknown.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openApiDocuments } from '../support/http/openapi-documents.ts'
 
 type Node = Readonly<Record<string, unknown>>
@@ -70,14 +70,15 @@ function schemasOf(document: Node): (readonly [string, unknown])[] {
   ]
 }
 
-describe.each(DOCUMENTS)('the document of the %s', (_name, document, names) => {
-  test('names its payloads', () => {
-    const schemas = nodeAt(nodeAt(document, 'components'), 'schemas')
-    expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Meta', 'Links', 'Error', ...names]))
-    for (const name of names) expect(nodeAt(schemas, name).properties, name).toBeDefined()
-  })
+test.each(DOCUMENTS)('the document of the %s service names its payloads', (_name, document, names) => {
+  const schemas = nodeAt(nodeAt(document, 'components'), 'schemas')
+  expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Meta', 'Links', 'Error', ...names]))
+  for (const name of names) expect(nodeAt(schemas, name).properties, name).toBeDefined()
+})
 
-  test('refers to components that exist, and has none that nothing refers to', () => {
+test.each(DOCUMENTS)(
+  'the document of the %s service refers to components that exist, and has none that nothing refers to',
+  (_name, document) => {
     const text = JSON.stringify(document)
     const targets = new Set(
       [...text.matchAll(/"\$ref":"#\/components\/([^"]*)"/g)].map(([, target]) => target),
@@ -87,9 +88,12 @@ describe.each(DOCUMENTS)('the document of the %s', (_name, document, names) => {
       .flatMap(([kind, named]) => Object.keys(isNode(named) ? named : {}).map(name => `${kind}/${name}`))
     expect([...targets].toSorted()).toEqual(known.toSorted())
     expect(text).not.toContain('"#/$defs/')
-  })
+  },
+)
 
-  test('bounds each number of an address, and says what each text of it may be, alone and in a list', () => {
+test.each(DOCUMENTS)(
+  'the document of the %s service bounds each number of an address, and says what each text of it may be',
+  (_name, document) => {
     const parameters = operationsOf(document).flatMap(([name, operation]) =>
       (Array.isArray(operation.parameters) ? operation.parameters : []).map(
         each => [`${name} ${each.name}`, nodeAt(each, 'schema')] as const,
@@ -102,9 +106,12 @@ describe.each(DOCUMENTS)('the document of the %s', (_name, document, names) => {
         expect([name, 'enum' in value || 'format' in value || 'pattern' in value]).toEqual([name, true])
       else expect([name, Object.keys(value)]).toEqual([name, expect.arrayContaining(['minimum', 'maximum'])])
     }
-  })
+  },
+)
 
-  test('has no schema that is unknown, and answers no payload of many fields without a name', () => {
+test.each(DOCUMENTS)(
+  'the document of the %s service has no schema that is unknown, and no payload of many fields without a name',
+  (_name, document) => {
     const schemas = schemasOf(document)
     expect(schemas.length).toBeGreaterThan(20)
     expect(schemas.flatMap(([name, schema]) => unknownsIn(schema, name))).toEqual([])
@@ -113,8 +120,8 @@ describe.each(DOCUMENTS)('the document of the %s', (_name, document, names) => {
       const payload = data.type === 'array' ? nodeAt(data, 'items') : data
       if (payload.type === 'object') expect([name, payload.$ref]).toEqual([name, expect.any(String)])
     }
-  })
-})
+  },
+)
 
 test('a schema that says nothing is found wherever it is', () => {
   const schema = { type: 'object', properties: { a: { type: 'array', items: {} }, b: { description: 'b' } } }

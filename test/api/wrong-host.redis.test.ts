@@ -1,24 +1,20 @@
 // A Host that no address can have, sent to the services behind a key or a token.
 import { request } from 'node:http'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { atEnd } from '../support/ends.ts'
-import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
+import { useTestRedis } from '../support/servers/use-redis.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { addClient, seededBytes } from '../support/signals/signals.ts'
 import { signalsParts } from '../support/signals/signals-app.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-afterAll(() => server.stop())
 
 const statusOf = ({ url }: RunningServer, path: string, headers: Readonly<Record<string, string>>) =>
   new Promise<number | undefined>((resolve, reject) => {
@@ -49,14 +45,14 @@ async function expectRefused(
   expect(statuses).toEqual([200, 400, 400, 400])
 }
 
-test('it is refused by the signals service', async () => {
+test('a Host that no address can have is refused by the signals service', async () => {
   const { statuses, onAnswered } = recorder()
   const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   const running = await listenSignals(() => ({ ...signalsParts(redis).parts, onAnswered }), '127.0.0.1', 0)
   await expectRefused(running, '/v1/signals/history?since=0', { 'x-api-key': token }, statuses)
 })
 
-test("it is refused by the operator's interface", async () => {
+test("a Host that no address can have is refused by the operator's interface", async () => {
   const { statuses, onAnswered } = recorder()
   const running = await listenOperator(operatorParts(redis, { onAnswered }), '127.0.0.1', 0)
   await expectRefused(running, '/ops/signals', { authorization: `Bearer ${TOKEN}` }, statuses)

@@ -96,16 +96,20 @@ const PATIENT_LOOKS = 6_000
 
 function firstMatch(child: ChildProcess, printed: () => string, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
+    const streams = [child.stdout, child.stderr]
     const look = (): void => {
       const match = pattern.exec(printed())
-      if (match !== null) resolve(match)
+      if (match === null) return
+      for (const stream of streams) stream?.off('data', look)
+      child.off('close', fail)
+      resolve(match)
     }
-    child.stdout?.on('data', look)
-    child.stderr?.on('data', look)
-    child.once('close', () => {
+    const fail = (): void => {
       look()
       reject(new Error(`the process ended without printing ${pattern}:\n${printed()}`))
-    })
+    }
+    for (const stream of streams) stream?.on('data', look)
+    child.once('close', fail)
     look()
   })
 }

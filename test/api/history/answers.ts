@@ -1,12 +1,18 @@
 // Bodies of answers, parsed: a test reads fields that a schema has seen, never guesses.
-import { expect } from 'vitest'
+import { expect, inject } from 'vitest'
 import { z } from 'zod'
+import { openHistoryApp } from '../../support/history/history-app.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
 /** Anything that answers requests in process. */
 export type App = {
   readonly request: (path: string, init?: RequestInit) => Response | Promise<Response>
 }
+
+/** The app on the tiny book. */
+export const openTiny = (
+  ...changes: Parameters<typeof openHistoryApp> extends [unknown, ...infer Rest] ? Rest : never
+) => openHistoryApp(inject('tinyStore'), ...changes)
 
 const ENVELOPE = z.strictObject({
   data: z.unknown(),

@@ -1,15 +1,10 @@
 // Arrow and Parquet over HTTP: published and computed alike, and as they are, whatever coding a client would like.
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { BINARY_FORMATS, readTable } from '../../core/dataset/resources/read-columns.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
-import { openHistoryApp } from '../../support/history/history-app.ts'
-import type { App } from './answers.ts'
+import { openTiny } from './answers.ts'
 
-let app: App
-
-beforeAll(async () => {
-  app = (await openHistoryApp(inject('tinyStore'))).app
-})
+const { app } = await openTiny()
 
 const EVERY_CODING = { 'accept-encoding': 'zstd, br, gzip' }
 
@@ -29,8 +24,9 @@ const addresses = BINARY_FORMATS.flatMap(format =>
   ),
 )
 
-describe.each(addresses)('%s', (address, format, plain) => {
-  test('is answered without a coding, under its media type, as a file to save', async () => {
+test.each(addresses)(
+  '%s is answered without a coding, as a file of its media type with the table of the CSV and one validator',
+  async (address, format, plain) => {
     const response = await app.request(address, { headers: EVERY_CODING })
     const { headers } = response
     const body = new Uint8Array(await response.arrayBuffer())
@@ -43,20 +39,18 @@ describe.each(addresses)('%s', (address, format, plain) => {
     )
     expect(headers.get('x-dataset-version')).toBe(TINY_VERSION)
     expect(headers.get('vary')).toContain('Accept-Encoding')
-  })
-
-  test('holds as many rows and columns as the CSV, and has one validator for all codings', async () => {
     const csv = await (await app.request(`${plain}${plain.includes('?') ? '&' : '?'}format=csv`)).text()
     const [header, ...rows] = csv.split('\r\n').slice(0, -1)
-    const response = await app.request(address)
-    const table = readTable(format, new Uint8Array(await response.arrayBuffer()))
+    const table = readTable(format, body)
     expect(table.header).toEqual(header!.split(',').filter(name => !name.endsWith('_utc')))
     expect(table.rows.length).toBe(rows.length)
-    const etag = response.headers.get('etag')
-    expect((await app.request(address, { headers: EVERY_CODING })).headers.get('etag')).toBe(etag)
+    const etag = headers.get('etag')
+    const uncoded = await app.request(address)
+    expect(uncoded.headers.get('etag')).toBe(etag)
+    expect(Buffer.from(await uncoded.arrayBuffer()).equals(body)).toBe(true)
     expect((await app.request(address, { headers: { 'if-none-match': etag! } })).status).toBe(304)
-  })
-})
+  },
+)
 
 test.each([
   [
@@ -65,7 +59,7 @@ test.each([
   ],
   ['/v1/dataset/versions?format=parquet', 'must be one of json, csv'],
   ['/v1/strategies/ash/curve?format=xlsx', 'must be one of json, csv, arrow, parquet'],
-])('%s is refused, and the refusal names what there is', async (address, reason) => {
+])('the request %s is refused, and the refusal names what there is', async (address, reason) => {
   const response = await app.request(address)
   expect(response.status).toBe(422)
   expect(await response.text()).toContain(`"reason":"${reason}"`)

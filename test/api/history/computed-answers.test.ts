@@ -1,59 +1,52 @@
 // Answers that are computed on demand: once for equal requests, kept, and never kept when they fail.
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ComputedAnswers, createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import type { ServedVersion } from '#api/history/versions/served-version.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { handSnapshot } from '../../support/books/hand-snapshot.ts'
-import { openHistoryApp } from '../../support/history/history-app.ts'
+import { openTiny } from './answers.ts'
 
-let served: ServedVersion
-
-beforeAll(async () => {
-  const { source } = await openHistoryApp(inject('tinyStore'))
-  served = source.current()!
-})
+const served = (await openTiny()).source.current()!
 
 const PARAMS = { ...DEFAULT_PARAMS, sid: 'ash', risk_pct: 0.013 }
 
-describe('a computed answer', () => {
-  test('is computed once for all concurrent requests, and cached for later ones', async () => {
-    const computed = createComputedAnswers()
-    const ask = () => computed.compute(served, 'returns', PARAMS, 'gzip')
-    const [first, ...others] = await Promise.all([ask(), ask(), ask()])
-    for (const other of [...others, await ask()]) expect(other).toBe(first)
-  })
+test('an answer is computed once for all concurrent requests, and cached for later ones', async () => {
+  const computed = createComputedAnswers()
+  const ask = () => computed.compute(served, 'returns', PARAMS, 'gzip')
+  const [first, ...others] = await Promise.all([ask(), ask(), ask()])
+  for (const other of [...others, await ask()]) expect(other).toBe(first)
+})
 
-  test('is another one at another point, in another coding and of another version', async () => {
-    const computed = createComputedAnswers()
-    const later = { ...served, version: '2025-02-25T00:15:00Z' }
-    const answers = await Promise.all([
-      computed.compute(served, 'returns', PARAMS, 'gzip'),
-      computed.compute(served, 'returns', PARAMS, 'br'),
-      computed.compute(served, 'returns', { ...PARAMS, sid: 'elm' }, 'gzip'),
-      computed.compute(served, 'returns', { ...PARAMS, risk_pct: 0.014 }, 'gzip'),
-      computed.compute(served, 'returns', { ...PARAMS, format: 'csv' }, 'gzip'),
-      computed.compute(served, 'curve', PARAMS, 'gzip'),
-      computed.compute(later, 'returns', PARAMS, 'gzip'),
-    ])
-    expect(new Set(answers.map(({ etag }) => etag)).size).toBe(answers.length)
-  })
+test('a computed answer is another one at another point, in another coding and of another version', async () => {
+  const computed = createComputedAnswers()
+  const later = { ...served, version: '2025-02-25T00:15:00Z' }
+  const answers = await Promise.all([
+    computed.compute(served, 'returns', PARAMS, 'gzip'),
+    computed.compute(served, 'returns', PARAMS, 'br'),
+    computed.compute(served, 'returns', { ...PARAMS, sid: 'elm' }, 'gzip'),
+    computed.compute(served, 'returns', { ...PARAMS, risk_pct: 0.014 }, 'gzip'),
+    computed.compute(served, 'returns', { ...PARAMS, format: 'csv' }, 'gzip'),
+    computed.compute(served, 'curve', PARAMS, 'gzip'),
+    computed.compute(later, 'returns', PARAMS, 'gzip'),
+  ])
+  expect(new Set(answers.map(({ etag }) => etag)).size).toBe(answers.length)
+})
 
-  test('that fails is an error for all waiting requests, and is tried again for the next', async () => {
-    const computed = createComputedAnswers()
-    let failures = 0
-    const flaky: ServedVersion = {
-      ...served,
-      get snapshot() {
-        if (failures++ === 0) throw new Error('out of memory')
-        return served.snapshot
-      },
-    }
-    const ask = () => computed.compute(flaky, 'returns', PARAMS, 'gzip')
-    const outcomes = await Promise.allSettled([ask(), ask()])
-    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    const sound = await createComputedAnswers().compute(served, 'returns', PARAMS, 'gzip')
-    expect(await ask()).toEqual(sound)
-  })
+test('an answer that cannot be computed is an error for all waiting requests, and is tried again for the next', async () => {
+  const computed = createComputedAnswers()
+  let failures = 0
+  const flaky: ServedVersion = {
+    ...served,
+    get snapshot() {
+      if (failures++ === 0) throw new Error('out of memory')
+      return served.snapshot
+    },
+  }
+  const ask = () => computed.compute(flaky, 'returns', PARAMS, 'gzip')
+  const outcomes = await Promise.allSettled([ask(), ask()])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  const sound = await createComputedAnswers().compute(served, 'returns', PARAMS, 'gzip')
+  expect(await ask()).toEqual(sound)
 })
 
 test('exports of a small book are never turned away', async () => {
@@ -65,29 +58,27 @@ test('exports of a small book are never turned away', async () => {
   expect(new Set((await Promise.all(answers)).map(({ etag }) => etag)).size).toBe(levels.length)
 })
 
-describe('a long uncompressed series', () => {
-  const long = handSnapshot([{ id: 'long', returns: new Float64Array(2000).fill(0.001) }])
-  const ask = async (computed: ComputedAnswers, risk_pct: number) => {
-    const of = { ...served, version: long.dataset.version, snapshot: long }
-    const params = { ...DEFAULT_PARAMS, sid: 'long', risk_pct }
-    const answer = await computed.compute(of, 'curve', params, 'identity')
-    if ('bytes' in answer) return answer
-    throw new Error('a small answer is streamed')
-  }
+const long = handSnapshot([{ id: 'long', returns: new Float64Array(2000).fill(0.001) }])
+const ask = async (computed: ComputedAnswers, risk_pct: number) => {
+  const of = { ...served, version: long.dataset.version, snapshot: long }
+  const params = { ...DEFAULT_PARAMS, sid: 'long', risk_pct }
+  const answer = await computed.compute(of, 'curve', params, 'identity')
+  if ('bytes' in answer) return answer
+  throw new Error('a small answer is streamed')
+}
 
-  test('is not kept, and is freed once it is sent', async () => {
-    const computed = createComputedAnswers()
-    const answer = await ask(computed, 0.013)
-    expect(computed.use().bytes).toBe(0)
-    expect(answer.bytes.length).toBeGreaterThan(0)
-    answer.release?.()
-    expect(answer.bytes.length).toBe(0)
-  })
+test('a long uncompressed series is not kept, and is freed once it is sent', async () => {
+  const computed = createComputedAnswers()
+  const answer = await ask(computed, 0.013)
+  expect(computed.use().bytes).toBe(0)
+  expect(answer.bytes.length).toBeGreaterThan(0)
+  answer.release?.()
+  expect(answer.bytes.length).toBe(0)
+})
 
-  test('is not freed if two requests share it', async () => {
-    const computed = createComputedAnswers()
-    const [one, two] = await Promise.all([ask(computed, 0.013), ask(computed, 0.013)])
-    expect(one).toBe(two)
-    expect(one.release).toBeUndefined()
-  })
+test('a long uncompressed series is not freed if two requests share it', async () => {
+  const computed = createComputedAnswers()
+  const [one, two] = await Promise.all([ask(computed, 0.013), ask(computed, 0.013)])
+  expect(one).toBe(two)
+  expect(one.release).toBeUndefined()
 })

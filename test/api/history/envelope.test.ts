@@ -1,22 +1,17 @@
 // Every route of the table answers as the specification says, at every parameter.
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ROUTES } from '#api/history/routes.ts'
 import { parseIsoDate, sundayOf, toIsoDate, toWeek } from '#core/calendar.ts'
 import { meta as metaSchema } from '#core/contract/payloads/meta.ts'
 import { dataSchema } from '#core/contract/route.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
-import { openHistoryApp } from '../../support/history/history-app.ts'
-import { getData, getEnvelope } from './answers.ts'
+import { getData, getEnvelope, openTiny } from './answers.ts'
 import { undescribedFields } from './described.ts'
 import { jsonAddressesOf, SIDS } from './paths.ts'
 import { DATA, REGISTER } from './specification.ts'
 
-let opened: Awaited<ReturnType<typeof openHistoryApp>>
-
-beforeAll(async () => {
-  opened = await openHistoryApp(inject('tinyStore'))
-})
+const opened = await openTiny()
 
 const get = (address: string) => getEnvelope(opened.app, address)
 
@@ -40,32 +35,24 @@ const EXTRA: Readonly<Record<string, readonly string[]>> = {
   trades: ['count', 'note'],
 }
 
-describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
-  test('answers 200 as JSON in an envelope of data, meta and links', async () => {
+test.each(ROUTES)(
+  '$path answers 200 as JSON with the fields of the specification and of its own schema, and with no others',
+  async route => {
     for (const address of jsonAddressesOf(route)) {
-      const { response } = await get(address)
+      const { response, data, meta } = await get(address)
       expect(response.status, address).toBe(200)
       expect(response.headers.get('content-type'), address).toBe('application/json; charset=utf-8')
-    }
-  })
-
-  test('has every field of the specification in its type', async () => {
-    for (const address of jsonAddressesOf(route)) {
-      const { data } = await get(address)
       expect(DATA[route.id as keyof typeof DATA].safeParse(data).error, address).toBeUndefined()
-    }
-  })
-
-  test('holds to its own schema, which describes every field that is sent', async () => {
-    for (const address of jsonAddressesOf(route)) {
-      const { data, meta } = await get(address)
       expect(dataSchema(route).safeParse(data).error, address).toBeUndefined()
       expect(undescribedFields(dataSchema(route), data), address).toEqual([])
       expect(undescribedFields(metaSchema, meta), address).toEqual([])
     }
-  })
+  },
+)
 
-  test('carries the whole register, and what the specification adds for this route', async () => {
+test.each(ROUTES)(
+  'the meta of $path has the whole register, what the specification adds, and its version or the time',
+  async route => {
     for (const address of jsonAddressesOf(route)) {
       const { meta } = await get(address)
       expect(REGISTER.safeParse(meta).error, address).toBeUndefined()
@@ -73,39 +60,37 @@ describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, r
       expect(Object.keys(meta), address).toEqual(expect.arrayContaining([...EXTRA[route.id]!]))
       expect(meta.dataset_version).toBe(TINY_VERSION)
     }
-  })
-
-  test('has the version in a dataset answer, and the time in an answer about the process', async () => {
     const { meta, response } = await get(jsonAddressesOf(route)[0]!)
     const isLive = route.group === 'infrastructure'
     expect(meta.generated_utc).toBe(isLive ? '2025-02-25T00:00:00Z' : TINY_VERSION)
     expect(meta.timing_ms).toBe(isLive ? 0 : null)
     expect(response.headers.get('server-timing')).toBe(isLive ? null : 'app;dur=0')
-  })
-})
+  },
+)
 
 const data = <T>(address: string, schema: z.ZodType<T>): Promise<T> => getData(opened.app, address, schema)
 
-describe('counts and dates', () => {
-  test('meta.count is the number of items', async () => {
-    for (const path of ['/v1/strategies', ...SIDS.map(sid => `/v1/strategies/${sid}/trades`)]) {
-      const { data, meta } = await get(path)
-      expect(meta.count, path).toBe(z.array(z.unknown()).parse(data).length)
-    }
-    expect((await data('/v1/summary', DATA.summary)).strategy_count).toBe(SIDS.length)
-    expect((await data('/v1/dataset', DATA.dataset)).strategy_count).toBe(SIDS.length)
-    expect((await data('/healthz', DATA.healthz)).strategy_count).toBe(SIDS.length)
-  })
+test('`meta.count` is the number of items of the answer', async () => {
+  for (const path of ['/v1/strategies', ...SIDS.map(sid => `/v1/strategies/${sid}/trades`)]) {
+    const { data, meta } = await get(path)
+    expect(meta.count, path).toBe(z.array(z.unknown()).parse(data).length)
+  }
+  expect((await data('/v1/summary', DATA.summary)).strategy_count).toBe(SIDS.length)
+  expect((await data('/v1/dataset', DATA.dataset)).strategy_count).toBe(SIDS.length)
+  expect((await data('/healthz', DATA.healthz)).strategy_count).toBe(SIDS.length)
+})
 
-  test('every strategy is in catalogue order wherever all are listed', async () => {
-    const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
-    expect(idsOf(await data('/v1/strategies', DATA.strategies))).toEqual(SIDS)
-    expect(idsOf((await data('/v1/dataset', DATA.dataset)).strategies)).toEqual(SIDS)
-    expect((await data('/v1/correlation', DATA.correlation)).ids).toEqual(SIDS)
-    expect((await data('/v1/export', DATA.export)).ids).toEqual(SIDS)
-  })
+test('every strategy is in catalogue order wherever all are listed', async () => {
+  const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
+  expect(idsOf(await data('/v1/strategies', DATA.strategies))).toEqual(SIDS)
+  expect(idsOf((await data('/v1/dataset', DATA.dataset)).strategies)).toEqual(SIDS)
+  expect((await data('/v1/correlation', DATA.correlation)).ids).toEqual(SIDS)
+  expect((await data('/v1/export', DATA.export)).ids).toEqual(SIDS)
+})
 
-  test.each(SIDS)('the series of %s run gapless through its window, from its inception', async sid => {
+test.each(SIDS)(
+  'the series of the strategy %s run gapless through its window, from its inception',
+  async sid => {
     const { window, inception } = await data(`/v1/strategies/${sid}`, DATA.strategy)
     const returns = await data(`/v1/strategies/${sid}/returns`, DATA.returns)
     const curve = await data(`/v1/strategies/${sid}/curve`, DATA.curve)
@@ -115,9 +100,12 @@ describe('counts and dates', () => {
     expect(days.at(-1)).toBe(window.to)
     expect(curve.map(({ t }) => t)).toEqual(days)
     expect(window.from).toBe(inception)
-  })
+  },
+)
 
-  test.each(SIDS)('a week of %s is dated by its Sunday, and every complete week is there', async sid => {
+test.each(SIDS)(
+  'a week of the strategy %s is dated by its Sunday, and every complete week is there',
+  async sid => {
     const { window } = await data(`/v1/strategies/${sid}`, DATA.strategy)
     const weeks = await data(`/v1/strategies/${sid}/returns?period=weekly`, DATA.returns)
     const firstSunday = sundayOf(toWeek(parseIsoDate(window.from)! - 1) + 1) // of the first week that begins in it
@@ -127,32 +115,32 @@ describe('counts and dates', () => {
       Array.from({ length: count }, (_, i) => toIsoDate(firstSunday + 7 * i)),
     )
     for (const { t } of weeks) expect(new Date(`${t}T00:00:00Z`).getUTCDay(), t).toBe(0)
-  })
+  },
+)
 
-  test('the coverage is the earliest and the latest day of any strategy, on all three answers that have it', async () => {
-    const windows = await Promise.all(
-      SIDS.map(async sid => (await data(`/v1/strategies/${sid}`, DATA.strategy)).window),
-    )
-    const coverage = {
-      from: windows.map(({ from }) => from).sort()[0],
-      to: windows
-        .map(({ to }) => to)
-        .sort()
-        .at(-1),
-    }
-    expect((await data('/v1/summary', DATA.summary)).coverage).toEqual(coverage)
-    expect((await data('/v1/dataset', DATA.dataset)).window).toEqual(coverage)
-    expect((await data('/version', DATA.version)).window).toEqual(coverage)
-  })
+test('the coverage is the earliest and the latest day of any strategy, on all three answers that have it', async () => {
+  const windows = await Promise.all(
+    SIDS.map(async sid => (await data(`/v1/strategies/${sid}`, DATA.strategy)).window),
+  )
+  const coverage = {
+    from: windows.map(({ from }) => from).sort()[0],
+    to: windows
+      .map(({ to }) => to)
+      .sort()
+      .at(-1),
+  }
+  expect((await data('/v1/summary', DATA.summary)).coverage).toEqual(coverage)
+  expect((await data('/v1/dataset', DATA.dataset)).window).toEqual(coverage)
+  expect((await data('/version', DATA.version)).window).toEqual(coverage)
+})
 
-  test('trades stand by entry and then exit time, and their result is their sign', async () => {
-    for (const sid of SIDS) {
-      const trades = await data(`/v1/strategies/${sid}/trades`, DATA.trades)
-      const sorted = trades.toSorted((a, b) => a.entry_time - b.entry_time || a.exit_time - b.exit_time)
-      expect(trades).toEqual(sorted)
-      for (const { return_pct, result } of trades) {
-        expect(result).toBe(return_pct > 0 ? 'win' : return_pct < 0 ? 'loss' : 'breakeven')
-      }
+test('trades are sorted by entry and then exit time, and their result is the sign of their return', async () => {
+  for (const sid of SIDS) {
+    const trades = await data(`/v1/strategies/${sid}/trades`, DATA.trades)
+    const sorted = trades.toSorted((a, b) => a.entry_time - b.entry_time || a.exit_time - b.exit_time)
+    expect(trades).toEqual(sorted)
+    for (const { return_pct, result } of trades) {
+      expect(result).toBe(return_pct > 0 ? 'win' : return_pct < 0 ? 'loss' : 'breakeven')
     }
-  })
+  }
 })

@@ -1,16 +1,12 @@
 // Every example of the OpenAPI document is what the service answers to the question beside it, on the tiny book.
 // Where a change is meant, rewrite them: UPDATE_GOLDEN=1 vitest run examples
-import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { z } from 'zod'
+import { expect, inject, test } from 'vitest'
 import { type HistoryRoute, ROUTES } from '#api/history/routes.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { asCsv } from '#core/contract/openapi.ts'
 import type { Format } from '#core/contract/parameters.ts'
-import { pinnedPath } from '#core/contract/pins.ts'
-import { dataSchema } from '#core/contract/route.ts'
-import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
@@ -19,30 +15,17 @@ import {
   assertAnswersShown,
   assertRefusalsShown,
   componentsOf,
-  type ExampledDocument,
   exampledDocument,
   recordIfAsked,
 } from '../../support/history/recorded-examples.ts'
 import { meddled, outage } from '../../support/stores/store-doubles.ts'
 import type { App } from './answers.ts'
-import { undescribedFields } from './described.ts'
 import { type Apps, openApps } from './kinds.ts'
 
-const envelope = z.object({ data: z.unknown() })
+const apps = await openApps(inject('tinyStore'))
+const app = apps.serving
 
-let app: App
-let answers: Answers
-let document: ExampledDocument
-
-beforeAll(async () => {
-  const apps = await openApps(inject('tinyStore'))
-  app = apps.serving
-  answers = { answers: await answerAll(), refusals: await refuseAll(apps) }
-  recordIfAsked('examples.json', answers)
-  document = exampledDocument.parse(await (await app.request('/openapi.json')).json())
-})
-
-const textOf = async (path: string): Promise<string> => portable(await (await app.request(path)).text())
+const textOf = async (path: string) => portable(await (await app.request(path)).text())
 
 /** The digest of a manifest changes with the code that built it, and with its compressed bytes. */
 const portable = (text: string): string =>
@@ -117,7 +100,11 @@ async function openCrowded(): Promise<App> {
   return { request }
 }
 
-test('every example of the document is what was answered and refused, and there is no other one', () => {
+const answers: Answers = { answers: await answerAll(), refusals: await refuseAll(apps) }
+recordIfAsked('examples.json', answers)
+const document = exampledDocument.parse(await (await app.request('/openapi.json')).json())
+
+test('every example of the document is what the service answered or refused, and there is no other one', () => {
   const requestOf = (name: string, isCsv: boolean): string => {
     const request = exampleOf(ROUTES.find(({ id }) => id === name)!)
     return `GET ${isCsv ? asCsv(request) : request}`
@@ -125,26 +112,10 @@ test('every example of the document is what was answered and refused, and there 
   expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
 })
 
-test('every answer and every refusal that is described has its example', () => {
+test('every answer and every refusal that the document describes has its example', () => {
   assertAnswersShown(
     document,
     FILE_ROUTES.map(({ path }) => path),
   )
   assertRefusalsShown(document)
-})
-
-describe.each(ROUTES)('the example of $path', route => {
-  const { id } = route
-
-  test('is what its pinned twin answers too', async () => {
-    if (route.group === 'infrastructure') return
-    const answer: unknown = JSON.parse(await textOf(pinnedPath(TINY_VERSION, exampleOf(route))))
-    expect(document.components.examples[id]?.value).toEqual(answer)
-  })
-
-  test('is what the schema describes, field for field', () => {
-    const { data } = envelope.parse(document.components.examples[id]!.value)
-    expect(dataSchema(route).safeParse(data).error).toBeUndefined()
-    expect(undescribedFields(dataSchema(route), data)).toEqual([])
-  })
 })

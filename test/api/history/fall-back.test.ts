@@ -30,7 +30,7 @@ async function damagedStores(pointedTo: readonly number[], damaged: readonly num
 
 const open = ({ store, privateStore }: MemoryStores) => createTestApp(store, privateStore)
 
-test('the newest valid version is served, and the head as soon as it is repaired', async () => {
+test('a tier that starts on a damaged version serves the newest valid one, and the head as soon as it is repaired', async () => {
   const stores = await damagedStores([3], [2])
   const head = manifestKey(versionOfNight(3))
   const whole = await bytesOf(stores.store, head)
@@ -50,18 +50,18 @@ test('the newest valid version is served, and the head as soon as it is repaired
   expect(await getData(app, '/readyz', DATA.readyz)).toMatchObject({ unfit_version: null })
 })
 
-test('what an operator rolled back from is not served while what replaced it is fit', async () => {
+test('a version that an operator rolled back from is not served while the one that replaced it is fit', async () => {
   // Served were 0, 1, 2, 3, 2 (the four nights), then 1 and then 3 again, which is damaged.
   const { source } = await open(await damagedStores([1, 3], [3]))
   expect(source.current()?.version).toBe(versionOfNight(1))
 })
 
-test('nothing newer than the head is served in its place', async () => {
+test('no version newer than a damaged head is served in its place', async () => {
   const { source } = await open(await damagedStores([], [2])) // 3 is newer, and was rolled back from
   expect(source.current()?.version).toBe(versionOfNight(1))
 })
 
-test('nothing is served where none is fit, and the checks are those of the head', async () => {
+test('no version is served if none is fit, and the error is that of the head', async () => {
   const { source } = await open(await damagedStores([3], [0, 1, 2, 3]))
   expect(source.current()).toBeNull()
   expect(source.unfitVersion()).toBe(versionOfNight(3))
@@ -71,7 +71,7 @@ test('nothing is served where none is fit, and the checks are those of the head'
   })
 })
 
-test('a store that cannot be read is no damage: nothing older is served for it', async () => {
+test('a store that cannot be read is no damage: no older version is served for it', async () => {
   const { store, privateStore } = await damagedStores([3], [])
   const head = manifestKey(versionOfNight(3))
   const source = createVersionSource(

@@ -1,5 +1,5 @@
 // Large answers are made while they are sent: the same bytes as ever, two at a time.
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createComputedAnswers, type LargeLimits } from '#api/history/answers/computed-answers.ts'
 import { compressBlocks } from '#api/http/content-coding.ts'
 import { streamBody } from '#api/http/stream-body.ts'
@@ -54,179 +54,181 @@ beforeEach(() => {
   evaluations = 0
 })
 
-describe('a large answer', () => {
-  test.each(['identity', 'zstd', 'br', 'gzip'])('is in %s what it would be as a whole', async coding => {
+test.each(['identity', 'zstd', 'br', 'gzip'])(
+  'a large answer in %s is what it would be as a whole',
+  async coding => {
     const { app } = await openApp()
     const response = await ask(app, exportAt('0.013'), { 'accept-encoding': coding })
     expect(response.headers.get('content-encoding') ?? 'identity').toBe(coding)
     expect(response.headers.has('content-length')).toBe(false)
     expect(await decodedText(response)).toBe(new TextDecoder().decode(bytesOf({ risk_pct: 0.013 })))
-  })
+  },
+)
 
-  test.each(FORMATS)('is as %s what it would be as a whole, with the same headers', async format => {
+test.each(FORMATS)(
+  'a large answer as %s is what it would be as a whole, with the same headers',
+  async format => {
     const { app } = await openApp()
     const response = await ask(app, `${exportAt('0.013')}&format=${format}`)
     const whole = renderAnswer('export', BOOK, { ...DEFAULT_PARAMS, risk_pct: 0.013, format })
     expect(Object.fromEntries(response.headers)).toMatchObject(whole.headers)
     expect((await read(response)).equals(whole.bytes)).toBe(true)
-  })
+  },
+)
 
-  test('may be a matrix of correlations, too', async () => {
-    const { app } = await openApp()
-    const response = await ask(app, '/v1/correlation?ids=s3,s1,s2,s9,s8,s7,s6,s5')
-    expect(response.headers.has('content-length')).toBe(false)
-    const ids = ['s3', 's1', 's2', 's9', 's8', 's7', 's6', 's5']
-    const whole = renderAnswer('correlation', BOOK, { ...DEFAULT_PARAMS, ids })
-    expect((await read(response)).equals(whole.bytes)).toBe(true)
-  })
-
-  test('is the same bytes under the same validator each time it is made', async () => {
-    const headers = { 'accept-encoding': 'zstd' }
-    const answers = await Promise.all([openApp(), openApp()]).then(apps =>
-      Promise.all(apps.map(({ app }) => ask(app, exportAt('0.013'), headers))),
-    )
-    const [one, two] = await Promise.all(answers.map(read))
-    expect(one!.equals(two!)).toBe(true)
-    expect(answers[0]!.headers.get('etag')).toBe(answers[1]!.headers.get('etag'))
-  })
-
-  test('is 304 for a client that has it, without being computed and even if all places are taken', async () => {
-    const { app } = await openApp()
-    const etag = (await ask(app, exportAt('0.013'))).headers.get('etag')!
-    await ask(app, exportAt('0.014'))
-    expect(evaluations).toBe(2)
-    const known = await ask(app, exportAt('0.013'), { 'if-none-match': etag })
-    expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([304, etag, ''])
-    expect(evaluations).toBe(2)
-  })
-
-  test('has the headers of GET for HEAD, takes no place and renders nothing', async () => {
-    const { app, computed, answers } = await openApp({ mostLarge: 1 })
-    const head = await ask(app, exportAt('0.013'), {}, 'HEAD')
-    expect(await head.text()).toBe('')
-    const get = await ask(app, exportAt('0.013'))
-    expect(Object.fromEntries(head.headers)).toEqual(Object.fromEntries(get.headers))
-    expect(computed.use()).toMatchObject({ hits: 0, misses: 1, shared: 0 })
-    expect(answers).toMatchObject([{ method: 'HEAD', status: 200, bytes: 0, kind: 'computed' }])
-  })
-
-  test('is logged once, at its end, with the bytes that were sent', async () => {
-    const { app, answers } = await openApp()
-    const response = await ask(app, exportAt('0.013'))
-    expect(answers).toEqual([])
-    const { length } = await read(response)
-    expect(answers).toMatchObject([{ status: 200, kind: 'computed', bytes: length, route: '/v1/export' }])
-  })
-
-  test('that its reader cancels is logged as cut, and is no error', async () => {
-    const { app, answers, errors } = await openApp({ mostLarge: 1 })
-    const reader = (await ask(app, exportAt('0.013'))).body!.getReader()
-    const { value } = await reader.read()
-    await reader.cancel()
-    await expect.poll(() => answers).toMatchObject([{ kind: 'cut', bytes: value!.length, status: 200 }])
-    expect(errors).toEqual([])
-    expect((await ask(app, exportAt('0.014'))).status).toBe(200)
-  })
-
-  test('has no digest under a pin, where others have one: it is sent before it is known', async () => {
-    const { app, served } = await openApp()
-    const pin = `&dataset_version=${served.version}`
-    const large = await ask(app, exportAt('0.013') + pin)
-    expect([large.status, large.headers.has('unencoded-digest')]).toEqual([200, false])
-    const small = await ask(app, `/v1/strategies/s0/stats?risk_pct=0.013${pin}`)
-    expect(small.headers.has('unencoded-digest')).toBe(true)
-  })
+test('a matrix of correlations may be a large answer, too', async () => {
+  const { app } = await openApp()
+  const response = await ask(app, '/v1/correlation?ids=s3,s1,s2,s9,s8,s7,s6,s5')
+  expect(response.headers.has('content-length')).toBe(false)
+  const ids = ['s3', 's1', 's2', 's9', 's8', 's7', 's6', 's5']
+  const whole = renderAnswer('correlation', BOOK, { ...DEFAULT_PARAMS, ids })
+  expect((await read(response)).equals(whole.bytes)).toBe(true)
 })
 
-describe('of large answers', () => {
-  const OVERLOADED = { code: 'overloaded' }
+test('a large answer is the same bytes under the same validator each time it is made', async () => {
+  const headers = { 'accept-encoding': 'zstd' }
+  const answers = await Promise.all([openApp(), openApp()]).then(apps =>
+    Promise.all(apps.map(({ app }) => ask(app, exportAt('0.013'), headers))),
+  )
+  const [one, two] = await Promise.all(answers.map(read))
+  expect(one!.equals(two!)).toBe(true)
+  expect(answers[0]!.headers.get('etag')).toBe(answers[1]!.headers.get('etag'))
+})
 
-  test('a third is turned away with when to come back, and has its place when a reader leaves', async () => {
-    const { app, errors } = await openApp()
-    const [one, two] = [await ask(app, exportAt('0.011')), await ask(app, exportAt('0.012'))]
-    for (const method of ['GET', 'HEAD']) {
-      const refused = await ask(app, exportAt('0.013'), {}, method)
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
-      expect(refused.headers.get('cache-control')).toBe('no-store')
-      if (method === 'GET') expect(await errorOf(refused)).toMatchObject(OVERLOADED)
-    }
-    expect(evaluations).toBe(2)
-    expect((await ask(app, '/v1/strategies/s0/stats?risk_pct=0.013')).status).toBe(200)
-    await one.body!.cancel()
-    const three = await ask(app, exportAt('0.013'))
-    expect(three.status).toBe(200)
-    for (const [response, risk_pct] of [
-      [two, 0.012],
-      [three, 0.013],
-    ] as const) {
-      expect((await read(response)).equals(bytesOf({ risk_pct }))).toBe(true)
-    }
-    expect(errors).toEqual([])
-  })
+test('a large answer is 304 for a client that has it, without being computed and even if all places are taken', async () => {
+  const { app } = await openApp()
+  const etag = (await ask(app, exportAt('0.013'))).headers.get('etag')!
+  await ask(app, exportAt('0.014'))
+  expect(evaluations).toBe(2)
+  const known = await ask(app, exportAt('0.013'), { 'if-none-match': etag })
+  expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([304, etag, ''])
+  expect(evaluations).toBe(2)
+})
 
-  test('binary ones count as well', async () => {
-    const { app } = await openApp({ mostLarge: 1 })
-    const arrow = await ask(app, `${exportAt('0.011')}&format=arrow`)
-    expect((await ask(app, `${exportAt('0.011')}&format=parquet`)).status).toBe(503)
-    await read(arrow)
-    expect((await ask(app, `${exportAt('0.011')}&format=parquet`)).status).toBe(200)
-  })
+test('HEAD of a large answer has the headers of GET, takes no place and renders nothing', async () => {
+  const { app, computed, answers } = await openApp({ mostLarge: 1 })
+  const head = await ask(app, exportAt('0.013'), {}, 'HEAD')
+  expect(await head.text()).toBe('')
+  const get = await ask(app, exportAt('0.013'))
+  expect(Object.fromEntries(head.headers)).toEqual(Object.fromEntries(get.headers))
+  expect(computed.use()).toMatchObject({ hits: 0, misses: 1, shared: 0 })
+  expect(answers).toMatchObject([{ method: 'HEAD', status: 200, bytes: 0, kind: 'computed' }])
+})
 
-  test('one that was sent whole is kept, and is given at once and with its length from then on', async () => {
-    const { app, computed } = await openApp({ mostLarge: 1 })
-    const first = await ask(app, exportAt('0.013'), { 'accept-encoding': 'gzip' })
-    expect(computed.use().bytes).toBe(0) // half of it must not be found
-    const body = await read(first)
-    expect(computed.use().bytes).toBe(body.length)
-    const held = await ask(app, exportAt('0.014'))
-    const again = await ask(app, exportAt('0.013'), { 'accept-encoding': 'gzip' })
-    expect(again.headers.get('content-length')).toBe(String(body.length))
-    expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
-    expect((await read(again)).equals(body)).toBe(true)
-    await held.body!.cancel()
-  })
+test('a large answer is logged once, at its end, with the bytes that were sent', async () => {
+  const { app, answers } = await openApp()
+  const response = await ask(app, exportAt('0.013'))
+  expect(answers).toEqual([])
+  const { length } = await read(response)
+  expect(answers).toMatchObject([{ status: 200, kind: 'computed', bytes: length, route: '/v1/export' }])
+})
 
-  test('one that was broken off is not kept', async () => {
-    const { app, computed } = await openApp()
-    const broken = await ask(app, exportAt('0.014'), { 'accept-encoding': 'gzip' })
-    await broken.body!.cancel()
-    expect(computed.use().bytes).toBe(0)
-  })
+test('a large answer that its reader cancels is logged as cut, and is no error', async () => {
+  const { app, answers, errors } = await openApp({ mostLarge: 1 })
+  const reader = (await ask(app, exportAt('0.013'))).body!.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  await expect.poll(() => answers).toMatchObject([{ kind: 'cut', bytes: value!.length, status: 200 }])
+  expect(errors).toEqual([])
+  expect((await ask(app, exportAt('0.014'))).status).toBe(200)
+})
 
-  test('one that is longer than may be kept is not kept', async () => {
-    const { app, computed } = await openApp({ keptBytes: 100_000 })
-    await read(await ask(app, exportAt('0.013')))
-    expect(computed.use().bytes).toBe(0)
-  })
+test('a large answer has no digest under a pin, where others have one: it is sent before it is known', async () => {
+  const { app, served } = await openApp()
+  const pin = `&dataset_version=${served.version}`
+  const large = await ask(app, exportAt('0.013') + pin)
+  expect([large.status, large.headers.has('unencoded-digest')]).toEqual([200, false])
+  const small = await ask(app, `/v1/strategies/s0/stats?risk_pct=0.013${pin}`)
+  expect(small.headers.has('unencoded-digest')).toBe(true)
+})
 
-  test('one that cannot be evaluated is refused as a whole, and takes no place', async () => {
-    const broken = { ...BOOK, correlation: { daily: null, weekly: null } }
-    const { app, errors } = await openApp({ mostLarge: 1 }, broken as never) // no such snapshot is legal
-    for (let i = 0; i < 3; i++) expect((await ask(app, exportAt('0.013'))).status).toBe(500)
-    expect(errors).toHaveLength(3)
-  })
+const OVERLOADED = { code: 'overloaded' }
 
-  test('one whose first bytes cannot be made is refused as a whole, and gives its place back', async () => {
-    const { app, errors } = await openApp(
-      { mostLarge: 1 },
-      { ...COUNTED, ...longBook(Float64Array.of(Number.NaN)) },
-    )
-    for (let i = 0; i < 3; i++) expect((await ask(app, exportAt('0.013'))).status).toBe(500)
-    expect(errors).toHaveLength(3)
-  })
+test('a third large answer is refused with Retry-After, and is served when a reader of another leaves', async () => {
+  const { app, errors } = await openApp()
+  const [one, two] = [await ask(app, exportAt('0.011')), await ask(app, exportAt('0.012'))]
+  for (const method of ['GET', 'HEAD']) {
+    const refused = await ask(app, exportAt('0.013'), {}, method)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(refused.headers.get('cache-control')).toBe('no-store')
+    if (method === 'GET') expect(await errorOf(refused)).toMatchObject(OVERLOADED)
+  }
+  expect(evaluations).toBe(2)
+  expect((await ask(app, '/v1/strategies/s0/stats?risk_pct=0.013')).status).toBe(200)
+  await one.body!.cancel()
+  const three = await ask(app, exportAt('0.013'))
+  expect(three.status).toBe(200)
+  for (const [response, risk_pct] of [
+    [two, 0.012],
+    [three, 0.013],
+  ] as const) {
+    expect((await read(response)).equals(bytesOf({ risk_pct }))).toBe(true)
+  }
+  expect(errors).toEqual([])
+})
 
-  test('one whose reader takes too long breaks off, and gives its place back', async () => {
-    const { app, errors, answers } = await openApp({ mostLarge: 1, readingMs: 100 })
-    const slow = await ask(app, exportAt('0.013'))
-    await expect.poll(async () => (await ask(app, exportAt('0.014'))).status).toBe(200)
-    await expect(slow.arrayBuffer()).rejects.toThrow('the answer broke off')
-    expect(answers).toContainEqual(expect.objectContaining({ kind: 'cut' }))
-    expect(errors).toEqual([])
-  })
+test('large binary answers count as large answers, too', async () => {
+  const { app } = await openApp({ mostLarge: 1 })
+  const arrow = await ask(app, `${exportAt('0.011')}&format=arrow`)
+  expect((await ask(app, `${exportAt('0.011')}&format=parquet`)).status).toBe(503)
+  await read(arrow)
+  expect((await ask(app, `${exportAt('0.011')}&format=parquet`)).status).toBe(200)
+})
+
+test('a large answer that was sent whole is kept, and is given at once and with its length from then on', async () => {
+  const { app, computed } = await openApp({ mostLarge: 1 })
+  const first = await ask(app, exportAt('0.013'), { 'accept-encoding': 'gzip' })
+  expect(computed.use().bytes).toBe(0) // half of it must not be found
+  const body = await read(first)
+  expect(computed.use().bytes).toBe(body.length)
+  const held = await ask(app, exportAt('0.014'))
+  const again = await ask(app, exportAt('0.013'), { 'accept-encoding': 'gzip' })
+  expect(again.headers.get('content-length')).toBe(String(body.length))
+  expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
+  expect((await read(again)).equals(body)).toBe(true)
+  await held.body!.cancel()
+})
+
+test('a large answer that was broken off is not kept', async () => {
+  const { app, computed } = await openApp()
+  const broken = await ask(app, exportAt('0.014'), { 'accept-encoding': 'gzip' })
+  await broken.body!.cancel()
+  expect(computed.use().bytes).toBe(0)
+})
+
+test('a large answer that is longer than may be kept is not kept', async () => {
+  const { app, computed } = await openApp({ keptBytes: 100_000 })
+  await read(await ask(app, exportAt('0.013')))
+  expect(computed.use().bytes).toBe(0)
+})
+
+test('a large answer that cannot be evaluated is refused as a whole, and takes no place', async () => {
+  const broken = { ...BOOK, correlation: { daily: null, weekly: null } }
+  const { app, errors } = await openApp({ mostLarge: 1 }, broken as never) // no such snapshot is legal
+  for (let i = 0; i < 3; i++) expect((await ask(app, exportAt('0.013'))).status).toBe(500)
+  expect(errors).toHaveLength(3)
+})
+
+test('a large answer whose first bytes cannot be made is refused as a whole, and gives its place back', async () => {
+  const { app, errors } = await openApp(
+    { mostLarge: 1 },
+    { ...COUNTED, ...longBook(Float64Array.of(Number.NaN)) },
+  )
+  for (let i = 0; i < 3; i++) expect((await ask(app, exportAt('0.013'))).status).toBe(500)
+  expect(errors).toHaveLength(3)
+})
+
+test('a large answer whose reader takes too long breaks off, and gives its place back', async () => {
+  const { app, errors, answers } = await openApp({ mostLarge: 1, readingMs: 100 })
+  const slow = await ask(app, exportAt('0.013'))
+  await expect.poll(async () => (await ask(app, exportAt('0.014'))).status).toBe(200)
+  await expect(slow.arrayBuffer()).rejects.toThrow('the answer broke off')
+  expect(answers).toContainEqual(expect.objectContaining({ kind: 'cut' }))
+  expect(errors).toEqual([])
 })
 
 test.each(['identity', 'zstd'] as const)(
-  'between two blocks in %s everybody else has a turn',
+  'other work has a turn between two blocks of an answer in %s',
   async coding => {
     const order: string[] = []
     function* blocks() {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createComputedAnswers, type LargeLimits } from '#api/history/answers/computed-answers.ts'
 import type { HttpLimits, RunningServer } from '#api/http/http-server.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
@@ -57,41 +57,39 @@ async function settled(server: RunningServer, read: () => number): Promise<numbe
   return read()
 }
 
-describe('readers who stand still', () => {
-  test('have no more made than the sockets hold, keep a third out and nobody else, and make room when they go', async () => {
-    const returns = longReturns(DAYS)
-    const { values, furthest } = watched(returns)
-    const { server, errors, answers } = await serve(longBook(returns, values))
-    const one = await openStanding(server, '0.02') // the base level: evaluating it reads no values
-    const made = await settled(server, furthest)
-    expect(made).toBeGreaterThan(0)
-    expect(made).toBeLessThan(DAYS / 2)
-    await openStanding(server, '0.012')
-    const refused = await text(open(server, lines(exportAt('0.013'))))
-    expect(statusesIn(refused)).toEqual(['503'])
-    expect(refused.toLowerCase()).toContain('\r\nretry-after: 5\r\n')
-    expect(errorIn(refused).code).toBe('overloaded')
-    expect(await statusOf(server, '/v1/strategies')).toBe('200')
-    one.destroy()
-    const third = await vi.waitFor(async () => {
-      const socket = await openStanding(server, '0.013')
-      expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
-      return socket
-    }, 60_000)
-    third.destroy()
-    await expect.poll(() => answers.filter(({ kind }) => kind === 'cut')).toHaveLength(2)
-    expect(errors).toEqual([])
-  })
+test('two readers that stand still have no more made than the sockets hold, keep out a third and nobody else, and make room when they go', async () => {
+  const returns = longReturns(DAYS)
+  const { values, furthest } = watched(returns)
+  const { server, errors, answers } = await serve(longBook(returns, values))
+  const one = await openStanding(server, '0.02') // the base level: evaluating it reads no values
+  const made = await settled(server, furthest)
+  expect(made).toBeGreaterThan(0)
+  expect(made).toBeLessThan(DAYS / 2)
+  await openStanding(server, '0.012')
+  const refused = await text(open(server, lines(exportAt('0.013'))))
+  expect(statusesIn(refused)).toEqual(['503'])
+  expect(refused.toLowerCase()).toContain('\r\nretry-after: 5\r\n')
+  expect(errorIn(refused).code).toBe('overloaded')
+  expect(await statusOf(server, '/v1/strategies')).toBe('200')
+  one.destroy()
+  const third = await vi.waitFor(async () => {
+    const socket = await openStanding(server, '0.013')
+    expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
+    return socket
+  }, 60_000)
+  third.destroy()
+  await expect.poll(() => answers.filter(({ kind }) => kind === 'cut')).toHaveLength(2)
+  expect(errors).toEqual([])
+})
 
-  test('are cut off in the end, and give their place back', async () => {
-    const { server, answers } = await serve(longBook(longReturns(DAYS)), { mostLarge: 1 }, { stalledMs: 300 })
-    await openStanding(server, '0.011')
-    await vi.waitFor(async () => {
-      const socket = await openStanding(server, '0.012')
-      expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
-    }, 60_000)
-    expect(answers).toContainEqual(expect.objectContaining({ kind: 'cut' }))
-  })
+test('a reader that stands still is cut off in the end, and gives its place back', async () => {
+  const { server, answers } = await serve(longBook(longReturns(DAYS)), { mostLarge: 1 }, { stalledMs: 300 })
+  await openStanding(server, '0.011')
+  await vi.waitFor(async () => {
+    const socket = await openStanding(server, '0.012')
+    expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
+  }, 60_000)
+  expect(answers).toContainEqual(expect.objectContaining({ kind: 'cut' }))
 })
 
 test('a reader who goes before there is an answer leaves no place taken', async () => {
@@ -108,50 +106,49 @@ test('a reader who goes before there is an answer leaves no place taken', async 
   expect(answers.every(({ kind }) => kind === 'cut' || kind === 'refused')).toBe(true)
 })
 
-describe('a large answer', () => {
-  const book = longBook(longReturns(3_000))
-  const whole = renderAnswer('export', book, { ...DEFAULT_PARAMS, risk_pct: 0.013 }).bytes
+const book = longBook(longReturns(3_000))
+const whole = renderAnswer('export', book, { ...DEFAULT_PARAMS, risk_pct: 0.013 }).bytes
 
-  test('comes whole to two clients, each at its own pace', async () => {
-    const { server } = await serve(book)
-    const get = async () => {
-      const asking = request(server.url + exportAt('0.013')).end()
-      const [response] = await once(asking, 'response')
-      return response
-    }
-    const slow = await get()
-    for (const body of [await buffer(await get()), await buffer(slow)]) expect(body.equals(whole)).toBe(true)
-    expect(slow.headers['transfer-encoding']).toBe('chunked')
-    expect(slow.complete).toBe(true)
-  })
-
-  test('that is under way when the server ends comes whole', async () => {
-    const { server } = await serve(book)
-    const socket = await openStanding(server, '0.013')
-    const ended = server.close()
-    const answer = await text(socket)
-    expect(answer.endsWith('\r\n0\r\n\r\n')).toBe(true)
-    await ended
-  })
-
-  test('has for HEAD the headers of GET, and no length', async () => {
-    const { server } = await serve(book)
-    const ask = async (method: string) => {
-      const [response] = await once(request(server.url + exportAt('0.013'), { method }).end(), 'response')
-      await buffer(response)
-      const { 'transfer-encoding': framing, date, ...headers } = response.headers
-      return { status: response.statusCode, headers, framing }
-    }
-    const head = await ask('HEAD')
-    const get = await ask('GET')
-    expect(get.framing).toBe('chunked')
-    expect({ ...head, framing: null }).toEqual({ ...get, framing: null })
-    expect(head.headers['content-length']).toBeUndefined()
-  })
+test('a large answer comes whole to two clients, each at its own pace', async () => {
+  const { server } = await serve(book)
+  const get = async () => {
+    const asking = request(server.url + exportAt('0.013')).end()
+    const [response] = await once(asking, 'response')
+    return response
+  }
+  const slow = await get()
+  for (const body of [await buffer(await get()), await buffer(slow)]) expect(body.equals(whole)).toBe(true)
+  expect(slow.headers['transfer-encoding']).toBe('chunked')
+  expect(slow.complete).toBe(true)
 })
 
-describe.each(['1.0', '1.1'])('a large answer that cannot be made to its end, over HTTP/%s,', version => {
-  test('breaks off so that no client takes it for complete, and only the operator sees the cause', async () => {
+test('a large answer that is under way when the server ends comes whole', async () => {
+  const { server } = await serve(book)
+  const socket = await openStanding(server, '0.013')
+  const ended = server.close()
+  const answer = await text(socket)
+  expect(answer.endsWith('\r\n0\r\n\r\n')).toBe(true)
+  await ended
+})
+
+test('HEAD of a large answer has the headers of GET over a connection, and no length', async () => {
+  const { server } = await serve(book)
+  const ask = async (method: string) => {
+    const [response] = await once(request(server.url + exportAt('0.013'), { method }).end(), 'response')
+    await buffer(response)
+    const { 'transfer-encoding': framing, date, ...headers } = response.headers
+    return { status: response.statusCode, headers, framing }
+  }
+  const head = await ask('HEAD')
+  const get = await ask('GET')
+  expect(get.framing).toBe('chunked')
+  expect({ ...head, framing: null }).toEqual({ ...get, framing: null })
+  expect(head.headers['content-length']).toBeUndefined()
+})
+
+test.each(['1.0', '1.1'])(
+  'a large answer over HTTP/%s that cannot be made to its end breaks off so that no client takes it for complete, and only the operator sees the cause',
+  async version => {
     const broken = longBook(longReturns(3_000).with(2_900, Number.NaN))
     const { server, errors, answers } = await serve(broken, { mostLarge: 1 })
     for (let i = 0; i < 2; i++) {
@@ -170,5 +167,5 @@ describe.each(['1.0', '1.1'])('a large answer that cannot be made to its end, ov
     }
     expect(errors.map(String)).toEqual(Array(2).fill('Error: refusing to publish the number NaN'))
     expect(answers).toMatchObject(Array(2).fill({ kind: 'cut', status: 200 }))
-  })
-})
+  },
+)

@@ -1,18 +1,14 @@
 // `/llms.txt` names what there is: every route and every file, at addresses that answer.
 import { gunzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ROUTES, toLlmsText } from '#api/history/routes.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { GUIDES } from '#pages/guides/guides.ts'
-import { openHistoryApp, SETTINGS } from '../../support/history/history-app.ts'
-import type { App } from './answers.ts'
+import { SETTINGS } from '../../support/history/history-app.ts'
+import { openTiny } from './answers.ts'
 import { SIDS } from './paths.ts'
 
-let app: App
-
-beforeAll(async () => {
-  app = (await openHistoryApp(inject('tinyStore'))).app
-})
+const { app } = await openTiny()
 
 const TEXT = toLlmsText(SETTINGS.publicBaseUrl)
 const OTHERS = [
@@ -28,51 +24,49 @@ const links = TEXT.split('\n').flatMap(line => {
     : [{ title, path: address!.slice(SETTINGS.publicBaseUrl.length), about: about! }]
 })
 
-describe('/llms.txt', () => {
-  test('is served as text, compressed where that is wanted, and revalidates', async () => {
-    const response = await app.request('/llms.txt')
-    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-    expect(await response.text()).toBe(TEXT)
-    const zipped = await app.request('/llms.txt', { headers: { 'accept-encoding': 'gzip' } })
-    expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(TEXT)
-    const etag = response.headers.get('etag')!
-    expect((await app.request('/llms.txt', { headers: { 'if-none-match': etag } })).status).toBe(304)
-  })
+test('/llms.txt is served as text, compressed if the client accepts that, and revalidates', async () => {
+  const response = await app.request('/llms.txt')
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect(await response.text()).toBe(TEXT)
+  const zipped = await app.request('/llms.txt', { headers: { 'accept-encoding': 'gzip' } })
+  expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(TEXT)
+  const etag = response.headers.get('etag')!
+  expect((await app.request('/llms.txt', { headers: { 'if-none-match': etag } })).status).toBe(304)
+})
 
-  test('has the form: one title, a summary, then sections with lists', () => {
-    const [title, , summary] = TEXT.split('\n')
-    expect(title).toMatch(/^# \S/)
-    expect(summary).toMatch(/^> \S/)
-    expect(TEXT.match(/^# /gm)).toHaveLength(1)
-    expect(TEXT.endsWith('\n') && !TEXT.endsWith('\n\n')).toBe(true)
-  })
+test('/llms.txt has one title and a summary, then sections with lists', () => {
+  const [title, , summary] = TEXT.split('\n')
+  expect(title).toMatch(/^# \S/)
+  expect(summary).toMatch(/^> \S/)
+  expect(TEXT.match(/^# /gm)).toHaveLength(1)
+  expect(TEXT.endsWith('\n') && !TEXT.endsWith('\n\n')).toBe(true)
+})
 
-  test('links every route and every file of the tables once, with what the tables say of it', () => {
-    const paths = links.map(({ path }) => path)
-    const tabled = [...ROUTES, ...FILE_ROUTES]
-    expect([...paths].sort()).toEqual([...tabled.map(({ path }) => path), ...OTHERS].sort())
-    for (const { path, title, about } of tabled) {
-      const link = links.find(each => each.path === path)!
-      expect(link.title).toBe(title)
-      expect(link.about.startsWith(about)).toBe(true)
-    }
-  })
+test('/llms.txt links every route and every file of the tables once, with what the tables say of it', () => {
+  const paths = links.map(({ path }) => path)
+  const tabled = [...ROUTES, ...FILE_ROUTES]
+  expect([...paths].sort()).toEqual([...tabled.map(({ path }) => path), ...OTHERS].sort())
+  for (const { path, title, about } of tabled) {
+    const link = links.find(each => each.path === path)!
+    expect(link.title).toBe(title)
+    expect(link.about.startsWith(about)).toBe(true)
+  }
+})
 
-  test('names the parameters and formats of a route, and no others', () => {
-    for (const { path, query, formats } of ROUTES) {
-      const { about } = links.find(each => each.path === path)!
-      const named = Object.keys(query).filter(name => name !== 'format')
-      for (const name of named) expect(about).toContain(`\`${name}\``)
-      expect(about.includes('Parameters:')).toBe(named.length > 0)
-      expect(about.includes(`\`format\`: ${formats.join(', ')}.`)).toBe(formats.length > 1)
-    }
-  })
+test('/llms.txt names the parameters and formats of each route, and no others', () => {
+  for (const { path, query, formats } of ROUTES) {
+    const { about } = links.find(each => each.path === path)!
+    const named = Object.keys(query).filter(name => name !== 'format')
+    for (const name of named) expect(about).toContain(`\`${name}\``)
+    expect(about.includes('Parameters:')).toBe(named.length > 0)
+    expect(about.includes(`\`format\`: ${formats.join(', ')}.`)).toBe(formats.length > 1)
+  }
+})
 
-  test('links to what answers', async () => {
-    for (const { path } of links.filter(each => !each.path.includes('{') || each.path.includes('{sid}'))) {
-      const isOptional = path === '/.well-known/highwater-keys.json' // there where the operator signs
-      const { status } = await app.request(path.replace('{sid}', SIDS[0]))
-      expect(status, path).toBe(isOptional && status === 404 ? 404 : 200)
-    }
-  })
+test('/llms.txt links to addresses that answer', async () => {
+  for (const { path } of links.filter(each => !each.path.includes('{') || each.path.includes('{sid}'))) {
+    const isOptional = path === '/.well-known/highwater-keys.json' // there where the operator signs
+    const { status } = await app.request(path.replace('{sid}', SIDS[0]))
+    expect(status, path).toBe(isOptional && status === 404 ? 404 : 200)
+  }
 })

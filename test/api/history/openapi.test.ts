@@ -1,5 +1,5 @@
 // The published document describes the service that there is: the route table, no more and no less, and every status.
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { type HistoryRoute, ROUTES } from '#api/history/routes.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
@@ -8,7 +8,7 @@ import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { createTestApp, SETTINGS } from '../../support/history/history-app.ts'
 import { meddled, outage } from '../../support/stores/store-doubles.ts'
-import { type Apps, openApps } from './kinds.ts'
+import { openApps } from './kinds.ts'
 import { DATA_ROUTES, pathOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
@@ -46,103 +46,89 @@ const openApi = z.object({
   }),
 })
 
-let apps: Apps
-let document: z.infer<typeof openApi>
-let text: string
-
-beforeAll(async () => {
-  apps = await openApps(inject('tinyStore'))
-  const response = await apps.serving.request('/openapi.json')
-  text = await response.text()
-  document = openApi.parse(JSON.parse(text))
-})
+const apps = await openApps(inject('tinyStore'))
+const published = await apps.serving.request('/openapi.json')
+const text = await published.text()
+const document = openApi.parse(JSON.parse(text))
 
 const operationOf = (route: HistoryRoute) => document.paths[route.path]!.get
 
-describe('the document', () => {
-  test('covers exactly the route table', () => {
-    const pinned = DATA_ROUTES.map(({ path }) => path.replace('/v1', '/v1/snapshots/{version}'))
-    const files = FILE_ROUTES.map(({ path }) => path)
-    const tabled = ROUTES.map(({ path }) => path)
-    expect(Object.keys(document.paths)).toEqual([...tabled, ...pinned, ...files])
-    expect(ROUTES.map(route => operationOf(route).operationId)).toEqual(ROUTES.map(({ id }) => id))
-  })
-
-  test('names the public address, and the version of /version', async () => {
-    expect(document.servers.map(({ url }) => url)).toEqual([SETTINGS.publicBaseUrl])
-    const body = await (await apps.serving.request('/version')).text()
-    expect(body).toContain(`"api_version":"${document.info.version}"`)
-  })
-
-  test('refers to nothing that is not in it', () => {
-    const targets = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(match => match[1]!)
-    const known = Object.entries(document.components).flatMap(([kind, named]) =>
-      Object.keys(named).map(name => `#/components/${kind}/${name}`),
-    )
-    expect(targets.length).toBeGreaterThan(ROUTES.length)
-    expect(known).toEqual(expect.arrayContaining([...new Set(targets)]))
-  })
-
-  test('describes the request id that a client may send, and where it appears', async () => {
-    expect(document.info.description).toContain('`X-Request-Id`, 8 to 64 hexadecimal digits and hyphens')
-    for (const [name, isTaken] of [
-      ['0aF-4567', true],
-      ['0'.repeat(64), true],
-      ['0aF-456', false],
-      ['0'.repeat(65), false],
-      ['request-1', false],
-    ] as const) {
-      const { headers } = await apps.serving.request('/nowhere', { headers: { 'x-request-id': name } })
-      expect([name, headers.get('x-request-id') === name]).toEqual([name, isTaken])
-    }
-  })
-
-  test('is the same without a dataset', async () => {
-    expect(await (await apps.empty.request('/openapi.json')).text()).toBe(text)
-  })
-
-  test('is served under its own media type', async () => {
-    const { headers } = await apps.serving.request('/openapi.json')
-    expect(headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
-  })
+test('the document covers exactly the route table', () => {
+  const pinned = DATA_ROUTES.map(({ path }) => path.replace('/v1', '/v1/snapshots/{version}'))
+  const files = FILE_ROUTES.map(({ path }) => path)
+  const tabled = ROUTES.map(({ path }) => path)
+  expect(Object.keys(document.paths)).toEqual([...tabled, ...pinned, ...files])
+  expect(ROUTES.map(route => operationOf(route).operationId)).toEqual(ROUTES.map(({ id }) => id))
 })
 
-describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
-  test('is described with its parameters, and with no others', () => {
-    const { parameters } = operationOf(route)
-    const sid = route.group === 'strategy' ? ['sid'] : []
-    const pin = route.group === 'infrastructure' ? [] : ['dataset_version']
-    expect(parameters.map(({ name }) => name)).toEqual([...sid, ...Object.keys(route.query), ...pin])
-    for (const { name, required, in: place } of parameters) {
-      expect(required, name).toBe(name === 'sid')
-      expect(place, name).toBe(name === 'sid' ? 'path' : 'query')
-    }
-  })
+test('the document names the public address, and the version of /version', async () => {
+  expect(document.servers.map(({ url }) => url)).toEqual([SETTINGS.publicBaseUrl])
+  const body = await (await apps.serving.request('/version')).text()
+  expect(body).toContain(`"api_version":"${document.info.version}"`)
+})
 
-  test('is described with the media types that it answers', async () => {
-    const described = Object.keys(operationOf(route).responses['200']?.content ?? {})
-    expect(described).toHaveLength(route.formats.length)
-    for (const format of route.formats) {
-      const query = format === 'json' ? '' : `?format=${format}`
-      const type = (await apps.serving.request(pathOf(route) + query)).headers.get('content-type')
-      expect(described).toContain(format === 'json' ? type?.replace('; charset=utf-8', '') : type)
-    }
-  })
+test('the document refers to nothing that is not in it', () => {
+  const targets = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(match => match[1]!)
+  const known = Object.entries(document.components).flatMap(([kind, named]) =>
+    Object.keys(named).map(name => `#/components/${kind}/${name}`),
+  )
+  expect(targets.length).toBeGreaterThan(ROUTES.length)
+  expect(known).toEqual(expect.arrayContaining([...new Set(targets)]))
+})
 
-  test('answers every status that is promised, its errors in the envelope', async () => {
-    const byServer = [400, 431] // what is not a request that reaches the app
-    const promised = Object.keys(operationOf(route).responses)
-      .map(Number)
-      .filter(status => !byServer.includes(status))
-    for (const status of promised) {
-      const response = await provoke(route, status)
-      expect(response.status).toBe(status)
-      const { headers = {} } = operationOf(route).responses[status]!
-      expect([status, response.headers.has('x-request-id')]).toEqual([status, 'X-Request-Id' in headers])
-      if (status < 400) continue
-      expect(ERROR_ENVELOPE.safeParse(await response.json()).error, String(status)).toBeUndefined()
-    }
-  })
+test('the document describes the request id that a client may send, and the service takes just those', async () => {
+  expect(document.info.description).toContain('`X-Request-Id`, 8 to 64 hexadecimal digits and hyphens')
+  for (const [name, isTaken] of [
+    ['0aF-4567', true],
+    ['0'.repeat(64), true],
+    ['0aF-456', false],
+    ['0'.repeat(65), false],
+    ['request-1', false],
+  ] as const) {
+    const { headers } = await apps.serving.request('/nowhere', { headers: { 'x-request-id': name } })
+    expect([name, headers.get('x-request-id') === name]).toEqual([name, isTaken])
+  }
+})
+
+test('the document is the same without a dataset, under its own media type', async () => {
+  expect(await (await apps.empty.request('/openapi.json')).text()).toBe(text)
+  expect(published.headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
+})
+
+test.each(ROUTES)('the document has the parameters of $path, and no others', route => {
+  const { parameters } = operationOf(route)
+  const sid = route.group === 'strategy' ? ['sid'] : []
+  const pin = route.group === 'infrastructure' ? [] : ['dataset_version']
+  expect(parameters.map(({ name }) => name)).toEqual([...sid, ...Object.keys(route.query), ...pin])
+  for (const { name, required, in: place } of parameters) {
+    expect(required, name).toBe(name === 'sid')
+    expect(place, name).toBe(name === 'sid' ? 'path' : 'query')
+  }
+})
+
+test.each(ROUTES)('the document has the media types that $path answers', async route => {
+  const described = Object.keys(operationOf(route).responses['200']?.content ?? {})
+  expect(described).toHaveLength(route.formats.length)
+  for (const format of route.formats) {
+    const query = format === 'json' ? '' : `?format=${format}`
+    const type = (await apps.serving.request(pathOf(route) + query)).headers.get('content-type')
+    expect(described).toContain(format === 'json' ? type?.replace('; charset=utf-8', '') : type)
+  }
+})
+
+test.each(ROUTES)('$path answers every status that is promised, its errors in the envelope', async route => {
+  const byServer = [400, 431] // what is not a request that reaches the app
+  const promised = Object.keys(operationOf(route).responses)
+    .map(Number)
+    .filter(status => !byServer.includes(status))
+  for (const status of promised) {
+    const response = await provoke(route, status)
+    expect(response.status).toBe(status)
+    const { headers = {} } = operationOf(route).responses[status]!
+    expect([status, response.headers.has('x-request-id')]).toEqual([status, 'X-Request-Id' in headers])
+    if (status < 400) continue
+    expect(ERROR_ENVELOPE.safeParse(await response.json()).error, String(status)).toBeUndefined()
+  }
 })
 
 /** Brings a route to answer a status; throws where nobody has said how. */

@@ -1,19 +1,15 @@
 // The pages of a version through the tier: where they are, what they may do, and what they print of any book.
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { handSnapshot } from '../../support/books/hand-snapshot.ts'
 import { createMemoryStores, publishInMemory } from '../../support/books/publish-in-memory.ts'
-import { createTestApp, openHistoryApp } from '../../support/history/history-app.ts'
-import type { App } from './answers.ts'
+import { createTestApp } from '../../support/history/history-app.ts'
+import { type App, openTiny } from './answers.ts'
 import { SIDS } from './paths.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const VERSION = '/v1/snapshots/20250224T001500Z'
 
-let app: App
-
-beforeAll(async () => {
-  app = (await openHistoryApp(inject('tinyStore'))).app
-})
+const { app } = await openTiny()
 
 /** What a browser shows of an address. */
 async function browse(of: App, address: string): Promise<string> {
@@ -28,266 +24,257 @@ async function appOf(snapshot: ReturnType<typeof handSnapshot>) {
   return { ...(await createTestApp(stores.store, stores.privateStore)), stores }
 }
 
-describe('the address of a page', () => {
-  test.each([
-    ['/', 'index.html'],
-    ['/explore?with=ash,elm', 'explore.html?with=ash,elm'],
-    ['/versions', 'versions.html'],
-    ['/check', 'check.html'],
-    ['/strategies/ash?risk_pct=0.01', 'strategies/ash/sheet.html?risk_pct=0.01'],
-  ])('%s leads to the page of the served version, and keeps the query', async (address, file) => {
-    const response = await app.request(address, { headers: { accept: BROWSER } })
-    expect([response.status, response.headers.get('location')]).toEqual([307, `${VERSION}/${file}`])
-    expect(response.headers.get('cache-tag')).toBe('v-20250224T001500Z')
-  })
-
-  test('leads to the next version as soon as it is served', async () => {
-    const {
-      app: served,
-      source,
-      stores,
-    } = await appOf(handSnapshot([{ id: 's', name: 'Before', returns: [0.01] }]))
-    expect(await browse(served, '/')).toContain('Before')
-    const version = '2024-06-02T00:15:00Z'
-    await publishInMemory(stores, handSnapshot([{ id: 's', name: 'After', returns: [0.01] }], { version }))
-    expect(await browse(served, '/')).toContain('Before')
-    await source.refresh()
-    const page = await browse(served, '/')
-    expect(page).toContain('After')
-    expect(page).toContain(version)
-    expect(page).not.toContain('Before')
-  })
+test.each([
+  ['/', 'index.html'],
+  ['/explore?with=ash,elm', 'explore.html?with=ash,elm'],
+  ['/versions', 'versions.html'],
+  ['/check', 'check.html'],
+  ['/strategies/ash?risk_pct=0.01', 'strategies/ash/sheet.html?risk_pct=0.01'],
+])('the address %s leads to the page of the served version, and keeps the query', async (address, file) => {
+  const response = await app.request(address, { headers: { accept: BROWSER } })
+  expect([response.status, response.headers.get('location')]).toEqual([307, `${VERSION}/${file}`])
+  expect(response.headers.get('cache-tag')).toBe('v-20250224T001500Z')
 })
 
-describe('the address of no page', () => {
-  const request = (path: string, accept?: string) =>
-    app.request(path, accept === undefined ? {} : { headers: { accept } })
-
-  test.each([
-    ['/strategies/nobody', null],
-    ['/strategies/Beach', '/strategies/beech'],
-    ['/strategies/elmm/anything', '/strategies/elm'],
-    ['/explorr', '/explore'],
-    ['/<script>alert(1)</script>', null],
-    ['/docs/guides/nothing', '/docs'],
-    [`${VERSION}/strategies/beach/sheet.html`, '/strategies/beech'],
-    [`${VERSION}/nothing.html`, null],
-    ['/v1/snapshots/20010101T000000Z/index.html', null],
-  ])(
-    '%s shows a browser a page with status 404 that links on, and answers JSON otherwise',
-    async (path, near) => {
-      const response = await request(path, BROWSER)
-      expect([response.status, response.headers.get('content-type')]).toEqual([
-        404,
-        'text/html; charset=utf-8',
-      ])
-      expect(response.headers.get('cache-control')).toBe('max-age=10')
-      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
-      const page = await response.text()
-      expect(page).toContain('<h1>Page not found</h1>')
-      expect(page).not.toContain('<script>')
-      const main = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
-      const links = [...main.matchAll(/href="([^"]+)"/g)].map(([, link]) => link)
-      expect(links).toEqual([...(near === null ? [] : [near]), '/', '/docs'])
-      for (const [, link] of page.matchAll(/(?:href|src)="(\/[^"]*)"/g))
-        expect((await app.request(link!)).status, link).toBeLessThan(400)
-      for (const accept of [undefined, '*/*', 'application/json']) {
-        const other = await request(path, accept)
-        expect([other.status, other.headers.get('content-type')]).toEqual([
-          404,
-          'application/json; charset=utf-8',
-        ])
-        expect(await other.json()).toMatchObject({ error: { code: 'not_found' } })
-        expect([response, other].map(({ headers }) => headers.get('vary'))).toEqual(
-          Array(2).fill('Accept-Encoding, Origin, Accept'),
-        )
-      }
-    },
-  )
-
-  test('of the API is answered with JSON, which caches need not tell apart', async () => {
-    for (const path of ['/v1/nothing', '/v1/strategies/nobody', `${VERSION}/nothing.csv`]) {
-      const response = await request(path, BROWSER)
-      expect([path, response.status, response.headers.get('vary')]).toEqual([
-        path,
-        404,
-        'Accept-Encoding, Origin',
-      ])
-      expect(await response.json()).toMatchObject({ error: { code: 'not_found' } })
-    }
-  })
+test('the address of a page leads to the next version as soon as it is served', async () => {
+  const {
+    app: served,
+    source,
+    stores,
+  } = await appOf(handSnapshot([{ id: 's', name: 'Before', returns: [0.01] }]))
+  expect(await browse(served, '/')).toContain('Before')
+  const version = '2024-06-02T00:15:00Z'
+  await publishInMemory(stores, handSnapshot([{ id: 's', name: 'After', returns: [0.01] }], { version }))
+  expect(await browse(served, '/')).toContain('Before')
+  await source.refresh()
+  const page = await browse(served, '/')
+  expect(page).toContain('After')
+  expect(page).toContain(version)
+  expect(page).not.toContain('Before')
 })
 
-describe('a page', () => {
-  test('may load nothing from elsewhere and run nothing but the scripts of its version, whose digests it names', async () => {
-    const response = await app.request(`${VERSION}/strategies/ash/sheet.html`)
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    const policy = response.headers.get('content-security-policy')?.split('; ')
-    expect(policy).toEqual(
-      expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'"]),
-    )
+const request = (path: string, accept?: string) =>
+  app.request(path, accept === undefined ? {} : { headers: { accept } })
+
+test.each([
+  ['/strategies/nobody', null],
+  ['/strategies/Beach', '/strategies/beech'],
+  ['/strategies/elmm/anything', '/strategies/elm'],
+  ['/explorr', '/explore'],
+  ['/<script>alert(1)</script>', null],
+  ['/docs/guides/nothing', '/docs'],
+  [`${VERSION}/strategies/beach/sheet.html`, '/strategies/beech'],
+  [`${VERSION}/nothing.html`, null],
+  ['/v1/snapshots/20010101T000000Z/index.html', null],
+])(
+  'the unknown page %s shows a browser a page with status 404 that links on, and answers JSON otherwise',
+  async (path, near) => {
+    const response = await request(path, BROWSER)
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(response.headers.get('cache-control')).toBe('max-age=10')
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
     const page = await response.text()
-    const scripts = [...page.matchAll(/<script [^>]*>/g)].map(([tag]) => tag)
-    for (const tag of scripts)
-      expect(tag).toMatch(/ type="application\/(ld\+)?json"| src="[^"]+" integrity="sha256-/)
-    expect(page).not.toMatch(/\son\w+=|javascript:|style=/i)
-    expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\/(?!example\.org)/)
-  })
-
-  test('links to addresses that answer', async () => {
-    const pages = ['index.html', 'explore.html', 'versions.html', 'check.html', 'strategies/ash/sheet.html']
-    const links = new Set<string>()
-    for (const file of pages) {
-      const base = `http://localhost${VERSION}/${file}`
-      for (const [, link] of (await browse(app, base)).matchAll(/(?:href|src)="([^"#]*)"/g)) {
-        const { host, pathname, search } = new URL(link!, base)
-        if (host === 'localhost' && !/\.sig$|highwater-keys/.test(pathname)) links.add(pathname + search)
-      }
-    }
-    for (const sid of SIDS) expect(links).toContain(`${VERSION}/strategies/${sid}/sheet.html`)
-    expect(links.size).toBeGreaterThan(20)
-    for (const link of links) expect((await app.request(link)).status, link).toBe(200)
-  })
-
-  test('describes itself for previews, search engines and citations by addresses that answer', async () => {
-    const snapshot = handSnapshot(
-      [{ id: 's', name: 'Quoted "S"', blurb: 'Crosses & stops.', returns: [0.01, -0.02] }],
-      { public_url: 'https://data.example.org', disclaimer: 'No advice.' },
-    )
-    const { app: served } = await appOf(snapshot)
-    const pinned = 'https://data.example.org/v1/snapshots/20240601T001500Z'
-    for (const file of [
-      'index.html',
-      'explore.html',
-      'versions.html',
-      'check.html',
-      'strategies/s/sheet.html',
-    ]) {
-      const page = await (await served.request(`${pinned}/${file}`)).text()
-      const heads = Object.fromEntries(
-        [...page.matchAll(/<meta (?:property|name)="([^"]+)" content="([^"]*)"/g)].map(([, name, text]) => [
-          name,
-          text,
-        ]),
+    expect(page).toContain('<h1>Page not found</h1>')
+    expect(page).not.toContain('<script>')
+    const main = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
+    const links = [...main.matchAll(/href="([^"]+)"/g)].map(([, link]) => link)
+    expect(links).toEqual([...(near === null ? [] : [near]), '/', '/docs'])
+    for (const [, link] of page.matchAll(/(?:href|src)="(\/[^"]*)"/g))
+      expect((await app.request(link!)).status, link).toBeLessThan(400)
+    for (const accept of [undefined, '*/*', 'application/json']) {
+      const other = await request(path, accept)
+      expect([other.status, other.headers.get('content-type')]).toEqual([
+        404,
+        'application/json; charset=utf-8',
+      ])
+      expect(await other.json()).toMatchObject({ error: { code: 'not_found' } })
+      expect([response, other].map(({ headers }) => headers.get('vary'))).toEqual(
+        Array(2).fill('Accept-Encoding, Origin, Accept'),
       )
-      expect(heads, file).toMatchObject({
-        'og:title': expect.stringMatching(/./),
-        'og:description': heads.description,
-        'og:site_name': 'Hand',
-        'og:url': `${pinned}/${file}`,
-      })
-      expect(page).toContain(`<link rel="canonical" href="${pinned}/${file}">`)
-      const [citation, ...others] = page.match(/<cite.*?<\/cite>/gs) ?? []
-      expect(citation, file).toContain(
-        `, Hand, version 2024-06-01T00:15:00Z, <span id="address">${pinned}/${file}</span>`,
-      )
-      expect(others, file).toEqual([])
-      const [, json = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(page) ?? []
-      const described = JSON.parse(json)
-      expect(described, file).toMatchObject({
-        '@context': 'https://schema.org',
-        '@type': 'Dataset',
-        version: '2024-06-01T00:15:00Z',
-        identifier: `${pinned}/${file}`,
-        temporalCoverage: '2024-01-01/2024-01-02',
-        license: { '@type': 'CreativeWork', text: 'No advice.' },
-      })
-      expect(described.distribution.length).toBeGreaterThan(1)
-      for (const { contentUrl, encodingFormat } of described.distribution) {
-        const response = await served.request(contentUrl)
-        expect([contentUrl, response.status]).toEqual([contentUrl, 200])
-        expect(response.headers.get('content-type')).toContain(encodingFormat)
-      }
     }
-    const sheet = await (await served.request(`${pinned}/strategies/s/sheet.html`)).text()
-    expect(sheet).toContain(
-      `<cite id="citation">Quoted &quot;S&quot;, Hand, version 2024-06-01T00:15:00Z, <span id="address">${pinned}/strategies/s/sheet.html</span></cite>`,
-    )
-  })
+  },
+)
 
-  test('links to the program and to what only the service answers, by the addresses that the operator states', async () => {
-    const program_url = 'https://signals.example.org/program'
-    const stated = handSnapshot([{ id: 's', returns: [0.01] }], {
-      program_url,
-      public_url: 'https://d.example',
-    })
-    const silent = handSnapshot([{ id: 's', returns: [0.01] }])
-    const pageOf = async (snapshot: typeof stated) =>
-      (await (await appOf(snapshot)).app.request(`/v1/snapshots/20240601T001500Z/versions.html`)).text()
-    const [page, other] = [await pageOf(stated), await pageOf(silent)]
-    for (const path of ['/docs', '/feed.atom', '/v1/dataset/versions']) {
-      expect(page).toContain(`<a href="https://d.example${path}">`)
-      expect(other).toContain(`<a data-service="${path}">`)
+test('an unknown address of the API is answered with JSON, also for a browser, so that caches keep one answer', async () => {
+  for (const path of ['/v1/nothing', '/v1/strategies/nobody', `${VERSION}/nothing.csv`]) {
+    const response = await request(path, BROWSER)
+    expect([path, response.status, response.headers.get('vary')]).toEqual([
+      path,
+      404,
+      'Accept-Encoding, Origin',
+    ])
+    expect(await response.json()).toMatchObject({ error: { code: 'not_found' } })
+  }
+})
+
+test('a page may load nothing from elsewhere and run nothing but the scripts of its version, whose digests it names', async () => {
+  const response = await app.request(`${VERSION}/strategies/ash/sheet.html`)
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  const policy = response.headers.get('content-security-policy')?.split('; ')
+  expect(policy).toEqual(
+    expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'"]),
+  )
+  const page = await response.text()
+  const scripts = [...page.matchAll(/<script [^>]*>/g)].map(([tag]) => tag)
+  for (const tag of scripts)
+    expect(tag).toMatch(/ type="application\/(ld\+)?json"| src="[^"]+" integrity="sha256-/)
+  expect(page).not.toMatch(/\son\w+=|javascript:|style=/i)
+  expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\/(?!example\.org)/)
+})
+
+test('the pages link to addresses that answer', async () => {
+  const pages = ['index.html', 'explore.html', 'versions.html', 'check.html', 'strategies/ash/sheet.html']
+  const links = new Set<string>()
+  for (const file of pages) {
+    const base = `http://localhost${VERSION}/${file}`
+    for (const [, link] of (await browse(app, base)).matchAll(/(?:href|src)="([^"#]*)"/g)) {
+      const { host, pathname, search } = new URL(link!, base)
+      if (host === 'localhost' && !/\.sig$|highwater-keys/.test(pathname)) links.add(pathname + search)
     }
-    expect(page).toContain(`<a href="${program_url}">Program</a>`)
-    expect(other).not.toContain('Program')
-  })
+  }
+  for (const sid of SIDS) expect(links).toContain(`${VERSION}/strategies/${sid}/sheet.html`)
+  expect(links.size).toBeGreaterThan(20)
+  for (const link of links) expect((await app.request(link)).status, link).toBe(200)
+})
 
-  test('at a risk level is rendered with the figures of the API', async () => {
-    const page = await browse(app, '/strategies/ash?risk_pct=0.013')
-    const { data } = (await (await app.request('/v1/strategies/ash/stats?risk_pct=0.013')).json()) as {
-      data: Record<string, number>
-    }
-    for (const figure of ['net_return_pct', 'cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized'])
-      expect(page).toContain(`<data value="${data[figure]}">`)
-    expect(page).toContain('no replay at this level')
-  })
-
-  test('that a program of before the pages did not publish is rendered', async () => {
-    const { app: served } = await appOf(handSnapshot([{ id: 's', name: 'Old', returns: [0.01, -0.02] }]))
-    const page = await browse(served, '/strategies/s')
-    expect(page).toContain('<h1 dir="auto">Old</h1>')
-    const [, style] = /<link rel="stylesheet" href="([^"]+)"/.exec(page) ?? []
-    const { location } = Object.fromEntries((await served.request('/strategies/s')).headers)
-    expect((await served.request(new URL(style!, `http://localhost${location}`).pathname)).status).toBe(200)
-  })
-
-  test('shows no number that does not exist, not even of an account that is ruined, flat or a day old', async () => {
-    const { app: served } = await appOf(
-      handSnapshot([
-        { id: 'ruined', returns: [0.1, -1, 0] },
-        { id: 'flat', returns: new Float64Array(400) },
-        { id: 'new', returns: [0.01] },
+test('a page describes itself for previews, search engines and citations by addresses that answer', async () => {
+  const snapshot = handSnapshot(
+    [{ id: 's', name: 'Quoted "S"', blurb: 'Crosses & stops.', returns: [0.01, -0.02] }],
+    { public_url: 'https://data.example.org', disclaimer: 'No advice.' },
+  )
+  const { app: served } = await appOf(snapshot)
+  const pinned = 'https://data.example.org/v1/snapshots/20240601T001500Z'
+  for (const file of [
+    'index.html',
+    'explore.html',
+    'versions.html',
+    'check.html',
+    'strategies/s/sheet.html',
+  ]) {
+    const page = await (await served.request(`${pinned}/${file}`)).text()
+    const heads = Object.fromEntries(
+      [...page.matchAll(/<meta (?:property|name)="([^"]+)" content="([^"]*)"/g)].map(([, name, text]) => [
+        name,
+        text,
       ]),
     )
-    for (const address of ['/', '/explore', '/strategies/ruined', '/strategies/flat', '/strategies/new']) {
-      expect((await browse(served, address)).replaceAll(/<script.*?<\/script>/gs, ''), address).not.toMatch(
-        /NaN|undefined|>null|Infinity/,
-      )
-    }
-    expect(await browse(served, '/strategies/ruined')).toContain('Ruined')
-  })
-
-  test('shows no minus on a figure that rounds to nothing', async () => {
-    const still = { id: 'still', returns: Array.from({ length: 400 }, (_, i) => (i === 0 ? -1e-5 : 0)) }
-    const { app: served } = await appOf(handSnapshot([still]))
-    const page = await browse(served, '/')
-    expect(page).toContain('>0.0 %<')
-    expect(page).not.toMatch(/>[-−]0[.0]*(.%)?</)
-  })
-
-  test('prints what operators wrote as text, whatever it holds', async () => {
-    const name = `<script>alert('&"')</script>`
-    const { app: served } = await appOf(
-      handSnapshot([{ id: 's', name, blurb: name, returns: [0.01, -0.02] }], {
-        name: `</title>${name}`,
-        disclaimer: `<img src=x onerror="alert(1)"></script>`,
-      }),
+    expect(heads, file).toMatchObject({
+      'og:title': expect.stringMatching(/./),
+      'og:description': heads.description,
+      'og:site_name': 'Hand',
+      'og:url': `${pinned}/${file}`,
+    })
+    expect(page).toContain(`<link rel="canonical" href="${pinned}/${file}">`)
+    const [citation, ...others] = page.match(/<cite.*?<\/cite>/gs) ?? []
+    expect(citation, file).toContain(
+      `, Hand, version 2024-06-01T00:15:00Z, <span id="address">${pinned}/${file}</span>`,
     )
-    for (const address of ['/', '/explore', '/versions', '/check', '/strategies/s']) {
-      const page = await browse(served, address)
-      expect(page, address).not.toMatch(/<script>|<img|onerror="/)
-      expect(page.slice(0, page.indexOf('</head>')).match(/<\/title>/g), address).toHaveLength(1)
-      expect(page, address).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;')
+    expect(others, file).toEqual([])
+    const [, json = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(page) ?? []
+    const described = JSON.parse(json)
+    expect(described, file).toMatchObject({
+      '@context': 'https://schema.org',
+      '@type': 'Dataset',
+      version: '2024-06-01T00:15:00Z',
+      identifier: `${pinned}/${file}`,
+      temporalCoverage: '2024-01-01/2024-01-02',
+      license: { '@type': 'CreativeWork', text: 'No advice.' },
+    })
+    expect(described.distribution.length).toBeGreaterThan(1)
+    for (const { contentUrl, encodingFormat } of described.distribution) {
+      const response = await served.request(contentUrl)
+      expect([contentUrl, response.status]).toEqual([contentUrl, 200])
+      expect(response.headers.get('content-type')).toContain(encodingFormat)
     }
-    const json = await served.request('/v1/strategies/s')
-    expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8') // never taken for a page
-    expect(json.headers.get('x-content-type-options')).toBe('nosniff')
+  }
+  const sheet = await (await served.request(`${pinned}/strategies/s/sheet.html`)).text()
+  expect(sheet).toContain(
+    `<cite id="citation">Quoted &quot;S&quot;, Hand, version 2024-06-01T00:15:00Z, <span id="address">${pinned}/strategies/s/sheet.html</span></cite>`,
+  )
+})
+
+test('a page links to the program and to what only the service answers, by the addresses that the operator states', async () => {
+  const program_url = 'https://signals.example.org/program'
+  const stated = handSnapshot([{ id: 's', returns: [0.01] }], {
+    program_url,
+    public_url: 'https://d.example',
   })
+  const silent = handSnapshot([{ id: 's', returns: [0.01] }])
+  const pageOf = async (snapshot: typeof stated) =>
+    (await (await appOf(snapshot)).app.request(`/v1/snapshots/20240601T001500Z/versions.html`)).text()
+  const [page, other] = [await pageOf(stated), await pageOf(silent)]
+  for (const path of ['/docs', '/feed.atom', '/v1/dataset/versions']) {
+    expect(page).toContain(`<a href="https://d.example${path}">`)
+    expect(other).toContain(`<a data-service="${path}">`)
+  }
+  expect(page).toContain(`<a href="${program_url}">Program</a>`)
+  expect(other).not.toContain('Program')
+})
+
+test('a page at a risk level is rendered with the figures of the API', async () => {
+  const page = await browse(app, '/strategies/ash?risk_pct=0.013')
+  const { data } = (await (await app.request('/v1/strategies/ash/stats?risk_pct=0.013')).json()) as {
+    data: Record<string, number>
+  }
+  for (const figure of ['net_return_pct', 'cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized'])
+    expect(page).toContain(`<data value="${data[figure]}">`)
+  expect(page).toContain('no replay at this level')
+})
+
+test('a page that an earlier program did not publish is rendered', async () => {
+  const { app: served } = await appOf(handSnapshot([{ id: 's', name: 'Old', returns: [0.01, -0.02] }]))
+  const page = await browse(served, '/strategies/s')
+  expect(page).toContain('<h1 dir="auto">Old</h1>')
+  const [, style] = /<link rel="stylesheet" href="([^"]+)"/.exec(page) ?? []
+  const { location } = Object.fromEntries((await served.request('/strategies/s')).headers)
+  expect((await served.request(new URL(style!, `http://localhost${location}`).pathname)).status).toBe(200)
+})
+
+test('a page shows no number that does not exist, not even of an account that is ruined, flat or a day old', async () => {
+  const { app: served } = await appOf(
+    handSnapshot([
+      { id: 'ruined', returns: [0.1, -1, 0] },
+      { id: 'flat', returns: new Float64Array(400) },
+      { id: 'new', returns: [0.01] },
+    ]),
+  )
+  for (const address of ['/', '/explore', '/strategies/ruined', '/strategies/flat', '/strategies/new']) {
+    expect((await browse(served, address)).replaceAll(/<script.*?<\/script>/gs, ''), address).not.toMatch(
+      /NaN|undefined|>null|Infinity/,
+    )
+  }
+  expect(await browse(served, '/strategies/ruined')).toContain('Ruined')
+})
+
+test('a page shows no minus on a figure that rounds to nothing', async () => {
+  const still = { id: 'still', returns: Array.from({ length: 400 }, (_, i) => (i === 0 ? -1e-5 : 0)) }
+  const { app: served } = await appOf(handSnapshot([still]))
+  const page = await browse(served, '/')
+  expect(page).toContain('>0.0 %<')
+  expect(page).not.toMatch(/>[-−]0[.0]*(.%)?</)
+})
+
+test('a page prints what operators wrote as text, whatever it holds', async () => {
+  const name = `<script>alert('&"')</script>`
+  const { app: served } = await appOf(
+    handSnapshot([{ id: 's', name, blurb: name, returns: [0.01, -0.02] }], {
+      name: `</title>${name}`,
+      disclaimer: `<img src=x onerror="alert(1)"></script>`,
+    }),
+  )
+  for (const address of ['/', '/explore', '/versions', '/check', '/strategies/s']) {
+    const page = await browse(served, address)
+    expect(page, address).not.toMatch(/<script>|<img|onerror="/)
+    expect(page.slice(0, page.indexOf('</head>')).match(/<\/title>/g), address).toHaveLength(1)
+    expect(page, address).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;')
+  }
+  const json = await served.request('/v1/strategies/s')
+  expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8') // never taken for a page
+  expect(json.headers.get('x-content-type-options')).toBe('nosniff')
 })
 
 test('the feed names each version with what it changed, newest first', async () => {
-  const { app: served } = await openHistoryApp(inject('tinyStore'))
+  const { app: served } = await openTiny()
   const feed = await (await served.request('/feed.atom')).text()
   expect(feed).toContain('<title>Version 2025-02-24T00:15:00Z, first version</title>')
   expect(feed).toContain('<summary>New strategies: ash, beech, elm, yew.</summary>')

@@ -1,17 +1,12 @@
 // What is accepted: every spelling of a value is the same answer, and the answer says what was used.
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ROUTES } from '#api/history/routes.ts'
 import { TINY_LAST_DAY } from '../../support/books/publish-book.ts'
-import { openHistoryApp } from '../../support/history/history-app.ts'
-import { type App, getData, getEnvelope } from './answers.ts'
+import { getData, getEnvelope, openTiny } from './answers.ts'
 import { pathsOf, SIDS } from './paths.ts'
 import { DATA } from './specification.ts'
 
-let app: App
-
-beforeAll(async () => {
-  app = (await openHistoryApp(inject('tinyStore'))).app
-})
+const { app } = await openTiny()
 
 const textOf = async (address: string) => (await app.request(address)).text()
 const metaOf = async (address: string) => (await getEnvelope(app, address)).meta
@@ -21,63 +16,61 @@ const CAP = 0.1 // of the tiny book, and the example of the specification
 
 const RESCALED = ROUTES.filter(({ query }) => 'risk_pct' in query)
 
-describe.each(RESCALED.map(route => [route.path, route] as const))('%s', (_path, route) => {
-  test('reads every spelling of a risk level as the same number', async () => {
-    for (const path of pathsOf(route)) {
-      const plain = await bodyOf(`${path}?risk_pct=0.05`)
-      for (const spelling of [
-        '0.0500',
-        '5e-2',
-        '5E-2',
-        '00.05',
-        '0.5e-1',
-        '500e-4',
-        '0.05000000000000000000001',
-      ]) {
-        expect(await bodyOf(`${path}?risk_pct=${spelling}`), spelling).toEqual(plain)
-      }
+test.each(RESCALED)('$path reads every spelling of a risk level as the same number', async route => {
+  for (const path of pathsOf(route)) {
+    const plain = await bodyOf(`${path}?risk_pct=0.05`)
+    for (const spelling of [
+      '0.0500',
+      '5e-2',
+      '5E-2',
+      '00.05',
+      '0.5e-1',
+      '500e-4',
+      '0.05000000000000000000001',
+    ]) {
+      expect(await bodyOf(`${path}?risk_pct=${spelling}`), spelling).toEqual(plain)
     }
-  })
-
-  test('says that it is rescaled, from what to what', async () => {
-    for (const path of pathsOf(route)) {
-      expect(await metaOf(`${path}?risk_pct=0.05`), path).toMatchObject({
-        modelled: true,
-        requested_risk_pct: 0.05,
-        effective_risk_pct: 0.05,
-        risk_pct_clamped: false,
-      })
-    }
-  })
-
-  test('is answered at the cap above it, and says so', async () => {
-    for (const path of pathsOf(route)) {
-      for (const asked of [0.1000001, 0.2, 1e9, 2e15]) {
-        const meta = await metaOf(`${path}?risk_pct=${asked}`)
-        expect(meta, path).toMatchObject({
-          requested_risk_pct: asked,
-          effective_risk_pct: CAP,
-          risk_pct_clamped: true,
-        })
-      }
-      expect((await metaOf(`${path}?risk_pct=${CAP}`)).risk_pct_clamped, path).toBe(false)
-    }
-  })
-
-  test('says nothing of a rescale where none was asked for', async () => {
-    for (const path of pathsOf(route)) {
-      const meta = await metaOf(path)
-      expect(meta.modelled, path).toBe(false)
-      const provenance = ['requested_risk_pct', 'effective_risk_pct', 'risk_pct_clamped', 'base_risk_pcts']
-      expect(
-        Object.keys(meta).filter(key => provenance.includes(key)),
-        path,
-      ).toEqual([])
-    }
-  })
+  }
 })
 
-test('the cap is the one in /version', async () => {
+test.each(RESCALED)('$path says that it is rescaled, from what to what', async route => {
+  for (const path of pathsOf(route)) {
+    expect(await metaOf(`${path}?risk_pct=0.05`), path).toMatchObject({
+      modelled: true,
+      requested_risk_pct: 0.05,
+      effective_risk_pct: 0.05,
+      risk_pct_clamped: false,
+    })
+  }
+})
+
+test.each(RESCALED)('$path is answered at the cap for a risk level above it, and says so', async route => {
+  for (const path of pathsOf(route)) {
+    for (const asked of [0.1000001, 0.2, 1e9, 2e15]) {
+      const meta = await metaOf(`${path}?risk_pct=${asked}`)
+      expect(meta, path).toMatchObject({
+        requested_risk_pct: asked,
+        effective_risk_pct: CAP,
+        risk_pct_clamped: true,
+      })
+    }
+    expect((await metaOf(`${path}?risk_pct=${CAP}`)).risk_pct_clamped, path).toBe(false)
+  }
+})
+
+test.each(RESCALED)('$path says nothing of a rescale if none was asked for', async route => {
+  for (const path of pathsOf(route)) {
+    const meta = await metaOf(path)
+    expect(meta.modelled, path).toBe(false)
+    const provenance = ['requested_risk_pct', 'effective_risk_pct', 'risk_pct_clamped', 'base_risk_pcts']
+    expect(
+      Object.keys(meta).filter(key => provenance.includes(key)),
+      path,
+    ).toEqual([])
+  }
+})
+
+test('the cap of risk levels is the one in /version', async () => {
   expect((await getData(app, '/version', DATA.version)).max_modelled_risk_pct).toBe(CAP)
 })
 
@@ -104,60 +97,53 @@ test('the export has no risk level if the request has none, because each strateg
   })
 })
 
-describe('meta.period', () => {
-  const periodic = ROUTES.filter(({ query }) => 'period' in query)
-  test.each(periodic.map(route => [route.path, route] as const))(
-    'of %s is what was asked for',
-    async (_path, route) => {
-      for (const path of pathsOf(route)) {
-        expect((await metaOf(path)).period).toBe('daily')
-        expect((await metaOf(`${path}?period=daily`)).period).toBe('daily')
-        expect((await metaOf(`${path}?period=weekly`)).period).toBe('weekly')
-      }
-    },
-  )
-})
-
-describe('a range of returns', () => {
-  const RETURNS = '/v1/strategies/ash/returns'
-  const daysOf = async (query: string) =>
-    (await getData(app, RETURNS + query, DATA.returns)).map(({ t }) => t)
-
-  test('holds both of its ends', async () => {
-    expect(await daysOf('?from=2024-02-28&to=2024-03-01')).toEqual(['2024-02-28', '2024-02-29', '2024-03-01'])
-  })
-
-  test('may be a single day', async () => {
-    expect(await daysOf('?from=2024-02-29&to=2024-02-29')).toEqual(['2024-02-29'])
-  })
-
-  test('may be open at either end', async () => {
-    const all = await daysOf('')
-    expect(await daysOf('?from=2024-02-29')).toEqual(all.filter(t => t >= '2024-02-29'))
-    expect(await daysOf('?to=2024-02-29')).toEqual(all.filter(t => t <= '2024-02-29'))
-    expect(await daysOf('?from=0000-01-01&to=9999-12-31')).toEqual(all)
-  })
-
-  test('without a single value answers 200 and nothing, in either format', async () => {
-    const past = ['?to=1999-12-31', '?from=2100-01-01', '?from=2099-01-01&to=2099-12-31', '?from=9999-12-31']
-    for (const query of [...past, `?from=${TINY_LAST_DAY}&period=weekly`]) {
-      const response = await app.request(RETURNS + query)
-      expect(response.status, query).toBe(200)
-      expect(await daysOf(query), query).toEqual([])
-      expect(await textOf(`${RETURNS}${query}&format=csv`), query).toBe('t,ret\r\n')
+const periodic = ROUTES.filter(({ query }) => 'period' in query)
+test.each(periodic.map(route => [route.path, route] as const))(
+  'the meta of %s has the period that was asked for',
+  async (_path, route) => {
+    for (const path of pathsOf(route)) {
+      expect((await metaOf(path)).period).toBe('daily')
+      expect((await metaOf(`${path}?period=daily`)).period).toBe('daily')
+      expect((await metaOf(`${path}?period=weekly`)).period).toBe('weekly')
     }
-  })
+  },
+)
 
-  test('of weeks holds the weeks that end in it, and does not cut into their values', async () => {
-    const all = await getData(app, `${RETURNS}?period=weekly`, DATA.returns)
-    const cut = await getData(app, `${RETURNS}?period=weekly&from=2024-03-06&to=2024-04-10`, DATA.returns)
-    expect(cut).toEqual(all.filter(({ t }) => t >= '2024-03-06' && t <= '2024-04-10'))
-    expect(cut).toHaveLength(5)
-  })
+const RETURNS = '/v1/strategies/ash/returns'
+const daysOf = async (query: string) => (await getData(app, RETURNS + query, DATA.returns)).map(({ t }) => t)
+
+test('a range of returns holds both of its ends, also if they are one day', async () => {
+  expect(await daysOf('?from=2024-02-28&to=2024-03-01')).toEqual(['2024-02-28', '2024-02-29', '2024-03-01'])
+  expect(await daysOf('?from=2024-02-29&to=2024-02-29')).toEqual(['2024-02-29'])
 })
 
-describe('a risk level leaves alone what does not depend on it', () => {
-  test.each(SIDS)('the figures of the trades of %s, and the due diligence block', async sid => {
+test('a range of returns may be open at either end', async () => {
+  const all = await daysOf('')
+  expect(await daysOf('?from=2024-02-29')).toEqual(all.filter(t => t >= '2024-02-29'))
+  expect(await daysOf('?to=2024-02-29')).toEqual(all.filter(t => t <= '2024-02-29'))
+  expect(await daysOf('?from=0000-01-01&to=9999-12-31')).toEqual(all)
+})
+
+test('a range of returns without a single value answers 200 and nothing, in either format', async () => {
+  const past = ['?to=1999-12-31', '?from=2100-01-01', '?from=2099-01-01&to=2099-12-31', '?from=9999-12-31']
+  for (const query of [...past, `?from=${TINY_LAST_DAY}&period=weekly`]) {
+    const response = await app.request(RETURNS + query)
+    expect(response.status, query).toBe(200)
+    expect(await daysOf(query), query).toEqual([])
+    expect(await textOf(`${RETURNS}${query}&format=csv`), query).toBe('t,ret\r\n')
+  }
+})
+
+test('a range of weeks holds the weeks that end in it, and does not cut into their values', async () => {
+  const all = await getData(app, `${RETURNS}?period=weekly`, DATA.returns)
+  const cut = await getData(app, `${RETURNS}?period=weekly&from=2024-03-06&to=2024-04-10`, DATA.returns)
+  expect(cut).toEqual(all.filter(({ t }) => t >= '2024-03-06' && t <= '2024-04-10'))
+  expect(cut).toHaveLength(5)
+})
+
+test.each(SIDS)(
+  'a risk level changes neither the figures of the trades of %s nor its due diligence block',
+  async sid => {
     const path = `/v1/strategies/${sid}/stats`
     const base = await getData(app, path, DATA.stats.loose())
     for (const level of ['0.001', '0.05', '9']) {
@@ -173,15 +159,15 @@ describe('a risk level leaves alone what does not depend on it', () => {
         profit_factor: base.profit_factor,
       })
     }
-  })
+  },
+)
 
-  test('the correlation of the export, which is the one of /v1/correlation', async () => {
-    for (const period of ['daily', 'weekly']) {
-      const matrix = await getData(app, `/v1/correlation?period=${period}`, DATA.correlation)
-      for (const level of ['', '&risk_pct=0.001', '&risk_pct=0.07']) {
-        const { correlation } = await getData(app, `/v1/export?period=${period}${level}`, DATA.export)
-        expect(correlation).toEqual(matrix)
-      }
+test('a risk level does not change the correlation of the export, which is the one of /v1/correlation', async () => {
+  for (const period of ['daily', 'weekly']) {
+    const matrix = await getData(app, `/v1/correlation?period=${period}`, DATA.correlation)
+    for (const level of ['', '&risk_pct=0.001', '&risk_pct=0.07']) {
+      const { correlation } = await getData(app, `/v1/export?period=${period}${level}`, DATA.export)
+      expect(correlation).toEqual(matrix)
     }
-  })
+  }
 })

@@ -1,5 +1,5 @@
 // Pins: every answer has an immutable twin of the same bytes, whichever version is served, and what is not there says so.
-import { beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
@@ -63,85 +63,78 @@ const bytesAt = async (app: App, address: string, coding = 'identity') => {
   return { status: response.status, etag: response.headers.get('etag'), coding: codingOf(response), body }
 }
 
-let first: App
-let second: App
+const first = (await open(await openBothVersions())).app
+const second = (await openSecond()).app
 
-beforeAll(async () => {
-  first = (await open(await openBothVersions())).app
-  second = (await openSecond()).app
+test('pinned answers are tried on files and computed answers of every route', () => {
+  expect(STATIC.length).toBeGreaterThan(25)
+  expect(COMPUTED.length).toBeGreaterThan(10)
 })
 
-describe('a pinned answer', () => {
-  test('is tried on files and computed answers of every route', () => {
-    expect(STATIC.length).toBeGreaterThan(25)
-    expect(COMPUTED.length).toBeGreaterThan(10)
-  })
-
-  test.each(CODINGS)(
-    'has the bytes and the validator of the unpinned one of its version, as %s',
-    async coding => {
-      for (const address of ADDRESSES) {
-        const unpinned = await bytesAt(first, address, coding)
-        expect(unpinned.status, address).toBe(200)
-        for (const app of [first, second]) {
-          expect(await bytesAt(app, pinnedPath(FIRST_VERSION, address), coding), address).toEqual(unpinned)
-          expect(await bytesAt(app, inQuery(address, FIRST_VERSION), coding), address).toEqual(unpinned)
-        }
+test.each(CODINGS)(
+  'a pinned answer has the bytes and the validator of the unpinned one of its version, as %s',
+  async coding => {
+    for (const address of ADDRESSES) {
+      const unpinned = await bytesAt(first, address, coding)
+      expect(unpinned.status, address).toBe(200)
+      for (const app of [first, second]) {
+        expect(await bytesAt(app, pinnedPath(FIRST_VERSION, address), coding), address).toEqual(unpinned)
+        expect(await bytesAt(app, inQuery(address, FIRST_VERSION), coding), address).toEqual(unpinned)
       }
-    },
+    }
+  },
+)
+
+test('a pinned answer differs from that of another version, so that no test here passes by chance', async () => {
+  for (const address of ADDRESSES.filter(address => !address.includes('birch/trades'))) {
+    const pinned = await bytesAt(second, pinnedPath(FIRST_VERSION, address))
+    expect((await bytesAt(second, address)).body, address).not.toBe(pinned.body)
+  }
+})
+
+test('a pinned answer is the canonical one, however its parameters are spelled', async () => {
+  const spelled = pinnedPath(FIRST_VERSION, '/v1/export?format=json&risk_pct=2.0e-2&x=1')
+  const canonical = pinnedPath(FIRST_VERSION, '/v1/export?risk_pct=0.02')
+  expect(await bytesAt(second, spelled)).toEqual(await bytesAt(second, canonical))
+  const escaped = `/v1/%73napshots/${toCompactInstant(FIRST_VERSION)}/strategies/%61lder/stats`
+  expect(await bytesAt(second, escaped)).toEqual(
+    await bytesAt(second, pinnedPath(FIRST_VERSION, '/v1/strategies/alder/stats')),
   )
+})
 
-  test('differs from that of the served version, so that nothing above passes by chance', async () => {
-    for (const address of ADDRESSES.filter(address => !address.includes('birch/trades'))) {
-      const pinned = await bytesAt(second, pinnedPath(FIRST_VERSION, address))
-      expect((await bytesAt(second, address)).body, address).not.toBe(pinned.body)
+test('a pinned answer is refused for its parameters as the unpinned one is, and the refusal names its version', async () => {
+  for (const [address, status] of [
+    ['/v1/strategies/oak/stats', 404],
+    ['/v1/export?period=yearly', 422],
+    ['/v1/correlation?ids=oak', 404],
+  ] as const) {
+    for (const asked of [pinnedPath(FIRST_VERSION, address), inQuery(address, FIRST_VERSION)]) {
+      const response = await second.request(asked)
+      expect(response.status, asked).toBe(status)
+      const { meta } = ERROR_ENVELOPE.parse(await response.json())
+      expect(meta.dataset_version, asked).toBe(FIRST_VERSION)
     }
-  })
+  }
+})
 
-  test('is the canonical one, however its parameters are spelled', async () => {
-    const spelled = pinnedPath(FIRST_VERSION, '/v1/export?format=json&risk_pct=2.0e-2&x=1')
-    const canonical = pinnedPath(FIRST_VERSION, '/v1/export?risk_pct=0.02')
-    expect(await bytesAt(second, spelled)).toEqual(await bytesAt(second, canonical))
-    const escaped = `/v1/%73napshots/${toCompactInstant(FIRST_VERSION)}/strategies/%61lder/stats`
-    expect(await bytesAt(second, escaped)).toEqual(
-      await bytesAt(second, pinnedPath(FIRST_VERSION, '/v1/strategies/alder/stats')),
-    )
-  })
+test('a pinned answer is computed if its file is lost', async () => {
+  const stores = await openBothVersions()
+  const lost = meddled(stores.store, isArtifact, () => null)
+  const { app, damages } = await createTestApp(lost, stores.privateStore)
+  const whole = await (await first.request('/v1/summary')).text()
+  expect(await (await app.request(pinnedPath(FIRST_VERSION, '/v1/summary'))).text()).toBe(whole)
+  expect(damages).toHaveLength(1)
+})
 
-  test('is refused for its parameters as the unpinned one is, and the refusal speaks of its version', async () => {
-    for (const [address, status] of [
-      ['/v1/strategies/oak/stats', 404],
-      ['/v1/export?period=yearly', 422],
-      ['/v1/correlation?ids=oak', 404],
-    ] as const) {
-      for (const asked of [pinnedPath(FIRST_VERSION, address), inQuery(address, FIRST_VERSION)]) {
-        const response = await second.request(asked)
-        expect(response.status, asked).toBe(status)
-        const { meta } = ERROR_ENVELOPE.parse(await response.json())
-        expect(meta.dataset_version, asked).toBe(FIRST_VERSION)
-      }
-    }
-  })
-
-  test('is computed where its file is lost', async () => {
-    const stores = await openBothVersions()
-    const lost = meddled(stores.store, isArtifact, () => null)
-    const { app, damages } = await createTestApp(lost, stores.privateStore)
-    const whole = await (await first.request('/v1/summary')).text()
-    expect(await (await app.request(pinnedPath(FIRST_VERSION, '/v1/summary'))).text()).toBe(whole)
-    expect(damages).toHaveLength(1)
-  })
-
-  test('is answered although nothing can be served', async () => {
-    const stores = await openBothVersions()
-    await pointTo(stores, SECOND_VERSION)
-    const isHead = (key: string) => key === manifestKey(SECOND_VERSION)
-    const { app } = await open({ ...stores, store: meddled(stores.store, isHead, outage(stores.store)) })
-    expect((await app.request('/v1/summary')).status).toBe(503)
-    const expected = await bytesAt(first, '/v1/summary')
-    expect(await bytesAt(app, pinnedPath(FIRST_VERSION, '/v1/summary'))).toEqual(expected)
-    expect(await bytesAt(app, inQuery('/v1/summary', FIRST_VERSION))).toEqual(expected)
-  })
+test('a pinned version is answered although no version can be served', async () => {
+  const stores = await openBothVersions()
+  await pointTo(stores, SECOND_VERSION)
+  const isHead = (key: string) => key === manifestKey(SECOND_VERSION)
+  const { app } = await open({ ...stores, store: meddled(stores.store, isHead, outage(stores.store)) })
+  expect((await app.request('/v1/summary')).status).toBe(503)
+  const expected = await bytesAt(first, '/v1/summary')
+  expect(await bytesAt(app, pinnedPath(FIRST_VERSION, '/v1/summary'))).toEqual(expected)
+  expect(await bytesAt(app, inQuery('/v1/summary', FIRST_VERSION))).toEqual(expected)
 })
 
 test('a pinned file is the same before and after ten more versions, and after a rollback', async () => {
@@ -171,138 +164,134 @@ test('a pinned file is the same before and after ten more versions, and after a 
   expect(await seen()).toEqual(before)
 })
 
-describe('headers', () => {
-  const FOR_EVER = 'max-age=31536000, immutable'
+const FOR_EVER = 'max-age=31536000, immutable'
 
-  test('of every pinned answer: for ever, without a tag', async () => {
-    for (const address of ADDRESSES) {
-      for (const asked of [pinnedPath(FIRST_VERSION, address), inQuery(address, FIRST_VERSION)]) {
-        for (const held of ['', '*']) {
-          const { status, headers } = await second.request(asked, { headers: { 'if-none-match': held } })
-          expect(status, asked).toBe(held === '' ? 200 : 304)
-          expect(headers.get('cache-control'), asked).toBe(FOR_EVER)
-          expect(headers.get('etag'), asked).toMatch(/^"[0-9a-f-]+"$/)
-          for (const absent of ['cache-tag', 'xkey', 'cdn-cache-control']) {
-            expect(headers.has(absent), `${asked} ${absent}`).toBe(false)
-          }
+test('every pinned answer may be kept for ever, and has no cache tag', async () => {
+  for (const address of ADDRESSES) {
+    for (const asked of [pinnedPath(FIRST_VERSION, address), inQuery(address, FIRST_VERSION)]) {
+      for (const held of ['', '*']) {
+        const { status, headers } = await second.request(asked, { headers: { 'if-none-match': held } })
+        expect(status, asked).toBe(held === '' ? 200 : 304)
+        expect(headers.get('cache-control'), asked).toBe(FOR_EVER)
+        expect(headers.get('etag'), asked).toMatch(/^"[0-9a-f-]+"$/)
+        for (const absent of ['cache-tag', 'xkey', 'cdn-cache-control']) {
+          expect(headers.has(absent), `${asked} ${absent}`).toBe(false)
         }
       }
     }
-  })
-
-  test('of every unpinned answer: its twin, its tag, no date', async () => {
-    for (const address of ADDRESSES) {
-      for (const held of ['', '*']) {
-        const { headers } = await second.request(address, { headers: { 'if-none-match': held } })
-        expect(headers.get('cache-tag'), address).toBe('v-20240302T001500Z')
-        expect(headers.get('xkey'), address).toBe('v-20240302T001500Z')
-        const twin = headers.get('content-location') ?? ''
-        expect(twin, address).toMatch(/^\/v1\/snapshots\/20240302T001500Z\//)
-        expect(await bytesAt(second, twin), twin).toEqual(await bytesAt(second, address))
-      }
-    }
-  })
-
-  test('name the canonical twin, however the address is spelled', async () => {
-    for (const [address, twin] of [
-      ['/v1/export?format=json&risk_pct=0.020&color=red', '/v1/export?risk_pct=0.02'],
-      ['/v1/strategies/%61lder/stats', '/v1/strategies/alder/stats'],
-      ['/v1/correlation?ids=alder,birch', '/v1/correlation'],
-    ] as const) {
-      const named = async (asked: string) => (await second.request(asked)).headers.get('content-location')
-      expect(await named(address)).toBe(pinnedPath(SECOND_VERSION, twin))
-      expect(await named(inQuery(address, FIRST_VERSION))).toBe(pinnedPath(FIRST_VERSION, twin))
-    }
-  })
-
-  test('hold the digest of the bytes before their coding if the answer is computed: nginx sends files without it', async () => {
-    for (const address of ADDRESSES) {
-      for (const coding of CODINGS) {
-        const asked = pinnedPath(FIRST_VERSION, address)
-        const plain = new Uint8Array(await (await second.request(asked)).arrayBuffer())
-        const { headers } = await second.request(asked, { headers: { 'accept-encoding': coding } })
-        const digest = `sha-256=:${Buffer.from(sha256(plain), 'hex').toString('base64')}:`
-        expect(headers.get('unencoded-digest'), asked).toBe(COMPUTED.includes(address) ? digest : null)
-      }
-    }
-  })
+  }
 })
 
-describe('a version that is not there', () => {
-  const UNKNOWN = [
-    '20240303T001500Z',
-    '20240230T001500Z',
-    '2024-03-01T00:15:00Z', // the form of the query, and not of the path
-    '20240301t001500z',
-    'latest',
-    '%00',
-    '..%2f..%2fcurrent',
-    'x'.repeat(3000),
-  ]
-
-  test.each(UNKNOWN)('is 404 and names what exists: %s', async name => {
-    for (const path of ['summary', 'manifest.json', 'changes']) {
-      const response = await second.request(`/v1/snapshots/${name}/${path}`)
-      expect(response.status).toBe(404)
-      expect(response.headers.get('cache-control')).toBe('max-age=10')
-      const { code, message, details } = await errorOf(response)
-      expect(code).toBe('not_found')
-      expect(message).toContain(`the newest are ${SECOND_VERSION}, ${FIRST_VERSION}`)
-      expect(message.length).toBeLessThan(300)
-      expect(details).toEqual({ available: [SECOND_VERSION, FIRST_VERSION] })
+test('every unpinned answer names its pinned twin, which has its bytes, and has its cache tag', async () => {
+  for (const address of ADDRESSES) {
+    for (const held of ['', '*']) {
+      const { headers } = await second.request(address, { headers: { 'if-none-match': held } })
+      expect(headers.get('cache-tag'), address).toBe('v-20240302T001500Z')
+      expect(headers.get('xkey'), address).toBe('v-20240302T001500Z')
+      const twin = headers.get('content-location') ?? ''
+      expect(twin, address).toMatch(/^\/v1\/snapshots\/20240302T001500Z\//)
+      expect(await bytesAt(second, twin), twin).toEqual(await bytesAt(second, address))
     }
-  })
+  }
+})
 
-  test.each(['', 'x', '20240301T001500Z', '2024-03-01', `${FIRST_VERSION}&dataset_version=${FIRST_VERSION}`])(
-    'is 404 in the query, too: %s',
-    async value => {
-      expect((await errorOf(await second.request(inQuery('/v1/summary', value)))).code).toBe('not_found')
-    },
-  )
+test('an answer names its canonical twin, however the address is spelled', async () => {
+  for (const [address, twin] of [
+    ['/v1/export?format=json&risk_pct=0.020&color=red', '/v1/export?risk_pct=0.02'],
+    ['/v1/strategies/%61lder/stats', '/v1/strategies/alder/stats'],
+    ['/v1/correlation?ids=alder,birch', '/v1/correlation'],
+  ] as const) {
+    const named = async (asked: string) => (await second.request(asked)).headers.get('content-location')
+    expect(await named(address)).toBe(pinnedPath(SECOND_VERSION, twin))
+    expect(await named(inQuery(address, FIRST_VERSION))).toBe(pinnedPath(FIRST_VERSION, twin))
+  }
+})
 
-  test('names the newest ten where there are more', async () => {
-    const stores = await openBothVersions()
-    for (let day = 10; day < 25; day++) {
-      const version = `2024-03-${day}T00:15:00Z`
-      const bytes = await stores.store.read(manifestKey(FIRST_VERSION))
-      await stores.store.create(manifestKey(version), bytes!, { content_type: 'application/json' })
-      await pointTo(stores, version)
+test('a computed pinned answer has the digest of its bytes before their coding; a file has none, as nginx sends none', async () => {
+  for (const address of ADDRESSES) {
+    for (const coding of CODINGS) {
+      const asked = pinnedPath(FIRST_VERSION, address)
+      const plain = new Uint8Array(await (await second.request(asked)).arrayBuffer())
+      const { headers } = await second.request(asked, { headers: { 'accept-encoding': coding } })
+      const digest = `sha-256=:${Buffer.from(sha256(plain), 'hex').toString('base64')}:`
+      expect(headers.get('unencoded-digest'), asked).toBe(COMPUTED.includes(address) ? digest : null)
     }
-    await pointTo(stores, FIRST_VERSION)
-    const { app } = await open(stores)
-    const { details } = await errorOf(await app.request('/v1/snapshots/x/summary'))
-    const newest = Array.from({ length: 10 }, (_, i) => `2024-03-${24 - i}T00:15:00Z`)
-    expect(details).toEqual({ available: newest })
-  })
+  }
+})
 
-  test('is 410 where it was published and its manifest is gone', async () => {
-    const stores = await openBothVersions()
-    await pointTo(stores, SECOND_VERSION)
-    await stores.store.remove(manifestKey(FIRST_VERSION))
-    const { app, errors, faults } = await open(stores)
-    for (const address of [
-      pinnedPath(FIRST_VERSION, '/v1/summary'),
-      inQuery('/v1/export?risk_pct=0.01', FIRST_VERSION),
-      pinnedPath(FIRST_VERSION, '/v1/manifest.json'),
-      pinnedPath(FIRST_VERSION, '/v1/changes'),
-    ]) {
-      const response = await app.request(address)
-      expect(response.status, address).toBe(410)
-      expect(response.headers.get('cache-control')).toBe('max-age=10')
-      expect(await errorOf(response)).toEqual({
-        code: 'gone',
-        message: `the version ${FIRST_VERSION} was published and has been removed since`,
-        details: null,
-      })
-    }
-    expect([...errors, ...faults]).toEqual([])
-  })
+const UNKNOWN = [
+  '20240303T001500Z',
+  '20240230T001500Z',
+  '2024-03-01T00:15:00Z', // the form of the query, and not of the path
+  '20240301t001500z',
+  'latest',
+  '%00',
+  '..%2f..%2fcurrent',
+  'x'.repeat(3000),
+]
 
-  test('is ignored in the query of what speaks of the process', async () => {
-    for (const path of ['/version', '/healthz', '/readyz', '/v1/dataset/versions']) {
-      expect((await second.request(`${path}?dataset_version=x`)).status, path).toBe(200)
-    }
-  })
+test.each(UNKNOWN)('a pin of the unknown version %s is 404 and names the versions that exist', async name => {
+  for (const path of ['summary', 'manifest.json', 'changes']) {
+    const response = await second.request(`/v1/snapshots/${name}/${path}`)
+    expect(response.status).toBe(404)
+    expect(response.headers.get('cache-control')).toBe('max-age=10')
+    const { code, message, details } = await errorOf(response)
+    expect(code).toBe('not_found')
+    expect(message).toContain(`the newest are ${SECOND_VERSION}, ${FIRST_VERSION}`)
+    expect(message.length).toBeLessThan(300)
+    expect(details).toEqual({ available: [SECOND_VERSION, FIRST_VERSION] })
+  }
+})
+
+test.each(['', 'x', '20240301T001500Z', '2024-03-01', `${FIRST_VERSION}&dataset_version=${FIRST_VERSION}`])(
+  'an unknown version in the query, `dataset_version=%s`, is 404, too',
+  async value => {
+    expect((await errorOf(await second.request(inQuery('/v1/summary', value)))).code).toBe('not_found')
+  },
+)
+
+test('the refusal of an unknown version names the newest ten if there are more', async () => {
+  const stores = await openBothVersions()
+  for (let day = 10; day < 25; day++) {
+    const version = `2024-03-${day}T00:15:00Z`
+    const bytes = await stores.store.read(manifestKey(FIRST_VERSION))
+    await stores.store.create(manifestKey(version), bytes!, { content_type: 'application/json' })
+    await pointTo(stores, version)
+  }
+  await pointTo(stores, FIRST_VERSION)
+  const { app } = await open(stores)
+  const { details } = await errorOf(await app.request('/v1/snapshots/x/summary'))
+  const newest = Array.from({ length: 10 }, (_, i) => `2024-03-${24 - i}T00:15:00Z`)
+  expect(details).toEqual({ available: newest })
+})
+
+test('a version that was published and whose manifest is gone is 410', async () => {
+  const stores = await openBothVersions()
+  await pointTo(stores, SECOND_VERSION)
+  await stores.store.remove(manifestKey(FIRST_VERSION))
+  const { app, errors, faults } = await open(stores)
+  for (const address of [
+    pinnedPath(FIRST_VERSION, '/v1/summary'),
+    inQuery('/v1/export?risk_pct=0.01', FIRST_VERSION),
+    pinnedPath(FIRST_VERSION, '/v1/manifest.json'),
+    pinnedPath(FIRST_VERSION, '/v1/changes'),
+  ]) {
+    const response = await app.request(address)
+    expect(response.status, address).toBe(410)
+    expect(response.headers.get('cache-control')).toBe('max-age=10')
+    expect(await errorOf(response)).toEqual({
+      code: 'gone',
+      message: `the version ${FIRST_VERSION} was published and has been removed since`,
+      details: null,
+    })
+  }
+  expect([...errors, ...faults]).toEqual([])
+})
+
+test('a version in the query of a route about the process is ignored', async () => {
+  for (const path of ['/version', '/healthz', '/readyz', '/v1/dataset/versions']) {
+    expect((await second.request(`${path}?dataset_version=x`)).status, path).toBe(200)
+  }
 })
 
 test('a version in another snapshot format is refused with both formats, and its manifest can be read', async () => {
@@ -321,7 +310,7 @@ test('a version in another snapshot format is refused with both formats, and its
   expect(faults).toEqual([]) // only damage raises an alert
 })
 
-test('the twins cost the router nothing: no pattern of theirs makes it take its slower way', async () => {
+test('the paths of pinned answers keep the router on its faster implementation', async () => {
   const { app } = await open(await openBothVersions())
   await app.request('/v1/summary')
   expect(app.router.name).toBe('SmartRouter + RegExpRouter')

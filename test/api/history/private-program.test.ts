@@ -39,7 +39,7 @@ test('no path of the history tier leads to a file of the program', async () => {
   }
 })
 
-test('what is public names the program by the digest of its index and by nothing else', async () => {
+test('the public store names the program by the digest of its index and by nothing else', async () => {
   const stores = createMemoryStores()
   const { program_sha256 } = await publishWith(stores, A, programOf([100.125, 101]), { render: renderHere })
   expect((await readHead(stores.store))?.entry.version).toBe(A)

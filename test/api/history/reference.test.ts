@@ -27,7 +27,7 @@ describe.each([
     )
   })
 
-  test('may load nothing but its own files, run nothing else, and stand in no other page', async () => {
+  test('the reference may load nothing but its own files, run nothing else, and stand in no other page', async () => {
     const { status, headers } = await request(page)
     const policy = headers.get('content-security-policy') ?? ''
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -44,7 +44,7 @@ describe.each([
     expect(headers.get('cache-control')).toContain('max-age=60')
   })
 
-  test('has its scripts and styles in files that caches keep for ever', async () => {
+  test('the reference has its scripts and styles in files that caches keep for ever', async () => {
     expect(files.map(path => path.replace(/^\/docs\/[0-9a-f]{16}\//, ''))).toEqual([
       'swagger-ui.css',
       'reference.css',
@@ -60,7 +60,7 @@ describe.each([
     }
   })
 
-  test('sends each in the requested coding, and no body to a client that has it', async () => {
+  test('the files of the reference are sent in the requested coding, and without a body to a client that has them', async () => {
     const smallest = files.at(-1)!
     const plain = await (await request(smallest)).text()
     for (const coding of ['br', 'gzip']) {
@@ -73,7 +73,7 @@ describe.each([
     }
   })
 
-  test('is for the origins that may read the rest of the service, so for none where a key is needed', async () => {
+  test('the reference may be read by the origins that may read the rest of the service, so by none if a key is needed', async () => {
     for (const path of [page, files[0]!]) {
       for (const origin of [ALLOWED_ORIGIN, 'https://other.example.org']) {
         const { headers } = await request(path, { origin })
@@ -83,7 +83,7 @@ describe.each([
     }
   })
 
-  test('has no other file', async () => {
+  test('the folder of the reference has no other file', async () => {
     const folder = files[0]!.replace('/swagger-ui.css', '')
     for (const path of [
       `${folder}/package.json`,

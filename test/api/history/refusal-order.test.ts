@@ -1,18 +1,13 @@
 // Strategies that do not exist, and which of its faults a request is refused for.
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type HistoryRoute, ROUTES } from '#api/history/routes.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { refusalsOf } from '#core/contract/openapi.ts'
-import { openHistoryApp } from '../../support/history/history-app.ts'
-import { type App, errorOf } from './answers.ts'
+import { errorOf, openTiny } from './answers.ts'
 import { TOO_LONG } from './kinds.ts'
 import { pathOf } from './paths.ts'
 
-let app: App
-
-beforeAll(async () => {
-  app = (await openHistoryApp(inject('tinyStore'))).app
-})
+const { app } = await openTiny()
 
 const request = (address: string) => app.request(address)
 
@@ -24,82 +19,75 @@ const NEAREST = new Map([
   ['-ash', 'ash'],
 ])
 
-describe.each(STRATEGY_ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
-  test.each([
-    ['oak', 'oak'],
-    ['ASH', 'ASH'],
-    ['ash%20', 'ash '],
-    ['-ash', '-ash'],
-    ['ash,yew', 'ash,yew'],
-    ['__proto__', '__proto__'],
-    ['constructor', 'constructor'],
-    ['%7Bsid%7D', '{sid}'],
-    ['..%2F..%2Fcurrent.json', '../../current.json'],
-    ['%00', '\u0000'],
-    ['%F0%9F%8C%B3', '\u{1f333}'],
-    ["o'hara", "o'hara"],
-    ['%3Cscript%3E', '<script>'],
-    ['%2561sh', '%61sh'], // decoded once, and not twice
-    ['a'.repeat(65), 'a'.repeat(64)], // longer than any id: not repeated whole
-  ])('knows no strategy %s', async (sid, named) => {
-    const response = await request(pathOf(route, sid))
-    expect(response.status).toBe(404)
-    expect(await errorOf(response)).toStrictEqual({
-      code: 'not_found',
-      message: `unknown strategy '${named}'`,
-      details: NEAREST.has(named)
-        ? [{ param: 'sid', value: named, reason: `did you mean '${NEAREST.get(named)}'?` }]
-        : null,
-    })
-  })
+const UNKNOWN_SIDS = [
+  ['oak', 'oak'],
+  ['ASH', 'ASH'],
+  ['ash%20', 'ash '],
+  ['-ash', '-ash'],
+  ['ash,yew', 'ash,yew'],
+  ['__proto__', '__proto__'],
+  ['constructor', 'constructor'],
+  ['%7Bsid%7D', '{sid}'],
+  ['..%2F..%2Fcurrent.json', '../../current.json'],
+  ['%00', '\u0000'],
+  ['%F0%9F%8C%B3', '\u{1f333}'],
+  ["o'hara", "o'hara"],
+  ['%3Cscript%3E', '<script>'],
+  ['%2561sh', '%61sh'], // decoded once, and not twice
+  ['a'.repeat(65), 'a'.repeat(64)], // longer than any id: not repeated whole
+] as const
 
-  test('answers 404 to a strategy that is no text at all', async () => {
+test.each(STRATEGY_ROUTES)(
+  '$path answers 404 to a strategy that it does not know, whatever its name, with the name that was meant',
+  async route => {
+    for (const [sid, named] of UNKNOWN_SIDS) {
+      const response = await request(pathOf(route, sid))
+      expect(response.status).toBe(404)
+      expect(await errorOf(response)).toStrictEqual({
+        code: 'not_found',
+        message: `unknown strategy '${named}'`,
+        details: NEAREST.has(named)
+          ? [{ param: 'sid', value: named, reason: `did you mean '${NEAREST.get(named)}'?` }]
+          : null,
+      })
+    }
     for (const sid of ['%ff', '%', '%E0%A4%A', '%C3%28']) {
       const response = await request(pathOf(route, sid))
       expect(response.status, sid).toBe(404)
       expect((await errorOf(response)).message, sid).toMatch(/^unknown strategy '/)
     }
-  })
+  },
+)
+
+const long = (path: string) => `${path}&x=${TOO_LONG}`
+const METHOD = { method: 'POST' }
+
+test.each([
+  ['its path', 404, long('/v1/nothing?period=x'), METHOD],
+  ['its method', 405, long('/v1/strategies/oak/returns?period=x'), METHOD],
+  ['the length of its address', 414, long('/v1/strategies/oak/returns?period=x'), {}],
+  ['the strategy in its path', 404, '/v1/strategies/oak/returns?period=x&risk_pct=-1', {}],
+  ['its parameters', 422, '/v1/correlation?ids=oak&period=x', {}],
+] as const)(
+  'a request is refused for the first of its faults, here %s, with %i',
+  async (_fault, status, address, init) => {
+    expect((await app.request(address, init)).status).toBe(status)
+  },
+)
+
+test('a request is refused for the first unknown of its ids', async () => {
+  const response = await request('/v1/correlation?ids=yew,oak&ids=ash,ivy')
+  expect(response.status).toBe(404)
+  expect((await errorOf(response)).message).toBe("unknown strategy 'oak'")
 })
 
-describe('a request is refused for the first of its faults', () => {
-  const long = (path: string) => `${path}&x=${TOO_LONG}`
-  const METHOD = { method: 'POST' }
-
-  test('the path, whatever else', async () => {
-    expect((await app.request(long('/v1/nothing?period=x'), METHOD)).status).toBe(404)
-  })
-
-  test('then the method', async () => {
-    expect((await app.request(long('/v1/strategies/oak/returns?period=x'), METHOD)).status).toBe(405)
-  })
-
-  test('then the length of the address', async () => {
-    expect((await request(long('/v1/strategies/oak/returns?period=x'))).status).toBe(414)
-  })
-
-  test('then the strategy in the path', async () => {
-    expect((await request('/v1/strategies/oak/returns?period=x&risk_pct=-1')).status).toBe(404)
-  })
-
-  test('then the parameters', async () => {
-    expect((await request('/v1/correlation?ids=oak&period=x')).status).toBe(422)
-  })
-
-  test('then the ids in a parameter, by the first that is unknown', async () => {
-    const response = await request('/v1/correlation?ids=yew,oak&ids=ash,ivy')
-    expect(response.status).toBe(404)
-    expect((await errorOf(response)).message).toBe("unknown strategy 'oak'")
-  })
-
-  test('an address of 8192 characters is answered, one of 8193 is not', async () => {
-    const start = 'http://localhost/v1/summary?x='
-    const ofLength = (length: number) => start + 'x'.repeat(length - start.length)
-    expect((await request(ofLength(8192))).status).toBe(200)
-    const response = await request(ofLength(8193))
-    expect(response.status).toBe(414)
-    expect((await errorOf(response)).code).toBe('uri_too_long')
-  })
+test('an address of 8192 characters is answered, one of 8193 is not', async () => {
+  const start = 'http://localhost/v1/summary?x='
+  const ofLength = (length: number) => start + 'x'.repeat(length - start.length)
+  expect((await request(ofLength(8192))).status).toBe(200)
+  const response = await request(ofLength(8193))
+  expect(response.status).toBe(414)
+  expect((await errorOf(response)).code).toBe('uri_too_long')
 })
 
 /** A route that never refuses a parameter, or never has one to refuse, must not promise a 422. */

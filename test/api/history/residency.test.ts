@@ -1,15 +1,11 @@
 // Old versions come into memory when they are asked for, verified, three at a time with the served one.
-import { beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { POLL_MS } from '#api/history/versions/version-source.ts'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import {
-  createMemoryStores,
-  type MemoryStores,
-  publishInMemory,
-} from '../../support/books/publish-in-memory.ts'
+import { createMemoryStores, publishInMemory } from '../../support/books/publish-in-memory.ts'
 import { smallBook } from '../../support/books/small-book.ts'
 import { createTestApp, NOW_MS } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
@@ -22,12 +18,8 @@ const [A = '', B = '', C = '', D = '', SERVED = ''] = VERSIONS
 
 const DOCUMENT = SNAPSHOT_FILES.document
 
-let stores: MemoryStores
-
-beforeAll(async () => {
-  stores = createMemoryStores()
-  for (const version of VERSIONS) await publishInMemory(stores, smallBook(version))
-})
+const stores = createMemoryStores()
+for (const version of VERSIONS) await publishInMemory(stores, smallBook(version))
 
 /** A private store that writes down which snapshots are loaded. */
 function watched(store: ObjectStore) {
@@ -51,161 +43,157 @@ async function open(privateStore: ObjectStore = stores.privateStore, store: Obje
 const ask = (app: App, version: string, path = '/v1/strategies/alder/stats?risk_pct=0.01') =>
   app.request(pinnedPath(version, path))
 
-describe('a version', () => {
-  test('is loaded when it is asked for, and once', async () => {
-    const { app, loads } = await open()
-    for (let i = 0; i < 3; i++) expect((await ask(app, A)).status).toBe(200)
-    expect(loads).toEqual([A])
-  })
-
-  test('is looked for after each poll of the pointer, and its manifest is read once', async () => {
-    const reads: string[] = []
-    const read = async (key: string) => {
-      reads.push(key)
-      return stores.store.read(key)
-    }
-    let ms = 0
-    const clock = { now: () => NOW_MS, elapsed: () => ms }
-    const { app } = await createTestApp({ ...stores.store, read }, stores.privateStore, { clock })
-    for (; ms < 10 * POLL_MS; ms += POLL_MS) expect((await ask(app, A)).status).toBe(200)
-    expect(reads.filter(key => key === manifestKey(A))).toHaveLength(1)
-  })
-
-  test('that was removed since it was loaded is 410 after one poll of the pointer at the most', async () => {
-    let isRemoved = false
-    const pruned = meddled(
-      stores.store,
-      key => key === manifestKey(A),
-      bytes => (isRemoved ? null : bytes),
-    )
-    let ms = 0
-    const clock = { now: () => NOW_MS, elapsed: () => ms }
-    const { app } = await createTestApp(pruned, stores.privateStore, { clock })
-    expect((await ask(app, A)).status).toBe(200)
-    isRemoved = true
-    ms = POLL_MS - 1
-    expect((await ask(app, A)).status).toBe(200)
-    ms = POLL_MS
-    expect((await ask(app, A)).status).toBe(410)
-  })
-
-  test('that is served already is not loaded again', async () => {
-    const { app, loads } = await open()
-    expect((await ask(app, SERVED)).status).toBe(200)
-    expect((await app.request(`/v1/summary?dataset_version=${SERVED}`)).status).toBe(200)
-    expect(loads).toEqual([])
-  })
-
-  test('stays beside one other, and the one that was used least recently goes', async () => {
-    const { app, loads } = await open()
-    for (const version of [A, B, A, C, A, C]) expect((await ask(app, version)).status).toBe(200)
-    expect(loads).toEqual([A, B, C])
-    await ask(app, B) // it went when C came; now A goes
-    expect(loads).toEqual([A, B, C, B])
-    await ask(app, C)
-    expect(loads).toHaveLength(4)
-    await ask(app, A)
-    expect(loads).toEqual([A, B, C, B, A])
-  })
-
-  test('that many ask for at the same time is loaded once', async () => {
-    const gate = createGate()
-    const slow = meddled(
-      stores.privateStore,
-      key => key === privateKey(A, DOCUMENT),
-      async bytes => {
-        await gate.pass()
-        return bytes
-      },
-    )
-    const { app, loads } = await open(slow)
-    const asked = Array.from({ length: 20 }, () => ask(app, A))
-    await gate.reached
-    expect((await app.request('/v1/summary')).status).toBe(200) // the served one is not concerned
-    gate.open()
-    for (const response of await Promise.all(asked)) expect(response.status).toBe(200)
-    expect(loads).toEqual([A])
-  })
-
-  test('among many that are asked for at the same time waits for its turn: one is loaded after the other', async () => {
-    let inside = 0
-    let most = 0
-    const counted = meddled(
-      stores.privateStore,
-      key => key.endsWith(DOCUMENT),
-      async bytes => {
-        most = Math.max(most, ++inside)
-        await new Promise(resolve => setImmediate(resolve))
-        inside--
-        return bytes
-      },
-    )
-    const { app, loads } = await open(counted)
-    const answers = await Promise.all([A, B, C, D].map(version => ask(app, version)))
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-    expect(most).toBe(1)
-    expect(loads).toHaveLength(4)
-  })
+test('an old version is loaded when it is asked for, and once', async () => {
+  const { app, loads } = await open()
+  for (let i = 0; i < 3; i++) expect((await ask(app, A)).status).toBe(200)
+  expect(loads).toEqual([A])
 })
 
-describe('a load that fails', () => {
-  test.each<[string, (store: ObjectStore) => ReturnType<typeof meddled>]>([
-    [
-      'because a file is damaged',
-      store => meddled(store, isOfA, bytes => (isBroken && bytes !== null ? damage(bytes) : bytes)),
-    ],
-    ['because a file is lost', store => meddled(store, isOfA, bytes => (isBroken ? null : bytes))],
-    [
-      'because the store is away',
-      store => meddled(store, isOfA, (bytes, key) => (isBroken ? outage(store)(null, key) : bytes)),
-    ],
-  ])('%s is 503, reported to the operator, and not kept', async (_why, broken) => {
-    isBroken = true
-    const { app, faults, errors } = await open(broken(stores.privateStore))
-    const response = await ask(app, A)
-    expect(response.status).toBe(503)
-    expect(response.headers.get('retry-after')).toBe('5')
-    expect(response.headers.get('cache-control')).toBe('no-store')
-    expect(await errorOf(response)).toEqual({
-      code: 'unavailable',
-      message: `the version ${A} cannot be read at the moment`,
-      details: null,
-    })
-    expect(faults).toHaveLength(1)
-    expect(errors).toEqual([])
-    isBroken = false
-    expect((await ask(app, A)).status).toBe(200)
-  })
-
-  const isOfA = (key: string): boolean => key === privateKey(A, SNAPSHOT_FILES.daily)
-  let isBroken = true
-
-  test('costs no version that is resident: one that is gone is not made room for', async () => {
-    const gone = meddled(
-      stores.store,
-      key => key === manifestKey(C),
-      () => null,
-    )
-    const { app, loads } = await open(stores.privateStore, gone)
-    for (const version of [A, B]) await ask(app, version)
-    expect((await ask(app, C)).status).toBe(410)
-    for (const version of [A, B]) await ask(app, version)
-    expect(loads).toEqual([A, B])
-  })
-
-  test('because its manifest is another one than was published is 503: nothing unfit is ever served', async () => {
-    const altered = meddled(
-      stores.store,
-      key => key === manifestKey(C),
-      bytes => bytes && damage(bytes),
-    )
-    const { app, faults } = await open(stores.privateStore, altered)
-    expect((await ask(app, C)).status).toBe(503)
-    expect(faults).toMatchObject([{ message: expect.stringContaining('not the one that was published') }])
-  })
+test('an old version is looked for after each poll of the pointer, and its manifest is read once', async () => {
+  const reads: string[] = []
+  const read = async (key: string) => {
+    reads.push(key)
+    return stores.store.read(key)
+  }
+  let ms = 0
+  const clock = { now: () => NOW_MS, elapsed: () => ms }
+  const { app } = await createTestApp({ ...stores.store, read }, stores.privateStore, { clock })
+  for (; ms < 10 * POLL_MS; ms += POLL_MS) expect((await ask(app, A)).status).toBe(200)
+  expect(reads.filter(key => key === manifestKey(A))).toHaveLength(1)
 })
 
-test('a client that requests all versions at once gets 503 at some point, with Retry-After', async () => {
+test('a version that was removed since it was loaded is 410 after one poll of the pointer at the most', async () => {
+  let isRemoved = false
+  const pruned = meddled(
+    stores.store,
+    key => key === manifestKey(A),
+    bytes => (isRemoved ? null : bytes),
+  )
+  let ms = 0
+  const clock = { now: () => NOW_MS, elapsed: () => ms }
+  const { app } = await createTestApp(pruned, stores.privateStore, { clock })
+  expect((await ask(app, A)).status).toBe(200)
+  isRemoved = true
+  ms = POLL_MS - 1
+  expect((await ask(app, A)).status).toBe(200)
+  ms = POLL_MS
+  expect((await ask(app, A)).status).toBe(410)
+})
+
+test('the version that is served is not loaded again for a pin', async () => {
+  const { app, loads } = await open()
+  expect((await ask(app, SERVED)).status).toBe(200)
+  expect((await app.request(`/v1/summary?dataset_version=${SERVED}`)).status).toBe(200)
+  expect(loads).toEqual([])
+})
+
+test('two old versions stay in memory, and the one that was used least recently makes room', async () => {
+  const { app, loads } = await open()
+  for (const version of [A, B, A, C, A, C]) expect((await ask(app, version)).status).toBe(200)
+  expect(loads).toEqual([A, B, C])
+  await ask(app, B) // it went when C came; now A goes
+  expect(loads).toEqual([A, B, C, B])
+  await ask(app, C)
+  expect(loads).toHaveLength(4)
+  await ask(app, A)
+  expect(loads).toEqual([A, B, C, B, A])
+})
+
+test('a version that many ask for at the same time is loaded once', async () => {
+  const gate = createGate()
+  const slow = meddled(
+    stores.privateStore,
+    key => key === privateKey(A, DOCUMENT),
+    async bytes => {
+      await gate.pass()
+      return bytes
+    },
+  )
+  const { app, loads } = await open(slow)
+  const asked = Array.from({ length: 20 }, () => ask(app, A))
+  await gate.reached
+  expect((await app.request('/v1/summary')).status).toBe(200) // the served one is not concerned
+  gate.open()
+  for (const response of await Promise.all(asked)) expect(response.status).toBe(200)
+  expect(loads).toEqual([A])
+})
+
+test('versions that are asked for at the same time are loaded one after the other', async () => {
+  let inside = 0
+  let most = 0
+  const counted = meddled(
+    stores.privateStore,
+    key => key.endsWith(DOCUMENT),
+    async bytes => {
+      most = Math.max(most, ++inside)
+      await new Promise(resolve => setImmediate(resolve))
+      inside--
+      return bytes
+    },
+  )
+  const { app, loads } = await open(counted)
+  const answers = await Promise.all([A, B, C, D].map(version => ask(app, version)))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  expect(most).toBe(1)
+  expect(loads).toHaveLength(4)
+})
+
+test.each<[string, (store: ObjectStore) => ReturnType<typeof meddled>]>([
+  [
+    'because a file is damaged',
+    store => meddled(store, isOfA, bytes => (isBroken && bytes !== null ? damage(bytes) : bytes)),
+  ],
+  ['because a file is lost', store => meddled(store, isOfA, bytes => (isBroken ? null : bytes))],
+  [
+    'because the store is away',
+    store => meddled(store, isOfA, (bytes, key) => (isBroken ? outage(store)(null, key) : bytes)),
+  ],
+])('a load that fails %s is 503, reported to the operator, and not kept', async (_why, broken) => {
+  isBroken = true
+  const { app, faults, errors } = await open(broken(stores.privateStore))
+  const response = await ask(app, A)
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe('5')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(await errorOf(response)).toEqual({
+    code: 'unavailable',
+    message: `the version ${A} cannot be read at the moment`,
+    details: null,
+  })
+  expect(faults).toHaveLength(1)
+  expect(errors).toEqual([])
+  isBroken = false
+  expect((await ask(app, A)).status).toBe(200)
+})
+
+const isOfA = (key: string): boolean => key === privateKey(A, SNAPSHOT_FILES.daily)
+let isBroken = true
+
+test('a version that is gone takes the place of no version in memory', async () => {
+  const gone = meddled(
+    stores.store,
+    key => key === manifestKey(C),
+    () => null,
+  )
+  const { app, loads } = await open(stores.privateStore, gone)
+  for (const version of [A, B]) await ask(app, version)
+  expect((await ask(app, C)).status).toBe(410)
+  for (const version of [A, B]) await ask(app, version)
+  expect(loads).toEqual([A, B])
+})
+
+test('a version whose manifest is another one than was published is 503: nothing unfit is ever served', async () => {
+  const altered = meddled(
+    stores.store,
+    key => key === manifestKey(C),
+    bytes => bytes && damage(bytes),
+  )
+  const { app, faults } = await open(stores.privateStore, altered)
+  expect((await ask(app, C)).status).toBe(503)
+  expect(faults).toMatchObject([{ message: expect.stringContaining('not the one that was published') }])
+})
+
+test('a client that requests twelve versions at once gets 503 with Retry-After for those beyond eight', async () => {
   const many = createMemoryStores()
   for (const store of ['store', 'privateStore'] as const) {
     for (const key of await stores[store].list('')) {

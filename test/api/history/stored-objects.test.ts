@@ -1,5 +1,5 @@
 // The objects that prove the answers: sent as they are stored, and checked against the pointer log before caches may keep them.
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { FILE_ROUTES, type FileRoute, type FileVariable, KEYS_KEY } from '#core/contract/file-routes.ts'
@@ -39,99 +39,97 @@ function placeOf(file: FileRoute): { readonly key: string; readonly path: string
 
 const ROUTES = FILE_ROUTES.map(file => [file.path, file] as const)
 
-describe('an object of the store', () => {
-  test.each(ROUTES)('%s is handed out as it is, for ever where it is proven', async (_path, file) => {
-    const { app } = await createTestApp(signed.store, signed.privateStore)
-    const { key, path } = placeOf(file)
-    const bytes = await bytesOf(signed.store, key)
-    for (let i = 0; i < 2; i++) {
-      const response = await app.request(path, { headers: { 'accept-encoding': 'br' } })
-      expect(response.status).toBe(200)
-      expect(response.headers.get('content-type')).toBe(file.mediaType)
-      expect(response.headers.get('etag')).toBe(`"${sha256(bytes).slice(0, 32)}"`)
-      expect(response.headers.has('content-encoding')).toBe(false)
-      expect(response.headers.get('cache-control') === IMMUTABLE).toBe(file.proof !== null)
-      expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
-    }
-  })
-
-  test.each(ROUTES.filter(([, { proof }]) => proof !== null))(
-    '%s with one flipped bit is 503 with an alert, and it is served again once it is restored',
-    async (_path, file) => {
-      const { key, path } = placeOf(file)
-      let isDamaged = false
-      const store = meddled(
-        signed.store,
-        asked => asked === key && isDamaged,
-        bytes => damage(bytes!),
-      )
-      const { app, errors } = await createTestApp(store, signed.privateStore)
-      isDamaged = true
-      const response = await app.request(path)
-      expect(response.status).toBe(503)
-      expect((await errorOf(response)).code).toBe('unavailable')
-      expect(errors.map(String).join()).toContain(`${key} is not what was published: restore it from a copy`)
-      isDamaged = false
-      expect((await app.request(path)).status).toBe(200)
-    },
-  )
-
-  test('that was appended a moment ago, and that the service does not know yet, is kept for seconds only', async () => {
-    const signer = newSigner()
-    const { store, privateStore } = await publishTwo(signer, signer)
-    const { app } = await createTestApp(store, privateStore)
-    const head = (await readLog(store)).at(-1)!
-    const { seq: _seq, prev_entry_sha256: _before, ...next } = head.entry
-    await appendEntry(store, head, { ...next, action: 'refresh' }, signer)
-    const response = await app.request('/v1/pointer/0000000003.json')
+test.each(ROUTES)('%s is handed out as it is stored, for ever if it is proven', async (_path, file) => {
+  const { app } = await createTestApp(signed.store, signed.privateStore)
+  const { key, path } = placeOf(file)
+  const bytes = await bytesOf(signed.store, key)
+  for (let i = 0; i < 2; i++) {
+    const response = await app.request(path, { headers: { 'accept-encoding': 'br' } })
     expect(response.status).toBe(200)
-    expect(response.headers.get('cache-control')).toBe('max-age=10, stale-if-error=3600')
-  })
+    expect(response.headers.get('content-type')).toBe(file.mediaType)
+    expect(response.headers.get('etag')).toBe(`"${sha256(bytes).slice(0, 32)}"`)
+    expect(response.headers.has('content-encoding')).toBe(false)
+    expect(response.headers.get('cache-control') === IMMUTABLE).toBe(file.proof !== null)
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
+  }
+})
 
-  test('that may change is read each time', async () => {
-    const { app, store } = await openSecond()
-    for (const text of ['{"keys":[1]}', '{"keys":[2]}']) {
-      await store.replace(KEYS_KEY, new TextEncoder().encode(text), JSON_HEADERS)
-      expect(await (await app.request('/.well-known/highwater-keys.json')).text()).toBe(text)
-    }
-  })
-
-  test.each(['1.json', '00000000001.json', 'x.json', '..%2fcurrent.json', '%00.json', 'signatures/x.sig'])(
-    'of the log is 404 under what is no name of one: %s',
-    async name => {
-      const { app } = await openSecond()
-      expect((await errorOf(await app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
-    },
-  )
-
-  test.each(['1.json', '0000000099.json'])(
-    'of the log is 404 under a number that is none, and names the newest: %s',
-    async name => {
-      const { app } = await openSecond()
-      const { code, message } = await errorOf(await app.request(`/v1/pointer/${name}`))
-      expect(code).toBe('not_found')
-      expect(message).toMatch(/; the newest known entry is 4$/)
-    },
-  )
-
-  test('of a version that was never published is 404, also if the store has its manifest', async () => {
-    const { app, store } = await openSecond()
-    const version = '2024-03-09T00:15:00Z'
-    await store.create(manifestKey(version), new TextEncoder().encode('{}'), JSON_HEADERS)
-    expect((await app.request('/v1/snapshots/20240309T001500Z/manifest.json')).status).toBe(404)
-  })
-
-  test('is 503 with an alert while the store cannot be read', async () => {
-    const stores = await openBothVersions()
-    const key = signatureKey('f'.repeat(64))
-    const down = meddled(stores.store, asked => asked === key, outage(stores.store))
-    const { app, errors } = await createTestApp(down, stores.privateStore)
-    const response = await app.request(`/${key}`)
+test.each(ROUTES.filter(([, { proof }]) => proof !== null))(
+  '%s with one flipped bit is 503 with an alert, and is served again once it is restored',
+  async (_path, file) => {
+    const { key, path } = placeOf(file)
+    let isDamaged = false
+    const store = meddled(
+      signed.store,
+      asked => asked === key && isDamaged,
+      bytes => damage(bytes!),
+    )
+    const { app, errors } = await createTestApp(store, signed.privateStore)
+    isDamaged = true
+    const response = await app.request(path)
     expect(response.status).toBe(503)
-    expect(response.headers.get('retry-after')).toBe('5')
     expect((await errorOf(response)).code).toBe('unavailable')
-    expect(errors).toHaveLength(1)
-  })
+    expect(errors.map(String).join()).toContain(`${key} is not what was published: restore it from a copy`)
+    isDamaged = false
+    expect((await app.request(path)).status).toBe(200)
+  },
+)
+
+test('an entry that was appended a moment ago, and that the service does not know yet, is kept for seconds only', async () => {
+  const signer = newSigner()
+  const { store, privateStore } = await publishTwo(signer, signer)
+  const { app } = await createTestApp(store, privateStore)
+  const head = (await readLog(store)).at(-1)!
+  const { seq: _seq, prev_entry_sha256: _before, ...next } = head.entry
+  await appendEntry(store, head, { ...next, action: 'refresh' }, signer)
+  const response = await app.request('/v1/pointer/0000000003.json')
+  expect(response.status).toBe(200)
+  expect(response.headers.get('cache-control')).toBe('max-age=10, stale-if-error=3600')
+})
+
+test('the file of keys, which may change, is read each time', async () => {
+  const { app, store } = await openSecond()
+  for (const text of ['{"keys":[1]}', '{"keys":[2]}']) {
+    await store.replace(KEYS_KEY, new TextEncoder().encode(text), JSON_HEADERS)
+    expect(await (await app.request('/.well-known/highwater-keys.json')).text()).toBe(text)
+  }
+})
+
+test.each(['1.json', '00000000001.json', 'x.json', '..%2fcurrent.json', '%00.json', 'signatures/x.sig'])(
+  'the pointer log answers 404 for %s, which is the name of no entry',
+  async name => {
+    const { app } = await openSecond()
+    expect((await errorOf(await app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
+  },
+)
+
+test.each(['1.json', '0000000099.json'])(
+  'the pointer log answers 404 for the unknown entry %s, and names the newest',
+  async name => {
+    const { app } = await openSecond()
+    const { code, message } = await errorOf(await app.request(`/v1/pointer/${name}`))
+    expect(code).toBe('not_found')
+    expect(message).toMatch(/; the newest known entry is 4$/)
+  },
+)
+
+test('a version that was never published is 404, also if the store has its manifest', async () => {
+  const { app, store } = await openSecond()
+  const version = '2024-03-09T00:15:00Z'
+  await store.create(manifestKey(version), new TextEncoder().encode('{}'), JSON_HEADERS)
+  expect((await app.request('/v1/snapshots/20240309T001500Z/manifest.json')).status).toBe(404)
+})
+
+test('a stored object is 503 with an alert while the store cannot be read', async () => {
+  const stores = await openBothVersions()
+  const key = signatureKey('f'.repeat(64))
+  const down = meddled(stores.store, asked => asked === key, outage(stores.store))
+  const { app, errors } = await createTestApp(down, stores.privateStore)
+  const response = await app.request(`/${key}`)
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe('5')
+  expect((await errorOf(response)).code).toBe('unavailable')
+  expect(errors).toHaveLength(1)
 })
 
 async function openSecond() {

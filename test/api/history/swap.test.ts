@@ -1,6 +1,6 @@
 // A new version takes the place of the old one between two requests, never within one.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { POINTER_PREFIX } from '#core/contract/pointer.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
@@ -43,7 +43,7 @@ async function expectedAnswers() {
 
 const EXPECTED = await expectedAnswers()
 
-test('the two versions differ in every answer and in every validator, so that nothing below passes by chance', () => {
+test('the two versions differ in every answer and in every validator, so that no test here passes by chance', () => {
   for (const address of ADDRESSES) {
     const first = EXPECTED[FIRST_VERSION].get(address)!
     const second = EXPECTED[SECOND_VERSION].get(address)!
@@ -53,72 +53,70 @@ test('the two versions differ in every answer and in every validator, so that no
   }
 })
 
-describe('a refresh', () => {
-  test('swaps to what the pointer names, says from what to what, and is idle when nothing changed', async () => {
-    const stores = await openBothVersions()
-    const { app, source } = await createTestApp(stores.store, stores.privateStore)
-    expect(await source.refresh()).toEqual({ kind: 'unchanged' })
-    expect(await answersOf(app)).toEqual(EXPECTED[FIRST_VERSION])
-    await pointTo(stores, SECOND_VERSION)
-    expect(await answersOf(app)).toEqual(EXPECTED[FIRST_VERSION])
-    expect(await source.refresh()).toEqual({ kind: 'swapped', from: FIRST_VERSION, to: SECOND_VERSION })
-    expect(await answersOf(app)).toEqual(EXPECTED[SECOND_VERSION])
-    expect(await source.refresh()).toEqual({ kind: 'unchanged' })
-  })
+test('a refresh swaps to what the pointer names, says from what to what, and is idle if nothing changed', async () => {
+  const stores = await openBothVersions()
+  const { app, source } = await createTestApp(stores.store, stores.privateStore)
+  expect(await source.refresh()).toEqual({ kind: 'unchanged' })
+  expect(await answersOf(app)).toEqual(EXPECTED[FIRST_VERSION])
+  await pointTo(stores, SECOND_VERSION)
+  expect(await answersOf(app)).toEqual(EXPECTED[FIRST_VERSION])
+  expect(await source.refresh()).toEqual({ kind: 'swapped', from: FIRST_VERSION, to: SECOND_VERSION })
+  expect(await answersOf(app)).toEqual(EXPECTED[SECOND_VERSION])
+  expect(await source.refresh()).toEqual({ kind: 'unchanged' })
+})
 
-  test('follows the pointer back: a rollback answers as if the version had never been left', async () => {
-    const stores = await openBothVersions()
-    const { app, source } = await createTestApp(stores.store, stores.privateStore)
-    for (const version of [SECOND_VERSION, FIRST_VERSION] as const) {
-      await pointTo(stores, version)
-      await source.refresh()
-      expect(await answersOf(app)).toEqual(EXPECTED[version])
-    }
-  })
+test('a refresh follows the pointer back: a rollback answers as if the version had never been left', async () => {
+  const stores = await openBothVersions()
+  const { app, source } = await createTestApp(stores.store, stores.privateStore)
+  for (const version of [SECOND_VERSION, FIRST_VERSION] as const) {
+    await pointTo(stores, version)
+    await source.refresh()
+    expect(await answersOf(app)).toEqual(EXPECTED[version])
+  }
+})
 
-  test('fills a service that began with nothing', async () => {
-    const stores = await openBothVersions()
-    let isPublished = false
-    const late = meddled(
-      stores.store,
-      key => key.startsWith(POINTER_PREFIX),
-      bytes => (isPublished ? bytes : null),
-    )
-    const { app, source } = await createTestApp(late, stores.privateStore)
-    expect((await app.request('/readyz')).status).toBe(503)
-    isPublished = true
-    expect(await source.refresh()).toEqual({ kind: 'swapped', from: null, to: FIRST_VERSION })
-    expect((await app.request('/readyz')).status).toBe(200)
-  })
+test('a refresh fills a service that began with nothing', async () => {
+  const stores = await openBothVersions()
+  let isPublished = false
+  const late = meddled(
+    stores.store,
+    key => key.startsWith(POINTER_PREFIX),
+    bytes => (isPublished ? bytes : null),
+  )
+  const { app, source } = await createTestApp(late, stores.privateStore)
+  expect((await app.request('/readyz')).status).toBe(503)
+  isPublished = true
+  expect(await source.refresh()).toEqual({ kind: 'swapped', from: null, to: FIRST_VERSION })
+  expect((await app.request('/readyz')).status).toBe(200)
+})
 
-  test('of an empty store is empty', async () => {
-    const { store, privateStore } = createMemoryStores()
-    expect(await (await createTestApp(store, privateStore)).source.refresh()).toEqual({ kind: 'empty' })
-  })
+test('a refresh of an empty store is empty', async () => {
+  const { store, privateStore } = createMemoryStores()
+  expect(await (await createTestApp(store, privateStore)).source.refresh()).toEqual({ kind: 'empty' })
+})
 
-  test('that is asked for while one runs is that one: a slow store is not asked twice', async () => {
-    const stores = await openBothVersions()
-    const gate = createGate()
-    let isSlow = false
-    const slow = meddled(
-      stores.store,
-      key => isSlow && key.startsWith(POINTER_PREFIX),
-      async bytes => {
-        await gate.pass()
-        return bytes
-      },
-    )
-    const { app, source } = await createTestApp(slow, stores.privateStore)
-    isSlow = true
-    await pointTo(stores, SECOND_VERSION)
-    const both = [source.refresh(), source.refresh()]
-    await gate.reached
-    expect((await app.request('/v1/summary')).status).toBe(200) // the old version serves meanwhile
-    gate.open()
-    const [one, other] = await Promise.all(both)
-    expect(one).toBe(other)
-    expect(one).toEqual({ kind: 'swapped', from: FIRST_VERSION, to: SECOND_VERSION })
-  })
+test('a refresh that is asked for while one runs is that one: a slow store is not asked twice', async () => {
+  const stores = await openBothVersions()
+  const gate = createGate()
+  let isSlow = false
+  const slow = meddled(
+    stores.store,
+    key => isSlow && key.startsWith(POINTER_PREFIX),
+    async bytes => {
+      await gate.pass()
+      return bytes
+    },
+  )
+  const { app, source } = await createTestApp(slow, stores.privateStore)
+  isSlow = true
+  await pointTo(stores, SECOND_VERSION)
+  const both = [source.refresh(), source.refresh()]
+  await gate.reached
+  expect((await app.request('/v1/summary')).status).toBe(200) // the old version serves meanwhile
+  gate.open()
+  const [one, other] = await Promise.all(both)
+  expect(one).toBe(other)
+  expect(one).toEqual({ kind: 'swapped', from: FIRST_VERSION, to: SECOND_VERSION })
 })
 
 test('/version, /healthz, /readyz and / have the new version at once, and an old validator no longer matches', async () => {
@@ -150,26 +148,24 @@ async function openGated(answer: (bytes: Uint8Array | null) => Uint8Array | null
   return { app, gate, swap }
 }
 
-describe('a request that began on the old version ends on it', () => {
-  test('where its file comes late', async () => {
-    const { app, gate, swap } = await openGated(bytes => bytes)
-    const begun = ask(app, '/v1/export')
-    await gate.reached
-    expect((await swap()).kind).toBe('swapped')
-    gate.open()
-    expect(await begun).toEqual(EXPECTED[FIRST_VERSION].get('/v1/export'))
-    expect(await ask(app, '/v1/export')).toEqual(EXPECTED[SECOND_VERSION].get('/v1/export'))
-  })
+test('a request that began on the old version ends on it if its file comes late', async () => {
+  const { app, gate, swap } = await openGated(bytes => bytes)
+  const begun = ask(app, '/v1/export')
+  await gate.reached
+  expect((await swap()).kind).toBe('swapped')
+  gate.open()
+  expect(await begun).toEqual(EXPECTED[FIRST_VERSION].get('/v1/export'))
+  expect(await ask(app, '/v1/export')).toEqual(EXPECTED[SECOND_VERSION].get('/v1/export'))
+})
 
-  test('where its file turns out to be lost, and the answer must be computed', async () => {
-    const { app, gate, swap } = await openGated(() => null)
-    const begun = ask(app, '/v1/export')
-    await gate.reached
-    expect((await swap()).kind).toBe('swapped')
-    gate.open()
-    expect((await begun).body).toBe(EXPECTED[FIRST_VERSION].get('/v1/export')?.body)
-    expect((await ask(app, '/v1/export')).body).toBe(EXPECTED[SECOND_VERSION].get('/v1/export')?.body)
-  })
+test('a request that began on the old version ends on it if its file is lost and the answer is computed', async () => {
+  const { app, gate, swap } = await openGated(() => null)
+  const begun = ask(app, '/v1/export')
+  await gate.reached
+  expect((await swap()).kind).toBe('swapped')
+  gate.open()
+  expect((await begun).body).toBe(EXPECTED[FIRST_VERSION].get('/v1/export')?.body)
+  expect((await ask(app, '/v1/export')).body).toBe(EXPECTED[SECOND_VERSION].get('/v1/export')?.body)
 })
 
 test('a request that began on the old version and fails names the old one', async () => {

@@ -1,5 +1,5 @@
 // Nothing unfit is ever served: not at the start, and not in the place of a version that is fit.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { type Manifest, manifest } from '#core/contract/manifest.ts'
 import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
@@ -191,8 +191,9 @@ const HARMS: readonly (readonly [string, Harm, Record<string, boolean>, string])
   }),
 ]
 
-describe.each(HARMS)('a version that %s', (_name, harm, checks, why) => {
-  test('is not served if it is the only one: data routes answer 503, and /readyz has the checks', async () => {
+test.each(HARMS)(
+  'a version that %s is not served if it is the only one: data routes answer 503, and /readyz has the checks',
+  async (_name, harm, checks, why) => {
     const stores = await openBothVersions()
     await stores.store.remove(manifestKey(FIRST_VERSION))
     await pointTo(stores, SECOND_VERSION)
@@ -207,9 +208,12 @@ describe.each(HARMS)('a version that %s', (_name, harm, checks, why) => {
       expect(response.status).toBe(503)
       expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks } })
     }
-  })
+  },
+)
 
-  test('is passed over by a tier that starts: the one before it is served, and /readyz says why', async () => {
+test.each(HARMS)(
+  'a version that %s is passed over by a tier that starts: the one before it is served, and /readyz says why',
+  async (_name, harm, _checks, why) => {
     const stores = await openBothVersions()
     await pointTo(stores, SECOND_VERSION)
     await harm(stores)
@@ -222,9 +226,12 @@ describe.each(HARMS)('a version that %s', (_name, harm, checks, why) => {
       kind: 'failed',
       error: { message: expect.stringContaining(why) },
     })
-  })
+  },
+)
 
-  test('leaves the version before it serving, untouched and ready', async () => {
+test.each(HARMS)(
+  'a version that %s leaves the version before it serving, untouched and ready',
+  async (_name, harm) => {
     const stores = await openBothVersions()
     const { app, source } = await open(stores)
     const before = await (await app.request('/v1/export')).text()
@@ -238,5 +245,5 @@ describe.each(HARMS)('a version that %s', (_name, harm, checks, why) => {
       checks: ALL(true),
       unfit_version: SECOND_VERSION,
     })
-  })
-})
+  },
+)

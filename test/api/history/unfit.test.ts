@@ -1,5 +1,5 @@
 // What the service says while there is nothing to serve, and what it keeps when it cannot look for more.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
 import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -16,52 +16,50 @@ const open = ({ store, privateStore }: MemoryStores) => createTestApp(store, pri
 
 const openEmpty = () => open(createMemoryStores())
 
-describe('without a dataset', () => {
-  test.each(DATA_ROUTES.map(route => [route.path, route] as const))(
-    '%s answers 503, whatever is asked, with the checks and when to come back',
-    async (_path, route) => {
-      const { app, errors } = await openEmpty()
-      for (const address of [...addressesOf(route), `${addressesOf(route)[0]}?period=hourly&risk_pct=-1`]) {
-        const response = await app.request(address)
-        expect(response.status, address).toBe(503)
-        expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
-        expect(response.headers.get('cache-control')).toBe('no-store')
-        expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(false) } })
-      }
-      expect(errors).toEqual([])
-    },
-  )
+test.each(DATA_ROUTES.map(route => [route.path, route] as const))(
+  '%s answers 503 without a dataset, whatever is asked, with the checks and Retry-After',
+  async (_path, route) => {
+    const { app, errors } = await openEmpty()
+    for (const address of [...addressesOf(route), `${addressesOf(route)[0]}?period=hourly&risk_pct=-1`]) {
+      const response = await app.request(address)
+      expect(response.status, address).toBe(503)
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(false) } })
+    }
+    expect(errors).toEqual([])
+  },
+)
 
-  test('/readyz answers 503 with four false checks', async () => {
-    const response = await (await openEmpty()).app.request('/readyz')
-    expect(response.status).toBe(503)
-    expect(response.headers.get('retry-after')).not.toBeNull()
-    expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(false) } })
-  })
+test('/readyz answers 503 with four false checks without a dataset', async () => {
+  const response = await (await openEmpty()).app.request('/readyz')
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).not.toBeNull()
+  expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(false) } })
+})
 
-  test('/healthz answers 200 with a count of 0, because the process lives', async () => {
-    const { response, data } = await getEnvelope((await openEmpty()).app, '/healthz')
-    expect(response.status).toBe(200)
-    expect(data).toEqual({ status: 'ok', strategy_count: 0 })
-  })
+test('/healthz answers 200 with a count of 0 without a dataset, because the process lives', async () => {
+  const { response, data } = await getEnvelope((await openEmpty()).app, '/healthz')
+  expect(response.status).toBe(200)
+  expect(data).toEqual({ status: 'ok', strategy_count: 0 })
+})
 
-  test('/version answers 200 with nulls for the dataset, and a disclaimer all the same', async () => {
-    const { response, data, meta } = await getEnvelope((await openEmpty()).app, '/version')
-    expect(response.status).toBe(200)
-    expect(data).toMatchObject({
-      api_version: '1.0',
-      stability: 'stable',
-      dataset_version: null,
-      generated_utc: null,
-      window: { from: null, to: null },
-      max_modelled_risk_pct: null,
-    })
-    expect(meta).toMatchObject({ dataset_version: null, disclaimer: expect.stringContaining('Not') })
+test('/version answers 200 with nulls without a dataset, and has a disclaimer all the same', async () => {
+  const { response, data, meta } = await getEnvelope((await openEmpty()).app, '/version')
+  expect(response.status).toBe(200)
+  expect(data).toMatchObject({
+    api_version: '1.0',
+    stability: 'stable',
+    dataset_version: null,
+    generated_utc: null,
+    window: { from: null, to: null },
+    max_modelled_risk_pct: null,
   })
+  expect(meta).toMatchObject({ dataset_version: null, disclaimer: expect.stringContaining('Not') })
+})
 
-  test.each(['/', '/openapi.json'])('%s answers 200', async path => {
-    expect((await (await openEmpty()).app.request(path)).status).toBe(200)
-  })
+test.each(['/', '/openapi.json'])('%s answers 200 without a dataset', async path => {
+  expect((await (await openEmpty()).app.request(path)).status).toBe(200)
 })
 
 test('a draining process says so on /readyz, with checks that hold, and goes on answering everything else', async () => {
@@ -75,7 +73,7 @@ test('a draining process says so on /readyz, with checks that hold, and goes on 
   expect((await app.request('/v1/summary')).status).toBe(200)
 })
 
-test('a malformed entry is reported with its store and key', async () => {
+test('a malformed entry of the pointer log is reported with its store and key', async () => {
   const { store, privateStore } = createMemoryStores()
   await store.replace(pointerKey(1), new TextEncoder().encode('{"version": 7}'), JSON_HEADERS)
   const { source } = await createTestApp(store, privateStore)
@@ -102,42 +100,40 @@ test('a file that is lost or damaged is reported once as long as its version is 
   expect(damages.at(-1)).toContain('/summary')
 })
 
-describe('the version that is served stays', () => {
-  const point = (store: ObjectStore, bytes: Uint8Array) => store.replace(CURRENT_KEY, bytes, JSON_HEADERS)
-  const append = (store: ObjectStore, bytes: Uint8Array) => store.replace(pointerKey(99), bytes, JSON_HEADERS)
+const point = (store: ObjectStore, bytes: Uint8Array) => store.replace(CURRENT_KEY, bytes, JSON_HEADERS)
+const append = (store: ObjectStore, bytes: Uint8Array) => store.replace(pointerKey(99), bytes, JSON_HEADERS)
 
-  test.each<[string, (store: ObjectStore) => Promise<void>, string]>([
-    ['when the hint is gone', store => store.remove(CURRENT_KEY), 'unchanged'],
-    ['when the hint is rubbish', store => point(store, toBytes([])), 'unchanged'],
-    ['when the hint is no JSON', store => point(store, toBytes('cut off').subarray(1)), 'unchanged'],
-    [
-      'when the hint is lost and the newest entry is rubbish',
-      store => store.remove(CURRENT_KEY).then(() => append(store, toBytes([]))),
-      'failed',
-    ],
-  ])('%s', async (_name, harm, kind) => {
-    const stores = await openBothVersions()
-    const { app, source } = await open(stores)
-    await harm(stores.store)
-    expect((await source.refresh()).kind).toBe(kind)
-    expect((await app.request('/v1/summary')).status).toBe(200)
-    expect((await app.request('/readyz')).status).toBe(200)
-  })
+test.each<[string, (store: ObjectStore) => Promise<void>, string]>([
+  ['when the hint is gone', store => store.remove(CURRENT_KEY), 'unchanged'],
+  ['when the hint is rubbish', store => point(store, toBytes([])), 'unchanged'],
+  ['when the hint is no JSON', store => point(store, toBytes('cut off').subarray(1)), 'unchanged'],
+  [
+    'when the hint is lost and the newest entry is rubbish',
+    store => store.remove(CURRENT_KEY).then(() => append(store, toBytes([]))),
+    'failed',
+  ],
+])('the version that is served stays %s', async (_name, harm, kind) => {
+  const stores = await openBothVersions()
+  const { app, source } = await open(stores)
+  await harm(stores.store)
+  expect((await source.refresh()).kind).toBe(kind)
+  expect((await app.request('/v1/summary')).status).toBe(200)
+  expect((await app.request('/readyz')).status).toBe(200)
+})
 
-  test('when the store cannot be reached, and the answers that were not read yet are computed', async () => {
-    const { store, privateStore } = await openBothVersions()
-    let isDown = false
-    const flaky = meddled(store, () => isDown, outage(store))
-    const { app, source, errors } = await createTestApp(flaky, privateStore)
-    isDown = true
-    expect(await source.refresh()).toMatchObject({
-      kind: 'failed',
-      error: { message: expect.stringContaining('refused') },
-    })
-    for (const route of DATA_ROUTES) {
-      const path = route.path.replace('{sid}', 'alder')
-      expect((await app.request(path)).status, path).toBe(200)
-    }
-    expect(errors).toEqual([])
+test('the version that is served stays when the store cannot be reached, and the answers that were not read yet are computed', async () => {
+  const { store, privateStore } = await openBothVersions()
+  let isDown = false
+  const flaky = meddled(store, () => isDown, outage(store))
+  const { app, source, errors } = await createTestApp(flaky, privateStore)
+  isDown = true
+  expect(await source.refresh()).toMatchObject({
+    kind: 'failed',
+    error: { message: expect.stringContaining('refused') },
   })
+  for (const route of DATA_ROUTES) {
+    const path = route.path.replace('{sid}', 'alder')
+    expect((await app.request(path)).status, path).toBe(200)
+  }
+  expect(errors).toEqual([])
 })

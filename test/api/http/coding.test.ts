@@ -1,17 +1,12 @@
 // Which content coding a client gets, and that it never changes what is said.
 import fc from 'fast-check'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { negotiateCoding } from '#api/http/content-coding.ts'
-import { openHistoryApp } from '../../support/history/history-app.ts'
-import type { App } from '../history/answers.ts'
+import { openTiny } from '../history/answers.ts'
 import { codingOf, decodedText } from '../history/decode.ts'
 import { addressesOf, DATA_ROUTES } from '../history/paths.ts'
 
-let app: App
-
-beforeAll(async () => {
-  app = (await openHistoryApp(inject('tinyStore'))).app
-})
+const { app } = await openTiny()
 
 const request = (address: string, accepted?: string) =>
   app.request(address, accepted === undefined ? {} : { headers: { 'accept-encoding': accepted } })
@@ -58,43 +53,36 @@ const NEGOTIATIONS: readonly [accepted: string | undefined, published: string, c
   ['__proto__, constructor', 'identity', 'identity'],
 ]
 
-describe.each(NEGOTIATIONS)('a client that accepts %j', (accepted, published, computed) => {
-  test(`gets a published answer as ${published} and a computed one as ${computed}`, async () => {
+test.each(NEGOTIATIONS)(
+  'a client that accepts %j gets a published answer as %s, and a computed one as %s',
+  async (accepted, published, computed) => {
     expect(codingOf(await request(PUBLISHED, accepted))).toBe(published)
     expect(codingOf(await request(COMPUTED, accepted))).toBe(computed)
-  })
-})
+  },
+)
 
-describe.each(DATA_ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
-  test('has the same content in every coding, and the length of what it sends', async () => {
+test.each(DATA_ROUTES)(
+  '$path has the same content in every coding, its length, and a strong validator for each',
+  async route => {
     for (const address of addressesOf(route)) {
+      const owners = new Map<string, string>()
       const plain = await (await request(address)).text()
       for (const accepted of ['br', 'gzip', 'zstd', '*', 'identity']) {
         const response = await request(address, accepted)
         const { byteLength } = await response.clone().arrayBuffer()
         expect(response.headers.get('content-length'), address).toBe(String(byteLength))
         expect(await decodedText(response), `${address} as ${accepted}`).toBe(plain)
-      }
-    }
-  })
-
-  test('has a strong validator of its own in every coding of an address', async () => {
-    for (const address of addressesOf(route)) {
-      const owners = new Map<string, string>()
-      const text = await (await request(address)).text()
-      for (const accepted of ['br', 'gzip', 'zstd', 'identity']) {
-        const response = await request(address, accepted)
         const etag = response.headers.get('etag') ?? ''
-        const owner = `${codingOf(response)} ${text}`
+        const owner = `${codingOf(response)} ${plain}`
         expect(etag, address).toMatch(/^"[0-9a-f-]+"$/)
         expect(owners.get(etag) ?? owner, `${address} as ${accepted}`).toBe(owner)
         owners.set(etag, owner)
       }
     }
-  })
-})
+  },
+)
 
-test('compressing makes a series smaller, at every point and in every coding', async () => {
+test('a compressed series is less than half as long, published and computed', async () => {
   for (const address of [PUBLISHED, COMPUTED]) {
     const { byteLength: plain } = await (await request(address)).arrayBuffer()
     for (const accepted of ['br', 'gzip']) {
@@ -113,35 +101,33 @@ test('a computed body that fits a packet is sent as it is, under one validator',
   expect(new Set(answers.map(({ headers }) => headers.get('etag'))).size).toBe(1)
 })
 
-describe('the document', () => {
-  test('is sent in the best coding that is accepted, much smaller, each with a strong validator of its own', async () => {
-    const plain = await request('/openapi.json')
-    const text = await plain.text()
-    const etags = [plain.headers.get('etag')]
-    for (const [accepted, coding] of [
-      ['gzip, br, zstd', 'br'],
-      ['gzip', 'gzip'],
-    ] as const) {
-      const response = await request('/openapi.json', accepted)
-      expect(codingOf(response)).toBe(coding)
-      const { byteLength } = await response.clone().arrayBuffer()
-      expect(response.headers.get('content-length')).toBe(String(byteLength))
-      expect(byteLength).toBeLessThan(text.length / 4)
-      expect(await decodedText(response)).toBe(text)
-      etags.push(response.headers.get('etag'))
-    }
-    for (const etag of etags) expect(etag).toMatch(/^"[0-9a-f]{32}"$/)
-    expect(new Set(etags).size).toBe(etags.length)
-  })
-
-  test('is the same bytes under the same validator at every request', async () => {
-    const [one, other] = await Promise.all([1, 2].map(() => request('/openapi.json', 'br')))
-    expect(one?.headers.get('etag')).toBe(other?.headers.get('etag'))
-    expect(await one?.arrayBuffer()).toEqual(await other?.arrayBuffer())
-  })
+test('the document is sent in the best accepted coding, much smaller, each with a strong validator of its own', async () => {
+  const plain = await request('/openapi.json')
+  const text = await plain.text()
+  const etags = [plain.headers.get('etag')]
+  for (const [accepted, coding] of [
+    ['gzip, br, zstd', 'br'],
+    ['gzip', 'gzip'],
+  ] as const) {
+    const response = await request('/openapi.json', accepted)
+    expect(codingOf(response)).toBe(coding)
+    const { byteLength } = await response.clone().arrayBuffer()
+    expect(response.headers.get('content-length')).toBe(String(byteLength))
+    expect(byteLength).toBeLessThan(text.length / 4)
+    expect(await decodedText(response)).toBe(text)
+    etags.push(response.headers.get('etag'))
+  }
+  for (const etag of etags) expect(etag).toMatch(/^"[0-9a-f]{32}"$/)
+  expect(new Set(etags).size).toBe(etags.length)
 })
 
-test('what is neither published nor computed nor the document is sent as it is', async () => {
+test('the document is the same bytes under the same validator at every request', async () => {
+  const [one, other] = await Promise.all([1, 2].map(() => request('/openapi.json', 'br')))
+  expect(one?.headers.get('etag')).toBe(other?.headers.get('etag'))
+  expect(await one?.arrayBuffer()).toEqual(await other?.arrayBuffer())
+})
+
+test('a small answer about the service, and a refusal, is sent without a coding', async () => {
   for (const address of ['/', '/healthz', '/version', '/v1/nothing', '/v1/export?format=x']) {
     expect((await request(address, 'br, gzip, zstd')).headers.has('content-encoding'), address).toBe(false)
   }

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { atEnd } from '../../support/ends.ts'
 import { CLOSING, open, REQUEST, start, statusesIn, tellPath } from '../../support/http/raw-server.ts'
 
@@ -25,29 +25,27 @@ function answerOn(socket: Socket): Promise<string> {
   return new Promise(resolve => socket.once('close', () => resolve(answer)))
 }
 
-describe('a connection that is held for nothing is closed:', () => {
-  test.each([
-    ['headers, a byte at a time', 'GET / HTTP/1.1\r\nX: ', 'x', ['408']],
-    ['empty lines without end', '\r\n', '\r\n', ['408']],
-    ['a body, a byte at a time', `PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999\r\n\r\n`, 'x', ['408']],
-    ['nothing at all', '', '', ['408']],
-  ])('%s', async (_what, first, more, expected) => {
-    const server = await start(async request => new Response(await request.text()), SHORT)
-    const socket = open(server, first)
-    const dripping = setInterval(() => socket.write(more), 20)
-    atEnd(() => clearInterval(dripping))
-    expect(statusesIn(await answerOn(socket))).toEqual(expected)
-  })
+test.each([
+  ['headers, a byte at a time', 'GET / HTTP/1.1\r\nX: ', 'x', ['408']],
+  ['empty lines without end', '\r\n', '\r\n', ['408']],
+  ['a body, a byte at a time', `PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999\r\n\r\n`, 'x', ['408']],
+  ['nothing at all', '', '', ['408']],
+])('a connection that is held for nothing is closed: %s', async (_what, first, more, expected) => {
+  const server = await start(async request => new Response(await request.text()), SHORT)
+  const socket = open(server, first)
+  const dripping = setInterval(() => socket.write(more), 20)
+  atEnd(() => clearInterval(dripping))
+  expect(statusesIn(await answerOn(socket))).toEqual(expected)
+})
 
-  test('a reader that stands still', async () => {
-    const large = Buffer.alloc(50_000_000) // more than the buffers of any socket hold
-    const server = await start(() => new Response(large), { ...SHORT, stalledMs: 1_500, connections: 1 })
-    const standing = open(server, REQUEST)
-    await once(standing, 'readable') // and nothing is read
-    const ask = () => text(open(server, `HEAD${CLOSING.slice(3)}`)).catch(() => '')
-    expect(statusesIn(await ask())).toEqual([])
-    await expect.poll(async () => statusesIn(await ask())).toEqual(['200'])
-  })
+test('the connection of a reader that stands still is closed', async () => {
+  const large = Buffer.alloc(50_000_000) // more than the buffers of any socket hold
+  const server = await start(() => new Response(large), { ...SHORT, stalledMs: 1_500, connections: 1 })
+  const standing = open(server, REQUEST)
+  await once(standing, 'readable') // and nothing is read
+  const ask = () => text(open(server, `HEAD${CLOSING.slice(3)}`)).catch(() => '')
+  expect(statusesIn(await ask())).toEqual([])
+  await expect.poll(async () => statusesIn(await ask())).toEqual(['200'])
 })
 
 test('connections beyond the limit are closed, and served again when one has gone', async () => {

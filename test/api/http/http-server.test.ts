@@ -2,24 +2,16 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type RunningServer, startServer } from '#api/http/http-server.ts'
-import { openHistoryApp } from '../../support/history/history-app.ts'
+import { expect, test } from 'vitest'
+import { startServer } from '#api/http/http-server.ts'
+import { atEndOfFile } from '../../support/ends.ts'
+import { openTiny } from '../history/answers.ts'
 import { KINDS } from '../history/kinds.ts'
 import { ERROR_ENVELOPE } from '../history/specification.ts'
 
-let server: RunningServer
-let errors: readonly unknown[]
-let answered: readonly unknown[]
-
-beforeAll(async () => {
-  const { app, ...opened } = await openHistoryApp(inject('tinyStore'))
-  errors = opened.errors
-  answered = opened.answers
-  server = await startServer(() => app.fetch, '127.0.0.1', 0)
-})
-
-afterAll(() => server.close())
+const { app, errors, answers: answered } = await openTiny()
+const server = await startServer(() => app.fetch, '127.0.0.1', 0)
+atEndOfFile(() => server.close())
 
 /** Sends bytes as they are, and takes apart what comes back until the server closes. */
 async function send(...lines: string[]) {
@@ -32,30 +24,32 @@ async function send(...lines: string[]) {
 
 const CLOSE = 'Connection: close'
 
-describe('a request that is not well-formed is refused, and its connection closed:', () => {
-  test.each([
-    ['no HTTP at all', 400, ['hello']],
-    ['a method that is no token', 400, ['B(EW / HTTP/1.1', 'Host: a']],
-    ['a method that nobody knows', 400, ['BREW / HTTP/1.1', 'Host: a']],
-    ['no Host header', 400, ['GET /healthz HTTP/1.1', CLOSE]],
-    ['bytes that no address may hold', 400, ['GET /\u00ff\u00fe HTTP/1.1', 'Host: a']],
-    ['a header without a name', 400, ['GET / HTTP/1.1', 'Host: a', ': x']],
-    ['headers of 20 000 bytes', 431, ['GET / HTTP/1.1', 'Host: a', `X: ${'x'.repeat(20_000)}`]],
-    ['an expectation that nobody knows', 417, ['GET /healthz HTTP/1.1', 'Host: a', 'Expect: tea', CLOSE]],
-  ] as const)('%s', async (_what, expected, lines) => {
+test.each([
+  ['no HTTP at all', 400, ['hello']],
+  ['a method that is no token', 400, ['B(EW / HTTP/1.1', 'Host: a']],
+  ['a method that nobody knows', 400, ['BREW / HTTP/1.1', 'Host: a']],
+  ['no Host header', 400, ['GET /healthz HTTP/1.1', CLOSE]],
+  ['bytes that no address may hold', 400, ['GET /\u00ff\u00fe HTTP/1.1', 'Host: a']],
+  ['a header without a name', 400, ['GET / HTTP/1.1', 'Host: a', ': x']],
+  ['headers of 20 000 bytes', 431, ['GET / HTTP/1.1', 'Host: a', `X: ${'x'.repeat(20_000)}`]],
+  ['an expectation that nobody knows', 417, ['GET /healthz HTTP/1.1', 'Host: a', 'Expect: tea', CLOSE]],
+] as const)(
+  'a malformed request is refused and its connection closed: %s',
+  async (_what, expected, lines) => {
     const { status, body } = await send(...lines)
     expect(status).toBe(expected)
     expect(body.replace(/^0$/, '')).toBe('')
-  })
+  },
+)
 
-  test('CONNECT', async () => {
-    const { answer } = await send('CONNECT other.example:443 HTTP/1.1', 'Host: a')
-    expect(answer).toBe('')
-  })
+test('a CONNECT request is refused by closing its connection', async () => {
+  const { answer } = await send('CONNECT other.example:443 HTTP/1.1', 'Host: a')
+  expect(answer).toBe('')
 })
 
-describe('a Host that no address can have is refused in the envelope, and logged:', () => {
-  test.each(['256.1.1.1', 'a.1', '99999999999', '1.2.3.4.5', '08.1:8080', 'a b'])('%s', async host => {
+test.each(['256.1.1.1', 'a.1', '99999999999', '1.2.3.4.5', '08.1:8080', 'a b'])(
+  'the Host %s, which no address can have, is refused in the envelope, and logged',
+  async host => {
     for (const path of ['/healthz', '/v1/summary?risk_pct=0.02', '/nowhere']) {
       const before = answered.length
       const { status, body, head } = await send(`GET ${path} HTTP/1.1`, `Host: ${host}`, CLOSE)
@@ -65,25 +59,26 @@ describe('a Host that no address can have is refused in the envelope, and logged
       expect(answered.slice(before)).toMatchObject([{ method: 'GET', status: 400, kind: 'refused' }])
     }
     expect(errors).toEqual([])
-  })
+  },
+)
 
-  test('and any other Host is answered', async () => {
-    for (const host of ['255.1.1.1', 'a.b1', '1', '0x7f.1', '[::1]:80', 'a_b', 'a..b']) {
-      const { status } = await send(
-        'GET /v1/strategies/ash/stats?risk_pct=0.02 HTTP/1.1',
-        `Host: ${host}`,
-        CLOSE,
-      )
-      expect([host, status]).toEqual([host, 200])
-    }
-  })
+test('a request with any other Host is answered', async () => {
+  for (const host of ['255.1.1.1', 'a.b1', '1', '0x7f.1', '[::1]:80', 'a_b', 'a..b']) {
+    const { status } = await send(
+      'GET /v1/strategies/ash/stats?risk_pct=0.02 HTTP/1.1',
+      `Host: ${host}`,
+      CLOSE,
+    )
+    expect([host, status]).toEqual([host, 200])
+  }
 })
 
-describe('a request that the app refuses is answered in the envelope:', () => {
-  test.each([
-    ['an address of 9000 characters', 414, 'uri_too_long', `GET /healthz?${'x'.repeat(9000)} HTTP/1.1`],
-    ['TRACE', 405, 'method_not_allowed', 'TRACE / HTTP/1.1'],
-  ] as const)('%s', async (_what, expected, code, line) => {
+test.each([
+  ['an address of 9000 characters', 414, 'uri_too_long', `GET /healthz?${'x'.repeat(9000)} HTTP/1.1`],
+  ['TRACE', 405, 'method_not_allowed', 'TRACE / HTTP/1.1'],
+] as const)(
+  'a request that the app refuses is answered in the envelope: %s',
+  async (_what, expected, code, line) => {
     const { status, head, body } = await send(line, 'Host: a', CLOSE)
     expect(status).toBe(expected)
     expect(ERROR_ENVELOPE.parse(JSON.parse(body)).error.code).toBe(code)
@@ -93,23 +88,18 @@ describe('a request that the app refuses is answered in the envelope:', () => {
     expect(head).toContain('cache-control: no-store')
     expect(head).toContain(`content-length: ${body.length}\r`)
     expect(head.includes('allow: get, head, options')).toBe(expected === 405)
-  })
-})
+  },
+)
 
-describe('a request that is unusual and sound is answered', () => {
-  test.each([
-    ['of HTTP/1.0, without a Host', ['GET /healthz HTTP/1.0']],
-    ['with the whole address of a proxy', ['GET http://other.example/healthz HTTP/1.1', 'Host: a', CLOSE]],
-    [
-      'with an upgrade that is not on offer',
-      ['GET /healthz HTTP/1.1', 'Host: a', 'Upgrade: websocket', CLOSE],
-    ],
-    ['with a fragment', ['GET /healthz#top HTTP/1.1', 'Host: a', CLOSE]],
-  ] as const)('%s', async (_what, lines) => {
-    const { status, body } = await send(...lines)
-    expect(status).toBe(200)
-    expect(body).toContain('"status":"ok"')
-  })
+test.each([
+  ['of HTTP/1.0, without a Host', ['GET /healthz HTTP/1.0']],
+  ['with the whole address of a proxy', ['GET http://other.example/healthz HTTP/1.1', 'Host: a', CLOSE]],
+  ['with an upgrade that is not on offer', ['GET /healthz HTTP/1.1', 'Host: a', 'Upgrade: websocket', CLOSE]],
+  ['with a fragment', ['GET /healthz#top HTTP/1.1', 'Host: a', CLOSE]],
+] as const)('an unusual request that is valid is answered: %s', async (_what, lines) => {
+  const { status, body } = await send(...lines)
+  expect(status).toBe(200)
+  expect(body).toContain('"status":"ok"')
 })
 
 test('a 304 has no content type: a cache would serve the JSON that it has as text', async () => {
@@ -143,9 +133,10 @@ test('CONNECT does not end the process if the sender resets the connection', asy
   expect((await send('GET /healthz HTTP/1.1', 'Host: a', CLOSE)).status).toBe(200)
 })
 
-describe('HEAD is sent without a body, and with the length of the one that GET has:', () => {
-  const asked = KINDS.filter(({ method, status, state }) => !method && status !== 304 && !state)
-  test.each(asked.map(kind => [kind.name, kind] as const))('%s', async (_name, { path, status, headers }) => {
+const asked = KINDS.filter(({ method, status, state }) => !method && status !== 304 && !state)
+test.each(asked)(
+  'HEAD for $name has no body over a connection, and the length of that of GET',
+  async ({ path, status, headers }) => {
     const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
     const get = await send(`GET ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
     const head = await send(`HEAD ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
@@ -154,8 +145,8 @@ describe('HEAD is sent without a body, and with the length of the one that GET h
     const lengthOf = (text: string) => /^content-length: (\d+)\r?$/m.exec(text)?.[1]
     expect(lengthOf(get.head)).toBe(String(Buffer.byteLength(get.body)))
     expect(lengthOf(head.head)?.length).toBe(lengthOf(get.head)?.length) // the measured time in it may differ
-  })
-})
+  },
+)
 
 test('a port that is taken is one clear sentence', async () => {
   const { port } = new URL(server.url)

@@ -1,15 +1,11 @@
 // Conditional requests: a client that has the current answer gets a 304 without a body; any other client gets the answer.
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { matchesEtag } from '#api/http/headers.ts'
-import { ALLOWED_ORIGIN, openHistoryApp } from '../../support/history/history-app.ts'
-import { type App, headersOf } from '../history/answers.ts'
+import { ALLOWED_ORIGIN } from '../../support/history/history-app.ts'
+import { headersOf, openTiny } from '../history/answers.ts'
 import { addressesOf, DATA_ROUTES } from '../history/paths.ts'
 
-let app: App
-
-beforeAll(async () => {
-  app = (await openHistoryApp(inject('tinyStore'))).app
-})
+const { app } = await openTiny()
 
 const CODINGS = ['identity', 'br', 'gzip', 'zstd'] as const
 
@@ -41,10 +37,10 @@ const foreignTo = (etag: string): string[] => [
 
 const cached = [...DATA_ROUTES.map(addressesOf), ['/version', '/openapi.json']].flat()
 
-describe.each(CODINGS)('as %s', coding => {
-  const accepting = { 'accept-encoding': coding }
-
-  test('a client that has the answer gets 304, in every notation, for GET and HEAD', async () => {
+test.each(CODINGS)(
+  'a client that has the answer as %s gets 304, in every notation, for GET and HEAD',
+  async coding => {
+    const accepting = { 'accept-encoding': coding }
     for (const address of cached) {
       const etag = (await request(address, accepting)).headers.get('etag') ?? ''
       expect(etag, address).not.toBe('')
@@ -56,9 +52,13 @@ describe.each(CODINGS)('as %s', coding => {
       const head = await request(address, { ...accepting, 'if-none-match': etag }, 'HEAD')
       expect(head.status, `HEAD ${address}`).toBe(304)
     }
-  })
+  },
+)
 
-  test('a 304 has the headers of its 200 that a cache needs, and none of the content', async () => {
+test.each(CODINGS)(
+  'a 304 as %s has the headers of its 200 that a cache needs, and none of the content',
+  async coding => {
+    const accepting = { 'accept-encoding': coding }
     for (const address of cached) {
       const full = await request(address, accepting)
       const etag = full.headers.get('etag') ?? ''
@@ -72,18 +72,19 @@ describe.each(CODINGS)('as %s', coding => {
       expect(headers.has('cache-control'), address).toBe(true)
       expect(headers.get('access-control-allow-origin'), address).toBe(ALLOWED_ORIGIN)
     }
-  })
+  },
+)
 
-  test('a client that has another answer gets the whole one', async () => {
-    for (const address of ['/v1/summary', '/v1/export?risk_pct=0.013', '/v1/export?format=csv', '/version']) {
-      const etag = (await request(address, accepting)).headers.get('etag') ?? ''
-      for (const held of foreignTo(etag)) {
-        const response = await request(address, { ...accepting, 'if-none-match': held })
-        expect(response.status, `${address} with ${held}`).toBe(200)
-        expect((await response.arrayBuffer()).byteLength, held).toBeGreaterThan(0)
-      }
+test.each(CODINGS)('a client that has another answer as %s gets the whole one', async coding => {
+  const accepting = { 'accept-encoding': coding }
+  for (const address of ['/v1/summary', '/v1/export?risk_pct=0.013', '/v1/export?format=csv', '/version']) {
+    const etag = (await request(address, accepting)).headers.get('etag') ?? ''
+    for (const held of foreignTo(etag)) {
+      const response = await request(address, { ...accepting, 'if-none-match': held })
+      expect(response.status, `${address} with ${held}`).toBe(200)
+      expect((await response.arrayBuffer()).byteLength, held).toBeGreaterThan(0)
     }
-  })
+  }
 })
 
 test('the validator of one coding says nothing about another', async () => {
@@ -97,7 +98,7 @@ test('the validator of one coding says nothing about another', async () => {
 })
 
 test('a validator is the same on every request, and in another process', async () => {
-  const { app: other } = await openHistoryApp(inject('tinyStore'))
+  const { app: other } = await openTiny()
   for (const address of cached) {
     const first = (await request(address, {})).headers.get('etag')
     expect((await request(address, {})).headers.get('etag'), address).toBe(first)
@@ -114,7 +115,7 @@ test('a date never makes an answer a 304, and no answer has one', async () => {
   }
 })
 
-test('what must not be stored has no validator, and is never a 304', async () => {
+test('an answer that must not be stored has no validator, and is never a 304', async () => {
   for (const address of ['/healthz', '/readyz']) {
     const response = await request(address, { 'if-none-match': '*' })
     expect(response.status).toBe(200)
@@ -129,7 +130,7 @@ test('the validator of the versions is weak, because its register has the time; 
   }
 })
 
-test('comparison is weak, over lists', () => {
+test('the comparison of validators is weak, and knows lists', () => {
   expect(matchesEtag('W/"a"', '"a"')).toBe(true)
   expect(matchesEtag('"a"', 'W/"a"')).toBe(true)
   expect(matchesEtag('"b", "a"', '"a"')).toBe(true)

@@ -1,7 +1,8 @@
-// Every example of the document of the operator's interface is what it answers to the question beside it.
+// The document of the operator's interface describes the routes that there are, and what they answer, no more and no
+// less; every example of it is what the interface answers to the question beside it.
 // Where a change is meant, rewrite them: UPDATE_GOLDEN=1 vitest run examples
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS } from '#api/operator/guard.ts'
@@ -22,7 +23,7 @@ import {
   sentExamples,
 } from '../../support/history/recorded-examples.ts'
 import { base62Bytes, base64Bytes } from '../../support/http/word-bytes.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { offlineOrders, operatorClient, operatorParts, testBox } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { NOW_MS } from '../../support/signals/signals.ts'
@@ -31,21 +32,23 @@ import { undescribedFields } from '../history/described.ts'
 const TOKEN = 'hw_live_00EXAMPL_0000KeyOfAnExampleItOpensNothingAnywhere000'
 const SECRET = 'whsec_SecretOfAnExampleItSignsNothingAnywhere0000'
 
-let server: TestRedis
 let redis: Redis
 let answers: Answers
 let document: ExampledDocument
+let operations: ReturnType<typeof operationsIn>
 
 beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+  redis = await (await sharedRedis()).connect()
+  await redis.flushall()
   await playScene(redis)
   answers = { answers: await answerAll(), refusals: await refuseAll() }
   recordIfAsked('operator-examples.json', answers)
   const response = await createOperatorApp(parts()).request('http://127.0.0.1:8082/openapi.json')
-  document = exampledDocument.parse(await response.json())
+  expect(response.headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
+  const published: unknown = await response.json() // nobody needs a token to learn what there is
+  document = exampledDocument.parse(published)
+  operations = operationsIn(openApi.parse(published).paths)
 })
-afterAll(() => server.stop())
 
 /** Keys and secrets say of themselves that they are examples. */
 const parts = (more: Partial<OperatorParts> = {}): OperatorParts =>
@@ -163,7 +166,41 @@ async function guessTooOften(): Promise<unknown> {
 /** More than an address may be long. */
 const TOO_LONG = 8_192
 
-test('every example of the document is what was answered and refused, and there is no other one', () => {
+const operation = z.looseObject({
+  operationId: z.string(),
+  summary: z.string().min(1),
+  parameters: z.array(
+    z.looseObject({ name: z.string(), in: z.enum(['path', 'query']), description: z.string().min(1) }),
+  ),
+  requestBody: z.looseObject({ required: z.boolean() }).optional(),
+  responses: z.record(z.string(), z.unknown()),
+})
+
+const openApi = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) })
+
+/** What the document says of each route. */
+function operationsIn(paths: z.infer<typeof openApi>['paths']) {
+  return new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, found]) => [`${method.toUpperCase()} ${path}`, found]),
+    ),
+  )
+}
+
+/** What the app answers beside the table: the page, which has forms of its own, and what is open. */
+const BESIDE =
+  /^(?:GET|POST) (?:\/ops(?:\/view\/.*|\/login|\/logout|\/style\.css|\/updates\.js)?|\/healthz|\/metrics|\/openapi\.json)$/
+
+test('every route of the operator that the app mounts is described, and nothing else', () => {
+  const mounted = createOperatorApp(parts())
+    .routes.filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+    .filter(route => !BESIDE.test(route))
+  expect(mounted).toHaveLength(OPERATOR_ROUTES.length)
+  expect([...operations.keys()].toSorted()).toEqual(mounted.toSorted())
+})
+
+test('every example of the document of the operator is what was answered or refused, and there is no other one', () => {
   const requestOf = (name: string): string =>
     OPERATOR_ROUTES.flatMap(route =>
       route.id === name ? [`${route.method} ${exampleOf(route).path}`] : [],
@@ -171,29 +208,63 @@ test('every example of the document is what was answered and refused, and there 
   expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
 })
 
-test('every answer and every refusal that is described has its example', () => {
+test('every answer and every refusal that the document of the operator describes has its example', () => {
   assertAnswersShown(document)
   assertRefusalsShown(document)
 })
 
 const enveloped = z.looseObject({ data: z.unknown() })
 
-describe.each(OPERATOR_ROUTES)('the example of $method $path', route => {
-  const { id, method, path } = route
-  test('is what the schema describes, field for field', () => {
+test.each(OPERATOR_ROUTES)(
+  'the example of $method $path has the fields of its schema and no others, and sends what is taken',
+  route => {
+    const { id, method, path, statuses = [200] } = route
     const shown = enveloped.parse(document.components.examples[id]?.value).data
     expect(dataSchema(route).safeParse(shown).error).toBeUndefined()
     expect(undescribedFields(dataSchema(route), shown)).toEqual([])
-  })
-
-  test('sends what is taken, where it sends something', () => {
     const { body } = exampleOf(route)
-    const sent = sentExamples(document.paths[path]![method.toLowerCase()]!)
-    expect(sent).toEqual(body === undefined ? [] : [body])
-  })
-})
+    const described = document.paths[path]![method.toLowerCase()]!
+    expect(sentExamples(described)).toEqual(body === undefined ? [] : [body])
+    expect(Object.keys(described.responses)).toContain(String(statuses[0]))
+  },
+)
 
-test('every key and every secret in an example says that it is one', () => {
+const fill = (path: string, variables: Readonly<Record<string, string>>): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => variables[name] ?? `no-${name}`)
+
+test.each(OPERATOR_ROUTES)(
+  'the document says how $method $path refuses what is not there, and what is wrong',
+  async route => {
+    const found = operations.get(`${route.method} ${route.path}`)
+    const described = Object.keys(found?.responses ?? {})
+    const request = operatorClient(parts())
+    const path = fill(route.path, { seq: '9' })
+    const wrong = [
+      ...(route.path.includes('{') ? [path] : []),
+      ...(route.query === undefined ? [] : [`${path}?colour=red`]),
+    ]
+    for (const each of wrong) {
+      const { status } = await request(route.method, each)
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect(described).toContain(String(status))
+    }
+    if (route.body !== undefined) {
+      for (const [body, headers] of [
+        ['{', {}],
+        ['[]', {}],
+        ['{}', { 'content-type': 'text/plain' }],
+      ] as const) {
+        const { status } = await request(route.method, path, body, headers)
+        expect(status).toBeGreaterThanOrEqual(400)
+        expect(described).toContain(String(status))
+      }
+    }
+    expect(described).toEqual(expect.arrayContaining(['401', '403', '405', '503']))
+    expect(found?.requestBody?.required).toBe(route.body === undefined ? undefined : !route.isBodyOptional)
+  },
+)
+
+test('every key and every secret in an example of the operator says that it is one', () => {
   const text = JSON.stringify(document.components.examples)
   const keys = text.match(/hw_live_\w+/g) ?? []
   expect(new Set(keys.map(key => key.slice(0, TOKEN.length)))).toEqual(new Set([TOKEN]))

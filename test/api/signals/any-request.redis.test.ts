@@ -1,10 +1,10 @@
 // Every request that can be made from the published document of the signals service, with a key and without one: each
 // answer is as the document describes it, and never a fault.
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { anyRequest, openApi } from '../../support/http/any-request.ts'
 import { askIn, holdToDocument } from '../../support/http/hold-to-document.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
 
@@ -17,18 +17,16 @@ const BODIES = [
 ]
 const KNOWN = { since: ['0', '1', '3'], from: ['1', '2'], to: ['3'] }
 
-let server: TestRedis
 let made: ReturnType<typeof createTestSignals>
 let token: string
 
 beforeAll(async () => {
-  server = await startTestRedis()
-  const redis = await server.connect()
+  const redis = await (await sharedRedis()).connect()
+  await redis.flushall()
   made = createTestSignals(redis)
   token = (await addClient(redis, 'acme', ['alder'], seededBytes('anything'))).token
   for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
 })
-afterAll(() => server.stop())
 
 test.each([
   ['with a key', () => ({ 'x-api-key': token, 'content-type': 'application/json' })],
@@ -37,7 +35,7 @@ test.each([
     'with a key that is none, and a body that is no JSON',
     () => ({ 'x-api-key': 'hw_x', 'content-type': 'a' }),
   ],
-])('each answer is as the document has it, %s', async (_who, headers) => {
+])('each answer of the signals service to a request %s is as its document has it', async (_who, headers) => {
   const document = openApi.parse(await (await made.app.request('/openapi.json')).json())
   const hold = holdToDocument(document, askIn(made.app, headers()))
   await fc.assert(

@@ -1,6 +1,6 @@
 // Who may what, exhaustively: every route under every state of a key and every entitlement.
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import type { SignalsGroup } from '#api/signals/signals-route.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
@@ -142,66 +142,62 @@ const verdictOf = (access: SignalsGroup, verdict: KeyState['verdict'], program: 
   return verdict[access]
 }
 
-describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) => {
-  test.each(ENTITLEMENTS)(
-    'of a client with $aliases and program $program',
-    async ({ aliases, program, sees }) => {
-      await addClient(redis, 'other', ['alder', 'birch', 'cedar'], random)
-      const owner = await addClient(redis, 'acme', aliases, sameId('the key'))
-      await entitleClient(redis, 'acme', { program }, PROGRAM_ALIAS)
-      await fill()
-      const token = await arrange(owner)
-      const { app, errors } = createTestSignals(redis)
-      for (const route of ROUTES) {
-        const { id, path, group } = route
-        const response = await app.request(path, requestOf(route, token))
-        const usual = verdictOf(group, verdict, program)
-        const expected = id === 'confirm_key' && usual === 'ok' ? (confirming ?? 'ok') : usual
-        expect([path, response.status]).toEqual([path, expected === 'ok' ? 200 : STATUS_OF[expected]])
-        if (expected !== 'ok') expect((await refusalOf(response)).code).toBe(expected)
-        else if (id === 'history') expect(await seqsOf(response)).toEqual(sees)
-        else if (id === 'latest') expect(await response.json()).toMatchObject({ data: { seq: sees.at(-1) } })
-        else if (id === 'head')
-          expect(await response.json()).toMatchObject({
-            data: { seq: sees.at(-1), log_seq: aliases.length === 0 ? sees.at(-1) : 7 },
-          })
-        else if (id === 'account')
-          expect(await response.json()).toMatchObject({ data: { entitled: sees.length, missing: sees } })
-        else if (id === 'whoami') {
-          const entitlements = { aliases, [PROGRAM_ALIAS]: program }
-          expect(await response.json()).toMatchObject({ client_id: 'acme', entitlements })
-        }
-      }
-      expect(errors).toEqual([])
-    },
-  )
-})
+const CASES = STATES.flatMap(state => ENTITLEMENTS.map(entitled => ({ ...state, ...entitled })))
 
-describe('what the operator changes', () => {
-  test('is true from the next request on: activation, entitlement, revocation', async () => {
-    const { token, keyId } = await addClient(redis, 'acme', ['alder'], random)
+test.each(CASES)(
+  'a key that is $name, of a client with the strategies $aliases and program $program, opens just its routes',
+  async ({ arrange, verdict, confirming, aliases, program, sees }) => {
+    await addClient(redis, 'other', ['alder', 'birch', 'cedar'], random)
+    const owner = await addClient(redis, 'acme', aliases, sameId('the key'))
+    await entitleClient(redis, 'acme', { program }, PROGRAM_ALIAS)
     await fill()
-    const { app } = createTestSignals(redis)
-    const pull = () => app.request('/v1/signals/history', withKey(token))
-    expect(await seqsOf(await pull())).toEqual([1, 3, 4])
-    await entitleClient(redis, 'acme', { aliases: ['birch'] }, PROGRAM_ALIAS)
-    expect(await seqsOf(await pull())).toEqual([2, 3, 7])
-    await suspendClient(redis, 'acme')
-    expect((await pull()).status).toBe(403)
-    await revokeKey(redis, keyId)
-    expect((await pull()).status).toBe(401)
-  })
+    const token = await arrange(owner)
+    const { app, errors } = createTestSignals(redis)
+    for (const route of ROUTES) {
+      const { id, path, group } = route
+      const response = await app.request(path, requestOf(route, token))
+      const usual = verdictOf(group, verdict, program)
+      const expected = id === 'confirm_key' && usual === 'ok' ? (confirming ?? 'ok') : usual
+      expect([path, response.status]).toEqual([path, expected === 'ok' ? 200 : STATUS_OF[expected]])
+      if (expected !== 'ok') expect((await refusalOf(response)).code).toBe(expected)
+      else if (id === 'history') expect(await seqsOf(response)).toEqual(sees)
+      else if (id === 'latest') expect(await response.json()).toMatchObject({ data: { seq: sees.at(-1) } })
+      else if (id === 'head')
+        expect(await response.json()).toMatchObject({
+          data: { seq: sees.at(-1), log_seq: aliases.length === 0 ? sees.at(-1) : 7 },
+        })
+      else if (id === 'account')
+        expect(await response.json()).toMatchObject({ data: { entitled: sees.length, missing: sees } })
+      else if (id === 'whoami') {
+        const entitlements = { aliases, [PROGRAM_ALIAS]: program }
+        expect(await response.json()).toMatchObject({ client_id: 'acme', entitlements })
+      }
+    }
+    expect(errors).toEqual([])
+  },
+)
+
+test('activation, entitlement and revocation by the operator hold from the next request on', async () => {
+  const { token, keyId } = await addClient(redis, 'acme', ['alder'], random)
+  await fill()
+  const { app } = createTestSignals(redis)
+  const pull = () => app.request('/v1/signals/history', withKey(token))
+  expect(await seqsOf(await pull())).toEqual([1, 3, 4])
+  await entitleClient(redis, 'acme', { aliases: ['birch'] }, PROGRAM_ALIAS)
+  expect(await seqsOf(await pull())).toEqual([2, 3, 7])
+  await suspendClient(redis, 'acme')
+  expect((await pull()).status).toBe(403)
+  await revokeKey(redis, keyId)
+  expect((await pull()).status).toBe(401)
 })
 
-describe('a confirmation', () => {
-  test('by the new key retires the old one, and says which', async () => {
-    const owner = await addClient(redis, 'acme', ['alder'], random)
-    const fresh = await issue(owner)
-    const { app } = createTestSignals(redis)
-    const confirm = () => app.request('/v1/keys/confirm', withKey(fresh.token, 'POST'))
-    const data = { client_id: 'acme', key_id: fresh.id, retired_key_ids: [owner.keyId] }
-    expect(await (await confirm()).json()).toMatchObject({ data })
-    expect((await app.request('/v1/whoami', withKey(owner.token))).status).toBe(401)
-    expect(await (await confirm()).json()).toMatchObject({ data: { ...data, retired_key_ids: [] } })
-  })
+test('a confirmation by the new key retires the old one, and says which', async () => {
+  const owner = await addClient(redis, 'acme', ['alder'], random)
+  const fresh = await issue(owner)
+  const { app } = createTestSignals(redis)
+  const confirm = () => app.request('/v1/keys/confirm', withKey(fresh.token, 'POST'))
+  const data = { client_id: 'acme', key_id: fresh.id, retired_key_ids: [owner.keyId] }
+  expect(await (await confirm()).json()).toMatchObject({ data })
+  expect((await app.request('/v1/whoami', withKey(owner.token))).status).toBe(401)
+  expect(await (await confirm()).json()).toMatchObject({ data: { ...data, retired_key_ids: [] } })
 })

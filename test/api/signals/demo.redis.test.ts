@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startDemo } from '#cli/signals/demo.ts'
 import { issueKey, listKeys } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
@@ -36,40 +36,38 @@ const start = (dataFolder: string) =>
 
 const isLive = async (token: string): Promise<boolean> => (await authenticate(redis, token, NOW_MS)) !== null
 
-describe('the demonstration', () => {
-  test('makes an active client once, which may see everything that is served then', async () => {
-    const { client } = await start(await temporaryFolder())
-    expect(await findClient(redis, client)).toMatchObject({
-      status: 'active',
-      aliases: ['alder'],
-      program: true,
-    })
+test('the demonstration makes an active client once, which may see everything that is served then', async () => {
+  const { client } = await start(await temporaryFolder())
+  expect(await findClient(redis, client)).toMatchObject({
+    status: 'active',
+    aliases: ['alder'],
+    program: true,
   })
+})
 
-  test('leaves the client as the operator has made it', async () => {
-    const folder = await temporaryFolder()
-    const { client } = await start(folder)
-    await entitleClient(redis, client, { aliases: ['birch'], program: false }, PROGRAM_ALIAS)
-    await start(folder)
-    expect(await findClient(redis, client)).toMatchObject({ aliases: ['birch'], program: false })
-  })
+test('the demonstration leaves its client as the operator has made it', async () => {
+  const folder = await temporaryFolder()
+  const { client } = await start(folder)
+  await entitleClient(redis, client, { aliases: ['birch'], program: false }, PROGRAM_ALIAS)
+  await start(folder)
+  expect(await findClient(redis, client)).toMatchObject({ aliases: ['birch'], program: false })
+})
 
-  test('keeps its key; where two live and the file is lost, the older one makes room', async () => {
-    const folder = await temporaryFolder()
-    const { client, token: first } = await start(folder)
-    expect((await start(folder)).token).toBe(first)
-    const { token: second } = await issueKey(redis, client, random, NOW_MS + 1)
-    await rm(join(folder, 'demo/key'))
-    const { token: third } = await start(folder)
-    expect(await Promise.all([first, second, third].map(isLive))).toEqual([false, true, true])
-    expect(await listKeys(redis, client)).toHaveLength(2)
-  })
+test('the demonstration keeps its key; if two are live and its file is lost, the older one makes room', async () => {
+  const folder = await temporaryFolder()
+  const { client, token: first } = await start(folder)
+  expect((await start(folder)).token).toBe(first)
+  const { token: second } = await issueKey(redis, client, random, NOW_MS + 1)
+  await rm(join(folder, 'demo/key'))
+  const { token: third } = await start(folder)
+  expect(await Promise.all([first, second, third].map(isLive))).toEqual([false, true, true])
+  expect(await listKeys(redis, client)).toHaveLength(2)
+})
 
-  test('without a receiver leaves no webhook that points to an earlier one', async () => {
-    const folder = await temporaryFolder()
-    const { client } = await start(folder)
-    await saveWebhook(redis, BOX, { client, url: 'http://127.0.0.1:9/', secrets: [] }, BY_OPERATOR)
-    expect((await start(folder)).hasReceiver).toBe(false)
-    expect(await redis.exists(`{hw}:webhook:${client}`)).toBe(0)
-  })
+test('the demonstration without a receiver leaves no webhook that points to an earlier one', async () => {
+  const folder = await temporaryFolder()
+  const { client } = await start(folder)
+  await saveWebhook(redis, BOX, { client, url: 'http://127.0.0.1:9/', secrets: [] }, BY_OPERATOR)
+  expect((await start(folder)).hasReceiver).toBe(false)
+  expect(await redis.exists(`{hw}:webhook:${client}`)).toBe(0)
 })

@@ -47,7 +47,7 @@ async function readDocument() {
   return openApi.parse(await response.json())
 }
 
-test('every route of the table is described under its method, and nothing else', async () => {
+test('the document of the signals service has every route of the table under its method, and nothing else', async () => {
   const { paths } = await readDocument()
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => [operationId, method.toUpperCase(), path]),
@@ -55,18 +55,21 @@ test('every route of the table is described under its method, and nothing else',
   expect(described).toEqual(SIGNALS_ROUTES.map(({ id, method, path }) => [id, method, path]))
 })
 
-test.each(SIGNALS_ROUTES)('$method $path has its credentials, and how others are refused', async route => {
-  const found = (await readDocument()).paths[route.path]?.[route.method.toLowerCase()]
-  const keyed = isKeyless(route) ? [] : ['401', '503']
-  expect(found?.security).toEqual(isKeyless(route) ? [] : [{ ApiKey: [] }])
-  const statuses = Object.keys(found?.responses ?? {})
-  const refused = (route.refusals ?? []).map(code => String(STATUS_OF[code]))
-  expect(statuses).toEqual(
-    expect.arrayContaining(['200', '400', '405', '414', '431', '500', ...keyed, ...refused]),
-  )
-  expect(statuses.includes('403')).toBe(route.group === 'account' || route.group === 'program')
-  expect(statuses.includes('429')).toBe(route.group === 'preview' || route.id === 'put_webhook')
-})
+test.each(SIGNALS_ROUTES)(
+  'the document has the credentials of $method $path, and how others are refused',
+  async route => {
+    const found = (await readDocument()).paths[route.path]?.[route.method.toLowerCase()]
+    const keyed = isKeyless(route) ? [] : ['401', '503']
+    expect(found?.security).toEqual(isKeyless(route) ? [] : [{ ApiKey: [] }])
+    const statuses = Object.keys(found?.responses ?? {})
+    const refused = (route.refusals ?? []).map(code => String(STATUS_OF[code]))
+    expect(statuses).toEqual(
+      expect.arrayContaining(['200', '400', '405', '414', '431', '500', ...keyed, ...refused]),
+    )
+    expect(statuses.includes('403')).toBe(route.group === 'account' || route.group === 'program')
+    expect(statuses.includes('429')).toBe(route.group === 'preview' || route.id === 'put_webhook')
+  },
+)
 
 test('the preview documents the headers of its limit wherever they are, and Retry-After', async () => {
   const { paths } = await readDocument()
@@ -90,7 +93,7 @@ test.each([
   ['/v1/program/basket', ['view']],
   ['/v1/program/deploys', ['since', 'limit', 'format']],
   ['/v1/program/performance', ['benchmark']],
-])('%s documents its parameters', async (path, expected) => {
+])('the document has the parameters of %s', async (path, expected) => {
   const { paths } = await readDocument()
   const names = paths[path]?.get?.parameters.map(({ name }) => name)
   expect(names).toEqual(expected)

@@ -1,7 +1,7 @@
 // Every example of the document of the signals service is what the service answers to the question beside it.
 // Where a change is meant, rewrite them: UPDATE_GOLDEN=1 vitest run examples
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import type { SignalsRoute } from '#api/signals/signals-route.ts'
@@ -23,7 +23,7 @@ import {
   sentExamples,
 } from '../../support/history/recorded-examples.ts'
 import { base64Bytes } from '../../support/http/word-bytes.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, registerParts } from '../../support/signals/signals-app.ts'
@@ -40,15 +40,14 @@ const exampleOf = (route: SignalsRoute): Example => {
 /** Routes that change what the others answer come last, in this order. */
 const CHANGING = ['put_webhook', 'get_webhook', 'put_profile', 'get_profile', 'confirm_key']
 
-let server: TestRedis
 let redis: Redis
 let service: ReturnType<typeof createTestSignals>
 let answers: Answers
 let document: ExampledDocument
 
 beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+  redis = await (await sharedRedis()).connect()
+  await redis.flushall()
   service = createTestSignals(redis, {
     registering: {
       ...registerParts(redis, () => NOW_MS),
@@ -60,7 +59,6 @@ beforeAll(async () => {
   recordIfAsked('signals-examples.json', answers)
   document = exampledDocument.parse(await (await service.app.request('/openapi.json')).json())
 })
-afterAll(() => server.stop())
 
 /** Four signals of one client, whose webhook has taken two of them; gives its key, the newer of two. */
 async function playLog(): Promise<string> {
@@ -163,7 +161,7 @@ async function addOthers(): Promise<{ older: string; pending: string }> {
   return { older, pending }
 }
 
-test('every example of the document is what was answered and refused, and there is no other one', () => {
+test('every example of the document of the signals service is what it answered or refused, and there is no other one', () => {
   const requestOf = (name: string, isCsv: boolean): string => {
     const route = ROUTES.find(({ id }) => id === name)!
     return `${route.method} ${exampleOf(route).path}${isCsv ? '&format=csv' : ''}`
@@ -171,27 +169,25 @@ test('every example of the document is what was answered and refused, and there 
   expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
 })
 
-test('every answer and every refusal that is described has its example', () => {
+test('every answer and every refusal that the document of the signals service describes has its example', () => {
   assertAnswersShown(document, ['/openapi.json'])
   assertRefusalsShown(document)
 })
 
 const enveloped = z.looseObject({ data: z.unknown() })
 
-describe.each(ROUTES)('the example of $method $path', route => {
-  const { id, method, path, isBare } = route
-  test('is what the schema describes, field for field', () => {
+test.each(ROUTES)(
+  'the example of $method $path has the fields of its schema and no others, and sends what is taken',
+  route => {
+    const { id, method, path, isBare } = route
     const value = document.components.examples[id]?.value
     const shown = isBare ? value : enveloped.parse(value).data
     expect(dataSchema(route).safeParse(shown).error).toBeUndefined()
     if (id !== 'schema') expect(undescribedFields(dataSchema(route), shown)).toEqual([]) // that one is a schema itself
-  })
-
-  test('sends what is taken, where it sends something', () => {
     const sent = sentExamples(document.paths[path]![method.toLowerCase()]!)
     expect(sent).toEqual(route.body === undefined ? [] : [exampleOf(route).body])
-  })
-})
+  },
+)
 
 test('no example holds a key, and the one secret says that it is an example', () => {
   const text = JSON.stringify(document.components.examples)

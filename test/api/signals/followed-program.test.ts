@@ -44,7 +44,7 @@ test('the program of the served version is served, whether it is newer or was ro
   expect([errors, alerts]).toEqual([[], []])
 })
 
-test('with the program comes what its version says of itself', async () => {
+test('the program is served with what its version says of itself', async () => {
   const { look, current } = await follow()
   const { dataset } = orderOf(A, stores).snapshot
   await publishWith(stores, A, programOf([100]), {
@@ -71,7 +71,7 @@ test('with the program comes what its version says of itself', async () => {
   expect(alerts[0]?.message).toMatch(/snapshot.json is not the file that was published/)
 })
 
-test('a version without a program has none', async () => {
+test('a version without a program leaves no program of an earlier one', async () => {
   const { look, current } = await follow()
   await publishWith(stores, A, programOf([100]))
   await look()
@@ -97,7 +97,7 @@ test('a program that is not as published leaves the one before, is logged and al
   expect(current()?.version).toBe(C)
 })
 
-test('a store that is away changes nothing, and a slow look is not overtaken by the next', async () => {
+test('a store that is away changes nothing of the served program, and two looks at once read it once', async () => {
   let outage: Error | null = null
   let reads = 0
   const read = async (key: string) => {
@@ -116,7 +116,7 @@ test('a store that is away changes nothing, and a slow look is not overtaken by 
   expect([current()?.version, reads]).toEqual([A, 10]) // the program's index and 8 files, and the document of the snapshot
 })
 
-test('a manifest is read once for all its followers, and again only for another version', async () => {
+test('the manifest of a version is read once for all its followers, and again only for another version', async () => {
   await publishWith(stores, A, programOf([100]))
   const keys: string[] = []
   const read = async (key: string) => {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Context } from 'hono'
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { SignalsEnv } from '#api/signals/exchange.ts'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
 import { createRemoteAddress } from '#api/signals/remote-address.ts'
@@ -49,57 +49,53 @@ async function commandsSent(): Promise<number> {
 const writes = async (): Promise<string | undefined> =>
   /rdb_changes_since_last_save:(\d+)/.exec(await redis.info('persistence'))?.[1]
 
-describe('a valid key', () => {
-  test('works after any number of wrong ones from its own address, also at its first use', async () => {
-    const { whoami } = await startApp()
-    for (let i = 0; i < 100; i++) expect((await whoami(guess())).status).toBe(401)
-    const { token } = await addClient(redis, 'acme', ['alder'], random)
-    expect((await whoami(token)).status).toBe(200)
-  })
-
-  test('that is revoked is refused from the next request on, and remembered as wrong', async () => {
-    const { token, keyId } = await addClient(redis, 'acme', ['alder'], random)
-    const { whoami } = await startApp()
-    expect((await whoami(token)).status).toBe(200)
-    await revokeKey(redis, keyId)
-    expect((await whoami(token)).status).toBe(401)
-    await redis.config('RESETSTAT')
-    expect((await whoami(token)).status).toBe(401)
-    expect(await commandsSent()).toBe(0)
-  })
+test('a valid key works after any number of wrong ones from its own address, also at its first use', async () => {
+  const { whoami } = await startApp()
+  for (let i = 0; i < 100; i++) expect((await whoami(guess())).status).toBe(401)
+  const { token } = await addClient(redis, 'acme', ['alder'], random)
+  expect((await whoami(token)).status).toBe(200)
 })
 
-describe('a wrong key', () => {
-  test('is always 401 with the same words, and costs one read and no write', async () => {
-    const { whoami } = await startApp()
-    const before = await writes()
-    const first = await refusalOf(await whoami(guess()))
-    for (let i = 1; i < 60; i++) {
-      const response = await whoami(guess())
-      expect([response.status, await refusalOf(response)]).toEqual([401, first])
-    }
-    expect(await commandsSent()).toBe(60)
-    expect(await writes()).toBe(before)
-  })
-
-  test('that is repeated costs nothing for a while, and is then looked up again', async () => {
-    const { whoami, clock } = await startApp()
-    const token = guess()
-    for (let i = 0; i < 10; i++) expect((await whoami(token)).status).toBe(401)
-    expect(await commandsSent()).toBe(1)
-    clock.ms += WRONG_KEY_MS + 1
-    expect((await whoami(token)).status).toBe(401)
-    expect(await commandsSent()).toBe(2)
-  })
-
-  test('of another form never reaches Redis', async () => {
-    const { whoami } = await startApp()
-    for (let i = 0; i < 60; i++) expect((await whoami('nonsense')).status).toBe(401)
-    expect(await commandsSent()).toBe(0)
-  })
+test('a revoked key is refused from the next request on, and remembered as wrong', async () => {
+  const { token, keyId } = await addClient(redis, 'acme', ['alder'], random)
+  const { whoami } = await startApp()
+  expect((await whoami(token)).status).toBe(200)
+  await revokeKey(redis, keyId)
+  expect((await whoami(token)).status).toBe(401)
+  await redis.config('RESETSTAT')
+  expect((await whoami(token)).status).toBe(401)
+  expect(await commandsSent()).toBe(0)
 })
 
-test('an address is that of a network where everyone has many', () => {
+test('a wrong key is always 401 with the same words, and costs one read and no write', async () => {
+  const { whoami } = await startApp()
+  const before = await writes()
+  const first = await refusalOf(await whoami(guess()))
+  for (let i = 1; i < 60; i++) {
+    const response = await whoami(guess())
+    expect([response.status, await refusalOf(response)]).toEqual([401, first])
+  }
+  expect(await commandsSent()).toBe(60)
+  expect(await writes()).toBe(before)
+})
+
+test('a wrong key that is repeated costs nothing for a while, and is then looked up again', async () => {
+  const { whoami, clock } = await startApp()
+  const token = guess()
+  for (let i = 0; i < 10; i++) expect((await whoami(token)).status).toBe(401)
+  expect(await commandsSent()).toBe(1)
+  clock.ms += WRONG_KEY_MS + 1
+  expect((await whoami(token)).status).toBe(401)
+  expect(await commandsSent()).toBe(2)
+})
+
+test('a key of another form never reaches Redis', async () => {
+  const { whoami } = await startApp()
+  for (let i = 0; i < 60; i++) expect((await whoami('nonsense')).status).toBe(401)
+  expect(await commandsSent()).toBe(0)
+})
+
+test('an address of IPv6 counts as its network, where everyone has many', () => {
   const remoteAddress = createRemoteAddress([])
   const toNeighbourhood = (address: string): string =>
     remoteAddress(new Context<SignalsEnv>(new Request('http://a/'), { env: from(address) }))

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { confirmKey, issueKey, listKeys, noteUse, revokeKey } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { createClient } from '#signals/clients/clients.ts'
@@ -24,141 +24,133 @@ const issue = () => issueKey(redis, 'acme', random, NOW_MS)
 const isValid = async (token: string): Promise<boolean> => (await authenticate(redis, token, NOW_MS)) !== null
 const idsOf = async (): Promise<string[]> => (await listKeys(redis, 'acme')).map(({ id }) => id)
 
-describe('a key', () => {
-  test('names its client, and is stored as its digest alone', async () => {
-    const { id, token } = await issue()
-    expect(await authenticate(redis, token, NOW_MS)).toMatchObject({ client: { id: 'acme' }, keyId: id })
-    const everything = await redis.hgetall(apiKeyKey(id))
-    expect(everything).toMatchObject({ client: 'acme', sha256: digestOf(token) })
-    expect(JSON.stringify(everything)).not.toContain(token.slice(17, 60))
-  })
-
-  test('of nobody is refused', async () => {
-    const unknown = issueKey(redis, 'ghost', random, NOW_MS)
-    await expect(unknown).rejects.toMatchObject({ code: 'not_found' })
-    expect(await redis.keys('*ghost*')).toEqual([])
-  })
-
-  test('with the right id and another secret opens nothing', async () => {
-    const { id, token } = await issue()
-    let draw = 0
-    const first = seededBytes('the id')
-    const forged = createToken(size => (draw++ === 0 ? first(size) : seededBytes('guess')(size)))
-    await redis.rename(apiKeyKey(id), apiKeyKey(forged.id))
-    expect(await isValid(forged.token)).toBe(false)
-    expect(await isValid(token)).toBe(false)
-  })
-
-  test('is one of two live ones at the most', async () => {
-    await issue()
-    await issue()
-    await expect(issue()).rejects.toMatchObject({ code: 'conflict' })
-    expect(await idsOf()).toHaveLength(2)
-  })
-
-  test('asked for by many at once is one of two all the same', async () => {
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, issue))
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
-    expect(await idsOf()).toHaveLength(2)
-  })
-
-  test('gets another random id if its id is taken, and never the key of another', async () => {
-    const stuck = () => new Uint8Array(32).fill(7)
-    const first = await issueKey(redis, 'acme', size => stuck().subarray(0, size), NOW_MS)
-    await createClient(redis, 'other', 'gold', NOW_MS)
-    let draws = 0
-    const loaded = (size: number) => (draws++ === 0 ? stuck().subarray(0, size) : random(size))
-    const second = await issueKey(redis, 'other', loaded, NOW_MS)
-    expect(second.id).not.toBe(first.id)
-    expect(await authenticate(redis, first.token, NOW_MS)).toMatchObject({ client: { id: 'acme' } })
-    expect(await authenticate(redis, second.token, NOW_MS)).toMatchObject({ client: { id: 'other' } })
-  })
+test('a key names its client, and is stored as its digest alone', async () => {
+  const { id, token } = await issue()
+  expect(await authenticate(redis, token, NOW_MS)).toMatchObject({ client: { id: 'acme' }, keyId: id })
+  const everything = await redis.hgetall(apiKeyKey(id))
+  expect(everything).toMatchObject({ client: 'acme', sha256: digestOf(token) })
+  expect(JSON.stringify(everything)).not.toContain(token.slice(17, 60))
 })
 
-describe('a rotation', () => {
-  test('leaves both keys alive until the new one is confirmed, and then the new one alone', async () => {
-    const [old, fresh] = [await issue(), await issue()]
-    expect([await isValid(old.token), await isValid(fresh.token)]).toEqual([true, true])
-    const confirmed = await confirmKey(redis, fresh.id, NOW_MS)
-    expect(confirmed).toEqual({ client: 'acme', keyId: fresh.id, retired: [old.id], suspendedBy: null })
-    expect([await isValid(old.token), await isValid(fresh.token)]).toEqual([false, true])
-    expect(await idsOf()).toEqual([fresh.id])
-  })
+test('a key for a client that does not exist is refused', async () => {
+  const unknown = issueKey(redis, 'ghost', random, NOW_MS)
+  await expect(unknown).rejects.toMatchObject({ code: 'not_found' })
+  expect(await redis.keys('*ghost*')).toEqual([])
+})
 
-  test('cannot be confirmed with the old key, also within one millisecond', async () => {
-    const [old, fresh] = [await issue(), await issue()]
-    await expect(confirmKey(redis, old.id, NOW_MS)).rejects.toMatchObject({ code: 'conflict' })
-    expect(await idsOf()).toEqual([old.id, fresh.id])
-  })
+test('a key with the right id and another secret opens nothing', async () => {
+  const { id, token } = await issue()
+  let draw = 0
+  const first = seededBytes('the id')
+  const forged = createToken(size => (draw++ === 0 ? first(size) : seededBytes('guess')(size)))
+  await redis.rename(apiKeyKey(id), apiKeyKey(forged.id))
+  expect(await isValid(forged.token)).toBe(false)
+  expect(await isValid(token)).toBe(false)
+})
 
-  test('confirmed twice is confirmed once; so is a key that is alone', async () => {
-    await issue()
+test('a client has two live keys at the most', async () => {
+  await issue()
+  await issue()
+  await expect(issue()).rejects.toMatchObject({ code: 'conflict' })
+  expect(await idsOf()).toHaveLength(2)
+})
+
+test('a client has two live keys at the most, however many are issued at once', async () => {
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, issue))
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+  expect(await idsOf()).toHaveLength(2)
+})
+
+test('a key gets another random id if its id is taken, and never the key of another client', async () => {
+  const stuck = () => new Uint8Array(32).fill(7)
+  const first = await issueKey(redis, 'acme', size => stuck().subarray(0, size), NOW_MS)
+  await createClient(redis, 'other', 'gold', NOW_MS)
+  let draws = 0
+  const loaded = (size: number) => (draws++ === 0 ? stuck().subarray(0, size) : random(size))
+  const second = await issueKey(redis, 'other', loaded, NOW_MS)
+  expect(second.id).not.toBe(first.id)
+  expect(await authenticate(redis, first.token, NOW_MS)).toMatchObject({ client: { id: 'acme' } })
+  expect(await authenticate(redis, second.token, NOW_MS)).toMatchObject({ client: { id: 'other' } })
+})
+
+test('a rotation leaves both keys live until the new one is confirmed, and then the new one alone', async () => {
+  const [old, fresh] = [await issue(), await issue()]
+  expect([await isValid(old.token), await isValid(fresh.token)]).toEqual([true, true])
+  const confirmed = await confirmKey(redis, fresh.id, NOW_MS)
+  expect(confirmed).toEqual({ client: 'acme', keyId: fresh.id, retired: [old.id], suspendedBy: null })
+  expect([await isValid(old.token), await isValid(fresh.token)]).toEqual([false, true])
+  expect(await idsOf()).toEqual([fresh.id])
+})
+
+test('a rotation cannot be confirmed with the old key, also within one millisecond', async () => {
+  const [old, fresh] = [await issue(), await issue()]
+  await expect(confirmKey(redis, old.id, NOW_MS)).rejects.toMatchObject({ code: 'conflict' })
+  expect(await idsOf()).toEqual([old.id, fresh.id])
+})
+
+test('a key that is confirmed twice is confirmed once; so is a key that is alone', async () => {
+  await issue()
+  const { id } = await issue()
+  await confirmKey(redis, id, NOW_MS)
+  const again = await confirmKey(redis, id, NOW_MS + 60_000)
+  expect(again).toEqual({ client: 'acme', keyId: id, retired: [], suspendedBy: null })
+  expect(await listKeys(redis, 'acme')).toMatchObject([{ id, confirmed_at: '2026-11-21T00:00:05Z' }])
+})
+
+test('keys can be rotated again and again', async () => {
+  await issue()
+  for (let i = 0; i < 5; i++) {
     const { id } = await issue()
     await confirmKey(redis, id, NOW_MS)
-    const again = await confirmKey(redis, id, NOW_MS + 60_000)
-    expect(again).toEqual({ client: 'acme', keyId: id, retired: [], suspendedBy: null })
-    expect(await listKeys(redis, 'acme')).toMatchObject([{ id, confirmed_at: '2026-11-21T00:00:05Z' }])
-  })
-
-  test('can be made again and again', async () => {
-    await issue()
-    for (let i = 0; i < 5; i++) {
-      const { id } = await issue()
-      await confirmKey(redis, id, NOW_MS)
-      expect(await idsOf()).toEqual([id])
-    }
-  })
-
-  test('of a key that is not there says so', async () => {
-    await expect(confirmKey(redis, 'zzzzzzzz', NOW_MS)).rejects.toMatchObject({ code: 'not_found' })
-  })
+    expect(await idsOf()).toEqual([id])
+  }
 })
 
-describe('a revoked key', () => {
-  test('is refused from the next request on, and leaves nothing behind', async () => {
-    const { id, token } = await issue()
-    const keeper = await issue()
-    expect(await isValid(token)).toBe(true)
-    expect(await revokeKey(redis, id)).toEqual({ client: 'acme', isSuspended: false })
-    expect(await isValid(token)).toBe(false)
-    expect(await idsOf()).toEqual([keeper.id])
-    expect(await redis.exists(apiKeyKey(id))).toBe(0)
-  })
-
-  test('can be revoked again, and makes room for another', async () => {
-    const { id } = await issue()
-    await issue()
-    await revokeKey(redis, id)
-    expect(await revokeKey(redis, id)).toBeNull()
-    await expect(issue()).resolves.toMatchObject({})
-  })
-
-  test('is not brought back by a use that is noted late', async () => {
-    const { id } = await issue()
-    await revokeKey(redis, id)
-    await noteUse(redis, id, NOW_MS)
-    expect(await redis.exists(apiKeyKey(id))).toBe(0)
-  })
+test('the confirmation of an unknown key is refused as not found', async () => {
+  await expect(confirmKey(redis, 'zzzzzzzz', NOW_MS)).rejects.toMatchObject({ code: 'not_found' })
 })
 
-describe('the last use', () => {
-  test('is noted at the first one, and then once a minute at the most', async () => {
-    const { token } = await issue()
-    const lastUse = async () => (await listKeys(redis, 'acme'))[0]?.last_used_at
-    expect(await lastUse()).toBeNull()
-    await authenticate(redis, token, NOW_MS)
-    expect(await lastUse()).toBe('2026-11-21T00:00:05Z')
-    await authenticate(redis, token, NOW_MS + 59_999)
-    expect(await lastUse()).toBe('2026-11-21T00:00:05Z')
-    await authenticate(redis, token, NOW_MS + 60_000)
-    expect(await lastUse()).toBe('2026-11-21T00:01:05Z')
-  })
+test('a revoked key is refused from the next request on, and leaves nothing behind', async () => {
+  const { id, token } = await issue()
+  const keeper = await issue()
+  expect(await isValid(token)).toBe(true)
+  expect(await revokeKey(redis, id)).toEqual({ client: 'acme', isSuspended: false })
+  expect(await isValid(token)).toBe(false)
+  expect(await idsOf()).toEqual([keeper.id])
+  expect(await redis.exists(apiKeyKey(id))).toBe(0)
+})
 
-  test('is not noted by a guess', async () => {
-    const { id, token } = await issue()
-    await authenticate(redis, `${token.slice(0, -1)}x`, NOW_MS)
-    expect(await redis.hexists(apiKeyKey(id), 'last_used_at')).toBe(0)
-  })
+test('a revoked key can be revoked again, and makes room for another', async () => {
+  const { id } = await issue()
+  await issue()
+  await revokeKey(redis, id)
+  expect(await revokeKey(redis, id)).toBeNull()
+  await expect(issue()).resolves.toMatchObject({})
+})
+
+test('a revoked key is not brought back by a use that is noted late', async () => {
+  const { id } = await issue()
+  await revokeKey(redis, id)
+  await noteUse(redis, id, NOW_MS)
+  expect(await redis.exists(apiKeyKey(id))).toBe(0)
+})
+
+test('the last use of a key is noted at the first one, and then once a minute at the most', async () => {
+  const { token } = await issue()
+  const lastUse = async () => (await listKeys(redis, 'acme'))[0]?.last_used_at
+  expect(await lastUse()).toBeNull()
+  await authenticate(redis, token, NOW_MS)
+  expect(await lastUse()).toBe('2026-11-21T00:00:05Z')
+  await authenticate(redis, token, NOW_MS + 59_999)
+  expect(await lastUse()).toBe('2026-11-21T00:00:05Z')
+  await authenticate(redis, token, NOW_MS + 60_000)
+  expect(await lastUse()).toBe('2026-11-21T00:01:05Z')
+})
+
+test('a guess is not noted as the last use of a key', async () => {
+  const { id, token } = await issue()
+  await authenticate(redis, `${token.slice(0, -1)}x`, NOW_MS)
+  expect(await redis.hexists(apiKeyKey(id), 'last_used_at')).toBe(0)
 })
 
 test('without Redis no key can be identified, and one of another form is refused all the same', async () => {

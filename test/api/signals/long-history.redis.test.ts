@@ -1,21 +1,22 @@
 // A history of a hundred thousand signals: read as fast as it is taken, and never held as a whole.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { atEndOfFile } from '../../support/ends.ts'
+import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { addClient, commitMany, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals, withKey } from '../../support/signals/signals-app.ts'
 import { rowsOf } from './keyed-answers.ts'
 
 const LENGTH = 100_000
 
-let server: TestRedis
 let redis: Redis
 let app: ReturnType<typeof createTestSignals>['app']
 let token: string
 
 beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+  redis = await (await sharedRedis()).connect()
+  await redis.flushall()
+  atEndOfFile(() => redis.flushall())
   app = createTestSignals(redis).app
   token = (await addClient(redis, 'acme', ['alder'], seededBytes('long'))).token
   const contents = Array.from({ length: LENGTH }, (_, i) => signalContent(`s${i}`, { signal_price: 1 + i }))
@@ -24,7 +25,6 @@ beforeAll(async () => {
     contents.map(content => ({ content, onlyFor: null })),
   )
 })
-afterAll(() => server.stop())
 
 const get = async (path: string): Promise<Response> => app.request(path, withKey(token))
 
@@ -32,7 +32,7 @@ const get = async (path: string): Promise<Response> => app.request(path, withKey
 const blocksRead = async (): Promise<number> =>
   Number(/cmdstat_xrange:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
 
-test('is streamed whole in small pieces', async () => {
+test('a long history is streamed whole in small pieces', async () => {
   const response = await get('/v1/signals/history')
   let length = 0
   let longest = 0
@@ -47,7 +47,7 @@ test('is streamed whole in small pieces', async () => {
   expect(tail).toContain(`"count":${LENGTH},"last_seq":${LENGTH}}`)
 })
 
-test('is read no faster than its reader takes it, and no further than he goes', async () => {
+test('a long history is read no faster than its reader takes it, and no further', async () => {
   await redis.config('RESETSTAT')
   const response = await get('/v1/signals/history?format=csv')
   const reader = response.body!.getReader()
@@ -63,14 +63,14 @@ test('is read no faster than its reader takes it, and no further than he goes', 
   expect(await blocksRead()).toBe(after)
 })
 
-test('asked for by HEAD is read no further than its beginning', async () => {
+test('a long history asked for by HEAD is read no further than its beginning', async () => {
   await redis.config('RESETSTAT')
   const response = await app.request('/v1/signals/history', withKey(token, 'HEAD'))
   expect([response.status, await response.text()]).toEqual([200, ''])
   expect(await blocksRead()).toBeLessThan(10)
 })
 
-test('that a client has read is not read again: a client that is up to date costs no block', async () => {
+test('a client that is up to date costs no block of a long history', async () => {
   await redis.config('RESETSTAT')
   expect(await rowsOf(await get(`/v1/signals/history?since=${LENGTH}`))).toEqual([])
   expect(await blocksRead()).toBe(0)

@@ -1,22 +1,19 @@
 // The preview over HTTP: which requests are counted and which headers say so, which pages may read it, and what caches may keep.
 import type { IncomingMessage } from 'node:http'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { servedProgram } from '../../support/signals/served-program.ts'
 import { createTestSignals, PAGE_ORIGIN, signalsParts } from '../../support/signals/signals-app.ts'
 import { refusalOf } from './keyed-answers.ts'
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const PREVIEW = '/v1/program/preview'
 const SIMULATE = '/v1/program/preview/simulate'
@@ -39,160 +36,153 @@ async function answered(times: number, request: (i: number) => Response | Promis
   return count
 }
 
-describe('the limit', () => {
-  test('is on every answer, and refuses the 61st request of a minute', async () => {
-    const { app } = createTestSignals(redis)
-    const first = await app.request(PREVIEW)
-    expect(first.headers.get('ratelimit-policy')).toBe('"preview";q=60;w=60')
-    expect(first.headers.get('ratelimit')).toBe('"preview";r=59;t=60')
-    expect(await answered(59, () => app.request(PREVIEW))).toBe(59)
-    const refused = await app.request(PREVIEW)
-    expect(refused.status).toBe(429)
-    expect(refused.headers.get('ratelimit')).toMatch(/^"preview";r=0;t=\d+$/)
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(refused.headers.get('ratelimit')).toContain(`t=${refused.headers.get('retry-after')}`)
-    expect((await refusalOf(refused)).code).toBe('rate_limited')
-    expect((await app.request(SIMULATE, simulation())).status).toBe(200) // counted by itself
-  })
+test('every answer of the preview has its limit, which refuses the 61st request of a minute', async () => {
+  const { app } = createTestSignals(redis)
+  const first = await app.request(PREVIEW)
+  expect(first.headers.get('ratelimit-policy')).toBe('"preview";q=60;w=60')
+  expect(first.headers.get('ratelimit')).toBe('"preview";r=59;t=60')
+  expect(await answered(59, () => app.request(PREVIEW))).toBe(59)
+  const refused = await app.request(PREVIEW)
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('ratelimit')).toMatch(/^"preview";r=0;t=\d+$/)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(refused.headers.get('ratelimit')).toContain(`t=${refused.headers.get('retry-after')}`)
+  expect((await refusalOf(refused)).code).toBe('rate_limited')
+  expect((await app.request(SIMULATE, simulation())).status).toBe(200) // counted by itself
+})
 
-  test('of simulations is ten, is on refusals too, and those count', async () => {
-    const { app } = createTestSignals(redis)
-    const refused = await app.request(SIMULATE, simulation('{'))
-    expect([refused.status, refused.headers.get('ratelimit')]).toEqual([400, '"simulate";r=9;t=60'])
-    expect(refused.headers.get('ratelimit-policy')).toBe('"simulate";q=10;w=60')
-    expect(await answered(12, () => app.request(SIMULATE, simulation()))).toBe(9)
-  })
+test('the limit of open simulations is ten a minute, and refusals have it and count, too', async () => {
+  const { app } = createTestSignals(redis)
+  const refused = await app.request(SIMULATE, simulation('{'))
+  expect([refused.status, refused.headers.get('ratelimit')]).toEqual([400, '"simulate";r=9;t=60'])
+  expect(refused.headers.get('ratelimit-policy')).toBe('"simulate";q=10;w=60')
+  expect(await answered(12, () => app.request(SIMULATE, simulation()))).toBe(9)
+})
 
-  test('comes before the body: above the limit no body is evaluated', async () => {
-    const { app } = createTestSignals(redis)
-    await answered(10, () => app.request(SIMULATE, simulation()))
-    const body = new ReadableStream(
+test('a simulation above its limit is refused before its body is read', async () => {
+  const { app } = createTestSignals(redis)
+  await answered(10, () => app.request(SIMULATE, simulation()))
+  const body = new ReadableStream(
+    {
+      pull() {
+        throw new Error('somebody read the body')
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const request = new Request(`http://localhost${SIMULATE}`, {
+    method: 'POST',
+    body,
+    duplex: 'half',
+  } as RequestInit) // the types of the platform lag behind
+  expect((await app.request(request)).status).toBe(429)
+})
+
+test('the limit of the preview cannot be avoided by a header that a stranger writes, with a proxy in front or without', async () => {
+  const { parts } = signalsParts(redis)
+  const settings = { ...parts.settings, trustedProxies: ['10.0.0.0/8'] }
+  const { app } = createTestSignals(redis, { settings })
+  const ask = (address: string, forwarded: string) =>
+    app.request(
+      SIMULATE,
       {
-        pull() {
-          throw new Error('somebody read the body')
+        ...simulation(),
+        headers: {
+          'content-type': 'application/json',
+          'X-Forwarded-For': forwarded,
+          Forwarded: `for=${forwarded}`,
+          'X-Real-IP': forwarded,
         },
       },
-      { highWaterMark: 0 },
+      from(address),
     )
-    const request = new Request(`http://localhost${SIMULATE}`, {
-      method: 'POST',
-      body,
-      duplex: 'half',
-    } as RequestInit) // the types of the platform lag behind
-    expect((await app.request(request)).status).toBe(429)
-  })
-
-  test('cannot be dodged by a header that a stranger writes, with a proxy in front or without', async () => {
-    const { parts } = signalsParts(redis)
-    const settings = { ...parts.settings, trustedProxies: ['10.0.0.0/8'] }
-    const { app } = createTestSignals(redis, { settings })
-    const ask = (address: string, forwarded: string) =>
-      app.request(
-        SIMULATE,
-        {
-          ...simulation(),
-          headers: {
-            'content-type': 'application/json',
-            'X-Forwarded-For': forwarded,
-            Forwarded: `for=${forwarded}`,
-            'X-Real-IP': forwarded,
-          },
-        },
-        from(address),
-      )
-    expect(await answered(12, i => ask('203.0.113.9', `198.51.100.${i}`))).toBe(10)
-    expect(await answered(12, i => ask('10.0.0.1', `198.51.100.${i}, 203.0.113.7`))).toBe(10)
-    expect(await answered(12, i => ask('10.0.0.1', `203.0.113.8, 10.1.1.${i}`))).toBe(10)
-  })
-
-  test('is one for the /64 of an IPv6 address', async () => {
-    const { app } = createTestSignals(redis)
-    const ask = (address: string) => app.request(SIMULATE, simulation(), from(address))
-    expect(await answered(12, i => ask(`2001:db8:1:2::${i + 1}`))).toBe(10)
-    expect((await ask('2001:db8:1:3::1')).status).toBe(200)
-  })
-
-  test('holds without Redis too, and the preview is answered on', async () => {
-    const { app, errors } = createTestSignals(redis)
-    const other = await startTestRedis()
-    const gone = await other.connect()
-    await other.stop()
-    const alone = createTestSignals(gone)
-    expect(await answered(62, () => alone.app.request(PREVIEW))).toBe(60)
-    expect(await answered(12, () => alone.app.request(SIMULATE, simulation()))).toBe(10)
-    alone.clock.ms = 60_000
-    expect((await alone.app.request(PREVIEW)).status).toBe(200)
-    expect((await app.request(PREVIEW)).status).toBe(200)
-    expect(errors).toEqual([])
-  })
+  expect(await answered(12, i => ask('203.0.113.9', `198.51.100.${i}`))).toBe(10)
+  expect(await answered(12, i => ask('10.0.0.1', `198.51.100.${i}, 203.0.113.7`))).toBe(10)
+  expect(await answered(12, i => ask('10.0.0.1', `203.0.113.8, 10.1.1.${i}`))).toBe(10)
 })
 
-describe('pages', () => {
-  test.each([PAGE_ORIGIN, ...DEVELOPMENT_ORIGINS.slice(0, 1)])(
-    'of an origin on the list may read every answer: %s',
-    async origin => {
-      const { app } = createTestSignals(redis, { allowedOrigins: new Set([origin]) })
-      for (const response of [
-        await app.request(PREVIEW, { headers: { origin } }),
-        await app.request(PREVIEW, { headers: { origin }, method: 'DELETE' }),
-        await app.request(SIMULATE, { ...simulation('{'), headers: { origin } }),
-      ]) {
-        expect(response.headers.get('access-control-allow-origin')).toBe(origin)
-        expect(response.headers.get('access-control-expose-headers')).toContain('RateLimit')
-        expect(response.headers.get('vary')).toContain('Origin')
-      }
-    },
-  )
-
-  test('of any other origin may not', async () => {
-    const { app } = createTestSignals(redis)
-    for (const origin of ['https://evil.example', 'null', `${PAGE_ORIGIN}.evil.example`]) {
-      for (const method of ['GET', 'OPTIONS']) {
-        const { headers } = await app.request(PREVIEW, { method, headers: { origin } })
-        expect([...headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([])
-      }
-    }
-  })
-
-  test('may send JSON after a preflight, which is not counted', async () => {
-    const { app } = createTestSignals(redis)
-    const headers = {
-      origin: PAGE_ORIGIN,
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'content-type',
-    }
-    for (let i = 0; i < 12; i++) {
-      const preflight = await app.request(SIMULATE, { method: 'OPTIONS', headers })
-      expect(preflight.status).toBe(204)
-      expect(Object.fromEntries(preflight.headers)).toMatchObject({
-        'access-control-allow-origin': PAGE_ORIGIN,
-        'access-control-allow-methods': 'POST',
-        'access-control-allow-headers': 'content-type',
-        allow: 'POST, OPTIONS',
-      })
-    }
-    expect(await redis.dbsize()).toBe(0)
-  })
+test('the /64 of an IPv6 address has one limit of the preview', async () => {
+  const { app } = createTestSignals(redis)
+  const ask = (address: string) => app.request(SIMULATE, simulation(), from(address))
+  expect(await answered(12, i => ask(`2001:db8:1:2::${i + 1}`))).toBe(10)
+  expect((await ask('2001:db8:1:3::1')).status).toBe(200)
 })
 
-describe('caches', () => {
-  test('may keep the preview for a minute, and ask whether it is the same; a new night is another', async () => {
-    let served = servedProgram()
-    const { app } = createTestSignals(redis, { program: () => served })
-    const first = await app.request(PREVIEW)
-    const etag = first.headers.get('etag') ?? ''
-    expect(first.headers.get('cache-control')).toBe('public, max-age=60')
-    const again = await app.request(PREVIEW, { headers: { 'if-none-match': etag } })
-    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
-    expect(again.headers.get('cache-control')).toBe('public, max-age=60')
-    served = servedProgram({ tv_status: 'confirmed' })
-    expect((await app.request(PREVIEW, { headers: { 'if-none-match': etag } })).status).toBe(200)
-  })
+test('the limit of the preview holds without Redis, too, and the preview is answered', async () => {
+  const { app, errors } = createTestSignals(redis)
+  const gone = await server.connect()
+  gone.disconnect()
+  const alone = createTestSignals(gone)
+  expect(await answered(62, () => alone.app.request(PREVIEW))).toBe(60)
+  expect(await answered(12, () => alone.app.request(SIMULATE, simulation()))).toBe(10)
+  alone.clock.ms = 60_000
+  expect((await alone.app.request(PREVIEW)).status).toBe(200)
+  expect((await app.request(PREVIEW)).status).toBe(200)
+  expect(errors).toEqual([])
+})
 
-  test('keep no simulation and no refusal', async () => {
-    const { app } = createTestSignals(redis)
-    expect((await app.request(SIMULATE, simulation())).headers.get('cache-control')).toBe('no-store')
-    await answered(60, () => app.request(PREVIEW))
-    expect((await app.request(PREVIEW)).headers.get('cache-control')).toBe('no-store')
-  })
+test.each([PAGE_ORIGIN, ...DEVELOPMENT_ORIGINS.slice(0, 1)])(
+  'pages of the allowed origin %s may read every answer of the preview',
+  async origin => {
+    const { app } = createTestSignals(redis, { allowedOrigins: new Set([origin]) })
+    for (const response of [
+      await app.request(PREVIEW, { headers: { origin } }),
+      await app.request(PREVIEW, { headers: { origin }, method: 'DELETE' }),
+      await app.request(SIMULATE, { ...simulation('{'), headers: { origin } }),
+    ]) {
+      expect(response.headers.get('access-control-allow-origin')).toBe(origin)
+      expect(response.headers.get('access-control-expose-headers')).toContain('RateLimit')
+      expect(response.headers.get('vary')).toContain('Origin')
+    }
+  },
+)
+
+test('pages of any other origin may not read the preview', async () => {
+  const { app } = createTestSignals(redis)
+  for (const origin of ['https://evil.example', 'null', `${PAGE_ORIGIN}.evil.example`]) {
+    for (const method of ['GET', 'OPTIONS']) {
+      const { headers } = await app.request(PREVIEW, { method, headers: { origin } })
+      expect([...headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([])
+    }
+  }
+})
+
+test('pages may send JSON to the preview after a preflight, which is not counted', async () => {
+  const { app } = createTestSignals(redis)
+  const headers = {
+    origin: PAGE_ORIGIN,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'content-type',
+  }
+  for (let i = 0; i < 12; i++) {
+    const preflight = await app.request(SIMULATE, { method: 'OPTIONS', headers })
+    expect(preflight.status).toBe(204)
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      'access-control-allow-origin': PAGE_ORIGIN,
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'content-type',
+      allow: 'POST, OPTIONS',
+    })
+  }
+  expect(await redis.dbsize()).toBe(0)
+})
+
+test('caches may keep the preview for a minute and revalidate it; that of a new night is another', async () => {
+  let served = servedProgram()
+  const { app } = createTestSignals(redis, { program: () => served })
+  const first = await app.request(PREVIEW)
+  const etag = first.headers.get('etag') ?? ''
+  expect(first.headers.get('cache-control')).toBe('public, max-age=60')
+  const again = await app.request(PREVIEW, { headers: { 'if-none-match': etag } })
+  expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
+  expect(again.headers.get('cache-control')).toBe('public, max-age=60')
+  served = servedProgram({ tv_status: 'confirmed' })
+  expect((await app.request(PREVIEW, { headers: { 'if-none-match': etag } })).status).toBe(200)
+})
+
+test('caches keep no simulation and no refusal of the preview', async () => {
+  const { app } = createTestSignals(redis)
+  expect((await app.request(SIMULATE, simulation())).headers.get('cache-control')).toBe('no-store')
+  await answered(60, () => app.request(PREVIEW))
+  expect((await app.request(PREVIEW)).headers.get('cache-control')).toBe('no-store')
 })

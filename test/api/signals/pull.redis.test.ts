@@ -1,11 +1,11 @@
 // Laws of the pull, against a plain model: what a client sees is a filter of the log, and paging changes nothing of it.
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { entitleClient } from '#signals/clients/clients.ts'
 import { commit, type NewSignal } from '#signals/log/commit.ts'
 import { BLOCK_SIGNALS, readAfter } from '#signals/log/read-log.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import {
   addClient,
   commitMany,
@@ -18,7 +18,6 @@ import {
 import { createTestSignals, withKey } from '../../support/signals/signals-app.ts'
 import { envelopeOf, rowsOf, SIGNAL } from './keyed-answers.ts'
 
-let server: TestRedis
 let redis: Redis
 let app: ReturnType<typeof createTestSignals>['app']
 let token: string
@@ -29,12 +28,10 @@ async function reset(aliases: readonly string[]): Promise<void> {
   token = (await addClient(redis, 'acme', aliases, seededBytes('pull'))).token
 }
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
   app = createTestSignals(redis).app
 })
-afterAll(() => server.stop())
 
 const ALIASES = ['alder', 'birch', 'cedar'] as const
 
@@ -78,132 +75,126 @@ async function readPages(path: string): Promise<number[][]> {
   return pages
 }
 
-describe('a history', () => {
-  test('is the filtered log after a number; its pages are the whole; the newest signal is its last row', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(entry, { maxLength: 30 }),
-        fc.subarray([...ALIASES]),
-        fc.nat(35),
-        fc.integer({ min: 1, max: 8 }),
-        async (log, aliases, since, limit) => {
-          await reset(aliases)
-          if (log.length > 0) await commit(redis, log.map(toSignal), NOW_MS)
-          const expected = model(log, aliases, since)
-          const { data, meta, links } = await envelopeOf(await get(`/v1/signals/history?since=${since}`))
-          expect(
-            SIGNAL.array()
-              .parse(data)
-              .map(({ seq }) => seq),
-          ).toEqual(expected)
-          expect(meta).toMatchObject({
-            basis: 'live',
-            count: expected.length,
-            last_seq: expected.at(-1) ?? since,
-          })
-          expect(links.next).toBeUndefined()
-          const pages = await readPages(`/v1/signals/history?since=${since}&limit=${limit}`)
-          expect(pages.flat()).toEqual(expected)
-          expect(pages.every((page, i) => page.length === limit || i === pages.length - 1)).toBe(true)
-          const latest = await get('/v1/signals/latest')
-          const newest = model(log, aliases, 0).at(-1)
-          expect(latest.status).toBe(newest === undefined ? 404 : 200)
-          if (newest !== undefined) expect(await latest.json()).toMatchObject({ data: { seq: newest } })
-        },
-      ),
-      { numRuns: 60 },
-    )
-  })
+test('a history is the log after a number that the client may see, its pages are the whole, and the newest signal is its last row', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(entry, { maxLength: 30 }),
+      fc.subarray([...ALIASES]),
+      fc.nat(35),
+      fc.integer({ min: 1, max: 8 }),
+      async (log, aliases, since, limit) => {
+        await reset(aliases)
+        if (log.length > 0) await commit(redis, log.map(toSignal), NOW_MS)
+        const expected = model(log, aliases, since)
+        const { data, meta, links } = await envelopeOf(await get(`/v1/signals/history?since=${since}`))
+        expect(
+          SIGNAL.array()
+            .parse(data)
+            .map(({ seq }) => seq),
+        ).toEqual(expected)
+        expect(meta).toMatchObject({
+          basis: 'live',
+          count: expected.length,
+          last_seq: expected.at(-1) ?? since,
+        })
+        expect(links.next).toBeUndefined()
+        const pages = await readPages(`/v1/signals/history?since=${since}&limit=${limit}`)
+        expect(pages.flat()).toEqual(expected)
+        expect(pages.every((page, i) => page.length === limit || i === pages.length - 1)).toBe(true)
+        const latest = await get('/v1/signals/latest')
+        const newest = model(log, aliases, 0).at(-1)
+        expect(latest.status).toBe(newest === undefined ? 404 : 200)
+        if (newest !== undefined) expect(await latest.json()).toMatchObject({ data: { seq: newest } })
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
 
-  test('as CSV holds what the JSON holds, in the order of the specification and without an exponent', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 20 }), async log => {
-        await reset(ALIASES)
-        await commit(redis, log.map(toSignal), NOW_MS)
-        const rows = await rowsOf(await get('/v1/signals/history'))
-        const [header, ...lines] = (await (await get('/v1/signals/history?format=csv')).text()).split('\r\n')
-        expect(header?.split(',')).toEqual(Object.keys(SIGNAL.shape))
-        expect(lines.pop()).toBe('') // the last row ends as all do
-        expect(lines.map(line => line.split(','))).toEqual(
-          rows.map(row =>
-            Object.values(row).map(cell =>
-              typeof cell === 'number'
-                ? expect.toSatisfy(text => isPlain(text) && Number(text) === cell)
-                : String(cell),
-            ),
+test('a history as CSV holds what the JSON holds, in the order of the specification and without an exponent', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 20 }), async log => {
+      await reset(ALIASES)
+      await commit(redis, log.map(toSignal), NOW_MS)
+      const rows = await rowsOf(await get('/v1/signals/history'))
+      const [header, ...lines] = (await (await get('/v1/signals/history?format=csv')).text()).split('\r\n')
+      expect(header?.split(',')).toEqual(Object.keys(SIGNAL.shape))
+      expect(lines.pop()).toBe('') // the last row ends as all do
+      expect(lines.map(line => line.split(','))).toEqual(
+        rows.map(row =>
+          Object.values(row).map(cell =>
+            typeof cell === 'number'
+              ? expect.toSatisfy(text => isPlain(text) && Number(text) === cell)
+              : String(cell),
           ),
-        )
-      }),
-      { numRuns: 30 },
-    )
-  })
+        ),
+      )
+    }),
+    { numRuns: 30 },
+  )
+})
 
-  test('of many blocks is the same filter, whole and in pages, also where a page ends with a block', async () => {
-    await reset(['alder', 'cedar'])
-    const log = Array.from({ length: 3 * BLOCK_SIGNALS + 1 }, (_, i): Entry => {
-      const isSilent = i > BLOCK_SIGNALS && i < 2 * BLOCK_SIGNALS + 10 // a block without anything to see
-      return { alias: isSilent ? 'birch' : ALIASES[i % 3]!, onlyFor: null, price: i + 1 }
-    })
-    await commitMany(redis, log.map(toSignal))
-    const expected = model(log, ['alder', 'cedar'], 0)
-    for (const limit of [BLOCK_SIGNALS - 1, BLOCK_SIGNALS, expected.length, 10_000]) {
-      expect((await readPages(`/v1/signals/history?limit=${limit}`)).flat()).toEqual(expected)
-    }
-    expect(await readPages('/v1/signals/history')).toEqual([expected])
-    expect(await readPages(`/v1/signals/history?since=${BLOCK_SIGNALS}`)).toEqual([
-      model(log, ['alder', 'cedar'], BLOCK_SIGNALS),
-    ])
+test('a history of many blocks is filtered the same, whole and in pages, also if a page ends with a block', async () => {
+  await reset(['alder', 'cedar'])
+  const log = Array.from({ length: 3 * BLOCK_SIGNALS + 1 }, (_, i): Entry => {
+    const isSilent = i > BLOCK_SIGNALS && i < 2 * BLOCK_SIGNALS + 10 // a block without anything to see
+    return { alias: isSilent ? 'birch' : ALIASES[i % 3]!, onlyFor: null, price: i + 1 }
   })
+  await commitMany(redis, log.map(toSignal))
+  const expected = model(log, ['alder', 'cedar'], 0)
+  for (const limit of [BLOCK_SIGNALS - 1, BLOCK_SIGNALS, expected.length, 10_000]) {
+    expect((await readPages(`/v1/signals/history?limit=${limit}`)).flat()).toEqual(expected)
+  }
+  expect(await readPages('/v1/signals/history')).toEqual([expected])
+  expect(await readPages(`/v1/signals/history?since=${BLOCK_SIGNALS}`)).toEqual([
+    model(log, ['alder', 'cedar'], BLOCK_SIGNALS),
+  ])
+})
 
-  test('and the newest signal are the stored bytes, not a rendering of them', async () => {
-    await reset(['alder'])
-    await commit(
-      redis,
-      [1e-7, 1e21, 0.1 + 0.2].map((price, i) => toSignal({ alias: 'alder', onlyFor: null, price }, i)),
-      NOW_MS,
-    )
-    const bodies = (await readAfter(redis, 0, 10)).map(({ body }) => body)
-    expect(await (await get('/v1/signals/history')).text()).toContain(
-      `{"data":[${bodies.join(',')}],"meta":{`,
-    )
-    expect(await (await get('/v1/signals/latest')).text()).toContain(`{"data":${bodies[2]},"meta":{`)
-  })
+test('a history and the newest signal are the stored bytes, not a rendering of them', async () => {
+  await reset(['alder'])
+  await commit(
+    redis,
+    [1e-7, 1e21, 0.1 + 0.2].map((price, i) => toSignal({ alias: 'alder', onlyFor: null, price }, i)),
+    NOW_MS,
+  )
+  const bodies = (await readAfter(redis, 0, 10)).map(({ body }) => body)
+  expect(await (await get('/v1/signals/history')).text()).toContain(`{"data":[${bodies.join(',')}],"meta":{`)
+  expect(await (await get('/v1/signals/latest')).text()).toContain(`{"data":${bodies[2]},"meta":{`)
+})
 
-  test('of nothing is an empty list, and a CSV of its header alone', async () => {
-    await reset(['alder'])
-    expect(await rowsOf(await get('/v1/signals/history'))).toEqual([])
-    const csv = await get('/v1/signals/history?format=csv')
-    expect(await csv.text()).toBe(`${Object.keys(SIGNAL.shape).join(',')}\r\n`)
-    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
-    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="signals-acme-since-0.csv"')
-    await fire(redis, 'a', 'alder')
-    expect(await rowsOf(await get('/v1/signals/history?since=9007199254740991'))).toEqual([])
-  })
+test('a history of nothing is an empty list, and a CSV of its header alone', async () => {
+  await reset(['alder'])
+  expect(await rowsOf(await get('/v1/signals/history'))).toEqual([])
+  const csv = await get('/v1/signals/history?format=csv')
+  expect(await csv.text()).toBe(`${Object.keys(SIGNAL.shape).join(',')}\r\n`)
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+  expect(csv.headers.get('content-disposition')).toBe('attachment; filename="signals-acme-since-0.csv"')
+  await fire(redis, 'a', 'alder')
+  expect(await rowsOf(await get('/v1/signals/history?since=9007199254740991'))).toEqual([])
+})
 
-  test('links to itself canonically, and to its next page as long as there is one', async () => {
-    await reset(['alder'])
-    for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
-    const { links } = await envelopeOf(
-      await get('/v1/signals/history?limit=2&colour=red&since=0&format=json'),
-    )
-    expect(links).toEqual({
-      self: '/v1/signals/history?limit=2',
-      history: '/v1/signals/history',
-      latest: '/v1/signals/latest',
-      next: '/v1/signals/history?limit=2&since=2',
-    })
-    expect((await envelopeOf(await get(links.next ?? ''))).links.next).toBeUndefined()
+test('a history links to itself canonically, and to its next page as long as there is one', async () => {
+  await reset(['alder'])
+  for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
+  const { links } = await envelopeOf(await get('/v1/signals/history?limit=2&colour=red&since=0&format=json'))
+  expect(links).toEqual({
+    self: '/v1/signals/history?limit=2',
+    history: '/v1/signals/history',
+    latest: '/v1/signals/latest',
+    next: '/v1/signals/history?limit=2&since=2',
   })
+  expect((await envelopeOf(await get(links.next ?? ''))).links.next).toBeUndefined()
+})
 
-  test('shows an alias whole from the moment on that the client is entitled to it, and no longer afterwards', async () => {
-    await reset([])
-    await fire(redis, 'a', 'alder')
-    expect(await rowsOf(await get('/v1/signals/history'))).toEqual([])
-    await entitleClient(redis, 'acme', { add: ['alder'] }, PROGRAM_ALIAS)
-    expect(await rowsOf(await get('/v1/signals/history'))).toHaveLength(1)
-    await entitleClient(redis, 'acme', { remove: ['alder'] }, PROGRAM_ALIAS)
-    expect((await get('/v1/signals/latest')).status).toBe(404)
-  })
+test('a history has all signals of an alias while the client is entitled to it, and none before or after', async () => {
+  await reset([])
+  await fire(redis, 'a', 'alder')
+  expect(await rowsOf(await get('/v1/signals/history'))).toEqual([])
+  await entitleClient(redis, 'acme', { add: ['alder'] }, PROGRAM_ALIAS)
+  expect(await rowsOf(await get('/v1/signals/history'))).toHaveLength(1)
+  await entitleClient(redis, 'acme', { remove: ['alder'] }, PROGRAM_ALIAS)
+  expect((await get('/v1/signals/latest')).status).toBe(404)
 })
 
 const isPlain = (text: unknown): boolean => typeof text === 'string' && /^-?\d+(\.\d+)?$/.test(text)

@@ -3,13 +3,14 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { runCases } from '#signals/delivery/self-test/run-cases.ts'
 import { commit } from '#signals/log/commit.ts'
 import { EPOCH, HEAD } from '#signals/redis/keys.ts'
+import { atEnd } from '../../support/ends.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
-import { useOwnRedis } from '../../support/servers/use-redis.ts'
+import { ownRedis } from '../../support/servers/use-redis.ts'
 import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.ts'
 import {
   copyKit,
@@ -17,6 +18,7 @@ import {
   KITS,
   OTHER_SECRET,
   type PullService,
+  type Push,
   push,
   type Receiver,
   SECRET,
@@ -30,16 +32,19 @@ import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
 let server: TestRedis
 let redis: Redis
-let service: PullService
 
-useOwnRedis((connected, started) => {
-  redis = connected
-  server = started
+beforeAll(async () => {
+  server = await ownRedis()
+  redis = await server.connect()
 })
-beforeEach(async () => {
-  service = await startPullService(redis)
-})
-afterEach(() => service.close())
+
+/** An empty log and a service of it. */
+async function openLog(): Promise<PullService> {
+  await redis.flushall()
+  const service = await startPullService(redis)
+  atEnd(service.close)
+  return service
+}
 
 /** Signals `from` to `to`, all of which the client sees. */
 async function fireUpTo(from: number, to: number): Promise<void> {
@@ -49,177 +54,191 @@ async function fireUpTo(from: number, to: number): Promise<void> {
 /** Often enough that a test need not wait, seldom enough that the pull does not do the work of the push. */
 const PULL_OFTEN = { PULL_SECONDS: '0.2' }
 
+const BOTH_SECRETS = { WEBHOOK_SECRET: OTHER_SECRET, WEBHOOK_SECRET_OLD: SECRET }
+
+/** A receiver that was asked to end has done so. */
+async function end(receiver: Receiver): Promise<void> {
+  receiver.kill('SIGTERM')
+  expect((await receiver.ended).code).toBe(0)
+}
+
 describe.each(KITS)('the $name receiver', kit => {
   const reason = whyNot(kit)
+
+  /** One receiver through its life: its log goes on from test to test, and each looks at what was traded since the last. */
+  let service: PullService
+  let receiver: Receiver
+  let folder: string
+  let seen = 0
+  let last = 0
+
+  beforeAll(async () => {
+    if (reason !== null) return
+    service = await openLog()
+    await fireNext(3)
+    folder = await copyKit(kit)
+    receiver = await startReceiver(kit, folder, service, BOTH_SECRETS)
+    await receiver.prints(/everything after #3 is read/)
+    await settled(redis, receiver)
+  })
   beforeEach(context => {
     if (reason !== null) context.skip(reason)
   })
 
-  /** A receiver that has begun, at the end of an empty log, and whose first pull is over. */
-  async function begin(env: Record<string, string> = {}): Promise<{ receiver: Receiver; folder: string }> {
-    const folder = await copyKit(kit)
-    const receiver = await startReceiver(kit, folder, service, env)
-    await receiver.prints(/everything after #0 is read/)
-    await settled(redis, receiver)
-    return { receiver, folder }
+  /** So many signals that the client sees, by their numbers. */
+  async function fireNext(count: number): Promise<readonly number[]> {
+    const seqs: number[] = []
+    for (let i = 0; i < count; i++) seqs.push(await fire(redis, `next-${++last}`, 'alder'))
+    return seqs
   }
 
-  const end = async (receiver: Receiver) => {
-    receiver.kill('SIGTERM')
-    expect(await receiver.ended).toMatchObject({ code: 0, stderr: '' })
+  const pushed = async (seqs: readonly number[], order: Push = {}) => {
+    for (const seq of seqs) expect(await push(redis, receiver.url, seq, order)).toBe(200)
   }
 
-  test('trades what is pushed, once each however often it comes', async () => {
-    const { receiver } = await begin()
-    await fireUpTo(1, 3)
-    for (const seq of [1, 1, 2, 1, 2, 3]) expect(await push(redis, receiver.url, seq)).toBe(200)
-    await expectTraded(receiver, [1, 2, 3])
-    expect(await push(redis, receiver.url, 3)).toBe(200)
-    await fireUpTo(4, 4)
-    await push(redis, receiver.url, 4)
-    await expectTraded(receiver, [1, 2, 3, 4])
-    await end(receiver)
+  /** Waits until the last of these is traded, and expects that since the last call these were, and nothing else. */
+  async function expectNext(seqs: readonly number[]): Promise<void> {
+    await receiver.prints(new RegExp(`TRADE #${seqs.at(-1)} `))
+    expect(receiver.traded().slice(seen)).toEqual(seqs)
+    seen = receiver.traded().length
+  }
+
+  /** Starts it again where it was. */
+  async function startAgain(): Promise<void> {
+    seen = 0
+    receiver = await startReceiver(kit, folder, service, BOTH_SECRETS)
+  }
+
+  test('a receiver begins with what is fired after its first start', async () => {
+    await pushed([2])
+    const seqs = await fireNext(1)
+    await pushed(seqs)
+    await expectNext(seqs)
   })
 
-  test('puts pushes that overtake one another into their order', async () => {
-    const { receiver } = await begin()
-    await fireUpTo(1, 3)
-    for (const seq of [3, 1, 2]) expect(await push(redis, receiver.url, seq)).toBe(200)
-    await expectTraded(receiver, [1, 2, 3])
-    await end(receiver)
+  test('a receiver trades what is pushed once, however often and in whatever order it comes', async () => {
+    const [a = 0, b = 0, c = 0] = await fireNext(3)
+    await pushed([a, a, b, a, b, c])
+    await expectNext([a, b, c])
+    await pushed([c])
+    const [d = 0, e = 0, f = 0] = await fireNext(3)
+    await pushed([f, d, e])
+    await expectNext([d, e, f])
   })
 
-  test('closes a gap by one pull, also where the client was never sent the numbers between', async () => {
-    const { receiver } = await begin()
-    await fireUpTo(1, 1)
+  test('a receiver closes a gap by one pull, also if the client was never sent the numbers between', async () => {
+    const [first = 0] = await fireNext(1)
     await fire(redis, 'foreign', 'birch')
-    for (const seq of [3, 4, 5]) await fire(redis, `s${seq}`, 'alder')
-    await push(redis, receiver.url, 1)
-    await push(redis, receiver.url, 5, { prev: 4 })
-    await expectTraded(receiver, [1, 3, 4, 5])
-    await end(receiver)
+    const rest = await fireNext(3)
+    await pushed([first])
+    await pushed(rest.slice(-1))
+    await expectNext([first, ...rest])
   })
 
-  test('asks for what it may have missed where a push does not say what came before it', async () => {
-    const { receiver } = await begin()
-    await fireUpTo(1, 2)
-    const status = await push(redis, receiver.url, 2, {
-      headers: ({ 'x-prev-seq': _gone, ...headers }) => headers,
-    })
-    expect(status).toBe(200)
-    await expectTraded(receiver, [1, 2])
-    await end(receiver)
+  test('a receiver asks for what it may have missed if a push does not say what came before it', async () => {
+    const seqs = await fireNext(2)
+    await pushed(seqs.slice(-1), { headers: ({ 'x-prev-seq': _gone, ...headers }) => headers })
+    await expectNext(seqs)
   })
 
-  test('killed, does what it missed exactly once and in order when it is started again', async () => {
-    const { receiver, folder } = await begin()
-    await fireUpTo(1, 2)
-    for (const seq of [1, 2]) await push(redis, receiver.url, seq)
-    await expectTraded(receiver, [1, 2])
+  test('a receiver acknowledges tests and dry runs once, and trades neither', async () => {
+    const skipped = [await fire(redis, 'test', 'alder', 'acme')]
+    for (const more of [{ mode: 'DRY_RUN' }, { is_test: true }] as const)
+      await commit(redis, [{ content: signalContent(JSON.stringify(more), more), onlyFor: null }], NOW_MS)
+    const [after = 0] = await fireNext(1)
+    skipped.push(after - 2, after - 1)
+    await pushed([...skipped, after])
+    await expectNext([after])
+    const lines = skipped.map((seq, i) => `skipped #${seq}, ${i === 1 ? 'DRY_RUN' : 'a test'}`)
+    expect(receiver.printed().match(/^skipped #\d{1,3},.*?(?:a test|DRY_RUN)/gm)).toEqual(lines) // by the push or the pull
+  })
+
+  test('a receiver is not moved by a test whose number the log does not have', async () => {
+    const test = { ...signalContent('x', { is_test: true }), seq: 900 }
+    await pushed([900], { body: new TextEncoder().encode(JSON.stringify(test)), prev: 0 })
+    const seqs = await fireNext(1)
+    await pushed(seqs)
+    await expectNext(seqs)
+  })
+
+  test('a receiver takes either of two secrets, and no third', async () => {
+    const [a = 0, b = 0] = await fireNext(2)
+    await pushed([a], { secrets: [SECRET] })
+    await pushed([b], { secrets: [OTHER_SECRET, SECRET] })
+    const third = { secrets: [`whsec_${btoa('a'.repeat(32))}`] }
+    expect(await push(redis, receiver.url, b, third)).toBe(401)
+    await expectNext([a, b])
+  })
+
+  test('a receiver refuses what is not signed as it stands, is no signal, or is too large', async () => {
+    const [seq = 0] = await fireNext(1)
+    const half = (value = '') => value.slice(0, value.length / 2)
+    const bodyOf = (text: string) => new TextEncoder().encode(text)
+    const orders: [Push, number][] = [
+      [{ tamper: body => body.with(body.indexOf(0x35), 0x36) }, 401],
+      [{ headers: ({ 'x-signature': _gone, ...headers }) => headers }, 401],
+      [{ headers: all => ({ ...all, 'x-signature': half(all['x-signature']) }) }, 401],
+      [{ headers: all => ({ ...all, 'x-signature': 'sha256=é' }) }, 401],
+      [{ headers: all => ({ ...all, 'x-signature': '' }) }, 401],
+      ...['{"seq":', '[1]', 'null'].map((text): [Push, number] => [{ body: bodyOf(text) }, 400]),
+      [{ body: new Uint8Array(64 * 1024 + 1) }, 413],
+      [{}, 200],
+    ]
+    for (const [order, status] of orders) expect(await push(redis, receiver.url, seq, order)).toBe(status)
+    await expectNext([seq])
+  })
+
+  test('a receiver passes the self-test, and is not moved by it', async () => {
+    const secrets = { secret: OTHER_SECRET, oldSecret: SECRET }
+    const sender = createTestSender()
+    const cases = selfTestCases({ url: receiver.url, ...secrets, alias: 'alder', nowMs: Date.now() })
+    const findings = await runCases(cases, sender)
+    await sender.close()
+    expect(findings.filter(({ verdict }) => verdict === 'failed' || verdict === 'skipped')).toEqual([])
+    const seqs = await fireNext(1)
+    await pushed(seqs)
+    await expectNext(seqs)
+  })
+
+  test('a receiver that was killed or was away for long does what it missed once, in order, when it starts again', async () => {
+    const before = await fireNext(2)
+    await pushed(before)
+    await expectNext(before)
     await settled(redis, receiver)
     receiver.kill('SIGKILL')
     await receiver.ended
-    await fireUpTo(3, 5)
-    const again = await startReceiver(kit, folder, service)
-    await expectTraded(again, [3, 4, 5])
-    for (const seq of [3, 4, 5]) expect(await push(redis, again.url, seq)).toBe(200)
-    await fireUpTo(6, 6)
-    await push(redis, again.url, 6)
-    await expectTraded(again, [3, 4, 5, 6])
-    await end(again)
-  })
-
-  test('reads a long absence page by page', async () => {
-    const { receiver, folder } = await begin()
-    await end(receiver)
+    const missed = await fireNext(3)
+    await startAgain()
+    await expectNext(missed)
+    await pushed(missed)
+    const after = await fireNext(1)
+    await pushed(after)
+    await expectNext(after)
+    receiver.kill('SIGTERM')
+    expect(await receiver.ended).toMatchObject({ code: 0, stderr: '' })
     const count = 501 // more than the 500 of a page
     const signals = Array.from({ length: count }, (_, i) => ({
       content: signalContent(`s${i}`),
       onlyFor: null,
     }))
-    await commit(redis, signals, NOW_MS)
-    const again = await startReceiver(kit, folder, service)
-    await expectTraded(
-      again,
-      Array.from({ length: count }, (_, i) => i + 1),
-    )
-    await end(again)
+    const outcome = await commit(redis, signals, NOW_MS)
+    const written = outcome.kind === 'committed' ? outcome.signals.map(({ seq }) => seq) : []
+    expect(written).toHaveLength(count)
+    await startAgain()
+    await expectNext(written)
+    await end(receiver)
   })
 
-  test('begins with what is fired after its first start', async () => {
-    await fireUpTo(1, 3)
-    const receiver = await startReceiver(kit, await copyKit(kit), service)
-    await receiver.prints(/everything after #3 is read/)
+  /** A receiver that has begun at the end of an empty log, and whose first pull is over. */
+  async function begin(env: Record<string, string> = {}) {
+    const service = await openLog()
+    const receiver = await startReceiver(kit, await copyKit(kit), service, env)
+    await receiver.prints(/everything after #0 is read/)
     await settled(redis, receiver)
-    await fireUpTo(4, 4)
-    expect(await push(redis, receiver.url, 2)).toBe(200)
-    await push(redis, receiver.url, 4)
-    await expectTraded(receiver, [4])
-    await end(receiver)
-  })
+    return { receiver, service }
+  }
 
-  test('acknowledges tests and dry runs, and trades neither', async () => {
-    const { receiver } = await begin()
-    await fire(redis, 'test', 'alder', 'acme')
-    await commit(redis, [{ content: signalContent('dry', { mode: 'DRY_RUN' }), onlyFor: null }], NOW_MS)
-    await commit(redis, [{ content: signalContent('odd', { is_test: true }), onlyFor: null }], NOW_MS)
-    await fire(redis, 's4', 'alder')
-    for (const seq of [1, 2, 3, 4]) expect(await push(redis, receiver.url, seq)).toBe(200)
-    await expectTraded(receiver, [4])
-    expect(receiver.printed()).toMatch(
-      /skipped #1, a test[\s\S]*skipped #2, DRY_RUN[\s\S]*skipped #3, a test/,
-    )
-    expect(receiver.printed().match(/^skipped #[1-3],/gm)).toHaveLength(3) // by the push or by the pull, and not by both
-    await end(receiver)
-  })
-
-  test('is not moved by a test whose number the log does not have', async () => {
-    const { receiver } = await begin()
-    const body = new TextEncoder().encode(
-      JSON.stringify({ ...signalContent('x', { is_test: true }), seq: 900 }),
-    )
-    expect(await push(redis, receiver.url, 900, { body, prev: 0 })).toBe(200)
-    await fireUpTo(1, 1)
-    await push(redis, receiver.url, 1)
-    await expectTraded(receiver, [1])
-    await end(receiver)
-  })
-
-  test('takes either of two secrets, and no third', async () => {
-    const { receiver } = await begin({ WEBHOOK_SECRET: OTHER_SECRET, WEBHOOK_SECRET_OLD: SECRET })
-    await fireUpTo(1, 2)
-    expect(await push(redis, receiver.url, 1, { secrets: [SECRET] })).toBe(200)
-    expect(await push(redis, receiver.url, 2, { secrets: [OTHER_SECRET, SECRET] })).toBe(200)
-    expect(await push(redis, receiver.url, 2, { secrets: [`whsec_${btoa('a'.repeat(32))}`] })).toBe(401)
-    await expectTraded(receiver, [1, 2])
-    await end(receiver)
-  })
-
-  test('refuses whatever is not signed as it stands', async () => {
-    const { receiver } = await begin()
-    await fireUpTo(1, 1)
-    const half = (value = '') => value.slice(0, value.length / 2)
-    const refused = [
-      await push(redis, receiver.url, 1, { tamper: body => body.with(body.indexOf(0x35), 0x36) }),
-      await push(redis, receiver.url, 1, { headers: ({ 'x-signature': _gone, ...headers }) => headers }),
-      await push(redis, receiver.url, 1, {
-        headers: all => ({ ...all, 'x-signature': half(all['x-signature']) }),
-      }),
-      await push(redis, receiver.url, 1, { headers: all => ({ ...all, 'x-signature': 'sha256=é' }) }),
-      await push(redis, receiver.url, 1, { headers: all => ({ ...all, 'x-signature': '' }) }),
-    ]
-    expect(refused).toEqual([401, 401, 401, 401, 401])
-    const bodyOf = (text: string) => new TextEncoder().encode(text)
-    expect(await push(redis, receiver.url, 1, { body: bodyOf('{"seq":') })).toBe(400)
-    expect(await push(redis, receiver.url, 1, { body: bodyOf('[1]') })).toBe(400)
-    expect(await push(redis, receiver.url, 1, { body: bodyOf('null') })).toBe(400)
-    expect(await push(redis, receiver.url, 1, { body: new Uint8Array(64 * 1024 + 1) })).toBe(413)
-    expect(await push(redis, receiver.url, 1)).toBe(200)
-    await expectTraded(receiver, [1])
-    await end(receiver)
-  })
-
-  test('verifies the form of Standard Webhooks where it is asked to, within five minutes', async () => {
+  test('a receiver verifies the form of Standard Webhooks if it is asked to, within five minutes', async () => {
     const { receiver } = await begin({ SIGNATURE: 'standard-webhooks' })
     await fireUpTo(1, 2)
     const { url } = receiver
@@ -238,8 +257,8 @@ describe.each(KITS)('the $name receiver', kit => {
     await end(receiver)
   })
 
-  test('reads everything again when the log came back from a copy, and trades only what is new', async () => {
-    const { receiver } = await begin(PULL_OFTEN)
+  test('a receiver reads everything again when the log came back from a copy, and trades only what is new', async () => {
+    const { receiver, service } = await begin(PULL_OFTEN)
     await fireUpTo(1, 3)
     await expectTraded(receiver, [1, 2, 3])
     // The copy knows two signals; the third is fired again, under a number above every one that was delivered.
@@ -252,23 +271,22 @@ describe.each(KITS)('the $name receiver', kit => {
     })
     await receiver.prints(/the log is second-epoch: everything after #0 is read/)
     await expectTraded(receiver, [1, 2, 3, 102])
-    receiver.kill('SIGTERM')
-    expect((await receiver.ended).code).toBe(0)
+    await end(receiver)
   })
 
-  test('says why a pull fails, and does what was pushed meanwhile when the service is back', async () => {
+  test('a receiver says why a pull fails, and does what was pushed meanwhile when the service is back', async () => {
     const { receiver } = await begin(PULL_OFTEN)
     await fireUpTo(1, 2)
     await server.kill()
     await receiver.prints(/not finished, the next pull tries again: .*503/)
     await server.restart()
     await expectTraded(receiver, [1, 2])
-    receiver.kill('SIGTERM')
-    expect((await receiver.ended).code).toBe(0)
+    await end(receiver)
   })
 
-  test('offers a signal again that trade() failed for, before those behind it', async () => {
+  test('a receiver offers a signal again that trade() failed for, before those behind it', async () => {
     const folder = await copyKit(kit, code => code.replace(kit.tradeLine, line => kit.failingOnce + line))
+    const service = await openLog()
     const receiver = await startReceiver(kit, folder, service)
     await receiver.prints(/everything after #0 is read/)
     await settled(redis, receiver)
@@ -277,11 +295,10 @@ describe.each(KITS)('the $name receiver', kit => {
     await receiver.prints(/not finished, .*the venue is closed/)
     await push(redis, receiver.url, 2)
     await expectTraded(receiver, [1, 2])
-    receiver.kill('SIGTERM')
-    expect((await receiver.ended).code).toBe(0)
+    await end(receiver)
   })
 
-  test('trades nothing of another schema version until somebody has looked at it', async () => {
+  test('a receiver trades nothing of another schema version until somebody has looked at it', async () => {
     const { receiver } = await begin()
     const body = new TextEncoder().encode(
       JSON.stringify({ ...signalContent('x'), schema_version: '2.0', seq: 1 }),
@@ -289,51 +306,34 @@ describe.each(KITS)('the $name receiver', kit => {
     expect(await push(redis, receiver.url, 1, { body })).toBe(200)
     await receiver.prints(/not finished, .*#1 has schema version 2\.0/)
     expect(receiver.traded()).toEqual([])
-    receiver.kill('SIGTERM')
-    expect((await receiver.ended).code).toBe(0)
+    await end(receiver)
   })
 
-  test('shows its key to nobody that the service redirects it to', async () => {
+  test('a receiver shows its key to no address that the service redirects it to', async () => {
     const other = await startRawReceiver(socket => socket.end(rawAnswer(200, '{}')))
     const liar = await startRawReceiver(socket =>
       socket.end(rawAnswer(302, '', [`location: ${other.origin}/v1/signals/head`])),
     )
+    const service = await openLog()
     const receiver = await startReceiver(kit, await copyKit(kit), { ...service, url: liar.origin })
     await receiver.prints(/not finished, the next pull tries again/)
     expect([liar.requests.length, other.connections()]).toEqual([1, 0])
-    receiver.kill('SIGTERM')
-    expect((await receiver.ended).code).toBe(0)
+    await end(receiver)
     await Promise.all([liar.close(), other.close()])
   })
 
-  test('passes the self-test, and is not moved by it', async () => {
-    const { receiver } = await begin({ WEBHOOK_SECRET: SECRET, WEBHOOK_SECRET_OLD: OTHER_SECRET })
-    const order = {
-      url: receiver.url,
-      secret: SECRET,
-      oldSecret: OTHER_SECRET,
-      alias: 'alder',
-      nowMs: Date.now(),
+  test('a receiver does not start without an address, a key or a secret', async () => {
+    const service = await openLog()
+    for (const name of ['HIGHWATER_URL', 'HIGHWATER_KEY', 'WEBHOOK_SECRET']) {
+      const started = startReceiver(kit, await copyKit(kit), service, { [name]: '' })
+      await expect(started).rejects.toThrow(`${name} is not set`)
     }
-    const sender = createTestSender()
-    const findings = await runCases(selfTestCases(order), sender)
-    await sender.close()
-    expect(findings.filter(({ verdict }) => verdict === 'failed' || verdict === 'skipped')).toEqual([])
-    await fireUpTo(1, 1)
-    await push(redis, receiver.url, 1)
-    await expectTraded(receiver, [1])
-    await end(receiver)
-  })
-
-  test.each(['HIGHWATER_URL', 'HIGHWATER_KEY', 'WEBHOOK_SECRET'])('does not start without %s', async name => {
-    const folder = await copyKit(kit)
-    const started = startReceiver(kit, folder, service, { [name]: '' })
-    await expect(started).rejects.toThrow(`${name} is not set`)
   })
 })
 
 test('half a line at the end of the state of the typescript receiver is as if it were not there', async () => {
   const kit = KITS[0]!
+  const service = await openLog()
   const folder = await copyKit(kit)
   const receiver = await startReceiver(kit, folder, service)
   await receiver.prints(/everything after #0 is read/)

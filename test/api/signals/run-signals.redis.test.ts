@@ -1,7 +1,7 @@
 // What the signals service prints for the operator when it starts, in this process and on a real Redis.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { freePort } from '#cli/free-port.ts'
 import { type RunningSignals, runSignals } from '#cli/signals/run-signals.ts'
@@ -41,87 +41,83 @@ async function start(more: Record<string, string>, hasDemo = false): Promise<rea
     .filter(line => line !== '')
 }
 
-describe('the signals service', () => {
-  test('prints a warning if webhooks may be on this machine, and nothing otherwise', async () => {
-    const warned = await start({ ALLOW_PRIVATE_WEBHOOKS: 'yes' })
-    expect(warned).toEqual([
-      expect.stringMatching(
-        /^WARNING: webhooks may be on this machine: ALLOW_PRIVATE_WEBHOOKS is on, for dev/,
-      ),
-    ])
-    await running?.stop()
-    expect(await start({})).toEqual([])
-  })
+test('the signals service prints a warning if webhooks may be on this machine, and nothing otherwise', async () => {
+  const warned = await start({ ALLOW_PRIVATE_WEBHOOKS: 'yes' })
+  expect(warned).toEqual([
+    expect.stringMatching(/^WARNING: webhooks may be on this machine: ALLOW_PRIVATE_WEBHOOKS is on, for dev/),
+  ])
+  await running?.stop()
+  expect(await start({})).toEqual([])
+})
 
-  test('logs every request with its client, key and network, and every change of a webhook, which is also an alert', async () => {
-    const redis = await server.connect()
-    const { token, keyId } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    const file = join(await temporaryFolder(), 'alerts')
-    const more = { LOG_LEVEL: 'info', ALLOW_PRIVATE_WEBHOOKS: 'yes', ALERT_COMMAND: `cat >> ${file}` }
-    const receiver = await startReceiver((_, response) => response.end())
-    await start(more)
-    const ask = (path: string, init: RequestInit) => fetch(`${running?.url}${path}`, init)
-    await ask('/v1/whoami', { headers: { 'X-API-Key': createToken(seededBytes('guess')).token } })
-    const body = JSON.stringify({ url: receiver.urlOf('hidden-path') })
-    const headers = { 'X-API-Key': token, 'content-type': 'application/json' }
-    expect((await ask('/v1/webhook?x=1', { method: 'PUT', headers, body })).status).toBe(200)
-    await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 20_000 }).toMatch(/}\n$/)
-    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
-      kind: 'webhook_changed',
-      message: expect.stringContaining(`with the key ${keyId}`),
-    })
-    await running?.stop()
-    const lines = logged.map(line => JSON.parse(line) as Record<string, unknown>)
-    const caller = { address: '127.0.0.1', keyId, client: 'acme' }
-    expect(lines.filter(({ msg }) => msg !== 'something went wrong')).toMatchObject([
-      { msg: 'request', route: '/v1/whoami', status: 401, keyId: expect.any(String), client: null },
-      { msg: 'webhook', client: 'acme', change: 'set', keyId },
-      { msg: 'request', method: 'PUT', route: '/v1/webhook', status: 200, ...caller },
-    ])
-    for (const hidden of [token, 'hidden-path', 'x=1']) expect(logged.join('')).not.toContain(hidden)
+test('the signals service logs every request with its client, key and network, and every change of a webhook, which is also an alert', async () => {
+  const redis = await server.connect()
+  const { token, keyId } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  const file = join(await temporaryFolder(), 'alerts')
+  const more = { LOG_LEVEL: 'info', ALLOW_PRIVATE_WEBHOOKS: 'yes', ALERT_COMMAND: `cat >> ${file}` }
+  const receiver = await startReceiver((_, response) => response.end())
+  await start(more)
+  const ask = (path: string, init: RequestInit) => fetch(`${running?.url}${path}`, init)
+  await ask('/v1/whoami', { headers: { 'X-API-Key': createToken(seededBytes('guess')).token } })
+  const body = JSON.stringify({ url: receiver.urlOf('hidden-path') })
+  const headers = { 'X-API-Key': token, 'content-type': 'application/json' }
+  expect((await ask('/v1/webhook?x=1', { method: 'PUT', headers, body })).status).toBe(200)
+  await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 20_000 }).toMatch(/}\n$/)
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+    kind: 'webhook_changed',
+    message: expect.stringContaining(`with the key ${keyId}`),
   })
+  await running?.stop()
+  const lines = logged.map(line => JSON.parse(line) as Record<string, unknown>)
+  const caller = { address: '127.0.0.1', keyId, client: 'acme' }
+  expect(lines.filter(({ msg }) => msg !== 'something went wrong')).toMatchObject([
+    { msg: 'request', route: '/v1/whoami', status: 401, keyId: expect.any(String), client: null },
+    { msg: 'webhook', client: 'acme', change: 'set', keyId },
+    { msg: 'request', method: 'PUT', route: '/v1/webhook', status: 200, ...caller },
+  ])
+  for (const hidden of [token, 'hidden-path', 'x=1']) expect(logged.join('')).not.toContain(hidden)
+})
 
-  test('shows a demo client without a receiver where the operator says no to such webhooks', async () => {
-    const warned = await start({ ALLOW_PRIVATE_WEBHOOKS: 'no' }, true)
-    expect(warned).toEqual([expect.stringContaining('the demo client has no receiver')])
-    expect(running?.demo).toMatchObject({ client: 'demo', hasReceiver: false })
-  })
+test('the signals service shows a demo client without a receiver if the operator refuses such webhooks', async () => {
+  const warned = await start({ ALLOW_PRIVATE_WEBHOOKS: 'no' }, true)
+  expect(warned).toEqual([expect.stringContaining('the demo client has no receiver')])
+  expect(running?.demo).toMatchObject({ client: 'demo', hasReceiver: false })
+})
 
-  test('that listens on every address names itself by one that can be called', async () => {
-    const chosen = {
-      OPERATOR_TOKEN: 'x'.repeat(40),
-      SECRET_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-    }
-    await start({ HOST: '0.0.0.0', ...chosen })
-    const port = new URL(running?.url ?? '').port
-    const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text()
-    expect(document).toContain(`http://localhost:${port}`)
-    expect(document).not.toContain('0.0.0.0')
-  })
+test('a signals service that listens on every address names itself by one that can be called', async () => {
+  const chosen = {
+    OPERATOR_TOKEN: 'x'.repeat(40),
+    SECRET_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+  }
+  await start({ HOST: '0.0.0.0', ...chosen })
+  const port = new URL(running?.url ?? '').port
+  const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text()
+  expect(document).toContain(`http://localhost:${port}`)
+  expect(document).not.toContain('0.0.0.0')
+})
 
-  test('watches the disk of a foreign Redis whose folder is named, and of none that is not', async () => {
-    const used = async () => {
-      const text = await (await fetch(`${running?.operatorUrl}/metrics`)).text()
-      return /^highwater_redis_disk_used_ratio (\S+)$/m.exec(text)?.[1] ?? null
-    }
-    await start({ REDIS_FOLDER: server.folder })
-    expect(Number(await used())).toBeGreaterThan(0)
-    await running?.stop()
-    await start({})
-    expect(await used()).toBeNull()
-  })
+test('the signals service watches the disk of a foreign Redis whose folder is named, and of no other', async () => {
+  const used = async () => {
+    const text = await (await fetch(`${running?.operatorUrl}/metrics`)).text()
+    return /^highwater_redis_disk_used_ratio (\S+)$/m.exec(text)?.[1] ?? null
+  }
+  await start({ REDIS_FOLDER: server.folder })
+  expect(Number(await used())).toBeGreaterThan(0)
+  await running?.stop()
+  await start({})
+  expect(await used()).toBeNull()
+})
 
-  test('does not start where the folder that is named is not there: it would never raise an alarm', async () => {
-    const nowhere = join(server.folder, 'nowhere')
-    await expect(start({ REDIS_FOLDER: nowhere })).rejects.toThrow(
-      `REDIS_FOLDER: the folder ${nowhere} cannot be read`,
-    )
-  })
+test('the signals service does not start if the named folder of Redis is not there: it would never raise an alarm', async () => {
+  const nowhere = join(server.folder, 'nowhere')
+  await expect(start({ REDIS_FOLDER: nowhere })).rejects.toThrow(
+    `REDIS_FOLDER: the folder ${nowhere} cannot be read`,
+  )
+})
 
-  test('that cannot reach its Redis says so in a sentence', async () => {
-    const url = `redis://127.0.0.1:${await freePort()}`
-    await expect(start({ REDIS_URL: url })).rejects.toThrow(
-      /^Redis cannot be reached \(.+\): start it, or name it in REDIS_URL$/,
-    )
-  })
+test('a signals service that cannot reach its Redis says so in a sentence', async () => {
+  const url = `redis://127.0.0.1:${await freePort()}`
+  await expect(start({ REDIS_URL: url })).rejects.toThrow(
+    /^Redis cannot be reached \(.+\): start it, or name it in REDIS_URL$/,
+  )
 })

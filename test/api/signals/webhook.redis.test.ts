@@ -1,6 +1,6 @@
 // A client registers its own webhook and looks at it: what is accepted, what is refused, and what no answer contains.
 import type { Redis } from 'ioredis'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { suspendClient } from '#signals/clients/clients.ts'
@@ -68,87 +68,86 @@ const put = (
 
 const register = (url = URL, secret?: string): RequestInit => put(JSON.stringify({ url, secret }))
 
-describe('a registration', () => {
-  test('that is acknowledged shows the secret once; afterwards host and state are seen, and never the rest', async () => {
-    const app = createApp()
-    expect((await refusalOf(await app.request('/v1/webhook', withKey(token)))).code).toBe('not_found')
-    const { data } = await envelopeOf(await app.request('/v1/webhook', register()))
-    const state = {
-      host: 'hooks.example.org',
-      enabled: true,
-      disabled_why: null,
-      set_at: '2026-11-21T00:00:05.000Z',
-      set_by_key: keyId,
-      failing_since: null,
-      secrets: [{ expires_at: null }],
-    }
-    const secret = (await readWebhook(redis, BOX, 'acme'))?.secrets[0]?.text
-    expect(data).toEqual({ ...state, secret, secrets_dropped: false })
-    expect(keyOfSecret(secret ?? '')).toHaveLength(32)
-    expect(sentTo).toEqual([URL])
-    const seen = await app.request('/v1/webhook', withKey(token))
-    const text = await seen.clone().text()
-    expect((await envelopeOf(seen)).data).toEqual(state)
-    for (const hidden of [secret ?? '', 'token-of-mine']) expect(text).not.toContain(hidden)
-    await disableWebhook(redis, 'acme', 'the operator said so')
-    expect((await envelopeOf(await app.request('/v1/webhook', withKey(token)))).data).toMatchObject({
-      enabled: false,
-      disabled_why: 'the operator said so',
-    })
-  })
-
-  test('may have its own secret, which is not repeated, and moves with the old one beside it for a day', async () => {
-    const app = createApp()
-    const [first, second] = [createWebhookSecret(seededBytes('1')), createWebhookSecret(seededBytes('2'))]
-    const answer = await app.request('/v1/webhook', register(URL, first))
-    expect(await answer.clone().text()).not.toContain(first)
-    expect((await envelopeOf(answer)).data).toMatchObject({ secret: null })
-    const moved = await app.request('/v1/webhook', register('https://other.example.org/', second))
-    expect((await envelopeOf(moved)).data).toMatchObject({
-      host: 'other.example.org',
-      secrets: [{ expires_at: null }, { expires_at: '2026-11-22T00:00:05.000Z' }],
-    })
-  })
-
-  test('is open to an account that waits for its activation, and to each client for itself alone', async () => {
-    const other = await addClient(redis, 'other', ['alder'], seededBytes('other'))
-    await suspendClient(redis, 'acme')
-    const app = createApp()
-    expect((await app.request('/v1/webhook', register())).status).toBe(200)
-    expect((await app.request('/v1/webhook', withKey(other.token))).status).toBe(404)
-  })
-
-  test('that is not acknowledged says one and the same of every address, and repeats none', async () => {
-    const app = createApp()
-    acknowledges = false
-    const refusals = new Set<string>()
-    for (const url of [URL, 'http://127.0.0.1:6379/', 'no address at all']) {
-      const { code, message, details } = await refusalOf(await app.request('/v1/webhook', register(url)))
-      refusals.add(JSON.stringify([code, message, details]))
-      expect(JSON.stringify([message, details])).not.toContain(url)
-    }
-    expect(refusals.size).toBe(1)
-    expect((await app.request('/v1/webhook', withKey(token))).status).toBe(404)
+test('a registration that is acknowledged shows the secret once; afterwards host and state are seen, and never the rest', async () => {
+  const app = createApp()
+  expect((await refusalOf(await app.request('/v1/webhook', withKey(token)))).code).toBe('not_found')
+  const { data } = await envelopeOf(await app.request('/v1/webhook', register()))
+  const state = {
+    host: 'hooks.example.org',
+    enabled: true,
+    disabled_why: null,
+    set_at: '2026-11-21T00:00:05.000Z',
+    set_by_key: keyId,
+    failing_since: null,
+    secrets: [{ expires_at: null }],
+  }
+  const secret = (await readWebhook(redis, BOX, 'acme'))?.secrets[0]?.text
+  expect(data).toEqual({ ...state, secret, secrets_dropped: false })
+  expect(keyOfSecret(secret ?? '')).toHaveLength(32)
+  expect(sentTo).toEqual([URL])
+  const seen = await app.request('/v1/webhook', withKey(token))
+  const text = await seen.clone().text()
+  expect((await envelopeOf(seen)).data).toEqual(state)
+  for (const hidden of [secret ?? '', 'token-of-mine']) expect(text).not.toContain(hidden)
+  await disableWebhook(redis, 'acme', 'the operator said so')
+  expect((await envelopeOf(await app.request('/v1/webhook', withKey(token)))).data).toMatchObject({
+    enabled: false,
+    disabled_why: 'the operator said so',
   })
 })
 
-describe('a body', () => {
-  const secret = 'whsec_of-mine'
-  test.each([
-    ['of another media type', 415, put('x'.repeat(5_000), { 'content-type': 'text/plain' })],
-    ['without a media type', 415, put(new TextEncoder().encode('{}'), {})],
-    ['that is too large', 413, put(`{"url":"${'x'.repeat(5_000)}"`)],
-    ['of broken JSON', 400, put('{"url":')],
-    ['that is empty', 400, put('')],
-    ['that is not UTF-8', 400, put(new Uint8Array([0x7b, 0xff, 0x7d]))],
-    ['without an address', 422, put('{}')],
-    ['with an empty address', 422, put('{"url":""}')],
-    ['that is a list', 422, put('[]')],
-    ['that is null', 422, put('null')],
-    ['with an address of another type', 422, put('{"url":["token-of-mine"]}')],
-    ['with a secret of another type', 422, put(`{"url":"${URL}","secret":["${secret}"]}`)],
-    ['with a weak secret', 422, put(JSON.stringify({ url: URL, secret }))],
-  ])('%s is refused with %i: nothing is sent, fired or repeated', async (_, status, request) => {
+test('a registration may bring its own secret, which is not repeated; the old one stays beside it for a day', async () => {
+  const app = createApp()
+  const [first, second] = [createWebhookSecret(seededBytes('1')), createWebhookSecret(seededBytes('2'))]
+  const answer = await app.request('/v1/webhook', register(URL, first))
+  expect(await answer.clone().text()).not.toContain(first)
+  expect((await envelopeOf(answer)).data).toMatchObject({ secret: null })
+  const moved = await app.request('/v1/webhook', register('https://other.example.org/', second))
+  expect((await envelopeOf(moved)).data).toMatchObject({
+    host: 'other.example.org',
+    secrets: [{ expires_at: null }, { expires_at: '2026-11-22T00:00:05.000Z' }],
+  })
+})
+
+test('a registration is open to an account that waits for its activation, and to each client for itself alone', async () => {
+  const other = await addClient(redis, 'other', ['alder'], seededBytes('other'))
+  await suspendClient(redis, 'acme')
+  const app = createApp()
+  expect((await app.request('/v1/webhook', register())).status).toBe(200)
+  expect((await app.request('/v1/webhook', withKey(other.token))).status).toBe(404)
+})
+
+test('a registration that is not acknowledged has the same answer for every address, and repeats none', async () => {
+  const app = createApp()
+  acknowledges = false
+  const refusals = new Set<string>()
+  for (const url of [URL, 'http://127.0.0.1:6379/', 'no address at all']) {
+    const { code, message, details } = await refusalOf(await app.request('/v1/webhook', register(url)))
+    refusals.add(JSON.stringify([code, message, details]))
+    expect(JSON.stringify([message, details])).not.toContain(url)
+  }
+  expect(refusals.size).toBe(1)
+  expect((await app.request('/v1/webhook', withKey(token))).status).toBe(404)
+})
+
+const secret = 'whsec_of-mine'
+test.each([
+  ['of another media type', 415, put('x'.repeat(5_000), { 'content-type': 'text/plain' })],
+  ['without a media type', 415, put(new TextEncoder().encode('{}'), {})],
+  ['that is too large', 413, put(`{"url":"${'x'.repeat(5_000)}"`)],
+  ['of broken JSON', 400, put('{"url":')],
+  ['that is empty', 400, put('')],
+  ['that is not UTF-8', 400, put(new Uint8Array([0x7b, 0xff, 0x7d]))],
+  ['without an address', 422, put('{}')],
+  ['with an empty address', 422, put('{"url":""}')],
+  ['that is a list', 422, put('[]')],
+  ['that is null', 422, put('null')],
+  ['with an address of another type', 422, put('{"url":["token-of-mine"]}')],
+  ['with a secret of another type', 422, put(`{"url":"${URL}","secret":["${secret}"]}`)],
+  ['with a weak secret', 422, put(JSON.stringify({ url: URL, secret }))],
+])(
+  'a registration with a body %s is refused with %i: nothing is sent, fired or repeated',
+  async (_, status, request) => {
     const headers = { ...request.headers, 'X-API-Key': token } // that of this test
     const response = await createApp().request('/v1/webhook', { ...request, headers })
     const text = await response.clone().text()
@@ -156,149 +155,145 @@ describe('a body', () => {
     await refusalOf(response)
     for (const hidden of [secret, 'token-of-mine']) expect(text).not.toContain(hidden)
     expect([sentTo, await redis.hget(HEAD, 'seq')]).toEqual([[], null])
-  })
+  },
+)
+
+test('a registration beyond those of an hour is refused before its body is read; what was refused for its body has not counted', async () => {
+  const app = createApp()
+  for (let i = 0; i < 2 * MOST_REGISTRATIONS; i++) {
+    expect((await app.request('/v1/webhook', put('{'))).status).toBe(400)
+  }
+  acknowledges = false
+  for (let i = 0; i < MOST_REGISTRATIONS; i++) {
+    expect((await app.request('/v1/webhook', register())).status).toBe(422)
+  }
+  for (const request of [register(), put('{'), put('x', { 'content-type': 'text/plain' })]) {
+    const response = await app.request('/v1/webhook', request)
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_000)
+    expect((await refusalOf(response)).code).toBe('rate_limited')
+  }
+  expect(sentTo).toHaveLength(MOST_REGISTRATIONS)
 })
 
-describe(`after ${MOST_REGISTRATIONS} registrations in an hour`, () => {
-  test('the next is refused before its body is read; what was refused for its body has not counted', async () => {
-    const app = createApp()
-    for (let i = 0; i < 2 * MOST_REGISTRATIONS; i++) {
-      expect((await app.request('/v1/webhook', put('{'))).status).toBe(400)
-    }
-    acknowledges = false
-    for (let i = 0; i < MOST_REGISTRATIONS; i++) {
-      expect((await app.request('/v1/webhook', register())).status).toBe(422)
-    }
-    for (const request of [register(), put('{'), put('x', { 'content-type': 'text/plain' })]) {
-      const response = await app.request('/v1/webhook', request)
-      expect(response.status).toBe(429)
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_000)
-      expect((await refusalOf(response)).code).toBe('rate_limited')
-    }
-    expect(sentTo).toHaveLength(MOST_REGISTRATIONS)
-  })
-
-  test('and as many at the same moment, no more are sent', async () => {
-    const app = createApp()
-    const all = Array.from({ length: 3 * MOST_REGISTRATIONS }, () => app.request('/v1/webhook', register()))
-    const statuses = (await Promise.all(all)).map(({ status }) => status)
-    expect(statuses.filter(status => status !== 429)).toHaveLength(MOST_REGISTRATIONS)
-    expect(sentTo).toHaveLength(MOST_REGISTRATIONS)
-  })
+test('registrations at the same moment send no more tests than one hour may have', async () => {
+  const app = createApp()
+  const all = Array.from({ length: 3 * MOST_REGISTRATIONS }, () => app.request('/v1/webhook', register()))
+  const statuses = (await Promise.all(all)).map(({ status }) => status)
+  expect(statuses.filter(status => status !== 429)).toHaveLength(MOST_REGISTRATIONS)
+  expect(sentTo).toHaveLength(MOST_REGISTRATIONS)
 })
 
-describe('a webhook whose key is revoked', () => {
-  const second = () => issueKey(redis, 'acme', random, NOW_MS)
-  const stateFor = async (app: ReturnType<typeof createApp>, key: string) =>
-    (await envelopeOf(await app.request('/v1/webhook', withKey(key)))).data
+const second = () => issueKey(redis, 'acme', random, NOW_MS)
+const stateFor = async (app: ReturnType<typeof createApp>, key: string) =>
+  (await envelopeOf(await app.request('/v1/webhook', withKey(key)))).data
 
-  test('is suspended with the reason, until a live key of the client sets it; its setter and time are shown', async () => {
-    const app = createApp()
-    await app.request('/v1/webhook', register())
-    const fresh = await second()
-    await revokeKey(redis, keyId)
-    const why = `the key ${keyId} that set it was revoked: confirm the address by PUT /v1/webhook with a live key`
-    const suspended = { enabled: false, disabled_why: why, set_by_key: keyId }
-    expect(await stateFor(app, fresh.token)).toMatchObject(suspended)
-    expect(await enabledWebhooks(redis)).toEqual([])
-    await expect(enableWebhook(redis, 'acme')).rejects.toMatchObject({ code: 'conflict' })
-    expect(await stateFor(app, fresh.token)).toMatchObject(suspended)
-    token = fresh.token
-    await app.request('/v1/webhook', register())
-    const confirmed = { enabled: true, disabled_why: null, set_by_key: fresh.id }
-    expect(await stateFor(app, fresh.token)).toMatchObject(confirmed)
-    expect(await enabledWebhooks(redis)).toEqual(['acme'])
-    expect(changes).toEqual([keyId, fresh.id].map(id => ({ client: 'acme', change: 'set', keyId: id })))
-  })
+test('a webhook whose key is revoked is suspended with the reason, until a live key of the client sets it', async () => {
+  const app = createApp()
+  await app.request('/v1/webhook', register())
+  const fresh = await second()
+  await revokeKey(redis, keyId)
+  const why = `the key ${keyId} that set it was revoked: confirm the address by PUT /v1/webhook with a live key`
+  const suspended = { enabled: false, disabled_why: why, set_by_key: keyId }
+  expect(await stateFor(app, fresh.token)).toMatchObject(suspended)
+  expect(await enabledWebhooks(redis)).toEqual([])
+  await expect(enableWebhook(redis, 'acme')).rejects.toMatchObject({ code: 'conflict' })
+  expect(await stateFor(app, fresh.token)).toMatchObject(suspended)
+  token = fresh.token
+  await app.request('/v1/webhook', register())
+  const confirmed = { enabled: true, disabled_why: null, set_by_key: fresh.id }
+  expect(await stateFor(app, fresh.token)).toMatchObject(confirmed)
+  expect(await enabledWebhooks(redis)).toEqual(['acme'])
+  expect(changes).toEqual([keyId, fresh.id].map(id => ({ client: 'acme', change: 'set', keyId: id })))
+})
 
-  test('by the confirmation of another is suspended too, unless the new key set it before', async () => {
-    const app = createApp()
-    const confirm = async (key: string) =>
-      (await envelopeOf(await app.request('/v1/keys/confirm', withKey(key, 'POST')))).data
-    await app.request('/v1/webhook', register())
-    const fresh = await second()
-    expect(await confirm(fresh.token)).toMatchObject({ webhook_suspended: true })
-    expect(await stateFor(app, fresh.token)).toMatchObject({ enabled: false, set_by_key: keyId })
-    expect(changes.at(-1)).toEqual({ client: 'acme', change: 'suspended', keyId })
-    token = fresh.token
-    await app.request('/v1/webhook', register())
-    const third = await second()
-    token = third.token
-    await app.request('/v1/webhook', register())
-    expect(await confirm(third.token)).toMatchObject({ webhook_suspended: false })
-    expect(await stateFor(app, third.token)).toMatchObject({ enabled: true, set_by_key: third.id })
-  })
+test('a webhook is suspended by the confirmation of another key, too, except if the new key set it before', async () => {
+  const app = createApp()
+  const confirm = async (key: string) =>
+    (await envelopeOf(await app.request('/v1/keys/confirm', withKey(key, 'POST')))).data
+  await app.request('/v1/webhook', register())
+  const fresh = await second()
+  expect(await confirm(fresh.token)).toMatchObject({ webhook_suspended: true })
+  expect(await stateFor(app, fresh.token)).toMatchObject({ enabled: false, set_by_key: keyId })
+  expect(changes.at(-1)).toEqual({ client: 'acme', change: 'suspended', keyId })
+  token = fresh.token
+  await app.request('/v1/webhook', register())
+  const third = await second()
+  token = third.token
+  await app.request('/v1/webhook', register())
+  expect(await confirm(third.token)).toMatchObject({ webhook_suspended: false })
+  expect(await stateFor(app, third.token)).toMatchObject({ enabled: true, set_by_key: third.id })
+})
 
-  test('stays if another key or the operator had set it', async () => {
-    const app = createApp()
-    const fresh = await second()
-    token = fresh.token
-    await app.request('/v1/webhook', register())
-    await revokeKey(redis, keyId)
-    expect(await stateFor(app, token)).toMatchObject({ enabled: true })
-    await registerWebhook(
-      registerParts(redis, () => NOW_MS),
-      'acme',
-      { url: URL, secret: null },
-    )
-    const other = await second()
-    await revokeKey(redis, fresh.id)
-    expect(await stateFor(app, other.token)).toMatchObject({ enabled: true, set_by_key: null })
-  })
+test('a webhook stays enabled at a revocation if another key or the operator had set it', async () => {
+  const app = createApp()
+  const fresh = await second()
+  token = fresh.token
+  await app.request('/v1/webhook', register())
+  await revokeKey(redis, keyId)
+  expect(await stateFor(app, token)).toMatchObject({ enabled: true })
+  await registerWebhook(
+    registerParts(redis, () => NOW_MS),
+    'acme',
+    { url: URL, secret: null },
+  )
+  const other = await second()
+  await revokeKey(redis, fresh.id)
+  expect(await stateFor(app, other.token)).toMatchObject({ enabled: true, set_by_key: null })
+})
 
-  test('and which an earlier release stored without its setter, is suspended with any key, and the answer says why', async () => {
-    const app = createApp()
-    await app.request('/v1/webhook', register())
-    await redis.hdel(webhookKey('acme'), 'set_by', 'set_at')
-    const fresh = await second()
-    expect(await revokeKey(redis, keyId)).toEqual({ client: 'acme', isSuspended: true })
-    const why = `the key ${keyId}, which may have set it, was revoked: confirm the address by PUT /v1/webhook with a live key`
-    const state = { enabled: false, disabled_why: why, set_at: null, set_by_key: null }
-    expect(await stateFor(app, fresh.token)).toMatchObject(state)
-    expect(await enabledWebhooks(redis)).toEqual([])
-    await expect(enableWebhook(redis, 'acme')).rejects.toMatchObject({ code: 'conflict' })
-    token = fresh.token
-    await app.request('/v1/webhook', register())
-    expect(await stateFor(app, token)).toMatchObject({ enabled: true, set_by_key: fresh.id })
-  })
+test('a webhook that an earlier release stored without its setter is suspended with any key, and the answer says why', async () => {
+  const app = createApp()
+  await app.request('/v1/webhook', register())
+  await redis.hdel(webhookKey('acme'), 'set_by', 'set_at')
+  const fresh = await second()
+  expect(await revokeKey(redis, keyId)).toEqual({ client: 'acme', isSuspended: true })
+  const why = `the key ${keyId}, which may have set it, was revoked: confirm the address by PUT /v1/webhook with a live key`
+  const state = { enabled: false, disabled_why: why, set_at: null, set_by_key: null }
+  expect(await stateFor(app, fresh.token)).toMatchObject(state)
+  expect(await enabledWebhooks(redis)).toEqual([])
+  await expect(enableWebhook(redis, 'acme')).rejects.toMatchObject({ code: 'conflict' })
+  token = fresh.token
+  await app.request('/v1/webhook', register())
+  expect(await stateFor(app, token)).toMatchObject({ enabled: true, set_by_key: fresh.id })
+})
 
-  test('loses the secrets that the key chose: the confirmation makes a new one, or takes the one of the request', async () => {
-    const app = createApp()
-    const answerTo = async (request: RequestInit) =>
-      ANSWER.parse((await envelopeOf(await app.request('/v1/webhook', request))).data)
-    const [stolen, own] = [createWebhookSecret(random), createWebhookSecret(random)]
-    const chosen = await answerTo(put(JSON.stringify({ url: URL, secret: stolen })))
-    expect(chosen).toMatchObject({ secret: null, secrets_dropped: false })
-    const fresh = await second()
-    await revokeKey(redis, keyId)
-    token = fresh.token
-    const confirmed = await answerTo(register())
-    expect(confirmed).toMatchObject({ secret: expect.stringMatching(/^whsec_/), secrets_dropped: true })
-    const kept = async () => (await readWebhook(redis, BOX, 'acme'))?.secrets.map(({ text }) => text)
-    expect(await kept()).toEqual([confirmed.secret])
-    expect(await answerTo(register())).toMatchObject({ secret: null, secrets_dropped: false })
+test('a webhook loses the secrets that a revoked key chose: the confirmation makes a new one, or takes that of the request', async () => {
+  const app = createApp()
+  const answerTo = async (request: RequestInit) =>
+    ANSWER.parse((await envelopeOf(await app.request('/v1/webhook', request))).data)
+  const [stolen, own] = [createWebhookSecret(random), createWebhookSecret(random)]
+  const chosen = await answerTo(put(JSON.stringify({ url: URL, secret: stolen })))
+  expect(chosen).toMatchObject({ secret: null, secrets_dropped: false })
+  const fresh = await second()
+  await revokeKey(redis, keyId)
+  token = fresh.token
+  const confirmed = await answerTo(register())
+  expect(confirmed).toMatchObject({ secret: expect.stringMatching(/^whsec_/), secrets_dropped: true })
+  const kept = async () => (await readWebhook(redis, BOX, 'acme'))?.secrets.map(({ text }) => text)
+  expect(await kept()).toEqual([confirmed.secret])
+  expect(await answerTo(register())).toMatchObject({ secret: null, secrets_dropped: false })
 
-    const third = await second()
-    await revokeKey(redis, fresh.id)
-    token = third.token
-    const replaced = await answerTo(put(JSON.stringify({ url: URL, secret: own })))
-    expect(replaced).toMatchObject({ secret: null, secrets_dropped: true })
-    expect(await kept()).toEqual([own])
-  })
+  const third = await second()
+  await revokeKey(redis, fresh.id)
+  token = third.token
+  const replaced = await answerTo(put(JSON.stringify({ url: URL, secret: own })))
+  expect(replaced).toMatchObject({ secret: null, secrets_dropped: true })
+  expect(await kept()).toEqual([own])
+})
 
-  test('while it is being registered is not saved: the answer is 401', async () => {
-    const registering = registerParts(
-      redis,
-      () => NOW_MS,
-      async () => {
-        await revokeKey(redis, keyId)
-        return delivered()
-      },
-    )
-    const { app } = createTestSignals(redis, { registering })
-    const response = await app.request('/v1/webhook', register())
-    expect(response.status).toBe(401)
-    expect(await refusalOf(response)).toMatchObject({ code: 'unauthorized' })
-    expect(await readWebhook(redis, BOX, 'acme')).toBeNull()
-  })
+test('a webhook whose key is revoked while it is being registered is not saved: the answer is 401', async () => {
+  const registering = registerParts(
+    redis,
+    () => NOW_MS,
+    async () => {
+      await revokeKey(redis, keyId)
+      return delivered()
+    },
+  )
+  const { app } = createTestSignals(redis, { registering })
+  const response = await app.request('/v1/webhook', register())
+  expect(response.status).toBe(401)
+  expect(await refusalOf(response)).toMatchObject({ code: 'unauthorized' })
+  expect(await readWebhook(redis, BOX, 'acme')).toBeNull()
 })

@@ -67,7 +67,7 @@ export async function renderAll(
   for (const route of DATASET_ROUTES) {
     const { id } = route
     for (const params of canonicalPoints(route, ids)) {
-      const rendered = renderPoint(snapshot, { kind: 'answer', id, params }, 'best')
+      const rendered = renderPoint(snapshot, { kind: 'answer', id, params }, 'quick')
       await writePoints(store, [rendered])
       artifacts.push(rendered.artifact)
     }

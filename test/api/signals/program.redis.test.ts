@@ -1,0 +1,418 @@
+// The routes of the program: what was published, to the byte, what is computed from the same data, and what is refused,
+// of which nothing is stored.
+import type { Redis } from 'ioredis'
+import { beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import {
+  programBasket,
+  programDeploy,
+  programDeploys,
+  programSimulation,
+} from '#core/contract/payloads/program.ts'
+import { toSignificant } from '#core/contract/rounding.ts'
+import { renderBasket } from '#core/dataset/resources/program/basket.ts'
+import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
+import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
+import { suspendClient } from '#signals/clients/clients.ts'
+import { profileKey } from '#signals/redis/keys.ts'
+import type { ServedProgram } from '#storage/published-program.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { addEntitled, programClient } from '../../support/signals/program-client.ts'
+import { PROGRAM, servedProgram } from '../../support/signals/served-program.ts'
+import { addClient, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
+import { createTestSignals } from '../../support/signals/signals-app.ts'
+import { envelopeOf, refusalOf } from './keyed-answers.ts'
+
+type Client = ReturnType<typeof programClient>
+
+let redis: Redis
+let app: ReturnType<typeof createTestSignals>['app']
+let clock: ReturnType<typeof createTestSignals>['clock']
+let served: ServedProgram | null
+let client: Client
+let stranger: Client
+let unentitled: Client
+
+useTestRedis(connected => {
+  redis = connected
+  ;({ app, clock } = createTestSignals(redis, { program: () => served }))
+})
+beforeEach(async () => {
+  served = PROGRAM
+  clock.ms = 0
+  client = programClient(app, await addEntitled(redis, 'acme'))
+  unentitled = programClient(app, (await addClient(redis, 'other', ['alder'], seededBytes('other'))).token)
+  stranger = programClient(app, '')
+})
+
+const dataOf = async (response: Response): Promise<unknown> => (await envelopeOf(response)).data
+
+const parsed = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes))
+
+test.each([
+  ['/v1/program/preview', 'preview'],
+  ['/v1/program', 'manifest'],
+  ['/v1/program/basket', 'basket'],
+  ['/v1/program/basket?view=reference', 'basket'],
+  ['/v1/program/performance', 'performance-dca'],
+  ['/v1/program/performance?benchmark=dca', 'performance-dca'],
+  ['/v1/program/performance?benchmark=hodl', 'performance-hodl'],
+  ['/v1/program/performance?benchmark=lump_sum', 'performance-lump_sum'],
+] as const)('%s answers what was published of the program, to the byte', async (path, document) => {
+  const text = await (await client.get(path)).text()
+  const bytes = new TextDecoder().decode(PROGRAM.documents[document])
+  expect(
+    text.startsWith(
+      `{"data":${bytes},"meta":{"generated_utc":"2026-11-21T00:00:05Z","timing_ms":0},"links":{"self":"/v1`,
+    ),
+  ).toBe(true)
+  await envelopeOf(new Response(text, { headers: { 'content-type': 'application/json; charset=utf-8' } }))
+})
+
+test('the program of the next night is answered from the next request on', async () => {
+  expect(await dataOf(await client.get('/v1/program'))).toMatchObject({ contribution_cadence_bars: 7 })
+  const before = await dataOf(await client.get('/v1/program/deploys'))
+  served = servedProgram({ contribution_cadence_bars: 30 }, '2026-11-22T00:00:00Z')
+  expect(await dataOf(await client.get('/v1/program'))).toMatchObject({ contribution_cadence_bars: 30 })
+  expect(await dataOf(await client.get('/v1/program/deploys'))).not.toEqual(before)
+  const simulation = await client.post('/v1/program/simulate', {
+    equity_usd: 1000,
+    contribution_cadence_bars: 30,
+  })
+  expect(await dataOf(simulation)).toMatchObject({
+    alias: PROGRAM_ALIAS,
+    input: { contribution_cadence_bars: 30 },
+  })
+})
+
+test('the program is answered to a client that waits for its activation, too', async () => {
+  await suspendClient(redis, 'acme')
+  expect((await client.get('/v1/program')).status).toBe(200)
+  expect((await refusalOf(await client.get('/v1/signals/latest'))).code).toBe('account_not_active')
+})
+
+const all = renderDeploys(PROGRAM.data)
+
+test('deployments since 0 are all of them, since a number those after it, and since the last none', async () => {
+  expect(all.length).toBeGreaterThan(50)
+  for (const since of [0, 1, 17, all.length - 1, all.length, all.length + 1, Number.MAX_SAFE_INTEGER]) {
+    const { data, meta, links } = await envelopeOf(await client.get(`/v1/program/deploys?since=${since}`))
+    expect(data).toEqual(all.slice(since))
+    expect(meta).toMatchObject({
+      count: Math.max(all.length - since, 0),
+      last_seq: Math.max(all.length, since),
+    })
+    expect(links).not.toHaveProperty('next')
+  }
+})
+
+test('deployments in pages are the same as at once, each once and in order', async () => {
+  const seqs: number[] = []
+  let path: string | undefined = '/v1/program/deploys?limit=20'
+  while (path !== undefined) {
+    const { data, links } = await envelopeOf(await client.get(path))
+    expect(links.self).toBe(path)
+    seqs.push(...programDeploys.parse(data).map(({ seq }) => seq))
+    path = links.next
+  }
+  expect(seqs).toEqual(all.map(({ seq }) => seq))
+})
+
+test('deployments as CSV are the fields of the JSON in their order, a row each', async () => {
+  const response = await client.get('/v1/program/deploys?since=3&limit=20&format=csv')
+  expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+  expect(response.headers.get('content-disposition')).toBe('attachment; filename="deploys-since-3.csv"')
+  const [header = '', ...rows] = (await response.text()).trimEnd().split('\r\n')
+  const shown = renderDeploys(PROGRAM.data).slice(3, 23)
+  expect(header.split(',')).toEqual(Object.keys(shown[0]!))
+  expect(rows).toEqual(shown.map(deploy => Object.values(deploy).join(',')))
+})
+
+test('no deployments as CSV are the header alone', async () => {
+  const text = await (await client.get('/v1/program/deploys?since=100000&format=csv')).text()
+  expect(text).toBe(`${Object.keys(programDeploy.shape).join(',')}\r\n`)
+})
+
+test('a profile is stored exactly as it was asked for, and answered again', async () => {
+  expect((await refusalOf(await client.get('/v1/program/profile'))).code).toBe('profile_not_set')
+  clock.ms = 1_000
+  const asked = { equity_usd: 12_345.678_901_234_5, contribution_cadence_bars: 3_650 }
+  const data = {
+    schema_version: '1.0',
+    alias: PROGRAM_ALIAS,
+    ...asked,
+    updated_utc: '2026-11-21T00:00:06Z',
+  }
+  expect(await dataOf(await client.put('/v1/program/profile', { ...asked, colour: 'red' }))).toEqual(data)
+  clock.ms = 5_000
+  expect(await dataOf(await client.get('/v1/program/profile'))).toEqual(data)
+})
+
+test('a profile belongs to one client, and is replaced as a whole', async () => {
+  const other = programClient(app, await addEntitled(redis, 'other'))
+  await client.put('/v1/program/profile', { equity_usd: 1, contribution_cadence_bars: 1 })
+  await other.put('/v1/program/profile', { equity_usd: 2, contribution_cadence_bars: 5 })
+  await client.put('/v1/program/profile', { equity_usd: 3, contribution_cadence_bars: 9 })
+  expect(await dataOf(await client.get('/v1/program/profile'))).toMatchObject({
+    equity_usd: 3,
+    contribution_cadence_bars: 9,
+  })
+  expect(await dataOf(await other.get('/v1/program/profile'))).toMatchObject({ equity_usd: 2 })
+})
+
+test.each([1, 7, 30, 3_650])(
+  'the personal basket at a cadence of %i is the simulation of the profile',
+  async cadence => {
+    const profile = { equity_usd: 54_321.5, contribution_cadence_bars: cadence }
+    await client.put('/v1/program/profile', profile)
+    const basket = programBasket.parse(await dataOf(await client.get('/v1/program/basket?view=personal')))
+    expect(basket).toEqual(renderBasket(PROGRAM.data, 'personal', profile))
+    const newest = programDeploys.parse(parsed(PROGRAM.documents.deploys)).at(-1)
+    expect(basket.last_deploy_seq).toBe(newest?.seq) // of the deployments that can be pulled, at any cadence
+    const simulation = programSimulation.parse(
+      await dataOf(await client.post('/v1/program/simulate', profile)),
+    )
+    expect(basket.totals).toMatchObject({
+      deployed_usd: simulation.total_usd_deployed,
+      btc: simulation.total_btc_accumulated,
+      avg_cost_basis: simulation.avg_cost_basis,
+    })
+  },
+)
+
+test('the personal basket of the equity and cadence of the program is the reference basket but for its name', async () => {
+  await client.put('/v1/program/profile', { equity_usd: 100_000, contribution_cadence_bars: 7 })
+  const personal = await dataOf(await client.get('/v1/program/basket?view=personal'))
+  expect(personal).toEqual({
+    ...z.looseObject({}).parse(parsed(PROGRAM.documents.basket)),
+    view: 'personal',
+  })
+})
+
+test('without a published program every route of it says so, and the rest of the service goes on', async () => {
+  served = null
+  const input = { equity_usd: 1000, contribution_cadence_bars: 7 }
+  for (const response of [
+    ...(await Promise.all(
+      ['', '/basket', '/deploys', '/performance', '/profile', '/preview'].map(path =>
+        client.get(`/v1/program${path}`),
+      ),
+    )),
+    await client.put('/v1/program/profile', input),
+    await client.post('/v1/program/simulate', input),
+    await client.post('/v1/program/preview/simulate', input),
+  ]) {
+    expect(response.status).toBe(404)
+    expect(await refusalOf(response)).toMatchObject({
+      code: 'not_found',
+      message: 'no accumulation program is published',
+    })
+  }
+  expect((await client.get('/v1/whoami')).status).toBe(200)
+})
+
+test('a simulation is the same with a key and without one, and that of the core', async () => {
+  const input = { equity_usd: 25_000, contribution_cadence_bars: 14 }
+  const keyed = await envelopeOf(await client.post('/v1/program/simulate', input))
+  const keyless = await envelopeOf(await stranger.post('/v1/program/preview/simulate', input))
+  expect(keyed.data).toEqual(renderSimulation(PROGRAM.data, input))
+  expect(keyless.data).toEqual(keyed.data)
+  expect(keyless.meta).toEqual(keyed.meta)
+  expect(keyed.meta).toMatchObject({ input_clamped: false, requested: input })
+})
+
+test('a simulation is linear in the equity', async () => {
+  const simulate = async (equity_usd: number) =>
+    programSimulation.parse(
+      await dataOf(await client.post('/v1/program/simulate', { equity_usd, contribution_cadence_bars: 21 })),
+    )
+  const one = await simulate(1)
+  for (const equity of [1_000, 1_000_000_000]) {
+    const many = await simulate(equity)
+    expect(toSignificant(many.total_btc_accumulated / equity)).toBe(one.total_btc_accumulated)
+    expect(toSignificant(many.total_usd_deployed / equity)).toBe(one.total_usd_deployed)
+    expect([many.avg_cost_basis, many.benchmarks]).toEqual([one.avg_cost_basis, one.benchmarks])
+  }
+})
+
+test.each([
+  ['keyed', '/v1/program/simulate', 0.5, 0, 1, 1],
+  ['keyed', '/v1/program/simulate', 2e9, 3_651, 1e9, 3_650],
+  ['keyed', '/v1/program/simulate', 1e300, 1e300, 1e9, 3_650],
+  ['keyed', '/v1/program/simulate', -7, -7, 1, 1],
+  ['keyless', '/v1/program/preview/simulate', 99.99, 0, 100, 1],
+  ['keyless', '/v1/program/preview/simulate', 1_000_000.01, 91, 1_000_000, 90],
+  ['keyless', '/v1/program/preview/simulate', 100, 90, 100, 90],
+  ['keyless', '/v1/program/preview/simulate', 1_000_000, 1, 1_000_000, 1],
+] as const)(
+  'a %s simulation at %s with %d and %d uses %d and %d, and says so',
+  async (_, path, equity, cadence, usedEquity, usedCadence) => {
+    const requested = { equity_usd: equity, contribution_cadence_bars: cadence }
+    const used = { equity_usd: usedEquity, contribution_cadence_bars: usedCadence }
+    const { data, meta } = await envelopeOf(await client.post(path, requested))
+    expect(data).toEqual(renderSimulation(PROGRAM.data, used))
+    expect(data).toMatchObject({ input: used })
+    const input_clamped = equity !== usedEquity || cadence !== usedCadence
+    expect(meta).toMatchObject({ requested, input_clamped })
+  },
+)
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+const BODIES = [
+  ['PUT', '/v1/program/profile'],
+  ['POST', '/v1/program/simulate'],
+  ['POST', '/v1/program/preview/simulate'],
+] as const
+
+const codeOf = async (response: Response) => (await refusalOf(response)).code
+
+test.each(['/basket?view=x', '/deploys?since=x', '/performance?benchmark=x'])(
+  '%s is refused for its address, its key, its entitlement, and its query last',
+  async path => {
+    const at = `/v1/program${path}`
+    expect(await codeOf(await stranger.post(`${at}&${'x'.repeat(9_000)}`, {}))).toBe('method_not_allowed')
+    expect(await codeOf(await stranger.get(`${at}&${'x'.repeat(9_000)}`))).toBe('uri_too_long')
+    expect(await codeOf(await stranger.get(at))).toBe('unauthorized')
+    expect(await codeOf(await unentitled.get(at))).toBe('not_entitled')
+    expect(await codeOf(await client.get(at))).toBe('validation_error')
+  },
+)
+
+test.each(BODIES)(
+  '%s %s is refused for the type of its body, its size, its form, and its content last',
+  async (method, path) => {
+    const huge = `{"equity_usd":1,${' '.repeat(5_000)}`
+    if (!path.includes('preview')) {
+      expect(await codeOf(await stranger.send(method, path, huge, {}))).toBe('unauthorized')
+      expect(await codeOf(await unentitled.send(method, path, huge, {}))).toBe('not_entitled')
+    }
+    expect(await codeOf(await client.send(method, path, huge, {}))).toBe('unsupported_media_type')
+    expect(await codeOf(await client.send(method, path, huge, { 'content-type': 'text/plain' }))).toBe(
+      'unsupported_media_type',
+    )
+    expect(await codeOf(await client.send(method, path, huge, JSON_TYPE))).toBe('payload_too_large')
+    expect(await codeOf(await client.send(method, path, '{"equity_usd":1,', JSON_TYPE))).toBe('bad_request')
+    expect(await codeOf(await client.send(method, path, '', JSON_TYPE))).toBe('bad_request')
+    expect(await codeOf(await client.send(method, path, '{}', JSON_TYPE))).toBe('validation_error')
+  },
+)
+
+test.each(BODIES)('%s %s reads a body of 4 KiB, and none that is a byte longer', async (method, path) => {
+  const input = '{"equity_usd":1000,"contribution_cadence_bars":7}'
+  expect((await client.send(method, path, input.padEnd(4_096), JSON_TYPE)).status).toBe(200)
+  expect((await client.send(method, path, input.padEnd(4_097), JSON_TYPE)).status).toBe(413)
+})
+
+const FINITE = 'must be a finite number'
+const WHOLE = 'must be a whole number'
+
+const BAD_INPUTS = [
+  ['1000', '7.5', ['contribution_cadence_bars', '7.5', WHOLE]],
+  ['1000', '1e-7', ['contribution_cadence_bars', '1e-7', WHOLE]],
+  ['1000', '"7"', ['contribution_cadence_bars', '"7"', WHOLE]],
+  ['1000', 'null', ['contribution_cadence_bars', 'null', WHOLE]],
+  ['1000', '1e999', ['contribution_cadence_bars', 'Infinity', WHOLE]],
+  ['"1000"', '7', ['equity_usd', '"1000"', FINITE]],
+  ['true', '7', ['equity_usd', 'true', FINITE]],
+  ['[1000]', '7', ['equity_usd', '[1000]', FINITE]],
+  ['1e999', '7', ['equity_usd', 'Infinity', FINITE]],
+  ['-1e999', '7', ['equity_usd', '-Infinity', FINITE]],
+] as const
+
+test.each(BODIES)(
+  '%s %s refuses every equity and cadence that is no number of its kind, and says why',
+  async (method, path) => {
+    for (const [equity, cadence, [param, value, reason]] of BAD_INPUTS) {
+      const body = `{"equity_usd":${equity},"contribution_cadence_bars":${cadence}}`
+      const response = await client.send(method, path, body)
+      expect(response.status).toBe(422)
+      expect((await refusalOf(response)).details).toEqual([{ param, value, reason }])
+      expect(await redis.exists(profileKey('acme'))).toBe(0)
+    }
+  },
+)
+
+test.each(BODIES)('%s %s names everything that is wrong of an input at once', async (method, path) => {
+  const refused = await refusalOf(await client.send(method, path, '{"equity_usd":"much"}'))
+  expect(refused.details).toEqual([
+    { param: 'equity_usd', value: '"much"', reason: FINITE },
+    { param: 'contribution_cadence_bars', value: 'nothing', reason: `is missing: ${WHOLE}` },
+  ])
+})
+
+test.each(BODIES)(
+  '%s %s refuses a body that is no object, and a number that JSON does not have',
+  async (method, path) => {
+    for (const body of ['[]', 'null', '7', '"{}"']) {
+      const response = await client.send(method, path, body)
+      expect(response.status).toBe(422)
+      expect((await refusalOf(response)).details).toMatchObject([
+        { param: 'body', value: JSON.stringify(JSON.parse(body)) },
+      ])
+    }
+    const body = '{"equity_usd":NaN,"contribution_cadence_bars":7}'
+    expect(await codeOf(await client.send(method, path, body))).toBe('bad_request')
+  },
+)
+
+test.each([
+  [0.999_999, 7, 'equity_usd', 'must be from 1 to 1000000000'],
+  [1_000_000_000.01, 7, 'equity_usd', 'must be from 1 to 1000000000'],
+  [1_000, 0, 'contribution_cadence_bars', 'must be from 1 to 3650'],
+  [1_000, 3_651, 'contribution_cadence_bars', 'must be from 1 to 3650'],
+  [1_000, -7, 'contribution_cadence_bars', 'must be from 1 to 3650'],
+])(
+  'a profile of %d and %d is refused, and the one before stays',
+  async (equity_usd, cadence, param, reason) => {
+    await client.put('/v1/program/profile', { equity_usd: 500, contribution_cadence_bars: 30 })
+    const before = await redis.get(profileKey('acme'))
+    const response = await client.put('/v1/program/profile', {
+      equity_usd,
+      contribution_cadence_bars: cadence,
+    })
+    expect(response.status).toBe(422)
+    expect((await refusalOf(response)).details).toMatchObject([{ param, reason }])
+    expect(await redis.get(profileKey('acme'))).toBe(before)
+  },
+)
+
+test.each([
+  [1, 1],
+  [1_000_000_000, 3_650],
+])(
+  'a profile of %d and %d, the bounds themselves, is taken',
+  async (equity_usd, contribution_cadence_bars) => {
+    const asked = { equity_usd, contribution_cadence_bars }
+    expect((await client.put('/v1/program/profile', asked)).status).toBe(200)
+  },
+)
+
+test('a profile that is not set is 404 where it is needed, and nowhere else', async () => {
+  for (const path of ['/v1/program/profile', '/v1/program/basket?view=personal']) {
+    const response = await client.get(path)
+    expect([response.status, await codeOf(response)]).toEqual([404, 'profile_not_set'])
+  }
+  expect((await client.get('/v1/program/basket')).status).toBe(200)
+})
+
+test.each([
+  ...['', 'own', 'Reference', 'reference&view=personal'].map(value => `basket?view=${value}`),
+  ...['', 'vwap', 'DCA', 'dca&benchmark=dca'].map(value => `performance?benchmark=${value}`),
+  ...['', '-1', '1.5', '1e3', '0x1', 'NaN', '9007199254740992', '1&since=1'].map(
+    value => `deploys?since=${value}`,
+  ),
+  ...['', '0', '10001', '2.0'].map(value => `deploys?limit=${value}`),
+])('a request of the program with the query %s is refused', async query => {
+  const response = await client.get(`/v1/program/${query}`)
+  expect([response.status, await codeOf(response)]).toEqual([422, 'validation_error'])
+})
+
+test('the refusal of a query of the program names what is allowed, and every problem at once', async () => {
+  const performance = await refusalOf(await client.get('/v1/program/performance?benchmark=vwap'))
+  expect(performance.details).toMatchObject([
+    { param: 'benchmark', value: 'vwap', allowed: ['dca', 'hodl', 'lump_sum'] },
+  ])
+  const deploys = await refusalOf(await client.get('/v1/program/deploys?since=x&limit=0&colour=red'))
+  expect(deploys.details).toMatchObject([{ param: 'since' }, { param: 'limit' }])
+})
