@@ -77,7 +77,7 @@ test.each(DOCUMENTS)('the document of the %s service names its payloads', (_name
 })
 
 test.each(DOCUMENTS)(
-  'the document of the %s service refers to components that exist, and has none that nothing refers to',
+  'the document of the %s service has every component that it refers to, and no other',
   (_name, document) => {
     const text = JSON.stringify(document)
     const targets = new Set(
@@ -92,7 +92,7 @@ test.each(DOCUMENTS)(
 )
 
 test.each(DOCUMENTS)(
-  'the document of the %s service bounds each number of an address, and says what each text of it may be',
+  'the document of the %s service says what each number and text of an address may be',
   (_name, document) => {
     const parameters = operationsOf(document).flatMap(([name, operation]) =>
       (Array.isArray(operation.parameters) ? operation.parameters : []).map(
@@ -110,7 +110,7 @@ test.each(DOCUMENTS)(
 )
 
 test.each(DOCUMENTS)(
-  'the document of the %s service has no schema that is unknown, and no payload of many fields without a name',
+  'the document of the %s service has no unknown schema, and no large payload without a name',
   (_name, document) => {
     const schemas = schemasOf(document)
     expect(schemas.length).toBeGreaterThan(20)

@@ -25,7 +25,7 @@ const addresses = BINARY_FORMATS.flatMap(format =>
 )
 
 test.each(addresses)(
-  '%s is answered without a coding, as a file of its media type with the table of the CSV and one validator',
+  '%s is a file of its media type without a coding, with the table of the CSV',
   async (address, format, plain) => {
     const response = await app.request(address, { headers: EVERY_CODING })
     const { headers } = response

@@ -8,7 +8,7 @@ const { app } = await openTiny()
 const PIN = '/v1/snapshots/20250224T001500Z/export'
 
 test.each(FORMATS)(
-  'a range of the export as %s has its canonical address, which its pinned twin shares, the same bytes there, and its own name',
+  'a range of the export as %s has one canonical address, and its own file name',
   async format => {
     const asked = `/v1/export?to=2024-11-30&period=daily&from=2024-03-02&format=${format}`
     const canonical = `?${format === 'json' ? '' : `format=${format}&`}from=2024-03-02&to=2024-11-30`
@@ -36,7 +36,7 @@ test.each(FORMATS)(
 )
 
 test.each(FORMATS)(
-  'a range of the export as %s answers 200 without rows if it has none, and is refused if it ends before it begins',
+  'a range of the export as %s may be empty, and must not end before it begins',
   async format => {
     const response = await app.request(`/v1/export?from=1990-01-01&to=1990-12-31&format=${format}`)
     expect(response.status).toBe(200)

@@ -12,30 +12,24 @@ const apps = await openApps(inject('tinyStore'))
 
 const named = (kinds: readonly Kind[]) => kinds.map(kind => [kind.name, kind] as const)
 
-test.each(named(KINDS))(
-  '%s has its status, its caching by the table, its Vary, and no date',
-  async (_name, kind) => {
-    const { status, headers } = await ask(apps, kind)
-    expect(status).toBe(kind.status)
-    expect(headers.get('cache-control')).toBe(kind.caching)
-    expect(headers.has('cdn-cache-control')).toBe(false)
-    expect(headers.get('vary')).toBe(`Accept-Encoding, Origin${kind.isNegotiated ? ', Accept' : ''}`)
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect(headers.has('last-modified')).toBe(false) // its ETag is its only validator
-  },
-)
+test.each(named(KINDS))('%s has its status, its caching, its Vary, and no date', async (_name, kind) => {
+  const { status, headers } = await ask(apps, kind)
+  expect(status).toBe(kind.status)
+  expect(headers.get('cache-control')).toBe(kind.caching)
+  expect(headers.has('cdn-cache-control')).toBe(false)
+  expect(headers.get('vary')).toBe(`Accept-Encoding, Origin${kind.isNegotiated ? ', Accept' : ''}`)
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.has('last-modified')).toBe(false) // its ETag is its only validator
+})
 
 const DEPRECATED = { deprecatedAtMs: Date.UTC(2027, 0, 1), sunsetAtMs: Date.UTC(2027, 5, 1, 12) }
 const answered = KINDS.filter(({ method }) => method !== 'OPTIONS')
 
-test.each(named(answered))(
-  'the answer of %s says nothing of a deprecation if none is set',
-  async (_name, kind) => {
-    const { headers } = await ask(apps, kind)
-    expect(headers.has('deprecation')).toBe(false)
-    expect(headers.has('sunset')).toBe(false)
-  },
-)
+test.each(named(answered))('the answer of %s has no deprecation if none is set', async (_name, kind) => {
+  const { headers } = await ask(apps, kind)
+  expect(headers.has('deprecation')).toBe(false)
+  expect(headers.has('sunset')).toBe(false)
+})
 
 test('every kind of answer has the deprecation and its sunset once they are set', async () => {
   const deprecated = await openApps(inject('tinyStore'), DEPRECATED)
@@ -54,7 +48,7 @@ test('a deprecation may be set without a sunset', async () => {
 })
 
 test.each(named(ERRORS))(
-  'the refusal of %s is enveloped with a code of the table, the version that is served, and no validator',
+  'the refusal of %s is enveloped, with a code of the table and no validator',
   async (_name, kind) => {
     const response = await ask(apps, kind)
     const { meta } = ERROR_ENVELOPE.parse(await response.clone().json())

@@ -147,7 +147,7 @@ test('HEAD of a large answer has the headers of GET over a connection, and no le
 })
 
 test.each(['1.0', '1.1'])(
-  'a large answer over HTTP/%s that cannot be made to its end breaks off so that no client takes it for complete, and only the operator sees the cause',
+  'a large answer over HTTP/%s that fails is never taken for whole by a client',
   async version => {
     const broken = longBook(longReturns(3_000).with(2_900, Number.NaN))
     const { server, errors, answers } = await serve(broken, { mostLarge: 1 })

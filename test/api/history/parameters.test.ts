@@ -74,18 +74,15 @@ test('the cap of risk levels is the one in /version', async () => {
   expect((await getData(app, '/version', DATA.version)).max_modelled_risk_pct).toBe(CAP)
 })
 
-test.each(SIDS)(
-  'the register of a series of %s has its risk level: the base level if the request has none',
-  async sid => {
-    const { base_risk_pct } = await getData(app, `/v1/strategies/${sid}`, DATA.strategy)
-    for (const series of ['returns', 'curve']) {
-      const path = `/v1/strategies/${sid}/${series}`
-      expect((await metaOf(path)).risk_pct).toBe(base_risk_pct)
-      expect(await metaOf(`${path}?risk_pct=0.2`)).toMatchObject({ risk_pct: CAP, base_risk_pct })
-    }
-    expect(await metaOf(`/v1/strategies/${sid}/stats?risk_pct=0.05`)).toMatchObject({ base_risk_pct })
-  },
-)
+test.each(SIDS)('the meta of a series of %s has its risk level, by default the base level', async sid => {
+  const { base_risk_pct } = await getData(app, `/v1/strategies/${sid}`, DATA.strategy)
+  for (const series of ['returns', 'curve']) {
+    const path = `/v1/strategies/${sid}/${series}`
+    expect((await metaOf(path)).risk_pct).toBe(base_risk_pct)
+    expect(await metaOf(`${path}?risk_pct=0.2`)).toMatchObject({ risk_pct: CAP, base_risk_pct })
+  }
+  expect(await metaOf(`/v1/strategies/${sid}/stats?risk_pct=0.05`)).toMatchObject({ base_risk_pct })
+})
 
 test('the export has no risk level if the request has none, because each strategy has its own', async () => {
   expect(await metaOf('/v1/export')).not.toHaveProperty('risk_pct')
@@ -141,26 +138,23 @@ test('a range of weeks holds the weeks that end in it, and does not cut into the
   expect(cut).toHaveLength(5)
 })
 
-test.each(SIDS)(
-  'a risk level changes neither the figures of the trades of %s nor its due diligence block',
-  async sid => {
-    const path = `/v1/strategies/${sid}/stats`
-    const base = await getData(app, path, DATA.stats.loose())
-    for (const level of ['0.001', '0.05', '9']) {
-      const { fund_dd, trade_count, win_rate_pct, profit_factor } = await getData(
-        app,
-        `${path}?risk_pct=${level}`,
-        DATA.stats.loose(),
-      )
-      expect(fund_dd).toEqual(base.fund_dd)
-      expect({ trade_count, win_rate_pct, profit_factor }).toEqual({
-        trade_count: base.trade_count,
-        win_rate_pct: base.win_rate_pct,
-        profit_factor: base.profit_factor,
-      })
-    }
-  },
-)
+test.each(SIDS)('a risk level changes no figure of the trades of %s, nor its due diligence', async sid => {
+  const path = `/v1/strategies/${sid}/stats`
+  const base = await getData(app, path, DATA.stats.loose())
+  for (const level of ['0.001', '0.05', '9']) {
+    const { fund_dd, trade_count, win_rate_pct, profit_factor } = await getData(
+      app,
+      `${path}?risk_pct=${level}`,
+      DATA.stats.loose(),
+    )
+    expect(fund_dd).toEqual(base.fund_dd)
+    expect({ trade_count, win_rate_pct, profit_factor }).toEqual({
+      trade_count: base.trade_count,
+      win_rate_pct: base.win_rate_pct,
+      profit_factor: base.profit_factor,
+    })
+  }
+})
 
 test('a risk level does not change the correlation of the export, which is the one of /v1/correlation', async () => {
   for (const period of ['daily', 'weekly']) {

@@ -71,19 +71,16 @@ test('pinned answers are tried on files and computed answers of every route', ()
   expect(COMPUTED.length).toBeGreaterThan(10)
 })
 
-test.each(CODINGS)(
-  'a pinned answer has the bytes and the validator of the unpinned one of its version, as %s',
-  async coding => {
-    for (const address of ADDRESSES) {
-      const unpinned = await bytesAt(first, address, coding)
-      expect(unpinned.status, address).toBe(200)
-      for (const app of [first, second]) {
-        expect(await bytesAt(app, pinnedPath(FIRST_VERSION, address), coding), address).toEqual(unpinned)
-        expect(await bytesAt(app, inQuery(address, FIRST_VERSION), coding), address).toEqual(unpinned)
-      }
+test.each(CODINGS)('a pinned answer as %s has the bytes and validator of the unpinned one', async coding => {
+  for (const address of ADDRESSES) {
+    const unpinned = await bytesAt(first, address, coding)
+    expect(unpinned.status, address).toBe(200)
+    for (const app of [first, second]) {
+      expect(await bytesAt(app, pinnedPath(FIRST_VERSION, address), coding), address).toEqual(unpinned)
+      expect(await bytesAt(app, inQuery(address, FIRST_VERSION), coding), address).toEqual(unpinned)
     }
-  },
-)
+  }
+})
 
 test('a pinned answer differs from that of another version, so that no test here passes by chance', async () => {
   for (const address of ADDRESSES.filter(address => !address.includes('birch/trades'))) {
@@ -244,7 +241,7 @@ test.each(UNKNOWN)('a pin of the unknown version %s is 404 and names the version
 })
 
 test.each(['', 'x', '20240301T001500Z', '2024-03-01', `${FIRST_VERSION}&dataset_version=${FIRST_VERSION}`])(
-  'an unknown version in the query, `dataset_version=%s`, is 404, too',
+  'an unknown version in the query, `dataset_version=%s`, is 404',
   async value => {
     expect((await errorOf(await second.request(inQuery('/v1/summary', value)))).code).toBe('not_found')
   },

@@ -38,7 +38,7 @@ const UNKNOWN_SIDS = [
 ] as const
 
 test.each(STRATEGY_ROUTES)(
-  '$path answers 404 to a strategy that it does not know, whatever its name, with the name that was meant',
+  '$path answers 404 to any unknown strategy, with the name that was meant',
   async route => {
     for (const [sid, named] of UNKNOWN_SIDS) {
       const response = await request(pathOf(route, sid))

@@ -55,7 +55,7 @@ test.each(ROUTES)('%s is handed out as it is stored, for ever if it is proven', 
 })
 
 test.each(ROUTES.filter(([, { proof }]) => proof !== null))(
-  '%s with one flipped bit is 503 with an alert, and is served again once it is restored',
+  '%s with one flipped bit is 503 with an alert until it is restored',
   async (_path, file) => {
     const { key, path } = placeOf(file)
     let isDamaged = false
@@ -96,7 +96,7 @@ test('the file of keys, which may change, is read each time', async () => {
 })
 
 test.each(['1.json', '00000000001.json', 'x.json', '..%2fcurrent.json', '%00.json', 'signatures/x.sig'])(
-  'the pointer log answers 404 for %s, which is the name of no entry',
+  'the pointer log answers 404 for %s, the name of no entry',
   async name => {
     const { app } = await openSecond()
     expect((await errorOf(await app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
@@ -104,7 +104,7 @@ test.each(['1.json', '00000000001.json', 'x.json', '..%2fcurrent.json', '%00.jso
 )
 
 test.each(['1.json', '0000000099.json'])(
-  'the pointer log answers 404 for the unknown entry %s, and names the newest',
+  'the pointer log answers 404 for the unknown entry %s, naming the newest',
   async name => {
     const { app } = await openSecond()
     const { code, message } = await errorOf(await app.request(`/v1/pointer/${name}`))

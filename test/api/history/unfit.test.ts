@@ -16,9 +16,9 @@ const open = ({ store, privateStore }: MemoryStores) => createTestApp(store, pri
 
 const openEmpty = () => open(createMemoryStores())
 
-test.each(DATA_ROUTES.map(route => [route.path, route] as const))(
-  '%s answers 503 without a dataset, whatever is asked, with the checks and Retry-After',
-  async (_path, route) => {
+test.each(DATA_ROUTES)(
+  '$path answers 503 without a dataset, with the checks and Retry-After',
+  async route => {
     const { app, errors } = await openEmpty()
     for (const address of [...addressesOf(route), `${addressesOf(route)[0]}?period=hourly&risk_pct=-1`]) {
       const response = await app.request(address)

@@ -54,7 +54,7 @@ const NEGOTIATIONS: readonly [accepted: string | undefined, published: string, c
 ]
 
 test.each(NEGOTIATIONS)(
-  'a client that accepts %j gets a published answer as %s, and a computed one as %s',
+  'a client that accepts %j gets a file as %s and a computed answer as %s',
   async (accepted, published, computed) => {
     expect(codingOf(await request(PUBLISHED, accepted))).toBe(published)
     expect(codingOf(await request(COMPUTED, accepted))).toBe(computed)
@@ -62,7 +62,7 @@ test.each(NEGOTIATIONS)(
 )
 
 test.each(DATA_ROUTES)(
-  '$path has the same content in every coding, its length, and a strong validator for each',
+  '$path has the same content in every coding, and a validator for each',
   async route => {
     for (const address of addressesOf(route)) {
       const owners = new Map<string, string>()

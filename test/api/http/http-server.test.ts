@@ -135,7 +135,7 @@ test('CONNECT does not end the process if the sender resets the connection', asy
 
 const asked = KINDS.filter(({ method, status, state }) => !method && status !== 304 && !state)
 test.each(asked)(
-  'HEAD for $name has no body over a connection, and the length of that of GET',
+  'HEAD for $name has the length of GET over a connection, and no body',
   async ({ path, status, headers }) => {
     const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
     const get = await send(`GET ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)

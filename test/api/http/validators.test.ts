@@ -37,43 +37,37 @@ const foreignTo = (etag: string): string[] => [
 
 const cached = [...DATA_ROUTES.map(addressesOf), ['/version', '/openapi.json']].flat()
 
-test.each(CODINGS)(
-  'a client that has the answer as %s gets 304, in every notation, for GET and HEAD',
-  async coding => {
-    const accepting = { 'accept-encoding': coding }
-    for (const address of cached) {
-      const etag = (await request(address, accepting)).headers.get('etag') ?? ''
-      expect(etag, address).not.toBe('')
-      for (const held of naming(etag)) {
-        const response = await request(address, { ...accepting, 'if-none-match': held })
-        expect(response.status, `${address} with ${held}`).toBe(304)
-        expect(await response.text()).toBe('')
-      }
-      const head = await request(address, { ...accepting, 'if-none-match': etag }, 'HEAD')
-      expect(head.status, `HEAD ${address}`).toBe(304)
+test.each(CODINGS)('a client that has the answer as %s gets 304, for GET and HEAD', async coding => {
+  const accepting = { 'accept-encoding': coding }
+  for (const address of cached) {
+    const etag = (await request(address, accepting)).headers.get('etag') ?? ''
+    expect(etag, address).not.toBe('')
+    for (const held of naming(etag)) {
+      const response = await request(address, { ...accepting, 'if-none-match': held })
+      expect(response.status, `${address} with ${held}`).toBe(304)
+      expect(await response.text()).toBe('')
     }
-  },
-)
+    const head = await request(address, { ...accepting, 'if-none-match': etag }, 'HEAD')
+    expect(head.status, `HEAD ${address}`).toBe(304)
+  }
+})
 
-test.each(CODINGS)(
-  'a 304 as %s has the headers of its 200 that a cache needs, and none of the content',
-  async coding => {
-    const accepting = { 'accept-encoding': coding }
-    for (const address of cached) {
-      const full = await request(address, accepting)
-      const etag = full.headers.get('etag') ?? ''
-      const { headers } = await request(address, { ...accepting, 'if-none-match': etag })
-      const own = Object.entries(headersOf(full)).filter(
-        ([name]) => !/^(content(?!-location)|unencoded-digest|x-(dataset|disclaimer|risk))-?/.test(name),
-      )
-      expect(Object.fromEntries(headers), address).toEqual(Object.fromEntries(own))
-      expect(headers.get('etag'), address).toBe(etag)
-      expect(headers.get('vary'), address).toBe('Accept-Encoding, Origin')
-      expect(headers.has('cache-control'), address).toBe(true)
-      expect(headers.get('access-control-allow-origin'), address).toBe(ALLOWED_ORIGIN)
-    }
-  },
-)
+test.each(CODINGS)('a 304 as %s has the headers of its 200 that a cache needs', async coding => {
+  const accepting = { 'accept-encoding': coding }
+  for (const address of cached) {
+    const full = await request(address, accepting)
+    const etag = full.headers.get('etag') ?? ''
+    const { headers } = await request(address, { ...accepting, 'if-none-match': etag })
+    const own = Object.entries(headersOf(full)).filter(
+      ([name]) => !/^(content(?!-location)|unencoded-digest|x-(dataset|disclaimer|risk))-?/.test(name),
+    )
+    expect(Object.fromEntries(headers), address).toEqual(Object.fromEntries(own))
+    expect(headers.get('etag'), address).toBe(etag)
+    expect(headers.get('vary'), address).toBe('Accept-Encoding, Origin')
+    expect(headers.has('cache-control'), address).toBe(true)
+    expect(headers.get('access-control-allow-origin'), address).toBe(ALLOWED_ORIGIN)
+  }
+})
 
 test.each(CODINGS)('a client that has another answer as %s gets the whole one', async coding => {
   const accepting = { 'accept-encoding': coding }

@@ -216,7 +216,7 @@ test('every answer and every refusal that the document of the operator describes
 const enveloped = z.looseObject({ data: z.unknown() })
 
 test.each(OPERATOR_ROUTES)(
-  'the example of $method $path has the fields of its schema and no others, and sends what is taken',
+  'the example of $method $path has the fields of its schemas and no others',
   route => {
     const { id, method, path, statuses = [200] } = route
     const shown = enveloped.parse(document.components.examples[id]?.value).data
@@ -232,37 +232,34 @@ test.each(OPERATOR_ROUTES)(
 const fill = (path: string, variables: Readonly<Record<string, string>>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => variables[name] ?? `no-${name}`)
 
-test.each(OPERATOR_ROUTES)(
-  'the document says how $method $path refuses what is not there, and what is wrong',
-  async route => {
-    const found = operations.get(`${route.method} ${route.path}`)
-    const described = Object.keys(found?.responses ?? {})
-    const request = operatorClient(parts())
-    const path = fill(route.path, { seq: '9' })
-    const wrong = [
-      ...(route.path.includes('{') ? [path] : []),
-      ...(route.query === undefined ? [] : [`${path}?colour=red`]),
-    ]
-    for (const each of wrong) {
-      const { status } = await request(route.method, each)
+test.each(OPERATOR_ROUTES)('the document says how $method $path refuses a wrong request', async route => {
+  const found = operations.get(`${route.method} ${route.path}`)
+  const described = Object.keys(found?.responses ?? {})
+  const request = operatorClient(parts())
+  const path = fill(route.path, { seq: '9' })
+  const wrong = [
+    ...(route.path.includes('{') ? [path] : []),
+    ...(route.query === undefined ? [] : [`${path}?colour=red`]),
+  ]
+  for (const each of wrong) {
+    const { status } = await request(route.method, each)
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(described).toContain(String(status))
+  }
+  if (route.body !== undefined) {
+    for (const [body, headers] of [
+      ['{', {}],
+      ['[]', {}],
+      ['{}', { 'content-type': 'text/plain' }],
+    ] as const) {
+      const { status } = await request(route.method, path, body, headers)
       expect(status).toBeGreaterThanOrEqual(400)
       expect(described).toContain(String(status))
     }
-    if (route.body !== undefined) {
-      for (const [body, headers] of [
-        ['{', {}],
-        ['[]', {}],
-        ['{}', { 'content-type': 'text/plain' }],
-      ] as const) {
-        const { status } = await request(route.method, path, body, headers)
-        expect(status).toBeGreaterThanOrEqual(400)
-        expect(described).toContain(String(status))
-      }
-    }
-    expect(described).toEqual(expect.arrayContaining(['401', '403', '405', '503']))
-    expect(found?.requestBody?.required).toBe(route.body === undefined ? undefined : !route.isBodyOptional)
-  },
-)
+  }
+  expect(described).toEqual(expect.arrayContaining(['401', '403', '405', '503']))
+  expect(found?.requestBody?.required).toBe(route.body === undefined ? undefined : !route.isBodyOptional)
+})
 
 test('every key and every secret in an example of the operator says that it is one', () => {
   const text = JSON.stringify(document.components.examples)

@@ -229,18 +229,15 @@ test('unknown paths answer 404 with and without a key', async () => {
 const NO_PREVIEW = SIGNALS_ROUTES.filter(({ group }) => group !== 'preview')
 
 // Last: a registration among them fires a test.
-test.each(NO_PREVIEW)(
-  '$method $path is kept by no cache and shown to no page of another origin',
-  async route => {
-    const request = new Request(`http://localhost${route.path}`, requestOf(route, token))
-    request.headers.set('origin', 'http://localhost:5173')
-    const { headers } = await app.request(request)
-    expect(headers.get('cache-control')).toBe('no-store')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect([...headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([])
-    expect(headers.get('content-length')).toMatch(/^\d+$/)
-  },
-)
+test.each(NO_PREVIEW)('$method $path is kept by no cache and shown to no foreign page', async route => {
+  const request = new Request(`http://localhost${route.path}`, requestOf(route, token))
+  request.headers.set('origin', 'http://localhost:5173')
+  const { headers } = await app.request(request)
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect([...headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([])
+  expect(headers.get('content-length')).toMatch(/^\d+$/)
+})
 
 test.each(SIGNALS_ROUTES)('$method $path refuses other methods before it asks for a key', async route => {
   const here = SIGNALS_ROUTES.filter(({ path }) => path === route.path).map(({ method }) => method)

@@ -1,6 +1,7 @@
 // Who may what, exhaustively: every route under every state of a key and every entitlement.
 import type { Redis } from 'ioredis'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { WRONG_KEY_MS } from '#api/signals/identify.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import type { SignalsGroup } from '#api/signals/signals-route.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
@@ -13,8 +14,13 @@ import { createTestSignals, requestOf, withKey } from '../../support/signals/sig
 import { refusalOf, seqsOf } from './keyed-answers.ts'
 
 let redis: Redis
+let made: ReturnType<typeof createTestSignals>
 useTestRedis(connected => {
   redis = connected
+  made = createTestSignals(redis)
+})
+beforeEach(() => {
+  made.clock.ms += WRONG_KEY_MS + 1 // a key that was wrong in the test before is looked up again
 })
 
 type Owner = { readonly id: string; readonly token: string; readonly keyId: string }
@@ -152,7 +158,7 @@ test.each(CASES)(
     await entitleClient(redis, 'acme', { program }, PROGRAM_ALIAS)
     await fill()
     const token = await arrange(owner)
-    const { app, errors } = createTestSignals(redis)
+    const { app, errors } = made
     for (const route of ROUTES) {
       const { id, path, group } = route
       const response = await app.request(path, requestOf(route, token))
@@ -180,7 +186,7 @@ test.each(CASES)(
 test('activation, entitlement and revocation by the operator hold from the next request on', async () => {
   const { token, keyId } = await addClient(redis, 'acme', ['alder'], random)
   await fill()
-  const { app } = createTestSignals(redis)
+  const { app } = made
   const pull = () => app.request('/v1/signals/history', withKey(token))
   expect(await seqsOf(await pull())).toEqual([1, 3, 4])
   await entitleClient(redis, 'acme', { aliases: ['birch'] }, PROGRAM_ALIAS)
@@ -194,7 +200,7 @@ test('activation, entitlement and revocation by the operator hold from the next 
 test('a confirmation by the new key retires the old one, and says which', async () => {
   const owner = await addClient(redis, 'acme', ['alder'], random)
   const fresh = await issue(owner)
-  const { app } = createTestSignals(redis)
+  const { app } = made
   const confirm = () => app.request('/v1/keys/confirm', withKey(fresh.token, 'POST'))
   const data = { client_id: 'acme', key_id: fresh.id, retired_key_ids: [owner.keyId] }
   expect(await (await confirm()).json()).toMatchObject({ data })

@@ -176,18 +176,15 @@ test('every answer and every refusal that the document of the signals service de
 
 const enveloped = z.looseObject({ data: z.unknown() })
 
-test.each(ROUTES)(
-  'the example of $method $path has the fields of its schema and no others, and sends what is taken',
-  route => {
-    const { id, method, path, isBare } = route
-    const value = document.components.examples[id]?.value
-    const shown = isBare ? value : enveloped.parse(value).data
-    expect(dataSchema(route).safeParse(shown).error).toBeUndefined()
-    if (id !== 'schema') expect(undescribedFields(dataSchema(route), shown)).toEqual([]) // that one is a schema itself
-    const sent = sentExamples(document.paths[path]![method.toLowerCase()]!)
-    expect(sent).toEqual(route.body === undefined ? [] : [exampleOf(route).body])
-  },
-)
+test.each(ROUTES)('the example of $method $path has the fields of its schemas and no others', route => {
+  const { id, method, path, isBare } = route
+  const value = document.components.examples[id]?.value
+  const shown = isBare ? value : enveloped.parse(value).data
+  expect(dataSchema(route).safeParse(shown).error).toBeUndefined()
+  if (id !== 'schema') expect(undescribedFields(dataSchema(route), shown)).toEqual([]) // that one is a schema itself
+  const sent = sentExamples(document.paths[path]![method.toLowerCase()]!)
+  expect(sent).toEqual(route.body === undefined ? [] : [exampleOf(route).body])
+})
 
 test('no example holds a key, and the one secret says that it is an example', () => {
   const text = JSON.stringify(document.components.examples)

@@ -161,7 +161,7 @@ test('a profile belongs to one client, and is replaced as a whole', async () => 
 })
 
 test.each([1, 7, 30, 3_650])(
-  'the personal basket at a cadence of %i is the simulation of the profile',
+  'the personal basket at a cadence of %i is a simulation of the profile',
   async cadence => {
     const profile = { equity_usd: 54_321.5, contribution_cadence_bars: cadence }
     await client.put('/v1/program/profile', profile)
@@ -280,7 +280,7 @@ test.each(['/basket?view=x', '/deploys?since=x', '/performance?benchmark=x'])(
 )
 
 test.each(BODIES)(
-  '%s %s is refused for the type of its body, its size, its form, and its content last',
+  '%s %s refuses the type of a body, its size, its form, and its content last',
   async (method, path) => {
     const huge = `{"equity_usd":1,${' '.repeat(5_000)}`
     if (!path.includes('preview')) {
@@ -321,7 +321,7 @@ const BAD_INPUTS = [
 ] as const
 
 test.each(BODIES)(
-  '%s %s refuses every equity and cadence that is no number of its kind, and says why',
+  '%s %s refuses an equity or a cadence that is no number of its kind',
   async (method, path) => {
     for (const [equity, cadence, [param, value, reason]] of BAD_INPUTS) {
       const body = `{"equity_usd":${equity},"contribution_cadence_bars":${cadence}}`
@@ -341,20 +341,17 @@ test.each(BODIES)('%s %s names everything that is wrong of an input at once', as
   ])
 })
 
-test.each(BODIES)(
-  '%s %s refuses a body that is no object, and a number that JSON does not have',
-  async (method, path) => {
-    for (const body of ['[]', 'null', '7', '"{}"']) {
-      const response = await client.send(method, path, body)
-      expect(response.status).toBe(422)
-      expect((await refusalOf(response)).details).toMatchObject([
-        { param: 'body', value: JSON.stringify(JSON.parse(body)) },
-      ])
-    }
-    const body = '{"equity_usd":NaN,"contribution_cadence_bars":7}'
-    expect(await codeOf(await client.send(method, path, body))).toBe('bad_request')
-  },
-)
+test.each(BODIES)('%s %s refuses a body that is no object, and the number NaN', async (method, path) => {
+  for (const body of ['[]', 'null', '7', '"{}"']) {
+    const response = await client.send(method, path, body)
+    expect(response.status).toBe(422)
+    expect((await refusalOf(response)).details).toMatchObject([
+      { param: 'body', value: JSON.stringify(JSON.parse(body)) },
+    ])
+  }
+  const body = '{"equity_usd":NaN,"contribution_cadence_bars":7}'
+  expect(await codeOf(await client.send(method, path, body))).toBe('bad_request')
+})
 
 test.each([
   [0.999_999, 7, 'equity_usd', 'must be from 1 to 1000000000'],
