@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const DOCUMENTS = [
   'README.md',
   'CHANGELOG.md',
+  'examples/receivers/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${name}`),

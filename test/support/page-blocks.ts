@@ -15,6 +15,10 @@ export const blocksOf = (page: string): Block[] =>
     }),
   )
 
+/** The texts of the blocks in one language. */
+export const blocksIn = (page: string, language: string): string[] =>
+  blocksOf(page).flatMap(block => (block.language === language ? [block.text] : []))
+
 /** What is pasted, with the lines that it prints, named by its first line. */
 export const pastedFrom = (page: string) =>
   blocksOf(page).flatMap(({ language, text }, index, blocks) => {

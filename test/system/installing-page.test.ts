@@ -163,7 +163,7 @@ test('the commands of the page make a book, its settings and the first night, as
   const theirs = read('.data/store', version)
   const store = `file://${folder}/of-checkout`
   const args = ['--book', 'book', '--allow-stale', '--version', theirs.version, '--store', store]
-  expect(await run(['build', ...args], { cwd: folder })).toMatchObject({ code: 0 })
+  expect(await run(['build', ...args], { cwd: folder, now: Date.now })).toMatchObject({ code: 0 })
   const ours = read('of-checkout', version)
   expect(theirs.artifacts).toEqual(ours.artifacts)
   expect(theirs.snapshot).toEqual(ours.snapshot)

@@ -1,6 +1,6 @@
 // The page for subscribers is run as it stands: its shell blocks in order, beside a receiver, against a real service.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
@@ -22,6 +22,7 @@ import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
 import { signedHeaders } from '#signals/delivery/sign.ts'
 import { atEnd } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
+import { blocksIn } from '../support/page-blocks.ts'
 import type { Exit } from '../support/processes.ts'
 import { useTestRedis } from '../support/servers/use-redis.ts'
 import {
@@ -40,8 +41,7 @@ import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../support/signals/sig
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/subscribing.md'), 'utf8')
 
-const blocks = (language: string): string[] =>
-  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!)
+const blocks = (language: string) => blocksIn('docs/subscribing.md', language)
 
 const EXAMPLE = blocks('json')[0]!.trimEnd()
 
@@ -145,51 +145,32 @@ test('the page for subscribers has no block that no test runs', () => {
   expect(new Set(languages)).toEqual(new Set(['sh', 'json', 'http', 'python', 'text']))
 })
 
-test('the retries on the page for subscribers are those of the service', () => {
+test('the page for subscribers has the retries, the times and the form of keys of the service', () => {
   const units: Record<string, number> = { s: 1_000, min: 60_000, h: 3_600_000 }
   const [, schedule = ''] = /tried again after (.*?), each 20 %/s.exec(PAGE) ?? []
-  const waits = [...schedule.matchAll(/(\d+)\s(s|min|h)\b/g)].map(
-    ([, count, unit]) => Number(count) * units[unit!]!,
-  )
-  expect(waits).toEqual(RETRY_WAITS_MS)
-  expect(PAGE).toContain(`${MOST_ATTEMPTS} attempts in 28 hours`)
+  const waits = [...schedule.matchAll(/(\d+)\s(s|min|h)\b/g)]
+  expect(waits.map(([, count, unit]) => Number(count) * units[unit!]!)).toEqual(RETRY_WAITS_MS)
   expect(MOST_REGISTRATIONS).toBe(5)
-})
-
-test('a key has the form that the page for subscribers gives', () => {
+  const [first, second, then] = PROBE_WAITS_MS.map(ms => ms / 1_000)
+  for (const text of [
+    `${MOST_ATTEMPTS} attempts in 28 hours`,
+    `after ${first} s, after another ${second} s, and every ${then! / 60} min`,
+    `${DISABLE_AFTER_MS / 3_600_000} hours without a success`,
+    `${DISABLE_AFTER_ATTEMPTS} attempts, switch the webhook off`,
+    `Both sign for ${SECRET_OVERLAP_MS / 3_600_000} hours`,
+    `after ${ATTEMPT_TIMEOUT_MS / 1_000} s the signal is sent again`,
+  ])
+    expect(PAGE).toContain(text)
   const [, count] = /`hw_live_` and (\d+) characters/.exec(PAGE) ?? []
   expect(service.token).toMatch(new RegExp(`^hw_live_\\w{${count}}$`))
 })
 
-test('the page for subscribers has the times of the service for the breaker and for switching a webhook off', () => {
-  const seconds = PROBE_WAITS_MS.map(ms => ms / 1_000)
-  expect(PAGE).toContain(
-    `after ${seconds[0]} s, after another ${seconds[1]} s, and every ${seconds[2]! / 60} min`,
-  )
-  expect(PAGE).toContain(`${DISABLE_AFTER_MS / 3_600_000} hours without a success`)
-  expect(PAGE).toContain(`${DISABLE_AFTER_ATTEMPTS} attempts, switch the webhook off`)
-  expect(PAGE).toContain(`Both sign for ${SECRET_OVERLAP_MS / 3_600_000} hours`)
-  expect(PAGE).toContain(`after ${ATTEMPT_TIMEOUT_MS / 1_000} s the signal is sent again`)
-})
-
-test('every file that the pages for subscribers link exists, and the examples name every setting that they read', () => {
-  const readme = readFileSync(join(ROOT, 'examples/receivers/README.md'), 'utf8')
-  const code = ['typescript/receiver.ts', 'python/receiver.py'].map(path =>
-    readFileSync(join(ROOT, 'examples/receivers', path), 'utf8'),
-  )
-  for (const text of code) {
-    const read = [...text.matchAll(/(?:env\.|required\(['"]|environ\.get\(")([A-Z][A-Z_]+)/g)].map(
-      match => match[1]!,
-    )
-    expect(new Set(read).size).toBe(9)
-    for (const name of read) expect(readme).toContain(`\`${name}\``)
-  }
-  for (const [page, folder] of [
-    [PAGE, 'docs'],
-    [readme, 'examples/receivers'],
-  ] as const) {
-    const linked = [...page.matchAll(/\]\((?!http)([^)]+)\)/g)].map(match => join(ROOT, folder, match[1]!))
-    expect(linked.length).toBeGreaterThan(0)
-    for (const path of linked) expect([path, existsSync(path)]).toEqual([path, true])
+test('the page of the receivers names every setting that their examples read', () => {
+  const read = (path: string) => readFileSync(join(ROOT, 'examples/receivers', path), 'utf8')
+  for (const path of ['typescript/receiver.ts', 'python/receiver.py']) {
+    const names = read(path).matchAll(/(?:env\.|required\(['"]|environ\.get\(")([A-Z][A-Z_]+)/g)
+    const settings = new Set([...names].map(([, name = '']) => name))
+    expect(settings.size).toBe(9)
+    for (const name of settings) expect(read('README.md')).toContain(`\`${name}\``)
   }
 })

@@ -9,6 +9,7 @@ import { keyOf, newSigner } from '#test/static-build/signed-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { startProcess } from '#test/support/history/highwater-process.ts'
 import { publishSigned, serveStores, withSignedService } from '#test/support/history/signed-service.ts'
+import { blocksIn } from '#test/support/page-blocks.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '#test/support/pandas.ts'
 import type { Exit } from '#test/support/processes.ts'
 import { shared } from '#test/support/runner/shared.ts'
@@ -17,8 +18,7 @@ import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/verifying.md'), 'utf8')
 
-const blocks = (language: string): string[] =>
-  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!)
+const blocks = (language: string) => blocksIn('docs/verifying.md', language)
 
 const ADDRESS = 'https://data.example.org'
 const SERVED = `/${versionFolder(HAND_VERSION)}`
@@ -45,45 +45,40 @@ test('the shell blocks of the page on verifying pass against what was published,
   expect(stdout).toMatch(new RegExp(`version ${toCompactInstant(HAND_VERSION)}: \\d+ files as published\n$`))
 })
 
-test.each<[string, Tampering, () => string, string]>([
-  ['a file', 'altered', () => `${SERVED}/summary`, 'a file is not the one that was published'],
-  ['a file', 'missing', () => `${SERVED}/summary`, 'error: 404'],
-  ['the changes', 'altered', () => `${SERVED}/changes`, 'a file is not the one that was published'],
-  ['the checksums', 'altered', () => `${SERVED}/SHA256SUMS`, 'a file is not the one that was published'],
-  ['the manifest', 'altered', () => `${SERVED}/manifest.json`, 'manifest.json is another'],
-  [
-    'the signature of the manifest',
-    'altered',
-    () => `${SERVED}/manifest.json.sig`,
-    'manifest.json is not signed with this key',
-  ],
+/** A signature is stored under the digest of what it signs. */
+const SIGNATURES = '/v1/pointer/signatures'
+
+test.each<[what: string, Tampering, path: string, message: string]>([
+  ['a file', 'missing', `${SERVED}/summary`, 'error: 404'],
+  ['the manifest', 'altered', `${SERVED}/manifest.json`, 'manifest.json is another'],
+  ['the signature of the manifest', 'altered', `${SERVED}/manifest.json.sig`, 'is not signed with this key'],
   [
     'the signature of the manifest',
     'missing',
-    () => `${SERVED}/manifest.json.sig`,
+    `${SERVED}/manifest.json.sig`,
     'manifest.json has no signature',
   ],
-  ['an older entry', 'altered', () => '/v1/pointer/0000000001.json', '0000000002.json does not continue'],
-  ['an older entry', 'missing', () => '/v1/pointer/0000000001.json', 'there is no first entry'],
-  ['the newest entry', 'altered', () => '/v1/pointer/0000000002.json', '0000000002.json'],
-  ['the newest entry', 'missing', () => '/v1/pointer/0000000002.json', 'current.json names a later one'],
-  [
-    'the signature of the newest entry',
-    'altered',
-    () => `/v1/pointer/signatures/${started().headDigest}.sig`,
-    '0000000002.json is not signed',
-  ],
-  [
-    'the signature of the newest entry',
-    'missing',
-    () => `/v1/pointer/signatures/${started().headDigest}.sig`,
-    '0000000002.json has no signature',
-  ],
-  ['the key', 'missing', () => '/.well-known/highwater-keys.json', 'no key is published'],
+  ['an older entry', 'altered', '/v1/pointer/0000000001.json', '0000000002.json does not continue'],
+  ['an older entry', 'missing', '/v1/pointer/0000000001.json', 'there is no first entry'],
+  ['the newest entry', 'altered', '/v1/pointer/0000000002.json', '0000000002.json'],
+  ['the newest entry', 'missing', '/v1/pointer/0000000002.json', 'current.json names a later one'],
+  ['the signature of the newest entry', 'altered', SIGNATURES, '0000000002.json is not signed'],
+  ['the signature of the newest entry', 'missing', SIGNATURES, '0000000002.json has no signature'],
+  ['the key', 'missing', '/.well-known/highwater-keys.json', 'no key is published'],
 ])('the shell blocks of the page on verifying fail if %s is %s', async (_what, tampering, path, message) => {
-  started().proxy.tamper(asked => (asked === path() ? tampering : null))
+  const whole = path === SIGNATURES ? `${SIGNATURES}/${started().headDigest}.sig` : path
+  started().proxy.tamper(asked => (asked === whole ? tampering : null))
   const { code, stderr } = await runPage(started().proxy.url)
   expect([code === 0, stderr]).toEqual([false, expect.stringContaining(message)])
+})
+
+test('the shell blocks of the page on verifying fail, and name each, if files, changes or checksums were altered', async () => {
+  const altered = ['summary', 'changes', 'SHA256SUMS'].map(name => `${SERVED}/${name}`)
+  started().proxy.tamper(asked => (altered.includes(asked) ? 'altered' : null))
+  const { code, stdout, stderr } = await runPage(started().proxy.url)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('a file is not the one that was published')])
+  for (const name of ['changes.json', 'SHA256SUMS', 'summary.json'])
+    expect(stdout).toContain(`${name}: FAILED\n`)
 })
 
 test('the shell blocks of the page on verifying fail if the newest entry expired', async () => {
