@@ -228,7 +228,7 @@ describe.skipIf(sharedData === null)(`a real run of backtesting.py${skip}`, () =
   const CAPITAL = 100_000
   const options = ['--instrument', 'BTCUSDT', '--tz', 'UTC', '--capital', String(CAPITAL)]
 
-  test('has its trades, its win rate, its drawdown, its final equity, and its equity at the close of every bar', async () => {
+  test('an imported run has its trades, its win rate, its drawdown, its final equity, and its equity at every close', async () => {
     const stats = statsSchema.parse(
       JSON.parse(readFileSync(join(ledgers, 'backtesting.py/stats.json'), 'utf8')),
     )

@@ -85,7 +85,7 @@ function draw(): string {
 }
 
 /** The first test of this file: Varnish keeps nothing yet. */
-test('of a realistic mix at least 90 of 100 requests never reach the tier', async () => {
+test('at least 90 of 100 requests of a realistic mix never reach the tier', async () => {
   const requests = Array.from({ length: REQUESTS }, () => ({ address: draw(), wish: pick(WISHES) }))
   let served = 0
   const client = async (first: number): Promise<void> => {
@@ -172,7 +172,7 @@ async function keepStale(): Promise<void> {
   await purge(edge, 'unpinned', true)
 }
 
-test('with a tier that answers, a stale polled answer waits for the new one', async () => {
+test('a stale polled answer waits for the new one of a tier that answers', async () => {
   await keepStale()
   tier.answered.length = 0
   expect(await statusOf(POLLED)).toBe(200)
@@ -216,7 +216,7 @@ test('an error answer of the tier reaches the client unchanged, and is not cache
 })
 
 /** The last test of this file: nginx does not come back. */
-test('with nothing behind the CDN, cached answers are served, and everything else is 503 in the envelope', async () => {
+test('a CDN with nothing behind it serves cached answers, and everything else is 503 in the envelope', async () => {
   await keepStale()
   await files.stop()
   expect(await statusOf(REVALIDATED)).toBe(200)

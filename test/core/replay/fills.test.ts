@@ -107,7 +107,7 @@ test.each([
   ['of a long that the bar opened beyond fills at the open', LONG, [still(100), still(80)], 80, -0.04],
   ['of a short that the bar opened beyond fills at the open', SHORT, [still(100), still(120)], 120, -0.04],
   ['that the entry bar touches fills on it', LONG, [[100, 100, 85, 95]], 90, -0.02],
-] as const)('a protective stop %s', (_, decision, after, exit_price, account_return) => {
+] as const)('in a replay a protective stop %s', (_, decision, after, exit_price, account_return) => {
   const { result } = run({ bars: [still(100), ...after], decisions: { 0: decision } })
   const filled = { entry_time: slot(1), exit_time: slot(after.length), exit_price, exit_reason: 'stop' }
   expect(only(result.trades)).toMatchObject(exit_price === null ? NEVER : filled)

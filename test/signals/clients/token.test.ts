@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createToken, digestOf, keyIdOf, matchesDigest, parseToken } from '#signals/clients/token.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
 
 const made = createToken(seededBytes('token'))
@@ -20,35 +21,29 @@ test('a token is read back from any random bytes, also from the lowest and the h
     const { id, token } = createToken(size => new Uint8Array(size).fill(byte))
     expect(parseToken(token)).toEqual({ id })
   }
-  fc.assert(
-    fc.property(arbitraryBytes, bytes => {
-      const { id, token } = tokenOf(bytes)
-      expect(parseToken(token)).toEqual({ id })
-    }),
-  )
+  forAll(arbitraryBytes, bytes => {
+    const { id, token } = tokenOf(bytes)
+    expect(parseToken(token)).toEqual({ id })
+  })
 })
 
 test('a token carries all 256 bits: other random bytes, another secret', () => {
-  fc.assert(
-    fc.property(arbitraryBytes, fc.nat(255), (bytes, bit) => {
-      const other = bytes.slice()
-      other[bit >> 3]! ^= 1 << (bit & 7)
-      expect(tokenOf(other).token.slice(17, 60)).not.toBe(tokenOf(bytes).token.slice(17, 60))
-    }),
-  )
+  forAll(arbitraryBytes, fc.nat(255), (bytes, bit) => {
+    const other = bytes.slice()
+    other[bit >> 3]! ^= 1 << (bit & 7)
+    expect(tokenOf(other).token.slice(17, 60)).not.toBe(tokenOf(bytes).token.slice(17, 60))
+  })
 })
 
 test('a token with one character changed, dropped or added is refused by its form alone', () => {
-  fc.assert(
-    fc.property(arbitraryBytes, fc.nat(), fc.constantFrom('0', 'Z', 'a', '_', ' '), (bytes, n, other) => {
-      const { token } = tokenOf(bytes)
-      const at = n % token.length
-      fc.pre(token[at] !== other)
-      expect(parseToken(token.slice(0, at) + other + token.slice(at + 1))).toBeNull()
-      expect(parseToken(token.slice(0, at) + token.slice(at + 1))).toBeNull()
-      expect(parseToken(token.slice(0, at) + other + token.slice(at))).toBeNull()
-    }),
-  )
+  forAll(arbitraryBytes, fc.nat(), fc.constantFrom('0', 'Z', 'a', '_', ' '), (bytes, n, other) => {
+    const { token } = tokenOf(bytes)
+    const at = n % token.length
+    fc.pre(token[at] !== other)
+    expect(parseToken(token.slice(0, at) + other + token.slice(at + 1))).toBeNull()
+    expect(parseToken(token.slice(0, at) + token.slice(at + 1))).toBeNull()
+    expect(parseToken(token.slice(0, at) + other + token.slice(at))).toBeNull()
+  })
 })
 
 test.each([

@@ -11,6 +11,7 @@ import {
 } from '#signals/delivery/address-guard.ts'
 import { ConnectError, type ConnectFailure, establish } from '#signals/delivery/guarded-connect.ts'
 import type { Resolution, ResolveHost } from '#signals/delivery/resolve-host.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { type RawReceiver, startRawReceiver } from '../../support/signals/raw-receiver.ts'
 
 /** Ends what would never happen; nothing is decided by it. */
@@ -136,39 +137,32 @@ test('a private IPv4 address is not public inside any IPv6 address that carries 
     fc.tuple(fc.constant(172), fc.integer({ min: 16, max: 31 }), octet, octet),
     fc.tuple(fc.integer({ min: 224, max: 255 }), octet, octet, octet),
   )
-  fc.assert(
-    fc.property(blocks, bytes => {
-      const [a, b, c, d] = bytes
-      const [high, low] = [((a << 8) | b).toString(16), ((c << 8) | d).toString(16)]
-      const [notHigh, notLow] = [
-        (((a << 8) | b) ^ 0xffff).toString(16),
-        (((c << 8) | d) ^ 0xffff).toString(16),
-      ]
-      const forms = [
-        bytes.join('.'),
-        `::ffff:${high}:${low}`,
-        `::ffff:${bytes.join('.')}`,
-        `::${high}:${low}`,
-        `64:ff9b::${high}:${low}`,
-        `64:ff9b:1::${high}:${low}`,
-        `2002:${high}:${low}::1`,
-        `2001:0:808:808:0:0:${notHigh}:${notLow}`,
-      ]
-      for (const form of forms) expect([form, isPublicAddress(form)]).toEqual([form, false])
-    }),
-  )
+  forAll(blocks, bytes => {
+    const [a, b, c, d] = bytes
+    const [high, low] = [((a << 8) | b).toString(16), ((c << 8) | d).toString(16)]
+    const [notHigh, notLow] = [(((a << 8) | b) ^ 0xffff).toString(16), (((c << 8) | d) ^ 0xffff).toString(16)]
+    const forms = [
+      bytes.join('.'),
+      `::ffff:${high}:${low}`,
+      `::ffff:${bytes.join('.')}`,
+      `::${high}:${low}`,
+      `64:ff9b::${high}:${low}`,
+      `64:ff9b:1::${high}:${low}`,
+      `2002:${high}:${low}::1`,
+      `2001:0:808:808:0:0:${notHigh}:${notLow}`,
+    ]
+    for (const form of forms) expect([form, isPublicAddress(form)]).toEqual([form, false])
+  })
 })
 
 test('an IPv6 address is public only inside 2000::/3', () => {
-  fc.assert(
-    fc.property(wordsOf(8), words => {
-      const first = Number.parseInt(words[0]!, 16)
-      const isMapped = /^(0:){5}ffff$/.test(words.slice(0, 6).join(':'))
-      const isNat64 = words.slice(0, 6).join(':') === '64:ff9b:0:0:0:0'
-      fc.pre(!isMapped && !isNat64)
-      if (first < 0x2000 || first > 0x3fff) expect(isPublicAddress(words.join(':'))).toBe(false)
-    }),
-  )
+  forAll(wordsOf(8), words => {
+    const first = Number.parseInt(words[0]!, 16)
+    const isMapped = /^(0:){5}ffff$/.test(words.slice(0, 6).join(':'))
+    const isNat64 = words.slice(0, 6).join(':') === '64:ff9b:0:0:0:0'
+    fc.pre(!isMapped && !isNat64)
+    if (first < 0x2000 || first > 0x3fff) expect(isPublicAddress(words.join(':'))).toBe(false)
+  })
 })
 
 test.each(['1.1.1.1', '93.184.216.34', '2606:4700:4700::1111', '2a00:1450:4001::1', '2001:4860:4860::8888'])(

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
 import { shuffled } from '#signals/delivery/relay.ts'
 import { createWatchdog, STUCK_AFTER_MS } from '#signals/delivery/workers.ts'
+import { forAll } from '#test/support/for-all.ts'
 
 test('the watchdog reports once that clients are due while no worker begins with one, and again after a worker began', async () => {
   const state = { waiting: 3, lastStartMs: 0, nowMs: 100_000 }
@@ -36,15 +37,13 @@ test('the watchdog reports once that clients are due while no worker begins with
 })
 
 test('a fair order has the same clients, and puts each of them first as often as any other', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.integer()),
-      fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
-      (list, random) => {
-        const mixed = shuffled(list, () => random.next().value)
-        expect(mixed.toSorted((a, b) => a - b)).toEqual(list.toSorted((a, b) => a - b))
-      },
-    ),
+  forAll(
+    fc.array(fc.integer()),
+    fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
+    (list, random) => {
+      const mixed = shuffled(list, () => random.next().value)
+      expect(mixed.toSorted((a, b) => a - b)).toEqual(list.toSorted((a, b) => a - b))
+    },
   )
   const firsts = new Map<string, number>()
   for (const a of [0, 0.4, 0.7]) {

@@ -22,6 +22,7 @@ import {
   HEALTHY,
   shouldDisable,
 } from '#signals/delivery/webhook-condition.ts'
+import { forAll } from '#test/support/for-all.ts'
 
 const NOW = Date.parse('2026-11-21T00:00:00Z')
 const SECOND = 1_000
@@ -43,14 +44,12 @@ test('retries are 16 attempts in 28 hours, five of them in the first 45 seconds'
 })
 
 test('retries stay within a fifth of the planned wait for every random number, and each plan is longer than the one before', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: MOST_ATTEMPTS - 1 }), random, (attempt, thrown) => {
-      const planned = RETRY_WAITS_MS[attempt - 1]!
-      const waitMs = nextRetryMs(attempt, () => thrown)!
-      expect(Math.abs(waitMs - planned)).toBeLessThanOrEqual(planned * RETRY_JITTER)
-      expect(Number.isInteger(waitMs)).toBe(true)
-    }),
-  )
+  forAll(fc.integer({ min: 1, max: MOST_ATTEMPTS - 1 }), random, (attempt, thrown) => {
+    const planned = RETRY_WAITS_MS[attempt - 1]!
+    const waitMs = nextRetryMs(attempt, () => thrown)!
+    expect(Math.abs(waitMs - planned)).toBeLessThanOrEqual(planned * RETRY_JITTER)
+    expect(Number.isInteger(waitMs)).toBe(true)
+  })
   expect(RETRY_WAITS_MS).toEqual([...new Set(RETRY_WAITS_MS)].toSorted((a, b) => a - b))
   expect(nextRetryMs(1, () => 0)).toBe(800)
   expect(nextRetryMs(1, () => 0.999_999)).toBe(1_200)
@@ -117,20 +116,18 @@ test('the breaker recovers from every history: a success always closes it, and a
   const events = fc.array(
     fc.tuple(fc.constantFrom('success', 'failure'), fc.integer({ min: 0, max: 400_000 })),
   )
-  fc.assert(
-    fc.property(events, history => {
-      let nowMs = NOW
-      let breaker = CLOSED_BREAKER
-      for (const [event, laterMs] of history) {
-        nowMs += laterMs
-        breaker = event === 'success' ? succeed(breaker) : afterFailure(breaker, nowMs)
-        if (breaker.kind === 'open') expect(breaker.probeAtMs - nowMs).toBeLessThanOrEqual(5 * MINUTE)
-        else expect(breaker.failures).toBeLessThan(BREAKER_FAILURES)
-        expect(JSON.parse(JSON.stringify(breaker))).toEqual(breaker)
-      }
-      expect(succeed(breaker)).toEqual(CLOSED_BREAKER)
-    }),
-  )
+  forAll(events, history => {
+    let nowMs = NOW
+    let breaker = CLOSED_BREAKER
+    for (const [event, laterMs] of history) {
+      nowMs += laterMs
+      breaker = event === 'success' ? succeed(breaker) : afterFailure(breaker, nowMs)
+      if (breaker.kind === 'open') expect(breaker.probeAtMs - nowMs).toBeLessThanOrEqual(5 * MINUTE)
+      else expect(breaker.failures).toBeLessThan(BREAKER_FAILURES)
+      expect(JSON.parse(JSON.stringify(breaker))).toEqual(breaker)
+    }
+    expect(succeed(breaker)).toEqual(CLOSED_BREAKER)
+  })
 })
 
 /** An endpoint that failed `attempts` times from NOW on, each time with the next of `signals` signals. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { announce, lateAfterMs } from '#signals/live/live-record.ts'
 import { signalId, signalsOf } from '#signals/live/signals-of.ts'
+import { forAll, forAllInTurn } from '#test/support/for-all.ts'
 import { arbitraryBars, arbitraryCosts, arbitraryStrategy } from '../../core/replay/arbitraries.ts'
 import { handBars, type Ohlc, scripted, slot, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { liveStrategy, reportsOf } from './live-kit.ts'
@@ -121,48 +122,41 @@ test('a step gives a flat for an entry that ruin kept from being filled', () => 
 })
 
 test('the signals of any strategy alternate between an entry and its flat, have ids of their own, and stops on the right side', () => {
-  fc.assert(
-    fc.property(arbitraryBars, arbitraryStrategy, arbitraryCosts, (bars, strategy, costs) => {
-      const signals = reportsOf({ strategy, bars, costs }).flatMap(report =>
-        signalsOf(report, { ...SENDER, tickSize: costs.tick_size }),
-      )
-      expect(signals.map(({ action }) => action === 'flat')).toEqual(signals.map((_, i) => i % 2 === 1))
-      expect(new Set(signals.map(({ signal_id }) => signal_id)).size).toBe(signals.length)
-      for (const { action, signal_price, stop, base_risk_pct, implied_leverage } of signals) {
-        if (action === 'flat') continue
-        expect(action === 'long' ? signal_price - stop : stop - signal_price).toBeGreaterThan(0)
-        expect(implied_leverage).toBeCloseTo(
-          base_risk_pct / (Math.abs(signal_price - stop) / signal_price),
-          6,
-        )
-      }
-    }),
-  )
+  forAll(arbitraryBars, arbitraryStrategy, arbitraryCosts, (bars, strategy, costs) => {
+    const signals = reportsOf({ strategy, bars, costs }).flatMap(report =>
+      signalsOf(report, { ...SENDER, tickSize: costs.tick_size }),
+    )
+    expect(signals.map(({ action }) => action === 'flat')).toEqual(signals.map((_, i) => i % 2 === 1))
+    expect(new Set(signals.map(({ signal_id }) => signal_id)).size).toBe(signals.length)
+    for (const { action, signal_price, stop, base_risk_pct, implied_leverage } of signals) {
+      if (action === 'flat') continue
+      expect(action === 'long' ? signal_price - stop : stop - signal_price).toBeGreaterThan(0)
+      expect(implied_leverage).toBeCloseTo(base_risk_pct / (Math.abs(signal_price - stop) / signal_price), 6)
+    }
+  })
 })
 
 test('the signals of any strategy are the same bar by bar, through JSON, as those of the replay at once', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      arbitraryBars,
-      arbitraryStrategy,
-      arbitraryCosts,
-      fc.nat(100),
-      async (bars, strategy, costs, at) => {
-        const from = Math.max(1, Math.floor((at / 100) * bars.t.length))
-        const rules = { strategy, bars, costs }
-        const sender = { ...SENDER, tickSize: costs.tick_size }
-        const live = liveStrategy(rules)
-        const all = reportsOf(rules)
-        let state = await live.replay({ ...bars, t: bars.t.subarray(0, from) })
-        for (const { bar } of all.slice(from)) {
-          const stepped = await live.step(state, bar)
-          state = stepped.state
-          const atOnce = all.find(report => report.bar.t === bar.t)!
-          expect(signalsOf(stepped.report, sender)).toEqual(signalsOf(atOnce, sender))
-        }
-      },
-    ),
-    { numRuns: 60 },
+  await forAllInTurn(
+    60,
+    arbitraryBars,
+    arbitraryStrategy,
+    arbitraryCosts,
+    fc.nat(100),
+    async (bars, strategy, costs, at) => {
+      const from = Math.max(1, Math.floor((at / 100) * bars.t.length))
+      const rules = { strategy, bars, costs }
+      const sender = { ...SENDER, tickSize: costs.tick_size }
+      const live = liveStrategy(rules)
+      const all = reportsOf(rules)
+      let state = await live.replay({ ...bars, t: bars.t.subarray(0, from) })
+      for (const { bar } of all.slice(from)) {
+        const stepped = await live.step(state, bar)
+        state = stepped.state
+        const atOnce = all.find(report => report.bar.t === bar.t)!
+        expect(signalsOf(stepped.report, sender)).toEqual(signalsOf(atOnce, sender))
+      }
+    },
   )
 })
 
