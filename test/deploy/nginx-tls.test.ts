@@ -1,6 +1,6 @@
 // nginx as `highwater nginx` configures it: HTTPS with the certificate of the operator, and everything that plain HTTP may do.
 import { execFileSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { connect as connectHttp2 } from 'node:http2'
 import { type RequestOptions, request } from 'node:https'
 import { join } from 'node:path'
@@ -21,15 +21,19 @@ let folder: string
 let tier: string
 let ports: { readonly https: number; readonly http: number }
 
-/** A certificate that its owner signed. */
-function writeCertificate(serial: number): void {
+/** Replaces the certificate, which its owner signed, and its key at once: nginx must not read half of a file. */
+async function replaceCertificate(serial: number): Promise<void> {
   const args = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
   const names = ['-subj', `/CN=${DATA}`, '-addext', `subjectAltName=DNS:${DATA},DNS:${SIGNALS}`]
-  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')]
-  execFileSync('openssl', ['req', ...args, ...names, ...files, '-set_serial', String(serial)], {
-    stdio: 'ignore',
-  })
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const files = ['-keyout', `${key}.new`, '-out', `${certificate}.new`, '-set_serial', String(serial)]
+  execFileSync('openssl', ['req', ...args, ...names, ...files], { stdio: 'ignore' })
+  for (const file of [key, certificate]) await rename(`${file}.new`, file)
 }
+
+const secureTo = (servername: string) => ({
+  ...{ host: '127.0.0.1', port: ports.https, servername, rejectUnauthorized: false },
+})
 
 beforeAll(async () => {
   folder = await temporaryFolder()
@@ -38,7 +42,7 @@ beforeAll(async () => {
     response.end(JSON.stringify({ url: incoming.url, ...incoming.headers })),
   )
   ports = { https: await ownPort(), http: await ownPort() }
-  writeCertificate(1)
+  await replaceCertificate(1)
   const store = inject('tinyStore').url
   const env = {
     STORE_URL: store,
@@ -67,8 +71,8 @@ type Answer = { readonly status: number; readonly text: string; readonly headers
 
 const get = (path: string, servername: string, more: RequestOptions = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const host = { host: '127.0.0.1', port: ports.https, servername, rejectUnauthorized: false }
-    const options = { ...host, path, ...more, headers: { host: servername, ...more.headers } }
+    const headers = { host: servername, ...more.headers }
+    const options = { ...secureTo(servername), path, ...more, headers }
     request(options, response => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -101,10 +105,7 @@ const withoutTimes = (text: string): string =>
   text.replaceAll(/"(?:generated_utc|timing_ms|request_id)":("[^"]*"|[\d.]+)/g, '')
 
 test('nginx speaks HTTP/2, and no TLS before 1.2', async () => {
-  const session = connectHttp2(`https://127.0.0.1:${ports.https}`, {
-    servername: DATA,
-    rejectUnauthorized: false,
-  })
+  const session = connectHttp2(`https://127.0.0.1:${ports.https}`, secureTo(DATA))
   const stream = session.request({ ':path': '/v1/strategies', ':authority': DATA })
   const status = await new Promise(resolve => stream.once('response', headers => resolve(headers[':status'])))
   session.destroy()
@@ -112,7 +113,7 @@ test('nginx speaks HTTP/2, and no TLS before 1.2', async () => {
   await expect(get('/v1/strategies', DATA, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })).rejects.toThrow()
 })
 
-test('plain HTTP is redirected, but for the answers to an ACME server', async () => {
+test('nginx redirects plain HTTP to HTTPS, except for the answers to an ACME server', async () => {
   const plain = `http://127.0.0.1:${ports.http}`
   const moved = await fetch(`${plain}/v1/strategies?limit=1`, { redirect: 'manual' })
   expect([moved.status, moved.headers.get('location')]).toEqual([
@@ -131,28 +132,20 @@ test('the signals service has its own name, and learns the address of the client
     headers: { 'x-forwarded-for': '10.9.8.7' },
   })
   expect(status).toBe(200)
-  expect(JSON.parse(text)).toMatchObject({
-    url: '/v1/signals?since=1',
-    host: SIGNALS,
-    'x-forwarded-for': '127.0.0.1',
-  })
+  const received = { url: '/v1/signals?since=1', host: SIGNALS, 'x-forwarded-for': '127.0.0.1' }
+  expect(JSON.parse(text)).toMatchObject(received)
 })
 
-test('a certificate that is replaced is served without a restart', async () => {
+test('nginx serves a certificate that was replaced without a restart', async () => {
   const serial = (): Promise<string> =>
     new Promise((resolve, reject) => {
-      const socket = connect({
-        port: ports.https,
-        host: '127.0.0.1',
-        servername: DATA,
-        rejectUnauthorized: false,
-      })
+      const socket = connect(secureTo(DATA))
       socket.once('error', reject).once('secureConnect', () => {
         resolve(socket.getPeerCertificate().serialNumber)
         socket.destroy()
       })
     })
   expect(Number(await serial())).toBe(1)
-  writeCertificate(7)
+  await replaceCertificate(7)
   await expect.poll(async () => Number(await serial())).toBe(7)
 })
