@@ -52,41 +52,11 @@ strategies:
       commission_bps_per_side: 5, slippage_ticks: 0, tick_size: 1 }
 `,
     })
-    await python(
-      cwd,
-      EXPORTER,
-      'trades.csv',
-      'equity.csv',
-      '--capital',
-      '1000',
-      '--id',
-      'elm',
-      '--book',
-      'book',
-    )
-    expect(await rowsOf(join(cwd, 'book/ledgers/elm.csv'))).toEqual([
-      [
-        'long',
-        '2024-01-01T00:00:00Z',
-        '100.0',
-        '2024-01-02T12:00:00Z',
-        '103.0',
-        'signal',
-        '1.0',
-        '',
-        '0.029',
-      ],
-      [
-        'short',
-        '2024-01-02T12:00:00Z',
-        '103.0',
-        '2024-01-04T00:00:00Z',
-        '104.0',
-        'stop',
-        String(1030 / 1029),
-        '',
-        String(-11 / 1029),
-      ],
+    await python(cwd, EXPORTER, ...'trades.csv equity.csv --capital 1000 --id elm --book book'.split(' '))
+    const ledger = await rowsOf(join(cwd, 'book/ledgers/elm.csv'))
+    expect(ledger.map(row => row.join())).toEqual([
+      'long,2024-01-01T00:00:00Z,100.0,2024-01-02T12:00:00Z,103.0,signal,1.0,,0.029',
+      `short,2024-01-02T12:00:00Z,103.0,2024-01-04T00:00:00Z,104.0,stop,${1030 / 1029},,${-11 / 1029}`,
     ])
     expect(await rowsOf(join(cwd, 'book/returns/elm.csv'))).toEqual([
       ['2024-01-02', expect.stringMatching(/^0\.008823/)],
@@ -131,19 +101,8 @@ test.skipIf(sharedData === null || !isThere)(
     const folder = join(sharedData ?? '', 'ledgers/backtesting.py')
     const [trades, equity] = [join(folder, 'trades_final.csv'), join(folder, 'equity_curve.csv.gz')]
     await python(cwd, EXPORTER, trades, equity, '--capital', '100000', '--id', 'elm', '--book', 'book')
-    const options = [
-      '--id',
-      'elm',
-      '--instrument',
-      'BTCUSDT',
-      '--tz',
-      'UTC',
-      '--capital',
-      '100000',
-      '--base-risk',
-      '0.02',
-      '--realised',
-    ]
+    const options =
+      '--id elm --instrument BTCUSDT --tz UTC --capital 100000 --base-risk 0.02 --realised'.split(' ')
     const { code } = await run(['import', 'ledger', trades, ...options, '--book', 'other'], { cwd })
     expect(code).toBe(0)
     const [exported, imported] = [

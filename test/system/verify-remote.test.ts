@@ -111,84 +111,48 @@ test.each([
   expect([code, err]).toEqual([2, expect.stringContaining(message)])
 })
 
-/** What is spoilt on the way, how, and the fault that names it. */
-const TAMPERED: readonly [what: string, Tampering, path: () => string, RegExp][] = [
-  [
-    'a file',
-    'altered',
-    () => `${SERVED}/summary`,
-    /FAILED {2}files .*\n +\S+\/summary is altered: its digest/,
-  ],
-  [
-    'a file',
-    'truncated',
-    () => `${SERVED}/summary`,
-    /\/summary is altered: it has \d+ bytes, \d+ were published/,
-  ],
-  ['a file', 'endless', () => `${SERVED}/summary`, /\/summary: the answer is longer than \d+ bytes/],
-  ['a file', 'missing', () => `${SERVED}/summary`, /\/summary is missing/],
-  ['a file', 'error 500', () => `${SERVED}/summary`, /\/summary: the service answered 500/],
-  ['a file', 'cut', () => `${SERVED}/summary`, /cannot read http:\S+\/summary: /],
-  [
-    'a file',
-    'redirected away',
-    () => `${SERVED}/summary`,
-    /\/summary: it redirects to another origin, http:\/\/localhost:1:/,
-  ],
-  ['the changes', 'altered', () => `${SERVED}/changes`, /FAILED {2}documents .*\n +\S+\/changes is altered/],
-  ['the checksums', 'altered', () => `${SERVED}/SHA256SUMS`, /SHA256SUMS is altered/],
-  [
-    'the manifest',
-    'altered',
-    () => `${SERVED}/manifest.json`,
-    /manifest\.json is not the one that was published/,
-  ],
-  ['the manifest', 'missing', () => `${SERVED}/manifest.json`, /manifest\.json is missing/],
-  [
-    'its signature',
-    'altered',
-    () => `${SERVED}/manifest.json.sig`,
-    /manifest\.json has a signature that is not of its bytes/,
-  ],
-  ['its signature', 'missing', () => `${SERVED}/manifest.json.sig`, /manifest\.json has no signature/],
-  [
-    'the newest entry',
-    'altered',
-    () => '/v1/pointer/0000000002.json',
-    /0000000002\.json (is no entry|has no signature)/,
-  ],
-  [
-    'the newest entry',
-    'missing',
-    () => '/v1/pointer/0000000002.json',
-    /0000000002\.json is missing, though the log is said to reach entry 2/,
-  ],
-  [
-    'an older entry',
-    'missing',
-    () => '/v1/pointer/0000000001.json',
-    /FAILED {2}log .*\n +\S+0000000001\.json is missing/,
-  ],
-  [
-    'a signature',
-    'altered',
-    () => `/v1/pointer/signatures/${started().headDigest}.sig`,
-    /0000000002\.json has a signature that is not of its bytes/,
-  ],
-  [
-    'a signature',
-    'missing',
-    () => `/v1/pointer/signatures/${started().headDigest}.sig`,
-    /0000000002\.json has no signature/,
-  ],
-  ['the keys', 'missing', () => '/.well-known/highwater-keys.json', /is signed, and no public key is there/],
-  ['the hint', 'error 500', () => '/v1/current.json', /current\.json: the service answered 500/],
+/** Where the answers are that are spoilt on the way. */
+const PATHS = {
+  'a file': () => `${SERVED}/summary`,
+  'the changes': () => `${SERVED}/changes`,
+  'the checksums': () => `${SERVED}/SHA256SUMS`,
+  'the manifest': () => `${SERVED}/manifest.json`,
+  'the signature of the manifest': () => `${SERVED}/manifest.json.sig`,
+  'the newest entry': () => '/v1/pointer/0000000002.json',
+  'an older entry': () => '/v1/pointer/0000000001.json',
+  'the signature of an entry': () => `/v1/pointer/signatures/${started().headDigest}.sig`,
+  'the keys': () => '/.well-known/highwater-keys.json',
+  'the hint': () => '/v1/current.json',
+} as const
+
+/** How they are spoilt, and the fault that names it. */
+const TAMPERED: readonly [keyof typeof PATHS, Tampering, RegExp][] = [
+  ['a file', 'altered', /FAILED {2}files .*\n +\S+\/summary is altered: its digest/],
+  ['a file', 'truncated', /\/summary is altered: it has \d+ bytes, \d+ were published/],
+  ['a file', 'endless', /\/summary: the answer is longer than \d+ bytes/],
+  ['a file', 'missing', /\/summary is missing/],
+  ['a file', 'error 500', /\/summary: the service answered 500/],
+  ['a file', 'cut', /cannot read http:\S+\/summary: /],
+  ['a file', 'redirected away', /\/summary: it redirects to another origin, http:\/\/localhost:1:/],
+  ['the changes', 'altered', /FAILED {2}documents .*\n +\S+\/changes is altered/],
+  ['the checksums', 'altered', /SHA256SUMS is altered/],
+  ['the manifest', 'altered', /manifest\.json is not the one that was published/],
+  ['the manifest', 'missing', /manifest\.json is missing/],
+  ['the signature of the manifest', 'altered', /manifest\.json has a signature that is not of its bytes/],
+  ['the signature of the manifest', 'missing', /manifest\.json has no signature/],
+  ['the newest entry', 'altered', /0000000002\.json (is no entry|has no signature)/],
+  ['the newest entry', 'missing', /0000000002\.json is missing, though the log is said to reach entry 2/],
+  ['an older entry', 'missing', /FAILED {2}log .*\n +\S+0000000001\.json is missing/],
+  ['the signature of an entry', 'altered', /0000000002\.json has a signature that is not of its bytes/],
+  ['the signature of an entry', 'missing', /0000000002\.json has no signature/],
+  ['the keys', 'missing', /is signed, and no public key is there/],
+  ['the hint', 'error 500', /current\.json: the service answered 500/],
 ]
 
 test.each(TAMPERED)(
   'verify-remote exits with 1 and names the fault if the answer with %s is: %s',
-  async (_what, tampering, path, message) => {
-    started().proxy.tamper(asked => (asked === path() ? tampering : null))
+  async (what, tampering, message) => {
+    started().proxy.tamper(asked => (asked === PATHS[what]() ? tampering : null))
     const { code, out, err } = await verify()
     expect([code, out]).toEqual([1, expect.stringMatching(message)])
     expect(err).toMatch(/fault\(s\); do not rely on what failed/)

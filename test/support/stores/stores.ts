@@ -11,6 +11,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY } from '../books/publish-book.ts'
 import { lastingFolder } from '../temporary-folder.ts'
+import { bytesOf } from './stored-bytes.ts'
 
 /** Two stores that nothing was published in. */
 export async function newStores(): Promise<Stores> {
@@ -119,10 +120,4 @@ async function faultsOfVersion(store: ObjectStore, privateStore: ObjectStore, by
     }),
   )
   return faults.filter(fault => fault !== null)
-}
-
-async function bytesOf(store: ObjectStore, key: string): Promise<Uint8Array> {
-  const bytes = await store.read(key)
-  if (bytes === null) throw new Error(`${store.url}/${key} was listed and is not there`)
-  return bytes
 }
