@@ -112,7 +112,7 @@ test.each([
     ['2024-03-31', '2024-02-29', '2024-01-15'],
   ],
   ['none', { keepDays: 0, keepMonthEnds: false }, []],
-])('pruning keeps %s', (_what, rule, kept) => {
+])('pruning with a rule that keeps %s keeps those versions and no others', (_what, rule, kept) => {
   expect([...versionsToKeep(nights, rule, nowMs)]).toEqual(kept.map(day))
 })
 

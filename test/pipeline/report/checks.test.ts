@@ -153,7 +153,7 @@ test('bars that were copied forward are serious', () => {
   expect(found(bars)).toEqual([['serious', 'copied_bars', 201, 3]])
 })
 
-test('interpolated closes are serious', () => {
+test('interpolated closes of bars are serious in the data report', () => {
   const bars = changed(({ o, h, l, c }) => {
     const step = (c[220]! * 1.05 - c[200]!) / 20
     for (let i = 201; i <= 220; i++) {
