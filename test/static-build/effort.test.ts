@@ -69,19 +69,15 @@ test.each(EFFORTS)(
 
 test('the manifest has the effort of compression that was ordered', async () => {
   const stores = createMemoryStores()
-  const order = { ...orderOf(HAND_VERSION, stores), render: renderHere }
+  const order = { ...orderOf(HAND_VERSION, stores), render: renderHere, effort: 'good' as const }
   expect((await publishVersion(order)).manifest.built_with.effort).toBe('good')
-  const quick = {
-    ...orderOf(HAND_VERSION, createMemoryStores()),
-    render: renderHere,
-    effort: 'quick' as const,
-  }
+  const quick = { ...orderOf(HAND_VERSION, createMemoryStores()), render: renderHere }
   expect((await publishVersion(quick)).manifest.built_with.effort).toBe('quick')
 })
 
 test('a version is finished with the effort of compression that it was started with: another is refused', async () => {
   const stores = createMemoryStores()
-  const order = { ...orderOf(HAND_VERSION, stores), render: renderHere }
+  const order = { ...orderOf(HAND_VERSION, stores), render: renderHere, effort: 'good' as const }
   await publishVersion(order)
   await expect(publishVersion({ ...order, effort: 'quick' })).rejects.toThrow(
     'exists with other bytes, and what is published never changes: build under a new --version, or use the code, the ' +

@@ -32,7 +32,6 @@ export const CODE = 'c0de'
 const orderFor = (stores: MemoryStores): PublishOrder => ({
   ...orderOf(HAND_VERSION, stores),
   snapshot: SNAPSHOT,
-  effort: 'quick',
 })
 
 export const nextTurn = () => new Promise<void>(resolve => void setImmediate(resolve))

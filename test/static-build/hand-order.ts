@@ -26,7 +26,7 @@ export const orderOf = (
   privateStore,
   builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
   inputs: {},
-  effort: 'good',
+  effort: 'quick',
   threads: 1,
   progress: () => {},
   now: () => Date.parse(version),
