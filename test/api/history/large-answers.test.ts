@@ -186,31 +186,19 @@ test('a large answer that was sent whole is kept, and is given at once and with 
   await held.body!.cancel()
 })
 
-test('a large answer that was broken off is not kept', async () => {
-  const { app, computed } = await openApp()
+test('a large answer that was broken off, or is longer than may be kept, is not kept', async () => {
+  const { app, computed } = await openApp({ keptBytes: 100_000 })
   const broken = await ask(app, exportAt('0.014'), { 'accept-encoding': 'gzip' })
   await broken.body!.cancel()
-  expect(computed.use().bytes).toBe(0)
-})
-
-test('a large answer that is longer than may be kept is not kept', async () => {
-  const { app, computed } = await openApp({ keptBytes: 100_000 })
   await read(await ask(app, exportAt('0.013')))
   expect(computed.use().bytes).toBe(0)
 })
 
-test('a large answer that cannot be evaluated is refused as a whole, and takes no place', async () => {
-  const broken = { ...BOOK, correlation: { daily: null, weekly: null } }
-  const { app, errors } = await openApp({ mostLarge: 1 }, broken as never) // no such snapshot is legal
-  for (let i = 0; i < 3; i++) expect((await ask(app, exportAt('0.013'))).status).toBe(500)
-  expect(errors).toHaveLength(3)
-})
-
-test('a large answer whose first bytes cannot be made is refused as a whole, and gives its place back', async () => {
-  const { app, errors } = await openApp(
-    { mostLarge: 1 },
-    { ...COUNTED, ...longBook(Float64Array.of(Number.NaN)) },
-  )
+test.each([
+  ['that cannot be evaluated', { ...BOOK, correlation: { daily: null, weekly: null } } as never], // no such snapshot is legal
+  ['whose first bytes cannot be made', { ...COUNTED, ...longBook(Float64Array.of(Number.NaN)) }],
+])('a large answer %s is refused as a whole, and takes no place', async (_why, book) => {
+  const { app, errors } = await openApp({ mostLarge: 1 }, book)
   for (let i = 0; i < 3; i++) expect((await ask(app, exportAt('0.013'))).status).toBe(500)
   expect(errors).toHaveLength(3)
 })

@@ -149,13 +149,16 @@ test.each([
   expect((await getData(app, location, DATA.dataset)).version).toBe(version)
 })
 
-test('`as_of` is 404 for a day before the first version', async () => {
-  const error = await errorOf(await (await openSecond()).app.request(`${LIST}?as_of=2024-02-29`))
+test('`as_of` is 404 for a day before the first version, and 422 if it is given twice', async () => {
+  const { app } = await openSecond()
+  const error = await errorOf(await app.request(`${LIST}?as_of=2024-02-29`))
   expect(error).toEqual({
     code: 'not_found',
     message: `no version was served on 2024-02-29 yet; the first was published ${FIRST_VERSION}`,
     details: null,
   })
+  const twice = await app.request(`${LIST}?as_of=2024-03-01&as_of=2024-03-01`)
+  expect((await errorOf(twice)).details).toMatchObject([{ reason: 'given more than once' }])
 })
 
 test.each(['', 'today', '2024-02-30', '20240301', FIRST_VERSION, 'x'.repeat(500)])(
@@ -167,8 +170,3 @@ test.each(['', 'today', '2024-02-30', '20240301', FIRST_VERSION, 'x'.repeat(500)
     expect(error).toEqual({ code: 'validation_error', message: 'invalid query parameters: as_of', details })
   },
 )
-
-test('`as_of` is 422 if it is given twice', async () => {
-  const response = await (await openSecond()).app.request(`${LIST}?as_of=2024-03-01&as_of=2024-03-01`)
-  expect((await errorOf(response)).details).toMatchObject([{ reason: 'given more than once' }])
-})

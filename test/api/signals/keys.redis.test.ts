@@ -48,15 +48,9 @@ test('a key with the right id and another secret opens nothing', async () => {
   expect(await isValid(token)).toBe(false)
 })
 
-test('a client has two live keys at the most', async () => {
-  await issue()
-  await issue()
-  await expect(issue()).rejects.toMatchObject({ code: 'conflict' })
-  expect(await idsOf()).toHaveLength(2)
-})
-
-test('a client has two live keys at the most, however many are issued at once', async () => {
+test('a client has two live keys at the most, however many are issued at once or later', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 10 }, issue))
+  await expect(issue()).rejects.toMatchObject({ code: 'conflict' })
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
   expect(await idsOf()).toHaveLength(2)
 })

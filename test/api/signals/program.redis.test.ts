@@ -13,14 +13,13 @@ import { toSignificant } from '#core/contract/rounding.ts'
 import { renderBasket } from '#core/dataset/resources/program/basket.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
-import { suspendClient } from '#signals/clients/clients.ts'
+import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { profileKey } from '#signals/redis/keys.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
-import { addEntitled, programClient } from '../../support/signals/program-client.ts'
 import { PROGRAM, servedProgram } from '../../support/signals/served-program.ts'
 import { addClient, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
-import { createTestSignals } from '../../support/signals/signals-app.ts'
+import { createTestSignals, withKey } from '../../support/signals/signals-app.ts'
 import { envelopeOf, refusalOf } from './keyed-answers.ts'
 
 type Client = ReturnType<typeof programClient>
@@ -44,6 +43,28 @@ beforeEach(async () => {
   unentitled = programClient(app, (await addClient(redis, 'other', ['alder'], seededBytes('other'))).token)
   stranger = programClient(app, '')
 })
+
+async function addEntitled(redis: Redis, id: string): Promise<string> {
+  const { token } = await addClient(redis, id, [], seededBytes(id))
+  await entitleClient(redis, id, { program: true }, PROGRAM_ALIAS)
+  return token
+}
+
+/** Asks an app with a key, or without one if it is empty. */
+function programClient(app: ReturnType<typeof createTestSignals>['app'], token: string) {
+  const send = async (
+    method: 'PUT' | 'POST',
+    path: string,
+    body: string,
+    headers: Readonly<Record<string, string>> = { 'content-type': 'application/json' },
+  ) => app.request(path, { method, headers: { 'X-API-Key': token, ...headers }, body })
+  return {
+    get: async (path: string) => app.request(path, withKey(token)),
+    send,
+    put: (path: string, body: unknown) => send('PUT', path, JSON.stringify(body)),
+    post: (path: string, body: unknown) => send('POST', path, JSON.stringify(body)),
+  }
+}
 
 const dataOf = async (response: Response): Promise<unknown> => (await envelopeOf(response)).data
 
