@@ -36,7 +36,11 @@ async function aBook(changes: Readonly<Record<string, string>> = {}) {
   await writeFiles(join(folder, 'book'), { ...BOOK, ...changes })
   const storeUrl = pathToFileURL(join(folder, 'store')).href
   const buildIn = (world: Partial<Runtime>, ...more: readonly string[]) =>
-    run(['build', '--book', 'book', '--store', storeUrl, ...more], { cwd: folder, ...world })
+    run(['build', '--book', 'book', '--store', storeUrl, ...more], {
+      cwd: folder,
+      env: { BUILD_EFFORT: 'quick' },
+      ...world,
+    })
   const build = (...more: readonly string[]) => buildIn({}, ...more)
   const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
   return { folder, storeUrl, build, buildIn, served }

@@ -46,6 +46,7 @@ async function aNight(env: Readonly<Record<string, string>> = {}) {
   const privateStore = await openStore(`${storeUrl}.private`)
   const whole = {
     PATH: process.env.PATH ?? '',
+    BUILD_EFFORT: 'quick',
     NIGHTLY_IMPORT_COMMAND: IMPORT,
     NIGHTLY_PING_URL: `${receiver.url}/check?key=1`,
     ALERT_URL: `${receiver.url}/alert`,

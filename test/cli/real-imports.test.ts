@@ -62,7 +62,17 @@ async function newBook() {
     refusal: async (file: string, ...args: readonly string[]) =>
       (await run([...ledgerOf(file, 'x'), '--book', 'book', ...args], { cwd, now: () => NOW_MS })).err,
     build: async () =>
-      JSON.parse(await command('build', '--store', `file://${cwd}/store`, '--allow-stale', '--json')),
+      JSON.parse(
+        await command(
+          'build',
+          '--store',
+          `file://${cwd}/store`,
+          '--allow-stale',
+          '--effort',
+          'quick',
+          '--json',
+        ),
+      ),
     accept: (finding: string) => state('accept', `[${finding}]`),
     text: (path: string) => readFile(join(cwd, 'book', path), 'utf8'),
   }
@@ -74,7 +84,7 @@ const builtSchema = z.object({
   ),
 })
 
-describe.skipIf(sharedData === null)(`real lists of trades of TradingView${skip}`, () => {
+describe.skipIf(sharedData === null)(`lists${skip}`, () => {
   const ETH_15M = 'ledgers/tradingview/bars_ohlcv_ETH-USDT-USDT_15m.csv.gz'
   const chart = ['--instrument', 'ETHUSDT', '--tz', '+08:00', '--capital', '1000000']
 
@@ -89,7 +99,7 @@ describe.skipIf(sharedData === null)(`real lists of trades of TradingView${skip}
     ['B_position-size-qty_open-trade', 'yew', 361, 1, 1941.03, 16],
   ] as const
 
-  test('become histories whose trades and profits are those of the list', async () => {
+  test('real lists of trades of TradingView become histories with the trades and profits of the lists', async () => {
     const book = await newBook()
     await book.bars(ETH_15M, 'ETHUSDT')
     for (const [file, id, trades, open, profit, early] of LISTS) {
@@ -122,7 +132,7 @@ describe.skipIf(sharedData === null)(`real lists of trades of TradingView${skip}
   })
 })
 
-describe.skipIf(sharedData === null)(`real bars${skip}`, () => {
+describe.skipIf(sharedData === null)(`bars${skip}`, () => {
   /** What has to be stated beside the file. */
   const STATED: Readonly<Record<string, readonly string[]>> = {
     cdd: ['--drop-last'],
@@ -137,7 +147,7 @@ describe.skipIf(sharedData === null)(`real bars${skip}`, () => {
           readdirSync(join(sharedData ?? '', folder)).map(name => join(folder, name)),
         )
 
-  test.each(FILES)('%s becomes the bars of a book that builds', async file => {
+  test.each(FILES)('the real bars of %s become the bars of a book that builds', async file => {
     const book = await newBook()
     const [kind = ''] = file.split('/')[1]!.split('_')
     const printed = importedSchema.parse(
@@ -158,7 +168,7 @@ describe.skipIf(sharedData === null)(`real bars${skip}`, () => {
   const importedSchema = z.object({ timeframe: z.string() })
 })
 
-describe.skipIf(sharedData === null)(`a real result of freqtrade${skip}`, () => {
+describe.skipIf(sharedData === null)(`freqtrade${skip}`, () => {
   const resultSchema = z.object({
     strategy: z.object({
       StrategyTestV3: z.object({
@@ -179,7 +189,7 @@ describe.skipIf(sharedData === null)(`a real result of freqtrade${skip}`, () => 
   })
 
   // Its 48 wins and 122 draws are counted by `profit_ratio`, which is 0 where `profit_abs`, the account's profit, is not.
-  test('becomes a history with its trades, its wins, its drawdown and the profit of each day', async () => {
+  test('a real result of freqtrade becomes a history with its trades, its wins, its drawdown and the profit of each day', async () => {
     const file = 'freqtrade/backtest-result.json'
     const result = resultSchema.parse(JSON.parse(readFileSync(join(ledgers, file), 'utf8')))
     const stated = result.strategy.StrategyTestV3
@@ -218,7 +228,7 @@ describe.skipIf(sharedData === null)(`a real result of freqtrade${skip}`, () => 
   })
 })
 
-describe.skipIf(sharedData === null)(`a real run of backtesting.py${skip}`, () => {
+describe.skipIf(sharedData === null)(`backtesting.py${skip}`, () => {
   const statsSchema = z.object({
     '# Trades': z.number(),
     'Win Rate [%]': z.number(),
@@ -228,7 +238,7 @@ describe.skipIf(sharedData === null)(`a real run of backtesting.py${skip}`, () =
   const CAPITAL = 100_000
   const options = ['--instrument', 'BTCUSDT', '--tz', 'UTC', '--capital', String(CAPITAL)]
 
-  test('an imported run has its trades, its win rate, its drawdown, its final equity, and its equity at every close', async () => {
+  test('a real run of backtesting.py keeps its trades, win rate, drawdown, final equity, and equity at every close', async () => {
     const stats = statsSchema.parse(
       JSON.parse(readFileSync(join(ledgers, 'backtesting.py/stats.json'), 'utf8')),
     )

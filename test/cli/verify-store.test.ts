@@ -1,21 +1,28 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { prune } from '#static-build/prune.ts'
 import { openStore } from '#storage/open-store.ts'
 import { BEFORE } from '#test/static-build/hand-order.ts'
 import { NOW_MS, newSigner } from '#test/static-build/signed-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
+import type { Stores } from '#test/support/books/publish-book.ts'
 import { publishSigned } from '#test/support/history/signed-service.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
-import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { copyStores } from '#test/support/stores/stores.ts'
+import { lastingFolder, temporaryFolder } from '#test/support/temporary-folder.ts'
 import { run } from './made-up.ts'
 
 const SOUND = /^\S+ {2}\d+ objects, all as published$/
 
+let published: Stores
+beforeAll(async () => {
+  const folder = join(await lastingFolder(), 'store')
+  published = await publishSigned(folder, newSigner(), () => Date.parse(HAND_VERSION))
+})
+
 async function signedStores() {
-  const folder = join(await temporaryFolder(), 'store')
-  const { url, privateUrl } = await publishSigned(folder, newSigner(), () => Date.parse(HAND_VERSION))
+  const { url, privateUrl } = await copyStores(published)
   const verify = (...args: string[]) => run(['verify-store', '--store', url, ...args], { now: () => NOW_MS })
   return { store: await openStore(url), privateStore: await openStore(privateUrl), verify }
 }
