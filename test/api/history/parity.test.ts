@@ -105,7 +105,7 @@ test.each([
   ['is cut short', (bytes: Uint8Array | null) => bytes?.subarray(0, -1) ?? null],
   ['cannot be read', (_bytes: Uint8Array | null, key: string) => outage(store)(null, key)],
 ] as const)(
-  'if every file %s, every answer is computed, the same except its validator, and the damage is reported',
+  'every answer is computed, the same except its validator, and the damage is reported, if every file %s',
   async (state, meddle) => {
     const sound = await createTestApp(store, privateStore)
     const broken = await createTestApp(meddled(store, isArtifact, meddle), privateStore)

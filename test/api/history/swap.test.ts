@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { POINTER_PREFIX } from '#core/contract/pointer.ts'
+import { forAllInTurn } from '#test/support/for-all.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
@@ -192,26 +193,24 @@ test('answers of two versions never mix, however requests and swaps fall togethe
   )
   const isOfOneVersion = (address: string, answer: Answer) =>
     versions.some(version => JSON.stringify(EXPECTED[version].get(address)) === JSON.stringify(answer))
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(step, { minLength: 1, maxLength: 30 }),
-      fc.scheduler(),
-      async (steps, scheduler) => {
-        const running = steps.map(async one => {
-          await scheduler.schedule(Promise.resolve())
-          if ('version' in one) {
-            pointing = pointing.then(() => pointTo(stores, one.version))
-            await pointing
-            await source.refresh()
-          } else {
-            const answer = await ask(app, one.address)
-            expect(isOfOneVersion(one.address, answer), one.address).toBe(true)
-          }
-        })
-        await scheduler.waitAll()
-        await Promise.all(running)
-      },
-    ),
-    { numRuns: 30 },
+  await forAllInTurn(
+    30,
+    fc.array(step, { minLength: 1, maxLength: 30 }),
+    fc.scheduler(),
+    async (steps, scheduler) => {
+      const running = steps.map(async one => {
+        await scheduler.schedule(Promise.resolve())
+        if ('version' in one) {
+          pointing = pointing.then(() => pointTo(stores, one.version))
+          await pointing
+          await source.refresh()
+        } else {
+          const answer = await ask(app, one.address)
+          expect(isOfOneVersion(one.address, answer), one.address).toBe(true)
+        }
+      })
+      await scheduler.waitAll()
+      await Promise.all(running)
+    },
   )
 })

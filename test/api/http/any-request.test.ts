@@ -8,6 +8,7 @@ import { ROUTES } from '#api/history/routes.ts'
 import { startServer } from '#api/http/http-server.ts'
 import { SMALLEST_RISK_PCT } from '#core/contract/parameters.ts'
 import { routeOf } from '#core/dataset/resources/routes.ts'
+import { forAllInTurn } from '#test/support/for-all.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { atEndOfFile } from '../../support/ends.ts'
@@ -35,10 +36,9 @@ const document = openApi.parse(await (await opened.app.request('/openapi.json'))
 
 async function askAnything(ask: Ask, numRuns: number, passing: readonly number[] = []): Promise<void> {
   const hold = holdToDocument(document, ask, passing)
-  const property = fc.asyncProperty(anyRequest(document, KNOWN), async asked => {
+  await forAllInTurn(numRuns, anyRequest(document, KNOWN), async asked => {
     expect(await hold(asked), asked.address).toEqual([])
   })
-  await fc.assert(property, { numRuns })
 }
 
 test('each answer is as the document has it, HEAD as GET, and its own link leads to the same bytes', async () => {
@@ -156,15 +156,12 @@ async function holdToForm(response: Response, path = ''): Promise<void> {
 
 /** Asks anything at all, and holds every answer to its form. */
 async function askBeside(app: App, statuses: readonly number[], numRuns: number): Promise<void> {
-  await fc.assert(
-    fc.asyncProperty(anyAddress, anyHeaders, anyMethod, async (address, headers, method) => {
-      const response = await app.request(`http://localhost${address}`, { method, headers })
-      expect(statuses).toContain(response.status)
-      if (method === 'HEAD') expect(await response.text()).toBe('')
-      else await holdToForm(response, address)
-    }),
-    { numRuns },
-  )
+  await forAllInTurn(numRuns, anyAddress, anyHeaders, anyMethod, async (address, headers, method) => {
+    const response = await app.request(`http://localhost${address}`, { method, headers })
+    expect(statuses).toContain(response.status)
+    if (method === 'HEAD') expect(await response.text()).toBe('')
+    else await holdToForm(response, address)
+  })
 }
 
 test('no address, header or method makes the service fail, or answer outside its envelopes', async () => {
@@ -186,19 +183,17 @@ test('no legal risk level is too small or too large to be answered, in any forma
   const rescaled = ROUTES.filter(({ query }) => 'risk_pct' in query).flatMap(({ path, formats }) =>
     formats.map(format => `${path}?format=${format}&risk_pct=`),
   )
-  await fc.assert(
-    fc.asyncProperty(
-      fc.constantFrom(...rescaled),
-      fc.constantFrom(...SIDS),
-      anyLevel,
-      async (address, sid, level) => {
-        const text = String(level).replace('+', '')
-        const response = await opened.app.request(address.replace('{sid}', sid) + text)
-        expect(response.status, text).toBe(200)
-        await holdToForm(response)
-      },
-    ),
-    { numRuns: 120 },
+  await forAllInTurn(
+    120,
+    fc.constantFrom(...rescaled),
+    fc.constantFrom(...SIDS),
+    anyLevel,
+    async (address, sid, level) => {
+      const text = String(level).replace('+', '')
+      const response = await opened.app.request(address.replace('{sid}', sid) + text)
+      expect(response.status, text).toBe(200)
+      await holdToForm(response)
+    },
   )
   expect(opened.errors).toEqual([])
 })
@@ -209,12 +204,9 @@ test('every strategy of the table is reachable by every spelling that an address
       .array(fc.boolean(), { minLength: sid.length, maxLength: sid.length })
       .map(escaped => [...sid].map((letter, i) => (escaped[i] ? toEscape(letter) : letter)).join(''))
   const plain = await (await opened.app.request(routeOf('stats').path.replace('{sid}', 'ash'))).text()
-  await fc.assert(
-    fc.asyncProperty(spelled('ash'), async sid => {
-      expect(await (await opened.app.request(`/v1/strategies/${sid}/stats`)).text()).toBe(plain)
-    }),
-    { numRuns: 20 },
-  )
+  await forAllInTurn(20, spelled('ash'), async sid => {
+    expect(await (await opened.app.request(`/v1/strategies/${sid}/stats`)).text()).toBe(plain)
+  })
 })
 
 const toEscape = (letter: string): string => `%${letter.charCodeAt(0).toString(16)}`

@@ -1,7 +1,7 @@
 // Every request that can be made from the published document of the signals service, with a key and without one: each
 // answer is as the document describes it, and never a fault.
-import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { forAllInTurn } from '#test/support/for-all.ts'
 import { anyRequest, openApi } from '../../support/http/any-request.ts'
 import { askIn, holdToDocument } from '../../support/http/hold-to-document.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
@@ -38,11 +38,8 @@ test.each([
 ])('each answer of the signals service to a request %s is as its document has it', async (_who, headers) => {
   const document = openApi.parse(await (await made.app.request('/openapi.json')).json())
   const hold = holdToDocument(document, askIn(made.app, headers()))
-  await fc.assert(
-    fc.asyncProperty(anyRequest(document, KNOWN, BODIES), async asked => {
-      expect(await hold(asked)).toEqual([])
-    }),
-    { numRuns: 250 },
-  )
+  await forAllInTurn(250, anyRequest(document, KNOWN, BODIES), async asked => {
+    expect(await hold(asked)).toEqual([])
+  })
   expect(made.errors).toEqual([])
 })

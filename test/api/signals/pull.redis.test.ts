@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { entitleClient } from '#signals/clients/clients.ts'
 import { commit, type NewSignal } from '#signals/log/commit.ts'
 import { BLOCK_SIGNALS, readAfter } from '#signals/log/read-log.ts'
+import { forAllInTurn } from '#test/support/for-all.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
 import {
   addClient,
@@ -76,62 +77,57 @@ async function readPages(path: string): Promise<number[][]> {
 }
 
 test('a history is the log after a number that the client may see, its pages are the whole, and the newest signal is its last row', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(entry, { maxLength: 30 }),
-      fc.subarray([...ALIASES]),
-      fc.nat(35),
-      fc.integer({ min: 1, max: 8 }),
-      async (log, aliases, since, limit) => {
-        await reset(aliases)
-        if (log.length > 0) await commit(redis, log.map(toSignal), NOW_MS)
-        const expected = model(log, aliases, since)
-        const { data, meta, links } = await envelopeOf(await get(`/v1/signals/history?since=${since}`))
-        expect(
-          SIGNAL.array()
-            .parse(data)
-            .map(({ seq }) => seq),
-        ).toEqual(expected)
-        expect(meta).toMatchObject({
-          basis: 'live',
-          count: expected.length,
-          last_seq: expected.at(-1) ?? since,
-        })
-        expect(links.next).toBeUndefined()
-        const pages = await readPages(`/v1/signals/history?since=${since}&limit=${limit}`)
-        expect(pages.flat()).toEqual(expected)
-        expect(pages.every((page, i) => page.length === limit || i === pages.length - 1)).toBe(true)
-        const latest = await get('/v1/signals/latest')
-        const newest = model(log, aliases, 0).at(-1)
-        expect(latest.status).toBe(newest === undefined ? 404 : 200)
-        if (newest !== undefined) expect(await latest.json()).toMatchObject({ data: { seq: newest } })
-      },
-    ),
-    { numRuns: 60 },
+  await forAllInTurn(
+    60,
+    fc.array(entry, { maxLength: 30 }),
+    fc.subarray([...ALIASES]),
+    fc.nat(35),
+    fc.integer({ min: 1, max: 8 }),
+    async (log, aliases, since, limit) => {
+      await reset(aliases)
+      if (log.length > 0) await commit(redis, log.map(toSignal), NOW_MS)
+      const expected = model(log, aliases, since)
+      const { data, meta, links } = await envelopeOf(await get(`/v1/signals/history?since=${since}`))
+      expect(
+        SIGNAL.array()
+          .parse(data)
+          .map(({ seq }) => seq),
+      ).toEqual(expected)
+      expect(meta).toMatchObject({
+        basis: 'live',
+        count: expected.length,
+        last_seq: expected.at(-1) ?? since,
+      })
+      expect(links.next).toBeUndefined()
+      const pages = await readPages(`/v1/signals/history?since=${since}&limit=${limit}`)
+      expect(pages.flat()).toEqual(expected)
+      expect(pages.every((page, i) => page.length === limit || i === pages.length - 1)).toBe(true)
+      const latest = await get('/v1/signals/latest')
+      const newest = model(log, aliases, 0).at(-1)
+      expect(latest.status).toBe(newest === undefined ? 404 : 200)
+      if (newest !== undefined) expect(await latest.json()).toMatchObject({ data: { seq: newest } })
+    },
   )
 })
 
 test('a history as CSV holds what the JSON holds, in the order of the specification and without an exponent', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 20 }), async log => {
-      await reset(ALIASES)
-      await commit(redis, log.map(toSignal), NOW_MS)
-      const rows = await rowsOf(await get('/v1/signals/history'))
-      const [header, ...lines] = (await (await get('/v1/signals/history?format=csv')).text()).split('\r\n')
-      expect(header?.split(',')).toEqual(Object.keys(SIGNAL.shape))
-      expect(lines.pop()).toBe('') // the last row ends as all do
-      expect(lines.map(line => line.split(','))).toEqual(
-        rows.map(row =>
-          Object.values(row).map(cell =>
-            typeof cell === 'number'
-              ? expect.toSatisfy(text => isPlain(text) && Number(text) === cell)
-              : String(cell),
-          ),
+  await forAllInTurn(30, fc.array(entry, { minLength: 1, maxLength: 20 }), async log => {
+    await reset(ALIASES)
+    await commit(redis, log.map(toSignal), NOW_MS)
+    const rows = await rowsOf(await get('/v1/signals/history'))
+    const [header, ...lines] = (await (await get('/v1/signals/history?format=csv')).text()).split('\r\n')
+    expect(header?.split(',')).toEqual(Object.keys(SIGNAL.shape))
+    expect(lines.pop()).toBe('') // the last row ends as all do
+    expect(lines.map(line => line.split(','))).toEqual(
+      rows.map(row =>
+        Object.values(row).map(cell =>
+          typeof cell === 'number'
+            ? expect.toSatisfy(text => isPlain(text) && Number(text) === cell)
+            : String(cell),
         ),
-      )
-    }),
-    { numRuns: 30 },
-  )
+      ),
+    )
+  })
 })
 
 test('a history of many blocks is filtered the same, whole and in pages, also if a page ends with a block', async () => {

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { importLedger } from '#pipeline/book/import-ledger.ts'
 import { readLedger } from '#pipeline/book/read-ledger.ts'
 import { createReading } from '#pipeline/book/reading.ts'
+import { forAllInTurn } from '#test/support/for-all.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { importingFiles } from './bars-from-elsewhere.ts'
 import { lines } from './book-folder.ts'
@@ -296,7 +297,7 @@ const FILES: Readonly<Record<string, string>> = {
 }
 
 /** `FUZZ_RUNS` and `SEED` take others. */
-const DAMAGE = { numRuns: Number(process.env.FUZZ_RUNS ?? 40), seed: Number(process.env.SEED ?? 1) }
+const DAMAGE = Number(process.env.FUZZ_RUNS ?? 40)
 
 /** What a text says in a row: the numbers of each line or record, by the time that they begin with. */
 function saidBy(text: string): ReadonlyMap<number, readonly string[]> {
@@ -324,32 +325,29 @@ function countLines(text: string): number {
 test.each(Object.keys(FILES))(
   '%s with random damage is refused with a reason, or every bar is one that the file has',
   async name => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(accident, { minLength: 1, maxLength: 3 }), async accidents => {
-        const text = accidents.reduce(suffer, FILES[name]!)
-        const { rows, problems, findings } = await importingFiles({ [name]: text })
-        if (rows === null) {
-          expect(problems.length).toBeGreaterThan(0)
-          for (const problem of problems) expect(problem).toMatch(/expected|more problems/)
-          return
-        }
-        expect(problems).toEqual([])
-        if (name.endsWith('.csv')) expect(rows.length + countDropped(findings)).toBe(countLines(text))
-        const said = saidBy(text)
-        for (const [t, ...values] of rows) {
-          const [o, h, l, c] = values
-          expect(Math.min(o!, c!) >= l! && Math.max(o!, c!) <= h! && l! > 0).toBe(true)
-          const own = said.get(t!) ?? []
-          const shown = values.slice(0, 4).join()
-          expect(
-            own.some(row => row.startsWith(shown)),
-            `${t},${shown} of ${JSON.stringify(own)}`,
-          ).toBe(true)
-        }
-        expect(rows.every(([t], i) => i === 0 || t! > rows[i - 1]![0]!)).toBe(true)
-      }),
-      DAMAGE,
-    )
+    await forAllInTurn(DAMAGE, fc.array(accident, { minLength: 1, maxLength: 3 }), async accidents => {
+      const text = accidents.reduce(suffer, FILES[name]!)
+      const { rows, problems, findings } = await importingFiles({ [name]: text })
+      if (rows === null) {
+        expect(problems.length).toBeGreaterThan(0)
+        for (const problem of problems) expect(problem).toMatch(/expected|more problems/)
+        return
+      }
+      expect(problems).toEqual([])
+      if (name.endsWith('.csv')) expect(rows.length + countDropped(findings)).toBe(countLines(text))
+      const said = saidBy(text)
+      for (const [t, ...values] of rows) {
+        const [o, h, l, c] = values
+        expect(Math.min(o!, c!) >= l! && Math.max(o!, c!) <= h! && l! > 0).toBe(true)
+        const own = said.get(t!) ?? []
+        const shown = values.slice(0, 4).join()
+        expect(
+          own.some(row => row.startsWith(shown)),
+          `${t},${shown} of ${JSON.stringify(own)}`,
+        ).toBe(true)
+      }
+      expect(rows.every(([t], i) => i === 0 || t! > rows[i - 1]![0]!)).toBe(true)
+    })
   },
 )
 
@@ -373,24 +371,21 @@ test.each([
   ['trades.csv', TRADES],
   ['list.csv', LISTED],
 ])('%s with random damage is refused with a reason, or its amounts are whole', async (name, whole) => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(accident, { minLength: 1, maxLength: 2 }), async accidents => {
-      const text = accidents.reduce(suffer, whole)
-      const dir = await temporaryFolder()
-      await writeFiles(dir, { [name]: text })
-      const reading = createReading(dir)
-      const rules = { bars: null, commission_bps: null, realised: false, capital: 10_000, tz: 'UTC' }
-      const imported = await importLedger(reading, { path: [name], ...rules })
-      if (imported === null) {
-        for (const { message } of reading.problems.sorted()) expect(message).toMatch(/expected|more problems/)
-        expect(reading.problems.isEmpty()).toBe(false)
-        return
-      }
-      await readLedger(reading, name, { allowOverlap: true, besideReturns: false }, imported.rows)
-      const sum = imported.account?.totals.net_profit ?? 0
-      const isListed = name === 'list.csv' && imported.rows.length > 0 && reading.problems.isEmpty()
-      if (isListed) expect(sum).toBeCloseTo(3 * imported.rows.length, 1)
-    }),
-    DAMAGE,
-  )
+  await forAllInTurn(DAMAGE, fc.array(accident, { minLength: 1, maxLength: 2 }), async accidents => {
+    const text = accidents.reduce(suffer, whole)
+    const dir = await temporaryFolder()
+    await writeFiles(dir, { [name]: text })
+    const reading = createReading(dir)
+    const rules = { bars: null, commission_bps: null, realised: false, capital: 10_000, tz: 'UTC' }
+    const imported = await importLedger(reading, { path: [name], ...rules })
+    if (imported === null) {
+      for (const { message } of reading.problems.sorted()) expect(message).toMatch(/expected|more problems/)
+      expect(reading.problems.isEmpty()).toBe(false)
+      return
+    }
+    await readLedger(reading, name, { allowOverlap: true, besideReturns: false }, imported.rows)
+    const sum = imported.account?.totals.net_profit ?? 0
+    const isListed = name === 'list.csv' && imported.rows.length > 0 && reading.problems.isEmpty()
+    if (isListed) expect(sum).toBeCloseTo(3 * imported.rows.length, 1)
+  })
 })

@@ -416,7 +416,7 @@ test.each<[string, Record<string, string>, [string, number][]]>([
     [['last_bar', 1]],
   ],
 ])(
-  'that the last bar may be unfinished is noted only where it is not known: %s',
+  'a last bar that may be unfinished is noted only if nothing shows that it is not: %s',
   async (_, files, findings) => {
     expect(await importingFiles(files)).toMatchObject({ problems: [], findings })
   },

@@ -8,6 +8,7 @@ import {
   parseMoment,
   spellMoment,
 } from '#pipeline/book/cell.ts'
+import { forAll } from '#test/support/for-all.ts'
 import { casesOf } from './book-folder.ts'
 
 const digits = (maxLength: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${maxLength}}$`))
@@ -24,17 +25,12 @@ test('a decimal in a table is the double nearest to its text, as the language re
       ([sign, whole, fraction, exponent]) =>
         `${sign}${whole}${fraction === null ? '' : `.${fraction}`}${exponent === null ? '' : `e${exponent}`}`,
     )
-  fc.assert(
-    fc.property(decimal, text => Object.is(parseDecimal(text), Number(text))),
-    { numRuns: 5000 },
-  )
+  forAll(5000, decimal, text => Object.is(parseDecimal(text), Number(text)))
 })
 
 test('the text of any number is read back as that number', () => {
   const value = fc.double({ noNaN: true, noDefaultInfinity: true })
-  fc.assert(
-    fc.property(value, value => Object.is(parseDecimal(Object.is(value, -0) ? '-0' : String(value)), value)),
-  )
+  forAll(value, value => Object.is(parseDecimal(Object.is(value, -0) ? '-0' : String(value)), value))
 })
 
 test.each([
@@ -46,13 +42,11 @@ test.each([
 })
 
 test('a time is read back as it was written, as ISO and as milliseconds', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: EARLIEST_MS, max: LATEST_MS - 1 }), ms => {
-      expect(parseMoment(String(ms))).toBe(ms)
-      expect(parseMoment(new Date(ms).toISOString())).toBe(ms)
-      expect(parseMoment(spellMoment(ms))).toBe(ms)
-    }),
-  )
+  forAll(fc.integer({ min: EARLIEST_MS, max: LATEST_MS - 1 }), ms => {
+    expect(parseMoment(String(ms))).toBe(ms)
+    expect(parseMoment(new Date(ms).toISOString())).toBe(ms)
+    expect(parseMoment(spellMoment(ms))).toBe(ms)
+  })
 })
 
 test('a time with an offset is the moment in UTC', () => {

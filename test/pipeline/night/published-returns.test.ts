@@ -16,6 +16,7 @@ import { performanceFigures } from '#core/figures/performance.ts'
 import type { Period, Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
+import { forAllInTurn } from '#test/support/for-all.ts'
 import { returnsOf } from '../../core/figures/arbitraries.ts'
 import { catalogue, csv, nightOf, reported } from './night-book.ts'
 
@@ -61,40 +62,37 @@ function downloaded(snapshot: Snapshot, sid: string, period: Period): Series {
 
 test('every figure of returns, correlations and the book follow from the returns in the CSV and in the JSON', async () => {
   const anyBook = fc.tuple(...IDS.map(() => returnsOf(732, 732)))
-  await fc.assert(
-    fc.asyncProperty(anyBook, async returns => {
-      const { snapshot } = await nightOf(bookOf(returns))
-      const days = IDS.map(sid => downloaded(snapshot, sid, 'daily'))
-      for (const [i, sid] of IDS.entries()) {
-        const daily = days[i]!
-        const weekly = downloaded(snapshot, sid, 'weekly')
-        expect(dataOf('returns', snapshot, { sid }).map(({ ret }: { ret: number }) => ret)).toEqual([
-          ...daily.values,
-        ])
-        expect([...toPublishedSeries(completeWeeks(reportedOf(returns[i]!))).values]).toEqual([
-          ...weekly.values,
-        ])
-        const base = splitFigures(strategyFigures({ daily, weekly, trades: [], base_risk_pct: 0.02 }))
-        const expected = { ...publishFigures(base.values), win_rate_pct: 0, undefined: base.undefined }
-        expect(dataOf('stats', snapshot, { sid })).toMatchObject(expected)
-        const rescaled = splitFigures(performanceFigures(daily, weekly, 0.03 / 0.02))
-        expect(dataOf('stats', snapshot, { sid, risk_pct: 0.03 })).toMatchObject(
-          publishFigures(rescaled.values),
-        )
-      }
-      const { rho } = correlationMatrix(days)
-      const published: number[][] = dataOf('correlation', snapshot).matrix
-      expect(published.flat()).toEqual([...rho].map(toCorrelation))
-      const { n_days, net_return_pct, max_drawdown_pct, cagr_pct } = splitFigures(bookFigures(days)).values
-      expect(dataOf('summary', snapshot).equal_weight_book).toMatchObject(
-        publishFigures({
-          n_days: n_days!,
-          net_return_pct: net_return_pct!,
-          max_drawdown_pct: max_drawdown_pct!,
-          cagr_pct: cagr_pct!,
-        }),
+  await forAllInTurn(2, anyBook, async returns => {
+    const { snapshot } = await nightOf(bookOf(returns))
+    const days = IDS.map(sid => downloaded(snapshot, sid, 'daily'))
+    for (const [i, sid] of IDS.entries()) {
+      const daily = days[i]!
+      const weekly = downloaded(snapshot, sid, 'weekly')
+      expect(dataOf('returns', snapshot, { sid }).map(({ ret }: { ret: number }) => ret)).toEqual([
+        ...daily.values,
+      ])
+      expect([...toPublishedSeries(completeWeeks(reportedOf(returns[i]!))).values]).toEqual([
+        ...weekly.values,
+      ])
+      const base = splitFigures(strategyFigures({ daily, weekly, trades: [], base_risk_pct: 0.02 }))
+      const expected = { ...publishFigures(base.values), win_rate_pct: 0, undefined: base.undefined }
+      expect(dataOf('stats', snapshot, { sid })).toMatchObject(expected)
+      const rescaled = splitFigures(performanceFigures(daily, weekly, 0.03 / 0.02))
+      expect(dataOf('stats', snapshot, { sid, risk_pct: 0.03 })).toMatchObject(
+        publishFigures(rescaled.values),
       )
-    }),
-    { numRuns: 2, seed: Number(process.env.SEED ?? 1) },
-  )
+    }
+    const { rho } = correlationMatrix(days)
+    const published: number[][] = dataOf('correlation', snapshot).matrix
+    expect(published.flat()).toEqual([...rho].map(toCorrelation))
+    const { n_days, net_return_pct, max_drawdown_pct, cagr_pct } = splitFigures(bookFigures(days)).values
+    expect(dataOf('summary', snapshot).equal_weight_book).toMatchObject(
+      publishFigures({
+        n_days: n_days!,
+        net_return_pct: net_return_pct!,
+        max_drawdown_pct: max_drawdown_pct!,
+        cagr_pct: cagr_pct!,
+      }),
+    )
+  })
 })
