@@ -1,21 +1,17 @@
-// Fleets whose workers, coordinator and Redis are killed at instants that a seed decides: `make soak PART=fleet`, with
-// KILLS, SEED and MINUTES. Each round must end with the bytes of one machine; the first that does not ends it with its seed.
+// Fleets whose workers, coordinator and Redis are killed at instants that a seed decides: each round ends with the bytes of
+// one machine.
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { test } from 'vitest'
 import { createRandom, type Random } from '#pipeline/sample/random.ts'
 import { writeFleetBook } from '../support/books/fleet-book.ts'
 import type { Stores } from '../support/books/publish-book.ts'
 import { highwater, startHighwater } from '../support/history/highwater-process.ts'
 import type { Running } from '../support/processes.ts'
-import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
+import type { TestRedis } from '../support/servers/redis.ts'
+import { ownRedis } from '../support/servers/use-redis.ts'
 import { buildArgs, faultsOf, newStores, versionContentOf } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
-import { numberFrom } from './number-from.ts'
-
-const KILLS = numberFrom('KILLS', 300)
-const MINUTES = numberFrom('MINUTES', 60)
-const SEED = numberFrom('SEED', 20_261_121)
+import { soak } from './soak.ts'
 
 const STRATEGIES = 24
 const WORKERS = 3
@@ -23,25 +19,13 @@ const KILLS_A_ROUND = 6
 /** A round is under way for some seconds more than its processes need to start. */
 const LONGEST_PAUSE_MS = 2_500
 
-test(`${KILLS} kills of fleets (from seed ${SEED}) within ${MINUTES} minutes`, async () => {
-  const began = performance.now()
+soak('fleet', async () => {
   const book = await writeFleetBook(join(await lastingFolder(), 'book'), STRATEGIES)
   const alone = await newStores()
-  assertDone(await highwater(buildArgs(alone, { book })), 'one machine')
+  const { code, stderr } = await highwater(buildArgs(alone, { book }))
+  if (code !== 0) throw new Error(`one machine ended with ${code}: ${stderr}`)
   const whole = JSON.stringify(await versionContentOf(alone))
-  let [killed, seed] = [0, SEED]
-  const print = (end: string) =>
-    process.stderr.write(
-      `fleet: ${killed} of ${KILLS} kills, ${Math.round((performance.now() - began) / 1000)} s (seeds ${SEED} to ${seed - 1})${end}`,
-    )
-  while (killed < KILLS && performance.now() - began < MINUTES * 60_000) {
-    killed += await playRound(book, whole, createRandom(seed)).catch(cause => {
-      throw new Error(`seed ${seed}: replay it with: make soak PART=fleet SEED=${seed} KILLS=1`, { cause })
-    })
-    seed++
-    print(process.stderr.isTTY ? '\r' : '\n')
-  }
-  print(': no violation\n')
+  return seed => playRound(book, whole, createRandom(seed))
 })
 
 /** What a build says if a strategy was under way on too many killed workers; the same command then continues. */
@@ -53,7 +37,7 @@ const PUBLISHED = /the run soak is over, it published 20/
 /** Returns how many processes were killed. */
 async function playRound(book: string, whole: string, random: Random): Promise<number> {
   const stores = await newStores()
-  const redis = await startTestRedis()
+  const redis = await ownRedis()
   const { url, privateUrl } = stores
   const keep = (args: readonly string[]) => keepRunning(() => startHighwater(args))
   const workers = Array.from({ length: WORKERS }, () =>
@@ -125,8 +109,4 @@ async function assertWhole(stores: Stores, whole: string): Promise<void> {
   if (faults.length > 0) throw new Error(faults.join('\n'))
   if (JSON.stringify(await versionContentOf(stores)) !== whole)
     throw new Error(`${stores.url} has other bytes than one machine writes`)
-}
-
-function assertDone({ code, stderr }: { code: number | null; stderr: string }, what: string): void {
-  if (code !== 0) throw new Error(`${what} ended with ${code}: ${stderr}`)
 }

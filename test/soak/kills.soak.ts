@@ -1,6 +1,4 @@
-// Hundreds of kills of everything that publishes, moves the pointer or removes versions, on a disk and in a bucket:
-// `make soak`, with KILLS, SEED and MINUTES. The first violation ends it with the seed to replay it.
-import { test } from 'vitest'
+// Kills of everything that publishes, moves the pointer or removes versions, on a disk and in a bucket beside each other.
 import { createRandom, type Random } from '#pipeline/sample/random.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { whileReading } from '../support/history/reading-tier.ts'
@@ -12,16 +10,11 @@ import {
   type Model,
   modelOf,
   playRound,
-  type Round,
-  toRounds,
+  roundOf,
 } from '../support/kills/kill-rounds.ts'
 import type { Exit } from '../support/processes.ts'
 import { buildArgs, contentOf, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
-import { numberFrom } from './number-from.ts'
-
-const KILLS = numberFrom('KILLS', 300)
-const MINUTES = numberFrom('MINUTES', 60)
-const SEED = numberFrom('SEED', 20_261_121)
+import { soak } from './soak.ts'
 
 /** A round in so many is read by a tier meanwhile, and one in so many begins with a race. */
 const WATCHED_EVERY = 3
@@ -34,66 +27,38 @@ type Lane = {
   readonly moves: readonly number[]
 }
 
-/** Both grounds go on beside each other, until there were so many kills or so much time has passed. */
-test(`${KILLS} kills (seed ${SEED}) within ${MINUTES} minutes`, async () => {
-  const began = performance.now()
-  let [killed, rounds, answers, isOver] = [0, 0, 0, false]
-  const print = (end: string) =>
-    process.stderr.write(
-      `${killed} of ${KILLS} kills, ${rounds} rounds, ${answers} answers read, ` +
-        `${Math.round((performance.now() - began) / 1000)} s (seed ${SEED})${end}`,
-    )
-  const play = async (lane: Lane, seed: number): Promise<void> => {
-    const kills = toRounds(KILLS, seed, lane.model)
-    for (let i = 0; !isOver; i++) {
-      const round = await playOne(lane, kills[i % kills.length]!, i, seed + i)
-      killed += round.killed
-      answers += round.answers
-      rounds++
-      isOver ||= killed >= KILLS || performance.now() - began > MINUTES * 60_000
-      print(process.stderr.isTTY ? '\r' : '\n')
-    }
+soak('kills', async () => {
+  const keyFile = await newKeyFile()
+  const lanes = [
+    await openLane('folder', await fileGround(keyFile)),
+    await openLane('bucket', await s3Ground(keyFile)),
+  ]
+  return async seed => {
+    const killed = await Promise.all(lanes.map(lane => playOne(lane, seed)))
+    return killed.reduce((sum, count) => sum + count, 0)
   }
-  const lanes = await openLanes()
-  await Promise.all(
-    lanes.map((lane, i) =>
-      play(lane, SEED + i).catch((cause: Error) => {
-        isOver = true
-        throw new Error(
-          `${lane.name}: ${cause.message}\nreplay it with: make soak SEED=${SEED} KILLS=${KILLS}`,
-          { cause },
-        )
-      }),
-    ),
-  )
-  print(': no violation\n')
 })
 
-async function openLanes(): Promise<readonly Lane[]> {
-  const keyFile = await newKeyFile()
-  const lanes: Lane[] = []
-  for (const [name, makeGround] of [
-    ['folder', fileGround],
-    ['bucket', s3Ground],
-  ] as const) {
-    const ground = await makeGround(keyFile)
-    const model = await modelOf(ground)
-    lanes.push({ name, ground, model, moves: await countMoves(ground, model.stores) })
-  }
-  return lanes
+async function openLane(name: string, ground: Ground): Promise<Lane> {
+  const model = await modelOf(ground)
+  return { name, ground, model, moves: await countMoves(ground, model.stores) }
 }
 
-async function playOne({ ground, model, moves }: Lane, round: Round, i: number, seed: number) {
+async function playOne({ name, ground, model, moves }: Lane, seed: number): Promise<number> {
   const stores = await ground.open()
-  let [killed, answers] = [0, 0]
+  const round = roundOf(seed, model)
+  let killed = 0
   const publish = async (): Promise<void> => {
-    if (i % RACED_EVERY === 1) killed += await playRace(ground, stores, round[0]!)
+    if (seed % RACED_EVERY === 1) killed += await playRace(ground, stores, round[0]!)
     else killed += (await playRound(ground, stores, round, model)).killed
   }
-  if (i % WATCHED_EVERY === 0) answers = await whileReading(stores, model.content, publish)
-  else await publish()
-  killed += await playMoves(ground, stores, moves, createRandom(seed))
-  return { killed, answers }
+  try {
+    if (seed % WATCHED_EVERY === 0) await whileReading(stores, model.content, publish)
+    else await publish()
+    return killed + (await playMoves(ground, stores, moves, createRandom(seed)))
+  } catch (cause) {
+    throw new Error(`${name}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
 }
 
 /** A command that is killed, and what is true when it has done its work. */

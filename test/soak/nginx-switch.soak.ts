@@ -3,24 +3,18 @@
 import { inject, test } from 'vitest'
 import { openSwitchGround } from '../support/history/nginx-switch.ts'
 import { copyStores } from '../support/stores/stores.ts'
-import { numberFrom } from './number-from.ts'
+import { MINUTES, startProgress } from './soak.ts'
 
-const MINUTES = numberFrom('MINUTES', 60)
-
-test(`moves of the pointer for ${MINUTES} minutes`, async () => {
+test(`nginx follows moves of the pointer for ${MINUTES} minutes, and every answer is of one version`, async () => {
   const ground = await openSwitchGround(await copyStores(inject('tinyStore')), (MINUTES + 5) * 60_000)
-  const began = performance.now()
+  const progress = startProgress('nginx')
   let moves = 0
-  const print = (what: string, end: string) =>
-    process.stderr.write(
-      `nginx: ${moves} moves, ${what}${Math.round((performance.now() - began) / 1000)} s${end}`,
-    )
   const seen = await ground.whileReading(async isOver => {
-    while (!isOver() && performance.now() - began < MINUTES * 60_000) {
+    while (!isOver() && !progress.isOver()) {
       await ground.move(moves++)
-      print('', process.stderr.isTTY ? '\r' : '\n')
+      progress.print(`${moves} moves`)
     }
   })
   const answers = [...seen.values()].reduce((sum, count) => sum + count, 0)
-  print(`${answers} latest answers read, `, ': no violation\n')
+  progress.print(`${moves} moves, ${answers} latest answers read`)
 })

@@ -4,6 +4,7 @@ import { toCompactInstant } from '#core/calendar.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type Stores, TINY_VERSION } from '../books/publish-book.ts'
 import type { Content } from '../kills/kill-rounds.ts'
+import { until } from '../signals/delivery.ts'
 import { pointerOf, versionContentOf } from '../stores/stores.ts'
 import { servedVersion, startServing } from './history-process.ts'
 
@@ -34,23 +35,12 @@ export async function whileReading(
   })()
   try {
     await Promise.race([run(), reading])
-    await untilServed(tier, stores)
+    await until(async () => (await servedVersion(tier)) === (await pointerOf(stores)))
   } finally {
     isOver = true
     await reading.finally(() => tier.kill('SIGKILL'))
   }
   return answers
-}
-
-/** A tier that does not follow in so many looks never will: a minute, and it looks every five seconds. */
-const MOST_LOOKS = 1_200
-
-async function untilServed(tier: { readonly url: string }, stores: Stores): Promise<void> {
-  for (let look = 0; look < MOST_LOOKS; look++) {
-    if ((await servedVersion(tier)) === (await pointerOf(stores))) return
-    await after(PAUSE_MS)
-  }
-  throw new Error(`the tier does not come to serve ${await pointerOf(stores)}`)
 }
 
 /** An answer is, byte for byte, the file of the one version that it says it is of. */

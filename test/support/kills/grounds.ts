@@ -13,6 +13,8 @@ import { lastingFolder } from '../temporary-folder.ts'
 import type { Kill } from './kill-at.ts'
 
 export type Ground = {
+  /** Threads of its builds. */
+  readonly threads: number
   /** Stores with the first version in them. */
   readonly open: () => Promise<Stores>
   /** Starts a command that nothing happens to. */
@@ -22,8 +24,6 @@ export type Ground = {
   /** Runs a command until it reaches an operation; one that it never reaches lets it end by itself. */
   readonly runUntil: (args: readonly string[], kill: Kill) => Promise<Exit>
 }
-
-export type MakeGround = (keyFile: string) => Promise<Ground>
 
 /** A new key that the commands of some grounds sign with. */
 export async function newKeyFile(): Promise<string> {
@@ -40,6 +40,7 @@ export async function fileGround(keyFile: string): Promise<Ground> {
   const countFile = join(await lastingFolder(), 'count')
   const preloaded = (more: Record<string, string>) => ({ env: { ...env, NODE_OPTIONS: PRELOAD, ...more } })
   return {
+    threads: 2, // whose writes are counted together
     open: () => copyStores(inject('tinyStore')),
     start: args => startHighwater(args, { env }),
     count: async args => {
@@ -58,6 +59,7 @@ export async function s3Ground(keyFile: string): Promise<Ground> {
   const keys = { SIGNING_KEY_FILE: keyFile }
   const env = { ...keys, ...s3Env(proxy.access) }
   return {
+    threads: 1,
     open: tinyS3Stores,
     start: args => startHighwater(args, { env: { ...keys, ...s3Env(server) } }),
     count: async args => {

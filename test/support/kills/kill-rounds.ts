@@ -50,37 +50,32 @@ const LAST_PATHS = [
   ...['/v1/pointer/signatures/', '/v1/pointer/0000000002[.]json$', '/v1/current[.]json$', '/build[.]json$'],
 ]
 
-/** Kills of a round: two on the way and one around the pointer. */
-const KILLS_IN_ROUND = 3
-
-const threads = { threads: 2 }
-
 const ROOT = join(import.meta.dirname, '../../..')
 
 const codeNow = async (): Promise<string> => JSON.stringify(await describeCode(ROOT))
 
 export async function modelOf(ground: Ground): Promise<Model> {
   const stores = await ground.open()
-  const { exit, operations } = await ground.count(buildArgs(stores, threads))
+  const { exit, operations } = await ground.count(buildArgs(stores, ground))
   if (exit.code !== 0) throw new Error(`a build that nothing happened to failed: ${exit.stderr}`)
   return { stores, operations, content: await versionContentOf(stores), code: await codeNow() }
 }
 
-/** Rounds with so many kills at least, drawn from a seed and spread evenly over all operations and all that is written last. */
-export function toRounds(kills: number, seed: number, { operations }: Pick<Model, 'operations'>): Round[] {
+/** By steps of this share of the whole, any number of successive seeds is spread evenly over it. */
+const EVENLY = (Math.sqrt(5) - 1) / 2
+
+/** The kills of a seed: two on the way and one around the pointer. */
+export function roundOf(seed: number, { operations }: Pick<Model, 'operations'>): Round {
   const { uniform } = createRandom(seed)
-  const count = Math.ceil(kills / KILLS_IN_ROUND)
   const isDone = () => uniform() < 0.5
-  return Array.from({ length: count }, (_, i) => {
-    const first = (i + uniform()) / count
-    const second = (1 - first) * uniform() // of what the first left to do
-    const path = LAST_PATHS[i % LAST_PATHS.length]!
-    return [
-      { at: { nth: Math.floor(first * operations) }, isDone: isDone() },
-      { at: { nth: Math.floor(second * operations) }, isDone: isDone() },
-      { at: { path }, isDone: isDone() },
-    ]
-  })
+  const first = (seed * EVENLY) % 1
+  const second = (1 - first) * uniform() // of what the first left to do
+  const path = LAST_PATHS[seed % LAST_PATHS.length]!
+  return [
+    { at: { nth: Math.floor(first * operations) }, isDone: isDone() },
+    { at: { nth: Math.floor(second * operations) }, isDone: isDone() },
+    { at: { path }, isDone: isDone() },
+  ]
 }
 
 /** Kills builds, holds the stores to the rules after each, and lets the same command finish. Throws what is violated. */
@@ -92,7 +87,7 @@ export const playRound = (ground: Ground, stores: Stores, round: Round, model: M
 
 async function play(ground: Ground, stores: Stores, round: Round, model: Model): Promise<Outcome> {
   const before = Object.keys(await contentOf(stores)).length
-  const args = buildArgs(stores, threads)
+  const args = buildArgs(stores, ground)
   const left: number[] = []
   let killed = 0
   for (const [i, kill] of round.entries()) {
@@ -113,7 +108,7 @@ async function play(ground: Ground, stores: Stores, round: Round, model: Model):
 }
 
 async function finish(ground: Ground, stores: Stores, { content }: Model, when: string): Promise<void> {
-  const exit = await ground.start(buildArgs(stores, threads)).ended
+  const exit = await ground.start(buildArgs(stores, ground)).ended
   if (exit.code !== 0) throw new Error(`${when}: the same command did not finish: ${exit.stderr}`)
   await assertSound(stores, `${when}, then finished`)
   if ((await pointerOf(stores)) !== NEXT_VERSION) throw new Error(`${when}: finished, and not served`)

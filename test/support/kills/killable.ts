@@ -1,9 +1,5 @@
 // A process that is killed and restarted, as under a supervisor.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { basename } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { ProcessOrder } from '../history/process-order.ts'
+import type { Exit, Running } from '../processes.ts'
 import type { TestRedis } from '../servers/redis.ts'
 
 export type Killable = {
@@ -16,46 +12,41 @@ export type Killable = {
 }
 
 export type KillableProcess = Killable & {
-  /** What it said at its start behind `ready`; null while it is not there. */
+  readonly pid: () => number
+  /** What it printed at its start, in the group of the pattern; null while it is not there. */
   readonly said: () => string | null
-  /** One sentence for each end that was not a kill. */
+  /** One sentence for each end that was neither a kill nor a stop. */
   readonly crashes: readonly string[]
+  /** Asks it to end. */
+  stop(): Promise<Exit>
 }
 
 /** Starts that fail one after another, because Redis is away at that moment: more is no accident. */
 const MOST_STARTS = 30
 
-/**
- * A program that prints `ready ...` when it works, and ends when its standard input does. Compiled programs are kept in a
- * folder, because the same are started again and again.
- */
-export async function startKillable(
-  program: string,
-  order: ProcessOrder,
-  compiledFolder: string,
-): Promise<KillableProcess> {
-  let child: ChildProcess | null = null
+/** Starts a process that prints something by this pattern when it works. */
+export async function startKillable(start: () => Running, ready: RegExp): Promise<KillableProcess> {
+  let running: Running
   let said: string | null = null
+  let isStopped = false
   const crashes: string[] = []
   const startOnce = async (): Promise<void> => {
-    const started = spawn(process.execPath, [program, JSON.stringify(order)], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_COMPILE_CACHE: compiledFolder },
-    })
-    child = started
-    const complaint = tailOf(started)
-    said = await readiness(started, complaint)
-    started.once('close', (code, signal) => {
-      if (signal !== 'SIGKILL')
-        crashes.push(`${basename(program)} ended with ${code ?? signal}: ${complaint()}`)
+    const started = start()
+    running = started
+    const [, text = ''] = await started.prints(ready)
+    said = text
+    started.ended.then(({ code, signal, stderr }) => {
+      if (signal !== 'SIGKILL' && !isStopped) crashes.push(`it ended with ${code ?? signal}: ${stderr}`)
     })
   }
   const killable: KillableProcess = {
+    pid: () => running.pid,
     said: () => said,
     crashes,
     async kill() {
       said = null
-      if (child !== null) await end(child)
+      running.kill('SIGKILL')
+      await running.ended
     },
     async start() {
       for (let tries = 1; said === null; tries++) {
@@ -64,38 +55,15 @@ export async function startKillable(
         })
       }
     },
-    pause: isPaused => void child?.kill(isPaused ? 'SIGSTOP' : 'SIGCONT'),
+    pause: isPaused => running.kill(isPaused ? 'SIGSTOP' : 'SIGCONT'),
+    stop() {
+      isStopped = true
+      running.kill('SIGTERM')
+      return running.ended
+    },
   }
   await killable.start()
   return killable
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
-}
-
-/** The last that a process has complained of. */
-function tailOf(child: ChildProcess): () => string {
-  let complaint = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-2_000)
-  })
-  return () => complaint
-}
-
-/** What a process says behind `ready`. Rejects with what it complained of where it ends before. */
-function readiness(child: ChildProcess, complaint: () => string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    child.stdin?.on('error', () => {}) // it was killed
-    createInterface({ input: child.stdout! }).on('line', line => {
-      if (line.startsWith('ready')) resolve(line.slice('ready'.length).trim())
-    })
-    child.once('error', reject)
-    child.once('close', () => reject(new Error(`it ended before it was ready:\n${complaint()}`)))
-  })
 }
 
 /** A Redis that comes back on its port with what is on the disk. */

@@ -6,8 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * its end; a clean checkout has no durations of earlier runs, so the longest are listed here. The order need not be exact.
  */
 const LONGEST = [
-  ...['installing-page', 's3-killed-build', 'own-redis', 's3-refusals', 'run-signals', 'recompute'],
-  ...['killed-build', 'pages', 'pages-for-readers', 'delivery-kills', 'readme', 's3-build', 's3-outage'],
+  ...['installing-page', 'killed-build', 'own-redis', 's3-refusals', 'run-signals', 'recompute'],
+  ...['pages', 'pages-for-readers', 'killed-signals', 'readme', 's3-build', 's3-outage'],
   ...['python-client', 'guides', 'reference-page', 'reproducible', 'disk-full', 'docs-pages', 'run'],
   ...['receivers.redis', 'run.redis', 'build.redis', 'delivery.redis'],
   ...['dishonest', 'real-imports', 'diff-causes', 'data-report', 'preview', 'nightly', 'build'],

@@ -1,12 +1,10 @@
-// A process that delivers until it is killed or its standard input ends: its argument says where and at which
-// pace. Prints "ready".
+// A process that delivers until it is killed: its argument says where and at which pace. Prints "ready".
 import { flushCompileCache } from 'node:module'
 import { createFileStore } from '#storage/file-store.ts'
 import { parseOrder } from '../history/process-order.ts'
 import { startTestDelivery } from './delivery.ts'
 
 const { redisUrl, privateFolder, pace } = parseOrder(process.argv[2])
-const delivery = await startTestDelivery(redisUrl, { pace, privateStore: createFileStore(privateFolder) })
-process.stdin.resume().once('end', () => void delivery.stop().then(() => process.exit(0)))
+await startTestDelivery(redisUrl, { pace, privateStore: createFileStore(privateFolder) })
 console.log('ready')
 flushCompileCache()

@@ -1,7 +1,6 @@
 // `highwater live` as a process that follows a growing feed, and is killed at random: a few seeds in the suite, as many as
 // you like in `make soak`.
-import { appendFile, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Redis } from 'ioredis'
@@ -15,28 +14,19 @@ import { handBars, type Ohlc, slot } from '../../core/replay/hand.ts'
 import { aModule, catalogue, csv } from '../../pipeline/night/night-book.ts'
 import { logged, reportsOf } from '../../signals/live/live-kit.ts'
 import { startHighwater } from '../history/highwater-process.ts'
-import type { Running } from '../processes.ts'
-import { writeFiles } from '../temporary-folder.ts'
+import { startKillable } from '../kills/killable.ts'
+import { sharedRedis } from '../servers/use-redis.ts'
+import { temporaryFolder, writeFiles } from '../temporary-folder.ts'
 import { until } from './delivery.ts'
 
 /** The Redis that the runners write to, and a connection of the test. */
 export type LiveRedis = { readonly url: string; readonly redis: Redis }
 
-export const startLive = ({ url }: LiveRedis, { book, feed, folder }: LiveBook, ...more: readonly string[]) =>
-  startHighwater(
-    [
-      'live',
-      '--allow-unpublished',
-      '--book',
-      book,
-      '--feed',
-      `file:${feed}`,
-      '--live-dir',
-      join(folder, 'live'),
-      ...more,
-    ],
-    { env: { REDIS_URL: url } },
-  )
+/** The arguments and the environment of a runner, which has a data folder of its own. */
+export const liveCommand = ({ url }: LiveRedis, { book, feed, folder }: LiveBook) => ({
+  args: ['live', '--allow-unpublished', '--book', book, '--feed', `file:${feed}`],
+  env: { REDIS_URL: url, DATA_FOLDER: folder },
+})
 
 export const cursorOf = async ({ redis }: LiveRedis, { alias }: LiveBook): Promise<number> =>
   Number(await redis.hget(liveKey(alias), 'cursor'))
@@ -55,50 +45,47 @@ const BARS = 60
 /** A runner is killed, and started again, when this share of the feed has been written. */
 const KILLED_AT = [0.4, 0.8]
 
-export const KILLS_EACH = KILLED_AT.length
+/** Rounds of runners that are killed at instants that the seed decides: everything is fired once. */
+export async function openKilledRunners(): Promise<(seed: number) => Promise<number>> {
+  const { url, connect } = await sharedRedis()
+  const redis = await connect()
+  await redis.flushall()
+  return async seed => {
+    await playKilledRunner({ url, redis }, seed)
+    return KILLED_AT.length
+  }
+}
 
-/** Kills the runner of a new book at instants that the seed decides: everything is fired once. */
-export async function playKilledRunner(server: LiveRedis, seed: number): Promise<void> {
+async function playKilledRunner(server: LiveRedis, seed: number): Promise<void> {
   const own = await liveBook(seed, BARS)
   const { uniform } = createRandom(1_000 + seed)
+  const { args, env } = liveCommand(server, own)
+  const runner = await startKillable(() => startHighwater(args, { env }), /follow/)
+  const untilOf = (holds: () => Promise<boolean>): Promise<void> =>
+    until(() => {
+      if (runner.crashes.length > 0) throw new Error(runner.crashes[0])
+      return holds()
+    })
   let written = 0
   const write = async (count: number) => {
     const lines = own.lines.slice(written, written + count)
     written += lines.length
     for (const line of lines) await appendFile(own.feed, `${line}\n`)
   }
-  try {
-    for (const share of KILLED_AT) {
-      const runner = startLive(server, own)
-      await runner.prints(/follow/)
-      await untilOf(runner, async () => (await cursorOf(server, own)) > 0)
-      const before = (await firedBy(server, own)).length
-      await write(Math.floor(BARS * share) - written)
-      const more = Math.floor(uniform() * 6)
-      await untilOf(runner, async () => (await firedBy(server, own)).length >= before + more)
-      runner.kill('SIGKILL')
-      process.kill(-runner.pid, 'SIGKILL') // the launcher's child is the runner itself
-      expect((await runner.ended).signal).toBe('SIGKILL')
-    }
-    const last = startLive(server, own)
-    await write(BARS)
-    await untilOf(last, async () => (await cursorOf(server, own)) === own.endMs)
-    last.kill('SIGTERM')
-    expect(await last.ended).toMatchObject({ code: 0 })
-    await expectAll(server, own)
-  } finally {
-    await rm(own.folder, { recursive: true, force: true })
+  for (const share of KILLED_AT) {
+    await untilOf(async () => (await cursorOf(server, own)) > 0)
+    const before = (await firedBy(server, own)).length
+    await write(Math.floor(BARS * share) - written)
+    const more = Math.floor(uniform() * 6)
+    await untilOf(async () => (await firedBy(server, own)).length >= before + more)
+    await runner.kill()
+    await runner.start()
   }
+  await write(BARS)
+  await untilOf(async () => (await cursorOf(server, own)) === own.endMs)
+  expect(await runner.stop()).toMatchObject({ code: 0 })
+  await expectAll(server, own)
 }
-
-/** Resolves as soon as something holds; throws if the runner ends before. */
-const untilOf = (runner: Running, holds: () => Promise<boolean>): Promise<void> =>
-  Promise.race([
-    until(holds),
-    runner.ended.then(({ code, signal }) => {
-      throw new Error(`the runner ended with ${code ?? signal}: ${runner.printed()}`)
-    }),
-  ])
 
 /** A book on a market of its own, and its feed. */
 export type LiveBook = {
@@ -139,7 +126,7 @@ const HEADER = 't,o,h,l,c,v'
 /** Writes a book on a market of its own, whose feed has so many bars. */
 export async function liveBook(seed: number, bars: number): Promise<LiveBook> {
   const alias = `oak${seed}`
-  const folder = await mkdtemp(join(tmpdir(), 'highwater-live-'))
+  const folder = await temporaryFolder()
   const rows = walk(seed, HISTORY + bars)
   const lines = rows.map(([o, h, l, c], i) => `${slot(FIRST_SLOT + i)},${o},${h},${l},${c},1`)
   await writeFiles(folder, {

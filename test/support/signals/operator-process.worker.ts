@@ -1,5 +1,5 @@
 // A process with the operator's interface, as the service starts it: a Redis that keeps what it says, and a log that is
-// guarded. Prints "ready" and where it listens; runs until it is killed or its standard input ends.
+// guarded. Prints "ready" and where it listens; runs until it is killed.
 import { flushCompileCache } from 'node:module'
 import { listenOperator } from '#api/operator/app.ts'
 import { readHighWater } from '#signals/delivery/high-water.ts'
@@ -22,6 +22,5 @@ const parts = operatorParts(redis, {
   onError: () => {}, // what it answers is held against what it should
 })
 const { url } = await listenOperator(parts, '127.0.0.1', 0)
-process.stdin.resume().once('end', () => process.exit(0))
 console.log(`ready ${url}`)
 flushCompileCache()

@@ -1,7 +1,5 @@
 // A signals service of real processes whose parts are killed at instants that a seed decides, round after round of one
 // history: two that take fires, two that deliver, and the Redis of all. Leases and flights run out by themselves.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
@@ -9,31 +7,26 @@ import { z } from 'zod'
 import { readOutbox } from '#signals/delivery/outbox.ts'
 import { type LoggedSignal, readAfter } from '#signals/log/read-log.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
+import { startProcess } from '../history/highwater-process.ts'
 import type { ProcessOrder } from '../history/process-order.ts'
 import { type Blow, ENTITLED, type PlannedFire, planOf, VICTIMS, type Victim } from '../kills/kill-plan.ts'
 import { type Killable, type KillableProcess, killableRedis, startKillable } from '../kills/killable.ts'
-import { startTestRedis } from '../servers/redis.ts'
+import { ownRedis } from '../servers/use-redis.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { addSubscriber, until } from './delivery.ts'
 import { TOKEN } from './operator.ts'
 import { startReceiver } from './receiver.ts'
 import { type Fired, violationsIn } from './signals-soundness.ts'
 
 /** As in production, and shorter by so much that a round need not wait for long until others take over. */
-export const PACE: ProcessOrder['pace'] = { flightMs: 400, pollEveryMs: 50, leaseMs: 300 }
-
-const programOf = (victim: Victim): string =>
-  join(import.meta.dirname, `${victim.split(' ')[0]}-process.worker.ts`)
-
-export type Round = {
-  /** How many kills there were; pauses are none. */
-  readonly killed: number
-  /** What does not hold of the whole history by now. */
-  readonly violations: readonly string[]
-}
+const PACE: ProcessOrder['pace'] = { flightMs: 400, pollEveryMs: 50, leaseMs: 300 }
 
 export type KillGround = {
-  /** Plays the round of a seed: when it ends, all that was owed has been delivered. */
-  playRound(seed: number): Promise<Round>
+  /**
+   * Plays the round of a seed: when it ends, all that was owed has been delivered. Returns how many kills there were; pauses are
+   * none. Throws what does not hold of the whole history by now.
+   */
+  playRound(seed: number): Promise<number>
   close(): Promise<void>
 }
 
@@ -41,22 +34,21 @@ type Counters = { readonly fires: Counter; readonly deliveries: Counter }
 
 /** Starts everything, with subscribers that may have different strategies. */
 export async function openKillGround(): Promise<KillGround> {
-  const folder = mkdtempSync(join(tmpdir(), 'highwater-kills-'))
-  const server = await startTestRedis()
+  const server = await ownRedis()
   const redis = await server.connect()
   const counters: Counters = { fires: createCounter(), deliveries: createCounter() }
   const { receiver, answerAfter } = await startSlowReceiver(counters.deliveries)
   for (const [client, aliases] of Object.entries(ENTITLED)) {
     await addSubscriber(redis, client, receiver.urlOf(client), aliases)
   }
-  const processes = await startProcesses(server.url, folder)
+  const processes = await startProcesses(server.url)
   const all = [...processes.values()]
   const operators = VICTIMS.flatMap(name => (name.startsWith('operator') ? [processes.get(name)!] : []))
   const firer = createFirer(operators, counters.fires)
   const strikes = createStrikes(new Map([...processes, ['redis', killableRedis(server)]]), counters)
   const settled = createSettled(redis)
 
-  async function playRound(seed: number): Promise<Round> {
+  async function playRound(seed: number): Promise<number> {
     const { fires, blows, answersMs } = planOf(seed, `s${seed}`)
     await strikes.areBack(blows)
     answerAfter(answersMs)
@@ -70,17 +62,15 @@ export async function openKillGround(): Promise<KillGround> {
     const arrived = [...receiver.received] // before the log: an abandoned fire may still be written
     const log = await readAfter(redis, 0, MOST_SIGNALS)
     const history = { fired: firer.fired, log, settledSeq, received: arrived, entitled: ENTITLED }
-    return {
-      killed: blows.filter(({ isPause }) => !isPause).length,
-      violations: [...open, ...violationsIn(history), ...all.flatMap(({ crashes }) => crashes)],
-    }
+    const violations = [...open, ...violationsIn(history), ...all.flatMap(({ crashes }) => crashes)]
+    if (violations.length > 0) throw new Error(violations.join('; '))
+    return blows.filter(({ isPause }) => !isPause).length
   }
 
   async function close(): Promise<void> {
     await strikes.areBack(VICTIMS.map(victim => ({ victim })))
     await Promise.all(all.map(each => each.kill()))
     await server.stop()
-    rmSync(folder, { recursive: true, force: true })
   }
   return { playRound, close }
 }
@@ -98,18 +88,34 @@ async function startSlowReceiver(counter: Counter) {
   return { receiver, answerAfter }
 }
 
-async function startProcesses(
-  redisUrl: string,
-  folder: string,
-): Promise<ReadonlyMap<Victim, KillableProcess>> {
-  const order = { redisUrl, privateFolder: join(folder, 'private'), pace: PACE }
+async function startProcesses(redisUrl: string): Promise<ReadonlyMap<Victim, KillableProcess>> {
+  const folder = await temporaryFolder()
   const started = new Map<Victim, KillableProcess>()
   const [first, ...others] = VICTIMS.filter(victim => victim !== 'redis')
-  const start = async (victim: Victim): Promise<void> =>
-    void started.set(victim, await startKillable(programOf(victim), order, join(folder, 'compiled')))
+  const start = async (victim: Victim): Promise<void> => {
+    const kind = victim.split(' ')[0] as 'operator' | 'delivery' // Redis aside
+    started.set(victim, await startSignalsPart(kind, redisUrl, folder))
+  }
   await start(first!) // names the epoch of the log
   await Promise.all(others.map(start))
   return started
+}
+
+/** Longer than any run of them. */
+const HUNG_MS = 24 * 3_600_000
+
+/** A process that takes fires or delivers; what it keeps is in a folder. */
+export function startSignalsPart(
+  kind: 'operator' | 'delivery',
+  redisUrl: string,
+  folder: string,
+): Promise<KillableProcess> {
+  const order: ProcessOrder = { redisUrl, privateFolder: join(folder, 'private'), pace: PACE }
+  const args = [join(import.meta.dirname, `${kind}-process.worker.ts`), JSON.stringify(order)]
+  // Compiled programs are kept, because the same are started again and again.
+  const env = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled') }
+  const start = () => startProcess(process.execPath, args, { env, hungMs: HUNG_MS })
+  return startKillable(start, /^ready ?(.*)\n/m)
 }
 
 /** Kills or pauses victims, one after another each; a killed one is restarted. */
