@@ -1,14 +1,15 @@
 // The service's own Redis: one for each data folder, also if another is started and whatever is killed.
-import { once } from 'node:events'
-import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { appendFile, readFile, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { readAfter } from '#signals/log/read-log.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
+import { run } from '../cli/made-up.ts'
+import { atEnd } from '../support/ends.ts'
 import { highwater, startHighwater } from '../support/history/highwater-process.ts'
 import { processesOf } from '../support/processes.ts'
 import { until } from '../support/signals/delivery.ts'
@@ -18,175 +19,95 @@ import {
   environmentOf,
   publishedDataFolder,
   redisOf,
+  SERVE,
   type SignalsProcess,
+  serveHere,
   startSignalsProcess,
+  urlIn,
 } from '../support/signals/signals-process.ts'
 
-const SERVE = ['serve', 'signals']
 const IN_USE = 'another process runs the Redis in it; end that one, or set DATA_FOLDER to another folder'
 
-describe('two services on one data folder', () => {
-  test('under fire: one serves, the other is refused, and no acknowledged signal is lost or shares its number', async () => {
-    const folder = await publishedDataFolder()
-    let serving = await startSignalsProcess(folder, SERVE)
-    const firing = startFiring(folder, () => serving.operatorUrl)
+test('of services on one data folder one serves and the others are refused, and no acknowledged signal is lost or shares its number, whatever is killed', async () => {
+  const folder = await publishedDataFolder()
+  let serving = await startSignalsProcess(folder, SERVE)
+  const firing = startFiring(folder, () => serving.operatorUrl)
+  await firing.more()
+  const address = await urlIn(folder)
+  const second = await highwater(SERVE, { env: environmentOf(folder) })
+  expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(IN_USE) })
+  expect(await urlIn(folder)).toBe(address)
+  await firing.more()
+  for (const kill of [killAlone, killWithScript]) {
+    const { pid } = await redisOf(folder)
+    await kill(serving, folder)
+    serving = await oneOfTwo(folder)
+    expect((await redisOf(folder)).pid).not.toBe(pid) // an orphan is ended
     await firing.more()
-    const address = await urlIn(folder)
-    const second = await highwater(SERVE, { env: environmentOf(folder) })
-    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(IN_USE) })
-    expect(await urlIn(folder)).toBe(address)
-    await firing.more()
-    for (const kill of [killAlone, killWithScript, killAlone, killWithScript]) {
-      await kill(serving, folder)
-      serving = await oneOfTwo(folder)
-      await firing.more()
-    }
-    await firing.stop()
-    await expectLogged(folder, firing.acknowledged)
-    serving.kill('SIGTERM')
-    await serving.ended
-    const last = await startSignalsProcess(folder, SERVE)
-    await expectLogged(folder, firing.acknowledged)
-    last.kill('SIGTERM')
-    await last.ended
-    expect(await processesOf(folder)).toEqual([])
-  })
-
-  test('share no Redis with a backup either: it uses the one that runs, or starts it for as long as it lasts', async () => {
-    const folder = await publishedDataFolder()
-    const file = join(folder, 'signals.jsonl')
-    const serving = await startSignalsProcess(folder, SERVE)
-    const firing = startFiring(folder, () => serving.operatorUrl)
-    await firing.more()
-    const backups = Promise.all([1, 2].map(i => serving.ops('backup', `${file}.${i}`)))
-    await firing.more()
-    for (const { code } of await backups) expect(code).toBe(0)
-    await firing.stop()
-    await expectLogged(folder, firing.acknowledged)
-    await killWithScript(serving, folder)
-    expect(await serving.ops('backup', file)).toMatchObject({ code: 0 }) // the orphan answers
-    process.kill((await redisOf(folder)).pid, 'SIGKILL')
-    expect(await serving.ops('backup', file)).toMatchObject({ code: 0 })
-    expect(await processesOf(folder)).toEqual([])
-    const lines = (await readFile(file, 'utf8')).split('\n')
-    expect(lines.filter(line => line.includes('"type":"signal"'))).toHaveLength(firing.acknowledged.size)
-  })
+  }
+  await firing.stop()
+  await expectLogged(folder, firing.acknowledged)
+  serving.kill('SIGTERM')
+  expect(await serving.ended).toMatchObject({ code: 0 })
+  expect(await processesOf(folder)).toEqual([])
+  const last = await serveHere(folder)
+  await expectLogged(folder, firing.acknowledged)
+  expect(await last.stop()).toBe(0)
 })
 
-describe('the Redis of a data folder', () => {
-  test('is readable by its owner only, and answers nobody without its password', async () => {
-    const folder = await publishedDataFolder()
-    const running = await startSignalsProcess(folder)
-    await running.prints(/Ctrl-C stops everything/)
-    const redis = join(folder, 'redis')
-    expect(await modeOf(redis)).toBe(0o700)
-    const files = await readdir(redis, { recursive: true, withFileTypes: true })
-    for (const entry of files) {
-      const wanted = entry.isDirectory() ? 0o700 : 0o600
-      expect([entry.name, await modeOf(join(entry.parentPath, entry.name))]).toEqual([entry.name, wanted])
-    }
-    expect(await modeOf(join(folder, 'redis-url'))).toBe(0o600)
-    const { password, port } = new URL(await urlIn(folder))
-    expect(password).toMatch(/^[0-9a-f]{64}$/)
-    expect(await replyTo('KEYS *\r\n', Number(port))).toMatch(/^-NOAUTH/)
-    running.kill('SIGINT')
-    expect(await running.ended).toMatchObject({ code: 0 })
-    expect(running.printed()).not.toContain(password)
-  })
+test('a backup uses the Redis of the data folder that runs, or starts it for as long as it lasts; one without a lock, as of an earlier release, gets no other beside it', async () => {
+  const folder = await publishedDataFolder()
+  const file = join(folder, 'signals.jsonl')
+  const backup = (path: string) => run(['ops', 'backup', path], { env: environmentOf(folder) })
+  const serving = await startSignalsProcess(folder, SERVE)
+  const firing = startFiring(folder, () => serving.operatorUrl)
+  await firing.more()
+  const backups = Promise.all([1, 2].map(i => backup(`${file}.${i}`)))
+  await firing.more()
+  for (const one of await backups) expect(one).toMatchObject({ code: 0 })
+  await firing.stop()
+  await expectLogged(folder, firing.acknowledged)
+  await killWithScript(serving, folder)
+  expect(await backup(file)).toMatchObject({ code: 0 }) // the orphan answers
 
-  test('has the same port and password after a restart, and another port if a program took it', async () => {
-    const folder = await publishedDataFolder()
-    const first = await startSignalsProcess(folder, SERVE)
-    const address = await urlIn(folder)
-    first.kill('SIGTERM')
-    await first.ended
-    const second = await startSignalsProcess(folder, SERVE)
-    expect(await urlIn(folder)).toBe(address)
-    second.kill('SIGTERM')
-    await second.ended
-    const taken = await listen(Number(new URL(address).port))
-    const third = await startSignalsProcess(folder, SERVE)
-    const moved = new URL(await urlIn(folder))
-    expect(moved.port).not.toBe(new URL(address).port)
-    expect(moved.password).toBe(new URL(address).password)
-    third.kill('SIGTERM')
-    await third.ended
-    taken.close()
-  })
-
-  test('has another port if a connection of a program took it', async () => {
-    const folder = await publishedDataFolder()
-    const first = await startSignalsProcess(folder, SERVE)
-    const address = new URL(await urlIn(folder))
-    first.kill('SIGTERM')
-    await first.ended
-    const server = await listen(0)
-    const connection = connect(portOf(server), '127.0.0.1')
-    await once(connection, 'connect')
-    const port = String(connection.localPort)
-    await writeFile(join(folder, 'redis-url'), `redis://:${address.password}@127.0.0.1:${port}`)
-    const second = await startSignalsProcess(folder, SERVE)
-    const moved = new URL(await urlIn(folder))
-    expect([moved.port === port, moved.password]).toEqual([false, address.password])
-    second.kill('SIGTERM')
-    await second.ended
-    connection.destroy()
-    server.close()
-  })
-
-  test('that has no lock, as of an earlier release, gets no other beside it', async () => {
-    const { folder, orphan, acknowledged } = await leaveOrphan()
-    await rm(join(folder, 'redis/redis.lock'))
-    const fix = `end it with 'kill ${orphan.pid}'`
-    const refused = await highwater(SERVE, { env: environmentOf(folder) })
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(fix) })
-    expect(await redisOf(folder)).toEqual(orphan)
-    process.kill(orphan.pid, 'SIGTERM')
-    const again = await startSignalsProcess(folder, SERVE)
-    await expectLogged(folder, acknowledged)
-    again.kill('SIGTERM')
-    await again.ended
-  })
-
-  test('that outlived its service is ended, and started again with its data', async () => {
-    const { folder, orphan, acknowledged } = await leaveOrphan()
-    const again = await startSignalsProcess(folder, SERVE)
-    expect((await redisOf(folder)).pid).not.toBe(orphan.pid)
-    expect((await redisOf(folder)).port).toBe(orphan.port)
-    await expectLogged(folder, acknowledged)
-    again.kill('SIGTERM')
-    await again.ended
-  })
+  const orphan = await redisOf(folder)
+  await rm(join(folder, 'redis/redis.lock'))
+  const fix = `end it with 'kill ${orphan.pid}'`
+  const refused = await highwater(SERVE, { env: environmentOf(folder) })
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(fix) })
+  expect(await redisOf(folder)).toEqual(orphan)
+  process.kill(orphan.pid, 'SIGTERM')
+  expect(await backup(file)).toMatchObject({ code: 0 })
+  expect(await processesOf(folder)).toEqual([])
+  const lines = (await readFile(file, 'utf8')).split('\n')
+  expect(lines.filter(line => line.includes('"type":"signal"'))).toHaveLength(firing.acknowledged.size)
 })
 
-describe('a live runner', () => {
-  test('follows the Redis of its data folder to another port, and decides every bar once', async () => {
-    const folder = await publishedDataFolder()
-    const own = await liveBook(97, 12)
-    const [early, late] = [own.lines.slice(0, 6), own.lines.slice(6)]
-    const first = await startSignalsProcess(folder, SERVE)
-    const address = await urlIn(folder)
-    const args = ['live', '--allow-unpublished', '--book', own.book, '--feed', `file:${own.feed}`]
-    const runner = startHighwater(args, { env: environmentOf(folder) })
-    await appendFile(own.feed, `${early.join('\n')}\n`)
-    await untilCursor(folder, own, own.endMs - late.length * FOUR_HOURS_MS)
-    await killWithScript(first, folder)
-    process.kill((await redisOf(folder)).pid, 'SIGKILL')
-    const taken = await listenOnceFree(Number(new URL(address).port))
-    const second = await startSignalsProcess(folder, SERVE)
-    expect(new URL(await urlIn(folder)).port).not.toBe(new URL(address).port)
-    await appendFile(own.feed, `${late.join('\n')}\n`)
-    await untilCursor(folder, own, own.endMs)
-    taken.close()
-    runner.kill('SIGTERM')
-    expect(await runner.ended).toMatchObject({ code: 0 })
-    const redis = await connectTo(folder)
-    await expectAll({ url: '', redis }, own)
-    redis.disconnect()
-    second.kill('SIGTERM')
-    await second.ended
-    await rm(own.folder, { recursive: true, force: true })
-  })
+test('a live runner follows the Redis of its data folder to another port, and decides every bar once', async () => {
+  const folder = await publishedDataFolder()
+  const own = await liveBook(97, 12)
+  const [early, late] = [own.lines.slice(0, 6), own.lines.slice(6)]
+  const first = await startSignalsProcess(folder, SERVE)
+  const address = new URL(await urlIn(folder))
+  const args = ['live', '--allow-unpublished', '--book', own.book, '--feed', `file:${own.feed}`]
+  const runner = startHighwater(args, { env: environmentOf(folder) })
+  await appendFile(own.feed, `${early.join('\n')}\n`)
+  await untilCursor(folder, own, own.endMs - late.length * FOUR_HOURS_MS)
+  await killWithScript(first, folder)
+  process.kill((await redisOf(folder)).pid, 'SIGKILL')
+  const taken = await listenOnceFree(Number(address.port))
+  atEnd(() => taken.close())
+  const second = await serveHere(folder)
+  const moved = new URL(await urlIn(folder))
+  expect([moved.port === address.port, moved.password]).toEqual([false, address.password])
+  await appendFile(own.feed, `${late.join('\n')}\n`)
+  await untilCursor(folder, own, own.endMs)
+  runner.kill('SIGTERM')
+  expect(await runner.ended).toMatchObject({ code: 0 })
+  const redis = await connectTo(folder)
+  await expectAll({ url: '', redis }, own)
+  redis.disconnect()
+  expect(await second.stop()).toBe(0)
 })
 
 const FOUR_HOURS_MS = 14_400_000
@@ -200,43 +121,23 @@ async function untilCursor(folder: string, own: LiveBook, closeMs: number): Prom
 
 async function connectTo(folder: string): Promise<Redis> {
   const redis = connectRedis(await urlIn(folder), () => {})
+  atEnd(() => redis.disconnect())
   await redis.connect()
   return redis
 }
 
-const urlIn = async (folder: string): Promise<string> =>
-  (await readFile(join(folder, 'redis-url'), 'utf8')).trim()
-
-const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
-
-/** What a server replies to a stranger. */
-const replyTo = (text: string, port: number): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(text))
-    socket.once('error', reject)
-    socket.once('data', reply => {
-      socket.destroy()
-      resolve(String(reply))
-    })
-  })
-
-const listen = (port: number): Promise<Server> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve(server))
-  })
-
 /** The port of a killed process is free once the system has removed it. */
 async function listenOnceFree(port: number): Promise<Server> {
   for (;;) {
-    const server = await listen(port).catch(() => null)
-    if (server !== null) return server
+    const server = createServer()
+    const isListening = await new Promise<boolean>(resolve => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (isListening) return server
     await sleep(20)
   }
 }
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port // it listens on TCP
 
 /** Kills a service: its script ends Redis, while the next service starts. */
 async function killAlone(serving: SignalsProcess): Promise<void> {
@@ -251,18 +152,6 @@ async function killWithScript(serving: SignalsProcess, folder: string): Promise<
   for (const { pid } of script) process.kill(pid, 'SIGKILL')
   serving.kill('SIGKILL')
   await serving.ended
-}
-
-/** A Redis that outlived its service and its script, its folder, and the signals that it acknowledged. */
-async function leaveOrphan() {
-  const folder = await publishedDataFolder()
-  const serving = await startSignalsProcess(folder, SERVE)
-  const firing = startFiring(folder, () => serving.operatorUrl)
-  await firing.more()
-  await firing.stop()
-  const orphan = await redisOf(folder)
-  await killWithScript(serving, folder)
-  return { folder, orphan, acknowledged: firing.acknowledged }
 }
 
 /** Starts two services at the same time: one serves, and the other is refused. */

@@ -34,8 +34,8 @@ export async function newKeyFile(): Promise<string> {
 
 const PRELOAD = `--import ${new URL('./kill-at.ts', import.meta.url).href}`
 
-/** Folders: operations are the writes, flushes and removals of the process itself. */
-export async function fileGround(keyFile: string): Promise<Ground> {
+/** Folders: operations are the writes, flushes and removals of the process itself, which signs if there is a key. */
+export async function fileGround(keyFile = ''): Promise<Ground> {
   const env = { SIGNING_KEY_FILE: keyFile }
   const countFile = join(await lastingFolder(), 'count')
   const preloaded = (more: Record<string, string>) => ({ env: { ...env, NODE_OPTIONS: PRELOAD, ...more } })

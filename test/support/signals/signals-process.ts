@@ -1,13 +1,17 @@
 // `highwater serve signals` and `highwater run` as processes on a data folder of their own, and the processes that work in one.
-import { writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject } from 'vitest'
 import { z } from 'zod'
-import { highwater, startHighwater } from '../history/highwater-process.ts'
-import type { Exit, Running } from '../processes.ts'
+import { runCommand } from '#cli/program.ts'
+import { createStream, madeUp } from '../../cli/made-up.ts'
+import { atEnd } from '../ends.ts'
+import { startHighwater } from '../history/highwater-process.ts'
+import type { Running } from '../processes.ts'
 import { processesOf } from '../processes.ts'
 import { copyStores } from '../stores/stores.ts'
+import { seededBytes } from './signals.ts'
 
 /** A data folder in which the tiny book is published. */
 export async function publishedDataFolder(): Promise<string> {
@@ -24,28 +28,61 @@ export const environmentOf = (folder: string): Record<string, string> => ({
 export type SignalsProcess = Running & {
   readonly signalsUrl: string
   readonly operatorUrl: string
-  /** Runs `highwater ops ...` against it. */
-  readonly ops: (...args: readonly string[]) => Promise<Exit>
 }
 
-const SIGNALS_ADDRESS = /^signals service on (http:\/\/\S+)$/m
-const OPERATOR_ADDRESS = /^operator interface on (http:\/\/\S+)\/ops$/m
+const SIGNALS_ADDRESS = /^signals service on (http:\/\/\S+)\n/m
+const OPERATOR_ADDRESS = /^operator interface on (http:\/\/\S+)\/ops\n/m
 
 /** Starts `highwater run`, or another command that serves signals, on free ports, and waits until it listens. */
 export async function startSignalsProcess(
   folder: string,
   args: readonly string[] = ['run'],
-  more: Readonly<Record<string, string>> = {},
 ): Promise<SignalsProcess> {
-  const env = { ...environmentOf(folder), ...more }
-  const running = startHighwater(args, { env })
+  const running = startHighwater(args, { env: environmentOf(folder) })
   const [, signalsUrl] = await running.prints(SIGNALS_ADDRESS)
   const [, operatorUrl] = await running.prints(OPERATOR_ADDRESS)
-  const url = z.url().parse(operatorUrl)
-  const ops = (...asked: readonly string[]): Promise<Exit> =>
-    highwater(['ops', ...asked], { env: { ...env, OPERATOR_URL: url } })
-  return { ...running, signalsUrl: z.url().parse(signalsUrl), operatorUrl: url, ops }
+  return { ...running, signalsUrl: z.url().parse(signalsUrl), operatorUrl: z.url().parse(operatorUrl) }
 }
+
+export const SERVE = ['serve', 'signals']
+
+export type ServedHere = Awaited<ReturnType<typeof serveHere>>
+
+/** The same in this process, and what it says and logs. It ends when it is stopped, or with the running test. */
+export async function serveHere(
+  folder: string,
+  args: readonly string[] = SERVE,
+  more: Readonly<Record<string, string>> = {},
+) {
+  const stopped = Promise.withResolvers<void>()
+  const log = createStream()
+  const { runtime, out, err } = madeUp({
+    env: { ...environmentOf(folder), ...more },
+    now: Date.now,
+    elapsed: () => performance.now(),
+    drawBytes: seededBytes(folder),
+    logStream: { write: line => void log.write(line) },
+    untilStopped: () => stopped.promise,
+  })
+  const printed = (): string => out() + err() + log.text()
+  const ended = runCommand(args, runtime)
+  const stop = (): Promise<number> => {
+    stopped.resolve()
+    return ended
+  }
+  atEnd(stop)
+  const address = (pattern: RegExp): Promise<string> =>
+    Promise.race([
+      expect.poll(() => pattern.exec(printed())?.[1]).toBeDefined(),
+      ended.then(code => expect.fail(`it ended with ${code}: ${printed()}`)),
+    ]).then(() => z.url().parse(pattern.exec(printed())?.[1]))
+  const [signalsUrl, operatorUrl] = [await address(SIGNALS_ADDRESS), await address(OPERATOR_ADDRESS)]
+  return { signalsUrl, operatorUrl, printed, ended, stop }
+}
+
+/** The address that the Redis of a data folder has, or had last. */
+export const urlIn = async (folder: string): Promise<string> =>
+  (await readFile(join(folder, 'redis-url'), 'utf8')).trim()
 
 type LocalRedis = { readonly pid: number; readonly port: string }
 
@@ -68,15 +105,3 @@ export const entryOf = (signalId: string, alias: string) => ({
   base_risk_pct: 0.02,
   timestamp: `${new Date().toISOString().slice(0, 19)}Z`,
 })
-
-/** Fires an entry of a strategy, as an operator does. */
-export async function fire(
-  running: SignalsProcess,
-  folder: string,
-  signalId: string,
-  alias: string,
-): Promise<void> {
-  const file = join(folder, `${signalId}.json`)
-  await writeFile(file, JSON.stringify(entryOf(signalId, alias)))
-  expect(await running.ops('fire', file)).toMatchObject({ code: 0, stderr: '' })
-}
