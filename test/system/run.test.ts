@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
 import { openStore } from '#storage/open-store.ts'
+import { run } from '../cli/made-up.ts'
 import type { Stores } from '../support/books/publish-book.ts'
-import { highwater, startHighwater } from '../support/history/highwater-process.ts'
+import { startHighwater } from '../support/history/highwater-process.ts'
 import { servedVersion, startServing } from '../support/history/history-process.ts'
 import { buildBegan, contentOf, faultsOf, newStores, pointerOf } from '../support/stores/stores.ts'
 
@@ -52,11 +53,14 @@ test('`highwater run` over a sample that other code began says what to remove', 
   const leftover = privateKey(SAMPLE_VERSION, 'snapshot.json')
   const bytes = new TextEncoder().encode('{}')
   await (await openStore(stores.privateUrl)).create(leftover, bytes, { content_type: 'application/json' })
-  const exit = await highwater(['run', '--history-only'], { env: environmentOf(stores) })
-  expect(exit).toMatchObject({ code: 1, stdout: '' })
-  expect(exit.stderr).toContain(`${leftover} exists with other bytes`)
-  expect(exit.stderr).toContain(`remove ${stores.url} and ${stores.privateUrl} (\`make clean\``)
-  expect(exit.stderr).not.toContain('--version')
+  const { code, out, err } = await run(['run', '--history-only'], {
+    env: environmentOf(stores),
+    now: Date.now,
+  })
+  expect([code, out]).toEqual([1, ''])
+  expect(err).toContain(`${leftover} exists with other bytes`)
+  expect(err).toContain(`remove ${stores.url} and ${stores.privateUrl} (\`make clean\``)
+  expect(err).not.toContain('--version')
 })
 
 const environmentOf = ({ url, privateUrl }: Stores): Record<string, string> => ({

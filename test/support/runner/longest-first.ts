@@ -8,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONGEST = [
   ...['installing-page', 'killed-build', 'own-redis', 's3-refusals', 'run-signals', 'recompute'],
   ...['pages', 'pages-for-readers', 'killed-signals', 'readme', 's3-build', 's3-outage'],
-  ...['python-client', 'guides', 'reference-page', 'reproducible', 'disk-full', 'docs-pages', 'run'],
+  ...['python-client', 'guides', 'reference-page', 'reproducible', 'folder-limits', 'docs-pages', 'run'],
   ...['receivers.redis', 'run.redis', 'build.redis', 'delivery.redis'],
   ...['dishonest', 'real-imports', 'diff-causes', 'data-report', 'preview', 'nightly', 'build'],
 ]

@@ -1,0 +1,126 @@
+// A store in a folder at its limits: a full disk, a folder that cannot be written to, and an object of more than 2 GiB.
+import { spawnSync } from 'node:child_process'
+import { cp, open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, inject, test } from 'vitest'
+import { DAY_MS, toIsoDate } from '#core/calendar.ts'
+import { sha256Aside } from '#storage/digest.ts'
+import { createFileStore } from '#storage/file-store.ts'
+import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../support/books/publish-book.ts'
+import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
+import type { Exit } from '../support/processes.ts'
+import {
+  buildArgs,
+  contentOf,
+  copyStores,
+  faultsOf,
+  NEXT_VERSION,
+  pointerOf,
+} from '../support/stores/stores.ts'
+import { lastingFolder, temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
+
+/** The largest file that may be written, in blocks of 1024 bytes, and what it is too small for. */
+const LIMITS = [
+  [1, 'the snapshot', async () => TINY_BOOK, /snapshot\.\w+: EFBIG/],
+  [100, 'an artifact', longBook, /v1\/snapshots\/20250225T001500Z\/[\w/]+\.(?:daily\.)?json: EFBIG/],
+  [70, 'what describes the version', async () => TINY_BOOK, /datapackage\.json: EFBIG/],
+] as const
+
+/** The tiny book with a history of 3 000 days, whose answers are larger than everything else. */
+async function longBook(): Promise<string> {
+  const book = join(await lastingFolder(), 'book')
+  await cp(TINY_BOOK, book, { recursive: true })
+  const last = Date.parse(TINY_LAST_DAY) / DAY_MS
+  const rows = Array.from({ length: 3000 }, (_, i) => `${toIsoDate(last - 2999 + i)},0.00${(i % 89) + 10}\n`)
+  await writeFiles(book, { 'returns/oak.csv': `t,ret\n${rows.join('')}` })
+  const costs = 'commission_bps_per_side: 0, slippage_ticks: 0, engine: made by hand'
+  const entry = `strategies:\n  - { id: oak, name: Oak, base_risk_pct: 0.02, source: returns, ${costs} }\n`
+  const catalogue = await readFile(join(book, 'catalogue.yaml'), 'utf8')
+  await writeFiles(book, { 'catalogue.yaml': catalogue.replace('strategies:\n', entry) })
+  return book
+}
+
+test.each(LIMITS)(
+  'a disk with %i kB left for a file, too small for %s, makes a build fail with the reason and publish nothing',
+  async (blocks, _what, bookOf, reason) => {
+    const [stores, book] = [await copyStores(inject('tinyStore')), await bookOf()]
+    const before = await contentOf(stores)
+    const exit = await limited(blocks, buildArgs(stores, { book }))
+    expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
+    expect(exit.stderr).toMatch(reason)
+    expect(exit.stderr).toMatch(/raise it \(see ulimit -f\), and run the command again\n/)
+    expect(exit.stderr).not.toMatch(/^ +at /m)
+    expect(await pointerOf(stores)).toBe(TINY_VERSION)
+    expect(await faultsOf(stores)).toEqual([])
+    expect(await contentOf(stores)).toMatchObject(before)
+
+    if (blocks !== LIMITS[2][0]) return // one that has written the most shows it
+    expect(await limited(null, buildArgs(stores, { book }))).toMatchObject({ code: 0 })
+    expect(await faultsOf(stores)).toEqual([])
+  },
+)
+
+/** The command under the shell's limit on the size of a file: past it writes fail as they do on a full disk. */
+const limited = (blocks: number | null, args: readonly string[]) =>
+  startProcess('bash', [
+    '-c',
+    `ulimit -f ${blocks ?? 'unlimited'} && exec "$@"`,
+    ...['bash', process.execPath, LAUNCHER, ...args],
+  ]).ended
+
+/** Root writes past the modes of files, so that the folder is mounted read-only, in a namespace of its own. */
+const MOUNTED = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+
+const inReadOnly = ({ url }: Stores, args: readonly string[]): Promise<Exit> =>
+  startProcess('unshare', [
+    ...['--map-root-user', '--mount', 'bash', '-c', MOUNTED, fileURLToPath(url)],
+    ...[process.execPath, LAUNCHER, ...args],
+  ]).ended
+
+const mayMount =
+  spawnSync('unshare', ['--map-root-user', '--mount', 'bash', '-c', MOUNTED, '/tmp', 'true']).status === 0
+
+const storeArgs = ({ url, privateUrl }: Stores) => ['--store', url, '--private-store', privateUrl]
+
+const WRITING: readonly [string, (stores: Stores) => readonly string[]][] = [
+  ['build', buildArgs],
+  ['refresh', stores => ['refresh', ...storeArgs(stores)]],
+  ['prune', stores => ['prune', '--yes', '--keep-days', '0', ...storeArgs(stores)]],
+]
+
+// Skipped on a machine that does not allow mounts.
+test.runIf(mayMount).each(WRITING)(
+  'a read-only folder is refused by `highwater %s` with the reason, and stays as it was',
+  async (_name, args) => {
+    const stores = await copyStores(inject('tinyStore'))
+    const before = await contentOf(stores)
+    const exit = await inReadOnly(stores, args(stores))
+    expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
+    expect(exit.stderr).toMatch(/^highwater: cannot create file:\S+: EROFS: .*: .*(writ|mount)/m)
+    expect(exit.stderr).not.toMatch(/^ +at /m)
+    expect(await contentOf(stores)).toEqual(before)
+  },
+)
+
+test.runIf(mayMount)('the versions in a read-only folder are listed all the same', async () => {
+  const stores = await copyStores(inject('tinyStore'))
+  const exit = await inReadOnly(stores, ['versions', ...storeArgs(stores)])
+  expect(exit).toMatchObject({ code: 0, stderr: '' })
+  expect(exit.stdout).toContain(TINY_VERSION)
+  expect(exit.stdout).not.toContain(NEXT_VERSION)
+})
+
+/** As the correlations of a book of 10 000 strategies are. */
+const LARGE_BYTES = 2 ** 31 + 12_345
+
+test('an object of more than 2 GiB in a folder is read whole, and has a digest', async () => {
+  const folder = await temporaryFolder()
+  const file = await open(join(folder, 'large'), 'w')
+  await file.write(Buffer.from('end'), 0, 3, LARGE_BYTES - 3) // what was not written takes no room on the disk
+  await file.close()
+  const bytes = (await createFileStore(folder).read('large'))!
+  expect(bytes.length).toBe(LARGE_BYTES)
+  expect(new TextDecoder().decode(bytes.subarray(-4))).toBe('\0end')
+  expect(await sha256Aside(bytes)).toMatch(/^[0-9a-f]{64}$/)
+})

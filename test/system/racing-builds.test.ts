@@ -1,0 +1,85 @@
+// Publishers that race: one wins, and every other one gets an error.
+import { cp } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { expect, inject, test } from 'vitest'
+import { appendEntry, LostRaceError, readLog } from '#storage/pointer-log.ts'
+import { createS3Store } from '#storage/s3-store.ts'
+import type { Stores } from '../support/books/publish-book.ts'
+import { waitingBook } from '../support/books/waiting-book.ts'
+import { startHighwater } from '../support/history/highwater-process.ts'
+import { atFirst, startS3Proxy } from '../support/servers/s3-proxy.ts'
+import { newBucket, s3Env, s3Server, tinyS3Stores } from '../support/stores/s3-stores.ts'
+import { buildArgs, copyStores, faultsOf, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
+
+/** Two builds into a folder, each with a private store of its own: what must not be shared is the pointer. */
+async function inFolder(): Promise<Stores[]> {
+  const stores = await copyStores(inject('tinyStore'))
+  const other = { ...stores, privateUrl: `${stores.privateUrl}2` }
+  await cp(fileURLToPath(stores.privateUrl), fileURLToPath(other.privateUrl), { recursive: true })
+  return [stores, other]
+}
+
+async function inBucket(): Promise<Stores[]> {
+  const stores = await tinyS3Stores()
+  return [stores, stores]
+}
+
+test.each([
+  ['a folder', inFolder],
+  ['a bucket', inBucket],
+])(
+  'of two builds into %s at the same time one publishes, and the other names the process that holds the lock',
+  async (_, open) => {
+    const pairs = await open()
+    const { book, letGo } = await waitingBook()
+    const builds = pairs.map(stores =>
+      startHighwater(buildArgs(stores, { book }), stores.s3 === undefined ? {} : { env: s3Env(stores.s3) }),
+    )
+    const first = await Promise.race(
+      builds.map(async ({ ended }, i) => ({ i, ...(await ended) })), // the winner waits to be let go
+    )
+    expect(first).toMatchObject({ code: 1, stdout: '' })
+    const [winner, stores] = [builds[1 - first.i]!, pairs[1 - first.i]!]
+    expect(first.stderr).toContain(
+      `another build of ${stores.url} is running: process ${winner.pid} on ${hostname()} since 2`,
+    )
+    await letGo()
+    expect(await winner.ended).toMatchObject({ code: 0 })
+    expect(await pointerOf(stores)).toBe(NEXT_VERSION)
+    expect(await faultsOf(stores)).toEqual([])
+  },
+)
+
+const RACERS = 16
+
+test('of many publishers to a bucket that saw the same head one appends, also if answers are lost and the service fails', async () => {
+  const proxy = await startS3Proxy()
+  const url = `s3://${await newBucket()}/store`
+  const entry = (i: number) => ({
+    action: 'publish' as const,
+    version: `2026-01-01T00:15:${String(i).padStart(2, '0')}Z`,
+    manifest_sha256: 'f'.repeat(64),
+    at: '2026-01-01T00:15:00Z',
+    expires: '2026-01-03T00:15:00Z',
+    history_restated: false,
+  })
+  const head = await appendEntry(createS3Store(url, await s3Server()), null, entry(0), null)
+  let count = 0
+  proxy.meddle(
+    atFirst(RACERS, ({ method }) => {
+      if (method !== 'PUT') return null
+      return count++ % 2 === 0 ? 'answer lost' : 'error 500'
+    }),
+  )
+  const racers = Array.from({ length: RACERS }, (_, i) =>
+    appendEntry(createS3Store(url, proxy.access), head, entry(i + 1), null),
+  )
+  const outcomes = await Promise.allSettled(racers)
+  const won = outcomes.flatMap(outcome => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  expect(won).toHaveLength(1)
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(LostRaceError)
+  }
+  expect(await readLog(createS3Store(url, await s3Server()))).toEqual([head, won[0]])
+})
