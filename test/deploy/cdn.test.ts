@@ -44,7 +44,7 @@ const artifactsOf = async (version: string): Promise<readonly Artifact[]> =>
   manifest.parse(JSON.parse((await bytesOf(await openStore(stores.url), manifestKey(version))).toString()))
     .artifacts
 
-test('of one cached object each origin gets its own headers, and nobody those between nginx and Varnish', async () => {
+test('each origin gets its own headers of one cached object, and nobody those between nginx and Varnish', async () => {
   const address = '/v1/strategies/ash/returns?period=weekly'
   const askAs = (headers: Record<string, string>) => ask(edge.url + address, { ...BROWSER, ...headers })
   const answers = {
@@ -132,7 +132,7 @@ test.each([
   ['an answer that says so', '/healthz', {}],
   ['an answer to a key', '/v1/strategies', { authorization: 'Bearer x' }],
   ['an answer to a key in its own header', '/v1/strategies', { 'x-api-key': 'x' }],
-])('Varnish never keeps %s', async (_what, address, headers) => {
+])('Varnish never keeps in its cache %s', async (_what, address, headers) => {
   for (let i = 0; i < 3; i++) {
     const { status, headers: got } = await ask(edge.url + address, { ...headers })
     expect([status, got['x-varnish']]).toEqual([200, expect.stringMatching(/^\d+$/)]) // a hit has two numbers
