@@ -1,10 +1,11 @@
-// The rules of the code, checked by a program: the direction of imports, where clock and environment are read, and what no file may contain. Each rule
-// is also run on a snippet that breaks it.
+// The rules of the code, checked by a program: the direction of imports, where clock and environment are read, what no file
+// may contain, and the titles of tests. Each rule is also run on a snippet that breaks it.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { brokenRules, undocumented } from './support/rules/house-rules.ts'
 import { forbiddenImports, importCycle, type Source, specifiersOf } from './support/rules/imports.ts'
+import { ownWays, unclearTitles } from './support/rules/test-rules.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const ROOMS = '{core,storage,pipeline,pages,static-build,signals,api,cli}'
@@ -13,6 +14,13 @@ const readSource = (path: string): Source => ({ path, text: readFileSync(join(RO
 
 /** Every file of the product; what is copied into a new book is the user's, and teaches by another style. */
 const SOURCES = globSync(`${ROOMS}/**/*.{ts,mjs}`, { cwd: ROOT, exclude: ['**/template/**'] })
+  .sort()
+  .map(readSource)
+
+const TESTS = globSync('test/**/*.ts', {
+  cwd: ROOT,
+  exclude: ['test/{golden,fixtures}/**', 'test/architecture.test.ts'],
+})
   .sort()
   .map(readSource)
 
@@ -39,6 +47,15 @@ test('every exported function of the figures has a docstring', () => {
   const figures = SOURCES.filter(({ path }) => path.startsWith('core/figures/'))
   expect(figures.length).toBeGreaterThan(20)
   expect(figures.flatMap(undocumented)).toEqual([])
+})
+
+test('the title of every test says what holds of what, and needs no other title to be understood', () => {
+  expect(TESTS.length).toBeGreaterThan(400)
+  expect(TESTS.flatMap(unclearTitles)).toEqual([])
+})
+
+test('no test makes folders, ends what it starts, or draws random values in a way of its own', () => {
+  expect(TESTS.flatMap(ownWays)).toEqual([])
 })
 
 test('the client for TypeScript imports nothing but itself, so that it runs wherever `fetch` is', () => {
@@ -144,4 +161,36 @@ test('the rules refuse a cycle of imports and name it', () => {
     ['api/b.ts', 'api/c.ts', 'api/b.ts'],
   )
   expect(importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts')])).toBeNull()
+})
+
+test.each([
+  "test('unless everything holds', () => {})",
+  "test('is never red by chance', () => {})",
+  "test('three words only', () => {})",
+  "test.each([1, 2])('%s and %s is %s too', n => {})",
+  'test.skipIf(x)(\n  `$name of a book`,\n  () => {},\n)',
+  "  test.each([\n    ['a', () => {}],\n  ] as const)('also with %s in it', n => {})",
+])('the rules refuse a title that is no sentence of its own: %s', text => {
+  expect(unclearTitles({ path: 'test/x.test.ts', text: `describe('x', () => {\n${text}\n})` })).toHaveLength(
+    1,
+  )
+})
+
+test('the rules allow the title of a group, and a title that holds a quote or stands behind rows', () => {
+  const text = [
+    "describe.each([\n  1,\n])('%s', () => {",
+    '  test(`the tier\'s "answer" is 304 at $path`, () => {',
+    "    expect(of(1)('a', 'b'))",
+    "  test.each([\n    [1],\n  ])('a revoked key is answered with %i', n => {",
+  ]
+  expect(unclearTitles({ path: 'test/x.test.ts', text: text.join('\n') })).toEqual([])
+})
+
+test.each([
+  "const folder = await mkdtemp(join(tmpdir(), 'x-'))",
+  'onTestFinished(() => server.close())',
+  'afterAll(() => rm(folder, { recursive: true }))',
+  'fc.assert(fc.property(fc.integer(), n => {}))',
+])('the rules refuse in a test: %s', line => {
+  expect(ownWays({ path: 'test/x.test.ts', text: `${line}\n` })).toEqual([`test/x.test.ts:1: ${line}`])
 })

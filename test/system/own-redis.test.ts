@@ -28,7 +28,7 @@ import {
 
 const IN_USE = 'another process runs the Redis in it; end that one, or set DATA_FOLDER to another folder'
 
-test('of services on one data folder one serves and the others are refused, and no acknowledged signal is lost or shares its number, whatever is killed', async () => {
+test('one of several services on one data folder serves and the others are refused, and no acknowledged signal is lost or shares its number, whatever is killed', async () => {
   const folder = await publishedDataFolder()
   let serving = await startSignalsProcess(folder, SERVE)
   const firing = startFiring(folder, () => serving.operatorUrl)

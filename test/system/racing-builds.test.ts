@@ -29,7 +29,7 @@ test.each([
   ['a folder', inFolder],
   ['a bucket', inBucket],
 ])(
-  'of two builds into %s at the same time one publishes, and the other names the process that holds the lock',
+  'one of two builds into %s at the same time publishes, and the other names the process that holds the lock',
   async (_, open) => {
     const pairs = await open()
     const { book, letGo } = await waitingBook()
@@ -53,7 +53,7 @@ test.each([
 
 const RACERS = 16
 
-test('of many publishers to a bucket that saw the same head one appends, also if answers are lost and the service fails', async () => {
+test('one of many publishers to a bucket that saw the same head appends, even if answers are lost and the service fails', async () => {
   const proxy = await startS3Proxy()
   const url = `s3://${await newBucket()}/store`
   const entry = (i: number) => ({
