@@ -17,6 +17,7 @@ const oak = (version: string, share: number): string =>
 /** A module that takes its share from a file behind another. */
 const importing = (version: string): string => `import { share } from './lib/share.ts'
 ${oak(version, 0.5).replace('0.5 }', 'share }')}`
+const withMore = (version: string): string => importing(version).replace('* share', '* share * 1.8')
 const shareOf = (share: number): string => `export const share = ${share}`
 const BOOK = {
   'catalogue.yaml': withFee(0),
@@ -62,7 +63,7 @@ test('diff names parameters, data and code that differ, and the first five of ma
   const { out, causes } = await twoVersions({
     'catalogue.yaml': withFee(10),
     'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.with(5, 99.5)),
-    'strategies/oak.ts': importing('1').replace('bar.c * share', 'bar.c * share * 1.8'),
+    'strategies/oak.ts': withMore('1'),
   })
   expect(causes.toSorted()).toEqual([
     '  code differs: strategies/oak.ts',
@@ -83,14 +84,12 @@ test('diff names the changed file that a module imports through another, and not
 })
 
 test('a raised version of a module is a new history: the build explains the choice and does what the flag says', async () => {
-  const { refused, causes } = await twoVersions({ 'strategies/oak.ts': oak('2', 0.9) })
+  const { refused, causes } = await twoVersions({ 'strategies/oak.ts': withMore('2') })
   expect(refused.err).toContain(
     'oak: module_version: 1 -> 2, which is a new history: keep the old module and publish the new one under another id, or announce the restatement',
   )
   expect(refused.err).toContain('--allow-restatement')
-  expect(causes).toEqual([
-    expect.stringMatching(/^ {2}code differs: module_version 1 -> 2, .*strategies\/oak\.ts/),
-  ])
+  expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
 })
 
 test('a raised version with the same results is a new history too, and the build says how to go on', async () => {
