@@ -63,7 +63,7 @@ test('`highwater serve signals` runs a Redis that only its owner can read and us
   expect(await replyTo('KEYS *\r\n', Number(port))).toMatch(/^-NOAUTH/)
   expect(await serving.stop()).toBe(0)
   expect(serving.printed()).not.toMatch(new RegExp(`hw_|history service|demo|${password}`))
-  expect(await processesOf(folder)).toEqual([])
+  expect(processesOf(folder)).toEqual([])
 })
 
 /** Starts the service where its Redis had a port, and stops it; the address that its Redis has. */
@@ -104,7 +104,7 @@ test.each<[string, (serving: ServedHere) => Promise<unknown>]>([
   killOrGone(pid)
   if (stop === null) await reached(serving)
   expect(await (stop ?? serving.stop())).toBe(0)
-  expect(await processesOf(folder)).toEqual([])
+  expect(processesOf(folder)).toEqual([])
 })
 
 const isUp = (url: string): Promise<boolean> =>
@@ -129,7 +129,7 @@ test.each(['run', 'serve signals'])(
     killOrGone((await redisOf(folder)).pid)
     expect(await serving.ended).toBe(1)
     expect(serving.printed()).toMatch(/our Redis ended repeatedly, .*redis\.log reports/)
-    expect(await processesOf(folder)).toEqual([])
+    expect(processesOf(folder)).toEqual([])
   },
 )
 
@@ -148,7 +148,7 @@ test('`highwater serve all` serves the history too, and signals on the Redis of 
   const history = addressIn(HISTORY.exec(all.printed())!)
   expect((await fetch(`${history}/v1/strategies`)).status).toBe(200)
   expect((await fetch(`${all.signalsUrl}/readyz`)).status).toBe(200)
-  expect((await processesOf(folder)).filter(({ command }) => command.includes('redis-server'))).toEqual([])
+  expect(processesOf(folder).filter(({ command }) => command.includes('redis-server'))).toEqual([])
   expect(await all.stop()).toBe(0)
 })
 
@@ -161,6 +161,6 @@ test.each(['run', 'serve all', 'serve signals'])(
     const { code, err } = await run(command.split(' '), { env })
     expect(code).toBe(1)
     expect(err).toContain(`cannot listen on 127.0.0.1:${port}: another process has the port`)
-    expect(await processesOf(folder)).toEqual([])
+    expect(processesOf(folder)).toEqual([])
   },
 )

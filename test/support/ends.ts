@@ -9,16 +9,18 @@ import { processesOf } from './processes.ts'
 
 type End = () => unknown
 
-type Scope = { readonly ends: End[]; readonly folders: string[] }
+type Scope = {
+  readonly ends: End[]
+  readonly folders: string[]
+  /** Whether it started processes, which may use a folder for some time after they were asked to end. */
+  hasProcesses: boolean
+}
 
-const newScope = (): Scope => ({ ends: [], folders: [] })
+const newScope = (): Scope => ({ ends: [], folders: [], hasProcesses: false })
 
 /** Of the file that this thread runs. */
 const ofFile = newScope()
 const ofTests = new WeakMap<RunnerTestCase, Scope>()
-
-/** Whether this thread started processes, which may use a folder for some time after they were asked to end. */
-let hasProcesses = false
 
 /** Runs at the end of the running test, or of the file if no test runs, after the ends that are registered later. */
 export const atEnd = (end: End): void => void currentScope().ends.push(end)
@@ -28,7 +30,7 @@ export const atEndOfFile = (end: End): void => void ofFile.ends.push(end)
 
 /** Ends a process. */
 export function atEndOfProcess(end: End): void {
-  hasProcesses = true
+  for (const scope of [currentScope(), ofFile]) scope.hasProcesses = true
   atEnd(end)
 }
 
@@ -54,7 +56,8 @@ function currentScope(): Scope {
 /** Called after the last test of each file. */
 export const endFile = (): Promise<void> => close(ofFile)
 
-async function close({ ends, folders }: Scope): Promise<void> {
+async function close(scope: Scope): Promise<void> {
+  const { ends, folders, hasProcesses } = scope
   const failures: unknown[] = []
   const attempt = async (end: End): Promise<void> => {
     try {
@@ -64,7 +67,9 @@ async function close({ ends, folders }: Scope): Promise<void> {
     }
   }
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) await attempt(end)
-  for (const folder of folders.splice(0)) await attempt(() => remove(folder))
+  if (hasProcesses) await processesEnded(folders)
+  for (const folder of folders.splice(0)) await attempt(() => rm(folder, { recursive: true, force: true }))
+  scope.hasProcesses = false
   if (failures.length === 1) throw failures[0]
   if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '))
 }
@@ -74,14 +79,13 @@ const POLL_MS = 20
 const PATIENT_LOOKS = 250
 
 /** Nothing may write into a folder that is being removed: the processes that use it come to their end before. */
-async function remove(folder: string): Promise<void> {
-  for (let looks = 1; hasProcesses; looks++) {
-    const left = await processesOf(folder)
-    if (left.length === 0) break
+async function processesEnded(folders: readonly string[]): Promise<void> {
+  for (let looks = 1; folders.length > 0; looks++) {
+    const left = processesOf(...folders)
+    if (left.length === 0) return
     if (looks > PATIENT_LOOKS) for (const { pid } of left) end(pid)
     await sleep(POLL_MS)
   }
-  await rm(folder, { recursive: true, force: true })
 }
 
 function end(pid: number): void {

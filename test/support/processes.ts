@@ -1,6 +1,6 @@
 // Processes of tests: started in a group of their own, read, signalled, ended as a group, and found by the folder they use.
 import { type ChildProcess, type ChildProcessByStdio, type StdioOptions, spawn } from 'node:child_process'
-import { readdir, readFile, readlink } from 'node:fs/promises'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -126,20 +126,25 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
 
 export type FoundProcess = { readonly pid: number; readonly command: string }
 
-/** Processes that use a folder: their own folder is in it, or their command line or environment names it. */
-export async function processesOf(folder: string): Promise<readonly FoundProcess[]> {
-  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
-  const found = await Promise.all(pids.map(pid => lookAt(pid, folder)))
-  return found.flatMap(one => (one === null ? [] : [one]))
+/** Processes that use one of some folders: their own folder is in it, or their command line or environment names it. */
+export function processesOf(...folders: readonly string[]): readonly FoundProcess[] {
+  const pids = readdirSync('/proc').filter(name => /^\d+$/.test(name) && name !== String(process.pid))
+  return pids.flatMap(pid => {
+    const command = orEnded(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+    const uses = (text: string): boolean => folders.some(folder => text.includes(folder))
+    const isUser =
+      uses(command) ||
+      uses(orEnded(() => readFileSync(`/proc/${pid}/environ`, 'utf8'))) ||
+      uses(orEnded(() => readlinkSync(`/proc/${pid}/cwd`))) // a Redis writes over the other two
+    return isUser ? [{ pid: Number(pid), command: command.replaceAll('\0', ' ').trim() }] : []
+  })
 }
 
-async function lookAt(pid: number, folder: string): Promise<FoundProcess | null> {
-  const orEnded = (text: Promise<string>): Promise<string> => text.catch(() => '') // ended meanwhile, or is not ours
-  const [command, environment, own] = await Promise.all([
-    orEnded(readFile(`/proc/${pid}/cmdline`, 'utf8')),
-    orEnded(readFile(`/proc/${pid}/environ`, 'utf8')),
-    orEnded(readlink(`/proc/${pid}/cwd`)), // a Redis writes over the other two
-  ])
-  const isIn = [command, environment, own].some(text => text.includes(folder))
-  return isIn && pid !== process.pid ? { pid, command: command.replaceAll('\0', ' ').trim() } : null
+/** Empty if the process ended meanwhile, or is not ours. */
+function orEnded(read: () => string): string {
+  try {
+    return read()
+  } catch {
+    return ''
+  }
 }

@@ -49,7 +49,7 @@ test('one of several services on one data folder serves and the others are refus
   await expectLogged(folder, firing.acknowledged)
   serving.kill('SIGTERM')
   expect(await serving.ended).toMatchObject({ code: 0 })
-  expect(await processesOf(folder)).toEqual([])
+  expect(processesOf(folder)).toEqual([])
   const last = await serveHere(folder)
   await expectLogged(folder, firing.acknowledged)
   expect(await last.stop()).toBe(0)
@@ -78,7 +78,7 @@ test('a backup uses the Redis of the data folder that runs, or starts it for as 
   expect(await redisOf(folder)).toEqual(orphan)
   process.kill(orphan.pid, 'SIGTERM')
   expect(await backup(file)).toMatchObject({ code: 0 })
-  expect(await processesOf(folder)).toEqual([])
+  expect(processesOf(folder)).toEqual([])
   const lines = (await readFile(file, 'utf8')).split('\n')
   expect(lines.filter(line => line.includes('"type":"signal"'))).toHaveLength(firing.acknowledged.size)
 })
@@ -148,7 +148,7 @@ async function killAlone(serving: SignalsProcess): Promise<void> {
 /** Kills a service and the script of its Redis, which becomes an orphan. */
 async function killWithScript(serving: SignalsProcess, folder: string): Promise<void> {
   serving.kill('SIGSTOP') // or it starts the script again in between
-  const script = (await processesOf(folder)).filter(({ command }) => command.includes('redis-server.sh'))
+  const script = processesOf(folder).filter(({ command }) => command.includes('redis-server.sh'))
   for (const { pid } of script) process.kill(pid, 'SIGKILL')
   serving.kill('SIGKILL')
   await serving.ended

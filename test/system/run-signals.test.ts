@@ -73,7 +73,7 @@ test('`highwater run` shows a client, its key and a receiver that prints what ar
   process.kill(-first.pid, 'SIGINT') // a terminal sends it to all of its processes at once
   expect(await first.ended).toMatchObject({ code: 0, signal: null })
   expect(first.printed()).not.toMatch(/error|Error/)
-  expect(await processesOf(folder)).toEqual([])
+  expect(processesOf(folder)).toEqual([])
 
   const second = await serveHere(folder, ['run'])
   expect(KEY.exec(second.printed())?.[1]).toBe(key)
@@ -113,5 +113,5 @@ test('`highwater run` survives its Redis: keyed routes answer 503, the history i
 
   running.kill('SIGKILL') // neither Redis nor receiver is left behind
   await running.ended
-  await until(async () => (await processesOf(folder)).length === 0)
+  await until(async () => processesOf(folder).length === 0)
 })

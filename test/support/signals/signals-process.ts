@@ -88,7 +88,7 @@ type LocalRedis = { readonly pid: number; readonly port: string }
 
 /** The Redis that works in a folder. */
 export async function redisOf(folder: string): Promise<LocalRedis> {
-  for (const { pid, command } of await processesOf(folder)) {
+  for (const { pid, command } of processesOf(folder)) {
     const port = /^\S*redis-server [\d.]+:(\d+)/.exec(command)?.[1]
     if (port !== undefined) return { pid, port }
   }
