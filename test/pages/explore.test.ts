@@ -8,6 +8,7 @@ import { chartCsv } from '#pages/chart-data.ts'
 import { MOST_CHOSEN, NO_CHOICE, printChoice, readChoice } from '#pages/explore/choice.ts'
 import { exploreFacts, exploreModel } from '#pages/explore/model.ts'
 import { SECTIONS } from '#pages/explore/sections.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { handSnapshot } from '../support/books/hand-snapshot.ts'
 
 const wave = (length: number, phase: number) =>
@@ -51,36 +52,15 @@ test('the address of the explorer holds the choice, and is printed as it is read
   expect(printChoice(NO_CHOICE)).toBe('')
 })
 
-test.each([
-  ['with=oak,birch', 'This version has no strategy oak.', { with: ['birch'] }],
-  ['with=oak', 'This version has no strategy oak.', { with: null }],
-  ['with=', 'with= in the address is not used: it must name strategies, without blanks.', { with: null }],
-  [
-    'with=birch&weights=1,2',
-    'The weights are not used: there must be one for each strategy.',
-    { weights: null },
-  ],
-  [
-    'with=birch&weights=-1',
-    'weights=-1 in the address is not used: it must be numbers from 0.000001 to 1000000, separated by commas.',
-    { weights: null },
-  ],
-  [
-    'risk_pct=much',
-    'risk_pct=much in the address is not used: it must be a plain decimal number such as 0.02.',
-    { risk_pct: null },
-  ],
-  [
-    'from=2023-02-31',
-    'from=2023-02-31 in the address is not used: it must be a calendar date YYYY-MM-DD.',
-    { from: null },
-  ],
-  [
-    'from=2023-03-02&to=2023-03-01',
-    'The range is not used: 2023-03-02 is later than 2023-03-01.',
-    { from: null, to: null },
-  ],
-])(
+test.each(casesOf<[string, string, object]>`
+with=oak,birch -> This version has no strategy oak. -> ${{ with: ['birch'] }}
+with=oak -> This version has no strategy oak. -> ${{ with: null }}
+with= -> with= in the address is not used: it must name strategies, without blanks. -> ${{ with: null }}
+with=birch&weights=1,2 -> The weights are not used: there must be one for each strategy. -> ${{ weights: null }}
+with=birch&weights=-1 -> weights=-1 in the address is not used: it must be numbers from 0.000001 to 1000000, separated by commas. -> ${{ weights: null }}
+risk_pct=much -> risk_pct=much in the address is not used: it must be a plain decimal number such as 0.02. -> ${{ risk_pct: null }}
+from=2023-02-31 -> from=2023-02-31 in the address is not used: it must be a calendar date YYYY-MM-DD. -> ${{ from: null }}
+from=2023-03-02&to=2023-03-01 -> The range is not used: 2023-03-02 is later than 2023-03-01. -> ${{ from: null, to: null }}`)(
   'the address %s of the explorer is used as far as it makes sense, with a sentence',
   (query, sentence, expected) => {
     const { choice, problems } = choose(query)

@@ -14,6 +14,7 @@ import {
   type MemoryStores,
   publishInMemory,
 } from '#test/support/books/publish-in-memory.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { damage, meddled, outage } from '#test/support/stores/store-doubles.ts'
 import { BEFORE } from './hand-order.ts'
 import { auditStore, copyOf, faultsOf, keyOf, NOW_MS, newSigner, publishTwo } from './signed-store.ts'
@@ -225,62 +226,32 @@ test('any published object that is gone is a fault of the audit', async () => {
 const manifest = manifestKey(HAND_VERSION)
 const entrySignature = (i: number) => signatureKey(digests[i]!)
 
-test.each<[string, () => Spoil, string]>([
-  ['an altered file', () => alter(SUMMARY, damage), `${SUMMARY}: altered`],
-  ['a truncated file', () => alter(SUMMARY, bytes => bytes.slice(0, 9)), `${SUMMARY}: altered`],
-  ['an altered twin', () => alter(`${SUMMARY}.br`, damage), `${SUMMARY}.br: altered`],
-  ['a missing file', () => removing(SUMMARY), `${SUMMARY}: missing`],
-  ['an altered manifest', () => alter(manifest, damage), `${manifest}: altered`],
-  ['a missing manifest', () => removing(manifest), `${manifest}: missing`],
-  [
-    'an altered signature of a manifest',
-    () => alter(manifestSignatureKey(HAND_VERSION), damage),
-    `${manifest}: wrongly signed`,
-  ],
-  ['a manifest without signature', () => removing(`${manifest}.sig`), `${manifest}: unsigned`],
-  [
-    'an altered signature of an entry',
-    () => alter(entrySignature(0), damage),
-    `${pointerKey(1)}: wrongly signed`,
-  ],
-  ['a newest entry without signature', () => removing(entrySignature(1)), `${pointerKey(2)}: unsigned`],
-  [
-    'an altered newest entry',
-    () => alter(pointerKey(2), replaceText('2024-06-03', '2034-06-03')),
-    `${pointerKey(2)}: unsigned`,
-  ],
-  [
-    'an altered older entry',
-    () => alter(pointerKey(1), replaceText('2024-06-02', '2034-06-02')),
-    `${pointerKey(2)}: not in the chain`,
-  ],
-  [
-    'an entry that is none',
-    () => alter(pointerKey(1), replaceText('"seq": 1', '"seq": 7')),
-    `${pointerKey(1)}: of another form`,
-  ],
-  ['a gap in the log', () => removing(pointerKey(1)), `${pointerKey(1)}: missing`],
-  ['invalid keys', () => alter(KEYS_KEY, replaceText('BEGIN', 'BEGONE')), `${KEYS_KEY}: of another form`],
-  [
-    'changes that are others',
-    () => alter(documentKey(HAND_VERSION, 'changes.json'), damage),
-    `${documentKey(HAND_VERSION, 'changes.json')}: altered`,
-  ],
-  [
-    'a data package of other digests',
-    () => alter(documentKey(HAND_VERSION, 'datapackage.json'), replaceText('sha256:', 'sha256:0')),
-    `${documentKey(HAND_VERSION, 'datapackage.json')}: altered`,
-  ],
-  [
-    'checksums of other files',
-    () => alter(documentKey(BEFORE, 'SHA256SUMS'), damage),
-    `${documentKey(BEFORE, 'SHA256SUMS')}: altered`,
-  ],
-])('an audit names %s, with its object', async (_what, spoil, fault) => {
-  const copy = await copyOf(stores.store)
-  await spoil()(copy)
-  expect(faultsOf(await auditStore(copy))).toContain(fault)
-})
+test.each(casesOf<[string, () => Spoil, string]>`
+an altered file -> ${() => alter(SUMMARY, damage)} -> ${SUMMARY}: altered
+a truncated file -> ${() => alter(SUMMARY, bytes => bytes.slice(0, 9))} -> ${SUMMARY}: altered
+an altered twin -> ${() => alter(`${SUMMARY}.br`, damage)} -> ${SUMMARY}.br: altered
+a missing file -> ${() => removing(SUMMARY)} -> ${SUMMARY}: missing
+an altered manifest -> ${() => alter(manifest, damage)} -> ${manifest}: altered
+a missing manifest -> ${() => removing(manifest)} -> ${manifest}: missing
+an altered signature of a manifest -> ${() => alter(manifestSignatureKey(HAND_VERSION), damage)} -> ${manifest}: wrongly signed
+a manifest without signature -> ${() => removing(`${manifest}.sig`)} -> ${manifest}: unsigned
+an altered signature of an entry -> ${() => alter(entrySignature(0), damage)} -> ${pointerKey(1)}: wrongly signed
+a newest entry without signature -> ${() => removing(entrySignature(1))} -> ${pointerKey(2)}: unsigned
+an altered newest entry -> ${() => alter(pointerKey(2), replaceText('2024-06-03', '2034-06-03'))} -> ${pointerKey(2)}: unsigned
+an altered older entry -> ${() => alter(pointerKey(1), replaceText('2024-06-02', '2034-06-02'))} -> ${pointerKey(2)}: not in the chain
+an entry that is none -> ${() => alter(pointerKey(1), replaceText('"seq": 1', '"seq": 7'))} -> ${pointerKey(1)}: of another form
+a gap in the log -> ${() => removing(pointerKey(1))} -> ${pointerKey(1)}: missing
+invalid keys -> ${() => alter(KEYS_KEY, replaceText('BEGIN', 'BEGONE'))} -> ${KEYS_KEY}: of another form
+changes that are others -> ${() => alter(documentKey(HAND_VERSION, 'changes.json'), damage)} -> ${documentKey(HAND_VERSION, 'changes.json')}: altered
+a data package of other digests -> ${() => alter(documentKey(HAND_VERSION, 'datapackage.json'), replaceText('sha256:', 'sha256:0'))} -> ${documentKey(HAND_VERSION, 'datapackage.json')}: altered
+checksums of other files -> ${() => alter(documentKey(BEFORE, 'SHA256SUMS'), damage)} -> ${documentKey(BEFORE, 'SHA256SUMS')}: altered`)(
+  'an audit names %s, with its object',
+  async (_what, spoil, fault) => {
+    const copy = await copyOf(stores.store)
+    await spoil()(copy)
+    expect(faultsOf(await auditStore(copy))).toContain(fault)
+  },
+)
 
 test.each<[string, Partial<AuditOrder>, string]>([
   ['a newest entry that expired', { nowMs: Date.parse(HAND_VERSION) + ENTRY_LIFETIME_MS }, 'expired'],

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { casesOf, lines, problemsOf, readChanged } from './book-folder.ts'
+import { casesOf } from '#test/support/cases-of.ts'
+import { lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'bars/BTCUSDT-PERP/4h.csv'
 const HEADER = 't,o,h,l,c,v'

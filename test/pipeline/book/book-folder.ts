@@ -19,16 +19,6 @@ const present = ([path, content]: [string, Files[string]]): [string, string | Ui
 /** Lines as a file has them: each with its line break. */
 export const lines = (...rows: readonly string[]): string => rows.map(row => `${row}\n`).join('')
 
-/** The cases of a table for `test.each`: one a line, its cells between arrows. `\n` and `\r` of a cell but the last are line breaks. */
-export const casesOf = (texts: TemplateStringsArray, ...values: readonly string[]): string[][] =>
-  String.raw(texts, ...values)
-    .slice(1)
-    .split('\n')
-    .map(line => line.split(' -> '))
-    .map(cells => cells.map((cell, i) => (i < cells.length - 1 ? withBreaks(cell) : cell)))
-
-const withBreaks = (cell: string): string => cell.replaceAll('\\n', '\n').replaceAll('\\r', '\r')
-
 /** A small sound book with one strategy of each source. */
 export const GOOD = {
   'catalogue.yaml': `service:

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { importLedger } from '#pipeline/book/import-ledger.ts'
 import { readLedger } from '#pipeline/book/read-ledger.ts'
 import { createReading } from '#pipeline/book/reading.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { importingFiles } from './bars-from-elsewhere.ts'
@@ -27,200 +28,63 @@ const iso = (ms = 0): string => new Date(ms).toISOString()
 const mapped = (toRow: (bar: number[], i: number) => readonly unknown[]) =>
   lines(HEADER, ...BARS.map((bar, i) => toRow(bar, i).join()))
 
-test.each<[string, string | Uint8Array, string]>([
-  [
-    'cut in mid-row, with more lines behind',
-    TEXT.replace(ROWS[4]!, ROWS[4]!.slice(0, -9)),
-    ':6: expected 6 fields as in the first row of data, got 4',
-  ],
-  [
-    'cut in mid-row at its end',
-    TEXT.slice(0, -9),
-    ':41: expected 6 fields as in the first row of data, got 4',
-  ],
-  [
-    'of two instruments without a column that names them',
-    TEXT + lines(...BARS.map(([t, ...prices]) => [t, ...prices.map(price => price! * 20)].join())),
-    `:42: c: expected one bar of 2024-01-01T00:00:00Z, got ${BARS[0]![4]} (row 2 of a.csv) and ${BARS[0]![4]! * 20}: these are two instruments, or two units: bring each alone`,
-  ],
-  [
-    'whose first row is cut off',
-    TEXT.replace(ROWS[0]!, ROWS[0]!.slice(0, 9)),
-    ':2: expected a row of data as those below it, got one without its numbers',
-  ],
-  [
-    'whose first row has prices that are none',
-    TEXT.replace(ROWS[0]!, `${START_MS},1x0,1x1,9x,100,10`),
-    ':2: expected a row of data as those below it, got one without its numbers',
-  ],
-  [
-    'with bars of the future',
-    TEXT + lines(`${Date.UTC(2031, 0, 1)},100,101,99,100,1`),
-    ':42: t: expected a bar of the past, got 2031-01-01T00:00:00Z: correct the zone or the file',
-  ],
-  ['separated by blanks', TEXT.replaceAll(',', ' '), ':1: expected bars, got no row of numbers: "'],
-  ['separated by bars', TEXT.replaceAll(',', '|'), ':1: expected bars, got no row of numbers: "'],
-  [
-    'with decimal commas',
-    TEXT.replaceAll(',', ';').replaceAll('.', ','),
-    ':2: h: expected decimals with a point, got "102,25": export the file so',
-  ],
-  [
-    'with thousands separators',
-    mapped(([t, o, ...rest]) => [t, `"1,${o}"`, ...rest]),
-    ':2: o: expected decimals with a point, got "1,100": export the file so',
-  ],
-  [
-    'with a header in another language',
-    TEXT.replace(HEADER, 'Datum,Eröffnung,Hoch,Tief,Schluss,Volumen'),
-    ':1: expected columns for t, o, h, l, c of bars, got no column for t in "Datum,Eröffnung,Hoch,Tief,Schluss,Volumen": state the names of the file with --column t=NAME (columns: {t: NAME})',
-  ],
-  [
-    'with a column twice',
-    TEXT.replace('volume', 'close'),
-    ':1: c: expected one column, got close and close: state the right one',
-  ],
-  [
-    'with serial dates of a spreadsheet',
-    mapped(([t, ...rest]) => [t! / DAY_MS + 25_569, ...rest]),
-    ':2: t: expected a time, got "45292", which looks like the serial date of a spreadsheet (2024-01-01): export the column as text, YYYY-MM-DD',
-  ],
-  [
-    'with ambiguous days and months',
-    mapped(([t, ...rest]) => [iso(t).slice(0, 10).split('-').reverse().join('.'), ...rest]),
-    ':2: t: expected a date with the year first',
-  ],
-  [
-    'with local times',
-    mapped(([t, ...rest]) => [iso(t).slice(0, 16), ...rest]),
-    ':2: t: expected a zone for "2024-01-01T00:00", which has none: state it with --tz',
-  ],
-  [
-    'with times of the close',
-    TEXT.replace('timestamp', 'close_time'),
-    ':1: expected columns for t, o, h, l, c of bars, got no column for t',
-  ],
-  [
-    'with the days of another zone',
-    mapped(([t, ...rest]) => [t! - 3_600_000, ...rest]),
-    ':2: t: expected the open of a 1d bar, counted from midnight UTC, got 2023-12-31T23:00:00Z: days of another zone',
-  ],
-  [
-    'of two instruments',
-    lines(`${HEADER},symbol`, ...ROWS.map((row, i) => `${row},${i % 2 === 0 ? 'BTC' : 'ETH'}`)),
-    ': expected one instrument, got BTC and ETH: split the file',
-  ],
-  [
-    'of two timeframes',
-    TEXT + lines(`${START_MS + 3_600_000},100,101,99,100,1`),
-    ': expected bars of one timeframe, got most of them 1d and some 1h apart',
-  ],
-  [
-    'of a timeframe that is none',
-    mapped(([, ...rest], i) => [START_MS + i * 7 * 60_000, ...rest]),
-    ': expected bars of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got bars that are 420 seconds apart',
-  ],
-  [
-    'without a header, in an unknown order',
-    lines(...BARS.map(([t, ...rest]) => [...rest, t].join())),
-    ':1: expected a header, or a known order of columns of bars, got "',
-  ],
-  [
-    'without a header, in two possible orders',
-    lines(...BARS.map(([t]) => `${t},5,5,5,5,1`)),
-    ':1: expected one order of columns that fits, got ccxt/freqtrade/bitvavo and coinbase: name the format with --as',
-  ],
-  [
-    'with swapped prices',
-    TEXT.replace('high,low', 'low,high'),
-    ':2: h: expected a high of at least the low, 102.25, got 98.5, as if their columns were exchanged; --column (columns:) states the right ones, --drop-impossible (drop_impossible: true) leaves such bars out (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)',
-  ],
-  ['with a price that is none', TEXT.replace(',100,', ',n/a,'), ':2: o: expected a price above 0, got "n/a"'],
-  [
-    'with a stray quote',
-    TEXT.replace(',100,', ',1"00,'),
-    ':2: expected fields whose quotes match, got a stray quote',
-  ],
-  ['empty', '', ':1: expected a table of bars, got an empty file'],
-  ['of a header alone', `${HEADER}\n`, ': expected bars, got none'],
-  ['that is UTF-16', Buffer.from(TEXT, 'utf16le'), ':1: expected bars, got no row of numbers'],
-  [
-    'of bytes without lines',
-    new Uint8Array(1_000_000),
-    ':1: expected lines of at most 4096 characters, got a longer one',
-  ],
-  [
-    'of a page of the web',
-    lines('<!DOCTYPE html>', '<html><body>404</body></html>'),
-    ':1: expected columns for t',
-  ],
-])('a CSV file of bars is refused with row and reason if it is %s', async (_, content, message) => {
-  const { problems, rows } = await importingFiles({ 'a.csv': content })
-  expect([rows, problems[0]]).toEqual([null, expect.stringContaining(`a.csv${message}`)])
-})
+test.each(casesOf<[string, string | Uint8Array, string]>`
+cut in mid-row, with more lines behind -> ${TEXT.replace(ROWS[4]!, ROWS[4]!.slice(0, -9))} -> :6: expected 6 fields as in the first row of data, got 4
+cut in mid-row at its end -> ${TEXT.slice(0, -9)} -> :41: expected 6 fields as in the first row of data, got 4
+of two instruments without a column that names them -> ${TEXT + lines(...BARS.map(([t, ...prices]) => [t, ...prices.map(price => price! * 20)].join()))} -> :42: c: expected one bar of 2024-01-01T00:00:00Z, got ${BARS[0]![4]} (row 2 of a.csv) and ${BARS[0]![4]! * 20}: these are two instruments, or two units: bring each alone
+whose first row is cut off -> ${TEXT.replace(ROWS[0]!, ROWS[0]!.slice(0, 9))} -> :2: expected a row of data as those below it, got one without its numbers
+whose first row has prices that are none -> ${TEXT.replace(ROWS[0]!, `${START_MS},1x0,1x1,9x,100,10`)} -> :2: expected a row of data as those below it, got one without its numbers
+with bars of the future -> ${TEXT + lines(`${Date.UTC(2031, 0, 1)},100,101,99,100,1`)} -> :42: t: expected a bar of the past, got 2031-01-01T00:00:00Z: correct the zone or the file
+separated by blanks -> ${TEXT.replaceAll(',', ' ')} -> :1: expected bars, got no row of numbers: "
+separated by bars -> ${TEXT.replaceAll(',', '|')} -> :1: expected bars, got no row of numbers: "
+with decimal commas -> ${TEXT.replaceAll(',', ';').replaceAll('.', ',')} -> :2: h: expected decimals with a point, got "102,25": export the file so
+with thousands separators -> ${mapped(([t, o, ...rest]) => [t, `"1,${o}"`, ...rest])} -> :2: o: expected decimals with a point, got "1,100": export the file so
+with a header in another language -> ${TEXT.replace(HEADER, 'Datum,Eröffnung,Hoch,Tief,Schluss,Volumen')} -> :1: expected columns for t, o, h, l, c of bars, got no column for t in "Datum,Eröffnung,Hoch,Tief,Schluss,Volumen": state the names of the file with --column t=NAME (columns: {t: NAME})
+with a column twice -> ${TEXT.replace('volume', 'close')} -> :1: c: expected one column, got close and close: state the right one
+with serial dates of a spreadsheet -> ${mapped(([t, ...rest]) => [t! / DAY_MS + 25_569, ...rest])} -> :2: t: expected a time, got "45292", which looks like the serial date of a spreadsheet (2024-01-01): export the column as text, YYYY-MM-DD
+with ambiguous days and months -> ${mapped(([t, ...rest]) => [iso(t).slice(0, 10).split('-').reverse().join('.'), ...rest])} -> :2: t: expected a date with the year first
+with local times -> ${mapped(([t, ...rest]) => [iso(t).slice(0, 16), ...rest])} -> :2: t: expected a zone for "2024-01-01T00:00", which has none: state it with --tz
+with times of the close -> ${TEXT.replace('timestamp', 'close_time')} -> :1: expected columns for t, o, h, l, c of bars, got no column for t
+with the days of another zone -> ${mapped(([t, ...rest]) => [t! - 3_600_000, ...rest])} -> :2: t: expected the open of a 1d bar, counted from midnight UTC, got 2023-12-31T23:00:00Z: days of another zone
+of two instruments -> ${lines(`${HEADER},symbol`, ...ROWS.map((row, i) => `${row},${i % 2 === 0 ? 'BTC' : 'ETH'}`))} -> : expected one instrument, got BTC and ETH: split the file
+of two timeframes -> ${TEXT + lines(`${START_MS + 3_600_000},100,101,99,100,1`)} -> : expected bars of one timeframe, got most of them 1d and some 1h apart
+of a timeframe that is none -> ${mapped(([, ...rest], i) => [START_MS + i * 7 * 60_000, ...rest])} -> : expected bars of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got bars that are 420 seconds apart
+without a header, in an unknown order -> ${lines(...BARS.map(([t, ...rest]) => [...rest, t].join()))} -> :1: expected a header, or a known order of columns of bars, got "
+without a header, in two possible orders -> ${lines(...BARS.map(([t]) => `${t},5,5,5,5,1`))} -> :1: expected one order of columns that fits, got ccxt/freqtrade/bitvavo and coinbase: name the format with --as
+with swapped prices -> ${TEXT.replace('high,low', 'low,high')} -> :2: h: expected a high of at least the low, 102.25, got 98.5, as if their columns were exchanged; --column (columns:) states the right ones, --drop-impossible (drop_impossible: true) leaves such bars out (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)
+with a price that is none -> ${TEXT.replace(',100,', ',n/a,')} -> :2: o: expected a price above 0, got "n/a"
+with a stray quote -> ${TEXT.replace(',100,', ',1"00,')} -> :2: expected fields whose quotes match, got a stray quote
+empty ->  -> :1: expected a table of bars, got an empty file
+of a header alone -> ${HEADER}\n -> : expected bars, got none
+that is UTF-16 -> ${Buffer.from(TEXT, 'utf16le')} -> :1: expected bars, got no row of numbers
+of bytes without lines -> ${new Uint8Array(1_000_000)} -> :1: expected lines of at most 4096 characters, got a longer one
+of a page of the web -> ${lines('<!DOCTYPE html>', '<html><body>404</body></html>')} -> :1: expected columns for t`)(
+  'a CSV file of bars is refused with row and reason if it is %s',
+  async (_, content, message) => {
+    const { problems, rows } = await importingFiles({ 'a.csv': content })
+    expect([rows, problems[0]]).toEqual([null, expect.stringContaining(`a.csv${message}`)])
+  },
+)
 
-test.each<[string, string, string | Uint8Array, string]>([
-  [
-    'megabytes of zeros, packed',
-    'a.csv.gz',
-    gzipSync(Buffer.alloc(10_000_000), { level: 1 }),
-    'a.csv.gz:1: expected lines of at most 4096 characters, got a longer one',
-  ],
-  [
-    'a packed file that is cut off',
-    'a.csv.gz',
-    gzipSync(TEXT).subarray(0, 200),
-    'expected a whole gzip stream, got its beginning: the file is cut off',
-  ],
-  ['that is not packed', 'a.csv.gz', TEXT, 'a.csv.gz: expected a gzip stream, because its name ends in .gz'],
-  [
-    'an archive that is cut off',
-    'a.zip',
-    zipSync({ 'a.csv': strToU8(TEXT) }).subarray(0, 300),
-    'a.zip: expected a zip archive, got another thing',
-  ],
-  [
-    'an archive of two tables',
-    'a.zip',
-    zipSync({ 'b.csv': strToU8(TEXT), 'c.csv': strToU8(TEXT) }),
-    'a.zip: expected one table in the archive, or one that is named like it, got b.csv, c.csv',
-  ],
-  [
-    'JSON nested without end',
-    'a.json',
-    '{"a":'.repeat(5000) + '[[1]]' + '}'.repeat(5000),
-    'a.json: expected JSON of at most 64 levels, got more',
-  ],
-  [
-    'JSON that is cut off',
-    'a.json',
-    JSON.stringify(BARS).slice(0, -20),
-    'a.json: expected JSON, got another thing (SyntaxError',
-  ],
-  [
-    'JSON of which two records ran into each other',
-    'a.json',
-    JSON.stringify(BARS.map(([t, o, h, l, c]) => ({ t, o, h, l, c }))).replace('},{', ','),
-    'a.json: expected each name once in an object, got one twice: the file is damaged',
-  ],
-  [
-    'JSON with an error of the exchange',
-    'a.json',
-    '{"error":["EGeneral:Invalid arguments"]}',
-    'a.json: expected JSON with one list of rows, got none',
-  ],
-  [
-    'JSON with the bars of two instruments',
-    'a.json',
-    JSON.stringify({ BTC: BARS, ETH: BARS }),
-    'a.json: expected JSON with one list of rows, got 2',
-  ],
-  ['a Parquet file that is none', 'a.parquet', TEXT, 'a.parquet: expected a Parquet file, got another thing'],
-  ['an Arrow file that is none', 'a.feather', TEXT, 'a.feather: expected an Arrow file, got another thing'],
-])('an imported file of bars is refused with the reason if it is %s', async (_, name, content, message) => {
-  const { problems, rows } = await importingFiles({ [name]: content })
-  expect([rows, problems[0]]).toEqual([null, expect.stringContaining(message)])
-})
+test.each(casesOf<[string, string, string | Uint8Array, string]>`
+megabytes of zeros, packed -> a.csv.gz -> ${gzipSync(Buffer.alloc(10_000_000), { level: 1 })} -> a.csv.gz:1: expected lines of at most 4096 characters, got a longer one
+a packed file that is cut off -> a.csv.gz -> ${gzipSync(TEXT).subarray(0, 200)} -> expected a whole gzip stream, got its beginning: the file is cut off
+that is not packed -> a.csv.gz -> ${TEXT} -> a.csv.gz: expected a gzip stream, because its name ends in .gz
+an archive that is cut off -> a.zip -> ${zipSync({ 'a.csv': strToU8(TEXT) }).subarray(0, 300)} -> a.zip: expected a zip archive, got another thing
+an archive of two tables -> a.zip -> ${zipSync({ 'b.csv': strToU8(TEXT), 'c.csv': strToU8(TEXT) })} -> a.zip: expected one table in the archive, or one that is named like it, got b.csv, c.csv
+JSON nested without end -> a.json -> ${'{"a":'.repeat(5000) + '[[1]]' + '}'.repeat(5000)} -> a.json: expected JSON of at most 64 levels, got more
+JSON that is cut off -> a.json -> ${JSON.stringify(BARS).slice(0, -20)} -> a.json: expected JSON, got another thing (SyntaxError
+JSON of which two records ran into each other -> a.json -> ${JSON.stringify(BARS.map(([t, o, h, l, c]) => ({ t, o, h, l, c }))).replace('},{', ',')} -> a.json: expected each name once in an object, got one twice: the file is damaged
+JSON with an error of the exchange -> a.json -> {"error":["EGeneral:Invalid arguments"]} -> a.json: expected JSON with one list of rows, got none
+JSON with the bars of two instruments -> a.json -> ${JSON.stringify({ BTC: BARS, ETH: BARS })} -> a.json: expected JSON with one list of rows, got 2
+a Parquet file that is none -> a.parquet -> ${TEXT} -> a.parquet: expected a Parquet file, got another thing
+an Arrow file that is none -> a.feather -> ${TEXT} -> a.feather: expected an Arrow file, got another thing`)(
+  'an imported file of bars is refused with the reason if it is %s',
+  async (_, name, content, message) => {
+    const { problems, rows } = await importingFiles({ [name]: content })
+    expect([rows, problems[0]]).toEqual([null, expect.stringContaining(message)])
+  },
+)
 
 test('each row of a file with times of several units is read by its own unit', async () => {
   const units = [1, 1e-3, 1e3, 1e6]

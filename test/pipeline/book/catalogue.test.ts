@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { catalogueShape, serviceShape, settingsShape, strategyShape } from '#pipeline/book/catalogue.ts'
 import { metaOf } from '#pipeline/book/field.ts'
-import { casesOf, catalogueWith, GOOD, lines, problemsOf, readChanged } from './book-folder.ts'
+import { casesOf } from '#test/support/cases-of.ts'
+import { catalogueWith, GOOD, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const MANY =
   'a list of 1 to 30000 strategies (the documents of a version end there; publish a larger book as several services)'
@@ -78,32 +79,18 @@ mode: LIVE -> tickSize: 1 -> 25:5: strategies[2]: unknown key "tickSize"; the ne
   },
 )
 
-test.each([
-  ['nothing', '', 'catalogue.yaml:1:1: expected a map, got nothing'],
-  ['a list', '- service\n', 'catalogue.yaml:1:1: expected a map, got a list'],
-  [
-    'a tab',
-    'service:\n\tname: x\n',
-    'catalogue.yaml:2:1: expected YAML: Tabs are not allowed as indentation',
-  ],
-  [
-    'an open bracket',
-    'service: {name: x\n',
-    expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Flow map .* must .* end with a }$/),
-  ],
-  [
-    'two documents',
-    'service: 1\n---\nservice: 2\n',
-    expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Source contains multiple documents/),
-  ],
-  [
-    'an alias without an anchor',
-    'service: *base\n',
-    expect.stringMatching(/^catalogue.yaml: expected .* alias.*base/),
-  ],
-])('a catalogue of another form is refused: %s', async (_, content, problem) => {
-  expect(await problemsOf({ 'catalogue.yaml': content })).toEqual([problem])
-})
+test.each(casesOf<[string, string, unknown]>`
+nothing -> ${''} -> catalogue.yaml:1:1: expected a map, got nothing
+a list -> ${'- service\n'} -> catalogue.yaml:1:1: expected a map, got a list
+a tab -> ${'service:\n\tname: x\n'} -> catalogue.yaml:2:1: expected YAML: Tabs are not allowed as indentation
+an open bracket -> ${'service: {name: x\n'} -> ${expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Flow map .* must .* end with a }$/)}
+two documents -> ${'service: 1\n---\nservice: 2\n'} -> ${expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Source contains multiple documents/)}
+an alias without an anchor -> ${'service: *base\n'} -> ${expect.stringMatching(/^catalogue.yaml: expected .* alias.*base/)}`)(
+  'a catalogue of another form is refused: %s',
+  async (_, content, problem) => {
+    expect(await problemsOf({ 'catalogue.yaml': content })).toEqual([problem])
+  },
+)
 
 test('a catalogue with parts of another form is refused with each of them', async () => {
   expect(

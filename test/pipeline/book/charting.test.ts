@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { casesOf } from '#test/support/cases-of.ts'
 import { sharedData } from '../../support/shared-data.ts'
-import { casesOf, lines, problemsOf, readChanged } from './book-folder.ts'
+import { lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'charting/birch.csv'
 const HEADER = 'Trade #,Type,Date and time,Signal,Price USDT,Size (qty),Net P&L %'
@@ -62,7 +63,7 @@ test('a file in charting/ that is named after no strategy is a warning', async (
   expect(warnings).toEqual([expect.objectContaining({ file: 'charting/brich.csv' })])
 })
 
-const BOTH = [HEADER, EXIT, ENTRY, ''].join('\\n') // as the cells below have line breaks
+const BOTH = lines(HEADER, EXIT, ENTRY)
 
 test.each(casesOf`
 another table -> a,b\n1,2\n -> :1: expected columns for trade, type, time, price of the list of trades of a charting tool, got no column for trade in "a,b"

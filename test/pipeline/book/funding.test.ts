@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { casesOf, catalogueWith, type Files, lines, problemsOf, readChanged } from './book-folder.ts'
+import { casesOf } from '#test/support/cases-of.ts'
+import { catalogueWith, type Files, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'funding/BTCUSDT-PERP.csv'
 const FIRST = '2020-01-01T00:00:00Z,0.0001'

@@ -4,6 +4,7 @@ import { strToU8, zipSync } from 'fflate'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { expect, test } from 'vitest'
 import '#pipeline/table/columnar.ts' // registers the codecs that the Feather files below are written with
+import { casesOf } from '#test/support/cases-of.ts'
 import { importingFiles } from './bars-from-elsewhere.ts'
 import { catalogueWith, lines, problemsOf, readChanged } from './book-folder.ts'
 
@@ -12,31 +13,16 @@ const START_MS = Date.UTC(2024, 0, 1)
 const START_2020 = Date.UTC(2020, 0, 1)
 
 /** Five daily bars, `[t, o, h, l, c, v]`. */
-const BARS = Array.from({ length: 5 }, (_, i) => [
-  START_MS + i * DAY_MS,
-  100 + i,
-  110 + i,
-  90 + i,
-  105 + i,
-  7 + i,
-])
+const BARS = [0, 1, 2, 3, 4].map(i => [START_MS + i * DAY_MS, ...[100, 110, 90, 105, 7].map(n => n + i)])
 const iso = (ms: number): string => new Date(ms).toISOString()
 const day = (ms: number): string => iso(ms).slice(0, 10)
 
 const rows = (toRow: (bar: number[]) => readonly unknown[]) => BARS.map(bar => toRow(bar).join())
 
-const objects = BARS.map(([t, o, h, l, c, v]) => ({
-  t,
-  T: t! + DAY_MS - 1,
-  s: 'BTC',
-  i: '1d',
-  o,
-  c,
-  h,
-  l,
-  v,
-  n: 3,
-}))
+const objects = BARS.map(([t, o, h, l, c, v]) => {
+  const candle = { t, T: t! + DAY_MS - 1, s: 'BTC', i: '1d' }
+  return { ...candle, o, c, h, l, v, n: 3 }
+})
 const columns = Object.fromEntries(
   ['open', 'high', 'low', 'close', 'volume'].map((name, i) => [name, BARS.map(bar => bar[i + 1]!)]),
 )
@@ -49,140 +35,41 @@ const parquet = parquetWriteBuffer({
 const arrow = tableFromArrays({ timestamp: BARS.map(([t]) => t!), ...columns })
 const seconds = (t = 0): number => t / 1000
 
-test.each<[string, string, string, string | Uint8Array]>([
-  [
-    'binance',
-    'without a header',
-    'BTCUSDT-1d.csv',
-    lines(...rows(([t, o, h, l, c, v]) => [t, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0])),
-  ],
-  [
-    'binance',
-    'with a header',
-    'a.csv',
-    lines(
-      'open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore',
-      ...rows(([t, o, h, l, c, v]) => [t! * 1000, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0]),
-    ),
-  ],
-  [
-    'kraken',
-    'the archive',
-    'XBTUSD_1440.csv',
-    lines(...rows(([t, o, h, l, c, v]) => [seconds(t), o, h, l, c, v, 9])),
-  ],
-  [
-    'kraken-api',
-    'an answer of its interface',
-    'a.json',
-    JSON.stringify({
-      error: [],
-      result: {
-        XXBTZUSD: BARS.map(([t, ...prices]) => [seconds(t), ...prices.map(String).toSpliced(4, 0, '101'), 3]),
-        last: 1,
-      },
-    }),
-  ],
-  [
-    'coinbase',
-    'newest first',
-    'a.json',
-    JSON.stringify(BARS.map(([t, o, h, l, c, v]) => [seconds(t), l, h, o, c, v]).reverse()),
-  ],
-  ['ccxt/freqtrade/bitvavo', 'arrays', 'BTC_USDT-1d.json', JSON.stringify(BARS)],
-  [
-    'cryptodatadownload',
-    'with its banner',
-    'a.csv',
-    lines(
-      'https://www.CryptoDataDownload.com',
-      'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD',
-      ...rows(([t, o, h, l, c, v]) => [seconds(t), day(t!), 'BTC/USD', o, h, l, c, v, v! * c!]).reverse(),
-    ),
-  ],
-  [
-    'bitstamp/ccxt',
-    'an answer of its interface',
-    'a.json',
-    JSON.stringify({
-      data: {
-        pair: 'BTC/USD',
-        ohlc: BARS.map(([t, open, high, low, close, volume]) => ({
-          timestamp: String(seconds(t)),
-          open,
-          high,
-          low,
-          close,
-          volume,
-        })),
-      },
-    }),
-  ],
-  [
-    'bitvavo',
-    'with an offset',
-    'a.csv',
-    lines(
-      'Datetime,Open,High,Low,Close,Volume',
-      ...rows(([t, ...rest]) => [iso(t!).replace('Z', '+0000'), ...rest]),
-    ),
-  ],
-  ['hyperliquid', 'candles', 'a.json', JSON.stringify(objects)],
-  [
-    'yahoo/freqtrade',
-    'dates alone',
-    'a.csv',
-    lines(
-      'Date,Open,High,Low,Close,Adj Close,Volume',
-      ...rows(([t, o, h, l, c, v]) => [day(t!), o, h, l, c, c, v]),
-    ),
-  ],
-  [
-    'yfinance',
-    'three lines of header',
-    'a.csv',
-    lines(
-      ...['Price,Close,High,Low,Open,Volume', 'Ticker,X,X,X,X,X', 'Date,,,,,'],
-      ...rows(([t, o, h, l, c, v]) => [day(t!), c, h, l, o, v]),
-    ),
-  ],
-  [
-    'tradingview-chart',
-    'seconds',
-    'a.csv',
-    lines('time,open,high,low,close,Volume', ...rows(([t, ...rest]) => [seconds(t), ...rest])),
-  ],
-  ['highwater', 'a table of a book', 'a.csv', lines('t,o,h,l,c,v', ...rows(bar => bar))],
-  [
-    'columns by name',
-    'in another order',
-    'a.csv',
-    lines('volume,close,low,high,open,timestamp', ...rows(bar => bar.toReversed())),
-  ],
-  [
-    'bitstamp/ccxt',
-    'semicolons',
-    'a.csv',
-    lines('timestamp;open;high;low;close;volume', ...BARS.map(bar => bar.join(';'))),
-  ],
-  [
-    'bitstamp/ccxt',
-    'tabs',
-    'a.tsv',
-    lines('timestamp\topen\thigh\tlow\tclose\tvolume', ...BARS.map(bar => bar.join('\t'))),
-  ],
-  ['bitstamp/ccxt', 'Parquet', 'a.parquet', new Uint8Array(parquet)],
-  ['bitstamp/ccxt', 'Arrow', 'a.feather', tableToIPC(arrow, { format: 'file' })!],
-  ['bitstamp/ccxt', 'Feather with LZ4', 'lz4.feather', tableToIPC(arrow, { format: 'file', codec: 0 })!],
-  [
-    'bitstamp/ccxt',
-    'Feather with Zstandard',
-    'zstd.feather',
-    tableToIPC(arrow, { format: 'file', codec: 1 })!,
-  ],
-  ['ccxt/freqtrade/bitvavo', 'gzip', 'a.json.gz', gzipSync(JSON.stringify(BARS))],
-  ['highwater', 'zip', 'a.zip', zipSync({ 'a.csv': strToU8(lines('t,o,h,l,c,v', ...rows(bar => bar))) })],
-])(
+const BINANCE =
+  'open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore'
+const KRAKEN = BARS.map(([t, ...each]) => [seconds(t), ...each.map(String).toSpliced(4, 0, '101'), 3])
+const BITSTAMP = BARS.map(([t, ...each]) => ({
+  timestamp: String(seconds(t)),
+  ...Object.fromEntries(Object.keys(columns).map((name, i) => [name, each[i]])),
+}))
+const CDD = 'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD'
+const downloaded = rows(([t, ...each]) => [seconds(t), day(t!), 'BTC/USD', ...each, each[3]! * each[4]!])
+const arrowOf = (codec: 0 | 1 | null = null) => tableToIPC(arrow, { format: 'file', codec })!
+
+test.each(casesOf<[string, string, string, string | Uint8Array]>`
+binance -> without a header -> BTCUSDT-1d.csv -> ${lines(...rows(([t, o, h, l, c, v]) => [t, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0]))}
+binance -> with a header -> a.csv -> ${lines(BINANCE, ...rows(([t, o, h, l, c, v]) => [t! * 1000, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0]))}
+kraken -> the archive -> XBTUSD_1440.csv -> ${lines(...rows(([t, o, h, l, c, v]) => [seconds(t), o, h, l, c, v, 9]))}
+kraken-api -> an answer of its interface -> a.json -> ${JSON.stringify({ error: [], result: { XXBTZUSD: KRAKEN, last: 1 } })}
+coinbase -> newest first -> a.json -> ${JSON.stringify(BARS.map(([t, o, h, l, c, v]) => [seconds(t), l, h, o, c, v]).reverse())}
+ccxt/freqtrade/bitvavo -> arrays -> BTC_USDT-1d.json -> ${JSON.stringify(BARS)}
+cryptodatadownload -> with its banner -> a.csv -> ${lines('https://www.CryptoDataDownload.com', CDD, ...downloaded.toReversed())}
+bitstamp/ccxt -> an answer of its interface -> a.json -> ${JSON.stringify({ data: { pair: 'BTC/USD', ohlc: BITSTAMP } })}
+bitvavo -> with an offset -> a.csv -> ${lines('Datetime,Open,High,Low,Close,Volume', ...rows(([t, ...rest]) => [iso(t!).replace('Z', '+0000'), ...rest]))}
+hyperliquid -> candles -> a.json -> ${JSON.stringify(objects)}
+yahoo/freqtrade -> dates alone -> a.csv -> ${lines('Date,Open,High,Low,Close,Adj Close,Volume', ...rows(([t, o, h, l, c, v]) => [day(t!), o, h, l, c, c, v]))}
+yfinance -> three lines of header -> a.csv -> ${lines(...['Price,Close,High,Low,Open,Volume', 'Ticker,X,X,X,X,X', 'Date,,,,,'], ...rows(([t, o, h, l, c, v]) => [day(t!), c, h, l, o, v]))}
+tradingview-chart -> seconds -> a.csv -> ${lines('time,open,high,low,close,Volume', ...rows(([t, ...rest]) => [seconds(t), ...rest]))}
+highwater -> a table of a book -> a.csv -> ${lines('t,o,h,l,c,v', ...rows(bar => bar))}
+columns by name -> in another order -> a.csv -> ${lines('volume,close,low,high,open,timestamp', ...rows(bar => bar.toReversed()))}
+bitstamp/ccxt -> semicolons -> a.csv -> ${lines('timestamp;open;high;low;close;volume', ...BARS.map(bar => bar.join(';')))}
+bitstamp/ccxt -> tabs -> a.tsv -> ${lines('timestamp\topen\thigh\tlow\tclose\tvolume', ...BARS.map(bar => bar.join('\t')))}
+bitstamp/ccxt -> Parquet -> a.parquet -> ${new Uint8Array(parquet)}
+bitstamp/ccxt -> Arrow -> a.feather -> ${arrowOf()}
+bitstamp/ccxt -> Feather with LZ4 -> lz4.feather -> ${arrowOf(0)}
+bitstamp/ccxt -> Feather with Zstandard -> zstd.feather -> ${arrowOf(1)}
+ccxt/freqtrade/bitvavo -> gzip -> a.json.gz -> ${gzipSync(JSON.stringify(BARS))}
+highwater -> zip -> a.zip -> ${zipSync({ 'a.csv': strToU8(lines('t,o,h,l,c,v', ...rows(bar => bar))) })}`)(
   'a file of bars in the format %s (%s) is read, and the format is named',
   async (format, _, name, content) => {
     const {
@@ -300,31 +187,18 @@ const TEXTS = rows(bar => bar)
 const [first = '', second = '', third = '', ...others] = TEXTS
 const binance = (t: number): string => [t, 1, 2, 1, 2, 1, t + DAY_MS - 1, 5, 3, 1, 1, 0].join()
 
-test.each<[string, string, [string, number][]]>([
-  ['newest first', lines(HEADER, ...TEXTS.toReversed()), [['newest_first', 4]]],
-  ['out of order', lines(HEADER, second, first, third, ...others), [['sorted', 1]]],
-  ['repeated', lines(HEADER, first, second, second, third, ...others), [['duplicates', 1]]],
-  [
-    'repeated with other values: the last row counts',
-    lines(HEADER, first, second.replace(',106,', ',104,'), third, ...others, second),
-    [
-      ['sorted', 1],
-      ['conflicts', 1],
-    ],
-  ],
-  [
-    'rows without prices',
-    lines(HEADER, ...TEXTS, `${START_MS + 9 * DAY_MS},null,null,null,null,null`),
-    [['blank', 1]],
-  ],
-  [
-    'a last line that ends in a number',
-    `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},100,110,90,105,1`,
-    [['cut_off', 1]],
-  ],
-])('importing counts a repair of bars that are %s', async (_, text, findings) => {
-  expect(await importingFiles({ 'a.csv': text })).toMatchObject({ rows: BARS, problems: [], findings })
-})
+test.each(casesOf<[string, string, [string, number][]]>`
+newest first -> ${lines(HEADER, ...TEXTS.toReversed())} -> ${[['newest_first', 4]]}
+out of order -> ${lines(HEADER, second, first, third, ...others)} -> ${[['sorted', 1]]}
+repeated -> ${lines(HEADER, first, second, second, third, ...others)} -> ${[['duplicates', 1]]}
+repeated with other values: the last row counts -> ${lines(HEADER, first, second.replace(',106,', ',104,'), third, ...others, second)} -> ${[['sorted', 1], ['conflicts', 1]]}
+rows without prices -> ${lines(HEADER, ...TEXTS, `${START_MS + 9 * DAY_MS},null,null,null,null,null`)} -> ${[['blank', 1]]}
+a last line that ends in a number -> ${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},100,110,90,105,1 -> ${[['cut_off', 1]]}`)(
+  'importing counts a repair of bars that are %s',
+  async (_, text, findings) => {
+    expect(await importingFiles({ 'a.csv': text })).toMatchObject({ rows: BARS, problems: [], findings })
+  },
+)
 
 test('an imported file whose last line has fewer fields is refused', async () => {
   const text = `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},1,2,1,1.`
@@ -382,40 +256,13 @@ test('two files of one source that are rounded differently are read, and the lat
   expect((await both(rounded(0))).problems).toEqual([expect.stringMatching(/so these are two sources/)])
 })
 
-test.each<[string, Record<string, string>, [string, number][]]>([
-  ['a table of a book', { 'a.csv': lines(HEADER, ...TEXTS) }, []],
-  ['a list without a flag', { 'a.json': JSON.stringify(BARS) }, [['last_bar', 1]]],
-  [
-    'a flag',
-    {
-      'a.json': JSON.stringify(
-        BARS.map(([t, o, h, l, c, v]) => [t, o, h, l, c, v, 1, v! * c!, '1'].map(String)),
-      ),
-    },
-    [],
-  ],
-  [
-    'a flag that says that it is not over',
-    {
-      'a.csv': lines(
-        `${HEADER},complete`,
-        ...TEXTS.map(row => `${row},true`),
-        `${START_MS + 5 * DAY_MS},1,2,1,2,1,false`,
-      ),
-    },
-    [['unfinished', 1]],
-  ],
-  [
-    'the archive of a month',
-    { 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + (26 + i) * DAY_MS))) },
-    [],
-  ],
-  [
-    'the same, of a part',
-    { 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + i * DAY_MS))) },
-    [['last_bar', 1]],
-  ],
-])(
+test.each(casesOf<[string, Record<string, string>, [string, number][]]>`
+a table of a book -> ${{ 'a.csv': lines(HEADER, ...TEXTS) }} -> ${[]}
+a list without a flag -> ${{ 'a.json': JSON.stringify(BARS) }} -> ${[['last_bar', 1]]}
+a flag -> ${{ 'a.json': JSON.stringify(BARS.map(([t, o, h, l, c, v]) => [t, o, h, l, c, v, 1, v! * c!, '1'].map(String))) }} -> ${[]}
+a flag that says that it is not over -> ${{ 'a.csv': lines(`${HEADER},complete`, ...TEXTS.map(row => `${row},true`), `${START_MS + 5 * DAY_MS},1,2,1,2,1,false`) }} -> ${[['unfinished', 1]]}
+the archive of a month -> ${{ 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + (26 + i) * DAY_MS))) }} -> ${[]}
+the same, of a part -> ${{ 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + i * DAY_MS))) }} -> ${[['last_bar', 1]]}`)(
   'a last bar that may be unfinished is noted only if nothing shows that it is not: %s',
   async (_, files, findings) => {
     expect(await importingFiles(files)).toMatchObject({ problems: [], findings })
@@ -472,9 +319,8 @@ test('bars whose prices contradict each other are refused, or dropped if the ope
 })
 
 test('volumes of base and quote asset in each other’s column are exchanged where the price shows it', async () => {
-  const header = 'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD'
   const text = lines(
-    header,
+    CDD,
     ...BARS.map(([t, o, h, l, c, v], i) =>
       [t, day(t!), 'BTC/USD', o, h, l, c, ...(i < 2 ? [v! * c!, v] : [v, v! * c!])].join(),
     ),
@@ -509,22 +355,18 @@ test('bars of a file that the catalogue names are read in place, and what was re
   expect(inputs).toContainEqual(expect.objectContaining({ path: 'raw/perp.csv', rows: 3 }))
 })
 
-test.each([
-  [
-    '{ path: ../perp.csv }',
-    'catalogue.yaml:9:28: bars.BTCUSDT-PERP/4h.path: expected a path inside the book, or a list of them, got "../perp.csv"',
-  ],
-  ['{ path: raw/perp.csv, zone: UTC }', 'catalogue.yaml:9:42: bars.BTCUSDT-PERP/4h: unknown key "zone"'],
-  [
-    '{ path: raw/perp.csv, as: kraken }',
-    'raw/perp.csv:1: expected the format kraken, got bitstamp/ccxt: leave out --as (as:) or name the right one',
-  ],
-  ['{ path: raw/prep.csv }', 'raw/prep.csv: expected a file that can be read, got another thing'],
-])('bars that the catalogue names as %s are refused', async (spec, problem) => {
-  expect(await problemsOf({ ...catalogue(spec), ...onlyRaw })).toContainEqual(
-    expect.stringContaining(problem),
-  )
-})
+test.each(casesOf`
+{ path: ../perp.csv } -> catalogue.yaml:9:28: bars.BTCUSDT-PERP/4h.path: expected a path inside the book, or a list of them, got "../perp.csv"
+{ path: raw/perp.csv, zone: UTC } -> catalogue.yaml:9:42: bars.BTCUSDT-PERP/4h: unknown key "zone"
+{ path: raw/perp.csv, as: kraken } -> raw/perp.csv:1: expected the format kraken, got bitstamp/ccxt: leave out --as (as:) or name the right one
+{ path: raw/prep.csv } -> raw/prep.csv: expected a file that can be read, got another thing`)(
+  'bars that the catalogue names as %s are refused',
+  async (spec, problem) => {
+    expect(await problemsOf({ ...catalogue(spec), ...onlyRaw })).toContainEqual(
+      expect.stringContaining(problem),
+    )
+  },
+)
 
 test('bars of a file that the catalogue names beside a table of the same bars are refused, because one of them would be ignored', async () => {
   expect(await problemsOf({ ...catalogue('{ path: raw/perp.csv }'), 'raw/perp.csv': raw })).toEqual([

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { casesOf, catalogueWith, lines, problemsOf, readChanged } from './book-folder.ts'
+import { casesOf } from '#test/support/cases-of.ts'
+import { catalogueWith, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'ledgers/birch.csv'
 const HEADER = 'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return'

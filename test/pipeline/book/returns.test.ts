@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { casesOf, lines, problemsOf, readChanged } from './book-folder.ts'
+import { casesOf } from '#test/support/cases-of.ts'
+import { lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'returns/cedar.csv'
 

@@ -8,8 +8,8 @@ import {
   parseMoment,
   spellMoment,
 } from '#pipeline/book/cell.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { casesOf } from './book-folder.ts'
 
 const digits = (maxLength: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${maxLength}}$`))
 

@@ -3,44 +3,23 @@ import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
-import { catalogueWith, GOOD, problemsOf, readChanged, writeFolder } from './book-folder.ts'
+import { casesOf } from '#test/support/cases-of.ts'
+import { catalogueWith, type Files, GOOD, problemsOf, readChanged, writeFolder } from './book-folder.ts'
 
 const LEDGER = GOOD['ledgers/cedar.csv']
 
-test.each([
-  [
-    'a module that is not there',
-    { 'strategies/alder.ts': null, 'strategies/aldre.ts': 'x', 'strategies/README.md': 'x' },
-    'catalogue.yaml:13:13: strategies[0].source: expected strategies/alder.ts, got no such file; strategies/ has README.md and aldre.ts',
-  ],
-  [
-    'a ledger that is not there',
-    { 'ledgers/birch.csv': null },
-    'catalogue.yaml:18:13: strategies[1].source: expected ledgers/birch.csv or .csv.gz, got no such file; ledgers/ has cedar.csv',
-  ],
-  [
-    'returns that are not there',
-    { 'returns/cedar.csv': null },
-    'catalogue.yaml:24:13: strategies[2].source: expected returns/cedar.csv or .csv.gz, got no such file; returns/ has no files',
-  ],
-  [
-    'a ledger beside a module',
-    { 'ledgers/alder.csv': LEDGER },
-    'catalogue.yaml:13:13: strategies[0].source: expected alder to have no other source than its module, got ledgers/alder.csv too: remove one',
-  ],
-  [
-    'a module and returns beside a ledger',
-    { 'strategies/birch.ts': 'x', 'returns/birch.csv': GOOD['returns/cedar.csv'] },
-    'catalogue.yaml:18:13: strategies[1].source: expected birch to have no other source than its ledger, got strategies/birch.ts and returns/birch.csv too: remove one',
-  ],
-  [
-    'a module beside returns',
-    { 'strategies/cedar.ts': 'x' },
-    'catalogue.yaml:24:13: strategies[2].source: expected cedar to have no other source than its returns, got strategies/cedar.ts too: remove one',
-  ],
-])('a source of a strategy is a problem of the book if it is %s', async (_, files, problem) => {
-  expect(await problemsOf(files)).toEqual([problem])
-})
+test.each(casesOf<[string, Files, string]>`
+a module that is not there -> ${{ 'strategies/alder.ts': null, 'strategies/aldre.ts': 'x', 'strategies/README.md': 'x' }} -> catalogue.yaml:13:13: strategies[0].source: expected strategies/alder.ts, got no such file; strategies/ has README.md and aldre.ts
+a ledger that is not there -> ${{ 'ledgers/birch.csv': null }} -> catalogue.yaml:18:13: strategies[1].source: expected ledgers/birch.csv or .csv.gz, got no such file; ledgers/ has cedar.csv
+returns that are not there -> ${{ 'returns/cedar.csv': null }} -> catalogue.yaml:24:13: strategies[2].source: expected returns/cedar.csv or .csv.gz, got no such file; returns/ has no files
+a ledger beside a module -> ${{ 'ledgers/alder.csv': LEDGER }} -> catalogue.yaml:13:13: strategies[0].source: expected alder to have no other source than its module, got ledgers/alder.csv too: remove one
+a module and returns beside a ledger -> ${{ 'strategies/birch.ts': 'x', 'returns/birch.csv': GOOD['returns/cedar.csv'] }} -> catalogue.yaml:18:13: strategies[1].source: expected birch to have no other source than its ledger, got strategies/birch.ts and returns/birch.csv too: remove one
+a module beside returns -> ${{ 'strategies/cedar.ts': 'x' }} -> catalogue.yaml:24:13: strategies[2].source: expected cedar to have no other source than its returns, got strategies/cedar.ts too: remove one`)(
+  'a source of a strategy is a problem of the book if it is %s',
+  async (_, files, problem) => {
+    expect(await problemsOf(files)).toEqual([problem])
+  },
+)
 
 const UNKNOWN = 'expected an instrument with bars under bars/, for'
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { verifySnapshot } from '#pipeline/night/compute-snapshot.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 
 const sound = (): Snapshot =>
   handSnapshot([
@@ -15,41 +16,23 @@ test('a dataset without a fault is fit to be published', () => {
 
 const NOT_FINITE = 'a return is not finite'
 
-test.each<[string, string, (oak: StrategyData) => Partial<StrategyData>]>([
-  ['a verification failed', 'its verification failed', () => ({ verification_state: 'failed' })],
-  [
-    'a return is no number',
-    NOT_FINITE,
-    ({ daily }) => ({ daily: { ...daily, values: daily.values.with(3, Number.NaN) } }),
-  ],
-  [
-    'a weekly return is infinite',
-    NOT_FINITE,
-    ({ weekly }) => ({ weekly: { ...weekly, values: Float64Array.of(Infinity) } }),
-  ],
-  [
-    'a window begins elsewhere',
-    'its window does not begin with its series',
-    ({ window }) => ({ window: { ...window, from: '2023-12-31' } }),
-  ],
-  [
-    'a window ends elsewhere',
-    'its window does not end with its series',
-    ({ window }) => ({ window: { ...window, to: null } }),
-  ],
-  [
-    'trades are missing',
-    'its trade count is not that of its ledger',
-    ({ trades }) => ({ trades: { ...trades, entry_time: Float64Array.of(1) } }),
-  ],
-])('a dataset is not fit to be published if %s', (_, why, change) => {
-  const snapshot = sound()
-  const [oak, ...others] = snapshot.strategies
-  const changed = { ...snapshot, strategies: [{ ...oak!, ...change(oak!) }, ...others] }
-  expect(() => verifySnapshot(changed)).toThrow(
-    `the computed history of oak is not fit to be published: ${why}`,
-  )
-})
+test.each(casesOf<[string, string, (each: StrategyData) => object]>`
+a verification failed -> its verification failed -> ${() => ({ verification_state: 'failed' })}
+a return is no number -> ${NOT_FINITE} -> ${({ daily }: StrategyData) => ({ daily: { ...daily, values: daily.values.with(3, Number.NaN) } })}
+a weekly return is infinite -> ${NOT_FINITE} -> ${({ weekly }: StrategyData) => ({ weekly: { ...weekly, values: Float64Array.of(Infinity) } })}
+a window begins elsewhere -> its window does not begin with its series -> ${({ window }: StrategyData) => ({ window: { ...window, from: '2023-12-31' } })}
+a window ends elsewhere -> its window does not end with its series -> ${({ window }: StrategyData) => ({ window: { ...window, to: null } })}
+trades are missing -> its trade count is not that of its ledger -> ${({ trades }: StrategyData) => ({ trades: { ...trades, entry_time: Float64Array.of(1) } })}`)(
+  'a dataset is not fit to be published if %s',
+  (_, why, change) => {
+    const snapshot = sound()
+    const [oak, ...others] = snapshot.strategies
+    const changed = { ...snapshot, strategies: [{ ...oak!, ...change(oak!) }, ...others] }
+    expect(() => verifySnapshot(changed)).toThrow(
+      `the computed history of oak is not fit to be published: ${why}`,
+    )
+  },
+)
 
 test.each(['daily', 'weekly'] as const)(
   'a dataset is not fit to be published if the %s matrix is not symmetric',
