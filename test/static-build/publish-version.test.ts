@@ -1,20 +1,36 @@
-import { beforeEach, expect, test } from 'vitest'
-import { manifestKey } from '#core/contract/artifacts.ts'
-import { CURRENT_KEY } from '#core/contract/pointer.ts'
+import { mkdir, readdir, rmdir, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { documentKey, manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { EFFORTS } from '#core/contract/effort.ts'
+import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
+import { compressTwins } from '#static-build/render-point.ts'
+import { saveInputs } from '#static-build/save-private.ts'
+import { sha256 } from '#storage/digest.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { openStore } from '#storage/open-store.ts'
+import { createSigner, newPrivateKeyPem, type Signer } from '#storage/signature.ts'
+import { writeOnce } from '#storage/write-once.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { BEFORE, orderOf, publishInProcess, renderHere, versionOf } from './hand-order.ts'
-import { describeDifferences, digestsOf } from './tree.ts'
+import { copyOf } from './signed-store.ts'
+import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
 
-let stores: MemoryStores
-
-beforeEach(async () => {
-  stores = createMemoryStores()
+/** Stores with one version. */
+async function storesWithBefore(): Promise<MemoryStores> {
+  const stores = createMemoryStores()
   await publishInProcess(stores, BEFORE)
-})
+  return stores
+}
 
 test('publishing points to the version when it is complete, and keeps every object of the one before', async () => {
+  const stores = await storesWithBefore()
   const before = await digestsOf(stores.store)
   await publishInProcess(stores, HAND_VERSION)
   expect(await versionOf(stores.store)).toBe(HAND_VERSION)
@@ -25,6 +41,7 @@ test('publishing points to the version when it is complete, and keeps every obje
 })
 
 test('publishing the same a second time is fine and changes nothing', async () => {
+  const stores = await storesWithBefore()
   const first = await publishInProcess(stores, HAND_VERSION)
   const before = await digestsOf(stores.store)
   const again = await publishInProcess(stores, HAND_VERSION)
@@ -33,6 +50,7 @@ test('publishing the same a second time is fine and changes nothing', async () =
 })
 
 test('publishing other bytes under the same version is refused, says why, and changes nothing', async () => {
+  const stores = await storesWithBefore()
   await publishInProcess(stores, HAND_VERSION)
   const [before, privateBefore] = [await digestsOf(stores.store), await digestsOf(stores.privateStore)]
   await expect(publishInProcess(stores, HAND_VERSION, 0.02)).rejects.toThrow(
@@ -44,6 +62,7 @@ test('publishing other bytes under the same version is refused, says why, and ch
 })
 
 test('publishing by other code under the same version is refused although every artifact is the same', async () => {
+  const stores = await storesWithBefore()
   await publishInProcess(stores, HAND_VERSION)
   const before = await digestsOf(stores.store)
   const order = orderOf(HAND_VERSION, stores)
@@ -57,6 +76,7 @@ test('publishing by other code under the same version is refused although every 
 })
 
 test('a build that another one has overtaken writes its files and leaves the pointer alone', async () => {
+  const stores = await storesWithBefore()
   const overtaken = publishVersion({
     ...orderOf(HAND_VERSION, stores),
     render: renderHere,
@@ -67,11 +87,293 @@ test('a build that another one has overtaken writes its files and leaves the poi
 })
 
 test('publishing makes the same files on any number of threads, and in this one', async () => {
+  const stores = await storesWithBefore()
   const here = await publishInProcess(stores, HAND_VERSION)
   for (const threads of [1, 3]) {
-    const other = createMemoryStores()
-    await publishInProcess(other, BEFORE)
+    const other = await storesWithBefore()
     expect(await publishVersion({ ...orderOf(HAND_VERSION, other), threads })).toEqual(here)
     expect(describeDifferences(await digestsOf(stores.store), await digestsOf(other.store))).toEqual([])
   }
 })
+
+/** Numbers as they are published: what Brotli 11 is far better at than 5. */
+const TEXT = new TextEncoder().encode(
+  JSON.stringify(
+    Array.from({ length: 3_000 }, (_, i) => Number((1 + Math.sin(i * i) / 100).toPrecision(10))),
+  ),
+)
+const LARGE = new Uint8Array((1 << 20) + 1).fill(48)
+
+const quality = (bytes: Uint8Array, level: number, window = 22): number =>
+  brotliCompressSync(bytes, {
+    params: {
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      [constants.BROTLI_PARAM_QUALITY]: level,
+      [constants.BROTLI_PARAM_LGWIN]: window,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    },
+  }).length
+
+const sizes = (bytes: Uint8Array, kind: 'json' | 'table' | 'page', effort: (typeof EFFORTS)[number]) =>
+  compressTwins(bytes, kind, effort).map(twin => twin.bytes.length)
+
+test('quick compression is brotli 5 for everything, good brotli 10 for JSON that is no table and 5 for the rest, best brotli 11', () => {
+  expect(sizes(TEXT, 'json', 'quick')[0]).toBe(quality(TEXT, 5))
+  expect(sizes(TEXT, 'page', 'good')[0]).toBe(quality(TEXT, 5))
+  expect(sizes(TEXT, 'json', 'good')[0]).toBe(quality(TEXT, 10))
+  expect(sizes(TEXT, 'page', 'best')[0]).toBe(quality(TEXT, 11))
+  expect(new Set([5, 10, 11].map(level => quality(TEXT, level))).size).toBe(3)
+})
+
+test('a table is compressed within a window of a row or two, which makes both twins smaller at every level', () => {
+  expect(sizes(TEXT, 'table', 'quick')[0]).toBe(quality(TEXT, 5, 10))
+  expect(sizes(TEXT, 'table', 'good')[0]).toBe(quality(TEXT, 5, 10))
+  expect(sizes(TEXT, 'table', 'best')[0]).toBe(quality(TEXT, 11, 10))
+  for (const effort of ['quick', 'good'] as const) {
+    const [br, gzip] = sizes(TEXT, 'table', effort)
+    expect(br!).toBeLessThan(quality(TEXT, 5))
+    expect(gzip!).toBeLessThan(gzipSync(TEXT, { level: effort === 'good' ? 6 : 4 }).length)
+  }
+})
+
+test('compression makes no gzip twin of a page', () => {
+  expect(compressTwins(TEXT, 'page', 'good').map(({ coding }) => coding)).toEqual(['br'])
+  expect(compressTwins(TEXT, 'json', 'good').map(({ coding }) => coding)).toEqual(['br', 'gzip'])
+})
+
+test('a file of a megabyte is compressed alike at the efforts good and best', () => {
+  expect(compressTwins(LARGE, 'json', 'best')).toEqual(compressTwins(LARGE, 'json', 'good'))
+})
+
+test.each(EFFORTS)(
+  'compression with the effort %s loses nothing, and makes the same bytes of the same text',
+  effort => {
+    const [br, gzip] = compressTwins(TEXT, 'table', effort)
+    expect(brotliDecompressSync(br!.bytes).equals(TEXT)).toBe(true)
+    expect(gunzipSync(gzip!.bytes).equals(TEXT)).toBe(true)
+    expect(compressTwins(TEXT, 'table', effort)).toEqual([br, gzip])
+  },
+)
+
+test('the manifest has the effort of compression that was ordered', async () => {
+  const stores = createMemoryStores()
+  const order = { ...orderOf(HAND_VERSION, stores), render: renderHere, effort: 'good' as const }
+  expect((await publishVersion(order)).manifest.built_with.effort).toBe('good')
+  const quick = { ...orderOf(HAND_VERSION, createMemoryStores()), render: renderHere }
+  expect((await publishVersion(quick)).manifest.built_with.effort).toBe('quick')
+})
+
+test('a version is finished with the effort of compression that it was started with: another is refused', async () => {
+  const stores = createMemoryStores()
+  const order = { ...orderOf(HAND_VERSION, stores), render: renderHere, effort: 'good' as const }
+  await publishVersion(order)
+  await expect(publishVersion({ ...order, effort: 'quick' })).rejects.toThrow(
+    'exists with other bytes, and what is published never changes: build under a new --version, or use the code, the ' +
+      'book and the --effort that made it',
+  )
+  expect(await stores.store.read(manifestKey(HAND_VERSION))).not.toBeNull()
+  expect(await publishVersion(order)).toMatchObject({ manifest: { built_with: { effort: 'good' } } })
+})
+
+test('a store that fails at any one of the writes leaves the version before served, and the same command finishes', async () => {
+  const whole = await storesWithBefore()
+  const before = { store: await copyOf(whole.store), privateStore: await copyOf(whole.privateStore) }
+  const counted = counting(whole)
+  const { manifest } = await publishInProcess(counted.stores, HAND_VERSION)
+  const expected = await digestsOf(whole.store)
+  // The same artifacts in the same order, without rendering them again for every write that is to fail.
+  const republish = (stores: MemoryStores) =>
+    publishVersion({
+      ...orderOf(HAND_VERSION, stores),
+      render: async () => {
+        for (const key of counted.keys.filter(isArtifact)) {
+          await writeOnce(stores.store, key, await bytesAt(whole.store, key), { content_type: 'text/plain' })
+        }
+        return manifest.artifacts
+      },
+    })
+
+  expect(counted.keys.length).toBeGreaterThan(2 * manifest.artifacts.length)
+  expect(counted.keys.slice(-3)).toEqual([pointerKey(2), CURRENT_KEY, 'index.html'])
+  const derived = 2 // the hint and the page
+  for (const at of telling(counted.keys.slice(0, -derived))) {
+    const stores = { store: await copyOf(before.store), privateStore: await copyOf(before.privateStore) }
+    const broken = republish(counting(stores, at).stores)
+    await expect(broken, `write ${at}`).rejects.toThrow(`${counted.keys[at - 1]}: no space left`)
+    expect(await versionOf(stores.store), `after write ${at}`).toBe(BEFORE)
+    await republish(stores)
+    expect(describeDifferences(expected, await digestsOf(stores.store)), `after write ${at}`).toEqual([])
+  }
+
+  // The entry is the moment of publication: what is derived from it is written again at the next one.
+  for (let at = counted.keys.length - derived + 1; at <= counted.keys.length; at++) {
+    const late = { store: await copyOf(before.store), privateStore: await copyOf(before.privateStore) }
+    await republish(counting(late, at).stores)
+    expect(await versionOf(late.store), `after write ${at}`).toBe(HAND_VERSION)
+  }
+})
+
+/** The numbers of writes: of files of the version, which are written alike, the first, the last and some between; of others all. */
+function telling(keys: readonly string[]): number[] {
+  const files = keys.flatMap((key, i) => (isArtifact(key) ? [i] : []))
+  const some = new Set([0, 1, 2, 3].map(part => files[Math.round((part * (files.length - 1)) / 3)]))
+  return keys.flatMap((key, i) => (isArtifact(key) && !some.has(i) ? [] : [i + 1]))
+}
+
+const DOCUMENTS = new Set([
+  manifestKey(HAND_VERSION),
+  ...(['changes.json', 'datapackage.json', 'SHA256SUMS'] as const).map(name =>
+    documentKey(HAND_VERSION, name),
+  ),
+])
+
+const isArtifact = (key: string): boolean =>
+  key.startsWith(versionFolder(HAND_VERSION)) && !DOCUMENTS.has(key)
+
+/** The stores, and the keys written in order; the write of the number `failAt`, over both stores, fails. */
+function counting({ store, privateStore }: MemoryStores, failAt = Number.POSITIVE_INFINITY) {
+  const keys: string[] = []
+  const count = (action: string, { url }: ObjectStore, key: string): void => {
+    keys.push(key)
+    if (keys.length === failAt) throw new StoreError(action, url, key, new Error('no space left'))
+  }
+  const wrap = (inner: ObjectStore): ObjectStore => ({
+    ...inner,
+    create: async (key, bytes, headers) => {
+      count('create', inner, key)
+      return inner.create(key, bytes, headers)
+    },
+    replace: async (key, bytes, headers) => {
+      count('replace', inner, key)
+      return inner.replace(key, bytes, headers)
+    },
+  })
+  return { keys, stores: { store: wrap(store), privateStore: wrap(privateStore) } }
+}
+
+/** The same in folders. */
+async function foldersWithBefore() {
+  const folder = await temporaryFolder()
+  const stores = {
+    store: await openStore(pathToFileURL(join(folder, 'store')).href),
+    privateStore: await openStore(pathToFileURL(join(folder, 'private')).href),
+  }
+  await publishInProcess(stores, BEFORE)
+  return { folder, stores }
+}
+
+/** A store holds what builds without a fault publish of both versions. */
+async function expectBoth(store: ObjectStore): Promise<void> {
+  const whole = await storesWithBefore()
+  await publishInProcess(whole, HAND_VERSION)
+  expect(describeDifferences(await digestsOf(whole.store), await digestsOf(store))).toEqual([])
+}
+
+test('a folder that fails under a render thread leaves the version before served, and the same command finishes', async () => {
+  const { folder, stores } = await foldersWithBefore()
+  // A folder where a file has to be: neither can the file be made, nor can it be read.
+  const twin = 'export.daily.csv.br'
+  const obstacle = join(folder, 'store', versionFolder(HAND_VERSION), twin)
+  await mkdir(obstacle, { recursive: true })
+  await expect(publishVersion(orderOf(HAND_VERSION, stores))).rejects.toThrow(`/${twin}: EISDIR`)
+  expect(await versionOf(stores.store)).toBe(BEFORE)
+  await rmdir(obstacle)
+  await publishVersion(orderOf(HAND_VERSION, stores))
+  await expectBoth(stores.store)
+})
+
+/** Both stores of a build that ended before its files were flushed, one of them torn. */
+async function tornStores() {
+  const { folder, stores } = await foldersWithBefore()
+  const lost = new Error('the machine lost power')
+  const losing: ObjectStore = {
+    ...stores.store,
+    beginBatch: async prefix => {
+      const batch = await stores.store.beginBatch!(prefix)
+      return batch && { ...batch, end: () => Promise.reject(lost) }
+    },
+  }
+  await expect(publishVersion(orderOf(HAND_VERSION, { ...stores, store: losing }))).rejects.toBe(lost)
+  const [torn] = (await stores.store.list(versionFolder(HAND_VERSION))).filter(key => /curve.json$/.test(key))
+  await truncate(join(folder, 'store', torn!))
+  return { folder, stores, torn: torn! }
+}
+
+test('files of a version that were torn by a loss of power are written again by the same command', async () => {
+  const { folder, stores } = await tornStores()
+  const [mark] = await readdir(join(folder, 'store/.unfinished'))
+  await writeFile(join(folder, 'store/.unfinished', mark!), 'the id of another boot')
+  await publishVersion(orderOf(HAND_VERSION, stores))
+  await expectBoth(stores.store)
+})
+
+test('files torn by a loss of power are distinguished from other bytes on the same boot, which are refused', async () => {
+  const { stores, torn } = await tornStores()
+  await expect(publishVersion(orderOf(HAND_VERSION, stores))).rejects.toThrow(
+    `${torn} exists with other bytes`,
+  )
+  expect(await versionOf(stores.store)).toBe(BEFORE)
+})
+
+test('a loss of power never loses a version that is published, which is only compared', async () => {
+  const { folder, stores } = await tornStores()
+  const mark = join(folder, 'store/.unfinished', (await readdir(join(folder, 'store/.unfinished')))[0]!)
+  await writeFile(mark, 'the id of another boot')
+  await publishVersion(orderOf(HAND_VERSION, stores))
+  const whole = await digestsOf(stores.store)
+  await writeFile(mark, 'the id of yet another boot')
+  await publishVersion(orderOf(HAND_VERSION, stores))
+  expect(describeDifferences(whole, await digestsOf(stores.store))).toEqual([])
+})
+
+const VERSION = '2024-06-01T00:15:00Z'
+const KEY = '20240601T001500Z/inputs.json'
+const INPUTS = { inputs: [{ path: 'catalogue.yaml', sha256: 'ab' }] }
+
+const signer = createSigner(newPrivateKeyPem())
+
+test('the record of the inputs holds what was read, and its digest is the one that is published', async () => {
+  const store = createMemoryStore('private')
+  const digest = await saveInputs(store, VERSION, INPUTS, signer)
+  const bytes = await bytesAt(store, KEY)
+  expect(JSON.parse(new TextDecoder().decode(bytes))).toMatchObject({ version: VERSION, ...INPUTS })
+  expect(digest).toBe(sha256(bytes))
+})
+
+test('the record of the inputs is the same for the same key, version and book, wherever it is made', async () => {
+  const digests = await Promise.all(
+    ['one', 'two'].map(name => saveInputs(createMemoryStore(name), VERSION, INPUTS, signer)),
+  )
+  expect(digests[0]).toBe(digests[1])
+})
+
+test('the record of the inputs cannot be guessed from its digest: another key or version salts it otherwise', async () => {
+  const other = createSigner(newPrivateKeyPem())
+  const salts = [
+    await saltOf(signer, VERSION),
+    await saltOf(other, VERSION),
+    await saltOf(signer, '2024-06-02T00:15:00Z'),
+  ]
+  expect(new Set(salts).size).toBe(3)
+  for (const salt of salts) expect(salt).toMatch(/^[0-9a-f]{64}$/)
+})
+
+test('the record of the inputs has neither salt nor digest without a key', async () => {
+  const store = createMemoryStore('private')
+  expect(await saveInputs(store, VERSION, INPUTS, null)).toBeNull()
+  expect(JSON.parse(new TextDecoder().decode(await bytesAt(store, KEY)))).toMatchObject({ salt: null })
+})
+
+test('the record of the inputs of another book under the same version is refused', async () => {
+  const store = createMemoryStore('private')
+  await saveInputs(store, VERSION, INPUTS, signer)
+  await expect(saveInputs(store, VERSION, { inputs: [] }, signer)).rejects.toThrow('exists with other bytes')
+})
+
+async function saltOf(by: Signer, version: string): Promise<string> {
+  const store = createMemoryStore('private')
+  await saveInputs(store, version, INPUTS, by)
+  const [key = ''] = await store.list('')
+  const { salt } = JSON.parse(new TextDecoder().decode(await bytesAt(store, key))) as { salt: string } // written above
+  return salt
+}

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
 import { pack, unpack } from '#storage/pack.ts'
 import { forAll } from '#test/support/for-all.ts'
 
@@ -46,4 +47,15 @@ test('an unpacked array is a copy of its part of a larger one, also of bytes of 
 
 test('a packed field without a value is left out', () => {
   expect(unpack(pack({ a: undefined, b: [1] }))).toEqual({ b: [1] })
+})
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+
+test('JSON that is stored for people has a value a line, and JSON that is sent as it is stored has one line in all', () => {
+  expect(text(toJsonBytes({ a: [1] }))).toBe('{\n "a": [\n  1\n ]\n}\n')
+  expect(text(toAnswerBytes({ a: [1], b: 'x' }))).toBe('{"a":[1],"b":"x"}')
+})
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY])('the number %s is never sent as a silent null', value => {
+  expect(() => toAnswerBytes({ data: [{ price: value }] })).toThrow('price must be a finite number')
 })

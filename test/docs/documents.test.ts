@@ -1,0 +1,228 @@
+// What the documents say is so: links and paths lead somewhere, and each table has what the code has, with its values.
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { LARGE_LIMITS } from '#api/history/answers/computed-answers.ts'
+import { historyDocument, ROUTES } from '#api/history/routes.ts'
+import { LONGEST_URL } from '#api/http/exchange.ts'
+import { HTTP_LIMITS } from '#api/http/http-server.ts'
+import { MOST_OPERATOR_BYTES } from '#api/operator/exchange.ts'
+import { MOST_WAITING_TOKENS } from '#api/operator/guard.ts'
+import { MOST_PROGRAM_BYTES } from '#api/signals/program/simulate.ts'
+import { MOST_WEBHOOK_BYTES } from '#api/signals/routes/client.ts'
+import { SIGNALS_ROUTES, signalsDocument } from '#api/signals/routes.ts'
+import { parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
+import { TV_STATUSES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
+import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
+import project from '../../package.json' with { type: 'json' }
+import { readChanged } from '../pipeline/book/book-folder.ts'
+import { BARS } from '../pipeline/book/program-book.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+const DOCUMENTS = [
+  'README.md',
+  'CHANGELOG.md',
+  'examples/receivers/README.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`),
+  ...globSync('clients/*/README.md', { cwd: ROOT }),
+]
+
+/** The text without code: what a fence or backticks show is no link. */
+const proseOf = (path: string): string =>
+  readFileSync(path, 'utf8')
+    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/`[^`\n]*`/g, '')
+
+/** Links that stay in the checkout: no address, no mail. */
+const linksIn = (path: string): string[] =>
+  [...proseOf(path).matchAll(/\]\((?![a-z]+:)([^)\s]+)\)/g)].map(([, target = '']) => target)
+
+/** Headings as they are linked to: small letters, hyphens for spaces, no other punctuation. */
+const anchorsIn = (path: string): string[] =>
+  [...readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+const faultOf = (document: string, target: string): string | null => {
+  const [file = '', anchor] = target.split('#')
+  const path = file === '' ? document : join(dirname(document), file)
+  if (!existsSync(path)) return `${target}: there is no ${relative(ROOT, path)}`
+  if (anchor === undefined || anchorsIn(path).includes(anchor)) return null
+  return `${target}: ${relative(ROOT, path)} has no heading of this name`
+}
+
+test('every relative link of every document leads to a file, and to a heading in it if it names one', () => {
+  const faults = DOCUMENTS.flatMap(name => {
+    const document = join(ROOT, name)
+    return linksIn(document).flatMap(target => {
+      const fault = faultOf(document, target)
+      return fault === null ? [] : `${name}: ${fault}`
+    })
+  })
+  expect(faults).toEqual([])
+  expect(DOCUMENTS.flatMap(name => linksIn(join(ROOT, name))).length).toBeGreaterThan(30)
+})
+
+const readPage = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+test('the page of the history service has a row for every endpoint', () => {
+  const page = readPage('docs/history-service.md')
+  expect(ROUTES.filter(({ path }) => !page.includes(`\`${path}\``))).toEqual([])
+})
+
+test('the pages for subscribers have a row for every endpoint of the signals service', () => {
+  const pages = readPage('docs/subscribing.md') + readPage('docs/program.md')
+  const routes = SIGNALS_ROUTES.filter(({ path }) => path.startsWith('/v1/'))
+  expect(routes.map(({ path }) => path).filter(path => !pages.includes(path))).toEqual([])
+})
+
+/** A path of the checkout in code type: a file, a folder, or a pattern with braces or a star. */
+const NAMED =
+  /`((?:core|storage|pipeline|static-build|signals|api|cli|deploy|bench|test|examples|clients)\/[\w./{},*-]*)`/g
+
+test('every path of the checkout that a page names exists', () => {
+  // The page of limits names files below api/, and has a test of its own; the changelog names what is gone.
+  const pages = DOCUMENTS.filter(page => !['docs/limits.md', 'CHANGELOG.md'].includes(page))
+  const isThere = (path: string) => existsSync(join(ROOT, path)) || globSync(path, { cwd: ROOT }).length > 0
+  const named = pages.flatMap(page =>
+    [...readPage(page).matchAll(NAMED)].map(([, path = '']) => [page, path]),
+  )
+  expect(named.filter(([, path = '']) => !isThere(path))).toEqual([])
+  expect(named.length).toBeGreaterThan(100)
+})
+
+test('every library that package.json names has its row, with what it is for, and no other has', () => {
+  const page = readPage('docs/decisions/2026-11-21-dependencies.md')
+  const rows = [...page.matchAll(/^\| (?!Library)([^|]+) \| ([^|]+) \| [^|]+ \|$/gm)]
+  const { dependencies, devDependencies, optionalDependencies } = project
+  const named = rows.flatMap(([, names = '']) => names.split(', ').map(name => name.split(' ')[0]))
+  expect(named.sort()).toEqual(
+    Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).sort(),
+  )
+})
+
+type Term = { readonly word: string; readonly meaning: string; readonly spelled: readonly string[] }
+
+const TERMS: Term[] = [
+  ...readPage('docs/glossary.md').matchAll(/^\| (?!Word )([^|]+) \| ([^|]+) \|([^|]*)\|$/gm),
+].map(([, word = '', meaning = '', names = '']) => ({
+  word,
+  meaning,
+  spelled: [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+}))
+
+/** Every name of the two documents: keys, and texts that stand alone, as names of parameters and values of lists do. */
+function namesIn(node: unknown): string[] {
+  if (typeof node === 'string') return [node]
+  if (typeof node !== 'object' || node === null) return []
+  const keys = Array.isArray(node) ? [] : Object.keys(node)
+  return [...keys, ...Object.values(node).flatMap(namesIn)]
+}
+
+const NAMES = new Set(
+  [await historyDocument('https://data.example.org'), signalsDocument('https://signals.example.org')].flatMap(
+    namesIn,
+  ),
+)
+
+test('every name that the glossary spells is one of the interface', () => {
+  const spelled = TERMS.flatMap(term => term.spelled)
+  expect(spelled.length).toBeGreaterThan(40)
+  expect(spelled.filter(name => !NAMES.has(name))).toEqual([])
+})
+
+test('the glossary explains every state of verification', () => {
+  const spelled = new Set(TERMS.flatMap(term => term.spelled))
+  const states = [...VERIFICATION_STATES, ...TV_STATUSES, 'marked', 'realised', 'reported']
+  expect(states.filter(state => !spelled.has(state))).toEqual([])
+})
+
+test('the glossary explains no word twice, and none by nothing', () => {
+  const words = TERMS.map(({ word }) => word)
+  expect(words).toEqual([...new Set(words)])
+  expect(TERMS.filter(({ meaning }) => meaning.trim().length < 10)).toEqual([])
+})
+
+const LIMITS = readPage('docs/limits.md')
+
+const OF_REQUESTS = {
+  ...{ ...HTTP_LIMITS, ...LARGE_LIMITS, LONGEST_URL, BLOCK_BYTES },
+  ...{ MOST_WEBHOOK_BYTES, MOST_PROGRAM_BYTES, MOST_OPERATOR_BYTES, MOST_WAITING_TOKENS },
+}
+
+test('the page of limits has every limit of requests with the value of the code, and no other', () => {
+  const rows = [...LIMITS.matchAll(/^\| [^|]+ \| (\d+)[^|]* \| `(\w+)` \|/gm)]
+  const onPage = rows.map(([, value, name]) => [name, Number(value)])
+  expect(onPage.sort()).toEqual(Object.entries(OF_REQUESTS).sort())
+})
+
+/** The names that bounds have: what is kept, what is done at a time, and how long or large a thing may be. */
+const BOUND = /^(?:MOST|LONGEST|LARGEST)_|^(?:CACHE|KEPT|SHORT)_BYTES$/
+
+test('the page of limits has every exported bound of the services, with its file and its value', async () => {
+  const rows = [...LIMITS.matchAll(/^\| [^|]+ \| (\d+)[^|]* \| `([\w/.-]+)`: `(\w+)` \|/gm)]
+  const onPage = rows.map(([, value, path, name]) => `${path} ${name} ${value}`)
+  const paths = globSync('**/*.ts', { cwd: join(ROOT, 'api'), exclude: ['operator/**', '**/*.worker.ts'] })
+  const bounds = paths.map(async path => {
+    const exported: Record<string, unknown> = await import(pathToFileURL(join(ROOT, 'api', path)).href)
+    return Object.entries(exported)
+      .filter(([name]) => BOUND.test(name) && !(name in OF_REQUESTS))
+      .map(([name, value]) => `${path} ${name} ${value}`)
+  })
+  expect(onPage.sort()).toEqual((await Promise.all(bounds)).flat().sort())
+})
+
+/** Each row: its variables, and the values of the second column. */
+const ROWS = [...readPage('docs/settings.md').matchAll(/^\| (`[A-Z][^|]*) \| ([^|]+) \|/gm)].map(
+  ([, names = '', defaults = '']) => ({
+    names: [...names.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name = '']) => name),
+    defaults: [...defaults.matchAll(/`([^`]+)`/g)].map(([, value = '']) => value),
+  }),
+)
+
+test('the page of settings lists the variables of the program, each once', () => {
+  expect(ROWS.flatMap(({ names }) => names).toSorted()).toEqual(VARIABLE_NAMES.toSorted())
+})
+
+test('a default that the page of settings shows for a variable is the one that holds if it is unset', () => {
+  const shown = ROWS.filter(({ names, defaults }) => names.length === defaults.length)
+  const unset = parseEnvironment({}, '/data')
+  for (const { names, defaults } of shown)
+    for (const [index, name] of names.entries()) {
+      if (defaults[index]!.includes('/') || /[A-Z]/.test(defaults[index]!)) continue // a place, not a value
+      expect([name, parseEnvironment({ [name]: defaults[index]! }, '/data')]).toEqual([name, unset])
+    }
+  expect(shown.length).toBeGreaterThan(5)
+})
+
+/** The plan of the one YAML text of a page that names an alias. */
+async function planIn(page: string, change: (text: string) => string = text => text) {
+  const examples = [...readPage(page).matchAll(/```yaml\n(alias: [\s\S]*?)```/g)].map(([, yaml = '']) => yaml)
+  expect(examples).toHaveLength(1)
+  const files = { 'program.yaml': change(examples[0]!), 'bars/BTCUSDT-SPOT/1d.csv': BARS }
+  return (await readChanged(files)).program?.plan
+}
+
+test.each(['docs/program.md', 'pipeline/starter/template/README.md'])(
+  'the example of program.yaml in %s is sound',
+  async page => {
+    expect(await planIn(page)).toMatchObject({ alias: 'accumulation', instrument: 'BTCUSDT-SPOT' })
+  },
+)
+
+test('what the full example of program.yaml gives is what holds without the lines that are not required', async () => {
+  const shorten = (text: string) =>
+    text
+      .replace(/^tiers:.*\n(?: .*\n)*/m, '')
+      .replace(/^(?:timeframe|reference_equity_usd|paused):.*\n/gm, '')
+  const whole = await planIn('docs/program.md')
+  const short = await planIn('docs/program.md', shorten)
+  expect(short).toEqual(whole)
+})
