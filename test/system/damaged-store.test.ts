@@ -1,12 +1,16 @@
-// A store that was altered behind our back: each command that would go on from it refuses with a sentence, exit code 1,
-// and writes nothing.
+// A store that was altered behind our back, or is not signed as before: each command that would go on from it refuses with a
+// sentence, exit code 1, and writes nothing, unless the operator says otherwise where an operator may.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { publicKeys } from '#core/contract/public-keys.ts'
 import { sha256 } from '#storage/digest.ts'
+import { acquireLock } from '#storage/lock.ts'
+import { openStore } from '#storage/open-store.ts'
 import { newPrivateKeyPem } from '#storage/signature.ts'
 import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
@@ -23,13 +27,19 @@ let keyFile: string
 
 beforeAll(async () => {
   published = await copyStores(inject('tinyStore'))
-  keyFile = join(await lastingFolder(), 'signing.pem')
-  await writeFile(keyFile, newPrivateKeyPem())
+  keyFile = await newKeyFile()
   expect(await inWorld(buildArgs(published))).toMatchObject({ code: 0 })
 })
 
-const inWorld = (args: readonly string[], nowMs = NOW_MS) =>
-  run(args, { env: { SIGNING_KEY_FILE: keyFile }, now: () => nowMs })
+async function newKeyFile(): Promise<string> {
+  const path = join(await lastingFolder(), 'signing.pem')
+  await writeFile(path, newPrivateKeyPem())
+  return path
+}
+
+/** Runs a command, without a key if that is null. */
+const inWorld = (args: readonly string[], { key = keyFile as string | null, nowMs = NOW_MS } = {}) =>
+  run(args, { env: key === null ? {} : { SIGNING_KEY_FILE: key }, now: () => nowMs })
 
 const COMMANDS = {
   build: stores => buildArgs(stores, { version: LATER_VERSION }),
@@ -46,6 +56,9 @@ const storeArgs = ({ url, privateUrl }: Stores) => ['--store', url, '--private-s
 
 const ALL = ['build', 'rollback', 'refresh', 'prune', 'versions', 'diff'] as const
 
+/** Those that move the pointer. */
+const MOVES = ALL.slice(0, 3)
+
 type Harm = (folder: string, privateFolder: string) => Promise<void>
 
 /** Other bytes in a file of the public folder, or of the private one. */
@@ -55,9 +68,6 @@ const altered =
     const path = join(isPrivate ? privateFolder : folder, key)
     await writeFile(path, change(await readFile(path)))
   }
-
-const headSignature = async (folder: string): Promise<string> =>
-  join(folder, signatureKey(sha256(await readFile(join(folder, pointerKey(2))))))
 
 const DAMAGES: readonly [string, Harm, readonly Name[], RegExp][] = [
   [
@@ -79,18 +89,9 @@ const DAMAGES: readonly [string, Harm, readonly Name[], RegExp][] = [
     /\/v1\/pointer\/0000000002\.json is not a pointer entry: restore it from a copy/,
   ],
   [
-    'a newest entry whose signature is wrong',
-    async folder => {
-      const path = await headSignature(folder)
-      await writeFile(path, damage(await readFile(path)))
-    },
-    ['build', 'rollback', 'refresh'],
-    /0000000002\.json \(publish \S+\) has a signature that matches none of the published keys: .*highwater refresh/,
-  ],
-  [
     'a list of public keys that is no JSON',
     altered(KEYS_KEY, () => Buffer.from('{"keys": [')),
-    ['build', 'rollback', 'refresh'],
+    MOVES,
     /\/v1\/keys\.json is no list of Ed25519 public keys with their ids: restore it from a copy/,
   ],
   [
@@ -102,7 +103,7 @@ const DAMAGES: readonly [string, Harm, readonly Name[], RegExp][] = [
           .replace(/"id": ".{4}/, '"id": "0000'),
       ),
     ),
-    ['build', 'rollback', 'refresh'],
+    MOVES,
     /\/v1\/keys\.json is no list of Ed25519 public keys with their ids: restore it from a copy/,
   ],
   [
@@ -133,11 +134,11 @@ async function expectRefusals(
   stores: Stores,
   commands: readonly (readonly string[])[],
   reason: RegExp,
-  nowMs = NOW_MS,
+  world: Parameters<typeof inWorld>[1] = {},
 ): Promise<void> {
   const before = await contentOf(stores)
   for (const args of commands) {
-    const exit = await inWorld(args, nowMs)
+    const exit = await inWorld(args, world)
     expect(exit, args[0]).toMatchObject({ code: 1, out: '' })
     expect(exit.err, args[0]).toMatch(reason)
     expect(exit.err).not.toMatch(/^ +at /m)
@@ -145,24 +146,25 @@ async function expectRefusals(
   expect(await contentOf(stores)).toEqual(before)
 }
 
+const callsOf = (names: readonly Name[], stores: Stores) => names.map(name => COMMANDS[name](stores))
+
 test.each(DAMAGES)(
   'a store with %s is refused by every command that would go on from it, and nothing is written',
   async (_what, harm, refusing, reason) => {
     const stores = await copyStores(published)
     await harm(fileURLToPath(stores.url), fileURLToPath(stores.privateUrl))
-    const commands = refusing.map(name => COMMANDS[name](stores))
-    await expectRefusals(stores, commands, reason)
+    await expectRefusals(stores, callsOf(refusing, stores), reason)
   },
 )
 
-test('a newest entry that was rewritten is refused by a build, which writes nothing', async () => {
+test('a newest entry that was rewritten is not gone on from: that would sign what a forger wrote', async () => {
   const stores = await copyStores(published)
   expect(await inWorld(COMMANDS.refresh(stores))).toMatchObject({ code: 0 })
   const path = join(fileURLToPath(stores.url), pointerKey(3))
   await writeFile(path, (await readFile(path, 'utf8')).replace('"refresh"', '"rollback"'))
   await expectRefusals(
     stores,
-    [COMMANDS.build(stores)],
+    callsOf(['build', 'rollback'], stores),
     /0000000003\.json \(rollback 2025-02-25T00:15:00Z\) has no signature, but older entries have one/,
   )
 })
@@ -170,9 +172,9 @@ test('a newest entry that was rewritten is refused by a build, which writes noth
 test('a clock that was set back before the newest entry is refused by every command that moves the pointer, and nothing is written', async () => {
   await expectRefusals(
     published,
-    (['build', 'rollback', 'refresh'] as const).map(name => COMMANDS[name](published)),
+    callsOf(MOVES, published),
     /the clock of this machine is at 2025-02-25T23:00:00Z, and the newest pointer entry, \S+0000000002\.json, is from 2025-02-26T00:00:00Z: nothing was published; set the clock/,
-    NOW_MS - 3_600_000,
+    { nowMs: NOW_MS - 3_600_000 },
   )
 })
 
@@ -186,4 +188,88 @@ test('a build for a version of the far future is refused, and writes nothing', a
     [buildArgs(published, { version: '2025-02-27T00:00:01Z' })],
     /--version: 2025-02-27T00:00:01Z is more than 24 hours ahead of the clock/,
   )
+})
+
+test('each command that moves the pointer is refused without a key after a signed entry, unless --allow-unsigned is given', async () => {
+  for (const name of MOVES) {
+    const stores = await copyStores(published)
+    const call = COMMANDS[name](stores)
+    await expectRefusals(
+      stores,
+      [call],
+      /0000000002\.json is signed, and SIGNING_KEY_FILE is not set: nothing was published; set it .*--allow-unsigned/,
+      { key: null },
+    )
+    expect(await inWorld([...call, '--allow-unsigned'], { key: null }), name).toMatchObject({ code: 0 })
+  }
+})
+
+test('an operator who never signed needs no option to refresh', async () => {
+  const stores = await copyStores(inject('tinyStore'))
+  expect(await inWorld(COMMANDS.refresh(stores), { key: null })).toMatchObject({ code: 0 })
+})
+
+const HARMS: readonly [string, (stores: Stores) => Promise<void>][] = [
+  [
+    'has no signature, but older entries have one',
+    async stores => {
+      const unsigned = [...COMMANDS.refresh(stores), '--allow-unsigned']
+      expect(await inWorld(unsigned, { key: null })).toMatchObject({ code: 0 })
+    },
+  ],
+  [
+    'has a signature that matches none of the published keys',
+    async stores => {
+      const folder = fileURLToPath(stores.url)
+      const path = join(folder, signatureKey(sha256(await readFile(join(folder, pointerKey(2))))))
+      await writeFile(path, damage(await readFile(path)))
+    },
+  ],
+]
+
+test.each(HARMS)(
+  'a newest entry that %s is refused by all that move the pointer, until it is confirmed with --vouch-for-head',
+  async (what, harm) => {
+    const stores = await copyStores(published)
+    await harm(stores)
+    const why = new RegExp(`\\((?:publish|refresh) ${NEXT_VERSION}\\) ${what}: .*--vouch-for-head`)
+    await expectRefusals(stores, callsOf(MOVES, stores), why)
+
+    expect(await inWorld([...COMMANDS.refresh(stores), '--vouch-for-head'])).toMatchObject({ code: 0 })
+    expect(await inWorld(COMMANDS.rollback(stores))).toMatchObject({ code: 0 })
+  },
+)
+
+test.each(MOVES)(
+  'a key that is not published where others are is refused by %s, unless --new-key is given; then it stands beside the others',
+  async name => {
+    const stores = await copyStores(published)
+    const newer = await newKeyFile()
+    await expectRefusals(
+      stores,
+      callsOf([name], stores),
+      /the key [0-9a-f]{16} of SIGNING_KEY_FILE is not one of those in .*keys\.json \([0-9a-f]{16}\): .*--new-key/,
+      { key: newer },
+    )
+    const { code, err } = await inWorld([...COMMANDS[name](stores), '--new-key'], { key: newer })
+    expect({ code, problems: err.split('\n').filter(line => !/^(note: .*)?$/.test(line)) }).toEqual({
+      code: 0,
+      problems: [],
+    })
+    const bytes = (await (await openStore(stores.url)).read(KEYS_KEY))!
+    expect(publicKeys.parse(JSON.parse(new TextDecoder().decode(bytes))).keys).toHaveLength(2)
+  },
+)
+
+test('refresh waits for the holder of the lock, so that the list of keys has one writer', async () => {
+  const stores = await copyStores(published)
+  const holder = { pid: process.pid, host: hostname(), started: LATER_VERSION }
+  const lock = await acquireLock(await openStore(stores.url), 'build', {
+    holder,
+    now: () => NOW_MS,
+    isAlive: () => true,
+  })
+  await expectRefusals(stores, callsOf(['refresh'], stores), /another build of \S+ is running: process \d+/)
+  await lock.release()
+  expect(await inWorld(COMMANDS.refresh(stores))).toMatchObject({ code: 0 })
 })

@@ -1,5 +1,5 @@
 // The client as its users get it: packed, installed without a network, compiled by a strict TypeScript, and run beside the
-// services by each Node of this machine. The programs are the examples of its README.
+// services by each Node of this machine, and in Chromium in a page of another origin. The programs are the examples of its README.
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
@@ -7,8 +7,13 @@ import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
+import { watchedService } from '../clients/typescript/watched-service.ts'
+import { FIRST_VERSION } from '../support/books/small-book.ts'
+import { openBrowser } from '../support/browser/shared-browser.ts'
 import { atEndOfFile } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
+import { SETTINGS } from '../support/history/history-app.ts'
+import { start } from '../support/http/raw-server.ts'
 import { shared } from '../support/runner/shared.ts'
 import { sharedRedis } from '../support/servers/use-redis.ts'
 import { SECRET, startPullService } from '../support/signals/receiver-kit.ts'
@@ -113,12 +118,8 @@ async function pack(): Promise<{ readonly tarball: string; readonly files: reado
   const isSource = (path: string) => !path.endsWith('/dist')
   await cp(CLIENT, join(folder, 'client'), { recursive: true, filter: isSource })
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  const stdout = await runIn(join(folder, 'client'), 'npm', [
-    'pack',
-    '--offline',
-    '--json',
-    '--loglevel=silent',
-  ])
+  const args = ['pack', '--offline', '--json', '--loglevel=silent']
+  const stdout = await runIn(join(folder, 'client'), 'npm', args)
   const [packed] = PACKED.parse(JSON.parse(stdout.slice(stdout.indexOf('[\n'))))
   return {
     tarball: join(folder, 'client', packed!.filename),
@@ -156,14 +157,8 @@ beforeAll(async () => {
   const aliases = ['alder', 'birch', 'alder', 'alder'] // the client is not entitled to birch
   for (const [i, alias] of aliases.entries()) await fire(redis, `s${i + 1}`, alias)
   const { body = '' } = (await readSignal(redis, 4)) ?? {}
-  const delivery = {
-    body: new TextEncoder().encode(body),
-    id: 's4',
-    seq: 4,
-    prevSeq: 3,
-    attempt: 1,
-    sentAtMs: Date.now(),
-  }
+  const order = { id: 's4', seq: 4, prevSeq: 3, attempt: 1, sentAtMs: Date.now() }
+  const delivery = { body: new TextEncoder().encode(body), ...order }
   pushed = JSON.stringify({ headers: signedHeaders(delivery, [SECRET]), body })
   const [example = '', ofSignals = ''] = await examples()
   await writeFiles(consumer, {
@@ -182,11 +177,12 @@ beforeAll(async () => {
 })
 
 test('the TypeScript package has what it was built to, its description and its licence, and depends on nothing', async () => {
-  const [built, others] = [
-    /^dist\/.*\.(js|d\.ts)$/,
-    packed.files.filter(path => !/^dist\/.*\.(js|d\.ts)$/.test(path)),
-  ]
-  expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json'])
+  const built = /^dist\/.*\.(js|d\.ts)$/
+  expect(packed.files.filter(path => !built.test(path)).toSorted()).toEqual([
+    'LICENSE',
+    'README.md',
+    'package.json',
+  ])
   expect(packed.files.filter(path => built.test(path)).length).toBeGreaterThan(10)
   const description = await readFile(join(consumer, 'node_modules/highwater-client/package.json'), 'utf8')
   expect(Object.keys(JSON.parse(description)).filter(name => /dependencies/i.test(name))).toEqual([])
@@ -230,3 +226,48 @@ async function dataOf<Data>(path: string): Promise<Data> {
 }
 
 const linesOf = (text: string): string[] => text.trimEnd().split('\n')
+
+/** What the page does with the client; `order` is what the test gives it. */
+const SCRIPT = `async order => {
+  const { Highwater, HighwaterError, HighwaterSignals, verifyWebhook } = await import('/index.js')
+  const book = await Highwater.open(order.url)
+  const { values, meta } = await book.strategy('alder').returns({ risk_pct: 0.01 })
+  const error = await book.strategy('oak').stats().catch(error => error)
+  const { signal } = await verifyWebhook(order.headers, order.body, order.secret)
+  return {
+    opened: book.version,
+    days: values.length,
+    modelled: meta.modelled,
+    refused: error instanceof HighwaterError && [error.code, error.requestId],
+    verified: signal.signal_id,
+    newest: [await book.newestVersion(), await book.newestVersion()],
+  }
+}`
+
+test('a page of an allowed origin reads a pinned book, learns why it is refused, and verifies a delivery', async () => {
+  const modules = join(consumer, 'node_modules/highwater-client/dist')
+  let service = ''
+  const pages = await start(async request => {
+    const { pathname } = new URL(request.url)
+    const policy = `default-src 'none'; script-src 'self'; connect-src ${service}`
+    if (pathname === '/')
+      return new Response('', { headers: { 'content-type': 'text/html', 'content-security-policy': policy } })
+    const headers = { 'content-type': 'text/javascript' }
+    return new Response(await readFile(join(modules, pathname)), { headers })
+  })
+  const { url, requests } = await watchedService({
+    settings: { ...SETTINGS, allowedOrigins: new Set([pages.url]) },
+    newRequestId: () => '0123456789abcdef',
+  })
+  service = url
+  const page = await (await openBrowser()).newPage()
+  await page.goto(pages.url)
+  const order = { ...JSON.parse(pushed), url, secret: SECRET }
+  expect(await page.evaluate(`(${SCRIPT})(${JSON.stringify(order)})`)).toEqual({
+    ...{ opened: FIRST_VERSION, days: 366, modelled: true, verified: 's4' },
+    refused: ['not_found', '0123456789abcdef'],
+    newest: [FIRST_VERSION, FIRST_VERSION],
+  })
+  const preflights = requests.filter(line => line.startsWith('204'))
+  expect([requests.length > 2, preflights]).toEqual([true, []])
+})
