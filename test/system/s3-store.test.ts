@@ -1,12 +1,15 @@
-// The object store in a bucket, against a real server.
+// The object store in a bucket, against a real server, and against one that fails: short failures are retried, lasting ones are
+// reported with what to do about them.
 import { HeadObjectCommand } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
 import { expect, test } from 'vitest'
 import { sha256 } from '#storage/digest.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
-import { MOST_SOCKETS } from '#storage/s3-access.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { MOST_SOCKETS, type S3Access } from '#storage/s3-access.ts'
 import { createS3Store } from '#storage/s3-store.ts'
-import { newBucket, s3Client, s3Server } from '../support/stores/s3-stores.ts'
+import { writeOnce } from '#storage/write-once.ts'
+import { atFirst, type Fault, type S3Proxy, startS3Proxy } from '../support/servers/s3-proxy.ts'
+import { forbidWriting, newBucket, s3Client, s3Server } from '../support/stores/s3-stores.ts'
 import { testConformance } from '../support/stores/store-conformance.ts'
 
 const HEADERS = { content_type: 'text/plain' }
@@ -63,4 +66,199 @@ test('the S3 store carries an object of many megabytes', async () => {
   const large = new Uint8Array(20 << 20).map((_, i) => i % 251)
   await store.create('large', large, HEADERS)
   expect(sha256((await store.read('large'))!)).toBe(sha256(large))
+})
+
+/** So long that a busy service is not taken for a silent one. */
+const PATIENCE = { tries: 3, connectMs: 60_000, silenceMs: 60_000 }
+
+/** How long a service that is silent on purpose is waited for. */
+const SILENCE_MS = 500
+
+/** So many that one of them is answered in that time, on the busiest machine. */
+const TRIES_OF_SILENCE = 20
+
+const isSilent = (fault: Fault): boolean => fault === 'silence' || fault === 'body stalled'
+
+type Setting = {
+  readonly proxy: S3Proxy
+  readonly url: string
+  /** Through the proxy. */
+  readonly store: ObjectStore
+  /** Past it. */
+  readonly direct: ObjectStore
+}
+
+async function newSetting(patience = PATIENCE): Promise<Setting> {
+  const proxy = await startS3Proxy()
+  const url = `s3://${await newBucket()}/store`
+  const store = createS3Store(url, proxy.access, patience)
+  return { proxy, url, store, direct: createS3Store(url, await s3Server()) }
+}
+
+/** For a service that does this all the time. */
+const patienceFor = (fault: Fault) => (isSilent(fault) ? { ...PATIENCE, silenceMs: SILENCE_MS } : PATIENCE)
+
+/** For a service that does it twice. */
+const patienceForTwo = (fault: Fault) =>
+  isSilent(fault) ? { ...patienceFor(fault), tries: TRIES_OF_SILENCE } : PATIENCE
+
+test('a create whose answer was lost is found to have been done', async () => {
+  const { proxy, store, direct } = await newSetting()
+  proxy.meddle(atFirst(1, () => 'answer lost'))
+  expect(await store.create('k', bytes('ours'), HEADERS)).toBe(true)
+  expect(proxy.asked().map(({ method }) => method)).toEqual(['PUT', 'PUT', 'GET'])
+  expect(await direct.read('k')).toEqual(bytes('ours'))
+})
+
+test('a create whose answer was lost is found to have been done, also if looking fails at first', async () => {
+  const { proxy, store } = await newSetting()
+  const [put, get] = [atFirst(1, () => 'answer lost'), atFirst(2, () => 'body altered')]
+  proxy.meddle(asked => (asked.method === 'PUT' ? put(asked) : get(asked)))
+  expect(await store.create('k', bytes('ours'), HEADERS)).toBe(true)
+})
+
+test('a create whose answer was lost and that found the key taken does not take it over', async () => {
+  const { proxy, store, direct } = await newSetting()
+  await direct.create('k', bytes('theirs'), HEADERS)
+  proxy.meddle(atFirst(1, () => 'answer lost'))
+  expect(await store.create('k', bytes('ours'), HEADERS)).toBe(false)
+  expect(await direct.read('k')).toEqual(bytes('theirs'))
+})
+
+test('a create whose answer is lost every time is an error, and the same command finishes later', async () => {
+  const { proxy, store, direct } = await newSetting()
+  proxy.meddle(({ method }) => (method === 'PUT' ? 'answer lost' : null))
+  // The first try wrote it and its answer was lost, as were those that found it there.
+  await expect(store.create('k', bytes('ours'), HEADERS)).rejects.toThrow(
+    /^cannot create s3:.*\/k: the connection broke off \(ECONNRESET\) in 3 tries: run the command again/,
+  )
+  proxy.meddle(() => null)
+  await writeOnce(store, 'k', bytes('ours'), HEADERS)
+  expect(await direct.read('k')).toEqual(bytes('ours'))
+})
+
+const READ_FAULTS: readonly [Fault, RegExp][] = [
+  ['answer lost', /the connection broke off \(ECONNRESET\) in 3 tries: run the command again/],
+  ['error 500', /the service answered 500 \(InternalError\) in 3 tries: run the command again/],
+  ['silence', /the service did not answer in time in 3 tries: run the command again/],
+  ['body cut', /the connection broke off in the middle of the object.*: run the command again/],
+  ['body stalled', /the connection broke off in the middle of the object.*: run the command again/],
+  ['body truncated', /the service returned other bytes than were written: restore the object from a copy/],
+  ['body altered', /the service returned other bytes than were written: restore the object from a copy/],
+]
+
+test.each(READ_FAULTS)('an object of a service with %j for two tries is read to the end', async fault => {
+  const { proxy, store, direct } = await newSetting(patienceForTwo(fault))
+  await direct.create('k', bytes('a text of some length'), HEADERS)
+  proxy.meddle(atFirst(2, () => fault))
+  expect(await store.read('k')).toEqual(bytes('a text of some length'))
+  if (isSilent(fault)) expect(proxy.asked().length).toBeGreaterThanOrEqual(3)
+  else expect(proxy.asked()).toHaveLength(3)
+})
+
+test.each(READ_FAULTS)(
+  'reading from a service with %j without end is an error with what to do about it, and never a shorter or another object',
+  async (fault, message) => {
+    const { proxy, store, direct, url } = await newSetting(patienceFor(fault))
+    await direct.create('k', bytes('a text of some length'), HEADERS)
+    proxy.meddle(() => fault)
+    const error = await store.read('k').catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StoreError)
+    expect(String(error)).toMatch(message)
+    expect(String(error)).toContain(`cannot read ${url}/k: `)
+  },
+)
+
+const WRITE_FAULTS = READ_FAULTS.slice(0, 3)
+
+test.each(WRITE_FAULTS)('a service with %j for two tries is written to, listed and cleared', async fault => {
+  const { proxy, store, direct } = await newSetting(patienceForTwo(fault))
+  const bridged = async <T>(run: () => Promise<T>): Promise<T> => {
+    proxy.meddle(atFirst(2, () => fault))
+    const result = await run()
+    expect(proxy.asked().length).toBeGreaterThanOrEqual(3)
+    return result
+  }
+  expect(await bridged(() => store.create('k', bytes('one'), HEADERS))).toBe(true)
+  await bridged(() => store.replace('k', bytes('two'), HEADERS))
+  expect(await direct.read('k')).toEqual(bytes('two'))
+  expect(await bridged(() => store.list(''))).toEqual(['k'])
+  await bridged(() => store.remove('k'))
+  expect(await direct.list('')).toEqual([])
+})
+
+test.each(WRITE_FAULTS)(
+  'a service with %j without end is an error of every method',
+  async (fault, message) => {
+    const { proxy, store, url } = await newSetting(patienceFor(fault))
+    proxy.meddle(() => fault)
+    const attempts = [
+      store.create('k', bytes('x'), HEADERS),
+      store.replace('r', bytes('x'), HEADERS),
+      store.list('v1/'),
+      store.remove('k'),
+    ]
+    for (const [i, outcome] of (await Promise.allSettled(attempts)).entries()) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreError) })
+      const text = outcome.status === 'rejected' ? String(outcome.reason) : ''
+      expect(text).toMatch(message)
+      expect(text).toContain(`cannot ${['create', 'replace', 'list', 'remove'][i]} ${url}/`)
+    }
+  },
+)
+
+const RIGHTS =
+  /the service refuses \(\w+\): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they have the right/
+
+const withKey = async (change: Partial<NonNullable<S3Access['credentials']>>): Promise<S3Access> => {
+  const server = await s3Server()
+  return { ...server, credentials: { ...server.credentials, ...change } }
+}
+
+const everyMethod = (store: ObjectStore): readonly (() => Promise<unknown>)[] => [
+  () => store.read('k'),
+  () => store.has('k'),
+  () => store.create('k', bytes('x'), HEADERS),
+  () => store.replace('k', bytes('x'), HEADERS),
+  () => store.list(''),
+  () => store.remove('k'),
+]
+
+test.each<[string, () => Promise<S3Access>, RegExp]>([
+  ['a wrong secret', () => withKey({ secretAccessKey: 'HIDDEN' }), RIGHTS],
+  ['an unknown key', () => withKey({ accessKeyId: 'stranger' }), RIGHTS],
+  [
+    'an address without a listener',
+    async () => ({ ...(await s3Server()), endpoint: 'http://127.0.0.1:1' }),
+    /the service cannot be reached \(ECONNREFUSED\) in 3 tries: check AWS_ENDPOINT_URL_S3 and the network/,
+  ],
+])('every method of a store reports %s', async (_what, access, expected) => {
+  const store = createS3Store(`s3://${await newBucket()}/store`, await access(), PATIENCE)
+  for (const run of everyMethod(store)) {
+    const error = await run().catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StoreError)
+    expect(String(error)).toMatch(expected)
+    expect(String(error)).not.toContain('HIDDEN')
+  }
+})
+
+test('every method of a store reports a bucket that is not there', async () => {
+  const store = createS3Store('s3://not-there/store', await s3Server(), PATIENCE)
+  for (const run of everyMethod(store)) {
+    await expect(run()).rejects.toThrow(
+      /there is no bucket 'not-there': create it, or correct the name in the URL/,
+    )
+  }
+})
+
+test('every method that writes reports a bucket that may only be read, which is read all the same', async () => {
+  const bucket = await newBucket()
+  const store = createS3Store(`s3://${bucket}/store`, await s3Server(), PATIENCE)
+  await store.create('k', bytes('x'), HEADERS)
+  await forbidWriting(bucket)
+  expect(await store.read('k')).toEqual(bytes('x'))
+  await expect(store.create('new', bytes('x'), HEADERS)).rejects.toThrow(RIGHTS)
+  await expect(store.replace('k', bytes('y'), HEADERS)).rejects.toThrow(RIGHTS)
+  await expect(store.remove('k')).rejects.toThrow(RIGHTS)
+  expect(await store.list('')).toEqual(['k'])
 })
