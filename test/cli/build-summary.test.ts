@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
-import { type BuildSummary, printSummary } from '#cli/build-summary.ts'
+import { type BuildSummary, printSummary, yearlyReturns } from '#cli/build-summary.ts'
+import { createStopwatch } from '#cli/build-version.ts'
 import { createTerminal } from '#cli/terminal.ts'
+import type { ProgressEvent } from '#core/progress.ts'
+import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { createStream } from './made-up.ts'
 
 const SUMMARY: BuildSummary = {
@@ -9,22 +12,12 @@ const SUMMARY: BuildSummary = {
   window: { from: '2024-01-01', to: '2026-11-19' },
   strategies: [
     {
-      id: 'ash',
-      verification_state: 'dual_verified',
-      days: 1054,
-      trades: 37,
-      net_return_pct: 123.456,
-      max_drawdown_pct: -20.5,
-      sharpe_daily_annualized: 1.2,
+      ...{ id: 'ash', verification_state: 'dual_verified', days: 1054, trades: 37 },
+      ...{ net_return_pct: 123.456, max_drawdown_pct: -20.5, sharpe_daily_annualized: 1.2 },
     },
     {
-      id: 'yew',
-      verification_state: 'unverified',
-      days: 2,
-      trades: 0,
-      net_return_pct: 0,
-      max_drawdown_pct: 0,
-      sharpe_daily_annualized: null,
+      ...{ id: 'yew', verification_state: 'unverified', days: 2, trades: 0 },
+      ...{ net_return_pct: 0, max_drawdown_pct: 0, sharpe_daily_annualized: null },
     },
   ],
   program: null,
@@ -88,4 +81,74 @@ test('the summary prints a program in one line, if the book has one', () => {
       '0.55 % dearer than dca; cheaper in - % of rolling years\n\n46 artifacts',
   )
   expect(printed(SUMMARY)).not.toContain('program')
+})
+
+const near = (value: number) => expect.closeTo(value, 10)
+
+test('the years of all strategies stand side by side, in catalogue order, null where a strategy has no day', () => {
+  const { strategies } = handSnapshot([
+    { id: 'young', first: '2024-12-31', returns: [0.5, -0.1] },
+    { id: 'old', first: '2022-12-30', returns: [0.1, 0.1, 0.25] },
+    { id: 'between', first: '2023-01-01', returns: [-0.5] },
+  ])
+  const rows = yearlyReturns(strategies)
+  expect(rows).toEqual([
+    { strategy: 'young', 2022: null, 2023: null, 2024: near(50), 2025: near(-10) },
+    { strategy: 'old', 2022: near(21), 2023: near(25), 2024: null, 2025: null },
+    { strategy: 'between', 2022: null, 2023: near(-50), 2024: null, 2025: null },
+  ])
+  for (const row of rows) expect(Object.keys(row)).toEqual(['2022', '2023', '2024', '2025', 'strategy'])
+})
+
+test('yearly returns of no strategies have no rows', () => {
+  expect(yearlyReturns([])).toEqual([])
+})
+
+/** A clock that stands until it is moved. */
+function aClock() {
+  let now = 1_000
+  const pass = (ms: number): void => {
+    now += ms
+  }
+  return { elapsed: () => now, pass }
+}
+
+const event = (step: string): ProgressEvent => ({ step, done: 0, total: 1, unit: 'blocks' })
+
+test('the stopwatch counts every millisecond to one step, and continues a step that comes again', () => {
+  const { elapsed, pass } = aClock()
+  const watch = createStopwatch(elapsed, 'read')
+  pass(5)
+  watch.begin('compute')
+  pass(7)
+  watch.begin('read')
+  pass(1)
+  expect(watch.end()).toEqual({ read: 6, compute: 7 })
+})
+
+test('the stopwatch measures steps of progress events by their first word, and passes the events on', () => {
+  const { elapsed, pass } = aClock()
+  const watch = createStopwatch(elapsed, 'read')
+  const steps: string[] = []
+  const progress = watch.follow(({ step }) => steps.push(step))
+  for (const step of ['compute', 'correlate daily', 'correlate daily', 'correlate weekly', 'verify']) {
+    progress(event(step))
+    pass(10)
+  }
+  expect(watch.end()).toEqual({ read: 0, compute: 10, correlate: 30, verify: 10 })
+  expect(steps).toHaveLength(5)
+})
+
+test('the stopwatch lists steps in the order in which they began, and rounds when all is added up', () => {
+  const { elapsed, pass } = aClock()
+  const watch = createStopwatch(elapsed, 'render')
+  for (let i = 0; i < 10; i++) {
+    pass(0.3)
+    watch.begin('compute')
+    watch.begin('render')
+  }
+  expect(Object.entries(watch.end())).toEqual([
+    ['render', 3],
+    ['compute', 0],
+  ])
 })

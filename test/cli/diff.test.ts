@@ -1,34 +1,123 @@
-// The changes between two versions, as `highwater diff` prints them.
+// The changes between two versions, as `highwater diff` prints them, and why they differ: parameters, code or data.
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { aModule, catalogue, dailyBars, dailyFunding, moduleText } from '#test/pipeline/night/night-book.ts'
+import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { buildArgs, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
 import { run } from './made-up.ts'
 
-/** Two versions, the second with two days more. */
-let stores: Stores
+const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 101]
+const withFee = (bps: number): string =>
+  catalogue([{ ...aModule('oak'), commission_bps_per_side: bps }], {}, '24h')
+const oak = (version: string, share: number): string =>
+  moduleText('oak', {
+    body: `version: '${version}', onBar: (state, bar, position) => position === null ? { act: 'long', stop: bar.c * ${share} } : null,`,
+  })
+/** A module that takes its share from a file behind another. */
+const importing = (version: string): string => `import { share } from './lib/share.ts'
+${oak(version, 0.5).replace('0.5 }', 'share }')}`
+const withMore = (version: string): string => importing(version).replace('* share', '* share * 1.8')
+const shareOf = (share: number): string => `export const share = ${share}`
+const BOOK = {
+  'catalogue.yaml': withFee(0),
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
+  'strategies/oak.ts': importing('1'),
+  'strategies/lib/share.ts': `export { share } from './deep/numbers.ts'`,
+  'strategies/lib/deep/numbers.ts': shareOf(0.5),
+  'strategies/lib/unused.ts': shareOf(0.5),
+}
+const V1 = '2024-01-15T00:15:00Z'
+const V2 = '2024-01-15T00:30:00Z'
 
-const inWorld = (args: readonly string[]) => run(args, { now: () => Date.parse(NEXT_VERSION) })
-const diff = ({ url, privateUrl }: Stores, before: string, after: string) =>
-  inWorld(['diff', before, after, '--store', url, '--private-store', privateUrl])
+const commandsIn = (cwd: string) => {
+  const store = ['--store', pathToFileURL(join(cwd, 'store')).href]
+  const build = (version: string, ...more: readonly string[]) =>
+    run(['build', '--book', 'book', ...store, '--version', version, '--effort', 'quick', ...more], { cwd })
+  return { build, diff: () => run(['diff', V1, V2, ...store], { cwd }) }
+}
 
+/** Where the first version is published. */
+let published: string
 beforeAll(async () => {
-  stores = await newStores()
-  const first = buildArgs(stores, { version: TINY_VERSION, asOf: '2025-02-20' })
-  expect(await inWorld(first)).toMatchObject({ code: 0 })
-  expect(await inWorld(buildArgs(stores))).toMatchObject({ code: 0 })
+  published = await lastingFolder()
+  await writeFiles(join(published, 'book'), BOOK)
+  expect(await commandsIn(published).build(V1)).toMatchObject({ code: 0 })
 })
 
-test('diff prints what is appended to each strategy, with trades in the right number', async () => {
-  const [title, ...lines] = (await diff(stores, TINY_VERSION, NEXT_VERSION)).out.trim().split('\n')
+/** Two versions of the book, the second with changes. */
+async function twoVersions(changes: Readonly<Record<string, string>>) {
+  const cwd = await temporaryFolder()
+  await cp(published, cwd, { recursive: true, preserveTimestamps: true })
+  await writeFiles(join(cwd, 'book'), changes)
+  const { build, diff } = commandsIn(cwd)
+  const refused = await build(V2)
+  expect(refused.code).toBe(1)
+  expect(await build(V2, '--allow-restatement')).toMatchObject({ code: 0 })
+  const { out } = await diff()
+  return { refused, out, causes: out.split('\n').filter(line => line.includes(' differ')) }
+}
+
+test('diff names parameters, data and code that differ, and the first five of many restated days', async () => {
+  const { out, causes } = await twoVersions({
+    'catalogue.yaml': withFee(10),
+    'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.with(5, 99.5)),
+    'strategies/oak.ts': withMore('1'),
+  })
+  expect(causes.toSorted()).toEqual([
+    '  code differs: strategies/oak.ts',
+    '  data differ: bars/BTCUSDT-PERP/1d.csv',
+    '  parameters differ: commission_bps_per_side 0 -> 10',
+  ])
+  const line = out.split('\n').find(text => text.startsWith('oak: '))
+  expect(line?.match(/2024-01-\d\d: \S+ -> \S+/g)).toHaveLength(5)
+  expect(line).toMatch(/, \.\.\. \d+ days in all, /)
+})
+
+test('diff names the changed file that a module imports through another, and not one that it does not import', async () => {
+  const { causes } = await twoVersions({
+    'strategies/lib/deep/numbers.ts': shareOf(0.9),
+    'strategies/lib/unused.ts': shareOf(0.9),
+  })
+  expect(causes).toEqual(['  code differs: strategies/lib/deep/numbers.ts'])
+})
+
+test('a raised version of a module is a new history: the build explains the choice and does what the flag says', async () => {
+  const { refused, causes } = await twoVersions({ 'strategies/oak.ts': withMore('2') })
+  expect(refused.err).toContain(
+    'oak: module_version: 1 -> 2, which is a new history: keep the old module and publish the new one under another id, or announce the restatement',
+  )
+  expect(refused.err).toContain('--allow-restatement')
+  expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
+})
+
+test('a raised version with the same results is a new history too, and the build says how to go on', async () => {
+  const { refused, out, causes } = await twoVersions({ 'strategies/oak.ts': importing('2') })
+  expect(refused.err).toContain(
+    'oak: module_version: 1 -> 2, which is a new history even if no published value differs: keep the old module and publish the new one under another id, or announce the restatement; if its rules are the same, restore the version 1',
+  )
+  expect(out).toContain('history is restated')
+  expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
+})
+
+test('diff prints what is appended to each strategy, and a value that is gone as none, like the refusal of a build', async () => {
+  const inWorld = (args: readonly string[]) => run(args, { now: () => Date.parse(NEXT_VERSION) })
+  const stores = await newStores()
+  const { url, privateUrl } = stores
+  const diff = (...versions: readonly string[]) =>
+    inWorld(['diff', ...versions, '--store', url, '--private-store', privateUrl])
+  const first = buildArgs(stores, { version: TINY_VERSION, asOf: '2025-02-20' })
+  for (const args of [first, buildArgs(stores)]) expect(await inWorld(args)).toMatchObject({ code: 0 })
+  const [title, ...lines] = (await diff(TINY_VERSION, NEXT_VERSION)).out.trim().split('\n')
   expect(title).toBe(`${TINY_VERSION} -> ${NEXT_VERSION}: history is only appended to`)
   expect(lines.length).toBeGreaterThan(1)
   for (const line of lines) {
     expect(line).toMatch(/^[a-z]+: days to 2025-02-22 \(\+2\), (1 new trade|(0|[2-9]|\d\d+) new trades)(,|$)/)
   }
-})
-
-test('diff prints a value that is gone as none, like the refusal of a build', async () => {
-  const { out } = await diff(stores, NEXT_VERSION, TINY_VERSION)
+  const { out } = await diff(NEXT_VERSION, TINY_VERSION)
   expect(out).toContain('history is restated')
   expect(out).toMatch(/2025-02-21: -?\d\S* -> none/)
   expect(out).not.toContain('null')

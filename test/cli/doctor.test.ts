@@ -122,102 +122,55 @@ test('doctor warns of stores that do not exist before the first version', async 
 
 const version = toCompactInstant(TINY_VERSION)
 
-/** What is done, and the check that finds it. */
-const FAULTS: readonly [
-  name: string,
-  check: string,
-  state: string,
-  says: RegExp,
-  fault: () => Promise<NodeJS.ProcessEnv>,
-][] = [
-  [
-    'a store below a file',
-    'public store',
-    'problem',
-    /not a directory|ENOTDIR/i,
-    async () => {
-      await writeFile(join(dataFolder, 'file'), '')
-      await rm(fileURLToPath(stores.url), { recursive: true })
-      await writeFile(fileURLToPath(stores.url), '')
-      return {}
-    },
-  ],
+/** What is done, the finding with its check and its state, and the variables that it needs, if any. */
+const FAULTS: readonly [string, RegExp, (() => Promise<NodeJS.ProcessEnv>) | (() => Promise<void>)][] = [
   [
     'stores that overlap',
-    'stores apart',
-    'problem',
-    /overlap/,
+    /^problem of stores apart: .*overlap/,
     async () => ({ PRIVATE_STORE_URL: `${stores.url}/private` }),
   ],
   [
     'an entry of the log that was altered',
-    'pointer log',
-    'problem',
-    /pointer/,
+    /^problem of pointer log: .*pointer/,
     async () => {
       const path = inStore('v1/pointer')
       const [first] = (await readdir(path)).filter(name => name.endsWith('.json')).sort()
-      const entry = join(path, first!)
-      await writeFile(entry, '{}')
-      return {}
+      await writeFile(join(path, first!), '{}')
     },
   ],
   [
     'a manifest that is gone',
-    'formats',
-    'problem',
-    /is missing/,
-    async () => {
-      await rm(inStore(`v1/snapshots/${version}/manifest.json`))
-      return {}
-    },
+    /^problem of formats: .*is missing/,
+    () => rm(inStore(`v1/snapshots/${version}/manifest.json`)),
   ],
   [
     'an nginx that names another version',
-    'nginx',
-    'warning',
-    /does not name/,
-    async () => {
-      await writeFile(inStore('nginx/served.conf'), 'set $version 20200101T000000Z;\n')
-      return {}
-    },
+    /^warning of nginx: .*does not name/,
+    () => writeFile(inStore('nginx/served.conf'), 'set $version 20200101T000000Z;\n'),
   ],
   [
     'a signing key that cannot be read',
-    'signing key',
-    'problem',
-    /cannot read the signing key/,
+    /^problem of signing key: .*cannot read the signing key/,
     async () => ({ SIGNING_KEY_FILE: join(dataFolder, 'none.pem') }),
   ],
   [
     'a generated token that others can read',
-    'secrets',
-    'problem',
-    /can be read by other users/,
-    async () => {
-      await writeFile(join(dataFolder, 'operator-token'), 'x'.repeat(43), { mode: 0o644 })
-      return {}
-    },
+    /^problem of secrets: .*can be read by other users/,
+    () => writeFile(join(dataFolder, 'operator-token'), 'x'.repeat(43), { mode: 0o644 }),
   ],
   [
     'an address for other machines without secrets',
-    'secrets',
-    'warning',
-    /OPERATOR_TOKEN and SECRET_KEY/,
+    /^warning of secrets: .*OPERATOR_TOKEN and SECRET_KEY/,
     async () => ({ HOST: '0.0.0.0' }),
   ],
   [
     'a port that another program has',
-    'ports',
-    'problem',
-    /another program has port/,
+    /^problem of ports: .*another program has port/,
     async () => ({ HISTORY_PORT: await listen(createServer(socket => socket.destroy())) }),
   ],
   [
     'a certificate that clients refuse',
-    'certificates',
-    'problem',
-    /SELF_SIGNED/,
+    /^problem of certificates: .*SELF_SIGNED/,
     async () => {
       const [key, cert] = [join(dataFolder, 'key.pem'), join(dataFolder, 'cert.pem')]
       const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
@@ -228,16 +181,12 @@ const FAULTS: readonly [
   ],
   [
     'a host that this machine does not have',
-    'ports',
-    'problem',
-    /cannot listen on 192\.0\.2\.1:\d+ .*set HOST to an address of this machine/,
+    /^problem of ports: .*cannot listen on 192\.0\.2\.1:\d+ .*set HOST to an address of this machine/,
     async () => ({ HOST: '192.0.2.1', HISTORY_PORT: await listen(createServer()) }),
   ],
   [
     'a public address that answers without TLS',
-    'certificates',
-    'problem',
-    /no TLS there/,
+    /^problem of certificates: .*no TLS there/,
     async () => {
       const plain = createHttpServer((_, response) => response.end())
       return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listen(plain)}` }
@@ -245,26 +194,22 @@ const FAULTS: readonly [
   ],
   [
     'a public address at which nothing listens',
-    'certificates',
-    'problem',
-    /cannot be reached/,
+    /^problem of certificates: .*cannot be reached/,
     async () => ({ PUBLIC_BASE_URL: 'https://127.0.0.1:9' }),
   ],
   [
     'a Redis that does not answer',
-    'redis',
-    'problem',
-    /Redis cannot be reached \(connect ECONNREFUSED.*REDIS_URL/,
+    /^problem of redis: .*Redis cannot be reached \(connect ECONNREFUSED.*REDIS_URL/,
     async () => ({ REDIS_URL: 'redis://127.0.0.1:9' }),
   ],
 ]
 
-test.each(FAULTS)('doctor finds %s and names a fix', async (_, check, state, says, fault) => {
-  const { code, of } = await doctor(await fault())
-  const found = of(check)
-  expect(found.state).toBe(state)
-  expect(`${found.says}; ${found.fix}`).toMatch(says)
-  expect(found.fix).toMatch(/\w/)
+test.each(FAULTS)('doctor finds %s and names a fix', async (_, message, fault) => {
+  const { code, findings } = await doctor((await fault()) ?? {})
+  const textOf = ({ check, state, says, fix }: Finding) => `${state} of ${check}: ${says}; ${fix}`
+  expect(findings.map(textOf)).toContainEqual(expect.stringMatching(message))
+  const { state, fix } = findings.find(each => message.test(textOf(each)))!
+  expect(fix).toMatch(/\w/)
   expect(code).toBe(state === 'problem' ? 2 : 1 + Number(code === 2))
 })
 

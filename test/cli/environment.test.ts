@@ -1,60 +1,56 @@
+import { chmod, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseEnvironment, UsageError } from '#cli/environment.ts'
+import { readSecrets } from '#cli/generated-secrets.ts'
+import { parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { seededBytes } from '../support/signals/signals.ts'
 
-const SIGNALS = {
-  port: 8081,
-  operatorPort: 8082,
-  operatorToken: null,
-  operatorUrl: null,
-  secretKey: null,
-  allowsPrivateWebhooks: false,
-  trustedProxies: [],
-}
-
-const REPORTING = { logLevel: 'info', alertUrl: null, alertCommand: null }
-
-const OPERATIONS = {
-  adminHost: '127.0.0.1',
-  adminPort: null,
-  buildEffort: 'good',
-  importCommand: null,
-  pingUrl: null,
+const DEFAULTS = {
+  storeUrl: 'file:///srv/data/store',
+  privateStoreUrl: 'file:///srv/data/store.private',
+  s3: { endpoint: null, region: 'us-east-1', credentials: null },
+  host: '127.0.0.1',
+  historyPort: 8080,
+  publicBaseUrl: null,
+  historyBaseUrl: null,
+  signalsBaseUrl: null,
+  allowedOrigins: [],
+  purgeCommand: null,
+  redisUrl: null,
+  redisFolder: null,
+  fleetUrl: null,
+  allowsUnsafeRedis: false,
+  deprecatedAtMs: null,
+  dataFolder: '/srv/data',
+  sunsetAtMs: null,
+  operations: {
+    adminHost: '127.0.0.1',
+    adminPort: null,
+    buildEffort: 'good',
+    importCommand: null,
+    pingUrl: null,
+  },
+  signals: {
+    port: 8081,
+    operatorPort: 8082,
+    operatorToken: null,
+    operatorUrl: null,
+    secretKey: null,
+    allowsPrivateWebhooks: false,
+    trustedProxies: [],
+  },
+  reporting: { logLevel: 'info', alertUrl: null, alertCommand: null },
 }
 
 test('an empty environment has a safe default for everything, and listens to this machine alone', () => {
-  expect(parseEnvironment({}, '/srv/data')).toEqual({
-    storeUrl: 'file:///srv/data/store',
-    privateStoreUrl: 'file:///srv/data/store.private',
-    s3: { endpoint: null, region: 'us-east-1', credentials: null },
-    host: '127.0.0.1',
-    historyPort: 8080,
-    publicBaseUrl: null,
-    historyBaseUrl: null,
-    signalsBaseUrl: null,
-    allowedOrigins: [],
-    purgeCommand: null,
-    redisUrl: null,
-    redisFolder: null,
-    fleetUrl: null,
-    allowsUnsafeRedis: false,
-    deprecatedAtMs: null,
-    dataFolder: '/srv/data',
-    sunsetAtMs: null,
-    operations: OPERATIONS,
-    signals: SIGNALS,
-    reporting: REPORTING,
-  })
+  expect(parseEnvironment({}, '/srv/data')).toEqual(DEFAULTS)
 })
 
 test('an empty variable counts as one that is not set', () => {
-  const empty = {
-    STORE_URL: '',
-    PRIVATE_STORE_URL: '',
-    HISTORY_PORT: '',
-    SUNSET_AT: '',
-    PUBLIC_BASE_URL: '',
-  }
-  expect(parseEnvironment(empty, '/srv/data')).toEqual(parseEnvironment({}, '/srv/data'))
+  const names = ['STORE_URL', 'PRIVATE_STORE_URL', 'HISTORY_PORT', 'SUNSET_AT', 'PUBLIC_BASE_URL']
+  expect(parseEnvironment(Object.fromEntries(names.map(name => [name, ''])), '/srv/data')).toEqual(DEFAULTS)
 })
 
 test('every variable of the environment is taken as it is written', () => {
@@ -75,9 +71,9 @@ test('every variable of the environment is taken as it is written', () => {
     ALLOW_UNSAFE_REDIS: 'yes',
   }
   expect(parseEnvironment(env, '/srv/data')).toEqual({
+    ...DEFAULTS,
     storeUrl: 'file:///var/lib/highwater/',
     privateStoreUrl: 'file:///var/lib/highwater.private',
-    s3: { endpoint: null, region: 'us-east-1', credentials: null },
     host: '0.0.0.0',
     historyPort: 0,
     publicBaseUrl: 'https://data.example.org',
@@ -90,11 +86,7 @@ test('every variable of the environment is taken as it is written', () => {
     fleetUrl: 'redis://10.0.0.5:6379',
     allowsUnsafeRedis: true,
     deprecatedAtMs: Date.UTC(2027, 0, 31),
-    dataFolder: '/srv/data',
     sunsetAtMs: Date.UTC(2027, 5, 30),
-    operations: OPERATIONS,
-    signals: SIGNALS,
-    reporting: REPORTING,
   })
 })
 
@@ -176,3 +168,45 @@ test.each([
 test.each(['-1', '80.5', 'http', '65536'])('the environment refuses the port %j', port => {
   expect(() => parseEnvironment({ HISTORY_PORT: port }, '/srv/data')).toThrow(UsageError)
 })
+
+const random = seededBytes('secrets')
+
+test('secrets that are not set are generated once, and only their owner can read them', async () => {
+  const folder = join(await temporaryFolder(), 'data')
+  const environment = parseEnvironment({}, folder)
+  const [one, two] = await Promise.all([
+    readSecrets(environment, folder, random),
+    readSecrets(environment, folder, random),
+  ])
+  expect(two).toEqual(one)
+  expect(await readSecrets(environment, folder, random)).toEqual(one)
+  expect(one.operatorToken.length).toBeGreaterThanOrEqual(32)
+  expect(parseKeyRing(one.secretKey).size).toBe(1)
+  for (const name of ['operator-token', 'secret-key'])
+    expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600)
+})
+
+test('a file of generated secrets that others can read is refused', async () => {
+  const folder = await temporaryFolder()
+  const environment = parseEnvironment({}, folder)
+  await readSecrets(environment, folder, random)
+  await chmod(join(folder, 'secret-key'), 0o640)
+  await expect(readSecrets(environment, folder, random)).rejects.toThrow('chmod 600')
+})
+
+test.each(['0.0.0.0', '::', '10.1.2.3', 'data.example.org'])(
+  'a service on the host %s refuses generated secrets, and takes chosen ones',
+  async HOST => {
+    const folder = await temporaryFolder()
+    await expect(readSecrets(parseEnvironment({ HOST }, folder), folder, random)).rejects.toThrow(UsageError)
+    const chosen = {
+      OPERATOR_TOKEN: 't'.repeat(40),
+      SECRET_KEY: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+    }
+    const environment = parseEnvironment({ HOST, ...chosen }, folder)
+    expect(await readSecrets(environment, folder, random)).toEqual({
+      operatorToken: chosen.OPERATOR_TOKEN,
+      secretKey: chosen.SECRET_KEY,
+    })
+  },
+)
