@@ -25,10 +25,12 @@ const trade = (entry: string, exit: string, { leverage = 1 } = {}): string =>
     `long,${entry}T00:00:00Z,${CLOSES[99]},${exit}T00:00:00Z,${CLOSES[99]},signal,${leverage},0`,
   )
 
+const [FILE, LEDGER] = ['bars/BTCUSDT-PERP/1d.csv', 'ledgers/ash.csv']
+
 const BOOK = {
   'catalogue.yaml': catalogue([aLedger('ash')]),
-  'bars/BTCUSDT-PERP/1d.csv': BARS,
-  'ledgers/ash.csv': trade(dayOf(100), dayOf(100)),
+  [FILE]: BARS,
+  [LEDGER]: trade(dayOf(100), dayOf(100)),
 }
 
 /** A book and what is published of it; `change` writes more of its files. */
@@ -62,46 +64,29 @@ const acceptGap = (changes: object = {}) =>
     ...JSON.parse(catalogue([aLedger('ash')])),
     accept: [
       {
-        finding: 'gap',
-        of: 'BTCUSDT-PERP/1d',
-        ...GAP,
-        count: 30,
-        reason: 'the exchange was closed',
-        ...changes,
+        ...{ finding: 'gap', of: 'BTCUSDT-PERP/1d', ...GAP, count: 30 },
+        ...{ reason: 'the exchange was closed', ...changes },
       },
     ],
   })
 
 const FAULTS = [
-  [
-    'a bar with ten times the price',
-    { 'bars/BTCUSDT-PERP/1d.csv': SPIKED },
-    'bars/BTCUSDT-PERP/1d.csv:121',
-    'spike of BTCUSDT-PERP/1d',
-  ],
-  [
-    'thirty missing bars',
-    { 'bars/BTCUSDT-PERP/1d.csv': HOLED },
-    'bars/BTCUSDT-PERP/1d.csv:122',
-    'gap of BTCUSDT-PERP/1d',
-  ],
+  ['a bar with ten times the price', { [FILE]: SPIKED }, `${FILE}:121: spike of BTCUSDT-PERP/1d: `],
+  ['thirty missing bars', { [FILE]: HOLED }, `${FILE}:122: gap of BTCUSDT-PERP/1d: `],
   [
     'a leverage of 95 under a cap of 15',
-    { 'ledgers/ash.csv': trade(dayOf(100), dayOf(100), { leverage: 95 }) },
-    'ledgers/ash.csv:2',
-    'leverage_over_cap of ash',
+    { [LEDGER]: trade(dayOf(100), dayOf(100), { leverage: 95 }) },
+    `${LEDGER}:2: leverage_over_cap of ash: `,
   ],
   [
     'trades of the future',
-    { 'ledgers/ash.csv': trade('2031-01-01', '2031-01-05') },
-    'ledgers/ash.csv:2',
-    'future_trades of ash',
+    { [LEDGER]: trade('2031-01-01', '2031-01-05') },
+    `${LEDGER}:2: future_trades of ash: `,
   ],
   [
     'bars of the future',
-    { 'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES, FIRST + 3) },
-    'bars/BTCUSDT-PERP/1d.csv:200',
-    'future_bars of BTCUSDT-PERP/1d',
+    { [FILE]: dailyBars(CLOSES, FIRST + 3) },
+    `${FILE}:200: future_bars of BTCUSDT-PERP/1d: `,
   ],
   [
     'returns of the future',
@@ -109,17 +94,16 @@ const FAULTS = [
       'catalogue.yaml': catalogue([reported('ash')]),
       'returns/ash.csv': csv('t,ret', '2024-01-14,0', '2024-01-15,0.01'),
     },
-    'returns/ash.csv:3',
-    'future_returns of ash',
+    'returns/ash.csv:3: future_returns of ash: ',
   ],
 ] as const
 
-test.each(FAULTS)('%s in a book is refused by a build and by a check', async (_, changes, place, code) => {
+test.each(FAULTS)('%s in a book is refused by a build and by a check', async (_, changes, problem) => {
   const { build, check, served } = await aBook(changes)
   for (const command of [build, check]) {
-    const { code: exit, err } = await command()
-    expect(exit).toBe(1)
-    expect(err).toContain(`  ${place}: ${code}: `)
+    const { code, err } = await command()
+    expect(code).toBe(1)
+    expect(err).toContain(`  ${problem}`)
   }
   expect(await served()).toBeNull()
 })
@@ -153,7 +137,7 @@ test('a repair in a file from elsewhere is a note of the data report', async () 
 })
 
 test('a refusal contains the entry that accepts the finding, and a build with that entry and a reason is published', async () => {
-  const { build, check, change, publishedFile } = await aBook({ 'bars/BTCUSDT-PERP/1d.csv': HOLED })
+  const { build, check, change, publishedFile } = await aBook({ [FILE]: HOLED })
   const { err } = await build()
   const [, entry] = /accept: \[(\{.*\})\]/.exec(err) ?? []
   expect(entry).toBe(
@@ -184,7 +168,7 @@ test.each([
   ['of another kind', { finding: 'gaps' }],
   ['of other bars', { of: 'BTCUSDT-PERP/4h' }],
 ])('an accept entry %s accepts nothing, and a check warns of it', async (_, changes) => {
-  const { check } = await aBook({ 'bars/BTCUSDT-PERP/1d.csv': HOLED, 'catalogue.yaml': acceptGap(changes) })
+  const { check } = await aBook({ [FILE]: HOLED, 'catalogue.yaml': acceptGap(changes) })
   expect((await check()).err).toContain('gap of BTCUSDT-PERP/1d: ')
   const sound = await aBook({ 'catalogue.yaml': acceptGap(changes) })
   const { code, err } = await sound.check()
@@ -201,13 +185,13 @@ test.each([
     csv(...rows.filter((_, i) => !starts.some(start => i > start && i <= start + 5)))
   const [before, after] = [holes([50, 150]), holes([50, 100, 150])]
   const entry = { finding: 'gaps', from: dayOf(50), to: dayOf(154), count: 10 }
-  const sound = await aBook({ 'bars/BTCUSDT-PERP/1d.csv': before, 'catalogue.yaml': acceptGap(entry) })
+  const sound = await aBook({ [FILE]: before, 'catalogue.yaml': acceptGap(entry) })
   expect((await sound.check()).code).toBe(0)
   for (const [bars, accept, count] of [
     [before, { ...entry, ...changes }, 10],
     [after, entry, 15],
   ] as const) {
-    await sound.change({ 'bars/BTCUSDT-PERP/1d.csv': bars, 'catalogue.yaml': acceptGap(accept) })
+    await sound.change({ [FILE]: bars, 'catalogue.yaml': acceptGap(accept) })
     const { code, err } = await sound.check()
     expect(code).toBe(1)
     expect(err).toContain(
@@ -229,15 +213,9 @@ test('an accept entry that ends after the data is a problem even if nothing is f
 test('findings of the same days need an accept entry each: one entry does not accept two', async () => {
   // Two bars of other prices, which are two findings within the days of both entries.
   const spiked = csv(...rows.with(120, tenfold(rows[120]!)).with(130, tenfold(rows[130]!)))
-  const spike = {
-    finding: 'spike',
-    of: 'BTCUSDT-PERP/1d',
-    from: dayOf(110),
-    to: dayOf(140),
-    count: 1,
-    reason: 'so',
-  }
-  const book = await aBook({ 'bars/BTCUSDT-PERP/1d.csv': spiked, 'catalogue.yaml': acceptGap(spike) })
+  const days = { from: dayOf(110), to: dayOf(140) }
+  const spike = { finding: 'spike', of: 'BTCUSDT-PERP/1d', ...days, count: 1, reason: 'so' }
+  const book = await aBook({ [FILE]: spiked, 'catalogue.yaml': acceptGap(spike) })
   expect((await book.check()).err).toContain('spike of BTCUSDT-PERP/1d')
   await book.change({
     'catalogue.yaml': JSON.stringify({
@@ -265,8 +243,8 @@ test.each([
 test('filling an accepted gap is published as an explained change; another change of the past is refused', async () => {
   const holed = {
     'catalogue.yaml': acceptGap(),
-    'bars/BTCUSDT-PERP/1d.csv': HOLED,
-    'ledgers/ash.csv': trade(dayOf(100), dayOf(160)).replace(
+    [FILE]: HOLED,
+    [LEDGER]: trade(dayOf(100), dayOf(160)).replace(
       `${CLOSES[99]},signal,1,0`,
       `${CLOSES[159]},signal,1,${CLOSES[159]! / CLOSES[99]! - 1}`,
     ),
@@ -276,12 +254,12 @@ test('filling an accepted gap is published as an explained change; another chang
 
   // An earlier close is altered together with the gap.
   const altered = rows.with(110, rows[110]!.replace(/,[^,]+,1$/, `,${CLOSES[108]},1`))
-  await change({ 'catalogue.yaml': catalogue([aLedger('ash')]), 'bars/BTCUSDT-PERP/1d.csv': csv(...altered) })
+  await change({ 'catalogue.yaml': catalogue([aLedger('ash')]), [FILE]: csv(...altered) })
   const refused = await build('--version', '2024-01-15T00:30:00Z')
   expect(refused.code).toBe(1)
   expect(refused.err).toContain('would alter history')
 
-  await change({ 'bars/BTCUSDT-PERP/1d.csv': BARS })
+  await change({ [FILE]: BARS })
   expect(await build('--version', '2024-01-15T00:45:00Z')).toMatchObject({ code: 0 })
   expect(await served()).toBe('2024-01-15T00:45:00Z')
   expect(await publishedFile('changes.json')).toMatchObject({

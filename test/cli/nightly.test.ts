@@ -90,18 +90,14 @@ test('a night imports, builds, verifies and purges, is served, keeps its report,
   expect(alerts()).toEqual([])
 })
 
-test('a night prints what it published and how long each step took', async () => {
-  const { nightly } = await aNight()
-  const { out } = await nightly()
+test('a night prints what it published and how long each step took, and one that is run again publishes one more version', async () => {
+  const { nightly, served } = await aNight()
+  const { code, out } = await nightly()
+  expect(code).toBe(0)
   expect(out).toMatch(/^published 2024-01-15T06:00:00Z /)
   expect(out).toMatch(
     /\nnight done: 2024-01-15T06:00:00Z published .*\nok {6}import .*\nok {6}build .*\nok {6}verify /,
   )
-})
-
-test('a night that is run again publishes the same data as one more version', async () => {
-  const { nightly, served } = await aNight()
-  expect((await nightly()).code).toBe(0)
   expect((await nightly({ now: () => NOW_MS + 60_000 })).code).toBe(0)
   expect(await served()).toBe('2024-01-15T06:01:00Z')
 })
@@ -154,14 +150,6 @@ test('a night each day begins at its time of day, also after one that failed, un
   expect(err).toContain('the next night begins at 2024-01-15T06:30:00Z')
   expect(err).toContain('the next night begins at 2024-01-16T06:30:00Z')
   expect(await served()).toMatch(/T06:30:00Z$/)
-})
-
-test('a night each day is refused without a time of day', async () => {
-  const { nightly } = await aNight()
-  expect(await nightly({}, '--at', '24:00')).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("--at: expected a time of day such as 00:15, got '24:00'"),
-  })
 })
 
 test('a night that fails exits 1, publishes nothing, prints where and why, and pings /fail with it', async () => {
@@ -238,6 +226,11 @@ test('a second nightly job is refused before its import, and reports nothing: th
 test('a night with wrong usage exits 2 and sends no ping', async () => {
   const { nightly, receiver } = await aNight()
   expect(await nightly({}, '--threads', '0')).toMatchObject({ code: 2, out: '' })
+  const late = await nightly({}, '--at', '24:00')
+  expect([late.code, late.err]).toEqual([
+    2,
+    expect.stringContaining("--at: expected a time of day such as 00:15, got '24:00'"),
+  ])
   expect(receiver.paths()).toEqual([])
 })
 

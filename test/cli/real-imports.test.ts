@@ -22,12 +22,9 @@ const NOW_MS = Date.parse('2026-11-01T00:00:00Z')
 
 const summarySchema = z.object({ trades: z.number(), open: z.number().default(0) }).and(
   z.record(z.string(), z.unknown()).transform(all => ({
-    ...{ wins: Number(all.wins), losses: Number(all.losses) },
-    net_profit: Number(all.net_profit),
-    open_profit: Number(all.open_profit),
-    win_rate_pct: Number(all.win_rate_pct),
-    final_equity: Number(all.final_equity),
-    max_drawdown_pct: Number(all.max_drawdown_pct),
+    ...{ wins: Number(all.wins), losses: Number(all.losses), win_rate_pct: Number(all.win_rate_pct) },
+    ...{ net_profit: Number(all.net_profit), open_profit: Number(all.open_profit) },
+    ...{ final_equity: Number(all.final_equity), max_drawdown_pct: Number(all.max_drawdown_pct) },
   })),
 )
 
@@ -40,18 +37,9 @@ async function newBook() {
     return answer.out
   }
   const ledgerOf = (file: string, id: string) => [
-    'import',
-    'ledger',
-    join(ledgers, file),
-    '--id',
-    id,
-    '--base-risk',
-    '0.02',
-    '--no-funding',
-    '--json',
+    ...['import', 'ledger', join(ledgers, file), '--id', id],
+    ...['--base-risk', '0.02', '--no-funding', '--json'],
   ]
-  const state = (key: string, value: string) =>
-    appendFile(join(cwd, 'book/catalogue.yaml'), `${key}: ${value}\n`)
   return {
     dir: join(cwd, 'book'),
     bars: (file: string, instrument: string, ...args: readonly string[]) =>
@@ -61,19 +49,11 @@ async function newBook() {
     /** Why a ledger cannot be imported. */
     refusal: async (file: string, ...args: readonly string[]) =>
       (await run([...ledgerOf(file, 'x'), '--book', 'book', ...args], { cwd, now: () => NOW_MS })).err,
-    build: async () =>
-      JSON.parse(
-        await command(
-          'build',
-          '--store',
-          `file://${cwd}/store`,
-          '--allow-stale',
-          '--effort',
-          'quick',
-          '--json',
-        ),
-      ),
-    accept: (finding: string) => state('accept', `[${finding}]`),
+    build: async () => {
+      const where = ['--store', `file://${cwd}/store`]
+      return JSON.parse(await command('build', ...where, '--allow-stale', '--effort', 'quick', '--json'))
+    },
+    accept: (finding: string) => appendFile(join(cwd, 'book/catalogue.yaml'), `accept: [${finding}]\n`),
     text: (path: string) => readFile(join(cwd, 'book', path), 'utf8'),
   }
 }
@@ -267,10 +247,9 @@ describe.skipIf(sharedData === null)(`backtesting.py${skip}`, () => {
 
   /** The equity of the tool at the close of each bar, by the time of its open. */
   function equityAtCloses(): ReadonlyMap<string, number> {
-    const text = gunzipSync(readFileSync(join(ledgers, 'backtesting.py/equity_curve.csv.gz'))).toString(
-      'utf8',
-    )
-    const rows = text
+    const file = readFileSync(join(ledgers, 'backtesting.py/equity_curve.csv.gz'))
+    const rows = gunzipSync(file)
+      .toString('utf8')
       .trimEnd()
       .split('\n')
       .slice(1)

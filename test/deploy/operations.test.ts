@@ -1,21 +1,38 @@
-// The files that run it on a server, checked against the program: units and container name only commands, options, variables and files
-// that there are.
+// The files that run it on a server, and docs/operating.md, checked against the program: they name only commands, options, variables
+// and files that there are, and every failure has its row.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { DEFAULT_ADMIN_PORT, parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
+import { EXIT } from '#cli/exit.ts'
+import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
+import { dataSchema } from '#core/contract/route.ts'
+import { ALERT_KINDS } from '#signals/alerts.ts'
 import project from '../../package.json' with { type: 'json' }
+import { run } from '../cli/made-up.ts'
 import { LAUNCHER } from '../support/history/highwater-process.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 import { COMPOSE } from './compose-file.ts'
-import { expectCommand } from './known-command.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SYSTEMD = join(ROOT, 'deploy/systemd')
 const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+/** Expects a command line to be one that the program knows, with its options, without running it. */
+async function expectCommand(words: readonly string[]): Promise<void> {
+  const firstOption = words.findIndex(
+    word => word.startsWith('-') || word.includes('/') || word.includes('"'),
+  )
+  const names = firstOption < 0 ? words : words.slice(0, firstOption)
+  const { code, out } = await run([...names.filter(name => /^[a-z-]+$/.test(name)), '--help'])
+  expect([words.join(' '), code]).toEqual([words.join(' '), 0])
+  expect(out).not.toMatch(/^Commands:/m) // a group of commands does nothing
+  for (const option of words.filter(word => word.startsWith('--'))) expect(out).toContain(`${option} `)
+}
 
 const units = readdirSync(SYSTEMD).filter(name => /\.(?:service|timer)$/.test(name))
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
@@ -149,22 +166,14 @@ test('the compose file makes Redis keep every acknowledged signal, and names eve
 })
 
 test('Prometheus scrapes the services of the compose file where they answer', () => {
+  const targets = z.tuple([z.object({ targets: z.array(z.string()) })])
   const { scrape_configs } = z
-    .object({
-      scrape_configs: z.array(
-        z.object({
-          job_name: z.string(),
-          static_configs: z.tuple([z.object({ targets: z.array(z.string()) })]),
-        }),
-      ),
-    })
+    .object({ scrape_configs: z.array(z.object({ job_name: z.string(), static_configs: targets })) })
     .parse(parse(readText('deploy/prometheus/prometheus.yaml')))
-  expect(scrape_configs.map(({ job_name, static_configs: [{ targets }] }) => [job_name, ...targets])).toEqual(
-    [
-      ['history', `history:${DEFAULT_ADMIN_PORT}`],
-      ['signals', `signals:${signalsPorts.operatorPort}`],
-    ],
-  )
+  expect(scrape_configs.map(each => [each.job_name, ...each.static_configs[0].targets])).toEqual([
+    ['history', `history:${DEFAULT_ADMIN_PORT}`],
+    ['signals', `signals:${signalsPorts.operatorPort}`],
+  ])
   expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${signalsPorts.operatorPort}`) // or it is refused
 })
 
@@ -205,21 +214,80 @@ test('Prometheus and Grafana ask the history service for metrics that it has', (
 })
 
 test('every alert rule of Prometheus has a sentence of what to do', () => {
+  const annotations = z.object({ summary: z.string(), description: z.string() })
+  const rule = z.object({ alert: z.string(), expr: z.string(), annotations })
   const { groups } = z
-    .object({
-      groups: z.tuple([
-        z.object({
-          rules: z.array(
-            z.object({
-              alert: z.string(),
-              expr: z.string(),
-              annotations: z.object({ summary: z.string(), description: z.string() }),
-            }),
-          ),
-        }),
-      ]),
-    })
+    .object({ groups: z.tuple([z.object({ rules: z.array(rule) })]) })
     .parse(parse(readText('deploy/prometheus/rules.yaml')))
   expect(groups[0].rules.length).toBeGreaterThan(8)
-  for (const { annotations } of groups[0].rules) expect(annotations.description).toMatch(/^What to do: /)
+  for (const each of groups[0].rules) expect(each.annotations.description).toMatch(/^What to do: /)
+})
+
+const page = readText('docs/operating.md')
+const blocks = (language: string) =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!).join('')
+
+test('the first commands of docs/operating.md publish a book, and find everything as published', async () => {
+  const cwd = await temporaryFolder()
+  const lines = blocks('sh')
+    .replaceAll('$PWD', cwd)
+    .matchAll(/^highwater (.+)$/gm)
+  let printed = ''
+  for (const [, line = ''] of lines) {
+    const words = [...line.matchAll(/"(.*?)"|'(.*?)'|(\S+)/g)].map(([, ...texts]) => texts.join(''))
+    const env = { PATH: process.env.PATH, BUILD_EFFORT: 'quick' }
+    const { code, out } = await run(words, { cwd, env, now: () => Date.now() })
+    expect([line, code]).toEqual([line, 0])
+    printed += out
+  }
+  expect(printed).toContain('night done: ')
+  expect(printed).toMatch(/all as published\n$/)
+})
+
+/** The first cells below a heading that begin with a name in code, each name by itself. */
+const rowsBelow = (heading: string): string[] => {
+  const [, below = ''] = page.split(`\n### ${heading}\n`)
+  const [section = ''] = below.split(/^#/m)
+  return [...section.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  )
+}
+
+test('docs/operating.md says of every alert, exit code of a night and readiness check what it means', () => {
+  expect(rowsBelow('An alert came').toSorted()).toEqual([...ALERT_KINDS].toSorted())
+  expect(rowsBelow('A night failed').slice(0, 3)).toEqual(Object.values(EXIT).map(String))
+  const ofSignals = dataSchema(SIGNALS_ROUTES.find(({ id }) => id === 'readyz')!)
+  const { checks } = z
+    .object({ checks: z.record(z.string(), z.boolean()) })
+    .parse(ofSignals.parse({ ready: true, checks: { redis: true, log: true } }))
+  expect(rowsBelow('A service is not ready')).toEqual([...READINESS_CHECKS, ...Object.keys(checks)])
+})
+
+test('docs/operating.md installs files that exist, and names only commands and variables of the program', async () => {
+  const script = blocks('bash')
+  const files = [...script.matchAll(/\/opt\/highwater\/((?:deploy|cli)\/[\w./-]+)/g)].map(match => match[1]!)
+  expect(files.length).toBeGreaterThan(4)
+  for (const file of files) expect(existsSync(join(ROOT, file)), file).toBe(true)
+  for (const [, line = ''] of script.matchAll(/(?:^|-- )highwater (.+)$/gm))
+    await expectCommand(line.split(' '))
+  const compose = readText('deploy/docker/compose.yaml')
+  const ofCompose = [...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name)
+  for (const name of page.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? [])
+    expect([...VARIABLE_NAMES, ...ofCompose]).toContain(name)
+})
+
+/** Command lines of a page: in code type, or a line of a block. */
+const commandsOn = (page: string): string[] =>
+  [...page.matchAll(/`highwater ([a-z][^`\n]*)`|^ *(?:npx )?highwater ([a-z][^#|\n]*)/gm)].map(
+    ([, inText, inBlock]) => (inText ?? inBlock ?? '').trim(),
+  )
+
+test('every command that a page names is one of the program, with its options', async () => {
+  const pages = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })]
+  const commands = new Set(pages.flatMap(page => commandsOn(readText(page))))
+  expect(commands.size).toBeGreaterThan(30)
+  for (const command of commands) {
+    if (command.includes('...') || command === 'ops') continue // not a whole command
+    await expectCommand(command.split(/ +/))
+  }
 })
