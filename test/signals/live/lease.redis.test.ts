@@ -14,33 +14,61 @@ const holder = (pid: number): Holder => ({ pid, host: 'here', started: '2026-11-
 const nobodyIsGone = () => false
 const KEY = liveLeaseKey('BTC/4h')
 
+/** Plays a scene, again if it was so slow that Redis may have ended a lease meanwhile. It gives what happened and checks nothing. */
+async function withinLease<Seen>(scene: () => Promise<Seen>): Promise<Seen> {
+  for (;;) {
+    const beganMs = performance.now()
+    const seen = await scene()
+    if (performance.now() - beganMs < RENEW_MS) return seen
+    await redis.flushall()
+  }
+}
+
 test('the lease of a market is held by one runner at a time, with its name and since when', async () => {
-  const first = await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
-  await expect(takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone)).rejects.toThrow(
+  const outcomes = await withinLease(async () => {
+    const first = await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
+    const others = await Promise.allSettled([
+      takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone),
+      takeLease(redis, 'ETH/4h', holder(2), nobodyIsGone),
+    ])
+    await first.release()
+    return [...others, ...(await Promise.allSettled([takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone)]))]
+  })
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
+  expect(String(outcomes.flatMap(outcome => ('reason' in outcome ? outcome.reason : [])))).toContain(
     'another runner follows BTC/4h: process 1 on here, since 2026-11-21T00:00:00Z',
   )
-  await expect(takeLease(redis, 'ETH/4h', holder(2), nobodyIsGone)).resolves.toBeDefined()
-  await first.release()
-  await expect(takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone)).resolves.toBeDefined()
 })
 
 test('the lease of a market expires, and is renewed by its holder alone', async () => {
-  const lease = await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
-  expect(await redis.pttl(KEY)).toBeLessThanOrEqual(LEASE_MS)
-  await redis.pexpire(KEY, RENEW_MS)
-  await lease.renew()
-  expect(await redis.pttl(KEY)).toBeGreaterThan(RENEW_MS)
-  await redis.del(KEY)
-  await takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone)
-  await expect(lease.renew()).rejects.toThrow('process 2 on here')
-  await lease.release()
-  expect(await redis.exists(KEY)).toBe(1)
+  const { taken, renewed, late, left } = await withinLease(async () => {
+    const lease = await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
+    const taken = await redis.pttl(KEY)
+    await redis.pexpire(KEY, RENEW_MS)
+    const [late] = await Promise.allSettled([lease.renew()])
+    const renewed = await redis.pttl(KEY)
+    await redis.del(KEY)
+    await takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone)
+    const [refused] = await Promise.allSettled([lease.renew()])
+    await lease.release()
+    return { taken, renewed, late: [late, refused], left: await redis.exists(KEY) }
+  })
+  for (const ms of [taken, renewed]) {
+    expect(ms).toBeLessThanOrEqual(LEASE_MS)
+    expect(ms).toBeGreaterThan(RENEW_MS)
+  }
+  expect(late).toMatchObject([
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { message: expect.stringContaining('process 2 on here') } },
+  ])
+  expect(left).toBe(1)
 })
 
 test('the lease of a market of a process that has ended is taken over at once, by one of many', async () => {
-  await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
   const isGone = ({ pid }: Holder) => pid === 1
-  const takers = [2, 3, 4, 5].map(pid => takeLease(redis, 'BTC/4h', holder(pid), isGone))
-  const outcomes = await Promise.allSettled(takers)
+  const outcomes = await withinLease(async () => {
+    await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
+    return Promise.allSettled([2, 3, 4, 5].map(pid => takeLease(redis, 'BTC/4h', holder(pid), isGone)))
+  })
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
