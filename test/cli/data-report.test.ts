@@ -7,7 +7,7 @@ import { toIsoDate } from '#core/calendar.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { aLedger, catalogue, csv, dailyBars, FIRST_DAY, reported } from '#test/pipeline/night/night-book.ts'
-import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { run } from './made-up.ts'
 
 const DAYS = 200
@@ -25,17 +25,19 @@ const trade = (entry: string, exit: string, { leverage = 1 } = {}): string =>
     `long,${entry}T00:00:00Z,${CLOSES[99]},${exit}T00:00:00Z,${CLOSES[99]},signal,${leverage},0`,
   )
 
-const [FILE, LEDGER] = ['bars/BTCUSDT-PERP/1d.csv', 'ledgers/ash.csv']
+const CATALOGUE = 'catalogue.yaml'
+const TABLE = 'bars/BTCUSDT-PERP/1d.csv'
+const LEDGER = 'ledgers/ash.csv'
 
 const BOOK = {
-  'catalogue.yaml': catalogue([aLedger('ash')]),
-  [FILE]: BARS,
+  [CATALOGUE]: catalogue([aLedger('ash')]),
+  [TABLE]: BARS,
   [LEDGER]: trade(dayOf(100), dayOf(100)),
 }
 
 /** A book and what is published of it; `change` writes more of its files. */
-async function aBook(changes: Readonly<Record<string, string>> = {}) {
-  const cwd = await temporaryFolder()
+async function aBook(changes: Readonly<Record<string, string>> = {}, folder?: string) {
+  const cwd = folder ?? (await temporaryFolder())
   const change = (files: Readonly<Record<string, string>>) => writeFiles(join(cwd, 'book'), files)
   await change({ ...BOOK, ...changes })
   const store = pathToFileURL(join(cwd, 'store')).href
@@ -58,73 +60,47 @@ const tenfold = (row: string): string => {
 }
 const SPIKED = csv(...rows.with(120, tenfold(rows[120]!)))
 const HOLED = csv(...rows.toSpliced(121, 30))
+const LEVERED = trade(dayOf(100), dayOf(100), { leverage: 95 })
+const FUTURE_TRADE = trade('2031-01-01', '2031-01-05')
+const FUTURE_BARS = dailyBars(CLOSES, FIRST + 3)
 const GAP = { from: dayOf(120), to: dayOf(149) }
-const acceptGap = (changes: object = {}) =>
-  JSON.stringify({
-    ...JSON.parse(catalogue([aLedger('ash')])),
-    accept: [
-      {
-        ...{ finding: 'gap', of: 'BTCUSDT-PERP/1d', ...GAP, count: 30 },
-        ...{ reason: 'the exchange was closed', ...changes },
-      },
-    ],
-  })
+const accepting = (...accept: readonly object[]) =>
+  JSON.stringify({ ...JSON.parse(catalogue([aLedger('ash')])), accept })
+const CLOSED = { finding: 'gap', of: 'BTCUSDT-PERP/1d', ...GAP, count: 30, reason: 'the exchange was closed' }
+const acceptGap = (changes: object = {}) => accepting({ ...CLOSED, ...changes })
 
-const FAULTS = [
-  ['a bar with ten times the price', { [FILE]: SPIKED }, `${FILE}:121: spike of BTCUSDT-PERP/1d: `],
-  ['thirty missing bars', { [FILE]: HOLED }, `${FILE}:122: gap of BTCUSDT-PERP/1d: `],
-  [
-    'a leverage of 95 under a cap of 15',
-    { [LEDGER]: trade(dayOf(100), dayOf(100), { leverage: 95 }) },
-    `${LEDGER}:2: leverage_over_cap of ash: `,
-  ],
-  [
-    'trades of the future',
-    { [LEDGER]: trade('2031-01-01', '2031-01-05') },
-    `${LEDGER}:2: future_trades of ash: `,
-  ],
-  [
-    'bars of the future',
-    { [FILE]: dailyBars(CLOSES, FIRST + 3) },
-    `${FILE}:200: future_bars of BTCUSDT-PERP/1d: `,
-  ],
-  [
-    'returns of the future',
-    {
-      'catalogue.yaml': catalogue([reported('ash')]),
-      'returns/ash.csv': csv('t,ret', '2024-01-14,0', '2024-01-15,0.01'),
-    },
-    'returns/ash.csv:3: future_returns of ash: ',
-  ],
-] as const
+const reportedBook = {
+  [CATALOGUE]: catalogue([reported('ash')]),
+  'returns/ash.csv': csv('t,ret', '2024-01-14,0', '2024-01-15,0.01'),
+}
 
-test.each(FAULTS)('%s in a book is refused by a build and by a check', async (_, changes, problem) => {
+const FAULTS: readonly (readonly [string, Readonly<Record<string, string>>, string, string])[] = [
+  ['a bar with ten times the price', { [TABLE]: SPIKED }, `${TABLE}:121`, 'spike of BTCUSDT-PERP/1d'],
+  ['thirty missing bars', { [TABLE]: HOLED }, `${TABLE}:122`, 'gap of BTCUSDT-PERP/1d'],
+  ['a leverage of 95 under a cap of 15', { [LEDGER]: LEVERED }, `${LEDGER}:2`, 'leverage_over_cap of ash'],
+  ['trades of the future', { [LEDGER]: FUTURE_TRADE }, `${LEDGER}:2`, 'future_trades of ash'],
+  ['bars of the future', { [TABLE]: FUTURE_BARS }, `${TABLE}:200`, 'future_bars of BTCUSDT-PERP/1d'],
+  ['returns of the future', reportedBook, 'returns/ash.csv:3', 'future_returns of ash'],
+]
+
+test.each(FAULTS)('%s in a book is refused by a build and by a check', async (_, changes, place, code) => {
   const { build, check, served } = await aBook(changes)
   for (const command of [build, check]) {
-    const { code, err } = await command()
-    expect(code).toBe(1)
-    expect(err).toContain(`  ${problem}`)
+    const { code: exit, err } = await command()
+    expect(exit).toBe(1)
+    expect(err).toContain(`  ${place}: ${code}: `)
   }
   expect(await served()).toBeNull()
 })
 
-test('a sound book is published with its report, which names no finding', async () => {
-  const { build } = await aBook()
-  const { code, out } = await build()
-  expect(code).toBe(0)
-  expect(out).toContain(
-    `data BTCUSDT-PERP/1d: 200 bars from ${dayOf(0)}T00:00:00Z to 2024-01-14T00:00:00Z (bars/BTCUSDT-PERP/1d.csv), no findings\n`,
-  )
-})
-
 test('a repair in a file from elsewhere is a note of the data report', async () => {
   const named = {
-    ...JSON.parse(BOOK['catalogue.yaml']),
+    ...JSON.parse(BOOK[CATALOGUE]),
     bars: { 'BTCUSDT-PERP/1d': { path: 'raw/days.csv' } },
   }
   const [, ...days] = rows
   const { check } = await aBook({
-    'catalogue.yaml': JSON.stringify({
+    [CATALOGUE]: JSON.stringify({
       ...named,
       defaults: { ...named.defaults, instrument: 'BTC' },
     }).replace('BTCUSDT-PERP/', 'BTC/'),
@@ -136,41 +112,14 @@ test('a repair in a file from elsewhere is a note of the data report', async () 
   )
 })
 
-test('a refusal contains the entry that accepts the finding, and a build with that entry and a reason is published', async () => {
-  const { build, check, change, publishedFile } = await aBook({ [FILE]: HOLED })
-  const { err } = await build()
-  const [, entry] = /accept: \[(\{.*\})\]/.exec(err) ?? []
-  expect(entry).toBe(
-    `{finding: gap, of: BTCUSDT-PERP/1d, from: ${GAP.from}, to: ${GAP.to}, count: 30, reason: "..."}`,
-  )
-
-  await change({ 'catalogue.yaml': acceptGap() })
-  expect((await check()).out).toMatch(
-    /^ {2}accepted gap \(row 122, \.\.\.\): .*30 bars missing: the exchange was closed$/m,
-  )
-  expect((await build()).code).toBe(0)
-  expect((await publishedFile('dataset.json')).data.accepted_findings).toEqual([
-    {
-      finding: 'gap',
-      of: 'BTCUSDT-PERP/1d',
-      from: `${GAP.from}T00:00:00Z`,
-      to: `${GAP.to}T00:00:00Z`,
-      count: 30,
-      what: expect.stringContaining('30 bars missing'),
-      reason: 'the exchange was closed',
-      strategies: ['ash'],
-    },
-  ])
-})
-
 test.each([
   ['of other days', { from: dayOf(121) }],
   ['of another kind', { finding: 'gaps' }],
   ['of other bars', { of: 'BTCUSDT-PERP/4h' }],
 ])('an accept entry %s accepts nothing, and a check warns of it', async (_, changes) => {
-  const { check } = await aBook({ [FILE]: HOLED, 'catalogue.yaml': acceptGap(changes) })
+  const { check } = await aBook({ [TABLE]: HOLED, [CATALOGUE]: acceptGap(changes) })
   expect((await check()).err).toContain('gap of BTCUSDT-PERP/1d: ')
-  const sound = await aBook({ 'catalogue.yaml': acceptGap(changes) })
+  const sound = await aBook({ [CATALOGUE]: acceptGap(changes) })
   const { code, err } = await sound.check()
   expect(code).toBe(0)
   expect(err).toMatch(/^warning: catalogue\.yaml: accept: no .*: remove the entry$/m)
@@ -185,13 +134,13 @@ test.each([
     csv(...rows.filter((_, i) => !starts.some(start => i > start && i <= start + 5)))
   const [before, after] = [holes([50, 150]), holes([50, 100, 150])]
   const entry = { finding: 'gaps', from: dayOf(50), to: dayOf(154), count: 10 }
-  const sound = await aBook({ [FILE]: before, 'catalogue.yaml': acceptGap(entry) })
+  const sound = await aBook({ [TABLE]: before, [CATALOGUE]: acceptGap(entry) })
   expect((await sound.check()).code).toBe(0)
   for (const [bars, accept, count] of [
     [before, { ...entry, ...changes }, 10],
     [after, entry, 15],
   ] as const) {
-    await sound.change({ [FILE]: bars, 'catalogue.yaml': acceptGap(accept) })
+    await sound.change({ [TABLE]: bars, [CATALOGUE]: acceptGap(accept) })
     const { code, err } = await sound.check()
     expect(code).toBe(1)
     expect(err).toContain(
@@ -204,7 +153,7 @@ test.each([
 })
 
 test('an accept entry that ends after the data is a problem even if nothing is found', async () => {
-  const { check } = await aBook({ 'catalogue.yaml': acceptGap({ to: '2999-12-31' }) })
+  const { check } = await aBook({ [CATALOGUE]: acceptGap({ to: '2999-12-31' }) })
   expect((await check()).err).toContain(
     'catalogue.yaml: accept: expected `to` of the gap of BTCUSDT-PERP/1d up to 2024-01-14, the last day of the data, got 2999-12-31',
   )
@@ -213,65 +162,72 @@ test('an accept entry that ends after the data is a problem even if nothing is f
 test('findings of the same days need an accept entry each: one entry does not accept two', async () => {
   // Two bars of other prices, which are two findings within the days of both entries.
   const spiked = csv(...rows.with(120, tenfold(rows[120]!)).with(130, tenfold(rows[130]!)))
-  const days = { from: dayOf(110), to: dayOf(140) }
-  const spike = { finding: 'spike', of: 'BTCUSDT-PERP/1d', ...days, count: 1, reason: 'so' }
-  const book = await aBook({ [FILE]: spiked, 'catalogue.yaml': acceptGap(spike) })
+  const spike = { ...CLOSED, finding: 'spike', from: dayOf(110), to: dayOf(140), count: 1 }
+  const book = await aBook({ [TABLE]: spiked, [CATALOGUE]: accepting(spike) })
   expect((await book.check()).err).toContain('spike of BTCUSDT-PERP/1d')
-  await book.change({
-    'catalogue.yaml': JSON.stringify({
-      ...JSON.parse(acceptGap()),
-      accept: [spike, { ...spike, to: dayOf(139) }],
-    }),
-  })
+  await book.change({ [CATALOGUE]: accepting(spike, { ...spike, to: dayOf(139) }) })
   expect((await book.check()).code).toBe(0)
 })
 
 test.each([
-  [
-    'finding: spike_of_joy',
-    { finding: 'spike_of_joy' },
-    'accept[0].finding: expected one of gap, gaps, spike',
-  ],
+  ['an unknown finding', { finding: 'joy' }, 'accept[0].finding: expected one of gap, gaps, spike'],
   ['no reason', { reason: ' ' }, 'accept[0].reason: expected a reason'],
   ['no count', { count: undefined }, 'accept[0].count: expected a whole number'],
   ['a blocking finding', { finding: 'future_bars' }, 'accept[0].finding: expected one of'],
 ])('an accept entry with %s is a problem', async (_, changes, message) => {
-  const { check } = await aBook({ 'catalogue.yaml': acceptGap(changes) })
+  const { check } = await aBook({ [CATALOGUE]: acceptGap(changes) })
   expect((await check()).err).toContain(message)
 })
 
-test('filling an accepted gap is published as an explained change; another change of the past is refused', async () => {
-  const holed = {
-    'catalogue.yaml': acceptGap(),
-    [FILE]: HOLED,
-    [LEDGER]: trade(dayOf(100), dayOf(160)).replace(
-      `${CLOSES[99]},signal,1,0`,
-      `${CLOSES[159]},signal,1,${CLOSES[159]! / CLOSES[99]! - 1}`,
-    ),
-  }
-  const { build, change, publishedFile, served } = await aBook(holed)
-  expect(await build('--version', '2024-01-15T00:15:00Z')).toMatchObject({ code: 0 })
+/** A book with a gap, in a trade. The tests of it are in an order. */
+let holed: Awaited<ReturnType<typeof aBook>>
 
+test('a refusal contains the entry that accepts the finding, and a build with that entry and a reason is published', async () => {
+  const gain = `${CLOSES[159]},signal,1,${CLOSES[159]! / CLOSES[99]! - 1}`
+  const inGap = trade(dayOf(100), dayOf(160)).replace(`${CLOSES[99]},signal,1,0`, gain)
+  holed = await aBook({ [TABLE]: HOLED, [LEDGER]: inGap }, await lastingFolder())
+  const { err } = await holed.build()
+  const [, entry] = /accept: \[(\{.*\})\]/.exec(err) ?? []
+  expect(entry).toBe(
+    `{finding: gap, of: BTCUSDT-PERP/1d, from: ${GAP.from}, to: ${GAP.to}, count: 30, reason: "..."}`,
+  )
+
+  await holed.change({ [CATALOGUE]: acceptGap() })
+  expect((await holed.check()).out).toMatch(
+    /^ {2}accepted gap \(row 122, \.\.\.\): .*30 bars missing: the exchange was closed$/m,
+  )
+  expect((await holed.build('--version', '2024-01-15T00:15:00Z')).code).toBe(0)
+  const { data } = await holed.publishedFile('dataset.json')
+  const days = { from: `${GAP.from}T00:00:00Z`, to: `${GAP.to}T00:00:00Z` }
+  expect(data.accepted_findings).toEqual([
+    {
+      ...{ finding: 'gap', of: 'BTCUSDT-PERP/1d', ...days, count: 30 },
+      what: expect.stringContaining('30 bars missing'),
+      ...{ reason: 'the exchange was closed', strategies: ['ash'] },
+    },
+  ])
+})
+
+test('filling an accepted gap is published as an explained change, with a report that names no finding; another change of the past is refused', async () => {
+  const { build, change, publishedFile, served } = holed
   // An earlier close is altered together with the gap.
   const altered = rows.with(110, rows[110]!.replace(/,[^,]+,1$/, `,${CLOSES[108]},1`))
-  await change({ 'catalogue.yaml': catalogue([aLedger('ash')]), [FILE]: csv(...altered) })
+  await change({ [CATALOGUE]: catalogue([aLedger('ash')]), [TABLE]: csv(...altered) })
   const refused = await build('--version', '2024-01-15T00:30:00Z')
   expect(refused.code).toBe(1)
   expect(refused.err).toContain('would alter history')
 
-  await change({ [FILE]: BARS })
-  expect(await build('--version', '2024-01-15T00:45:00Z')).toMatchObject({ code: 0 })
+  await change({ [TABLE]: BARS })
+  const { code, out } = await build('--version', '2024-01-15T00:45:00Z')
+  expect(code).toBe(0)
+  expect(out).toContain(
+    `data BTCUSDT-PERP/1d: 200 bars from ${dayOf(0)}T00:00:00Z to 2024-01-14T00:00:00Z (${TABLE}), no findings\n`,
+  )
   expect(await served()).toBe('2024-01-15T00:45:00Z')
+  const filled = { from: `${GAP.from}T00:00:00Z`, reason: 'the exchange was closed', strategies: ['ash'] }
   expect(await publishedFile('changes.json')).toMatchObject({
     history_restated: true,
-    filled_gaps: [
-      {
-        of: 'BTCUSDT-PERP/1d',
-        from: `${GAP.from}T00:00:00Z`,
-        reason: 'the exchange was closed',
-        strategies: ['ash'],
-      },
-    ],
+    filled_gaps: [{ of: 'BTCUSDT-PERP/1d', ...filled }],
   })
 })
 
@@ -279,7 +235,7 @@ test('a name in a book that is not UTF-8 is a problem with its line', async () =
   const text = Buffer.from(catalogue([aLedger('ash')]).replace('A strategy', 'Fl?che'))
   text[text.indexOf('?')] = 0xe8
   const cwd = await temporaryFolder()
-  await writeFiles(join(cwd, 'book'), { ...BOOK, 'catalogue.yaml': text })
+  await writeFiles(join(cwd, 'book'), { ...BOOK, [CATALOGUE]: text })
   const { err } = await run(['check', '--book', 'book'], { cwd })
   expect(err).toContain('catalogue.yaml:1: expected UTF-8')
   const [folder, file] = [
