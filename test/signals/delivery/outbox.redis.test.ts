@@ -1,6 +1,10 @@
-// The outbox on a real Redis: what is owed is owed until it is settled, whichever process crashes in between.
+// The outbox on a real Redis: what is owed is owed until it is settled, whichever process crashes in between. And what makes
+// it quick: the records that workers keep, of which every change reaches the next delivery, and commands that calls share.
+import { once } from 'node:events'
 import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
+import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import {
   type Attempt,
   owe,
@@ -11,9 +15,24 @@ import {
   readOutbox,
   readSchedule,
 } from '#signals/delivery/outbox.ts'
-import { type Due, type Settlement, settle, take } from '#signals/delivery/work.ts'
+import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { SOUND } from '#signals/delivery/webhook-condition.ts'
+import {
+  disableWebhook,
+  enableWebhook,
+  readWebhook,
+  rekeyWebhooks,
+  removeWebhook,
+  saveSecrets,
+  saveWebhook,
+  type Webhook,
+} from '#signals/delivery/webhooks.ts'
+import { type Due, type Found, type Settlement, settle, take } from '#signals/delivery/work.ts'
 import { flightKey } from '#signals/redis/keys.ts'
+import { createSharedScript } from '#signals/redis/script.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { addSubscriber, BOX, BY_OPERATOR } from '../../support/signals/delivery.ts'
+import { seededBytes } from '../../support/signals/signals.ts'
 
 const NOW = 1_000_000
 
@@ -61,8 +80,9 @@ const retried = ({ state }: Due, dueMs: number): Settlement => ({
 })
 
 /** Takes a client that must be owed something. */
-async function taken(): Promise<Due> {
-  const found = await take(redis, ME, NOW)
+const taken = async (): Promise<Due> => dueOf(await take(redis, ME, NOW))
+
+function dueOf(found: Found): Due {
   if (found.kind !== 'send') throw new Error(`expected a signal, got ${found.kind}`)
   return found
 }
@@ -200,4 +220,121 @@ test('a resend of a signal that waits for a retry makes it due now, and owes it 
   await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW)
   expect(await owedCount(redis, 'acme')).toBe(1)
   expect(await taken()).toMatchObject({ seq: 1, state: { attempts: 0, round: 2 } })
+})
+
+/** The first of eight signals that a subscriber is owed, taken. */
+async function firstOfEight(): Promise<Due> {
+  await addSubscriber(redis, 'acme', 'https://acme.example/old')
+  const signals = Array.from({ length: 8 }, (_, i) => ({ seq: i + 1, prev: i }))
+  await owe(redis, [{ client: 'acme', signals }], NOW)
+  return taken()
+}
+
+const webhook = async (): Promise<Webhook> => (await readWebhook(redis, BOX, 'acme'))! // it was made with the client
+
+const next = async (before: Due, settlement = done(before)): Promise<Due> =>
+  dueOf((await settle(redis, ME, before, settlement, NOW, null)).next)
+
+test('the records of a client are the same objects as long as nothing changes', async () => {
+  const first = await firstOfEight()
+  const second = await next(first)
+  expect(second.seq).toBe(2)
+  expect(second.webhook).toBe(first.webhook)
+  expect(second.record).toBe(first.record)
+  expect(first.record).toMatchObject({ id: 'acme', status: 'active', aliases: ['alder'] })
+})
+
+const OTHER_URL = 'https://acme.example/new'
+
+/** Every way to change a webhook or a client, and the field in which the next delivery shows it. */
+const CHANGES: Readonly<Record<string, readonly [change: () => Promise<unknown>, field: string]>> = {
+  'a webhook that is set': [
+    async () => saveWebhook(redis, BOX, { ...(await webhook()), url: OTHER_URL }, BY_OPERATOR),
+    'url',
+  ],
+  'secrets that are rotated': [async () => saveSecrets(redis, BOX, await webhook()), 'secrets'],
+  'a webhook that is disabled': [() => disableWebhook(redis, 'acme', 'by the operator'), 'enabled'],
+  'a webhook that is removed': [() => removeWebhook(redis, 'acme'), 'url'],
+  'another key of the ring': [
+    () => {
+      const ring = [8, 7].map((byte, i) => `k${2 - i}:${Buffer.alloc(32, byte).toString('base64')}`)
+      return rekeyWebhooks(redis, createSecretBox(parseKeyRing(ring.join(',')), seededBytes('other box')))
+    },
+    'url',
+  ],
+  'a client that is suspended': [() => suspendClient(redis, 'acme'), 'status'],
+  'entitlements that are taken away': [() => entitleClient(redis, 'acme', { aliases: [] }, ''), 'aliases'],
+  'a revoked key that set the webhook': [
+    async () => {
+      const { id } = await issueKey(redis, 'acme', seededBytes('key'), NOW)
+      await saveWebhook(redis, BOX, await webhook(), { keyId: id, atMs: NOW })
+      await revokeKey(redis, id)
+    },
+    'suspended',
+  ],
+}
+
+const shown = ({ webhook, record }: Due, field: string): unknown => ({ ...record, ...webhook })[field]
+
+for (const [name, [change, field]] of Object.entries(CHANGES)) {
+  test(`${name} reaches the next delivery of a turn`, async () => {
+    const first = await firstOfEight()
+    await change()
+    const second = await next(first)
+    expect(shown(second, field)).not.toEqual(shown(first, field))
+    expect((await next(second)).webhook).toBe(second.webhook)
+  })
+}
+
+test('a webhook that is enabled again, and one that fails, reach the next delivery', async () => {
+  const first = await firstOfEight()
+  await disableWebhook(redis, 'acme', 'by the operator')
+  const disabled = await next(first)
+  await enableWebhook(redis, 'acme')
+  const enabled = await next(disabled)
+  expect([disabled, enabled].map(found => found.webhook.enabled)).toEqual(['0', '1'])
+  const moved = { condition: SOUND, lane: 'slow', disabledWhy: null, hurries: false } as const
+  const slow = await next(enabled, { ...done(enabled), webhook: moved })
+  expect(slow.webhook.lane).toBe('slow')
+})
+
+const KEY = '{hw}:counted'
+
+/** Increments a field, and fails as its second argument says. */
+const count = createSharedScript(
+  `local function run(field, failure)
+    if failure == 'lua' then error('out of order') end
+    if failure == 'redis' then redis.call('GET', KEYS[1]) end
+    return {redis.call('HINCRBY', KEYS[1], field, 1)}
+  end`,
+  [KEY],
+  2,
+)
+
+test('a call of a shared script that fails, whether in Redis or by itself, ends no other one', async () => {
+  const asked = ['', 'redis', 'lua', ''].map(failure => count(redis, 'a', failure))
+  expect(await Promise.allSettled(asked)).toMatchObject([
+    { status: 'fulfilled', value: [1] },
+    { status: 'rejected', reason: { message: expect.stringContaining('WRONGTYPE') } },
+    { status: 'rejected', reason: { message: expect.stringContaining('out of order') } },
+    { status: 'fulfilled', value: [2] },
+  ])
+})
+
+test('each of many calls of a shared script gets its own reply, and they take few commands', async () => {
+  await count(redis, 'warm', '')
+  await redis.config('RESETSTAT')
+  const replies = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => count(redis, `field ${i % 10}`, '')),
+  )
+  expect(replies).toEqual(Array.from({ length: 100 }, (_, i) => [Math.floor(i / 10) + 1]))
+  expect(await redis.info('commandstats')).toContain('cmdstat_evalsha:calls=2,')
+})
+
+test('calls of a shared script fail with their connection, and those of the next turn are sent again', async () => {
+  redis.disconnect()
+  await once(redis, 'end')
+  await expect(count(redis, 'a', '')).rejects.toThrow('Redis does not answer')
+  await redis.connect()
+  expect(await count(redis, 'a', '')).toEqual([1])
 })

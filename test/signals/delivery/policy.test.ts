@@ -1,6 +1,7 @@
 // The policy of deliveries: retries, breaker, alerts and disabling, as pure functions.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
 import {
   BREAKER_FAILURES,
   clampRetryAfter,
@@ -10,6 +11,7 @@ import {
   RETRY_JITTER,
   RETRY_WAITS_MS,
 } from '#signals/delivery/policy.ts'
+import { shuffled } from '#signals/delivery/relay.ts'
 import {
   afterFailedDelivery,
   afterFailure,
@@ -22,6 +24,7 @@ import {
   HEALTHY,
   shouldDisable,
 } from '#signals/delivery/webhook-condition.ts'
+import { createWatchdog, STUCK_AFTER_MS } from '#signals/delivery/workers.ts'
 import { forAll } from '#test/support/for-all.ts'
 
 const NOW = Date.parse('2026-11-21T00:00:00Z')
@@ -174,4 +177,54 @@ test('a failing webhook raises one alert at 5 min, 1 h, 24 h and 48 h each, and 
 
 test('the health of a webhook remembers no more than it needs, however long it fails', () => {
   expect(failing(500, 100).failedSeqs).toEqual([1, 2, 3])
+})
+
+test('the watchdog reports once that clients are due while no worker begins with one, and again after a worker began', async () => {
+  const state = { waiting: 3, lastStartMs: 0, nowMs: 100_000 }
+  const events: DeliveryEvent[] = []
+  const look = createWatchdog({
+    counts: async () => ({ fast: state.waiting, slow: 0 }),
+    lastStartMs: () => state.lastStartMs,
+    now: () => state.nowMs,
+    onEvent: event => void events.push(event),
+  })
+  await look()
+  state.nowMs += STUCK_AFTER_MS - 1
+  await look()
+  expect(events).toEqual([])
+  state.nowMs += 1
+  await look()
+  state.nowMs += STUCK_AFTER_MS
+  await look()
+  expect(events).toEqual([{ kind: 'stuck', waiting: 3, forMs: STUCK_AFTER_MS }])
+  state.lastStartMs = state.nowMs
+  state.nowMs += STUCK_AFTER_MS
+  await look()
+  expect(events).toHaveLength(2)
+  state.waiting = 0
+  state.nowMs += 10 * STUCK_AFTER_MS
+  await look()
+  state.waiting = 1
+  await look()
+  expect(events).toHaveLength(2)
+})
+
+test('a fair order has the same clients, and puts each of them first as often as any other', () => {
+  forAll(
+    fc.array(fc.integer()),
+    fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
+    (list, random) => {
+      const mixed = shuffled(list, () => random.next().value)
+      expect(mixed.toSorted((a, b) => a - b)).toEqual(list.toSorted((a, b) => a - b))
+    },
+  )
+  const firsts = new Map<string, number>()
+  for (const a of [0, 0.4, 0.7]) {
+    for (const b of [0, 0.5]) {
+      const draws = [a, b]
+      const [first = ''] = shuffled(['x', 'y', 'z'], () => draws.shift() ?? 0)
+      firsts.set(first, (firsts.get(first) ?? 0) + 1)
+    }
+  }
+  expect([...firsts.values()]).toEqual([2, 2, 2])
 })

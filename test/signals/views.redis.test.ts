@@ -1,4 +1,4 @@
-// What a client waits for its signals, read from what the workers have written.
+// What a client waits for its signals, and the deliveries of a day by the hour, read from what the workers have written.
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
@@ -6,12 +6,14 @@ import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
 import { resend } from '#signals/delivery/resend.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
+import { readHours } from '#signals/views/hours.ts'
 import { MOST_MEASURED, readLatency, spreadOf } from '#signals/views/latency.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
-import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
-import { offlineOrders, operatorClient, operatorParts } from '../../support/signals/operator.ts'
-import { commitMany, fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
+import { useTestRedis } from '../support/servers/use-redis.ts'
+import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../support/signals/delivery.ts'
+import { offlineOrders, operatorClient, operatorParts } from '../support/signals/operator.ts'
+import { playScene } from '../support/signals/operator-scene.ts'
+import { commitMany, fire, NOW_MS, signalContent } from '../support/signals/signals.ts'
 
 let redis: Redis
 useTestRedis(connected => {
@@ -125,4 +127,19 @@ test('a percentile of the latency is one of the values, and not below its share 
     }
   })
   expect(spreadOf([])).toBeNull()
+})
+
+test('each delivery counts in the hour of its signal, by how it ended and how long it took', async () => {
+  await playScene(redis)
+  const { hours, isWhole } = await readHours(redis, NOW_MS, 'acme-capital')
+  expect([hours.length, isWhole]).toEqual([24, true])
+  const latency = { p50: 140, p99: 140, max: 140 }
+  expect(hours.at(-1)).toEqual({
+    ...{ startMs: Math.floor(NOW_MS / 3_600_000) * 3_600_000, delivered: 6, exhausted: 0, latency },
+  })
+  expect(hours.slice(0, -1).every(hour => hour.delivered === 0 && hour.latency === null)).toBe(true)
+  const all = (await readHours(redis, NOW_MS)).hours.at(-1)
+  expect([all?.exhausted, all?.delivered]).toEqual([1, 12])
+  const dayLater = await readHours(redis, NOW_MS + 24 * 3_600_000)
+  expect(dayLater.hours.every(({ delivered, exhausted }) => delivered + exhausted === 0)).toBe(true)
 })
