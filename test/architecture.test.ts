@@ -3,9 +3,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { brokenRules, undocumented } from './support/rules/house-rules.ts'
-import { forbiddenImports, importCycle, type Source, specifiersOf } from './support/rules/imports.ts'
-import { ownWays, unclearTitles } from './support/rules/test-rules.ts'
+import {
+  brokenRules,
+  forbiddenImports,
+  importCycle,
+  ownWays,
+  type Source,
+  specifiersOf,
+  unclearTitles,
+  undocumented,
+} from './support/rules.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const ROOMS = '{core,storage,pipeline,pages,static-build,signals,api,cli}'

@@ -1,13 +1,17 @@
 // Pages of books that nobody would make by intention: each stays whole, escaped and short.
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import fc from 'fast-check'
+import { build } from 'rolldown'
 import { expect, test } from 'vitest'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
 import { anySnapshot } from '#test/support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
-import { pagesOf } from '#test/support/browser/rendered-pages.ts'
-import { htmlElements } from '#test/support/html-elements.ts'
+import { htmlElements, pagesOf } from '#test/support/browser/rendered-pages.ts'
+import configs, { PAGE_SCRIPTS } from '../../rolldown.config.ts'
 import { forAll } from '../support/for-all.ts'
 
 /** Names of elements that the page refers to by an attribute. */
@@ -171,3 +175,21 @@ test('the style sheet moves nothing by itself, for those who ask for less motion
   const style = Buffer.from(ASSETS.find(({ name }) => name === 'style.css')!.bytes).toString()
   expect(style).not.toMatch(/animation|transition|@keyframes|scroll-behavior/)
 })
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** The page and its script together are loaded in one round trip or two. */
+const MOST_BYTES = 30_000
+
+test.each(PAGE_SCRIPTS.map((name, i) => ({ name, config: configs[i]! })))(
+  'the script $name is what `make pages` builds from the sources, is small, compiles no code and names no other address',
+  async ({ config }) => {
+    const committed = await readFile(join(ROOT, config.output.file), 'utf8')
+    const built = await build({ ...config, write: false })
+    expect(built.output.map(({ type }) => type)).toEqual(['chunk'])
+    expect(built.output[0].code).toBe(committed)
+    expect(brotliCompressSync(committed).length).toBeLessThan(MOST_BYTES)
+    const foreign = committed.replaceAll('http://www.w3.org/2000/svg', '')
+    expect(foreign).not.toMatch(/\beval\b|\bFunction\(|\bWebAssembly\b|\bimport\(|https?:\/\//)
+  },
+)

@@ -8,10 +8,8 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { equalWeightBook } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { decimal } from '#pages/format.ts'
-import { aNight } from '#test/support/books/a-night.ts'
-import { type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
-import { pagesOf } from '#test/support/browser/rendered-pages.ts'
-import { htmlElements } from '#test/support/html-elements.ts'
+import { aNight, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { htmlElements, pagesOf } from '#test/support/browser/rendered-pages.ts'
 
 const wave = (days: number, phase: number): number[] =>
   Array.from({ length: days }, (_, i) => Math.sin(i * 1.7 + phase) * Math.cos(i / 40 + phase) * 0.02)

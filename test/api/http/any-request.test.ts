@@ -13,8 +13,14 @@ import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { atEndOfFile } from '../../support/ends.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
-import { anyRequest, openApi } from '../../support/http/any-request.ts'
-import { type Ask, askIn, askOver, holdToDocument } from '../../support/http/hold-to-document.ts'
+import {
+  type Ask,
+  anyRequest,
+  askIn,
+  askOver,
+  holdToDocument,
+  openApi,
+} from '../../support/http/any-request.ts'
 import { type App, openTiny } from '../history/answers.ts'
 import { BAD } from '../history/bad-values.ts'
 import { decodedText } from '../history/decode.ts'

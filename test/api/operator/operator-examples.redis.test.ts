@@ -16,13 +16,14 @@ import {
   type Answers,
   assertAnswersShown,
   assertRefusalsShown,
+  base62Bytes,
+  base64Bytes,
   componentsOf,
   type ExampledDocument,
   exampledDocument,
   recordIfAsked,
   sentExamples,
 } from '../../support/history/recorded-examples.ts'
-import { base62Bytes, base64Bytes } from '../../support/http/word-bytes.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { offlineOrders, operatorClient, operatorParts, testBox } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'

@@ -2,8 +2,7 @@
 // answer is as the document describes it, and never a fault.
 import { beforeAll, expect, test } from 'vitest'
 import { forAllInTurn } from '#test/support/for-all.ts'
-import { anyRequest, openApi } from '../../support/http/any-request.ts'
-import { askIn, holdToDocument } from '../../support/http/hold-to-document.ts'
+import { anyRequest, askIn, holdToDocument, openApi } from '../../support/http/any-request.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'

@@ -16,13 +16,13 @@ import {
   type Answers,
   assertAnswersShown,
   assertRefusalsShown,
+  base64Bytes,
   componentsOf,
   type ExampledDocument,
   exampledDocument,
   recordIfAsked,
   sentExamples,
 } from '../../support/history/recorded-examples.ts'
-import { base64Bytes } from '../../support/http/word-bytes.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'

@@ -78,16 +78,19 @@ funding:
 export const readChanged = async (changes: Files, left: Files = GOOD): Promise<Book> =>
   readBook(await writeFolder({ ...left, ...changes }))
 
-/** Every problem of the changed book as the operator reads it; empty where it is sound. */
-export async function problemsOf(changes: Files): Promise<string[]> {
+/** Every problem with which work on a book is refused, as the operator reads it; empty if it is not. */
+export async function problemsIn(work: Promise<unknown>): Promise<string[]> {
   try {
-    await readChanged(changes)
+    await work
     return []
   } catch (error) {
     if (!(error instanceof BookError)) throw error
     return error.problems.map(formatProblem)
   }
 }
+
+/** Those of the changed book. */
+export const problemsOf = (changes: Files): Promise<string[]> => problemsIn(readChanged(changes))
 
 /** The good catalogue with one text replaced by another; the text has to be there. */
 export function catalogueWith(before: string, after: string): Files {

@@ -1,11 +1,11 @@
 // What a build adds to the reader's problems: it reports all of them at once, as far as a broken book can be judged.
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
-import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import type { WindowOptions } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
+import { problemsIn } from '../book/book-folder.ts'
 import {
   aLedger,
   aModule,
@@ -44,13 +44,9 @@ const BROKEN_FUNDING = { 'funding/BTCUSDT-PERP.csv': csv('t,rate', '2024-01-01T0
 
 /** The places and the first words of everything that is wrong. */
 async function placesOf(changes: Readonly<Record<string, string>>, options: WindowOptions) {
-  try {
-    await withFiles({ ...FILES, ...changes }, dir => readBook(dir, { examine: examineBook(options) }))
-    return []
-  } catch (error) {
-    if (!(error instanceof BookError)) throw error
-    return error.problems.map(problem => formatProblem(problem).split(' ').slice(0, 6).join(' '))
-  }
+  const examine = examineBook(options)
+  const read = withFiles({ ...FILES, ...changes }, dir => readBook(dir, { examine }))
+  return (await problemsIn(read)).map(problem => problem.split(' ').slice(0, 6).join(' '))
 }
 
 const STALE = 'bars/BTCUSDT-PERP/1d.csv: the newest bar ends at'

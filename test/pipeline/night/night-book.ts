@@ -1,10 +1,10 @@
 // Books of a few days, written for one test each: prices and trades whose results can be worked out by hand.
 import { toIsoDate } from '#core/calendar.ts'
 import type { Book } from '#pipeline/book/book.ts'
-import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night, type NightOptions } from '#pipeline/night/compute-snapshot.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
+import { problemsIn } from '../book/book-folder.ts'
 
 /** Monday 2024-01-01. */
 export const FIRST_DAY = 19_723
@@ -107,15 +107,5 @@ export const computeNight = (book: Book, options: Partial<NightOptions> = {}): P
   })
 
 /** Everything that is wrong with a book, as the operator reads it; empty where its night is sound. */
-export async function problemsOfNight(
-  files: Readonly<Record<string, string>>,
-  options: Partial<NightOptions> = {},
-): Promise<string[]> {
-  try {
-    await nightOf(files, options)
-    return []
-  } catch (error) {
-    if (!(error instanceof BookError)) throw error
-    return error.problems.map(formatProblem)
-  }
-}
+export const problemsOfNight = (...night: Parameters<typeof nightOf>): Promise<string[]> =>
+  problemsIn(nightOf(...night))

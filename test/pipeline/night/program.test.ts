@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { simulate } from '#core/program/simulate.ts'
-import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeProgram } from '#pipeline/night/compute-program.ts'
 import { lastDayOf, type WindowOptions } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
+import { problemsIn } from '../book/book-folder.ts'
 import { catalogue, csv, dailyBars, dailyReturns, FIRST_DAY, reported } from './night-book.ts'
 
 const CLOSES = [100, 101, 102, 103, 104, 105, 106, 107]
@@ -37,15 +37,8 @@ const bookOf = (changes: Readonly<Record<string, string>>, options?: WindowOptio
     readBook(dir, options === undefined ? {} : { examine: examineBook(options) }),
   )
 
-async function problemsOf(changes: Readonly<Record<string, string>>, options = FRESH): Promise<string[]> {
-  try {
-    await bookOf(changes, options)
-    return []
-  } catch (error) {
-    if (!(error instanceof BookError)) throw error
-    return error.problems.map(formatProblem)
-  }
-}
+const problemsOf = (changes: Readonly<Record<string, string>>, options = FRESH) =>
+  problemsIn(bookOf(changes, options))
 
 test('a program sees every day that is over, whatever the embargo, and its bars do not move the window', async () => {
   const book = await bookOf({}, FRESH)

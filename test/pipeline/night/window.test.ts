@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { Bars } from '#core/replay/bars.ts'
-import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { cutBars, lastCompleteDay, lastPublicDay, type WindowOptions } from '#pipeline/night/data-window.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
+import { problemsIn } from '../book/book-folder.ts'
 import {
   aModule,
   catalogue,
@@ -50,11 +50,7 @@ async function windowEnd(
 }
 
 /** The problems with which a window is refused. */
-async function refused(...asked: Parameters<typeof windowEnd>): Promise<string[]> {
-  const thrown = await windowEnd(...asked).catch((error: unknown) => error)
-  if (!(thrown instanceof BookError)) throw new Error(`expected a refusal, got ${String(thrown)}`)
-  return thrown.problems.map(formatProblem)
-}
+const refused = (...asked: Parameters<typeof windowEnd>) => problemsIn(windowEnd(...asked))
 
 test('the public window ends with the last day that is complete in every instrument that a strategy needs', async () => {
   expect(await windowEnd(OF_ONE)).toBe('2024-01-10')

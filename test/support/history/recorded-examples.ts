@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
 import type { RecordedAnswer, RecordedRefusal } from '#core/contract/openapi.ts'
+import type { RandomBytes } from '#signals/clients/token.ts'
 
 /** What a test was answered, in the form in which it is recorded. */
 export type Answers = {
@@ -104,3 +105,20 @@ export function assertAnswersShown(document: ExampledDocument, leftOut: readonly
 /** The examples of what is sent. */
 export const sentExamples = ({ requestBody }: ExampledDocument['paths'][string][string]): unknown[] =>
   Object.values(requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => value)
+
+/** Bytes that base64 prints as this word, whatever is asked for: a webhook secret takes 43 letters. */
+export const base64Bytes =
+  (word: string): RandomBytes =>
+  () =>
+    Buffer.from(word, 'base64')
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Bytes that an API key prints as these words: the shorter of them as its id of 8 letters, the other as its secret of 43. */
+export const base62Bytes =
+  (id: string, secret: string): RandomBytes =>
+  size => {
+    let value = 0n
+    for (const digit of size < 8 ? id : secret) value = value * 62n + BigInt(DIGITS.indexOf(digit))
+    return Buffer.from(value.toString(16).padStart(2 * size, '0'), 'hex')
+  }
