@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { catalogueShape, serviceShape, settingsShape, strategyShape } from '#pipeline/book/catalogue.ts'
 import { metaOf } from '#pipeline/book/field.ts'
 import { casesOf } from '#test/support/cases-of.ts'
-import { catalogueWith, GOOD, lines, problemsOf, readChanged } from './book-folder.ts'
+import { catalogueWith, type Files, GOOD, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const MANY =
   'a list of 1 to 30000 strategies (the documents of a version end there; publish a larger book as several services)'
@@ -237,48 +237,18 @@ test('the files of a strategy with a bad field are checked all the same', async 
   ])
 })
 
-test.each([
-  [
-    'a module before its bars',
-    catalogueWith('inception: 2020-01-01', 'inception: 2019-12-31'),
-    'catalogue.yaml:14:16: strategies[0].inception: expected a day that bars/BTCUSDT-PERP/4h.csv covers whole, ' +
-      '2020-01-01 to 2020-01-01, got 2019-12-31',
-  ],
-  [
-    'a module after its bars',
-    catalogueWith('inception: 2020-01-01', 'inception: 2020-01-02'),
-    'catalogue.yaml:14:16: strategies[0].inception: expected a day that bars/BTCUSDT-PERP/4h.csv covers whole, ' +
-      '2020-01-01 to 2020-01-01, got 2020-01-02',
-  ],
-  [
-    'a ledger before its bars',
-    catalogueWith('source: ledger', 'source: ledger\n    inception: 2019-01-01'),
-    expect.stringMatching(/^catalogue.yaml:19:16: strategies\[1\]\.inception: .* got 2019-01-01$/),
-  ],
-  [
-    'returns before the first that is reported',
-    catalogueWith('mode: LIVE', 'inception: 2019-12-31'),
-    'catalogue.yaml:25:16: strategies[2].inception: expected a day that returns/cedar.csv covers whole, ' +
-      '2020-01-01 to 2020-01-03, got 2019-12-31',
-  ],
-  [
-    'returns after the last that is reported',
-    catalogueWith('mode: LIVE', 'inception: 2020-01-04'),
-    expect.stringMatching(/^catalogue.yaml:25:16: strategies\[2\]\.inception: .* got 2020-01-04$/),
-  ],
-  [
-    'a ledger on bars that cover no whole day',
-    {
-      ...catalogueWith('source: ledger', 'mark: 1h\n    source: ledger\n    inception: 2020-01-01'),
-      'bars/BTCUSDT-PERP/1h.csv': lines('t,o,h,l,c,v', '2020-01-01T04:00:00Z,1,1,1,1,1'),
-    },
-    expect.stringMatching(
-      /^catalogue.yaml:20:16: .*1h\.csv covers whole, of which there is none, got 2020-01-01$/,
-    ),
-  ],
-])('an inception of %s is reported at its line in the catalogue', async (_, changes, problem) => {
-  expect(await problemsOf(changes)).toEqual([problem])
-})
+test.each(casesOf<[string, Files, unknown]>`
+a module before its bars -> ${catalogueWith('inception: 2020-01-01', 'inception: 2019-12-31')} -> catalogue.yaml:14:16: strategies[0].inception: expected a day that bars/BTCUSDT-PERP/4h.csv covers whole, 2020-01-01 to 2020-01-01, got 2019-12-31
+a module after its bars -> ${catalogueWith('inception: 2020-01-01', 'inception: 2020-01-02')} -> catalogue.yaml:14:16: strategies[0].inception: expected a day that bars/BTCUSDT-PERP/4h.csv covers whole, 2020-01-01 to 2020-01-01, got 2020-01-02
+a ledger before its bars -> ${catalogueWith('source: ledger', 'source: ledger\n    inception: 2019-01-01')} -> ${expect.stringMatching(/^catalogue.yaml:19:16: strategies\[1\]\.inception: .* got 2019-01-01$/)}
+returns before the first that is reported -> ${catalogueWith('mode: LIVE', 'inception: 2019-12-31')} -> catalogue.yaml:25:16: strategies[2].inception: expected a day that returns/cedar.csv covers whole, 2020-01-01 to 2020-01-03, got 2019-12-31
+returns after the last that is reported -> ${catalogueWith('mode: LIVE', 'inception: 2020-01-04')} -> ${expect.stringMatching(/^catalogue.yaml:25:16: strategies\[2\]\.inception: .* got 2020-01-04$/)}
+a ledger on bars that cover no whole day -> ${{ ...catalogueWith('source: ledger', 'mark: 1h\n    source: ledger\n    inception: 2020-01-01'), 'bars/BTCUSDT-PERP/1h.csv': lines('t,o,h,l,c,v', '2020-01-01T04:00:00Z,1,1,1,1,1') }} -> ${expect.stringMatching(/^catalogue.yaml:20:16: .*1h\.csv covers whole, of which there is none, got 2020-01-01$/)}`)(
+  'an inception of %s is reported at its line in the catalogue',
+  async (_, changes, problem) => {
+    expect(await problemsOf(changes)).toEqual([problem])
+  },
+)
 
 test('every field of the catalogue says what it is and what is expected of it', () => {
   for (const shape of [catalogueShape, serviceShape, settingsShape, strategyShape(0.1)]) {

@@ -1,6 +1,7 @@
 // Strategy modules that cheat, each in one way. They are refused with a sentence, or what they tried changes nothing.
 import { beforeAll, expect, test, vi } from 'vitest'
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { aModule, catalogue, dailyBars, moduleText, nightOf, problemsOfNight } from '../night/night-book.ts'
 
 /** A price that goes up and down, so that knowing the next close is worth everything. */
@@ -53,87 +54,47 @@ const CLOCK_AND_CHANCE = [
 
 /** What a module does, and what the operator reads after the name of its file. */
 const REFUSED: Readonly<Record<string, readonly [Changes, string | RegExp]>> = {
-  'would have a Sharpe ratio of 20 by the place of its file': [
-    { head: READ_BARS, body: PEEK },
-    NO_HOST_IMPORT,
-  ],
-  'would have a Sharpe ratio of 20 by node:fs': [
-    { head: READ_BARS.replace('import.meta.url', '"file:///"'), body: PEEK },
-    outsideOf('node:fs'),
-  ],
+  ...Object.fromEntries(
+    casesOf<[string, Changes, string | RegExp]>`
+would have a Sharpe ratio of 20 by the place of its file -> ${{ head: READ_BARS, body: PEEK }} -> ${NO_HOST_IMPORT}
+would have a Sharpe ratio of 20 by node:fs -> ${{ head: READ_BARS.replace('import.meta.url', '"file:///"'), body: PEEK }} -> ${outsideOf('node:fs')}
+imports the bars from outside of the folder -> ${{ head: `import { next } from '../bars/future.ts'`, body: PEEK }} -> ${outsideOf('../bars/future.ts')}
+imports a file that is not there -> ${{ head: `import { half } from './lib/other.ts'` }} -> ${/it imports '\.\/lib\/other\.ts', which is not there/}
+imports a name that is not there -> ${{ head: `import { third } from './lib/half.ts'` }} -> ${/^: SyntaxError: .*'third'/}
+imports a file that does not parse -> ${{ head: `import { half } from './lib/broken.ts'` }} -> ${/^: broken\.ts: SyntaxError: /}
+imports dynamically -> ${{ head: `const load = () => import('node:fs')` }} -> ${NO_HOST_IMPORT}
+imports dynamically with a comment in between -> ${{ head: `const load = () => import /* a */ // b\n (/**/'node:fs')` }} -> ${NO_HOST_IMPORT}
+imports dynamically in a helper -> ${{ head: `import { load } from './lib/load.ts'` }} -> ${/: `import\(` and/}
+reads the clock -> ${{ body: 'onBar: () => { Date.now() },' }} -> ${new RegExp(`${AT_FIRST_BAR}the clock is not there`)}
+reads chance -> ${{ body: 'onBar: () => { Math.random() },' }} -> ${new RegExp(`${AT_FIRST_BAR}chance is not there`)}
+keeps memory beside its state -> ${{
+      head: 'let bars = 0',
+      body: `onBar: (state, bar) => ++bars % 50 === 0 ? { act: 'long', stop: bar.c / 2 } : null,`,
+    }} -> ${/^: with all bars in reach it decides otherwise .* keeps memory outside of its state.*; the first bar that differs is that of 2024-\d\d-\d\dT00:00:00Z$/}
+counts its bars, so that the history depends on where it begins -> ${{
+      body: `init: () => ({ bars: 0 }),
+        onBar: (state, bar, position) => ++state.bars % 10 === 0
+          ? position === null ? { act: 'long', stop: bar.c / 2 } : { act: 'flat', why: 'time' } : null,`,
+    }} -> ${/^: begun at 2024-\S+, it decides otherwise even after 0 bars; the first bar that differs is that of 2024-\S+: raise memoryBars/}
+waits for ever at its top level -> ${{ head: 'await new Promise(() => {})' }} -> : it waits at its top level for something that never comes
+throws where every object has a toJSON -> ${{
+      head: 'Object.prototype.toJSON = () => undefined',
+      body: `onBar: () => { throw new (class extends Error {})('mine') },`,
+    }} -> ${new RegExp(`${AT_FIRST_BAR}mine$`)}
+throws an error that has a toJSON -> ${{ body: `onBar: () => { throw new (class extends Error { toJSON() {} })('mine') },` }} -> ${new RegExp(`${AT_FIRST_BAR}mine$`)}
+has a state without JSON, by a toJSON of every object -> ${{ head: 'Object.prototype.toJSON = () => undefined', body: 'onBar: () => null,' }} -> ${/^: its state must survive JSON, .*; its JSON is undefined: use plain/}
+has no version -> ${{ body: 'version: undefined,' }} -> ${VERSION}
+has a version that is no text -> ${{ body: 'version: { at: 1 },' }} -> ${VERSION}
+has a version that moves the cursor -> ${{ body: `version: '1\\n\\x1b[31m',` }} -> ${VERSION}`.map(
+      ([name, ...each]) => [name, each],
+    ),
+  ),
   ...Object.fromEntries(
     ['fs', 'node:sqlite', 'node:worker_threads', 'node:http', 'zod', '#core/calendar.ts'].map(name => [
       `imports ${name}`,
       [{ head: `import * as all from '${name}'` }, outsideOf(name)],
     ]),
   ),
-  'imports the bars from outside of the folder': [
-    { head: `import { next } from '../bars/future.ts'`, body: PEEK },
-    outsideOf('../bars/future.ts'),
-  ],
-  'imports a file that is not there': [
-    { head: `import { half } from './lib/other.ts'` },
-    /it imports '\.\/lib\/other\.ts', which is not there/,
-  ],
-  'imports a name that is not there': [
-    { head: `import { third } from './lib/half.ts'` },
-    /^: SyntaxError: .*'third'/,
-  ],
-  'imports a file that does not parse': [
-    { head: `import { half } from './lib/broken.ts'` },
-    /^: broken\.ts: SyntaxError: /,
-  ],
-  'imports dynamically': [{ head: `const load = () => import('node:fs')` }, NO_HOST_IMPORT],
-  'imports dynamically with a comment in between': [
-    { head: `const load = () => import /* a */ // b\n (/**/'node:fs')` },
-    NO_HOST_IMPORT,
-  ],
-  'imports dynamically in a helper': [{ head: `import { load } from './lib/load.ts'` }, /: `import\(` and/],
-  'reads the clock': [
-    { body: 'onBar: () => { Date.now() },' },
-    new RegExp(`${AT_FIRST_BAR}the clock is not there`),
-  ],
-  'reads chance': [
-    { body: 'onBar: () => { Math.random() },' },
-    new RegExp(`${AT_FIRST_BAR}chance is not there`),
-  ],
-  'keeps memory beside its state': [
-    {
-      head: 'let bars = 0',
-      body: `onBar: (state, bar) => ++bars % 50 === 0 ? { act: 'long', stop: bar.c / 2 } : null,`,
-    },
-    /^: with all bars in reach it decides otherwise .* keeps memory outside of its state.*; the first bar that differs is that of 2024-\d\d-\d\dT00:00:00Z$/,
-  ],
-  'counts its bars, so that the history depends on where it begins': [
-    {
-      body: `init: () => ({ bars: 0 }),
-        onBar: (state, bar, position) => ++state.bars % 10 === 0
-          ? position === null ? { act: 'long', stop: bar.c / 2 } : { act: 'flat', why: 'time' } : null,`,
-    },
-    /^: begun at 2024-\S+, it decides otherwise even after 0 bars; the first bar that differs is that of 2024-\S+: raise memoryBars/,
-  ],
-  'waits for ever at its top level': [
-    { head: 'await new Promise(() => {})' },
-    ': it waits at its top level for something that never comes',
-  ],
-  'throws where every object has a toJSON': [
-    {
-      head: 'Object.prototype.toJSON = () => undefined',
-      body: `onBar: () => { throw new (class extends Error {})('mine') },`,
-    },
-    new RegExp(`${AT_FIRST_BAR}mine$`),
-  ],
-  'throws an error that has a toJSON': [
-    { body: `onBar: () => { throw new (class extends Error { toJSON() {} })('mine') },` },
-    new RegExp(`${AT_FIRST_BAR}mine$`),
-  ],
-  'has a state without JSON, by a toJSON of every object': [
-    { head: 'Object.prototype.toJSON = () => undefined', body: 'onBar: () => null,' },
-    /^: its state must survive JSON, .*; its JSON is undefined: use plain/,
-  ],
-  'has no version': [{ body: 'version: undefined,' }, VERSION],
-  'has a version that is no text': [{ body: 'version: { at: 1 },' }, VERSION],
-  'has a version that moves the cursor': [{ body: `version: '1\\n\\x1b[31m',` }, VERSION],
 }
 
 /**

@@ -1,5 +1,6 @@
 // Modules that run out of something: one sentence each, and nothing of what Node prints about it.
 import { expect, test, vi } from 'vitest'
+import { casesOf } from '#test/support/cases-of.ts'
 import { aModule, catalogue, dailyBars, moduleText, problemsOfNight } from '../night/night-book.ts'
 
 const OUT_OF_MEMORY =
@@ -13,47 +14,19 @@ const outOfArrays = (message: string): RegExp =>
   )
 
 /** What a module does, and the sentence. */
-const RUN_AWAYS = {
-  'fills the heap': [
-    'init: () => { const all = []; for (;;) all.push(new Array(1e6).fill(1)) },',
-    new RegExp(`^strategies/m\\d\\.ts: ${OUT_OF_MEMORY}$`),
-  ],
-  'fills arrays of numbers, which are outside of the heap': [
-    'init: () => { const all = []; for (;;) all.push(new Float64Array(1e7)) },',
-    outOfArrays('Array buffer allocation failed'),
-  ],
-  'keeps bytes outside of the heap': [
-    'init: () => { const all = []; for (;;) all.push(new Uint8Array(1e8)) },',
-    outOfArrays('Array buffer allocation failed'),
-  ],
-  'grows buffers outside of the heap': [
-    'init: () => { const all = []; for (;;) { all.push(new ArrayBuffer(0, { maxByteLength: 1e8 })); all.at(-1).resize(1e8) } },',
-    outOfArrays('.*'),
-  ],
-  'calls itself without end': [
-    'onBar: () => { const f = n => 1 + f(n + 1); return f(0) },',
-    /^strategies\/m\d\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: RangeError: Maximum call stack size exceeded: look for a function that calls itself without end, or a state that contains itself$/,
-  ],
-  'has a state that contains itself': [
-    'init: () => { const a = {}; a.a = a; return a },',
-    /^strategies\/m\d\.ts: RangeError: Maximum call stack size exceeded: look for .* a state that contains itself$/,
-  ],
-  'doubles a text': [
-    `init: () => { let text = 'x'; for (;;) text += text },`,
-    /^strategies\/m\d\.ts:\d+:\d+: RangeError: Invalid string length: look for a text that grows without end$/,
-  ],
-  'remembers for ever': [
-    'memoryBars: 1e9,',
-    /^strategies\/m\d\.ts: strategy m\d: memoryBars must be at most 1826, which is 1826 days, it is 1000000000: /,
-  ],
-  'is warm after ten years': [
-    'warmupBars: 1000,',
-    /^strategies\/m\d\.ts: strategy m\d: memoryBars \(by default twice warmupBars\) must be at most 1826, which is 1826 days, it is 2000: /,
-  ],
-} as const
+const RUN_AWAYS = casesOf<[string, string, RegExp]>`
+fills the heap -> init: () => { const all = []; for (;;) all.push(new Array(1e6).fill(1)) }, -> ${new RegExp(`^strategies/m\\d\\.ts: ${OUT_OF_MEMORY}$`)}
+fills arrays of numbers, which are outside of the heap -> init: () => { const all = []; for (;;) all.push(new Float64Array(1e7)) }, -> ${outOfArrays('Array buffer allocation failed')}
+keeps bytes outside of the heap -> init: () => { const all = []; for (;;) all.push(new Uint8Array(1e8)) }, -> ${outOfArrays('Array buffer allocation failed')}
+grows buffers outside of the heap -> init: () => { const all = []; for (;;) { all.push(new ArrayBuffer(0, { maxByteLength: 1e8 })); all.at(-1).resize(1e8) } }, -> ${outOfArrays('.*')}
+calls itself without end -> onBar: () => { const f = n => 1 + f(n + 1); return f(0) }, -> ${/^strategies\/m\d\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: RangeError: Maximum call stack size exceeded: look for a function that calls itself without end, or a state that contains itself$/}
+has a state that contains itself -> init: () => { const a = {}; a.a = a; return a }, -> ${/^strategies\/m\d\.ts: RangeError: Maximum call stack size exceeded: look for .* a state that contains itself$/}
+doubles a text -> init: () => { let text = 'x'; for (;;) text += text }, -> ${/^strategies\/m\d\.ts:\d+:\d+: RangeError: Invalid string length: look for a text that grows without end$/}
+remembers for ever -> memoryBars: 1e9, -> ${/^strategies\/m\d\.ts: strategy m\d: memoryBars must be at most 1826, which is 1826 days, it is 1000000000: /}
+is warm after ten years -> warmupBars: 1000, -> ${/^strategies\/m\d\.ts: strategy m\d: memoryBars \(by default twice warmupBars\) must be at most 1826, which is 1826 days, it is 2000: /}`
 
 test('modules that run out of something are refused with one sentence each, print nothing, and harm no other', async () => {
-  const modules = Object.values(RUN_AWAYS).map(([body], i) => [`m${i}`, body] as const)
+  const modules = RUN_AWAYS.map(([, body], i) => [`m${i}`, body] as const)
   const all = [...modules, ['wrong', 'onBar: () => 7,'] as const]
   const chunks: string[] = []
   const spy = vi.spyOn(process.stderr, 'write').mockImplementation(chunk => {
@@ -66,7 +39,7 @@ test('modules that run out of something are refused with one sentence each, prin
       ...Object.fromEntries(all.map(([id, body]) => [`strategies/${id}.ts`, moduleText(id, { body })])),
       'catalogue.yaml': catalogue(all.map(([id]) => aModule(id))),
     })
-    const expected = Object.values(RUN_AWAYS).map(([, sentence]) => expect.stringMatching(sentence))
+    const expected = RUN_AWAYS.map(([, , sentence]) => expect.stringMatching(sentence))
     expect(problems).toEqual([...expected, expect.stringMatching(/^strategies\/wrong\.ts: .* it decided 7/)])
   } finally {
     spy.mockRestore()

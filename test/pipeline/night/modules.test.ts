@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { STALL_MS } from '#pipeline/modules/processes.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import {
   aLedger,
   aModule,
@@ -16,59 +17,35 @@ const BARS = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]) }
 type Says = string | RegExp
 
 /** Modules that are wrong in one way each: what they change of a sound one, and what the operator reads after the name of the file. */
-const WRONG: Readonly<Record<string, readonly [string, Says]>> = {
-  init_throws: [`init: () => { throw new RangeError('no room') },`, /^:\d+:\d+: RangeError: no room$/],
-  bar_throws: [
-    'onBar: state => state.window.length,',
-    /^:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: TypeError: .*undefined.*'length'/,
-  ],
-  throws_text: [
-    `onBar: () => { throw 'a text' },`,
-    ': at the bar of 2024-01-01T00:00:00Z: it threw a value that is not an Error: a text',
-  ],
-  throws_silence: [
-    'onBar: () => { throw new Error() },',
-    /^:\d+:\d+: at the bar of \S+ it threw an Error without a message$/,
-  ],
-  throws_unsendable: [
-    'onBar: () => { throw { act: () => 1 } },',
-    /^: at the bar of \S+ it threw a value that is not an Error: \{\}$/,
-  ],
-  other_id: [`id: 'oak',`, ': id: other_id in the catalogue, oak in the module'],
-  other_timeframe: [
-    'timeframeMs: 3_600_000,',
-    ': timeframeMs: 86400000 in the catalogue, 3600000 in the module',
-  ],
-  other_risk: ['baseRisk: 0.05,', ': baseRisk: 0.02 in the catalogue, 0.05 in the module'],
-  exits: [
-    'onBar: () => process.exit(0),',
-    /^:\d+:\d+: at the bar of \S+ ReferenceError: process is not defined$/,
-  ],
-  says_rubbish: [
-    `onBar: () => ({ act: 'buy' }),`,
-    ': strategy says_rubbish: at the bar of 2024-01-01T00:00:00Z it decided {"act":"buy"}: a decision must be null, or have `act` long, short or flat',
-  ],
-  says_nothing: [
-    'onBar: () => undefined,',
-    /^: strategy says_nothing: at the bar of .*a decision must be null/,
-  ],
-  is_async: ['onBar: async () => null,', /^: strategy is_async: at the bar of .*a decision must be null/],
-  stop_above: [
-    `onBar: (state, bar) => ({ act: 'long', stop: bar.c + 1 }),`,
-    /^: .*the stop of a long must be above 0 and below the close 100, it is 101$/,
-  ],
-  loses_a_promise: [`init: () => { Promise.reject(new Error('lost')); return {} },`, /^:\d+:\d+: lost$/],
-}
+const WRONG: Readonly<Record<string, readonly [string, Says]>> = Object.fromEntries(
+  casesOf<[string, string, Says]>`
+init_throws -> init: () => { throw new RangeError('no room') }, -> ${/^:\d+:\d+: RangeError: no room$/}
+bar_throws -> onBar: state => state.window.length, -> ${/^:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: TypeError: .*undefined.*'length'/}
+throws_text -> onBar: () => { throw 'a text' }, -> : at the bar of 2024-01-01T00:00:00Z: it threw a value that is not an Error: a text
+throws_silence -> onBar: () => { throw new Error() }, -> ${/^:\d+:\d+: at the bar of \S+ it threw an Error without a message$/}
+throws_unsendable -> onBar: () => { throw { act: () => 1 } }, -> ${/^: at the bar of \S+ it threw a value that is not an Error: \{\}$/}
+other_id -> id: 'oak', -> : id: other_id in the catalogue, oak in the module
+other_timeframe -> timeframeMs: 3_600_000, -> : timeframeMs: 86400000 in the catalogue, 3600000 in the module
+other_risk -> baseRisk: 0.05, -> : baseRisk: 0.02 in the catalogue, 0.05 in the module
+exits -> onBar: () => process.exit(0), -> ${/^:\d+:\d+: at the bar of \S+ ReferenceError: process is not defined$/}
+says_rubbish -> onBar: () => ({ act: 'buy' }), -> ${': strategy says_rubbish: at the bar of 2024-01-01T00:00:00Z it decided {"act":"buy"}: a decision must be null, or have `act` long, short or flat'}
+says_nothing -> onBar: () => undefined, -> ${/^: strategy says_nothing: at the bar of .*a decision must be null/}
+is_async -> onBar: async () => null, -> ${/^: strategy is_async: at the bar of .*a decision must be null/}
+stop_above -> onBar: (state, bar) => ({ act: 'long', stop: bar.c + 1 }), -> ${/^: .*the stop of a long must be above 0 and below the close 100, it is 101$/}
+loses_a_promise -> init: () => { Promise.reject(new Error('lost')); return {} }, -> ${/^:\d+:\d+: lost$/}`.map(
+    ([name, ...each]) => [name, each],
+  ),
+)
 
 /** The same of modules that are nothing else: their whole text. */
-const BROKEN: Readonly<Record<string, readonly [string, Says]>> = {
-  import_throws: [`throw new Error('no such table')`, ':1:7: no such table'],
-  does_not_parse: ['// The third line\n// is wrong.\nexport const = 1', /^:3: SyntaxError: /],
-  no_export: [
-    'export const other = 1',
-    ': a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
-  ],
-}
+const BROKEN: Readonly<Record<string, readonly [string, Says]>> = Object.fromEntries(
+  casesOf<[string, string, Says]>`
+import_throws -> throw new Error('no such table') -> :1:7: no such table
+does_not_parse -> ${'// The third line\n// is wrong.\nexport const = 1'} -> ${/^:3: SyntaxError: /}
+no_export -> export const other = 1 -> ${': a strategy module exports `strategy`, an object with init() and onBar(); this one does not'}`.map(
+    ([name, ...each]) => [name, each],
+  ),
+)
 
 test('every module that is wrong is named with its file and the fault, all of them at once, beside a bad ledger', async () => {
   const texts = [
