@@ -1,4 +1,4 @@
-// Every route of the table answers as the specification says, at every parameter.
+// Every route of the table answers as the specification says, at every parameter, and links to what answers.
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ROUTES } from '#api/history/routes.ts'
@@ -8,7 +8,7 @@ import { dataSchema } from '#core/contract/route.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { getData, getEnvelope, openTiny } from './answers.ts'
 import { undescribedFields } from './described.ts'
-import { jsonAddressesOf, SIDS } from './paths.ts'
+import { jsonAddressesOf, pathOf, SIDS } from './paths.ts'
 import { DATA, REGISTER } from './specification.ts'
 
 const opened = await openTiny()
@@ -35,38 +35,32 @@ const EXTRA: Readonly<Record<string, readonly string[]>> = {
   trades: ['count', 'note'],
 }
 
-test.each(ROUTES)(
-  '$path answers JSON with the fields of the specification and of its schema alone',
-  async route => {
-    for (const address of jsonAddressesOf(route)) {
-      const { response, data, meta } = await get(address)
-      expect(response.status, address).toBe(200)
-      expect(response.headers.get('content-type'), address).toBe('application/json; charset=utf-8')
-      expect(DATA[route.id as keyof typeof DATA].safeParse(data).error, address).toBeUndefined()
-      expect(dataSchema(route).safeParse(data).error, address).toBeUndefined()
-      expect(undescribedFields(dataSchema(route), data), address).toEqual([])
-      expect(undescribedFields(metaSchema, meta), address).toEqual([])
-    }
-  },
-)
+test.each(ROUTES)('$path answers JSON with the fields of specification and schema alone', async route => {
+  for (const address of jsonAddressesOf(route)) {
+    const { response, data, meta } = await get(address)
+    expect(response.status, address).toBe(200)
+    expect(response.headers.get('content-type'), address).toBe('application/json; charset=utf-8')
+    expect(DATA[route.id as keyof typeof DATA].safeParse(data).error, address).toBeUndefined()
+    expect(dataSchema(route).safeParse(data).error, address).toBeUndefined()
+    expect(undescribedFields(dataSchema(route), data), address).toEqual([])
+    expect(undescribedFields(metaSchema, meta), address).toEqual([])
+  }
+})
 
-test.each(ROUTES)(
-  'the meta of $path has what the specification says, and its version or the time',
-  async route => {
-    for (const address of jsonAddressesOf(route)) {
-      const { meta } = await get(address)
-      expect(REGISTER.safeParse(meta).error, address).toBeUndefined()
-      expect(metaSchema.safeParse(meta).error, address).toBeUndefined()
-      expect(Object.keys(meta), address).toEqual(expect.arrayContaining([...EXTRA[route.id]!]))
-      expect(meta.dataset_version).toBe(TINY_VERSION)
-    }
-    const { meta, response } = await get(jsonAddressesOf(route)[0]!)
-    const isLive = route.group === 'infrastructure'
-    expect(meta.generated_utc).toBe(isLive ? '2025-02-25T00:00:00Z' : TINY_VERSION)
-    expect(meta.timing_ms).toBe(isLive ? 0 : null)
-    expect(response.headers.get('server-timing')).toBe(isLive ? null : 'app;dur=0')
-  },
-)
+test.each(ROUTES)('the meta of $path has what is specified, and its version or the time', async route => {
+  for (const address of jsonAddressesOf(route)) {
+    const { meta } = await get(address)
+    expect(REGISTER.safeParse(meta).error, address).toBeUndefined()
+    expect(metaSchema.safeParse(meta).error, address).toBeUndefined()
+    expect(Object.keys(meta), address).toEqual(expect.arrayContaining([...EXTRA[route.id]!]))
+    expect(meta.dataset_version).toBe(TINY_VERSION)
+  }
+  const { meta, response } = await get(jsonAddressesOf(route)[0]!)
+  const isLive = route.group === 'infrastructure'
+  expect(meta.generated_utc).toBe(isLive ? '2025-02-25T00:00:00Z' : TINY_VERSION)
+  expect(meta.timing_ms).toBe(isLive ? 0 : null)
+  expect(response.headers.get('server-timing')).toBe(isLive ? null : 'app;dur=0')
+})
 
 const data = <T>(address: string, schema: z.ZodType<T>): Promise<T> => getData(opened.app, address, schema)
 
@@ -137,4 +131,60 @@ test('trades are sorted by entry and then exit time, and their result is the sig
       expect(result).toBe(return_pct > 0 ? 'win' : return_pct < 0 ? 'loss' : 'breakeven')
     }
   }
+})
+
+const request = (address: string) => opened.app.request(address)
+const linksAt = async (address: string) => (await getEnvelope(opened.app, address)).links
+
+const BOOK = ['strategies', 'summary', 'dataset', 'correlation', 'export', 'benchmark']
+const STRATEGY = ['strategy', 'stats', 'returns', 'curve', 'rolling', 'trades', 'strategies']
+const without = (names: readonly string[], own: string) => names.filter(name => name !== own)
+
+/** The siblings of every route, by the decisions; what speaks of the process only has to lead somewhere. */
+const siblingsOf = (id: string, kind: string): readonly string[] =>
+  kind === 'book' ? without(BOOK, id) : kind === 'strategy' ? without(STRATEGY, id) : []
+
+test.each(ROUTES)('$path links to itself and its siblings, and every link answers 200', async route => {
+  for (const address of jsonAddressesOf(route)) {
+    const { self, ...siblings } = await linksAt(address)
+    const expected = siblingsOf(route.id, route.group)
+    if (expected.length > 0) expect(Object.keys(siblings).sort(), address).toEqual([...expected].sort())
+    for (const link of [self ?? '', ...Object.values(siblings)]) {
+      expect(link.startsWith('/'), link).toBe(true)
+      expect((await request(link)).status, link).toBe(200)
+    }
+  }
+})
+
+test.each(ROUTES)('the self link of $path answers the same bytes and names itself', async route => {
+  for (const address of jsonAddressesOf(route)) {
+    const { self = '' } = await linksAt(address)
+    expect(await (await request(self)).text(), self).toBe(await (await request(address)).text())
+    expect((await linksAt(self)).self).toBe(self)
+  }
+})
+
+test.each(ROUTES)('query keys that resemble no parameter do not change $path or its address', async route => {
+  const path = pathOf(route)
+  const plain = await (await request(path)).text()
+  expect(await (await request(`${path}?utm_source=x&_=1&cachebuster=1&v=2&`)).text()).toBe(plain)
+  expect((await linksAt(`${path}?color=red`)).self).toBe(path)
+})
+
+test.each([
+  ['/v1/export?period=daily&format=json', '/v1/export'],
+  ['/v1/export?risk_pct=0.020&period=weekly', '/v1/export?period=weekly&risk_pct=0.02'],
+  ['/v1/correlation?ids=yew&ids=%20ash%20,yew', '/v1/correlation?ids=yew,ash'],
+  ['/v1/correlation?ids=ash,beech,elm,yew', '/v1/correlation'],
+  ['/v1/correlation?ids=ash%2Cbeech&ids=elm&ids=yew&period=weekly', '/v1/correlation?period=weekly'],
+  ['/v1/correlation?ids=yew,elm,beech,ash', '/v1/correlation?ids=yew,elm,beech,ash'],
+  ['/v1/strategies/%61sh/stats?risk_pct=2E-2', '/v1/strategies/ash/stats?risk_pct=0.02'],
+  ['/v1/strategies/ash/stats?risk_pct=00.50', '/v1/strategies/ash/stats?risk_pct=0.5'],
+  [
+    '/v1/strategies/ash/returns?to=2024-03-01&from=2024-02-01&risk_pct=0.05',
+    '/v1/strategies/ash/returns?from=2024-02-01&risk_pct=0.05&to=2024-03-01',
+  ],
+])('the canonical address of %s is %s', async (address, canonical) => {
+  expect((await linksAt(address)).self).toBe(canonical)
+  expect(await (await request(address)).text()).toBe(await (await request(canonical)).text())
 })

@@ -1,11 +1,15 @@
-// The headers of every kind of answer: caching, validators, deprecation, and that an error reveals nothing of its cause.
+// The headers of every kind of answer: caching, validators, deprecation, origins, and that an error reveals nothing of its
+// cause; and the methods of every path.
 import { expect, inject, test } from 'vitest'
+import { ROUTES } from '#api/history/routes.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
-import { createTestApp } from '../../support/history/history-app.ts'
-import { errorOf, openTiny } from './answers.ts'
+import { ALLOWED_ORIGIN, createTestApp } from '../../support/history/history-app.ts'
+import { errorOf, headersOf, openTiny } from './answers.ts'
 import { ask, createFaultySource, ERRORS, KINDS, type Kind, openApps, SECRET } from './kinds.ts'
+import { ALL_PATHS, addressesOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
 const apps = await openApps(inject('tinyStore'))
@@ -44,22 +48,19 @@ test('every kind of answer has the deprecation once it is set, and its sunset if
   expect(headers.has('sunset')).toBe(false)
 })
 
-test.each(named(ERRORS))(
-  'the refusal of %s is enveloped, with a code of the table and no validator',
-  async (_name, kind) => {
-    const response = await ask(apps, kind)
-    const { meta } = ERROR_ENVELOPE.parse(await response.clone().json())
-    expect(Object.entries(STATUS_OF)).toContainEqual([(await errorOf(response)).code, kind.status])
-    expect(meta.dataset_version).toBe(kind.state === undefined ? TINY_VERSION : null)
-    expect(meta.generated_utc).toBe('2025-02-25T00:00:00Z')
-    expect(meta.timing_ms).toBe(0)
-    expect(response.headers.get('retry-after')).toBe(kind.status === 503 ? '5' : null)
-    for (const held of ['*', '"x"', 'W/"x", "y"']) {
-      const { status, headers } = await ask(apps, kind, { 'if-none-match': held })
-      expect([status, headers.has('etag')]).toEqual([kind.status, false])
-    }
-  },
-)
+test.each(named(ERRORS))('the refusal of %s is enveloped and has a known code alone', async (_, kind) => {
+  const response = await ask(apps, kind)
+  const { meta } = ERROR_ENVELOPE.parse(await response.clone().json())
+  expect(Object.entries(STATUS_OF)).toContainEqual([(await errorOf(response)).code, kind.status])
+  expect(meta.dataset_version).toBe(kind.state === undefined ? TINY_VERSION : null)
+  expect(meta.generated_utc).toBe('2025-02-25T00:00:00Z')
+  expect(meta.timing_ms).toBe(0)
+  expect(response.headers.get('retry-after')).toBe(kind.status === 503 ? '5' : null)
+  for (const held of ['*', '"x"', 'W/"x", "y"']) {
+    const { status, headers } = await ask(apps, kind, { 'if-none-match': held })
+    expect([status, headers.has('etag')]).toEqual([kind.status, false])
+  }
+})
 
 test('a fault of the service answers one fixed sentence and nothing of its cause', async () => {
   const response = await ask(apps, ERRORS.find(({ status }) => status === 500)!)
@@ -86,4 +87,149 @@ test('a refusal that the caller caused is not reported to the operator', async (
     await app.request(path, { method })
   }
   expect(errors).toEqual([])
+})
+const app = apps.serving
+
+const ALLOW = 'GET, HEAD, OPTIONS'
+
+/** TRACE and CONNECT cannot be sent from here; the server's own tests do. */
+const OTHER_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'PROPFIND', 'PURGE', 'X']
+
+const ACCEPTED_CODINGS = ['identity', 'br', 'gzip', 'zstd']
+
+test.each(ROUTES)('HEAD on $path has the headers of GET, the length among them, and no body', async route => {
+  for (const address of addressesOf(route)) {
+    for (const coding of ACCEPTED_CODINGS) {
+      const headers = { 'accept-encoding': coding }
+      const got = await app.request(address, { headers })
+      const head = await app.request(address, { headers, method: 'HEAD' })
+      expect(head.status, address).toBe(got.status)
+      expect(headersOf(head), address).toEqual(headersOf(got))
+      expect(await head.text(), address).toBe('')
+    }
+  }
+})
+
+const WITHOUT_METHOD = KINDS.filter(({ method }) => method === undefined)
+
+test.each(WITHOUT_METHOD)('HEAD for $name has its status and headers, and no body', async kind => {
+  const got = await ask(apps, kind)
+  const head = await ask(apps, { ...kind, method: 'HEAD' })
+  expect(head.status).toBe(kind.status)
+  expect(headersOf(head)).toEqual(headersOf(got))
+  expect(await head.text()).toBe('')
+})
+
+test.each(ALL_PATHS)('%s answers OPTIONS with its methods and refuses all others with 405', async path => {
+  const options = await app.request(path, { method: 'OPTIONS' })
+  expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([204, ALLOW, ''])
+  const broken = { headers: { 'content-type': 'application/json' }, body: '{"broken' }
+  for (const init of [...OTHER_METHODS.map(method => ({ method })), { method: 'POST', ...broken }]) {
+    const response = await app.request(path, init)
+    expect([init.method, response.status, response.headers.get('allow')]).toEqual([init.method, 405, ALLOW])
+    expect(await errorOf(response)).toEqual({
+      code: 'method_not_allowed',
+      message: `this path answers ${ALLOW}`,
+      details: null,
+    })
+  }
+})
+
+const SNAPSHOT = '/v1/snapshots/20250224T001500Z'
+
+/** What speaks of the process has no twin under a version. */
+const UNKNOWN = [
+  ...'/v1 /v1/ /v2/strategies /V1/strategies /v1/Strategies /v1/strategies/ /v1/strategies/ash/'.split(' '),
+  ...'/v1/strategies/ash/nothing /v1/strategies/ash/stats/ /v1/strategies/ash/stats/2024'.split(' '),
+  ...'/v1/strategies//stats /v1//strategies //v1/strategies /healthz/ /openapi /openapi.json/'.split(' '),
+  ...'/favicon.ico /.env /current.json /v1/pointer/ /v1/pointer/0000000001 /v1/keys.json'.split(' '),
+  ...'/v1/..%2f..%2fetc%2fpasswd /%00 /% /%E0%A4%A /\u00fc /v1/snapshots'.split(' '),
+  ...['', '/nothing', '/healthz', '/version', '/dataset/versions', '/v1/summary', '/Summary.json'].map(
+    path => SNAPSHOT + path,
+  ),
+]
+
+test.each(UNKNOWN)('the unknown path %s answers 404 to every method', async path => {
+  for (const method of ['GET', 'OPTIONS', ...OTHER_METHODS]) {
+    const response = await app.request(path, { method })
+    expect(response.status, method).toBe(404)
+    expect(response.headers.has('allow'), method).toBe(false)
+    expect(await errorOf(response), method).toEqual({
+      code: 'not_found',
+      message: 'no such path; / lists what there is',
+      details: null,
+    })
+  }
+})
+
+const NOT_ALLOWED = [
+  'https://elsewhere.example',
+  'http://www.example.org', // another scheme
+  'https://www.example.org:8443', // another port
+  'https://example.org',
+  'https://www.example.org.elsewhere.example',
+  'https://www.example.org/', // an origin has no path
+  'HTTPS://WWW.EXAMPLE.ORG', // browsers send lower case; anything else is no browser
+  `${ALLOWED_ORIGIN}, ${ALLOWED_ORIGIN}`,
+  'null',
+  '*',
+  '',
+  'not an origin',
+  '\u00fc',
+]
+
+/** What publishing promises that a page's script may read. */
+const READABLE = [
+  ...['ETag', 'Link', 'Content-Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  ...['Deprecation', 'Sunset', 'Unencoded-Digest', 'X-Request-Id'],
+]
+
+const corsOf = ({ headers }: Response): string[] =>
+  [...headers.keys()].filter(name => name.startsWith('access-control-'))
+
+test.each(KINDS)('$name may be read by pages of an allowed origin alone, without credentials', async kind => {
+  const response = await ask(apps, kind, { origin: ALLOWED_ORIGIN })
+  expect(response.status).toBe(kind.status)
+  expect(response.headers.get('access-control-allow-origin')).toBe(ALLOWED_ORIGIN)
+  const exposed = response.headers.get('access-control-expose-headers')?.split(', ')
+  expect(exposed).toEqual(expect.arrayContaining(READABLE))
+  expect(response.headers.has('access-control-allow-credentials')).toBe(false)
+  const plain = await ask(apps, kind)
+  const body = await plain.text()
+  expect(corsOf(plain)).toEqual([])
+  for (const origin of NOT_ALLOWED) {
+    const response = await ask(apps, kind, { origin })
+    expect(response.status, origin).toBe(kind.status)
+    expect(corsOf(response), origin).toEqual([])
+    expect(response.headers.get('vary'), origin).toBe(plain.headers.get('vary'))
+    expect(await response.text(), origin).toBe(body)
+  }
+})
+
+test.each(ALL_PATHS)('a preflight on %s is answered to an allowed origin, and to no other', async path => {
+  const preflight = (origin: string) =>
+    apps.serving.request(path, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'if-none-match, x-trace',
+      },
+    })
+  const { status, headers } = await preflight(ALLOWED_ORIGIN)
+  expect(status).toBe(204)
+  expect(headers.get('access-control-allow-origin')).toBe(ALLOWED_ORIGIN)
+  expect(headers.get('access-control-allow-methods')).toBe('GET')
+  expect(headers.get('access-control-allow-headers')).toBe('if-none-match, x-trace')
+  expect(headers.get('access-control-max-age')).toBe('86400')
+  const foreign = await preflight('https://elsewhere.example')
+  expect([foreign.status, corsOf(foreign)]).toEqual([204, []])
+})
+
+test('pages in development are those of three ports of the own machine', () => {
+  const expected = ['5173', '3000', '8100'].flatMap(port => [
+    `http://127.0.0.1:${port}`,
+    `http://localhost:${port}`,
+  ])
+  expect(DEVELOPMENT_ORIGINS.toSorted()).toEqual(expected.toSorted())
 })

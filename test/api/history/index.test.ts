@@ -1,10 +1,14 @@
-// `/` for tools: what there is, as JSON. Browsers are led to the page of the book.
+// What there is, for tools: `/` as JSON, and `/llms.txt`. Browsers are led to the page of the book.
+import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { ROUTES } from '#api/history/routes.ts'
-import { NOW_MS } from '../../support/history/history-app.ts'
+import { ROUTES, toLlmsText } from '#api/history/routes.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { GUIDES } from '#pages/guides/guides.ts'
+import { NOW_MS, SETTINGS } from '../../support/history/history-app.ts'
 import { getEnvelope, openTiny } from './answers.ts'
 import { undescribedFields } from './described.ts'
+import { SIDS } from './paths.ts'
 import { REGISTER } from './specification.ts'
 
 const index = z.looseObject({
@@ -42,4 +46,65 @@ test.each([
 ])('a tool that accepts %s gets the index as JSON', async accept => {
   const response = await app.request('/', accept === undefined ? {} : { headers: { accept } })
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+})
+
+const TEXT = toLlmsText(SETTINGS.publicBaseUrl)
+const OTHERS = [
+  ...['/openapi.json', '/docs', '/docs/reference'],
+  ...GUIDES.map(({ name }) => `/docs/guides/${name}`),
+]
+const LINK = /^- \[([^\]]+)\]\(([^)]+)\): (.+)$/
+
+const links = TEXT.split('\n').flatMap(line => {
+  const [, title, address, about] = LINK.exec(line) ?? []
+  return title === undefined
+    ? []
+    : [{ title, path: address!.slice(SETTINGS.publicBaseUrl.length), about: about! }]
+})
+
+test('/llms.txt is served as text, compressed if the client accepts that, and revalidates', async () => {
+  const response = await app.request('/llms.txt')
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect(await response.text()).toBe(TEXT)
+  const zipped = await app.request('/llms.txt', { headers: { 'accept-encoding': 'gzip' } })
+  expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(TEXT)
+  const etag = response.headers.get('etag')!
+  expect((await app.request('/llms.txt', { headers: { 'if-none-match': etag } })).status).toBe(304)
+})
+
+test('/llms.txt has one title and a summary, then sections with lists', () => {
+  const [title, , summary] = TEXT.split('\n')
+  expect(title).toMatch(/^# \S/)
+  expect(summary).toMatch(/^> \S/)
+  expect(TEXT.match(/^# /gm)).toHaveLength(1)
+  expect(TEXT.endsWith('\n') && !TEXT.endsWith('\n\n')).toBe(true)
+})
+
+test('/llms.txt links every route and every file of the tables once, with what the tables say of it', () => {
+  const paths = links.map(({ path }) => path)
+  const tabled = [...ROUTES, ...FILE_ROUTES]
+  expect([...paths].sort()).toEqual([...tabled.map(({ path }) => path), ...OTHERS].sort())
+  for (const { path, title, about } of tabled) {
+    const link = links.find(each => each.path === path)!
+    expect(link.title).toBe(title)
+    expect(link.about.startsWith(about)).toBe(true)
+  }
+})
+
+test('/llms.txt names the parameters and formats of each route, and no others', () => {
+  for (const { path, query, formats } of ROUTES) {
+    const { about } = links.find(each => each.path === path)!
+    const named = Object.keys(query).filter(name => name !== 'format')
+    for (const name of named) expect(about).toContain(`\`${name}\``)
+    expect(about.includes('Parameters:')).toBe(named.length > 0)
+    expect(about.includes(`\`format\`: ${formats.join(', ')}.`)).toBe(formats.length > 1)
+  }
+})
+
+test('/llms.txt links to addresses that answer', async () => {
+  for (const { path } of links.filter(each => !each.path.includes('{') || each.path.includes('{sid}'))) {
+    const isOptional = path === '/.well-known/highwater-keys.json' // there where the operator signs
+    const { status } = await app.request(path.replace('{sid}', SIDS[0]))
+    expect(status, path).toBe(isOptional && status === 404 ? 404 : 200)
+  }
 })

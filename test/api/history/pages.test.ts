@@ -66,34 +66,31 @@ test.each([
   [`${VERSION}/strategies/beach/sheet.html`, '/strategies/beech'],
   [`${VERSION}/nothing.html`, null],
   ['/v1/snapshots/20010101T000000Z/index.html', null],
-])(
-  'the unknown page %s shows a browser a page with status 404 that links on, and answers JSON otherwise',
-  async (path, near) => {
-    const response = await request(path, BROWSER)
-    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
-    expect(response.headers.get('cache-control')).toBe('max-age=10')
-    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
-    const page = await response.text()
-    expect(page).toContain('<h1>Page not found</h1>')
-    expect(page).not.toContain('<script>')
-    const main = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
-    const links = [...main.matchAll(/href="([^"]+)"/g)].map(([, link]) => link)
-    expect(links).toEqual([...(near === null ? [] : [near]), '/', '/docs'])
-    for (const [, link] of page.matchAll(/(?:href|src)="(\/[^"]*)"/g))
-      expect((await app.request(link!)).status, link).toBeLessThan(400)
-    for (const accept of [undefined, '*/*', 'application/json']) {
-      const other = await request(path, accept)
-      expect([other.status, other.headers.get('content-type')]).toEqual([
-        404,
-        'application/json; charset=utf-8',
-      ])
-      expect(await other.json()).toMatchObject({ error: { code: 'not_found' } })
-      expect([response, other].map(({ headers }) => headers.get('vary'))).toEqual(
-        Array(2).fill('Accept-Encoding, Origin, Accept'),
-      )
-    }
-  },
-)
+])('the unknown page %s is a 404 page with links for browsers, and JSON otherwise', async (path, near) => {
+  const response = await request(path, BROWSER)
+  expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  expect(response.headers.get('cache-control')).toBe('max-age=10')
+  expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+  const page = await response.text()
+  expect(page).toContain('<h1>Page not found</h1>')
+  expect(page).not.toContain('<script>')
+  const main = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
+  const links = [...main.matchAll(/href="([^"]+)"/g)].map(([, link]) => link)
+  expect(links).toEqual([...(near === null ? [] : [near]), '/', '/docs'])
+  for (const [, link] of page.matchAll(/(?:href|src)="(\/[^"]*)"/g))
+    expect((await app.request(link!)).status, link).toBeLessThan(400)
+  for (const accept of [undefined, '*/*', 'application/json']) {
+    const other = await request(path, accept)
+    expect([other.status, other.headers.get('content-type')]).toEqual([
+      404,
+      'application/json; charset=utf-8',
+    ])
+    expect(await other.json()).toMatchObject({ error: { code: 'not_found' } })
+    expect([response, other].map(({ headers }) => headers.get('vary'))).toEqual(
+      Array(2).fill('Accept-Encoding, Origin, Accept'),
+    )
+  }
+})
 
 test('an unknown address of the API is answered with JSON, also for a browser, so that caches keep one answer', async () => {
   for (const path of ['/v1/nothing', '/v1/strategies/nobody', `${VERSION}/nothing.csv`]) {

@@ -1,8 +1,10 @@
-// What is accepted: every spelling of a value is the same answer, and the answer says what was used.
+// What is accepted: every spelling of a value is the same answer, which says what was used, in every format.
 import { expect, test } from 'vitest'
 import { ROUTES } from '#api/history/routes.ts'
-import { TINY_LAST_DAY } from '../../support/books/publish-book.ts'
-import { getData, getEnvelope, openTiny } from './answers.ts'
+import { FORMATS } from '#core/contract/parameters.ts'
+import { BINARY_FORMATS, readTable } from '../../core/dataset/resources/read-columns.ts'
+import { TINY_LAST_DAY, TINY_VERSION } from '../../support/books/publish-book.ts'
+import { errorOf, getData, getEnvelope, openTiny } from './answers.ts'
 import { pathsOf, SIDS } from './paths.ts'
 import { DATA } from './specification.ts'
 
@@ -19,17 +21,8 @@ const RESCALED = ROUTES.filter(({ query }) => 'risk_pct' in query)
 test.each(RESCALED)('$path reads every spelling of a risk level as the same number', async route => {
   for (const path of pathsOf(route)) {
     const plain = await bodyOf(`${path}?risk_pct=0.05`)
-    for (const spelling of [
-      '0.0500',
-      '5e-2',
-      '5E-2',
-      '00.05',
-      '0.5e-1',
-      '500e-4',
-      '0.05000000000000000000001',
-    ]) {
+    for (const spelling of '0.0500 5e-2 5E-2 00.05 0.5e-1 500e-4 0.05000000000000000000001'.split(' '))
       expect(await bodyOf(`${path}?risk_pct=${spelling}`), spelling).toEqual(plain)
-    }
   }
 })
 
@@ -95,16 +88,13 @@ test('the export has no risk level if the request has none, because each strateg
 })
 
 const periodic = ROUTES.filter(({ query }) => 'period' in query)
-test.each(periodic.map(route => [route.path, route] as const))(
-  'the meta of %s has the period that was asked for',
-  async (_path, route) => {
-    for (const path of pathsOf(route)) {
-      expect((await metaOf(path)).period).toBe('daily')
-      expect((await metaOf(`${path}?period=daily`)).period).toBe('daily')
-      expect((await metaOf(`${path}?period=weekly`)).period).toBe('weekly')
-    }
-  },
-)
+test.each(periodic)('the meta of $path has the period that was asked for', async route => {
+  for (const path of pathsOf(route)) {
+    expect((await metaOf(path)).period).toBe('daily')
+    expect((await metaOf(`${path}?period=daily`)).period).toBe('daily')
+    expect((await metaOf(`${path}?period=weekly`)).period).toBe('weekly')
+  }
+})
 
 const RETURNS = '/v1/strategies/ash/returns'
 const daysOf = async (query: string) => (await getData(app, RETURNS + query, DATA.returns)).map(({ t }) => t)
@@ -164,4 +154,153 @@ test('a risk level does not change the correlation of the export, which is the o
       expect(correlation).toEqual(matrix)
     }
   }
+})
+
+const matrixOf = (query: string) => getData(app, `/v1/correlation?${query}`, DATA.correlation)
+
+test('ids may be given in any spelling, keep their order, and count once', async () => {
+  const plain = await textOf('/v1/correlation?ids=yew,ash,elm')
+  for (const spelling of [
+    'ids=yew&ids=ash&ids=elm',
+    'ids=yew,ash&ids=elm',
+    'ids=yew%2Cash%2Celm',
+    'ids=%20yew%20,%20ash,elm%20',
+    'ids=yew,%09ash&ids=elm',
+    'ids=yew+,ash,elm',
+    'ids=yew,ash,yew,elm,ash',
+    'ids=yew,ash&x=1&ids=yew,elm',
+    'period=daily&ids=yew,ash,elm',
+  ]) {
+    expect(await textOf(`/v1/correlation?${spelling}`), spelling).toBe(plain)
+  }
+  expect((await matrixOf('ids=yew,ash,elm')).ids).toEqual(['yew', 'ash', 'elm'])
+})
+
+test.each(SIDS)('the correlation of the one strategy %s is a matrix of 1', async sid => {
+  expect(await matrixOf(`ids=${sid}`)).toMatchObject({ ids: [sid], matrix: [[1]], undefined_pairs: [] })
+})
+
+test('the correlation of all strategies in another order is the same matrix turned', async () => {
+  for (const period of ['daily', 'weekly']) {
+    const { matrix } = await matrixOf(`period=${period}`)
+    const turned = await matrixOf(`period=${period}&ids=${SIDS.toReversed().join(',')}`)
+    expect(turned.matrix).toEqual(matrix.map(row => row.toReversed()).toReversed())
+  }
+})
+
+test('a matrix of correlations is square and symmetric with exactly 1 on its diagonal, and its undefined cells are listed', async () => {
+  for (const period of ['daily', 'weekly']) {
+    const { ids, matrix, undefined_pairs } = await matrixOf(`period=${period}`)
+    const undefinedCells = new Set(undefined_pairs.map(({ pair }) => pair.join()))
+    for (const [i, row] of matrix.entries()) {
+      expect(row).toHaveLength(ids.length)
+      expect(row[i]).toBe(1)
+      for (const [j, cell] of row.entries()) {
+        expect(cell).toBe(matrix[j]![i])
+        if (j > i && undefinedCells.has(`${ids[i]},${ids[j]}`)) expect(cell).toBe(0)
+      }
+    }
+    // The flat strategy has a correlation with none of the others.
+    expect(undefined_pairs.map(({ pair }) => pair)).toEqual([
+      ['ash', 'yew'],
+      ['beech', 'yew'],
+      ['elm', 'yew'],
+    ])
+  }
+})
+
+const PIN = '/v1/snapshots/20250224T001500Z/export'
+
+test.each(FORMATS)('an export range as %s has one canonical address, and its own file name', async format => {
+  const asked = `/v1/export?to=2024-11-30&period=daily&from=2024-03-02&format=${format}`
+  const canonical = `?${format === 'json' ? '' : `format=${format}&`}from=2024-03-02&to=2024-11-30`
+  const response = await app.request(asked)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-location')).toBe(PIN + canonical)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  for (const address of [
+    `/v1/export${canonical}`,
+    PIN + canonical,
+    `${asked}&dataset_version=2025-02-24T00:15:00Z`,
+  ]) {
+    const again = await app.request(address)
+    expect(Buffer.from(await again.arrayBuffer()).equals(bytes), address).toBe(true)
+  }
+  if (format === 'json')
+    expect(JSON.parse(bytes.toString())).toMatchObject({ links: { self: `/v1/export${canonical}` } })
+  const name = response.headers.get('content-disposition')
+  expect(name).toBe(
+    format === 'json'
+      ? null
+      : `attachment; filename="all-export-daily-from-2024-03-02-to-2024-11-30-20250224T001500Z.${format}"`,
+  )
+})
+
+test.each(FORMATS)('an export range as %s may be empty, and must not end before it begins', async format => {
+  const response = await app.request(`/v1/export?from=1990-01-01&to=1990-12-31&format=${format}`)
+  expect(response.status).toBe(200)
+  if (format === 'json') expect(await response.json()).toMatchObject({ data: { rows: [] } })
+  if (format === 'csv') expect((await response.text()).split('\r\n')).toHaveLength(2)
+  const refused = await app.request(`/v1/export?from=2024-12-01&to=2024-11-30&format=${format}`)
+  expect(refused.status).toBe(422)
+  expect(await errorOf(refused)).toMatchObject({ code: 'validation_error', details: [{ param: 'from' }] })
+})
+
+const EVERY_CODING = { 'accept-encoding': 'zstd, br, gzip' }
+
+const MEDIA_TYPES = {
+  arrow: 'application/vnd.apache.arrow.file',
+  parquet: 'application/vnd.apache.parquet',
+} as const
+
+const addresses = BINARY_FORMATS.flatMap(format =>
+  [
+    ...['/v1/export', '/v1/export?period=weekly', '/v1/export?risk_pct=0.013', '/v1/strategies/ash/trades'],
+    ...['/v1/strategies', '/v1/benchmark', '/v1/correlation', '/v1/correlation?ids=yew,ash&period=weekly'],
+    ...['/v1/strategies/ash/returns', '/v1/strategies/ash/returns?from=2024-03-02&period=weekly'],
+    ...['/v1/strategies/ash/curve', '/v1/strategies/ash/curve?risk_pct=0.013', '/v1/strategies/ash/rolling'],
+  ].map(
+    address => [`${address}${address.includes('?') ? '&' : '?'}format=${format}`, format, address] as const,
+  ),
+)
+
+test.each(addresses)(
+  '%s is a file of its media type without a coding, with the table of the CSV',
+  async (address, format, plain) => {
+    const response = await app.request(address, { headers: EVERY_CODING })
+    const { headers } = response
+    const body = new Uint8Array(await response.arrayBuffer())
+    expect(response.status).toBe(200)
+    expect(headers.get('content-encoding')).toBeNull()
+    expect(headers.get('content-type')).toBe(MEDIA_TYPES[format])
+    expect(headers.get('content-length')).toBe(String(body.length))
+    expect(headers.get('content-disposition')).toMatch(
+      new RegExp(`^attachment; filename="[a-z0-9.T-]+Z?\\.${format}"$`, 'i'),
+    )
+    expect(headers.get('x-dataset-version')).toBe(TINY_VERSION)
+    expect(headers.get('vary')).toContain('Accept-Encoding')
+    const csv = await (await app.request(`${plain}${plain.includes('?') ? '&' : '?'}format=csv`)).text()
+    const [header, ...rows] = csv.split('\r\n').slice(0, -1)
+    const table = readTable(format, body)
+    expect(table.header).toEqual(header!.split(',').filter(name => !name.endsWith('_utc')))
+    expect(table.rows.length).toBe(rows.length)
+    const etag = headers.get('etag')
+    const uncoded = await app.request(address)
+    expect(uncoded.headers.get('etag')).toBe(etag)
+    expect(Buffer.from(await uncoded.arrayBuffer()).equals(body)).toBe(true)
+    expect((await app.request(address, { headers: { 'if-none-match': etag! } })).status).toBe(304)
+  },
+)
+
+test.each([
+  [
+    '/v1/strategies/ash/stats?format=parquet',
+    'is no parameter of this route, which takes risk_pct, dataset_version',
+  ],
+  ['/v1/dataset/versions?format=parquet', 'must be one of json, csv'],
+  ['/v1/strategies/ash/curve?format=xlsx', 'must be one of json, csv, arrow, parquet'],
+])('the request %s is refused, and the refusal names what there is', async (address, reason) => {
+  const response = await app.request(address)
+  expect(response.status).toBe(422)
+  expect(await response.text()).toContain(`"reason":"${reason}"`)
 })

@@ -104,24 +104,21 @@ test.each([
   ['is damaged', (bytes: Uint8Array | null) => bytes && damage(bytes)],
   ['is cut short', (bytes: Uint8Array | null) => bytes?.subarray(0, -1) ?? null],
   ['cannot be read', (_bytes: Uint8Array | null, key: string) => outage(store)(null, key)],
-] as const)(
-  'every answer is computed, the same except its validator, and the damage is reported, if every file %s',
-  async (state, meddle) => {
-    const sound = await createTestApp(store, privateStore)
-    const broken = await createTestApp(meddled(store, isArtifact, meddle), privateStore)
-    for (const { url } of points) {
-      const whole = await sound.app.request(url)
-      const computed = await broken.app.request(url)
-      expect(computed.headers.get('etag'), url).not.toBe(whole.headers.get('etag'))
-      expect(await essence(computed), url).toEqual(await essence(whole))
-      expect(broken.damages.at(-1), state).toContain(artifactAt(url).key)
-    }
-    expect(broken.damages).toHaveLength(points.length)
-    expect(broken.damages[0]).toContain('its answer is computed instead')
-    expect(sound.damages).toEqual([])
-    expect(broken.errors).toEqual([])
-  },
-)
+] as const)('the same answers are computed and damage reported if every file %s', async (state, meddle) => {
+  const sound = await createTestApp(store, privateStore)
+  const broken = await createTestApp(meddled(store, isArtifact, meddle), privateStore)
+  for (const { url } of points) {
+    const whole = await sound.app.request(url)
+    const computed = await broken.app.request(url)
+    expect(computed.headers.get('etag'), url).not.toBe(whole.headers.get('etag'))
+    expect(await essence(computed), url).toEqual(await essence(whole))
+    expect(broken.damages.at(-1), state).toContain(artifactAt(url).key)
+  }
+  expect(broken.damages).toHaveLength(points.length)
+  expect(broken.damages[0]).toContain('its answer is computed instead')
+  expect(sound.damages).toEqual([])
+  expect(broken.errors).toEqual([])
+})
 
 const path = '/v1/strategies/ash/curve'
 

@@ -16,14 +16,8 @@ const FILES = [...PROGRAM_FILES.map(programFileName), PROGRAM_INDEX]
 
 /** The routes of the keyed service and its preview. */
 const KEYED = [
-  '',
-  '/preview',
-  '/preview/simulate',
-  '/basket',
-  '/deploys',
-  '/performance',
-  '/profile',
-  '/simulate',
+  ...['', '/preview', '/preview/simulate', '/basket'],
+  ...['/deploys', '/performance', '/profile', '/simulate'],
 ]
 
 test('no path of the history tier leads to a file of the program', async () => {

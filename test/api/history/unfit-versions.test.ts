@@ -1,14 +1,27 @@
-// Nothing unfit is ever served: not at the start, and not in the place of a version that is fit.
+// Nothing unfit is ever served: not at the start, and not in the place of a version that is fit; and what the service says
+// while there is nothing to serve.
 import { expect, test } from 'vitest'
+import { createVersionSource } from '#api/history/versions/version-source.ts'
+import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { type Manifest, manifest } from '#core/contract/manifest.ts'
+import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
 import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { SNAPSHOT_FILES, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import { sha256 } from '#storage/digest.ts'
-import { type MemoryStores, replaceManifest, toBytes } from '../../support/books/publish-in-memory.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { handSnapshot } from '../../support/books/hand-snapshot.ts'
 import {
+  createMemoryStores,
+  type MemoryStores,
+  publishInMemory,
+  replaceManifest,
+  toBytes,
+} from '../../support/books/publish-in-memory.ts'
+import {
+  copyAll,
   FIRST_VERSION,
   JSON_HEADERS,
   openBothVersions,
@@ -18,9 +31,10 @@ import {
 } from '../../support/books/small-book.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
-import { damage } from '../../support/stores/store-doubles.ts'
+import { damage, isArtifact, meddled, outage } from '../../support/stores/store-doubles.ts'
 import { bytesOf } from '../../support/stores/stored-bytes.ts'
-import { errorOf, getData } from './answers.ts'
+import { errorOf, getData, getEnvelope } from './answers.ts'
+import { addressesOf, DATA_ROUTES } from './paths.ts'
 import { DATA } from './specification.ts'
 
 const ALL = (holds: boolean) => Object.fromEntries(READINESS_CHECKS.map(name => [name, holds]))
@@ -42,6 +56,8 @@ const rewritten =
   (change: (published: Manifest) => unknown): Harm =>
   async stores =>
     replaceManifest(stores.store, SECOND_VERSION, change(await readManifest(stores)))
+
+const pointedWrongly: Harm = async ({ store }) => void (await pointAt(store, SECOND_VERSION, 'x'))
 
 const notJson: Harm = async ({ store }) => {
   const bytes = new TextEncoder().encode('{')
@@ -100,109 +116,102 @@ const withoutOne = (snapshot: Snapshot): Snapshot => ({
 })
 
 const ONLY_MANIFEST = BUT('count_matches', 'per_strategy_loaded', 'correlation_dims')
+const NOT_LOADED = BUT('per_strategy_loaded')
 
-const HARMS: readonly (readonly [string, Harm, Record<string, boolean>, string])[] = [
-  [
-    'has no manifest',
-    ({ store }) => store.remove(manifestKey(SECOND_VERSION)),
+type Row = readonly [what: string, harm: Harm, why: string]
+
+/** Harms after which these checks hold or fail. */
+const harms = (checks: Record<string, boolean>, ...rows: Row[]) =>
+  rows.map(([what, harm, why]) => [what, harm, checks, why] as const)
+
+const MANIFEST = manifestKey(SECOND_VERSION)
+const CHANGED = 'not the one that was published'
+const MISSING = 'its manifest is missing'
+const OTHER = 'another form'
+
+const HARMS = [
+  ...harms(
     ALL(false),
-    'its manifest is missing',
-  ],
-  [
-    'has a damaged manifest',
-    overwritten('store', manifestKey(SECOND_VERSION), damage),
-    ALL(false),
-    'not the one that was published',
-  ],
-  [
-    'has another manifest than the pointer says',
-    ({ store }) => pointAt(store, SECOND_VERSION, 'x').then(() => {}),
-    ALL(false),
-    'not the one that was published',
-  ],
-  [
-    'has a manifest from the future',
-    rewritten(published => ({ ...published, manifest_version: published.manifest_version + 1 })),
-    ALL(false),
-    'another form: update the program',
-  ],
-  ['has a manifest that is none', rewritten(() => 'hello'), ALL(false), 'another form'],
-  ['has a manifest that is no JSON', notJson, ALL(false), 'another form'],
-  [
-    'has the manifest of another version',
-    rewritten(published => ({ ...published, version: FIRST_VERSION })),
-    ALL(false),
-    `its manifest is that of ${FIRST_VERSION}`,
-  ],
-  [
-    'is in a snapshot format from the future',
-    replaced('document', fromTheFuture),
+    ['has no manifest', ({ store }) => store.remove(MANIFEST), MISSING],
+    ['has a damaged manifest', overwritten('store', MANIFEST, damage), CHANGED],
+    ['has another manifest than the pointer says', pointedWrongly, CHANGED],
+    [
+      'has a manifest from the future',
+      rewritten(published => ({ ...published, manifest_version: published.manifest_version + 1 })),
+      'another form: update the program',
+    ],
+    ['has a manifest that is none', rewritten(() => 'hello'), OTHER],
+    ['has a manifest that is no JSON', notJson, OTHER],
+    [
+      'has the manifest of another version',
+      rewritten(published => ({ ...published, version: FIRST_VERSION })),
+      `its manifest is that of ${FIRST_VERSION}`,
+    ],
+  ),
+  ...harms(
     ONLY_MANIFEST,
-    'update the program',
-  ],
-  [
+    ['is in a snapshot format from the future', replaced('document', fromTheFuture), 'update the program'],
+    ...Object.values(SNAPSHOT_FILES).flatMap((name): Row[] => {
+      const key = privateKey(SECOND_VERSION, name)
+      const changed = `${name} is not the file that was published`
+      return [
+        [`lost ${name}`, ({ privateStore }) => privateStore.remove(key), `${name} is missing`],
+        [`has a damaged ${name}`, overwritten('privateStore', key, damage), changed],
+      ]
+    }),
+  ),
+  ...harms(BUT('manifest_loaded'), [
     'has a snapshot of another version',
     replaced('document', () => encodeSnapshot(smallBook(FIRST_VERSION)).document),
-    BUT('manifest_loaded'),
     'manifest_loaded failed',
-  ],
-  [
+  ]),
+  ...harms(BUT('count_matches', 'correlation_dims'), [
     'has fewer strategies than its manifest says',
     replaced('document', encoded('document', withoutOne)),
-    BUT('count_matches', 'correlation_dims'),
     'count_matches, correlation_dims failed',
-  ],
-  [
-    'has other strategies than its manifest says',
-    rewritten(published => ({ ...published, strategies: published.strategies.toReversed() })),
-    BUT('per_strategy_loaded'),
-    'per_strategy_loaded failed',
-  ],
-  [
-    'did not publish a file that it must',
-    rewritten(published => ({ ...published, artifacts: published.artifacts.slice(0, -1) })),
-    BUT('per_strategy_loaded'),
-    'per_strategy_loaded failed',
-  ],
-  [
-    'holds a return that is no number',
-    replaced('daily', encoded('daily', withNaN)),
-    BUT('per_strategy_loaded'),
-    'failed',
-  ],
-  [
+  ]),
+  ...harms(BUT('correlation_dims'), [
     'has a matrix of another size',
     replaced('correlation', encoded('correlation', withLargerMatrix)),
-    BUT('correlation_dims'),
     'correlation_dims failed',
-  ],
-  ...Object.values(SNAPSHOT_FILES).flatMap(name => {
-    const key = privateKey(SECOND_VERSION, name)
-    const about = `${name} is not the file that was published`
-    return [
-      [
-        `lost ${name}`,
-        ({ privateStore }: MemoryStores) => privateStore.remove(key),
-        ONLY_MANIFEST,
-        `${name} is missing`,
-      ],
-      [`has a damaged ${name}`, overwritten('privateStore', key, damage), ONLY_MANIFEST, about],
-    ] as const
-  }),
+  ]),
+  ...harms(
+    NOT_LOADED,
+    [
+      'has other strategies than its manifest says',
+      rewritten(published => ({ ...published, strategies: published.strategies.toReversed() })),
+      'per_strategy_loaded failed',
+    ],
+    [
+      'did not publish a file that it must',
+      rewritten(published => ({ ...published, artifacts: published.artifacts.slice(0, -1) })),
+      'per_strategy_loaded failed',
+    ],
+    ['holds a return that is no number', replaced('daily', encoded('daily', withNaN)), 'failed'],
+  ),
 ]
 
 test.each(HARMS)(
-  'a version that %s is not served if it is the only one, and /readyz says why',
-  async (_name, harm, checks, why) => {
+  'a version that %s is not served: not next, not at a start, not alone',
+  async (...harmed) => {
+    const [, harm, checks, why] = harmed
+    const failure = { kind: 'failed', error: { message: expect.stringContaining(why) } }
     const stores = await openBothVersions()
-    await stores.store.remove(manifestKey(FIRST_VERSION))
+    const running = await open(stores)
+    const before = await (await running.app.request('/v1/export')).text()
     await pointTo(stores, SECOND_VERSION)
     await harm(stores)
+    for (const { app, source } of [running, await open(stores)]) {
+      expect(await source.refresh()).toMatchObject(failure)
+      expect(source.current()?.version).toBe(FIRST_VERSION)
+      expect(await (await app.request('/v1/export')).text()).toBe(before)
+      const ready = { ready: true, checks: ALL(true), unfit_version: SECOND_VERSION }
+      expect(await getData(app, '/readyz', DATA.readyz)).toMatchObject(ready)
+    }
+
+    await stores.store.remove(manifestKey(FIRST_VERSION))
     const { app, source } = await open(stores)
-    expect(await source.refresh()).toMatchObject({
-      kind: 'failed',
-      error: { message: expect.stringContaining(why) },
-    })
+    expect(await source.refresh()).toMatchObject(failure)
     for (const path of ['/readyz', '/v1/summary']) {
       const response = await app.request(path)
       expect(response.status).toBe(503)
@@ -211,36 +220,230 @@ test.each(HARMS)(
   },
 )
 
-test.each(HARMS)(
-  'a version that %s is passed over by a tier that starts, and /readyz says why',
-  async (_name, harm, _checks, why) => {
-    const stores = await openBothVersions()
-    await pointTo(stores, SECOND_VERSION)
-    await harm(stores)
-    const { app, source } = await open(stores)
-    expect(source.current()?.version).toBe(FIRST_VERSION)
-    expect((await app.request('/v1/summary')).status).toBe(200)
-    const unfit_version = SECOND_VERSION
-    expect(await getData(app, '/readyz', DATA.readyz)).toMatchObject({ checks: ALL(true), unfit_version })
-    expect(await source.refresh()).toMatchObject({
-      kind: 'failed',
-      error: { message: expect.stringContaining(why) },
-    })
-  },
-)
+const openEmpty = () => open(createMemoryStores())
 
-test.each(HARMS)('a version that %s leaves the version before it serving and ready', async (_name, harm) => {
+test.each(DATA_ROUTES)('$path answers 503 without a dataset, with checks and Retry-After', async route => {
+  const { app, errors } = await openEmpty()
+  for (const address of [...addressesOf(route), `${addressesOf(route)[0]}?period=hourly&risk_pct=-1`]) {
+    const response = await app.request(address)
+    expect(response.status, address).toBe(503)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(false) } })
+  }
+  expect(errors).toEqual([])
+})
+
+test('/readyz answers 503 with four false checks without a dataset', async () => {
+  const response = await (await openEmpty()).app.request('/readyz')
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).not.toBeNull()
+  expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(false) } })
+})
+
+test('/healthz answers 200 with a count of 0 without a dataset, because the process lives', async () => {
+  const { response, data } = await getEnvelope((await openEmpty()).app, '/healthz')
+  expect(response.status).toBe(200)
+  expect(data).toEqual({ status: 'ok', strategy_count: 0 })
+})
+
+test('/version answers 200 with nulls without a dataset, and has a disclaimer all the same', async () => {
+  const { response, data, meta } = await getEnvelope((await openEmpty()).app, '/version')
+  expect(response.status).toBe(200)
+  expect(data).toMatchObject({
+    api_version: '1.0',
+    stability: 'stable',
+    dataset_version: null,
+    generated_utc: null,
+    window: { from: null, to: null },
+    max_modelled_risk_pct: null,
+  })
+  expect(meta).toMatchObject({ dataset_version: null, disclaimer: expect.stringContaining('Not') })
+})
+
+test.each(['/', '/openapi.json'])('%s answers 200 without a dataset', async path => {
+  expect((await (await openEmpty()).app.request(path)).status).toBe(200)
+})
+
+test('a draining process says so on /readyz, with checks that hold, and goes on answering everything else', async () => {
+  const { store, privateStore } = await openBothVersions()
+  const { app } = await createTestApp(store, privateStore, { isDraining: () => true })
+  const response = await app.request('/readyz')
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).not.toBeNull()
+  expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(true) } })
+  expect((await app.request('/healthz')).status).toBe(200)
+  expect((await app.request('/v1/summary')).status).toBe(200)
+})
+
+test('a malformed entry of the pointer log is reported with its store and key', async () => {
+  const { store, privateStore } = createMemoryStores()
+  await store.replace(pointerKey(1), new TextEncoder().encode('{"version": 7}'), JSON_HEADERS)
+  const { source } = await createTestApp(store, privateStore)
+  const message = `${store.url}/v1/pointer/0000000001.json is not a pointer entry: restore it from a copy`
+  expect(await source.refresh()).toMatchObject({ kind: 'failed', error: { message } })
+})
+
+test('a file that is lost or damaged is reported once as long as its version is served, and again with the next', async () => {
+  const stores = await openBothVersions()
+  const lost = meddled(stores.store, isArtifact, () => null)
+  const { app, source, damages } = await createTestApp(lost, stores.privateStore)
+  const ask = async (path: string, coding = 'identity') => {
+    expect((await app.request(path, { headers: { 'accept-encoding': coding } })).status).toBe(200)
+  }
+  for (let i = 0; i < 3; i++) await ask('/v1/summary')
+  expect(damages).toHaveLength(1)
+  await ask('/v1/summary', 'br') // another file
+  await ask('/v1/dataset')
+  expect(damages).toHaveLength(3)
+  await pointTo(stores, SECOND_VERSION)
+  await source.refresh()
+  for (let i = 0; i < 3; i++) await ask('/v1/summary')
+  expect(damages).toHaveLength(4)
+  expect(damages.at(-1)).toContain('/summary')
+})
+
+const point = (store: ObjectStore, bytes: Uint8Array) => store.replace(CURRENT_KEY, bytes, JSON_HEADERS)
+const append = (store: ObjectStore, bytes: Uint8Array) => store.replace(pointerKey(99), bytes, JSON_HEADERS)
+
+test.each<[string, (store: ObjectStore) => Promise<void>, string]>([
+  ['when the hint is gone', store => store.remove(CURRENT_KEY), 'unchanged'],
+  ['when the hint is rubbish', store => point(store, toBytes([])), 'unchanged'],
+  ['when the hint is no JSON', store => point(store, toBytes('cut off').subarray(1)), 'unchanged'],
+  [
+    'when the hint is lost and the newest entry is rubbish',
+    store => store.remove(CURRENT_KEY).then(() => append(store, toBytes([]))),
+    'failed',
+  ],
+])('the version that is served stays %s', async (_name, harm, kind) => {
   const stores = await openBothVersions()
   const { app, source } = await open(stores)
-  const before = await (await app.request('/v1/export')).text()
-  await pointTo(stores, SECOND_VERSION)
-  await harm(stores)
-  expect((await source.refresh()).kind).toBe('failed')
-  expect(source.current()?.version).toBe(FIRST_VERSION)
-  expect(await (await app.request('/v1/export')).text()).toBe(before)
-  expect(await getData(app, '/readyz', DATA.readyz)).toMatchObject({
-    ready: true,
-    checks: ALL(true),
-    unfit_version: SECOND_VERSION,
+  await harm(stores.store)
+  expect((await source.refresh()).kind).toBe(kind)
+  expect((await app.request('/v1/summary')).status).toBe(200)
+  expect((await app.request('/readyz')).status).toBe(200)
+})
+
+test('the version that is served stays when the store cannot be reached, and the answers that were not read yet are computed', async () => {
+  const { store, privateStore } = await openBothVersions()
+  let isDown = false
+  const flaky = meddled(store, () => isDown, outage(store))
+  const { app, source, errors } = await createTestApp(flaky, privateStore)
+  isDown = true
+  expect(await source.refresh()).toMatchObject({
+    kind: 'failed',
+    error: { message: expect.stringContaining('refused') },
+  })
+  for (const route of DATA_ROUTES) {
+    const path = route.path.replace('{sid}', 'alder')
+    expect((await app.request(path)).status, path).toBe(200)
+  }
+  expect(errors).toEqual([])
+})
+
+/** Four nights are published, and these are pointed to after them; then the manifests of some are damaged. */
+async function damagedStores(pointedTo: readonly number[], damaged: readonly number[]) {
+  const stores = await openFourNights()
+  for (const night of pointedTo) await pointTo(stores, versionOfNight(night))
+  for (const night of damaged) {
+    const key = manifestKey(versionOfNight(night))
+    await stores.store.replace(key, damage(await bytesOf(stores.store, key)), JSON_HEADERS)
+  }
+  return stores
+}
+
+test('a tier that starts on a damaged version serves the newest valid one, and the head as soon as it is repaired', async () => {
+  const stores = await damagedStores([3], [2])
+  const head = manifestKey(versionOfNight(3))
+  const whole = await bytesOf(stores.store, head)
+  await stores.store.replace(head, damage(whole), JSON_HEADERS)
+  const source = createVersionSource(stores.store, stores.privateStore)
+  expect(await source.refresh()).toMatchObject({
+    kind: 'fallen back',
+    to: versionOfNight(1),
+    error: { message: expect.stringContaining(versionOfNight(3)) },
+  })
+  expect(source.unfitVersion()).toBe(versionOfNight(3))
+
+  await stores.store.replace(head, whole, JSON_HEADERS)
+  const { app } = await createTestApp(stores.store, stores.privateStore, { source })
+  const swapped = { kind: 'swapped', from: versionOfNight(1), to: versionOfNight(3) }
+  expect(await source.refresh()).toEqual(swapped)
+  expect(await getData(app, '/readyz', DATA.readyz)).toMatchObject({ unfit_version: null })
+})
+
+test('a version that an operator rolled back from is not served while the one that replaced it is fit', async () => {
+  // Served were 0, 1, 2, 3, 2 (the four nights), then 1 and then 3 again, which is damaged.
+  const { source } = await open(await damagedStores([1, 3], [3]))
+  expect(source.current()?.version).toBe(versionOfNight(1))
+})
+
+test('no version newer than a damaged head is served in its place', async () => {
+  const { source } = await open(await damagedStores([], [2])) // 3 is newer, and was rolled back from
+  expect(source.current()?.version).toBe(versionOfNight(1))
+})
+
+test('no version is served if none is fit, and the error is that of the head', async () => {
+  const { source } = await open(await damagedStores([3], [0, 1, 2, 3]))
+  expect(source.current()).toBeNull()
+  expect(source.unfitVersion()).toBe(versionOfNight(3))
+  expect(await source.refresh()).toMatchObject({
+    kind: 'failed',
+    error: { message: expect.stringContaining(versionOfNight(3)) },
   })
 })
+
+test('a store that cannot be read is no damage: no older version is served for it', async () => {
+  const { store, privateStore } = await damagedStores([3], [])
+  const head = manifestKey(versionOfNight(3))
+  const source = createVersionSource(
+    meddled(store, key => key === head, outage(store)),
+    privateStore,
+  )
+  expect((await source.refresh()).kind).toBe('failed')
+  expect(source.current()).toBeNull()
+  expect(source.unfitVersion()).toBeNull()
+})
+
+const FIRST_DAYS = 250
+const FIRST_MS = Date.parse('2025-03-01T00:15:00Z')
+
+/** The version of a night: 0, 1, 2 and so on. */
+const versionOfNight = (night: number): string => toIsoInstant(FIRST_MS + night * DAY_MS)
+
+/** The book as of a night. */
+function bookOfNight(night: number): Snapshot {
+  const returns = (phase: number) =>
+    Array.from({ length: FIRST_DAYS + night }, (_, i) => Math.sin(phase + i * i) / 100)
+  return handSnapshot(
+    [
+      { id: 'alder', returns: returns(0) },
+      { id: 'birch', returns: returns(1) },
+    ],
+    { version: versionOfNight(night) },
+  )
+}
+
+/** Four nights are published, and the third is served again: there are versions before it and after it. */
+const NIGHTS = [0, 1, 2, 3]
+const SERVED = 2
+
+/** Published once for all tests, because compressing takes its time. */
+let master: Promise<MemoryStores> | null = null
+
+/** Stores of one's own with the four nights in them. */
+async function openFourNights(): Promise<MemoryStores> {
+  master ??= publishFourNights()
+  const from = await master
+  const stores = createMemoryStores()
+  await copyAll(from.store, stores.store)
+  await copyAll(from.privateStore, stores.privateStore)
+  return stores
+}
+
+async function publishFourNights(): Promise<MemoryStores> {
+  const stores = createMemoryStores()
+  for (const night of NIGHTS) await publishInMemory(stores, bookOfNight(night))
+  await pointTo(stores, versionOfNight(SERVED))
+  return stores
+}

@@ -33,14 +33,11 @@ test.each([
   ['a header without a name', 400, ['GET / HTTP/1.1', 'Host: a', ': x']],
   ['headers of 20 000 bytes', 431, ['GET / HTTP/1.1', 'Host: a', `X: ${'x'.repeat(20_000)}`]],
   ['an expectation that nobody knows', 417, ['GET /healthz HTTP/1.1', 'Host: a', 'Expect: tea', CLOSE]],
-] as const)(
-  'a malformed request is refused and its connection closed: %s',
-  async (_what, expected, lines) => {
-    const { status, body } = await send(...lines)
-    expect(status).toBe(expected)
-    expect(body.replace(/^0$/, '')).toBe('')
-  },
-)
+] as const)('a malformed request is refused and its connection closed: %s', async (_, expected, lines) => {
+  const { status, body } = await send(...lines)
+  expect(status).toBe(expected)
+  expect(body.replace(/^0$/, '')).toBe('')
+})
 
 test('a CONNECT request is refused by closing its connection', async () => {
   const { answer } = await send('CONNECT other.example:443 HTTP/1.1', 'Host: a')
@@ -76,20 +73,17 @@ test('a request with any other Host is answered', async () => {
 test.each([
   ['an address of 9000 characters', 414, 'uri_too_long', `GET /healthz?${'x'.repeat(9000)} HTTP/1.1`],
   ['TRACE', 405, 'method_not_allowed', 'TRACE / HTTP/1.1'],
-] as const)(
-  'a request that the app refuses is answered in the envelope: %s',
-  async (_what, expected, code, line) => {
-    const { status, head, body } = await send(line, 'Host: a', CLOSE)
-    expect(status).toBe(expected)
-    expect(ERROR_ENVELOPE.parse(JSON.parse(body)).error.code).toBe(code)
-    expect(head).toContain('content-type: application/json; charset=utf-8')
-    expect(head).toContain('vary: accept-encoding, origin')
-    expect(head).toContain('x-content-type-options: nosniff')
-    expect(head).toContain('cache-control: no-store')
-    expect(head).toContain(`content-length: ${body.length}\r`)
-    expect(head.includes('allow: get, head, options')).toBe(expected === 405)
-  },
-)
+] as const)('a request that the app refuses has the envelope: %s', async (_, expected, code, line) => {
+  const { status, head, body } = await send(line, 'Host: a', CLOSE)
+  expect(status).toBe(expected)
+  expect(ERROR_ENVELOPE.parse(JSON.parse(body)).error.code).toBe(code)
+  expect(head).toContain('content-type: application/json; charset=utf-8')
+  expect(head).toContain('vary: accept-encoding, origin')
+  expect(head).toContain('x-content-type-options: nosniff')
+  expect(head).toContain('cache-control: no-store')
+  expect(head).toContain(`content-length: ${body.length}\r`)
+  expect(head.includes('allow: get, head, options')).toBe(expected === 405)
+})
 
 test.each([
   ['of HTTP/1.0, without a Host', ['GET /healthz HTTP/1.0']],
@@ -134,19 +128,16 @@ test('CONNECT does not end the process if the sender resets the connection', asy
 })
 
 const asked = KINDS.filter(({ method, status, state }) => !method && status !== 304 && !state)
-test.each(asked)(
-  'HEAD for $name has the length of GET over a connection, and no body',
-  async ({ path, status, headers }) => {
-    const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
-    const get = await send(`GET ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
-    const head = await send(`HEAD ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
-    expect(head.status).toBe(status)
-    expect(head.body).toBe('')
-    const lengthOf = (text: string) => /^content-length: (\d+)\r?$/m.exec(text)?.[1]
-    expect(lengthOf(get.head)).toBe(String(Buffer.byteLength(get.body)))
-    expect(lengthOf(head.head)?.length).toBe(lengthOf(get.head)?.length) // the measured time in it may differ
-  },
-)
+test.each(asked)('HEAD for $name has the length of GET, and no body', async ({ path, status, headers }) => {
+  const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
+  const get = await send(`GET ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
+  const head = await send(`HEAD ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
+  expect(head.status).toBe(status)
+  expect(head.body).toBe('')
+  const lengthOf = (text: string) => /^content-length: (\d+)\r?$/m.exec(text)?.[1]
+  expect(lengthOf(get.head)).toBe(String(Buffer.byteLength(get.body)))
+  expect(lengthOf(head.head)?.length).toBe(lengthOf(get.head)?.length) // the measured time in it may differ
+})
 
 test('a port that is taken is one clear sentence', async () => {
   const { port } = new URL(server.url)

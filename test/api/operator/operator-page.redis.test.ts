@@ -52,17 +52,8 @@ async function loggedIn(own: Partial<OperatorParts> = {}) {
 /** The one script, which follows what happens. */
 const SCRIPT = '<script src="/ops/updates.js" defer></script>'
 
-const PAGES = [
-  '/ops',
-  '/ops/view/clients',
-  '/ops/view/clients/acme',
-  '/ops/view/signals',
-  '/ops/view/signals/1',
-  '/ops/view/deliveries',
-  '/ops/view/live',
-  '/ops/view/builds',
-  '/ops/view/audit',
-]
+const VIEWS = ['clients', 'clients/acme', 'signals', 'signals/1', 'deliveries', 'live', 'builds', 'audit']
+const PAGES = ['/ops', ...VIEWS.map(view => `/ops/view/${view}`)]
 
 test.each(PAGES)('the page %s is shown after a login, and otherwise redirects to the login', async path => {
   await addClient(redis, 'acme', ['alder'], seededBytes('keys'))

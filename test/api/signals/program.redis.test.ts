@@ -181,25 +181,20 @@ test('a profile belongs to one client, and is replaced as a whole', async () => 
   expect(await dataOf(await other.get('/v1/program/profile'))).toMatchObject({ equity_usd: 2 })
 })
 
-test.each([1, 7, 30, 3_650])(
-  'the personal basket at a cadence of %i is a simulation of the profile',
-  async cadence => {
-    const profile = { equity_usd: 54_321.5, contribution_cadence_bars: cadence }
-    await client.put('/v1/program/profile', profile)
-    const basket = programBasket.parse(await dataOf(await client.get('/v1/program/basket?view=personal')))
-    expect(basket).toEqual(renderBasket(PROGRAM.data, 'personal', profile))
-    const newest = programDeploys.parse(parsed(PROGRAM.documents.deploys)).at(-1)
-    expect(basket.last_deploy_seq).toBe(newest?.seq) // of the deployments that can be pulled, at any cadence
-    const simulation = programSimulation.parse(
-      await dataOf(await client.post('/v1/program/simulate', profile)),
-    )
-    expect(basket.totals).toMatchObject({
-      deployed_usd: simulation.total_usd_deployed,
-      btc: simulation.total_btc_accumulated,
-      avg_cost_basis: simulation.avg_cost_basis,
-    })
-  },
-)
+test.each([1, 7, 30, 3_650])('the personal basket at cadence %i simulates the profile', async cadence => {
+  const profile = { equity_usd: 54_321.5, contribution_cadence_bars: cadence }
+  await client.put('/v1/program/profile', profile)
+  const basket = programBasket.parse(await dataOf(await client.get('/v1/program/basket?view=personal')))
+  expect(basket).toEqual(renderBasket(PROGRAM.data, 'personal', profile))
+  const newest = programDeploys.parse(parsed(PROGRAM.documents.deploys)).at(-1)
+  expect(basket.last_deploy_seq).toBe(newest?.seq) // of the deployments that can be pulled, at any cadence
+  const simulation = programSimulation.parse(await dataOf(await client.post('/v1/program/simulate', profile)))
+  expect(basket.totals).toMatchObject({
+    deployed_usd: simulation.total_usd_deployed,
+    btc: simulation.total_btc_accumulated,
+    avg_cost_basis: simulation.avg_cost_basis,
+  })
+})
 
 test('the personal basket of the equity and cadence of the program is the reference basket but for its name', async () => {
   await client.put('/v1/program/profile', { equity_usd: 100_000, contribution_cadence_bars: 7 })
@@ -300,24 +295,21 @@ test.each(['/basket?view=x', '/deploys?since=x', '/performance?benchmark=x'])(
   },
 )
 
-test.each(BODIES)(
-  '%s %s refuses the type of a body, its size, its form, and its content last',
-  async (method, path) => {
-    const huge = `{"equity_usd":1,${' '.repeat(5_000)}`
-    if (!path.includes('preview')) {
-      expect(await codeOf(await stranger.send(method, path, huge, {}))).toBe('unauthorized')
-      expect(await codeOf(await unentitled.send(method, path, huge, {}))).toBe('not_entitled')
-    }
-    expect(await codeOf(await client.send(method, path, huge, {}))).toBe('unsupported_media_type')
-    expect(await codeOf(await client.send(method, path, huge, { 'content-type': 'text/plain' }))).toBe(
-      'unsupported_media_type',
-    )
-    expect(await codeOf(await client.send(method, path, huge, JSON_TYPE))).toBe('payload_too_large')
-    expect(await codeOf(await client.send(method, path, '{"equity_usd":1,', JSON_TYPE))).toBe('bad_request')
-    expect(await codeOf(await client.send(method, path, '', JSON_TYPE))).toBe('bad_request')
-    expect(await codeOf(await client.send(method, path, '{}', JSON_TYPE))).toBe('validation_error')
-  },
-)
+test.each(BODIES)('%s %s refuses a body for its type, size, form, and content last', async (method, path) => {
+  const huge = `{"equity_usd":1,${' '.repeat(5_000)}`
+  if (!path.includes('preview')) {
+    expect(await codeOf(await stranger.send(method, path, huge, {}))).toBe('unauthorized')
+    expect(await codeOf(await unentitled.send(method, path, huge, {}))).toBe('not_entitled')
+  }
+  expect(await codeOf(await client.send(method, path, huge, {}))).toBe('unsupported_media_type')
+  expect(await codeOf(await client.send(method, path, huge, { 'content-type': 'text/plain' }))).toBe(
+    'unsupported_media_type',
+  )
+  expect(await codeOf(await client.send(method, path, huge, JSON_TYPE))).toBe('payload_too_large')
+  expect(await codeOf(await client.send(method, path, '{"equity_usd":1,', JSON_TYPE))).toBe('bad_request')
+  expect(await codeOf(await client.send(method, path, '', JSON_TYPE))).toBe('bad_request')
+  expect(await codeOf(await client.send(method, path, '{}', JSON_TYPE))).toBe('validation_error')
+})
 
 test.each(BODIES)('%s %s reads a body of 4 KiB, and none that is a byte longer', async (method, path) => {
   const input = '{"equity_usd":1000,"contribution_cadence_bars":7}'
@@ -341,18 +333,15 @@ const BAD_INPUTS = [
   ['-1e999', '7', ['equity_usd', '-Infinity', FINITE]],
 ] as const
 
-test.each(BODIES)(
-  '%s %s refuses an equity or a cadence that is no number of its kind',
-  async (method, path) => {
-    for (const [equity, cadence, [param, value, reason]] of BAD_INPUTS) {
-      const body = `{"equity_usd":${equity},"contribution_cadence_bars":${cadence}}`
-      const response = await client.send(method, path, body)
-      expect(response.status).toBe(422)
-      expect((await refusalOf(response)).details).toEqual([{ param, value, reason }])
-      expect(await redis.exists(profileKey('acme'))).toBe(0)
-    }
-  },
-)
+test.each(BODIES)('%s %s refuses an equity or a cadence that is no such number', async (method, path) => {
+  for (const [equity, cadence, [param, value, reason]] of BAD_INPUTS) {
+    const body = `{"equity_usd":${equity},"contribution_cadence_bars":${cadence}}`
+    const response = await client.send(method, path, body)
+    expect(response.status).toBe(422)
+    expect((await refusalOf(response)).details).toEqual([{ param, value, reason }])
+    expect(await redis.exists(profileKey('acme'))).toBe(0)
+  }
+})
 
 test.each(BODIES)('%s %s names everything that is wrong of an input at once', async (method, path) => {
   const refused = await refusalOf(await client.send(method, path, '{"equity_usd":"much"}'))
@@ -380,31 +369,25 @@ test.each([
   [1_000, 0, 'contribution_cadence_bars', 'must be from 1 to 3650'],
   [1_000, 3_651, 'contribution_cadence_bars', 'must be from 1 to 3650'],
   [1_000, -7, 'contribution_cadence_bars', 'must be from 1 to 3650'],
-])(
-  'a profile of %d and %d is refused, and the one before stays',
-  async (equity_usd, cadence, param, reason) => {
-    await client.put('/v1/program/profile', { equity_usd: 500, contribution_cadence_bars: 30 })
-    const before = await redis.get(profileKey('acme'))
-    const response = await client.put('/v1/program/profile', {
-      equity_usd,
-      contribution_cadence_bars: cadence,
-    })
-    expect(response.status).toBe(422)
-    expect((await refusalOf(response)).details).toMatchObject([{ param, reason }])
-    expect(await redis.get(profileKey('acme'))).toBe(before)
-  },
-)
+])('a profile of %d and %d is refused, and the old one stays', async (equity_usd, cadence, param, reason) => {
+  await client.put('/v1/program/profile', { equity_usd: 500, contribution_cadence_bars: 30 })
+  const before = await redis.get(profileKey('acme'))
+  const response = await client.put('/v1/program/profile', {
+    equity_usd,
+    contribution_cadence_bars: cadence,
+  })
+  expect(response.status).toBe(422)
+  expect((await refusalOf(response)).details).toMatchObject([{ param, reason }])
+  expect(await redis.get(profileKey('acme'))).toBe(before)
+})
 
 test.each([
   [1, 1],
   [1_000_000_000, 3_650],
-])(
-  'a profile of %d and %d, the bounds themselves, is taken',
-  async (equity_usd, contribution_cadence_bars) => {
-    const asked = { equity_usd, contribution_cadence_bars }
-    expect((await client.put('/v1/program/profile', asked)).status).toBe(200)
-  },
-)
+])('a profile of %d and %d, which are bounds, is taken', async (equity_usd, contribution_cadence_bars) => {
+  const asked = { equity_usd, contribution_cadence_bars }
+  expect((await client.put('/v1/program/profile', asked)).status).toBe(200)
+})
 
 test('a profile that is not set is 404 where it is needed, and nowhere else', async () => {
   for (const path of ['/v1/program/profile', '/v1/program/basket?view=personal']) {

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
-import { ROUTES } from '#api/history/routes.ts'
+import { historyDocument, ROUTES } from '#api/history/routes.ts'
+import { operatorDocument } from '#api/operator/routes.ts'
+import { signalsDocument } from '#api/signals/routes.ts'
 import { artifactKey } from '#core/contract/artifacts.ts'
+import { ApiError, type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
 import { FORMATS } from '#core/contract/parameters.ts'
 import { canonicalPath, canonicalPoints, DATASET_ROUTES, routeOf } from '#core/dataset/resources/routes.ts'
 
@@ -69,4 +72,99 @@ test('the canonical points are each one address and one key', () => {
   const keys = POINTS.map(({ route, params }) => artifactKey(VERSION, route, params))
   expect(new Set(paths).size).toBe(POINTS.length)
   expect(new Set(keys).size).toBe(POINTS.length)
+})
+
+test('the table of error codes is closed: a code that is added, dropped or moved to another status is a change of the contract', () => {
+  const byStatus = Object.groupBy(Object.entries(STATUS_OF), ([, status]) => status)
+  const codes = Object.entries(byStatus).map(([status, entries = []]) => [
+    Number(status),
+    ...entries.map(([code]) => code),
+  ])
+  expect(codes).toEqual([
+    [400, 'bad_request'],
+    [401, 'unauthorized'],
+    [403, 'forbidden', 'account_not_active', 'not_entitled'],
+    [404, 'not_found', 'profile_not_set'],
+    [405, 'method_not_allowed'],
+    [409, 'conflict'],
+    [410, 'gone'],
+    [413, 'payload_too_large'],
+    [414, 'uri_too_long'],
+    [415, 'unsupported_media_type'],
+    [422, 'validation_error'],
+    [429, 'rate_limited'],
+    [500, 'internal_error'],
+    [503, 'not_ready', 'unavailable', 'overloaded'],
+  ])
+})
+
+test('an error of any code has null details and no headers unless it is given some', () => {
+  const codes = Object.keys(STATUS_OF) as ErrorCode[] // the keys of the literal
+  for (const code of codes) {
+    expect(new ApiError(code, 'a sentence')).toMatchObject({ code, details: null, headers: {} })
+  }
+})
+
+const HERE = 'https://example.org'
+
+const DOCUMENTS = [
+  ['history', await historyDocument(HERE)],
+  ['signals', signalsDocument(HERE)],
+  ['operator', operatorDocument('1.0')],
+] as const
+
+type Node = Readonly<Record<string, unknown>>
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether a schema says what it is: itself, by what it refers to, or in one of the shapes that it may have. */
+function isDescribed(schema: unknown): boolean {
+  if (!isNode(schema)) return false
+  const { description, $ref, anyOf, allOf } = schema
+  if (typeof description === 'string' && description !== '') return true
+  if (typeof $ref === 'string') return true // a component, which is checked itself
+  return [anyOf, allOf].some(branches => Array.isArray(branches) && branches.some(isDescribed))
+}
+
+/** Examples hold values, which may look like schemas. */
+const VALUES = new Set(['examples', 'default', 'enum', 'const'])
+
+/** The paths of all properties, parameters and headers below a node that say nothing. */
+function bareNames(node: unknown, path: string): string[] {
+  if (Array.isArray(node)) return node.flatMap((each, i) => bareNames(each, `${path}/${i}`))
+  if (!isNode(node)) return []
+  const named = isNode(node.properties) ? Object.entries(node.properties) : []
+  const listed = Array.isArray(node.parameters)
+    ? node.parameters.map((each, i) => [String(i), each] as const)
+    : []
+  const headers = isNode(node.headers) ? Object.entries(node.headers) : []
+  const bare = [...named, ...listed, ...headers]
+    .filter(([, each]) => !isDescribed(each))
+    .map(([name]) => `${path}/${name}`)
+  const below = Object.entries(node)
+    .filter(([key]) => !VALUES.has(key))
+    .flatMap(([key, each]) =>
+      key === 'properties' && isNode(each)
+        ? Object.entries(each).flatMap(([name, field]) => bareNames(field, `${path}/properties/${name}`))
+        : bareNames(each, `${path}/${key}`),
+    )
+  return [...bare, ...below]
+}
+
+test.each(DOCUMENTS)('the document of %s describes every field, parameter and header', (_, document) => {
+  expect([...new Set(bareNames(document, '').map(path => path.replace(/^\/paths\/~?/, '')))]).toEqual([])
+})
+
+test('a name without a description is found wherever it stands', () => {
+  const field = { type: 'string' }
+  const schema = {
+    type: 'object',
+    properties: { a: { type: 'array', description: 'x', items: { properties: { b: field } } } },
+  }
+  expect(bareNames({ schema }, '')).toEqual(['/schema/properties/a/items/b'])
+  expect(bareNames({ parameters: [{ name: 'p' }], headers: { H: { schema: field } } }, '')).toEqual([
+    '/0',
+    '/H',
+  ])
 })

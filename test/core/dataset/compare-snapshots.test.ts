@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
-import { changes as schema } from '#core/contract/payloads/changes.ts'
+import { type Change, type Changes, changes as schema } from '#core/contract/payloads/changes.ts'
 import { toPublishedSeries, toSignificant } from '#core/contract/rounding.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
+import { isExplained } from '#core/dataset/filled-gaps.ts'
 import { isRestated } from '#core/dataset/restated.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { type HandStrategy, handSnapshot } from '../../support/books/hand-snapshot.ts'
@@ -236,4 +237,41 @@ test('appending is never a restatement, altering one day always is, and both hol
     expect(restated.strategies[0]?.daily.restated_count).toBe(1)
     for (const changes of [grown, restated]) expect(schema.safeParse(changes).error).toBeUndefined()
   })
+})
+
+const NONE = { appended: null, restated_count: 0, restated: [] }
+
+/** A version that fills a gap and alters one day after it, with these facts of the catalogue. */
+const changesWith = (catalogue: Change[]): Changes => ({
+  version: '2024-06-02T00:15:00Z',
+  previous: '2024-06-01T00:15:00Z',
+  history_restated: true,
+  added: [],
+  removed: [],
+  strategies: [
+    {
+      id: 'ash',
+      daily: { ...NONE, restated_count: 1, restated: [{ t: '2024-01-05', old: 0, new: 0.01 }] },
+      weekly: NONE,
+      trades: { appended: 0, restated_count: 0, restated: [] },
+      stats: [],
+      catalogue,
+    },
+  ],
+  filled_gaps: [
+    {
+      of: 'BTCUSDT-PERP/1d',
+      from: '2024-01-04T00:00:00Z',
+      to: '2024-01-04T00:00:00Z',
+      reason: 'the exchange was closed',
+      strategies: ['ash'],
+    },
+  ],
+})
+
+test('a filled gap explains the days after it, and neither another base risk nor another version of a module', () => {
+  expect(isExplained(changesWith([]))).toBe(true)
+  expect(isExplained(changesWith([{ field: 'name', old: 'Ash', new: 'Oak' }]))).toBe(true)
+  expect(isExplained(changesWith([{ field: 'base_risk_pct', old: 0.02, new: 0.01 }]))).toBe(false)
+  expect(isExplained(changesWith([{ field: 'module_version', old: '1', new: '2' }]))).toBe(false)
 })

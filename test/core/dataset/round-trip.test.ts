@@ -1,13 +1,19 @@
 // The dataset as bytes: nothing is lost on the way there and back, and nothing is copied on the way back.
-import { expect, test } from 'vitest'
-import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
+
+import { type DataType, tableFromIPC } from 'apache-arrow'
+import { expect, inject, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
+import { SNAPSHOT_FORMAT, type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot, encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
-import type { SnapshotBytes, SnapshotFile } from '#core/dataset/snapshot-files.ts'
-import type { Series } from '#core/figures/series.ts'
+import { type SnapshotBytes, type SnapshotFile, TRADE_FLOATS } from '#core/dataset/snapshot-files.ts'
+import { dayOf, type Period, type Series } from '#core/figures/series.ts'
+import { openStore } from '#storage/open-store.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { anySnapshot } from '../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../support/books/hand-snapshot.ts'
+import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { toBytes } from '../../support/books/publish-in-memory.ts'
+import { snapshotBytesOf } from '../../support/stores/stored-bytes.ts'
 import { readStats } from './resources/evaluate.ts'
 
 const HOUR_MS = 3_600_000
@@ -178,4 +184,109 @@ test.each<[SnapshotFile, SnapshotFile, string]>([
   ['correlation', 'weekly', "no column 'daily_rho'"],
 ])('a snapshot whose file %s is really %s is refused', (file, other, message) => {
   expect(() => decodeSnapshot({ ...bytes, [file]: bytes[other] })).toThrow(message)
+})
+
+/** A snapshot of many strategies that counts how often an id is read. */
+function watched(count: number) {
+  const { strategies, ...rest } = handSnapshot(
+    Array.from({ length: count }, (_, i) => ({ id: `s${i}`, returns: [0.01] })),
+  )
+  let reads = 0
+  const snapshot: Snapshot = {
+    ...rest,
+    strategies: strategies.map(({ id, ...strategy }) => ({
+      ...strategy,
+      get id() {
+        reads++
+        return id
+      },
+    })),
+  }
+  const readsAfter = (id: string): number => {
+    strategyOf(snapshot, id)
+    return reads
+  }
+  return { readsAfter }
+}
+
+test('a strategy is found by its id, and an unknown id finds none', () => {
+  const snapshot = handSnapshot([
+    { id: 'ash', returns: [0.01] },
+    { id: 'elm', returns: [0.02] },
+  ])
+  expect(strategyOf(snapshot, 'elm')).toBe(snapshot.strategies[1])
+  expect(strategyOf(snapshot, 'oak')).toBeNull()
+  expect(strategyOf(snapshot, '__proto__')).toBeNull()
+  expect(strategyOf(handSnapshot([{ id: 'ash', returns: [0.03] }]), 'elm')).toBeNull()
+})
+
+test('only the first look-up in a snapshot reads the ids of all strategies', () => {
+  const { readsAfter } = watched(50)
+  expect(readsAfter('s49')).toBe(50)
+  expect(readsAfter('s48')).toBe(50)
+  expect(readsAfter('unknown')).toBe(50)
+})
+
+const tiny = await snapshotBytesOf(await openStore(inject('tinyStore').privateUrl), TINY_VERSION)
+const snapshot = decodeSnapshot(tiny)
+
+const typesOf = (file: Uint8Array): Record<string, string> =>
+  Object.fromEntries(tableFromIPC(file).schema.fields.map(({ name, type }) => [name, nameOf(type)]))
+
+const nameOf = (type: DataType): string => String(type)
+
+const column = (file: Uint8Array, name: string): number[] => {
+  const vector = tableFromIPC(file).getChild(name)
+  if (vector === null) throw new Error(`no column ${name}`)
+  return Array.from(vector.toArray(), Number)
+}
+
+test.each<Period>(['daily', 'weekly'])('the %s file has a row for each point in apache-arrow', period => {
+  const file = tiny[period]
+  const series = snapshot.strategies.map(strategy => strategy[period])
+  expect(typesOf(file)).toEqual({ strategy: 'Int32', t: 'Date32<DAY>', ret: 'Float64' })
+  expect(column(file, 'ret')).toEqual(series.flatMap(({ values }) => [...values]))
+  expect(column(file, 't')).toEqual(
+    series.flatMap(one => [...one.values].map((_, i) => dayOf(one, i) * DAY_MS)),
+  )
+  expect(column(file, 'strategy')).toEqual(series.flatMap(({ values }, i) => [...values].map(() => i)))
+})
+
+test('the trades, read by apache-arrow, are the ledgers end to end', () => {
+  const ledgers = snapshot.strategies.map(({ trades }) => trades)
+  expect(column(tiny.trades, 'strategy').length).toBeGreaterThan(3)
+  for (const name of TRADE_FLOATS) {
+    expect(column(tiny.trades, name)).toEqual(ledgers.flatMap(ledger => [...ledger[name]]))
+  }
+  expect(column(tiny.trades, 'side')).toEqual(ledgers.flatMap(({ side }) => [...side.codes]))
+  expect(column(tiny.trades, 'exit_reason')).toEqual(ledgers.flatMap(ledger => [...ledger.exit_reason.codes]))
+})
+
+test('the correlation, read by apache-arrow, is both matrices row by row', () => {
+  const { daily, weekly } = snapshot.correlation
+  expect(typesOf(tiny.correlation)).toEqual({
+    daily_rho: 'Float64',
+    daily_overlap: 'Int32',
+    weekly_rho: 'Float64',
+    weekly_overlap: 'Int32',
+  })
+  expect(column(tiny.correlation, 'daily_rho')).toEqual([...daily.rho])
+  expect(column(tiny.correlation, 'weekly_rho')).toEqual([...weekly.rho])
+  expect(column(tiny.correlation, 'daily_overlap')).toEqual([...daily.overlap])
+  expect(column(tiny.correlation, 'weekly_overlap')).toEqual([...weekly.overlap])
+})
+
+test('every file is one batch without nulls, so that its columns can be used where they lie', () => {
+  for (const file of [tiny.daily, tiny.weekly, tiny.trades, tiny.correlation]) {
+    const table = tableFromIPC(file)
+    expect(table.batches).toHaveLength(1)
+    expect(table.nullCount).toBe(0)
+  }
+})
+
+test('a file without rows names its columns and their types all the same', () => {
+  const short = encodeSnapshot(handSnapshot([{ id: 'alder', returns: [0.01] }]))
+  expect(typesOf(short.weekly)).toEqual({ strategy: 'Int32', t: 'Date32<DAY>', ret: 'Float64' })
+  expect(typesOf(short.trades)).toEqual(typesOf(tiny.trades))
+  expect(tableFromIPC(short.trades).numRows).toBe(0)
 })

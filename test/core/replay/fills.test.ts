@@ -119,17 +119,14 @@ test.each([
   ['touched in a later bar', [still(100), [95, 96, 89, 94]], 101, 89, -0.024],
   // Open 80, stop 90: bought at 81, sold at 79: R = 0.002 * -2.
   ['passed by the open of the entry itself', [still(80)], 81, 79, -0.004],
-] as const)(
-  'a protective stop that is %s costs the slippage',
-  (_, after, entry_price, exit_price, account_return) => {
-    const costs = { ...FREE, slippage_ticks: 1 }
-    const { result, events } = run({ bars: [still(100), ...after], decisions: { 0: LONG }, costs })
-    expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
-    const filled = { entry_price, exit_price, exit_time: slot(after.length), exit_reason: 'stop' }
-    expect(only(result.trades)).toMatchObject(filled)
-    expect(result.trades[0]!.account_return).toBeCloseTo(account_return, 15)
-  },
-)
+] as const)('a stop that is %s costs the slippage', (_, after, entry_price, exit_price, account_return) => {
+  const costs = { ...FREE, slippage_ticks: 1 }
+  const { result, events } = run({ bars: [still(100), ...after], decisions: { 0: LONG }, costs })
+  expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
+  const filled = { entry_price, exit_price, exit_time: slot(after.length), exit_reason: 'stop' }
+  expect(only(result.trades)).toMatchObject(filled)
+  expect(result.trades[0]!.account_return).toBeCloseTo(account_return, 15)
+})
 
 test('a protective stop does nothing after an ordered exit has filled at the open', () => {
   const { result } = run({

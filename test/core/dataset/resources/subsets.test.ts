@@ -9,7 +9,15 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../../support/books/hand-snapshot.ts'
-import { readCorrelation, readCsv, readExport, readReturns, textOf } from './evaluate.ts'
+import {
+  readCorrelation,
+  readCsv,
+  readExport,
+  readReturns,
+  readStats,
+  readSummary,
+  textOf,
+} from './evaluate.ts'
 import { BINARY_FORMATS, readTable } from './read-columns.ts'
 
 const period = fc.constantFrom('daily' as const, 'weekly' as const)
@@ -194,4 +202,24 @@ test.each(['1999-01-01', '2024-02-01'])('an export on %s, outside the history, h
   const on = { from: parseIsoDate(day), to: parseIsoDate(day) }
   expect(readExport(book, on).data.rows).toEqual([])
   expect(textOf('export', book, { ...on, format: 'csv' }).text).toBe('t,alder\r\n')
+})
+
+const returns = [0.01, -0.02, 0.03]
+const oak = { id: 'oak', returns, marking: 'marked' as const }
+const elm = { id: 'elm', returns, marking: 'realised' as const }
+const yew = { id: 'yew', returns, marking: 'reported' as const }
+const book = handSnapshot([oak, elm, yew])
+
+test('the basis of a strategy is that of its history, at every risk level', () => {
+  expect(readReturns(book, { sid: 'oak' }).meta.basis).toBe('backtested')
+  expect(readReturns(book, { sid: 'elm' }).meta.basis).toBe('backtested')
+  expect(readReturns(book, { sid: 'yew' }).meta.basis).toBe('reported')
+  expect(readStats(book, { sid: 'yew', risk_pct: 0.05 }).meta.basis).toBe('reported')
+})
+
+test('the basis of several strategies is mixed if they differ', () => {
+  expect(readSummary(book).meta.basis).toBe('mixed')
+  expect(readCorrelation(book, { ids: ['oak', 'elm'] }).meta.basis).toBe('backtested')
+  expect(readExport(book, { ids: ['yew'] }).meta.basis).toBe('reported')
+  expect(readExport(book, { ids: ['oak', 'yew'] }).meta.basis).toBe('mixed')
 })
