@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { threadsFor } from '#cli/build-options.ts'
 import { EXIT } from '#cli/exit.ts'
 import { calledCommand, runCommand } from '#cli/program.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { madeUp, run } from './made-up.ts'
 
@@ -57,34 +58,18 @@ test.each([
   expect(calledCommand(args)).toBe(command)
 })
 
-test.each<[string[], string | RegExp]>([
-  [[], /^Usage: highwater /],
-  [['bild'], /^error: unknown command 'bild'\n\(Did you mean build\?\)/],
-  [['build'], /^error: required option '--book <dir>' not specified/],
-  [['build', '--book', 'x', '--nonsense'], /^error: unknown option '--nonsense'/],
-  [['build', '--book'], /^error: option '--book <dir>' argument missing/],
-  [['init'], /^error: missing required argument 'dir'/],
-  [
-    ['build', '--book', 'x', '--version', 'tomorrow'],
-    "highwater: --version: expected an instant such as 2026-11-21T00:15:00Z, got 'tomorrow'\n",
-  ],
-  [
-    ['build', '--book', 'x', '--as-of', '2026-02-30'],
-    "highwater: --as-of: expected a date such as 2026-06-30, got '2026-02-30'\n",
-  ],
-  [
-    ['build', '--book', 'x', '--threads', '65'],
-    "highwater: --threads: expected a whole number from 1 to 64, got '65'\n",
-  ],
-  [
-    ['build', '--book', 'x', '--effort', 'most'],
-    "highwater: --effort: expected best, good, quick, got 'most'\n",
-  ],
-  [
-    ['build', '--book', 'x', '--threads', ''],
-    "highwater: --threads: expected a whole number from 1 to 64, got ''\n",
-  ],
-])(
+test.each(casesOf<[string[], string | RegExp]>`
+${[]} -> ${/^Usage: highwater /}
+${['bild']} -> ${/^error: unknown command 'bild'\n\(Did you mean build\?\)/}
+${['build']} -> ${/^error: required option '--book <dir>' not specified/}
+${['build', '--book', 'x', '--nonsense']} -> ${/^error: unknown option '--nonsense'/}
+${['build', '--book']} -> ${/^error: option '--book <dir>' argument missing/}
+${['init']} -> ${/^error: missing required argument 'dir'/}
+${['build', '--book', 'x', '--version', 'tomorrow']} -> ${"highwater: --version: expected an instant such as 2026-11-21T00:15:00Z, got 'tomorrow'\n"}
+${['build', '--book', 'x', '--as-of', '2026-02-30']} -> ${"highwater: --as-of: expected a date such as 2026-06-30, got '2026-02-30'\n"}
+${['build', '--book', 'x', '--threads', '65']} -> ${"highwater: --threads: expected a whole number from 1 to 64, got '65'\n"}
+${['build', '--book', 'x', '--effort', 'most']} -> ${"highwater: --effort: expected best, good, quick, got 'most'\n"}
+${['build', '--book', 'x', '--threads', '']} -> ${"highwater: --threads: expected a whole number from 1 to 64, got ''\n"}`)(
   'the wrong call %j exits 2, prints nothing and says in a sentence what was expected',
   async (args, message) => {
     const { code, out, err } = await run(args)

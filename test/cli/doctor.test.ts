@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeEach, expect, inject, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
+import { pointerKey } from '#core/contract/pointer.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { atEnd } from '../support/ends.ts'
@@ -122,87 +124,34 @@ test('doctor warns of stores that do not exist before the first version', async 
 
 const version = toCompactInstant(TINY_VERSION)
 
+async function refusedCertificate() {
+  const [key, cert] = [join(dataFolder, 'key.pem'), join(dataFolder, 'cert.pem')]
+  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  await promisify(execFile)('openssl', [...args, '-subj', '/CN=localhost', '-keyout', key, '-out', cert])
+  const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) })
+  return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listen(server)}` }
+}
+
+async function plainServer() {
+  const plain = createHttpServer((_, response) => response.end())
+  return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listen(plain)}` }
+}
+
 /** What is done, the finding with its check and its state, and the variables that it needs, if any. */
-const FAULTS: readonly [string, RegExp, (() => Promise<NodeJS.ProcessEnv>) | (() => Promise<void>)][] = [
-  [
-    'stores that overlap',
-    /^problem of stores apart: .*overlap/,
-    async () => ({ PRIVATE_STORE_URL: `${stores.url}/private` }),
-  ],
-  [
-    'an entry of the log that was altered',
-    /^problem of pointer log: .*pointer/,
-    async () => {
-      const path = inStore('v1/pointer')
-      const [first] = (await readdir(path)).filter(name => name.endsWith('.json')).sort()
-      await writeFile(join(path, first!), '{}')
-    },
-  ],
-  [
-    'a manifest that is gone',
-    /^problem of formats: .*is missing/,
-    () => rm(inStore(`v1/snapshots/${version}/manifest.json`)),
-  ],
-  [
-    'an nginx that names another version',
-    /^warning of nginx: .*does not name/,
-    () => writeFile(inStore('nginx/served.conf'), 'set $version 20200101T000000Z;\n'),
-  ],
-  [
-    'a signing key that cannot be read',
-    /^problem of signing key: .*cannot read the signing key/,
-    async () => ({ SIGNING_KEY_FILE: join(dataFolder, 'none.pem') }),
-  ],
-  [
-    'a generated token that others can read',
-    /^problem of secrets: .*can be read by other users/,
-    () => writeFile(join(dataFolder, 'operator-token'), 'x'.repeat(43), { mode: 0o644 }),
-  ],
-  [
-    'an address for other machines without secrets',
-    /^warning of secrets: .*OPERATOR_TOKEN and SECRET_KEY/,
-    async () => ({ HOST: '0.0.0.0' }),
-  ],
-  [
-    'a port that another program has',
-    /^problem of ports: .*another program has port/,
-    async () => ({ HISTORY_PORT: await listen(createServer(socket => socket.destroy())) }),
-  ],
-  [
-    'a certificate that clients refuse',
-    /^problem of certificates: .*SELF_SIGNED/,
-    async () => {
-      const [key, cert] = [join(dataFolder, 'key.pem'), join(dataFolder, 'cert.pem')]
-      const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-      await promisify(execFile)('openssl', [...args, '-subj', '/CN=localhost', '-keyout', key, '-out', cert])
-      const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) })
-      return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listen(server)}` }
-    },
-  ],
-  [
-    'a host that this machine does not have',
-    /^problem of ports: .*cannot listen on 192\.0\.2\.1:\d+ .*set HOST to an address of this machine/,
-    async () => ({ HOST: '192.0.2.1', HISTORY_PORT: await listen(createServer()) }),
-  ],
-  [
-    'a public address that answers without TLS',
-    /^problem of certificates: .*no TLS there/,
-    async () => {
-      const plain = createHttpServer((_, response) => response.end())
-      return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listen(plain)}` }
-    },
-  ],
-  [
-    'a public address at which nothing listens',
-    /^problem of certificates: .*cannot be reached/,
-    async () => ({ PUBLIC_BASE_URL: 'https://127.0.0.1:9' }),
-  ],
-  [
-    'a Redis that does not answer',
-    /^problem of redis: .*Redis cannot be reached \(connect ECONNREFUSED.*REDIS_URL/,
-    async () => ({ REDIS_URL: 'redis://127.0.0.1:9' }),
-  ],
-]
+const FAULTS = casesOf<[string, RegExp, (() => Promise<NodeJS.ProcessEnv>) | (() => Promise<void>)]>`
+stores that overlap -> ${/^problem of stores apart: .*overlap/} -> ${async () => ({ PRIVATE_STORE_URL: `${stores.url}/private` })}
+an entry of the log that was altered -> ${/^problem of pointer log: .*pointer/} -> ${() => writeFile(inStore(pointerKey(1)), '{}')}
+a manifest that is gone -> ${/^problem of formats: .*is missing/} -> ${() => rm(inStore(`v1/snapshots/${version}/manifest.json`))}
+an nginx that names another version -> ${/^warning of nginx: .*does not name/} -> ${() => writeFile(inStore('nginx/served.conf'), 'set $version 20200101T000000Z;\n')}
+a signing key that cannot be read -> ${/^problem of signing key: .*cannot read the signing key/} -> ${async () => ({ SIGNING_KEY_FILE: join(dataFolder, 'none.pem') })}
+a generated token that others can read -> ${/^problem of secrets: .*can be read by other users/} -> ${() => writeFile(join(dataFolder, 'operator-token'), 'x'.repeat(43), { mode: 0o644 })}
+an address for other machines without secrets -> ${/^warning of secrets: .*OPERATOR_TOKEN and SECRET_KEY/} -> ${async () => ({ HOST: '0.0.0.0' })}
+a port that another program has -> ${/^problem of ports: .*another program has port/} -> ${async () => ({ HISTORY_PORT: await listen(createServer(socket => socket.destroy())) })}
+a certificate that clients refuse -> ${/^problem of certificates: .*SELF_SIGNED/} -> ${refusedCertificate}
+a host that this machine does not have -> ${/^problem of ports: .*cannot listen on 192\.0\.2\.1:\d+ .*set HOST to an address of this machine/} -> ${async () => ({ HOST: '192.0.2.1', HISTORY_PORT: await listen(createServer()) })}
+a public address that answers without TLS -> ${/^problem of certificates: .*no TLS there/} -> ${plainServer}
+a public address at which nothing listens -> ${/^problem of certificates: .*cannot be reached/} -> ${async () => ({ PUBLIC_BASE_URL: 'https://127.0.0.1:9' })}
+a Redis that does not answer -> ${/^problem of redis: .*Redis cannot be reached \(connect ECONNREFUSED.*REDIS_URL/} -> ${async () => ({ REDIS_URL: 'redis://127.0.0.1:9' })}`
 
 test.each(FAULTS)('doctor finds %s and names a fix', async (_, message, fault) => {
   const { code, findings } = await doctor((await fault()) ?? {})

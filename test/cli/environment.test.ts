@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { parseEnvironment, UsageError } from '#cli/environment.ts'
 import { readSecrets } from '#cli/generated-secrets.ts'
 import { parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { seededBytes } from '../support/signals/signals.ts'
 
@@ -139,31 +140,24 @@ test('the environment defines how buckets are reached', () => {
   })
 })
 
-test.each([
-  [{ AWS_ACCESS_KEY_ID: 'HIDDEN' }, 'AWS_SECRET_ACCESS_KEY: expected the secret of AWS_ACCESS_KEY_ID'],
-  [{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }, 'AWS_ACCESS_KEY_ID: expected an access key, set together'],
-  [
-    { AWS_ENDPOINT_URL_S3: 'ftp://user:HIDDEN@host' },
-    'AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else',
-  ],
-  [
-    { REDIS_URL: 'http://user:HIDDEN@redis' },
-    'REDIS_URL: expected the Redis of the signals, such as redis://127.0.0.1:6379, got something else',
-  ],
-  [
-    { REDIS_URL: 'redis://127.0.0.1', REDIS_FOLDER: 'redis' },
-    'REDIS_FOLDER: expected the absolute data folder of the Redis of REDIS_URL, if it is on this machine, got "redis"',
-  ],
-  [{ REDIS_FOLDER: '/var/lib/redis' }, 'REDIS_URL: expected the Redis of the signals'],
-  [{ OPERATOR_TOKEN: 'HIDDEN' }, 'OPERATOR_TOKEN: expected 32 characters or more'],
-  [{ SECRET_KEY: 'k1:HIDDEN' }, 'SECRET_KEY: expected a key ring'],
-  [{ ALERT_URL: 'ftp://HIDDEN' }, 'ALERT_URL: expected an address'],
-])('the environment %j is refused, and nothing that may be a secret is printed', (env, message) => {
-  const parse = () => parseEnvironment(env, '/srv/data')
-  expect(parse).toThrow(UsageError)
-  expect(parse).toThrow(message)
-  expect(parse).not.toThrow('HIDDEN')
-})
+test.each(casesOf<[Record<string, string>, string]>`
+${{ AWS_ACCESS_KEY_ID: 'HIDDEN' }} -> AWS_SECRET_ACCESS_KEY: expected the secret of AWS_ACCESS_KEY_ID
+${{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }} -> AWS_ACCESS_KEY_ID: expected an access key, set together
+${{ AWS_ENDPOINT_URL_S3: 'ftp://user:HIDDEN@host' }} -> AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else
+${{ REDIS_URL: 'http://user:HIDDEN@redis' }} -> REDIS_URL: expected the Redis of the signals, such as redis://127.0.0.1:6379, got something else
+${{ REDIS_URL: 'redis://127.0.0.1', REDIS_FOLDER: 'redis' }} -> REDIS_FOLDER: expected the absolute data folder of the Redis of REDIS_URL, if it is on this machine, got "redis"
+${{ REDIS_FOLDER: '/var/lib/redis' }} -> REDIS_URL: expected the Redis of the signals
+${{ OPERATOR_TOKEN: 'HIDDEN' }} -> OPERATOR_TOKEN: expected 32 characters or more
+${{ SECRET_KEY: 'k1:HIDDEN' }} -> SECRET_KEY: expected a key ring
+${{ ALERT_URL: 'ftp://HIDDEN' }} -> ALERT_URL: expected an address`)(
+  'the environment %j is refused, and nothing that may be a secret is printed',
+  (env, message) => {
+    const parse = () => parseEnvironment(env, '/srv/data')
+    expect(parse).toThrow(UsageError)
+    expect(parse).toThrow(message)
+    expect(parse).not.toThrow('HIDDEN')
+  },
+)
 
 test.each(['-1', '80.5', 'http', '65536'])('the environment refuses the port %j', port => {
   expect(() => parseEnvironment({ HISTORY_PORT: port }, '/srv/data')).toThrow(UsageError)

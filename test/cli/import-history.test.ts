@@ -9,6 +9,7 @@ import {
   type ForeignTrade,
   GENERATIONS,
 } from '#test/support/books/foreign-files.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { run } from './made-up.ts'
 
@@ -101,62 +102,18 @@ test('a list of trades whose parts overlap says so in the catalogue, and keeps t
   expect(rows.map(row => row[6])).toEqual(['0.102', '0.102', '0.10040160642570281']) // 100 * 10 / (10 000 - 2 * 20)
 })
 
-test.each<[string, string, string, string?]>([
-  [
-    'no zone',
-    listOfTrades(),
-    ':3: entry_time: expected a zone for "2024-01-03 00:00", which has none: the bars fit +08:00 with 100 % of the entries; confirm it with --tz (tz: in the catalogue)',
-    LIST,
-  ],
-  [
-    'a wrong zone',
-    listOfTrades(),
-    ':3: entry_time: expected entries that fit the bars in +07:00, got 25 % that do, and the bars fit +08:00 with 100 % of the entries: correct --tz (tz:)',
-    `${LIST} --tz +07:00`,
-  ],
-  [
-    'a capital that contradicts the list',
-    listOfTrades(),
-    ': expected a capital by which the cumulative profit of row 3, 30.00, is 0.3 %, got 1000: correct --capital (capital:)',
-    `${IN_CHART} --capital 1000`,
-  ],
-  [
-    'a trade that is open before one that is closed',
-    listOfTrades().replace(/(\n2,Exit short,)[^,]*,[^,]*,[^,]*/, '$1,,'),
-    ':5: expected an exit of trade 2, because trade 3 after it is closed, got an open trade',
-  ],
-  [
-    'a trade that is missing',
-    listOfTrades().replace(/\n2,.*\n2,.*/, ''),
-    ':5: expected trade 2, got trade "3": export the whole list',
-  ],
-  [
-    'a profit that is changed',
-    listOfTrades().replace(/(\n1,.*,)30(,0.1,.*\n1,.*,)30(,0.1)/, '$190$290$3'),
-    ':3: expected a cumulative profit of 90.00 after trade 1, got "30": rows are missing or changed',
-  ],
-  [
-    'a trade that lacks its exit',
-    listOfTrades().replace(/\n2,Exit.*/, ''),
-    ':4: expected an exit of trade 2, got its entry alone: export the whole list',
-  ],
-  [
-    'a trade that lacks its entry',
-    listOfTrades().replace(/\n2,Entry.*/, ''),
-    ':4: expected an entry of trade 2, got its exit alone: export the whole list',
-  ],
-  ['a row that is cut off', listOfTrades().slice(0, -12), ':9: expected 11 fields as in the first row'],
-  [
-    'a last line that is cut off',
-    listOfTrades().slice(0, -9),
-    ':9: expected 11 fields as in the first row of data, got 9',
-  ],
-  [
-    'another type',
-    listOfTrades().replace('Exit short', 'Ausstieg short'),
-    ':4: type: expected Entry or Exit long or short, got "Ausstieg short"',
-  ],
-])(
+test.each(casesOf`
+no zone -> ${listOfTrades()} -> :3: entry_time: expected a zone for "2024-01-03 00:00", which has none: the bars fit +08:00 with 100 % of the entries; confirm it with --tz (tz: in the catalogue) -> ${LIST}
+a wrong zone -> ${listOfTrades()} -> :3: entry_time: expected entries that fit the bars in +07:00, got 25 % that do, and the bars fit +08:00 with 100 % of the entries: correct --tz (tz:) -> ${LIST} --tz +07:00
+a capital that contradicts the list -> ${listOfTrades()} -> : expected a capital by which the cumulative profit of row 3, 30.00, is 0.3 %, got 1000: correct --capital (capital:) -> ${IN_CHART} --capital 1000
+a trade that is open before one that is closed -> ${listOfTrades().replace(/(\n2,Exit short,)[^,]*,[^,]*,[^,]*/, '$1,,')} -> :5: expected an exit of trade 2, because trade 3 after it is closed, got an open trade
+a trade that is missing -> ${listOfTrades().replace(/\n2,.*\n2,.*/, '')} -> :5: expected trade 2, got trade "3": export the whole list
+a profit that is changed -> ${listOfTrades().replace(/(\n1,.*,)30(,0.1,.*\n1,.*,)30(,0.1)/, '$190$290$3')} -> :3: expected a cumulative profit of 90.00 after trade 1, got "30": rows are missing or changed
+a trade that lacks its exit -> ${listOfTrades().replace(/\n2,Exit.*/, '')} -> :4: expected an exit of trade 2, got its entry alone: export the whole list
+a trade that lacks its entry -> ${listOfTrades().replace(/\n2,Entry.*/, '')} -> :4: expected an entry of trade 2, got its exit alone: export the whole list
+a row that is cut off -> ${listOfTrades().slice(0, -12)} -> :9: expected 11 fields as in the first row
+a last line that is cut off -> ${listOfTrades().slice(0, -9)} -> :9: expected 11 fields as in the first row of data, got 9
+another type -> ${listOfTrades().replace('Exit short', 'Ausstieg short')} -> :4: type: expected Entry or Exit long or short, got "Ausstieg short"`)(
   'a list of trades with %s is refused in one sentence, and nothing is written',
   async (_, text, message, words = IN_CHART) => {
     const { code, out, err, files } = await importing('in.csv', text, words)
@@ -241,21 +198,15 @@ test('a result of freqtrade of several pairs becomes an account, and no ledger o
   expect(await read('returns/elm.csv')).toEqual(['t,ret', `2024-01-02,${(2 * 27.93) / CAPITAL}`])
 })
 
-test.each([
-  [
-    'fewer trades than it states',
-    { total_trades: 2 },
-    'expected the 2 trades that the file states, got 1: export the whole result',
-  ],
-  [
-    'another profit than it states',
-    { profit_total_abs: 100 },
-    'expected the profit of 100 that the file states, got trades with 27.93 in all',
-  ],
-])('a result of freqtrade with %s is refused', async (_, more, message) => {
-  const { code, err } = await importing('r.json', JSON.stringify(freqtrade(more)), FREQTRADE)
-  expect([code, err]).toEqual([1, expect.stringContaining(message)])
-})
+test.each(casesOf<[string, object, string]>`
+fewer trades than it states -> ${{ total_trades: 2 }} -> expected the 2 trades that the file states, got 1: export the whole result
+another profit than it states -> ${{ profit_total_abs: 100 }} -> expected the profit of 100 that the file states, got trades with 27.93 in all`)(
+  'a result of freqtrade with %s is refused',
+  async (_, more, message) => {
+    const { code, err } = await importing('r.json', JSON.stringify(freqtrade(more)), FREQTRADE)
+    expect([code, err]).toEqual([1, expect.stringContaining(message)])
+  },
+)
 
 test('a result of freqtrade of several strategies is refused', async () => {
   const { strategy } = freqtrade()
@@ -362,30 +313,20 @@ test('returns in percent, newest first and repeated, become fractions in order',
   ])
 })
 
-test.each([
-  [
-    'a missing day',
-    DAYS.toSpliced(1, 1),
-    ':2: t: expected 2024-01-02, the day after the row before, got 2024-01-03: 1 day is missing',
-  ],
-  [
-    'a day with two returns',
-    [...DAYS, '2024-01-01,0.8'],
-    ':5: t: expected 2024-01-02, the day after the row before, got 2024-01-01',
-  ],
-  ['a last row of fewer fields', [...DAYS, '2024-01-0'], ':5: expected 2 fields as in the first row'],
-  ['a time inside a day', ['2024-01-01T05:00:00Z,1'], ':2: t: expected a day of UTC'],
-  [
-    'a serial date',
-    ['45292,1'],
-    ':2: t: expected a time, got "45292", which looks like the serial date of a spreadsheet (2024-01-01)',
-  ],
-])('returns with %s are refused, and nothing is written', async (_, rows, message) => {
-  const text = ['Date,Return', ...rows, ''].join('\n')
-  const { code, err, files } = await importing('in.csv', text, `${RETURNS} fraction`)
-  expect([code, err]).toEqual([1, expect.stringContaining(`in.csv${message}`)])
-  expect(await files()).toEqual(['bars/X/1h.csv'])
-})
+test.each(casesOf<[string, string[], string]>`
+a missing day -> ${DAYS.toSpliced(1, 1)} -> :2: t: expected 2024-01-02, the day after the row before, got 2024-01-03: 1 day is missing
+a day with two returns -> ${[...DAYS, '2024-01-01,0.8']} -> :5: t: expected 2024-01-02, the day after the row before, got 2024-01-01
+a last row of fewer fields -> ${[...DAYS, '2024-01-0']} -> :5: expected 2 fields as in the first row
+a time inside a day -> ${['2024-01-01T05:00:00Z,1']} -> :2: t: expected a day of UTC
+a serial date -> ${['45292,1']} -> :2: t: expected a time, got "45292", which looks like the serial date of a spreadsheet (2024-01-01)`)(
+  'returns with %s are refused, and nothing is written',
+  async (_, rows, message) => {
+    const text = ['Date,Return', ...rows, ''].join('\n')
+    const { code, err, files } = await importing('in.csv', text, `${RETURNS} fraction`)
+    expect([code, err]).toEqual([1, expect.stringContaining(`in.csv${message}`)])
+    expect(await files()).toEqual(['bars/X/1h.csv'])
+  },
+)
 
 const DAILY = [1, 2, 3, 4].map(day => `2024-01-0${day},10,12,9,11,5`)
 const YAHOO = ['Date,Open,High,Low,Close,Volume', ...DAILY.toReversed(), ''].join('\n')

@@ -10,6 +10,7 @@ import {
   renderSiteConf,
   renderSiteVcl,
 } from '#cli/edge/site.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 import { run } from './made-up.ts'
 
@@ -48,34 +49,21 @@ test('nginx reaches services that listen on every address on this machine', asyn
   }
 })
 
-test.each<[string, string[], Record<string, string>, string]>([
-  [
-    'a bucket',
-    [],
-    { STORE_URL: 's3://bucket/highwater' },
-    'nginx serves a folder, and STORE_URL is s3://bucket',
-  ],
-  ['half of a pair', ['--certificate', 'cert.pem'], {}, '--certificate and --key belong together'],
-  ['a file that is not there', ['--certificate', 'no.pem', '--key', 'key.pem'], {}, 'there is no '],
-  ['keys in the clear', ['--signals-name', 'signals.example.org'], {}, 'needs --certificate and --key'],
-  [
-    'an address without a port',
-    ['--listen', '127.0.0.1'],
-    {},
-    '--listen: expected an address and a port such as',
-  ],
-  [
-    'a name that nginx would read as more',
-    ['--certificate', 'cert.pem', '--key', 'key.pem', '--signals-name', 'a; b'],
-    {},
-    "--signals-name: expected a host name such as signals.example.org, got 'a; b'",
-  ],
-])('highwater nginx refuses %s with the fix', async (_, args, env, message) => {
-  const folder = await temporaryFolder()
-  await writeFiles(folder, { 'cert.pem': '', 'key.pem': '' })
-  const { code, err } = await run(['nginx', 'conf', ...args], { cwd: folder, env })
-  expect([code, err]).toEqual([2, expect.stringContaining(message)])
-})
+test.each(casesOf<[string, string[], Record<string, string>, string]>`
+a bucket -> ${[]} -> ${{ STORE_URL: 's3://bucket/highwater' }} -> nginx serves a folder, and STORE_URL is s3://bucket
+half of a pair -> ${['--certificate', 'cert.pem']} -> ${{}} -> --certificate and --key belong together
+a file that is not there -> ${['--certificate', 'no.pem', '--key', 'key.pem']} -> ${{}} -> ${'there is no '}
+keys in the clear -> ${['--signals-name', 'signals.example.org']} -> ${{}} -> needs --certificate and --key
+an address without a port -> ${['--listen', '127.0.0.1']} -> ${{}} -> --listen: expected an address and a port such as
+a name that nginx would read as more -> ${['--certificate', 'cert.pem', '--key', 'key.pem', '--signals-name', 'a; b']} -> ${{}} -> --signals-name: expected a host name such as signals.example.org, got 'a; b'`)(
+  'highwater nginx refuses %s with the fix',
+  async (_, args, env, message) => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, { 'cert.pem': '', 'key.pem': '' })
+    const { code, err } = await run(['nginx', 'conf', ...args], { cwd: folder, env })
+    expect([code, err]).toEqual([2, expect.stringContaining(message)])
+  },
+)
 
 const DEPLOY = join(import.meta.dirname, '../../deploy')
 

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, inject, test } from 'vitest'
+import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
 import { run } from './made-up.ts'
@@ -53,26 +54,13 @@ test('a settings file is used by every command, and may have another name', asyn
   expect(exit.out).toContain('served')
 })
 
-test.each([
-  [
-    'an unknown name',
-    'HISTORY_PROT: 8080',
-    'HISTORY_PROT: there is no such setting; did you mean HISTORY_PORT?',
-  ],
-  ['a name in lower case', 'history_port: 8080', 'did you mean HISTORY_PORT?'],
-  [
-    'a group of settings',
-    'HISTORY_PORT: {a: 1}',
-    'HISTORY_PORT: expected a text, a number, true, false, or a list of these',
-  ],
-  ['a list', '- HISTORY_PORT', 'expected a line NAME: value for each setting'],
-  ['text that is no YAML', 'HISTORY_PORT: 1\n  LOG_LEVEL: [', 'is not valid YAML'],
-  [
-    'a wrong value, which is named as one of the file,',
-    'HISTORY_PORT: many',
-    'highwater.yaml:\n  HISTORY_PORT: expected a port from 0 to 65535, got "many"',
-  ],
-])(
+test.each(casesOf`
+an unknown name -> HISTORY_PROT: 8080 -> HISTORY_PROT: there is no such setting; did you mean HISTORY_PORT?
+a name in lower case -> history_port: 8080 -> did you mean HISTORY_PORT?
+a group of settings -> HISTORY_PORT: {a: 1} -> HISTORY_PORT: expected a text, a number, true, false, or a list of these
+a list -> - HISTORY_PORT -> expected a line NAME: value for each setting
+text that is no YAML -> ${'HISTORY_PORT: 1\n  LOG_LEVEL: ['} -> is not valid YAML
+a wrong value, which is named as one of the file, -> HISTORY_PORT: many -> ${'highwater.yaml:\n  HISTORY_PORT: expected a port from 0 to 65535, got "many"'}`)(
   'a settings file with %s is refused before anything is done, with exit code 2',
   async (_, text, message) => {
     await write(text)

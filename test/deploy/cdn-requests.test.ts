@@ -1,6 +1,7 @@
 // Unusual and malformed requests through nginx and Varnish: each is answered as by the tier, or refused in the envelope.
 import { beforeAll, expect, inject, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import type { Layer } from '../../deploy/layers.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { HOST, openExchange, type RawAnswer, requestOf } from '../support/http/raw-exchange.ts'
@@ -40,42 +41,31 @@ async function answerTo(url: string, bytes: string, cut = bytes.length): Promise
 
 const codeIn = ({ body }: RawAnswer): unknown => (JSON.parse(body) as { error: { code: unknown } }).error.code
 
-test.each([
-  ['a line that is no request', 'NONSENSE\r\n\r\n'],
-  ['another version of HTTP', requestOf(`GET ${FILE} HTTP/3.7`, HOST)],
-  ['no host', requestOf(`GET ${FILE} HTTP/1.1`)],
-  ['two hosts', requestOf(`GET ${FILE} HTTP/1.1`, HOST, 'Host: other')],
-  ['a host with a path', requestOf(`GET ${FILE} HTTP/1.1`, 'Host: a/b')],
-  ['a NUL in a header', requestOf(`GET ${FILE} HTTP/1.1`, HOST, 'X: a\0b')],
-  [
-    'a bad host with * in Accept-Encoding',
-    requestOf(`GET ${FILE} HTTP/1.1`, 'Host: a/b', 'Accept-Encoding: *'),
-  ],
-  [
-    'a body of 2 MB',
-    `${requestOf(`POST ${FILE} HTTP/1.1`, HOST, 'Content-Length: 2000000')}${'a'.repeat(2_000_000)}`,
-  ],
-  ['headers of 40 kB', requestOf(`GET ${FILE} HTTP/1.1`, HOST, `X: ${'a'.repeat(40_000)}`)],
-  ['an address of 40 kB', requestOf(`GET /${'a'.repeat(40_000)} HTTP/1.1`, HOST)],
-  [
-    'a transfer coding that it does not know',
-    requestOf(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: x'),
-  ],
-  [
-    'a body of two lengths',
-    `${requestOf(`POST ${FILE} HTTP/1.1`, HOST, 'Content-Length: 3', 'Transfer-Encoding: chunked')}abc`,
-  ],
-  [
-    'chunks without a length',
-    `${requestOf(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: chunked')}zz\r\nabc\r\n0\r\n\r\n`,
-  ],
-])('nginx refuses %s with 400 in the envelope', async (_what, bytes) => {
-  const answer = await answerTo(files.url, bytes)
-  expect(answer.status).toBe(400)
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-  expect(answer.headers.get('cache-control')).toBe('no-store')
-  expect(codeIn({ ...answer, body: answer.body.replace(/^\w+\r\n|\r\n0\r\n\r\n$/g, '') })).toBe('bad_request')
-})
+test.each(casesOf`
+a line that is no request -> ${'NONSENSE\r\n\r\n'}
+another version of HTTP -> ${requestOf(`GET ${FILE} HTTP/3.7`, HOST)}
+no host -> ${requestOf(`GET ${FILE} HTTP/1.1`)}
+two hosts -> ${requestOf(`GET ${FILE} HTTP/1.1`, HOST, 'Host: other')}
+a host with a path -> ${requestOf(`GET ${FILE} HTTP/1.1`, 'Host: a/b')}
+a NUL in a header -> ${requestOf(`GET ${FILE} HTTP/1.1`, HOST, 'X: a\0b')}
+a bad host with * in Accept-Encoding -> ${requestOf(`GET ${FILE} HTTP/1.1`, 'Host: a/b', 'Accept-Encoding: *')}
+a body of 2 MB -> ${`${requestOf(`POST ${FILE} HTTP/1.1`, HOST, 'Content-Length: 2000000')}${'a'.repeat(2_000_000)}`}
+headers of 40 kB -> ${requestOf(`GET ${FILE} HTTP/1.1`, HOST, `X: ${'a'.repeat(40_000)}`)}
+an address of 40 kB -> ${requestOf(`GET /${'a'.repeat(40_000)} HTTP/1.1`, HOST)}
+a transfer coding that it does not know -> ${requestOf(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: x')}
+a body of two lengths -> ${`${requestOf(`POST ${FILE} HTTP/1.1`, HOST, 'Content-Length: 3', 'Transfer-Encoding: chunked')}abc`}
+chunks without a length -> ${`${requestOf(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: chunked')}zz\r\nabc\r\n0\r\n\r\n`}`)(
+  'nginx refuses %s with 400 in the envelope',
+  async (_what, bytes) => {
+    const answer = await answerTo(files.url, bytes)
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(codeIn({ ...answer, body: answer.body.replace(/^\w+\r\n|\r\n0\r\n\r\n$/g, '') })).toBe(
+      'bad_request',
+    )
+  },
+)
 
 /** A POST of one chunk. */
 const chunked = (length: string, ...headers: readonly string[]): string =>

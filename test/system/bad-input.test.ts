@@ -4,6 +4,7 @@ import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, inject, test } from 'vitest'
+import { casesOf } from '#test/support/cases-of.ts'
 import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../support/books/publish-book.ts'
 import { type ServingProcess, servedVersion, startServing } from '../support/history/history-process.ts'
@@ -17,44 +18,19 @@ const MODULE = 'strategies/ash.ts'
 /** Damages a copy of the tiny book. */
 type Damage = (book: string) => Promise<void>
 
+const cutGzip: Damage = async book => {
+  const text = await readFile(join(book, LEDGER))
+  await rm(join(book, LEDGER))
+  await writeFile(join(book, `${LEDGER}.gz`), gzipSync(text).subarray(0, -20))
+}
+
 /** One of each kind, and parts of what is said about it; the tests of the readers and of the modules have all others. */
-const BAD_BOOKS: readonly (readonly [what: string, Damage, expected: readonly string[]])[] = [
-  [
-    'a gzip file that is cut off',
-    async book => {
-      const text = await readFile(join(book, LEDGER))
-      await rm(join(book, LEDGER))
-      await writeFile(join(book, `${LEDGER}.gz`), gzipSync(text).subarray(0, -20))
-    },
-    [`${LEDGER}.gz:`, 'expected a whole gzip stream, got its beginning: the file is cut off'],
-  ],
-  [
-    'an inception before the first reported return',
-    edit('catalogue.yaml', text => text.replace('inception: 2024-02-05', 'inception: 2024-01-30')),
-    [
-      'catalogue.yaml:11:',
-      'inception: expected a day that returns/elm.csv covers whole, 2024-01-31 to 2025-02-23',
-    ],
-  ],
-  [
-    'two sources for one strategy',
-    book => cp(join(book, LEDGER), join(book, 'ledgers/ash.csv')),
-    [
-      'catalogue.yaml:9:',
-      'expected ash to have no other source than its module, got ledgers/ash.csv too: remove one',
-    ],
-  ],
-  [
-    'a module that throws while it is imported',
-    async book => appendFile(join(book, MODULE), "throw new RangeError('too early')\n"),
-    [`${MODULE}:21:`, 'RangeError: too early'],
-  ],
-  [
-    'a module that ends the process',
-    edit(MODULE, text => text.replace('onBar(', 'onBar(): never { return process.exit(0) },\n  was(')),
-    [`${MODULE}:13:`, 'process is not defined'],
-  ],
-]
+const BAD_BOOKS = casesOf<[what: string, Damage, expected: readonly string[]]>`
+a gzip file that is cut off -> ${cutGzip} -> ${[`${LEDGER}.gz:`, 'expected a whole gzip stream, got its beginning: the file is cut off']}
+an inception before the first reported return -> ${edit('catalogue.yaml', text => text.replace('inception: 2024-02-05', 'inception: 2024-01-30'))} -> ${['catalogue.yaml:11:', 'inception: expected a day that returns/elm.csv covers whole, 2024-01-31 to 2025-02-23']}
+two sources for one strategy -> ${(book: string) => cp(join(book, LEDGER), join(book, 'ledgers/ash.csv'))} -> ${['catalogue.yaml:9:', 'expected ash to have no other source than its module, got ledgers/ash.csv too: remove one']}
+a module that throws while it is imported -> ${(book: string) => appendFile(join(book, MODULE), "throw new RangeError('too early')\n")} -> ${[`${MODULE}:21:`, 'RangeError: too early']}
+a module that ends the process -> ${edit(MODULE, text => text.replace('onBar(', 'onBar(): never { return process.exit(0) },\n  was('))} -> ${[`${MODULE}:13:`, 'process is not defined']}`
 
 let stores: Stores
 let service: ServingProcess
@@ -110,28 +86,18 @@ test('a build of an empty folder, or of none, publishes nothing', async () => {
   expect(await expectRefusal(join(empty, 'nowhere'))).toContain('nowhere')
 })
 
-test.each([
-  [
-    'whose day is not over',
-    { asOf: '2999-12-31' },
-    '--as-of: expected a day that is over, got 2999-12-31 while it is ',
-  ],
-  [
-    'whose data end long before its day',
-    { asOf: '2025-06-30' },
-    `${BARS}: the newest bar ends at 2025-02-24T00:00:00Z, more than 36 hours before the end of 2025-06-30`,
-  ],
-  [
-    'under an older version than the served one',
-    { version: '2025-02-23T00:00:00Z' },
-    `the version 2025-02-23T00:00:00Z is older than the served version ${TINY_VERSION}`,
-  ],
-])('a build %s publishes nothing and says why', async (_what, order, message) => {
-  const exit = await build(buildArgs(stores, order))
-  expect(exit).toMatchObject({ code: 1, out: '' })
-  expect(exit.err).toContain(message)
-  await expectUntouched()
-})
+test.each(casesOf<[string, { asOf?: string; version?: string }, string]>`
+whose day is not over -> ${{ asOf: '2999-12-31' }} -> ${'--as-of: expected a day that is over, got 2999-12-31 while it is '}
+whose data end long before its day -> ${{ asOf: '2025-06-30' }} -> ${BARS}: the newest bar ends at 2025-02-24T00:00:00Z, more than 36 hours before the end of 2025-06-30
+under an older version than the served one -> ${{ version: '2025-02-23T00:00:00Z' }} -> the version 2025-02-23T00:00:00Z is older than the served version ${TINY_VERSION}`)(
+  'a build %s publishes nothing and says why',
+  async (_what, order, message) => {
+    const exit = await build(buildArgs(stores, order))
+    expect(exit).toMatchObject({ code: 1, out: '' })
+    expect(exit.err).toContain(message)
+    await expectUntouched()
+  },
+)
 
 test('a build reports stale bars, a bad funding rate and a fill outside its bar together', async () => {
   const book = await damagedBook(async dir => {

@@ -12,6 +12,7 @@ import { sha256 } from '#storage/digest.ts'
 import { acquireLock } from '#storage/lock.ts'
 import { openStore } from '#storage/open-store.ts'
 import { newPrivateKeyPem } from '#storage/signature.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { damage } from '../support/stores/store-doubles.ts'
@@ -59,75 +60,33 @@ const ALL = ['build', 'rollback', 'refresh', 'prune', 'versions', 'diff'] as con
 /** Those that move the pointer. */
 const MOVES = ALL.slice(0, 3)
 
-type Harm = (folder: string, privateFolder: string) => Promise<void>
+type Harm = (folder: string) => Promise<void>
 
-/** Other bytes in a file of the public folder, or of the private one. */
+/** Other bytes in a file of the public store. */
 const altered =
-  (key: string, change = damage as (bytes: Uint8Array) => Uint8Array, isPrivate = false): Harm =>
-  async (folder, privateFolder) => {
-    const path = join(isPrivate ? privateFolder : folder, key)
+  (key: string, change: (bytes: Uint8Array) => Uint8Array = damage): Harm =>
+  async folder => {
+    const path = join(folder, key)
     await writeFile(path, change(await readFile(path)))
   }
 
-const DAMAGES: readonly [string, Harm, readonly Name[], RegExp][] = [
-  [
-    'an older entry of the log that was rewritten',
-    altered(pointerKey(1), bytes => Buffer.from(Buffer.from(bytes).toString().replace('Z"', 'Z" '))),
-    ALL,
-    /the pointer log of \S+ is broken at entry 2: .*restore v1\/pointer\/ from a copy/,
-  ],
-  [
-    'an older entry of the log that is lost',
-    folder => rm(join(folder, pointerKey(1))),
-    ALL,
-    /the pointer log of \S+ is broken at entry 1: .*restore v1\/pointer\/ from a copy/,
-  ],
-  [
-    'a newest entry that is no JSON',
-    altered(pointerKey(2), () => Buffer.from('{')),
-    ALL,
-    /\/v1\/pointer\/0000000002\.json is not a pointer entry: restore it from a copy/,
-  ],
-  [
-    'a list of public keys that is no JSON',
-    altered(KEYS_KEY, () => Buffer.from('{"keys": [')),
-    MOVES,
-    /\/v1\/keys\.json is no list of Ed25519 public keys with their ids: restore it from a copy/,
-  ],
-  [
-    'a public key under another id',
-    altered(KEYS_KEY, bytes =>
-      Buffer.from(
-        Buffer.from(bytes)
-          .toString()
-          .replace(/"id": ".{4}/, '"id": "0000'),
-      ),
-    ),
-    MOVES,
-    /\/v1\/keys\.json is no list of Ed25519 public keys with their ids: restore it from a copy/,
-  ],
-  [
-    'a lock whose record is no JSON',
-    async folder => {
-      const [name] = await readdir(join(folder, 'lock/build'))
-      await writeFile(join(folder, 'lock/build', name!), '{"pid": 4')
-    },
-    ['build', 'rollback', 'refresh', 'prune'],
-    /\/lock\/build\/\d+ is not a lock record, .*: make sure that no other command works on the store, remove the object/,
-  ],
-  [
-    'a manifest of the served version with other bytes',
-    altered('v1/snapshots/20250225T001500Z/manifest.json'),
-    ['build', 'refresh', 'diff'],
-    /20250225T001500Z\/manifest\.json is not the one that was published; restore it from a copy/,
-  ],
-  [
-    'a manifest of an older version with other bytes',
-    altered('v1/snapshots/20250224T001500Z/manifest.json'),
-    ['rollback', 'diff'],
-    /20250224T001500Z\/manifest\.json is not the one that was published; restore it from a copy/,
-  ],
-]
+const replaced = (what: string | RegExp, by: string) => (bytes: Uint8Array) =>
+  Buffer.from(Buffer.from(bytes).toString().replace(what, by))
+
+const spoilLock: Harm = async folder => {
+  const [name = ''] = await readdir(join(folder, 'lock/build'))
+  await writeFile(join(folder, 'lock/build', name), '{"pid": 4')
+}
+
+const DAMAGES = casesOf<[string, Harm, readonly Name[], RegExp]>`
+an older entry of the log that was rewritten -> ${altered(pointerKey(1), replaced('Z"', 'Z" '))} -> ${ALL} -> ${/the pointer log of \S+ is broken at entry 2: .*restore v1\/pointer\/ from a copy/}
+an older entry of the log that is lost -> ${(folder: string) => rm(join(folder, pointerKey(1)))} -> ${ALL} -> ${/the pointer log of \S+ is broken at entry 1: .*restore v1\/pointer\/ from a copy/}
+a newest entry that is no JSON -> ${altered(pointerKey(2), () => Buffer.from('{'))} -> ${ALL} -> ${/\/v1\/pointer\/0000000002\.json is not a pointer entry: restore it from a copy/}
+a list of public keys that is no JSON -> ${altered(KEYS_KEY, () => Buffer.from('{"keys": ['))} -> ${MOVES} -> ${/\/v1\/keys\.json is no list of Ed25519 public keys with their ids: restore it from a copy/}
+a public key under another id -> ${altered(KEYS_KEY, replaced(/"id": ".{4}/, '"id": "0000'))} -> ${MOVES} -> ${/\/v1\/keys\.json is no list of Ed25519 public keys with their ids: restore it from a copy/}
+a lock whose record is no JSON -> ${spoilLock} -> ${['build', 'rollback', 'refresh', 'prune']} -> ${/\/lock\/build\/\d+ is not a lock record, .*: make sure that no other command works on the store, remove the object/}
+a manifest of the served version with other bytes -> ${altered('v1/snapshots/20250225T001500Z/manifest.json')} -> ${['build', 'refresh', 'diff']} -> ${/20250225T001500Z\/manifest\.json is not the one that was published; restore it from a copy/}
+a manifest of an older version with other bytes -> ${altered('v1/snapshots/20250224T001500Z/manifest.json')} -> ${['rollback', 'diff']} -> ${/20250224T001500Z\/manifest\.json is not the one that was published; restore it from a copy/}`
 
 /** Runs commands, each of which must be refused with this reason; none of them writes anything. */
 async function expectRefusals(
@@ -152,7 +111,7 @@ test.each(DAMAGES)(
   'a store with %s is refused by every command that would go on from it, and nothing is written',
   async (_what, harm, refusing, reason) => {
     const stores = await copyStores(published)
-    await harm(fileURLToPath(stores.url), fileURLToPath(stores.privateUrl))
+    await harm(fileURLToPath(stores.url))
     await expectRefusals(stores, callsOf(refusing, stores), reason)
   },
 )

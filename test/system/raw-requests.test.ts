@@ -1,6 +1,7 @@
 // A malformed or hostile request is refused or its connection closed, and nothing of it reaches the next one.
 import { beforeAll, expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { casesOf } from '#test/support/cases-of.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { servedVersion } from '../support/history/history-process.ts'
 import { startBesieged } from '../support/http/history-bytes.ts'
@@ -14,43 +15,32 @@ beforeAll(async () => {
 const LONG = 'a'.repeat(20_000)
 
 /** Refused by Node's parser or its request listener, without a body. */
-const MALFORMED: readonly (readonly [what: string, bytes: string, status: number])[] = [
-  ['a line that is no request', 'NONSENSE\r\n\r\n', 400],
-  ['the greeting of TLS', '\x16\x03\x01\x02\x00\x01\x00', 400],
-  ['the greeting of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
-  ['another version of HTTP', requestOf('GET /healthz HTTP/3.7', HOST), 400],
-  ['an unknown method', requestOf('BREW /healthz HTTP/1.1', HOST), 400],
-  ['headers of 20 kB', requestOf('GET /healthz HTTP/1.1', HOST, `X: ${LONG}`), 431],
-  ['a request line of 20 kB', requestOf(`GET /${LONG} HTTP/1.1`, HOST), 431],
-  ['a host with a blank', requestOf('GET /healthz HTTP/1.1', 'Host: a b'), 400],
-  ['a host with a path', requestOf('GET /healthz HTTP/1.1', 'Host: a/b'), 400],
-  ['a host with markup', requestOf('GET /healthz HTTP/1.1', 'Host: <a>'), 400],
-  [
-    'a body of two lengths',
-    `${requestOf('POST /healthz HTTP/1.1', HOST, 'Content-Length: 3', 'Transfer-Encoding: chunked')}abc`,
-    400,
-  ],
-  ['the address of another scheme', requestOf('GET ftp://a/healthz HTTP/1.1', HOST), 400],
-  ['a NUL in the path', requestOf('GET /v1/\0 HTTP/1.1', HOST), 400],
-  ['a NUL in a header', requestOf('GET /healthz HTTP/1.1', HOST, 'X: a\0b'), 400],
-  ['a header folded over lines', requestOf('GET /healthz HTTP/1.1', HOST, 'X: a', ' b'), 400],
-]
+const MALFORMED = casesOf<[what: string, bytes: string, status: number]>`
+a line that is no request -> ${'NONSENSE\r\n\r\n'} -> ${400}
+the greeting of TLS -> ${'\x16\x03\x01\x02\x00\x01\x00'} -> ${400}
+the greeting of HTTP/2 -> ${'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'} -> ${400}
+another version of HTTP -> ${requestOf('GET /healthz HTTP/3.7', HOST)} -> ${400}
+an unknown method -> ${requestOf('BREW /healthz HTTP/1.1', HOST)} -> ${400}
+headers of 20 kB -> ${requestOf('GET /healthz HTTP/1.1', HOST, `X: ${LONG}`)} -> ${431}
+a request line of 20 kB -> ${requestOf(`GET /${LONG} HTTP/1.1`, HOST)} -> ${431}
+a host with a blank -> ${requestOf('GET /healthz HTTP/1.1', 'Host: a b')} -> ${400}
+a host with a path -> ${requestOf('GET /healthz HTTP/1.1', 'Host: a/b')} -> ${400}
+a host with markup -> ${requestOf('GET /healthz HTTP/1.1', 'Host: <a>')} -> ${400}
+a body of two lengths -> ${requestOf('POST /healthz HTTP/1.1', HOST, 'Content-Length: 3', 'Transfer-Encoding: chunked')}abc -> ${400}
+the address of another scheme -> ${requestOf('GET ftp://a/healthz HTTP/1.1', HOST)} -> ${400}
+a NUL in the path -> ${requestOf('GET /v1/\0 HTTP/1.1', HOST)} -> ${400}
+a NUL in a header -> ${requestOf('GET /healthz HTTP/1.1', HOST, 'X: a\0b')} -> ${400}
+a header folded over lines -> ${requestOf('GET /healthz HTTP/1.1', HOST, 'X: a', ' b')} -> ${400}`
 
 /** Refused by the app. */
-const REFUSED: readonly (readonly [what: string, bytes: string, status: number, code: string])[] = [
-  [
-    'an address of 9 kB',
-    requestOf(`GET /healthz?${LONG.slice(0, 9000)} HTTP/1.1`, HOST),
-    414,
-    'uri_too_long',
-  ],
-  ['TRACE', requestOf('TRACE /healthz HTTP/1.1', HOST), 405, 'method_not_allowed'],
-  ['a POST', requestOf('POST /healthz HTTP/1.1', HOST, 'Content-Length: 0'), 405, 'method_not_allowed'],
-  ['bad percent-encoding', requestOf('GET /v1/strategies/%zz HTTP/1.1', HOST), 404, 'not_found'],
-  ['bytes that are no UTF-8', requestOf('GET /v1/strategies/%ff/stats HTTP/1.1', HOST), 404, 'not_found'],
-  ['an encoded NUL', requestOf('GET /v1/strategies/ash%00 HTTP/1.1', HOST), 404, 'not_found'],
-  ['a path up', requestOf('GET /v1/strategies/..%2f..%2fetc HTTP/1.1', HOST), 404, 'not_found'],
-]
+const REFUSED = casesOf<[what: string, bytes: string, status: number, code: string]>`
+an address of 9 kB -> ${requestOf(`GET /healthz?${LONG.slice(0, 9000)} HTTP/1.1`, HOST)} -> ${414} -> uri_too_long
+TRACE -> ${requestOf('TRACE /healthz HTTP/1.1', HOST)} -> ${405} -> method_not_allowed
+a POST -> ${requestOf('POST /healthz HTTP/1.1', HOST, 'Content-Length: 0')} -> ${405} -> method_not_allowed
+bad percent-encoding -> ${requestOf('GET /v1/strategies/%zz HTTP/1.1', HOST)} -> ${404} -> not_found
+bytes that are no UTF-8 -> ${requestOf('GET /v1/strategies/%ff/stats HTTP/1.1', HOST)} -> ${404} -> not_found
+an encoded NUL -> ${requestOf('GET /v1/strategies/ash%00 HTTP/1.1', HOST)} -> ${404} -> not_found
+a path up -> ${requestOf('GET /v1/strategies/..%2f..%2fetc HTTP/1.1', HOST)} -> ${404} -> not_found`
 
 const refusal = z.object({
   error: z.strictObject({ code: z.string(), message: z.string().min(1), details: z.unknown() }),

@@ -8,6 +8,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { DAY_MS, toCompactInstant, toIsoDate } from '#core/calendar.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { notRecomputableFields, statsFields } from '../docs/figure-list.ts'
 import {
   publishBook,
@@ -170,39 +171,20 @@ const jsonReport = z.object({
 /** A file of the tiny book, what is altered in it, and what the report names. */
 type Alteration = readonly [what: string, file: string, pattern: RegExp, replacement: string, named: string]
 
-const ALTERATIONS: readonly Alteration[] = [
-  ['a digit of a return', '/strategies/elm/returns.daily.json', /-?0\.0\d+1/, '0.5', 'returns'],
-  ['a digit of a week', '/strategies/elm/returns.weekly.json', /ret":0\.\d\d/, 'ret":0.99', 'returns'],
-  ['a digit of the curve', '/strategies/elm/curve.json', /equity":1\.0/, 'equity":1.1', 'curve'],
-  ['a correlation', '/correlation.weekly.json', /\[1,-?0\.\d/, '[1,0.9', 'correlation weekly'],
-  ['a figure of the book', '/summary.json', /"cagr_pct":-?\d/, '"cagr_pct":7', 'equal_weight_book'],
-  [
-    'a return of the book',
-    '/benchmark.json',
-    /"equal_weight_book":-?0\.\d/,
-    '"equal_weight_book":0.7',
-    'equal_weight_book',
-  ],
-  ['an identity', STATS, /"payoff_ratio":(\d+)\.\d/, '"payoff_ratio":$1.99', 'payoff_ratio'],
-  ['a range', STATS, /"best_trade_pct":\d+\.\d/, '"best_trade_pct":0.01', 'best_trade_pct'],
-  [
-    'a CAGR without its returns',
-    STATS,
-    /"at_twice_the_costs":{"net_return_pct":-?\d/,
-    '$&1',
-    'at_twice_the_costs/cagr_pct',
-  ],
-  [
-    'a number of refused entries',
-    STATS,
-    /"entries_refused":null/,
-    '"entries_refused":1',
-    'replays/entries_refused',
-  ],
-  ['a reason', STATS, /"no_drawdown"|"too_few_points"/, '"ruin"', 'undefined'],
-  ['an unknown field', STATS, /"calmar":/, '"calmer":1,"calmar":', 'calmer'],
-  ['a missing field', STATS, /"omega":[\d.]+,/, '', 'fund_dd/risk_adjusted/omega'],
-]
+const ALTERATIONS = casesOf<Alteration>`
+a digit of a return -> /strategies/elm/returns.daily.json -> ${/-?0\.0\d+1/} -> 0.5 -> returns
+a digit of a week -> /strategies/elm/returns.weekly.json -> ${/ret":0\.\d\d/} -> ret":0.99 -> returns
+a digit of the curve -> /strategies/elm/curve.json -> ${/equity":1\.0/} -> equity":1.1 -> curve
+a correlation -> /correlation.weekly.json -> ${/\[1,-?0\.\d/} -> [1,0.9 -> correlation weekly
+a figure of the book -> /summary.json -> ${/"cagr_pct":-?\d/} -> "cagr_pct":7 -> equal_weight_book
+a return of the book -> /benchmark.json -> ${/"equal_weight_book":-?0\.\d/} -> "equal_weight_book":0.7 -> equal_weight_book
+an identity -> ${STATS} -> ${/"payoff_ratio":(\d+)\.\d/} -> "payoff_ratio":$1.99 -> payoff_ratio
+a range -> ${STATS} -> ${/"best_trade_pct":\d+\.\d/} -> "best_trade_pct":0.01 -> best_trade_pct
+a CAGR without its returns -> ${STATS} -> ${/"at_twice_the_costs":{"net_return_pct":-?\d/} -> $&1 -> at_twice_the_costs/cagr_pct
+a number of refused entries -> ${STATS} -> ${/"entries_refused":null/} -> "entries_refused":1 -> replays/entries_refused
+a reason -> ${STATS} -> ${/"no_drawdown"|"too_few_points"/} -> "ruin" -> undefined
+an unknown field -> ${STATS} -> ${/"calmar":/} -> "calmer":1,"calmar": -> calmer
+a missing field -> ${STATS} -> ${/"omega":[\d.]+,/} -> ${''} -> fund_dd/risk_adjusted/omega`
 
 /** Calls that are refused; `SERVICE` stands for the address of the service. */
 const REFUSED: readonly [readonly string[], string][] = [
