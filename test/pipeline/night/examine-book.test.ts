@@ -4,6 +4,7 @@ import { DAY_MS } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import type { WindowOptions } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
 import { problemsIn } from '../book/book-folder.ts'
 import {
@@ -72,25 +73,16 @@ test('a ledger is audited up to the end of the window, as its night would', asyn
   expect(await placesOf(BROKEN_FUNDING, { ...FRESH, asOf: FIRST_DAY + 2 })).toEqual([FUNDING, FILL])
 })
 
-test.each<[string, Readonly<Record<string, string>>, string[]]>([
-  [
-    'rows are broken',
-    { 'ledgers/beech.csv': `${BAD_LEDGER}up,,,,,,,\n` },
-    [
-      'ledgers/beech.csv:4: side: expected long or short,',
-      'ledgers/beech.csv:4: entry_time: expected an ISO 8601',
-    ],
-  ],
-  [
-    'bars are broken',
-    { 'bars/BTCUSDT-PERP/1d.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,1,1,1,1,x') },
-    ['bars/BTCUSDT-PERP/1d.csv:2: v: expected a volume of'],
-  ],
-])('a ledger whose %s is held against nothing', async (_, changes, expected) => {
-  const places = await placesOf(changes, FRESH)
-  expect(places).toEqual(expect.arrayContaining(expected))
-  expect(places).not.toContain(FILL)
-})
+test.each(casesOf<[string, Readonly<Record<string, string>>, string[]]>`
+rows are broken -> ${{ 'ledgers/beech.csv': `${BAD_LEDGER}up,,,,,,,\n` }} -> ${['ledgers/beech.csv:4: side: expected long or short,', 'ledgers/beech.csv:4: entry_time: expected an ISO 8601']}
+bars are broken -> ${{ 'bars/BTCUSDT-PERP/1d.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,1,1,1,1,x') }} -> ${['bars/BTCUSDT-PERP/1d.csv:2: v: expected a volume of']}`)(
+  'a ledger whose %s is held against nothing',
+  async (_, changes, expected) => {
+    const places = await placesOf(changes, FRESH)
+    expect(places).toEqual(expect.arrayContaining(expected))
+    expect(places).not.toContain(FILL)
+  },
+)
 
 test('what only the whole of a book shows is not said of a broken one', async () => {
   const returnsAlone = { 'catalogue.yaml': catalogue([reported('yew'), reported('elm')]) }

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { type StrategyData, strategyOf, wordAt } from '#core/dataset/snapshot.ts'
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import {
   aLedger,
   catalogue,
@@ -182,18 +183,9 @@ test('a result that does not follow from prices, leverage and costs is refused w
   expect(await problemsOfNight({ ...book(falls(-0.046), {}, '24h'), ...funding })).toEqual([])
 })
 
-test.each([
-  [
-    'in a gap',
-    ['01-01', '01-02', '01-03', '01-04', '01-12', '01-13', '01-14', '01-15'],
-    / in its gap from 2024-01-04T00:00:00Z to 2024-01-12T00:00:00Z, /,
-  ],
-  [
-    'before the first payment',
-    ['01-09', '01-10', '01-11', '01-12', '01-13', '01-14', '01-15'],
-    / before its first payments, up to 2024-01-08T00:00:00Z, /,
-  ],
-])(
+test.each(casesOf<[string, string[], RegExp]>`
+in a gap -> ${['01-01', '01-02', '01-03', '01-04', '01-12', '01-13', '01-14', '01-15']} -> ${/ in its gap from 2024-01-04T00:00:00Z to 2024-01-12T00:00:00Z, /}
+before the first payment -> ${['01-09', '01-10', '01-11', '01-12', '01-13', '01-14', '01-15']} -> ${/ before its first payments, up to 2024-01-08T00:00:00Z, /}`)(
   'a result that pays funding which the feed lacks, %s, is not refused but unverified, with the gap',
   async (_, days, where) => {
     const { snapshot, notices } = await nightOf({

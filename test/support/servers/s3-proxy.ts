@@ -1,7 +1,7 @@
 // A service on a bad day: a proxy in front of the real one that does to requests what networks and machines do.
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { atEnd } from '../ends.ts'
+import { listenForTest } from '../http/listen-for-test.ts'
 import { s3Server } from '../stores/s3-stores.ts'
 import { damage } from '../stores/store-doubles.ts'
 import type { ServerAccess } from './s3-server.ts'
@@ -59,11 +59,7 @@ export async function startS3Proxy(): Promise<S3Proxy> {
     passed.finally(() => passing.delete(passed))
   })
   const access = await s3Server()
-  const endpoint = await listen(server)
-  atEnd(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  const endpoint = await listenForTest(server)
   return {
     access: { ...access, endpoint },
     meddle: next => {
@@ -86,14 +82,6 @@ export function atFirst(count: number, rule: Rule): Rule {
     return fault
   }
 }
-
-const listen = (server: Server): Promise<string> =>
-  new Promise(resolve => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      resolve(`http://127.0.0.1:${typeof address === 'object' ? address?.port : address}`)
-    })
-  })
 
 async function pass(
   fault: Fault | null,
