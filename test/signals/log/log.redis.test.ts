@@ -159,20 +159,8 @@ test('the log has one epoch, whichever process is first', async () => {
 })
 
 test('the log refuses an entry whose bytes are not those that were written', async () => {
-  await redis.xadd(
-    LOG,
-    '1-0',
-    'body',
-    '{"seq":1}',
-    'sha1',
-    '0'.repeat(40),
-    'alias',
-    'alder',
-    'to',
-    '',
-    'at',
-    '1',
-  )
+  const fields = { body: '{"seq":1}', sha1: '0'.repeat(40), alias: 'alder', to: '', at: '1' }
+  await redis.xadd(LOG, '1-0', ...Object.entries(fields).flat())
   await expect(readAfter(redis, 0, 10)).rejects.toThrow(DamagedLogError)
   await expect(readAfter(redis, 0, 10)).rejects.toThrow('signal 1 is not what was written')
 })

@@ -1,0 +1,486 @@
+// A Redis that was emptied, that is full, or that is a replica: no number is given twice, nothing that was acknowledged is lost,
+// and the alert and the answers name the fault of Redis, not one of the program.
+
+import { spawnSync } from 'node:child_process'
+import { open, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { Redis } from 'ioredis'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import type { OperatorParts } from '#api/operator/parts.ts'
+import { parseEnvironment } from '#cli/environment.ts'
+import { startLocalServer } from '#cli/local-server.ts'
+import { createLog } from '#cli/log.ts'
+import { openSignals } from '#cli/signals/open-signals.ts'
+import { createStarted } from '#cli/started.ts'
+import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
+import {
+  aboveHighWater,
+  createHighWater,
+  MARK_AHEAD,
+  readHighWater,
+  readLogEnd,
+} from '#signals/delivery/high-water.ts'
+import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/delivery/webhooks.ts'
+import { drainClient } from '#signals/delivery/worker.ts'
+import { commit } from '#signals/log/commit.ts'
+import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
+import { readAfter, readHead } from '#signals/log/read-log.ts'
+import { assertDisk, usedOfDisk } from '#signals/redis/boot-checks.ts'
+import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
+import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
+import { runScript } from '#signals/redis/script.ts'
+import { type Overview, readOverview } from '#signals/views/overview.ts'
+import { codeOf } from '#storage/error-code.ts'
+import { openStore } from '#storage/open-store.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
+import { refusalOf } from '../../api/signals/keyed-answers.ts'
+import { run } from '../../cli/made-up.ts'
+import { atEndOfProcess } from '../../support/ends.ts'
+import { newRedisFolder, type TestRedis } from '../../support/servers/redis.ts'
+import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
+import { addSubscriber, BOX, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
+import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
+import { fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
+import { createTestSignals } from '../../support/signals/signals-app.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const MARK = 1_001
+
+let server: SharedRedis
+let redis: Redis
+
+beforeEach(async () => {
+  server = await sharedRedis()
+  redis = await server.connect() // the guard is that of a connection
+  await redis.flushall()
+})
+
+const newEpoch = () => 'epoch-1'
+
+const guard = (mark: number): Promise<void> => guardLog(redis, mark, newEpoch)
+
+/** What the operator's interface is given, with a clock that goes on; it may fail. */
+const lenientParts = (on: Redis, more: Partial<OperatorParts> = {}) =>
+  operatorParts(on, { clock: { now: () => Date.now(), elapsed: () => 0 }, onError: () => {}, ...more })
+
+const ask = () => operatorClient(lenientParts(redis))
+
+/** What an operator posts to fire a signal. */
+function orderOf(id: string) {
+  const { is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent(id, { mode: 'DRY_RUN' })
+  return body
+}
+
+/** The alerts of a look, but for the relay, which does not run here. */
+async function alertsOf(
+  parts = operatorParts(redis),
+  used: number | null = null,
+): Promise<readonly SentAlert[]> {
+  const sent: SentAlert[] = []
+  const alerts = createAlerts(
+    alert => sent.push(alert),
+    () => NOW_MS,
+  )
+  const look = (overview: Overview) => alerts.look(overview, used)
+  await readOverview(parts).then(look, (error: unknown) => alerts.onLookFailed(error, used))
+  return sent.filter(({ kind }) => kind !== 'relay_stuck')
+}
+
+test('a service begins on an empty Redis if nothing was ever delivered, and names its epoch', async () => {
+  await guard(0)
+  expect(await readHead(redis, () => 'other')).toEqual({ seq: 0, epoch: 'epoch-1' })
+  expect(await fire(redis, 'a', 'alder')).toBe(1)
+})
+
+test.each<[string, Record<string, string>, string | null, number]>([
+  ['an empty one', {}, null, MARK],
+  ['one without a signal', {}, 'epoch-0', MARK],
+  ['one without an epoch', { seq: '2004' }, null, MARK],
+  ['one that ends before what was delivered', { seq: '1004' }, 'epoch-0', 1_005 + MARK_AHEAD],
+])('a service does not begin on %s below a mark, and leaves it as it is', async (_, head, epoch, mark) => {
+  if (head.seq !== undefined) await redis.hset(HEAD, head)
+  if (epoch !== null) await redis.set(EPOCH, epoch)
+  await expect(guard(mark)).rejects.toThrow('highwater ops begin-anew --above')
+  expect(await redis.get(EPOCH)).toBe(epoch)
+})
+
+test('a service begins on a log that goes on from where it was seen to end, and on one that was restored above the mark', async () => {
+  const store = createMemoryStore('private')
+  await createHighWater(store).noteEnd(5)
+  await createHighWater(store).noteEnd(5) // as the next look does, or another process
+  const [mark, logEnd] = [await readHighWater(store), await readLogEnd(store)]
+  expect([mark, logEnd]).toEqual([5 + MARK_AHEAD, 5])
+  for (const seq of [5, aboveHighWater(mark)]) {
+    await redis.multi().hset(HEAD, 'seq', seq).set(EPOCH, 'epoch-1').exec()
+    await guardLog(await server.connect(), mark, newEpoch, logEnd)
+  }
+})
+
+test('a service begins on a log that ends less below the mark than the mark is set ahead', async () => {
+  await redis.hset(HEAD, 'seq', '1005')
+  await redis.set(EPOCH, 'epoch-0')
+  await guard(1_005 + MARK_AHEAD)
+  expect(await fire(redis, 'a', 'alder')).toBe(1_006)
+})
+
+test.each([
+  ['an emptied Redis', null],
+  ['an older copy of it, which lacks a single signal', '4'],
+])('the signals service does not start on %s', async (_, seq) => {
+  if (seq !== null) await redis.multi().hset(HEAD, 'seq', seq).set(EPOCH, 'epoch-1').exec()
+  const folder = await temporaryFolder()
+  const PRIVATE_STORE_URL = `file:${folder}`
+  await createHighWater(await openStore(PRIVATE_STORE_URL, null)).noteEnd(5)
+  const started = createStarted()
+  const opened = openSignals(
+    {
+      environment: parseEnvironment({ PRIVATE_STORE_URL }, folder),
+      redisUrl: server.url,
+      redisFolder: null,
+      secrets: { secretKey: '', operatorToken: '' }, // not asked for: the log comes before
+      runtime: {
+        env: {},
+        now: () => NOW_MS,
+        elapsed: () => 0,
+        drawBytes: seededBytes('service'),
+        random: () => 0,
+      },
+      log: createLog('warn', new Writable(), () => NOW_MS, []),
+    },
+    started,
+  )
+  await expect(opened).rejects.toThrow(LogGoneError)
+  await started.endAll()
+})
+
+/** A service that runs, and has fired twice. */
+async function fireTwice(): Promise<void> {
+  await guard(0)
+  await fire(redis, 'a', 'alder')
+  await fire(redis, 'b', 'alder')
+}
+
+test('a running service whose Redis is emptied fires nothing: the refusal says what to do, and no number is used twice', async () => {
+  await fireTwice()
+  await redis.flushall()
+  const { status, json } = await ask()('POST', '/ops/signals', orderOf('asked'))
+  expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('ops restore') } }])
+  await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
+  expect(await readAfter(redis, 0, 10)).toEqual([])
+})
+
+test('a running service fires nothing if the head alone went back, or if another epoch is there', async () => {
+  await fireTwice()
+  await redis.hset(HEAD, 'seq', '1')
+  await expect(fire(redis, 'c', 'alder')).rejects.toThrow('signals up to 1, but numbers up to 2')
+  await redis.hset(HEAD, 'seq', '9')
+  await redis.set(EPOCH, 'another')
+  await expect(fire(redis, 'c', 'alder')).rejects.toThrow('epoch another')
+})
+
+test('a running service whose Redis is emptied names no new epoch for the head, and raises the alert at its next look', async () => {
+  await fireTwice()
+  await redis.flushall()
+  await expect(readHead(redis, () => 'new')).rejects.toThrow(LogGoneError)
+  expect(await redis.exists(EPOCH)).toBe(0)
+  expect(await alertsOf()).toMatchObject([
+    { kind: 'redis_wiped', message: expect.stringContaining('up to 2') },
+  ])
+})
+
+test('a running service whose Redis is emptied is not ready, so that a balancer sends its clients elsewhere', async () => {
+  await fireTwice()
+  const { app, errors } = createTestSignals(redis)
+  expect((await app.request('/readyz')).status).toBe(200)
+  await redis.flushall()
+  const response = await app.request('/readyz')
+  expect([response.status, await refusalOf(response)]).toMatchObject([
+    503,
+    { code: 'not_ready', details: { checks: { redis: true, log: false } } },
+  ])
+  expect(errors).toEqual([])
+})
+
+test('a service continues above every number under a new epoch after begin-anew', async () => {
+  await fireTwice()
+  await redis.flushall()
+  expect(await beginAnew(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
+  await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
+  redis = await server.connect()
+  await guard(2)
+  expect(await fire(redis, 'c', 'alder')).toBe(3)
+})
+
+const beginByCommand = async (args: readonly string[]) => {
+  const PRIVATE_STORE_URL = `file:${await temporaryFolder()}`
+  await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
+  return run(['ops', 'begin-anew', ...args], { env: { REDIS_URL: server.url, PRIVATE_STORE_URL } })
+}
+
+test('highwater ops begin-anew continues above the mark and above the given number', async () => {
+  expect((await beginByCommand(['--json'])).out).toContain(`"seq":${MARK + MARK_AHEAD}`)
+  expect((await beginByCommand(['--above', '2004'])).out).toContain('the next signal is 2005')
+})
+
+test('highwater ops begin-anew is refused while a service is running, and for a number that is none', async () => {
+  await redis.set(RELAY_LEASE, 'somebody')
+  expect((await beginByCommand([])).err).toContain('a service is running')
+  expect((await beginByCommand(['--above', 'all'])).err).toContain('expected the number of a signal')
+})
+
+test('a live step whose fields are no JSON writes nothing, not even its signal', async () => {
+  const fields = { toJSON: () => undefined } as unknown as Record<string, string> // no caller of ours makes such a step
+  const step = { alias: 'alder', from: '', to: '100', fields }
+  await expect(
+    commit(redis, [{ content: signalContent('a'), onlyFor: null }], NOW_MS, step),
+  ).rejects.toThrow()
+  expect(await readAfter(redis, 0, 10)).toEqual([])
+  expect(await redis.exists(liveKey('alder'))).toBe(0)
+})
+
+const refused = (refusal: string) => expect.objectContaining({ name: 'WritesRefusedError', refusal })
+
+const withoutMemory = async (happens: () => Promise<void>): Promise<void> => {
+  await redis.config('SET', 'maxmemory', '1')
+  try {
+    await happens()
+  } finally {
+    await redis.config('SET', 'maxmemory', '0')
+  }
+}
+
+test('a Redis without memory is read, fires nothing and says so', async () => {
+  await guard(0)
+  await fire(redis, 'a', 'alder')
+  await withoutMemory(async () => {
+    expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
+    const { status, headers, json } = await ask()('POST', '/ops/signals', orderOf('asked'))
+    expect([status, headers.get('retry-after')]).toEqual([503, '5'])
+    expect(json).toMatchObject({
+      error: {
+        code: 'unavailable',
+        message: 'Redis takes no writes, its memory is full: increase maxmemory; nothing was fired',
+      },
+    })
+    expect(await alertsOf()).toMatchObject([{ kind: 'redis_full' }])
+  })
+  expect(await readAfter(redis, 0, 10)).toHaveLength(1)
+})
+
+test('a Redis without memory refuses each script that writes by that name, and answers those that only read', async () => {
+  const script = `if ARGV[1] ~= '' then redis.call('SET', KEYS[1], ARGV[1]) end return 'well'`
+  const run = (text: string) => runScript(redis, script, ['{hw}:one'], text)
+  await withoutMemory(async () => {
+    const calls = await Promise.allSettled(['a', '', 'b'].map(run))
+    expect(calls).toMatchObject([
+      { status: 'rejected', reason: refused('OOM') },
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: refused('OOM') },
+    ])
+  })
+  expect(await run('a')).toBe('well')
+})
+
+test('a Redis without memory refuses each transaction by that name, and changes nothing', async () => {
+  await addSubscriber(redis, 'acme', 'https://hooks.example.org/acme')
+  const before = await readWebhook(redis, BOX, 'acme')
+  await withoutMemory(async () => {
+    const changes = [
+      () => saveSecrets(redis, BOX, { ...before!, secrets: [] }),
+      () => disableWebhook(redis, 'acme', 'by the operator'),
+      () => removeWebhook(redis, 'acme'),
+    ]
+    for (const change of changes) await expect(change()).rejects.toEqual(refused('OOM'))
+  })
+  expect(await readWebhook(redis, BOX, 'acme')).toEqual(before)
+})
+
+test('a Redis without memory stops deliveries, which is no fault of the program; what is owed is delivered afterwards', async () => {
+  await addSubscriber(redis, 'acme', 'https://hooks.example.org/acme')
+  const { parts, events, seqs } = madeWorld(redis, () => delivered())
+  await guard(0)
+  await fire(redis, 'a', 'alder')
+  await relayAll(redis, parts.now)
+  await withoutMemory(async () => {
+    for (let i = 0; i < 3; i++)
+      await expect(drainClient(parts, 'acme', 'fast')).rejects.toEqual(refused('OOM'))
+  })
+  expect(events).toEqual([])
+  expect(await drainClient(parts, 'acme', 'fast')).toEqual({ kind: 'done' })
+  expect(seqs()).toEqual([1])
+})
+
+test('a replica is read, fires nothing, and raises an alert that names the remedy', async () => {
+  const primary = await ownRedis()
+  redis = await (await ownRedis()).connect() // which is emptied of what it has
+  await guard(0)
+  const first = await primary.connect()
+  await first.config('SET', 'repl-diskless-sync-delay', '0')
+  await guardLog(first, 0, newEpoch)
+  await fire(first, 'a', 'alder')
+  expect(await alertsOf()).toEqual([])
+  const { port, password } = new URL(primary.url)
+  await redis.config('SET', 'masterauth', password)
+  await redis.replicaof('127.0.0.1', Number(port))
+  await until(async () => (await redis.info('replication')).includes('master_link_status:up'))
+  expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
+  await expect(fire(redis, 'b', 'alder')).rejects.toEqual(refused('READONLY'))
+  const { status, json } = await ask()('POST', '/ops/signals', orderOf('asked'))
+  const message = expect.stringMatching(
+    /^Redis takes no writes, it is a replica: .* REDIS_URL.*nothing was fired/,
+  )
+  expect([status, json]).toMatchObject([503, { error: { message } }])
+  expect(await alertsOf()).toMatchObject([
+    { kind: 'redis_read_only', message: expect.stringContaining('REDIS_URL') },
+  ])
+})
+
+test.each([
+  ["OOM command not allowed when used memory > 'maxmemory'.", 'redis_full'],
+  ['MISCONF Errors writing to the AOF file: No space left on device', 'redis_full'],
+  ["READONLY You can't write against a read only replica.", 'redis_read_only'],
+  ['NOREPLICAS Not enough good replicas to write.', 'redis_read_only'],
+  ['ERR Error running script (call to f_ab): @user_script: 5: -OOM command not ...', 'redis_full'],
+  ['LOADING Redis is loading the dataset in memory', 'redis_down'],
+  ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", 'redis_down'],
+])('a fault of Redis itself is recognized in its message: %s', (text, kind) => {
+  const error = classifyRefusal(new Error(text))
+  expect(error).toBeInstanceOf(RedisDownError)
+  expect(error instanceof WritesRefusedError).toBe(kind !== 'redis_down')
+  expect(problemsOfFailure(error)).toMatchObject([{ kind }])
+})
+
+test.each([
+  ['WRONGTYPE Operation against a key holding the wrong kind of value'],
+  ['ERR unknown command OOM'],
+  ['ERR user_script:1: a signal of READONLY mode script: 0a1b, on @user_script:1.'],
+])('an error of a command stays the error that it is: %s', text => {
+  const error = new Error(text)
+  expect(classifyRefusal(error)).toBe(error)
+})
+
+const UNSHARE = ['--map-root-user', '--mount']
+const MOUNT = 'mount -t tmpfs -o size=2m tmpfs "$0"'
+
+/** Whether this machine lets somebody mount a disk in a place of its own. */
+const canMount = (): boolean => spawnSync('unshare', [...UNSHARE, 'bash', '-c', MOUNT, '/tmp']).status === 0
+
+type SmallDisk = {
+  /** Where it is for what is run there. */
+  readonly folder: string
+  /** A command that runs another one where the disk is. */
+  readonly within: readonly string[]
+  /** Where it is from outside. */
+  readonly outside: string
+  /** Fills it, but for so many bytes. */
+  fill(butBytes: number): Promise<void>
+  /** Makes room again. */
+  clear(): Promise<void>
+}
+
+/** Mounts a disk over a new folder, to the end of the file. */
+async function mountSmallDisk(): Promise<SmallDisk> {
+  const folder = newRedisFolder()
+  const hold = `${MOUNT} && echo "ready disk: $$" && exec cat`
+  const holder = await startLocalServer('unshare', [...UNSHARE, 'bash', '-c', hold, folder])
+  atEndOfProcess(holder.stop)
+  const outside = `/proc/${holder.pid}/root${folder}`
+  const filler = join(outside, 'filler')
+  return {
+    folder,
+    within: ['nsenter', '--preserve-credentials', '--user', '--mount', '--target', String(holder.pid)],
+    outside,
+    async fill(butBytes) {
+      await truncate(filler, (await writeUntilFull(filler)) - butBytes)
+    },
+    clear: () => truncate(filler, 0),
+  }
+}
+
+const BLOCK = new Uint8Array(4_096)
+
+/** Gives how long the file is when nothing more can be written. */
+async function writeUntilFull(path: string): Promise<number> {
+  const file = await open(path, 'w')
+  try {
+    for (;;) await file.write(BLOCK)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOSPC') throw error
+    return (await file.stat()).size
+  } finally {
+    await file.close()
+  }
+}
+
+const isAllowed = canMount()
+if (!isAllowed) console.warn('no full disk under Redis: this machine lets nobody mount one')
+
+let disk: SmallDisk
+let full: { readonly server: TestRedis; readonly redis: Redis }
+
+beforeAll(async () => {
+  if (!isAllowed) return
+  disk = await mountSmallDisk()
+  const own = await ownRedis(disk.folder, disk.within)
+  full = { server: own, redis: await own.connect() }
+  await guardLog(full.redis, 0, newEpoch)
+})
+
+const diskUsed = () => usedOfDisk(disk.outside)
+const partsOfFull = () => lenientParts(full.redis, { diskUsed })
+
+const fireOnFull = (id: string) => operatorClient(partsOfFull())('POST', '/ops/signals', orderOf(id))
+
+async function alertsOfFull(): Promise<readonly string[]> {
+  const sent = await alertsOf(partsOfFull(), await diskUsed())
+  return sent.map(({ kind, subject }) => `${kind} ${subject}`)
+}
+
+test.runIf(isAllowed)(
+  'a full disk under Redis answers 503 with what to fix, loses nothing acknowledged, and continues when there is room',
+  async () => {
+    expect((await fireOnFull('first')).status).toBe(201)
+    expect(await alertsOfFull()).toEqual([])
+    await disk.fill(5 * 4_096)
+    expect(await alertsOfFull()).toEqual(['redis_full disk at 85 %'])
+
+    let acknowledged = 1
+    let answer = await fireOnFull(`s${acknowledged}`)
+    for (; answer.status === 201; answer = await fireOnFull(`s${acknowledged}`)) acknowledged++
+    const last = `s${acknowledged}`
+    await full.server.ended()
+    await until(() => full.redis.status !== 'ready')
+    expect(acknowledged).toBeGreaterThan(2)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(answer.json).toEqual({
+      error: {
+        code: 'unavailable',
+        message:
+          'Redis is away, and its disk is full: make room, and start it again where it does not come back; ' +
+          'outcome unknown: send the same signal_id again',
+        details: null,
+      },
+      meta: expect.anything(),
+    })
+    expect(await alertsOfFull()).toEqual(['redis_down redis', 'redis_full disk at 85 %'])
+
+    await disk.clear()
+    await full.server.restart()
+    await until(() => full.redis.status === 'ready')
+    expect((await fireOnFull(last)).json).toMatchObject({ data: { seq: acknowledged + 1 } })
+    expect((await fireOnFull('after')).status).toBe(201)
+    const seqs = (await readAfter(full.redis, 0, 1_000)).map(({ seq }) => seq)
+    expect(seqs).toEqual(Array.from({ length: acknowledged + 2 }, (_, i) => i + 1))
+    expect(await alertsOfFull()).toEqual([])
+  },
+)
+
+test.runIf(isAllowed)(
+  'the disk of Redis is found by the folder that an operator names, which must exist',
+  async () => {
+    await expect(assertDisk(disk.outside)).resolves.toBeUndefined()
+    await expect(assertDisk(`${disk.outside}/nowhere`)).rejects.toThrow('REDIS_FOLDER: the folder')
+    expect(await usedOfDisk(`${disk.outside}/nowhere`)).toBeNull()
+  },
+)
