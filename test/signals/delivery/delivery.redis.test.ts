@@ -1,18 +1,20 @@
-// Delivering as a whole: a real Redis, real receivers on loopback. What decides is what arrived.
+// Delivering as a whole: a real Redis, real receivers on loopback. What decides is what arrived, and what the ledger says of it. The
+// real queue brings every retry and every probe, by short tables of waits.
 import type { ServerResponse } from 'node:http'
 import type { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, expect, test } from 'vitest'
 import { suspendClient } from '#signals/clients/clients.ts'
 import { type DeliveryOptions, STOP_GRACE_MS } from '#signals/delivery/delivery-service.ts'
-import { owedCount, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
-import { ATTEMPT_TIMEOUT_MS } from '#signals/delivery/policy.ts'
-import { disableWebhook } from '#signals/delivery/webhooks.ts'
-import { flightKey, RELAY_LEASE } from '#signals/redis/keys.ts'
+import { type Attempt, owedCount, readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
+import { ATTEMPT_TIMEOUT_MS, type Waits } from '#signals/delivery/policy.ts'
+import { disableWebhook, readWebhook } from '#signals/delivery/webhooks.ts'
+import { flightKey, RELAY_CURSOR, RELAY_LEASE } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import {
   addSubscriber,
+  BOX,
   startTestDelivery,
   startTimer,
   type TestDelivery,
@@ -218,4 +220,70 @@ test('a request that nobody answers, and a Redis that is away, delay no stop; th
 
 test('the start of a delivery that cannot reach Redis rejects', async () => {
   await expect(startTestDelivery('redis://127.0.0.1:1')).rejects.toThrow()
+})
+
+const PROBES_MS = [20, 20]
+
+/** Fewer attempts than open a breaker, and more. */
+const FEW = { retryMs: Array(3).fill(10), probeMs: PROBES_MS }
+const MANY = { retryMs: Array(9).fill(10), probeMs: PROBES_MS }
+
+/** Delivers to a client that is entitled to an alias of its own, and answers so until something else is said. */
+async function deliverTo(client: string, status: number, waits: Waits) {
+  let answered = status
+  const receiver = await startReceiver((_, response) => {
+    response.statusCode = answered
+    response.end()
+  })
+  await addSubscriber(redis, client, receiver.urlOf(client), [client])
+  const { events } = await deliver({ waits })
+  const answerWith = (other: number): void => {
+    answered = other
+  }
+  const eventsOf = (kind: string) =>
+    events.filter(event => event.kind === kind && 'client' in event && event.client === client)
+  return { receiver, answerWith, eventsOf }
+}
+
+const statusOf = async (seq: number, client: string) => (await readDelivery(redis, seq, client))?.status
+const breakerOf = async (client: string) => (await readWebhook(redis, BOX, client))?.condition.breaker.kind
+const numbersOf = (attempts: readonly Attempt[]) => attempts.map(({ n }) => n).filter(n => n !== null)
+
+test('an open breaker is probed with the newest signal at no attempt’s cost, and closes with all of them in order', async () => {
+  const { receiver, answerWith } = await deliverTo('alder', 503, MANY)
+  const first = await fire(redis, 'a1', 'alder')
+  await until(async () => (await breakerOf('alder')) === 'open')
+  const second = await fire(redis, 'a2', 'alder')
+  await until(() => receiver.of('alder').includes(second)) // a probe, which failed
+  answerWith(200)
+  await until(async () => (await statusOf(first, 'alder')) === 'delivered')
+  expect(receiver.of('alder').slice(0, 5)).toEqual(Array(5).fill(first))
+  expect(receiver.of('alder').slice(-2)).toEqual([second, first])
+  expect(numbersOf(await readAttempts(redis, first, 'alder'))).toEqual([1, 2, 3, 4, 5, 6])
+  expect(numbersOf(await readAttempts(redis, second, 'alder'))).toEqual([1])
+  expect(await breakerOf('alder')).toBe('closed')
+})
+
+test('a signal that fails through the whole table is exhausted and reported once, and the next one is sent all the same', async () => {
+  const { answerWith, eventsOf } = await deliverTo('birch', 500, FEW)
+  const first = await fire(redis, 'b1', 'birch')
+  await until(async () => (await statusOf(first, 'birch')) === 'exhausted')
+  answerWith(200)
+  const second = await fire(redis, 'b2', 'birch')
+  await until(async () => (await statusOf(second, 'birch')) === 'delivered')
+  expect(await statusOf(first, 'birch')).toBe('exhausted')
+  expect(numbersOf(await readAttempts(redis, first, 'birch'))).toEqual([1, 2, 3, 4])
+  expect(eventsOf('exhausted')).toEqual([{ kind: 'exhausted', client: 'birch', seq: first }])
+})
+
+test('a receiver that answers 410 Gone twice is disabled: it is reported once, what waits is withdrawn, and nothing else is sent', async () => {
+  const { receiver, eventsOf } = await deliverTo('cedar', 410, FEW)
+  const first = await fire(redis, 'c1', 'cedar')
+  await until(async () => (await statusOf(first, 'cedar')) === 'withdrawn')
+  expect((await readWebhook(redis, BOX, 'cedar'))?.enabled).toBe(false)
+  const second = await fire(redis, 'c2', 'cedar')
+  await until(async () => (await redis.get(RELAY_CURSOR)) === String(second))
+  expect(await readDelivery(redis, second, 'cedar')).toBeNull()
+  expect(receiver.of('cedar')).toEqual([first, first])
+  expect(eventsOf('disabled')).toHaveLength(1)
 })

@@ -1,5 +1,5 @@
 // A market from its feed to the log: which bars of a feed count, what is stored before anything is fired, and how a
-// runner goes on after it stopped anywhere.
+// runner goes on after it stopped anywhere. And who follows it: one runner at a time, and the next one as soon as the first is gone.
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
@@ -11,9 +11,11 @@ import { openBarStore } from '#signals/live/bar-store.ts'
 import { orderMode, readStatus } from '#signals/live/control.ts'
 import type { Feed } from '#signals/live/feeds/feed.ts'
 import { createKnownBars, revisedBars } from '#signals/live/known-bars.ts'
+import { type Holder, LEASE_MS, RENEW_MS, takeLease } from '#signals/live/lease.ts'
 import { readStanding } from '#signals/live/live-record.ts'
 import { type Market, type MarketWorld, runMarket } from '#signals/live/run-market.ts'
 import type { LiveStrategy } from '#signals/live/signals-of.ts'
+import { liveLeaseKey } from '#signals/redis/keys.ts'
 import { readLive } from '#signals/views/overview.ts'
 import { handBars, type Ohlc, scripted, slot, still } from '../../core/replay/hand.ts'
 import { ownRedis, useTestRedis } from '../../support/servers/use-redis.ts'
@@ -298,4 +300,67 @@ test('the bar store wins over the book where they differ, and the difference is 
   expect(Array.from(known.columns().t)).toEqual(Array.from(BARS.t))
   expect(known.columns().c[FIRST]).toBe(100.5)
   expect(revisedBars(BARS, [stored, two!])).toEqual([stored])
+})
+
+const holder = (pid: number): Holder => ({ pid, host: 'here', started: '2026-11-21T00:00:00Z' })
+const nobodyIsGone = () => false
+const KEY = liveLeaseKey('BTC/4h')
+
+/** Plays a scene, again if it was so slow that Redis may have ended a lease meanwhile. It gives what happened and checks nothing. */
+async function withinLease<Seen>(scene: () => Promise<Seen>): Promise<Seen> {
+  for (;;) {
+    const beganMs = performance.now()
+    const seen = await scene()
+    if (performance.now() - beganMs < RENEW_MS) return seen
+    await redis.flushall()
+  }
+}
+
+test('the lease of a market is held by one runner at a time, with its name and since when', async () => {
+  const outcomes = await withinLease(async () => {
+    const first = await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
+    const others = await Promise.allSettled([
+      takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone),
+      takeLease(redis, 'ETH/4h', holder(2), nobodyIsGone),
+    ])
+    await first.release()
+    return [...others, ...(await Promise.allSettled([takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone)]))]
+  })
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
+  expect(String(outcomes.flatMap(outcome => ('reason' in outcome ? outcome.reason : [])))).toContain(
+    'another runner follows BTC/4h: process 1 on here, since 2026-11-21T00:00:00Z',
+  )
+})
+
+test('the lease of a market expires, and is renewed by its holder alone', async () => {
+  const { taken, renewed, late, left } = await withinLease(async () => {
+    const lease = await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
+    const taken = await redis.pttl(KEY)
+    await redis.pexpire(KEY, RENEW_MS)
+    const [late] = await Promise.allSettled([lease.renew()])
+    const renewed = await redis.pttl(KEY)
+    await redis.del(KEY)
+    await takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone)
+    const [refused] = await Promise.allSettled([lease.renew()])
+    await lease.release()
+    return { taken, renewed, late: [late, refused], left: await redis.exists(KEY) }
+  })
+  for (const ms of [taken, renewed]) {
+    expect(ms).toBeLessThanOrEqual(LEASE_MS)
+    expect(ms).toBeGreaterThan(RENEW_MS)
+  }
+  expect(late).toMatchObject([
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { message: expect.stringContaining('process 2 on here') } },
+  ])
+  expect(left).toBe(1)
+})
+
+test('the lease of a market of a process that has ended is taken over at once, by one of many', async () => {
+  const isGone = ({ pid }: Holder) => pid === 1
+  const outcomes = await withinLease(async () => {
+    await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
+    return Promise.allSettled([2, 3, 4, 5].map(pid => takeLease(redis, 'BTC/4h', holder(pid), isGone)))
+  })
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
