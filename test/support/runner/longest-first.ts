@@ -7,10 +7,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const LONGEST = [
   ...['installing-page', 'killed-build', 'own-redis', 's3-refusals', 'run-signals', 'recompute'],
-  ...['pages', 'pages-for-readers', 'killed-signals', 'readme', 's3-build', 's3-outage'],
-  ...['python-client', 'guides', 'reference-page', 'reproducible', 'folder-limits', 'docs-pages', 'run'],
+  ...['pages', 'pages-for-readers', 'killed-signals', 'readme', 's3-build', 's3-store'],
+  ...['docs-pages', 'python-client', 'guides', 'damaged-store', 'reproducible', 'folder-limits', 'run'],
   ...['receivers.redis', 'run.redis', 'build.redis', 'delivery.redis'],
-  ...['dishonest', 'real-imports', 'diff-causes', 'data-report', 'preview', 'nightly', 'build'],
+  ...['dishonest', 'real-imports', 'diff', 'data-report', 'preview', 'nightly', 'build'],
 ]
 
 /** Whole programs first, what lives in threads last: short files fill the end. A project stays together: it shares imports. */
