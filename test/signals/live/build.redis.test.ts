@@ -159,6 +159,13 @@ test('highwater live ignores a bar of the book until it has closed', async () =>
   expect(await logged(redis)).not.toEqual([])
 })
 
+/** Why a live runner does not begin. */
+const refuse = (folder: string, ...args: readonly string[]) =>
+  run(['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live', ...args], {
+    ...{ cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() },
+    untilStopped: () => new Promise<void>(() => {}),
+  })
+
 test.each([
   [['--strategy', 'elm'], 2, "--strategy: expected a module of the book (oak), got 'elm'"],
   [['--feed', 'ftp://x'], 2, "--feed: expected file:PATH, - or an http(s) address, got 'ftp://x'"],
@@ -166,22 +173,12 @@ test.each([
   [['--feed', 'file:nowhere.csv'], 1, 'nowhere.csv: it cannot be read (ENOENT'],
 ])('highwater live refuses the arguments %j', async (args, code, sentence) => {
   const { folder } = await aBook()
-  const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
-  const untilStopped = () => new Promise<void>(() => {})
-  const refused = await run(
-    ['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live', ...args],
-    {
-      ...world,
-      untilStopped,
-    },
-  )
-  expect(refused).toMatchObject({ code, err: expect.stringContaining(sentence) })
+  expect(await refuse(folder, ...args)).toMatchObject({ code, err: expect.stringContaining(sentence) })
 })
 
 test('highwater live refuses a module that differs from its catalogue', async () => {
   const { folder } = await aBook()
   await writeFile(join(folder, 'book/strategies/oak.ts'), moduleText('ash'))
-  const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
-  const refused = await run(['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live'], world)
-  expect(refused.err).toContain('strategies/oak.ts: id: oak in the catalogue, ash in the module')
+  const { err } = await refuse(folder)
+  expect(err).toContain('strategies/oak.ts: id: oak in the catalogue, ash in the module')
 })
