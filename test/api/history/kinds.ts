@@ -23,7 +23,7 @@ export type Kind = {
 }
 
 const DATASET = 'max-age=60, stale-while-revalidate=60, stale-if-error=86400'
-const PINNED_CACHING = 'max-age=31536000, immutable'
+const FOREVER = 'max-age=31536000, immutable'
 const POLLED = 'max-age=10, stale-if-error=3600'
 const REFUSAL = 'max-age=10'
 const NEVER = 'no-store'
@@ -54,24 +54,13 @@ export const KINDS: readonly Kind[] = [
   { name: 'the text for programs', status: 200, path: '/llms.txt', caching: DATASET },
   { name: 'a lost script', status: 404, path: '/docs/0123456789abcdef/reference.js', caching: REFUSAL },
   { name: 'a wrong reference method', status: 405, path: '/docs', method: 'POST', caching: NEVER },
-  { name: 'a pinned file', status: 200, path: `${PINNED}/strategies/ash/stats`, caching: PINNED_CACHING },
-  {
-    name: 'a pinned computation',
-    status: 200,
-    path: `${PINNED}/export?risk_pct=0.013`,
-    caching: PINNED_CACHING,
-  },
-  { name: 'a pin in the query', status: 200, path: `/v1/summary?${PIN}`, caching: PINNED_CACHING },
-  {
-    name: 'a known pinned file',
-    status: 304,
-    path: `${PINNED}/summary`,
-    headers: ANY,
-    caching: PINNED_CACHING,
-  },
-  { name: 'a manifest', status: 200, path: `${PINNED}/manifest.json`, caching: PINNED_CACHING },
-  { name: 'the changes', status: 200, path: `${PINNED}/changes`, caching: PINNED_CACHING },
-  { name: 'a pointer entry', status: 200, path: '/v1/pointer/0000000001.json', caching: PINNED_CACHING },
+  { name: 'a pinned file', status: 200, path: `${PINNED}/strategies/ash/stats`, caching: FOREVER },
+  { name: 'a pinned computation', status: 200, path: `${PINNED}/export?risk_pct=0.013`, caching: FOREVER },
+  { name: 'a pin in the query', status: 200, path: `/v1/summary?${PIN}`, caching: FOREVER },
+  { name: 'a known pinned file', status: 304, path: `${PINNED}/summary`, headers: ANY, caching: FOREVER },
+  { name: 'a manifest', status: 200, path: `${PINNED}/manifest.json`, caching: FOREVER },
+  { name: 'the changes', status: 200, path: `${PINNED}/changes`, caching: FOREVER },
+  { name: 'a pointer entry', status: 200, path: '/v1/pointer/0000000001.json', caching: FOREVER },
   { name: 'the newest entry', status: 200, path: '/v1/current.json', caching: POLLED },
   { name: 'the list of versions', status: 200, path: '/v1/dataset/versions', caching: POLLED },
   { name: 'the known list', status: 304, path: '/v1/dataset/versions', headers: ANY, caching: POLLED },
@@ -101,11 +90,11 @@ export const KINDS: readonly Kind[] = [
   { name: 'no sheet', status: 404, path: '/strategies/oak', caching: REFUSAL, isNegotiated: true },
   { name: 'no page', status: 404, path: `${PINNED}/x.html`, caching: REFUSAL, isNegotiated: true },
   { name: 'the way to a file', status: 307, path: '/v1/strategies/ash/curve.csv', caching: DATASET },
-  { name: 'a page', status: 200, path: `${PINNED}/index.html`, caching: PINNED_CACHING },
-  { name: 'a known page', status: 304, path: `${PINNED}/index.html`, headers: ANY, caching: PINNED_CACHING },
-  { name: 'a sheet at a level', status: 200, path: `${SHEET}?risk_pct=0.013`, caching: PINNED_CACHING },
-  { name: 'a sheet at no level', status: 200, path: `${SHEET}?risk_pct=x`, caching: PINNED_CACHING },
-  { name: 'a file', status: 200, path: `${PINNED}/strategies/ash/curve.csv`, caching: PINNED_CACHING },
+  { name: 'a page', status: 200, path: `${PINNED}/index.html`, caching: FOREVER },
+  { name: 'a known page', status: 304, path: `${PINNED}/index.html`, headers: ANY, caching: FOREVER },
+  { name: 'a sheet at a level', status: 200, path: `${SHEET}?risk_pct=0.013`, caching: FOREVER },
+  { name: 'a sheet at no level', status: 200, path: `${SHEET}?risk_pct=x`, caching: FOREVER },
+  { name: 'a file', status: 200, path: `${PINNED}/strategies/ash/curve.csv`, caching: FOREVER },
   { name: 'no file', status: 404, path: `${PINNED}/tomorrow.csv`, caching: REFUSAL },
   { name: 'a wrong file method', status: 405, path: `${PINNED}/index.html`, method: 'POST', caching: NEVER },
   { name: 'the feed', status: 200, path: '/feed.atom', caching: DATASET },

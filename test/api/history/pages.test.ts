@@ -11,6 +11,10 @@ const VERSION = '/v1/snapshots/20250224T001500Z'
 
 const { app } = await openTiny()
 
+/** The kinds of pages of a version, the sheet of this strategy among them. */
+const pagesOf = (sid: string) =>
+  [...'index explore versions check'.split(' '), `strategies/${sid}/sheet`].map(name => `${name}.html`)
+
 /** What a browser shows of an address. */
 async function browse(of: App, address: string): Promise<string> {
   const response = await of.request(address, { headers: { accept: BROWSER } })
@@ -95,11 +99,8 @@ test.each([
 test('an unknown address of the API is answered with JSON, also for a browser, so that caches keep one answer', async () => {
   for (const path of ['/v1/nothing', '/v1/strategies/nobody', `${VERSION}/nothing.csv`]) {
     const response = await request(path, BROWSER)
-    expect([path, response.status, response.headers.get('vary')]).toEqual([
-      path,
-      404,
-      'Accept-Encoding, Origin',
-    ])
+    const vary = response.headers.get('vary')
+    expect([path, response.status, vary]).toEqual([path, 404, 'Accept-Encoding, Origin'])
     expect(await response.json()).toMatchObject({ error: { code: 'not_found' } })
   }
 })
@@ -120,9 +121,8 @@ test('a page may load nothing from elsewhere and run nothing but the scripts of 
 })
 
 test('the pages link to addresses that answer', async () => {
-  const pages = ['index.html', 'explore.html', 'versions.html', 'check.html', 'strategies/ash/sheet.html']
   const links = new Set<string>()
-  for (const file of pages) {
+  for (const file of pagesOf('ash')) {
     const base = `http://localhost${VERSION}/${file}`
     for (const [, link] of (await browse(app, base)).matchAll(/(?:href|src)="([^"#]*)"/g)) {
       const { host, pathname, search } = new URL(link!, base)
@@ -141,20 +141,10 @@ test('a page describes itself for previews, search engines and citations by addr
   )
   const { app: served } = await appOf(snapshot)
   const pinned = 'https://data.example.org/v1/snapshots/20240601T001500Z'
-  for (const file of [
-    'index.html',
-    'explore.html',
-    'versions.html',
-    'check.html',
-    'strategies/s/sheet.html',
-  ]) {
+  for (const file of pagesOf('s')) {
     const page = await (await served.request(`${pinned}/${file}`)).text()
-    const heads = Object.fromEntries(
-      [...page.matchAll(/<meta (?:property|name)="([^"]+)" content="([^"]*)"/g)].map(([, name, text]) => [
-        name,
-        text,
-      ]),
-    )
+    const found = page.matchAll(/<meta (?:property|name)="([^"]+)" content="([^"]*)"/g)
+    const heads = Object.fromEntries([...found].map(([, name, text]) => [name, text]))
     expect(heads, file).toMatchObject({
       'og:title': expect.stringMatching(/./),
       'og:description': heads.description,

@@ -41,11 +41,8 @@ test.each(RESCALED)('$path is answered at the cap for a risk level above it, and
   for (const path of pathsOf(route)) {
     for (const asked of [0.1000001, 0.2, 1e9, 2e15]) {
       const meta = await metaOf(`${path}?risk_pct=${asked}`)
-      expect(meta, path).toMatchObject({
-        requested_risk_pct: asked,
-        effective_risk_pct: CAP,
-        risk_pct_clamped: true,
-      })
+      const used = { effective_risk_pct: CAP, risk_pct_clamped: true }
+      expect(meta, path).toMatchObject({ requested_risk_pct: asked, ...used })
     }
     expect((await metaOf(`${path}?risk_pct=${CAP}`)).risk_pct_clamped, path).toBe(false)
   }

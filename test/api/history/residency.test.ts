@@ -6,7 +6,7 @@ import { pinnedPath } from '#core/contract/pins.ts'
 import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createMemoryStores, publishInMemory } from '../../support/books/publish-in-memory.ts'
-import { smallBook } from '../../support/books/small-book.ts'
+import { copyAll, smallBook } from '../../support/books/small-book.ts'
 import { createTestApp, NOW_MS } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
 import { createGate, damage, meddled, outage } from '../../support/stores/store-doubles.ts'
@@ -20,6 +20,10 @@ const DOCUMENT = SNAPSHOT_FILES.document
 
 const stores = createMemoryStores()
 for (const version of VERSIONS) await publishInMemory(stores, smallBook(version))
+
+/** The public store, in which the manifest of a version is another, or gone. */
+const withManifest = (of: string, change: (bytes: Uint8Array | null) => Uint8Array | null): ObjectStore =>
+  meddled(stores.store, key => key === manifestKey(of), change)
 
 /** A private store that writes down which snapshots are loaded. */
 function watched(store: ObjectStore) {
@@ -64,11 +68,7 @@ test('an old version is looked for after each poll of the pointer, and its manif
 
 test('a version that was removed since it was loaded is 410 after one poll of the pointer at the most', async () => {
   let isRemoved = false
-  const pruned = meddled(
-    stores.store,
-    key => key === manifestKey(A),
-    bytes => (isRemoved ? null : bytes),
-  )
+  const pruned = withManifest(A, bytes => (isRemoved ? null : bytes))
   let ms = 0
   const clock = { now: () => NOW_MS, elapsed: () => ms }
   const { app } = await createTestApp(pruned, stores.privateStore, { clock })
@@ -138,19 +138,14 @@ test('versions that are asked for at the same time are loaded one after the othe
   expect(loads).toHaveLength(4)
 })
 
-test.each<[string, (store: ObjectStore) => ReturnType<typeof meddled>]>([
-  [
-    'because a file is damaged',
-    store => meddled(store, isOfA, bytes => (isBroken && bytes !== null ? damage(bytes) : bytes)),
-  ],
-  ['because a file is lost', store => meddled(store, isOfA, bytes => (isBroken ? null : bytes))],
-  [
-    'because the store is away',
-    store => meddled(store, isOfA, (bytes, key) => (isBroken ? outage(store)(null, key) : bytes)),
-  ],
-])('a load that fails %s is 503, reported to the operator, and not kept', async (_why, broken) => {
-  isBroken = true
-  const { app, faults, errors } = await open(broken(stores.privateStore))
+test.each<[string, Parameters<typeof meddled>[2]]>([
+  ['because a file is damaged', bytes => bytes && damage(bytes)],
+  ['because a file is lost', () => null],
+  ['because the store is away', outage(stores.privateStore)],
+])('a load that fails %s is 503, reported to the operator, and not kept', async (_why, change) => {
+  let isBroken = true
+  const isHarmed = (key: string): boolean => isBroken && key === privateKey(A, SNAPSHOT_FILES.daily)
+  const { app, faults, errors } = await open(meddled(stores.privateStore, isHarmed, change))
   const response = await ask(app, A)
   expect(response.status).toBe(503)
   expect(response.headers.get('retry-after')).toBe('5')
@@ -166,16 +161,11 @@ test.each<[string, (store: ObjectStore) => ReturnType<typeof meddled>]>([
   expect((await ask(app, A)).status).toBe(200)
 })
 
-const isOfA = (key: string): boolean => key === privateKey(A, SNAPSHOT_FILES.daily)
-let isBroken = true
-
 test('a version that is gone takes the place of no version in memory', async () => {
-  const gone = meddled(
-    stores.store,
-    key => key === manifestKey(C),
-    () => null,
+  const { app, loads } = await open(
+    stores.privateStore,
+    withManifest(C, () => null),
   )
-  const { app, loads } = await open(stores.privateStore, gone)
   for (const version of [A, B]) await ask(app, version)
   expect((await ask(app, C)).status).toBe(410)
   for (const version of [A, B]) await ask(app, version)
@@ -183,11 +173,7 @@ test('a version that is gone takes the place of no version in memory', async () 
 })
 
 test('a version whose manifest is another one than was published is 503: nothing unfit is ever served', async () => {
-  const altered = meddled(
-    stores.store,
-    key => key === manifestKey(C),
-    bytes => bytes && damage(bytes),
-  )
+  const altered = withManifest(C, bytes => bytes && damage(bytes))
   const { app, faults } = await open(stores.privateStore, altered)
   expect((await ask(app, C)).status).toBe(503)
   expect(faults).toMatchObject([{ message: expect.stringContaining('not the one that was published') }])
@@ -195,11 +181,7 @@ test('a version whose manifest is another one than was published is 503: nothing
 
 test('a client that requests twelve versions at once gets 503 with Retry-After for those beyond eight', async () => {
   const many = createMemoryStores()
-  for (const store of ['store', 'privateStore'] as const) {
-    for (const key of await stores[store].list('')) {
-      await many[store].create(key, (await stores[store].read(key))!, { content_type: 'application/json' })
-    }
-  }
+  for (const store of ['store', 'privateStore'] as const) await copyAll(stores[store], many[store])
   const names = Array.from({ length: 12 }, (_, i) => `2024-02-${10 + i}T00:15:00Z`)
   for (const version of names) await pointAt(many.store, version, 'x')
   const { app } = await createTestApp(many.store, many.privateStore)

@@ -80,10 +80,8 @@ const replaced =
     const name = SNAPSHOT_FILES[file]
     const bytes = content()
     await stores.privateStore.replace(privateKey(SECOND_VERSION, name), bytes, JSON_HEADERS)
-    await rewritten(published => ({
-      ...published,
-      snapshot: { ...published.snapshot, [name]: sha256(bytes) },
-    }))(stores)
+    const withDigest = (snapshot: Manifest['snapshot']) => ({ ...snapshot, [name]: sha256(bytes) })
+    await rewritten(published => ({ ...published, snapshot: withDigest(published.snapshot) }))(stores)
   }
 
 const encoded = (file: SnapshotFile, change: (snapshot: Snapshot) => Snapshot) => (): Uint8Array =>
@@ -110,10 +108,7 @@ const withLargerMatrix = (snapshot: Snapshot): Snapshot => {
   return { ...snapshot, correlation: { daily: matrix, weekly: matrix } }
 }
 
-const withoutOne = (snapshot: Snapshot): Snapshot => ({
-  ...snapshot,
-  strategies: snapshot.strategies.slice(0, 1),
-})
+const withoutOne = (all: Snapshot): Snapshot => ({ ...all, strategies: all.strategies.slice(0, 1) })
 
 const ONLY_MANIFEST = BUT('count_matches', 'per_strategy_loaded', 'correlation_dims')
 const NOT_LOADED = BUT('per_strategy_loaded')

@@ -16,15 +16,15 @@ async function open({ url }: RunningServer): Promise<Socket> {
   return socket
 }
 
-/** A server whose one answer is held back, and a request that waits for it. */
-async function startHeld() {
+/** A server whose first answer is held back, and requests that wait for it. */
+async function startHeld(requests = REQUEST) {
   const gate = createGate()
   const server = await start(async () => {
     await gate.pass()
     return new Response('answer')
   })
   const asking = await open(server)
-  asking.write(REQUEST)
+  asking.write(requests)
   await gate.reached
   return { server, gate, asking }
 }
@@ -53,14 +53,7 @@ test('a server that ends closes a connection without a request as soon as nothin
 })
 
 test('a server that ends answers every request that was sent on a connection before', async () => {
-  const gate = createGate()
-  const server = await start(async () => {
-    await gate.pass()
-    return new Response('answer')
-  })
-  const asking = await open(server)
-  asking.write(REQUEST.repeat(3))
-  await gate.reached
+  const { server, gate, asking } = await startHeld(REQUEST.repeat(3))
   const ended = server.close()
   gate.open()
   const answers = await text(asking)

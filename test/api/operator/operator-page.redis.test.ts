@@ -124,11 +124,8 @@ test('parallel wrong tokens beyond those that may wait are refused at once, and 
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limited' } })
   const body = new URLSearchParams({ token: 'wrong' }).toString()
-  const form = await app.request(`${ORIGIN}/ops/login`, {
-    method: 'POST',
-    headers: { ...FORM, origin: ORIGIN },
-    body,
-  })
+  const headers = { ...FORM, origin: ORIGIN }
+  const form = await app.request(`${ORIGIN}/ops/login`, { method: 'POST', headers, body })
   expect([form.status, form.headers.get('retry-after')]).toEqual([429, '1'])
   expect((await ask(TOKEN)).status).toBe(200)
   release()
@@ -305,34 +302,18 @@ test('streams of updates of the page end when the server closes', async () => {
 })
 
 test('the overview shows what is published, how the nights went, and what is wrong now', async () => {
-  const night = {
-    isDone: true,
-    startedMs: NOW_MS - 30 * HOUR_MS,
-    endedMs: NOW_MS - 30 * HOUR_MS + 90_000,
-    error: null,
-  }
-  const versions = [
-    {
-      version: '2026-11-19T00:15:00Z',
-      publishedMs: NOW_MS - 30 * HOUR_MS,
-      isServed: true,
-      isRestated: true,
-      night,
-    },
-    {
-      version: '2026-11-18T00:15:00Z',
-      publishedMs: NOW_MS - 54 * HOUR_MS,
-      isServed: false,
-      isRestated: false,
-      night: null,
-    },
-  ]
+  const startedMs = NOW_MS - 30 * HOUR_MS
+  const night = { isDone: true, startedMs, endedMs: startedMs + 90_000, error: null }
+  const versions = [true, false].map(isNewest => ({
+    version: `2026-11-${isNewest ? 19 : 18}T00:15:00Z`,
+    publishedMs: startedMs - (isNewest ? 0 : 24 * HOUR_MS),
+    isServed: isNewest,
+    isRestated: isNewest,
+    night: isNewest ? night : null,
+  }))
   const served = {
-    version: '2026-11-19T00:15:00Z',
-    from: '2020-01-01',
-    to: '2026-11-18',
-    strategies: 8,
-    builtWith: '0.1.0',
+    ...{ version: '2026-11-19T00:15:00Z', from: '2020-01-01', to: '2026-11-18' },
+    ...{ strategies: 8, builtWith: '0.1.0' },
   }
   const publication = {
     ...served,
@@ -345,14 +326,8 @@ test('the overview shows what is published, how the nights went, and what is wro
     alerts: () => [{ kind: 'failing', subject: 'acme', message, at: '2026-11-20T23:00:00Z', repeated: 0 }],
   })
   const { text } = await page.get('/ops')
-  for (const part of [
-    '8 strategies, built with highwater 0.1.0',
-    'took 90.0 s',
-    'overdue',
-    'restated',
-    message,
-  ])
-    expect(text).toContain(part)
+  const build = '8 strategies, built with highwater 0.1.0'
+  for (const part of [build, 'took 90.0 s', 'overdue', 'restated', message]) expect(text).toContain(part)
   expect(text).toContain('The night has failed for 6.0 h: import: the import ended with #.')
   const healthy = browser({ publication: async () => ({ ...publication, failing: null, versions: [] }) })
   await healthy.logIn()

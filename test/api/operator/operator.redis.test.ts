@@ -72,10 +72,8 @@ test('a route of the operator refuses an unknown method, and names those that it
 test('a signal is fired once: 201 with a new number, then 200 with the same, 409 for another content, and its leverage is computed', async () => {
   const request = ask()
   const first = await request('POST', '/ops/signals', entry('a'))
-  expect([first.status, first.json]).toMatchObject([
-    201,
-    { data: { seq: 1, repeated: false, implied_leverage: 1 } },
-  ])
+  const data = { seq: 1, repeated: false, implied_leverage: 1 }
+  expect([first.status, first.json]).toMatchObject([201, { data }])
   const again = await request('POST', '/ops/signals', entry('a'))
   expect([again.status, again.json]).toMatchObject([200, { data: { seq: 1, repeated: true } }])
   expect(await readAfter(redis, 0, 10)).toHaveLength(1)
@@ -86,10 +84,8 @@ test('a signal is fired once: 201 with a new number, then 200 with the same, 409
 
 test('a refused fire lists every problem of its body at once', async () => {
   const { status, json } = await ask()('POST', '/ops/signals', entry('a b', { alias: 'oak', action: 'buy' }))
-  expect([status, json]).toMatchObject([
-    422,
-    { error: { details: [{ param: 'signal_id' }, { param: 'action' }] } },
-  ])
+  const details = [{ param: 'signal_id' }, { param: 'action' }]
+  expect([status, json]).toMatchObject([422, { error: { details } }])
   const stops = await ask()('POST', '/ops/signals', entry('a', { alias: 'oak', stop: 51_000 }))
   expect(stops.json).toMatchObject({ error: { details: [{ param: 'alias' }, { param: 'stop' }] } })
 })
@@ -113,9 +109,8 @@ test('no entry of a halted strategy is fired, but its flat is, and the answer fo
   await request('POST', '/ops/live/halt', { alias: 'alder' })
   expect((await request('POST', '/ops/signals', entry('entry'))).status).toBe(409)
   expect((await request('POST', '/ops/signals', entry('before'))).status).toBe(200)
-  expect(
-    (await request('POST', '/ops/signals', entry('flat', { action: 'flat', base_risk_pct: 0 }))).status,
-  ).toBe(201)
+  const flat = entry('flat', { action: 'flat', base_risk_pct: 0 })
+  expect((await request('POST', '/ops/signals', flat)).status).toBe(201)
   expect((await request('POST', '/ops/signals', entry('other', { alias: 'birch' }))).status).toBe(201)
   await request('POST', '/ops/live/resume', { alias: 'alder' })
   expect((await request('POST', '/ops/signals', entry('entry'))).status).toBe(201)
@@ -131,11 +126,8 @@ test('a LIVE entry is fired only within five minutes of its timestamp, and the a
     })
   expect(await readAfter(redis, 0, 10)).toEqual([])
   const dry = await request('POST', '/ops/signals', entry('dry', { ...old, mode: 'DRY_RUN' }))
-  const flat = await request(
-    'POST',
-    '/ops/signals',
-    entry('flat', { ...old, action: 'flat', base_risk_pct: 0 }),
-  )
+  const exit = entry('flat', { ...old, action: 'flat', base_risk_pct: 0 })
+  const flat = await request('POST', '/ops/signals', exit)
   expect([dry.status, flat.status]).toEqual([201, 201])
 
   await commit(redis, [{ content: signalContent('then', old), onlyFor: null }], Date.now() - 300_000)
@@ -145,14 +137,9 @@ test('a LIVE entry is fired only within five minutes of its timestamp, and the a
 })
 
 test('nothing is fired by a clock that differs from that of Redis', async () => {
-  const late = operatorClient(
-    operatorParts(redis, { clock: { now: () => Date.now() - 60_000, elapsed: () => 0 } }),
-  )
-  const { status, json } = await late(
-    'POST',
-    '/ops/signals',
-    entry('a', { mode: 'DRY_RUN', timestamp: '2026-11-21T00:00:00Z' }),
-  )
+  const late = ask(() => Date.now() - 60_000)
+  const dry = entry('a', { mode: 'DRY_RUN', timestamp: '2026-11-21T00:00:00Z' })
+  const { status, json } = await late('POST', '/ops/signals', dry)
   expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('clock') } }])
 })
 

@@ -52,10 +52,8 @@ test('whoami is bare, and names the client, its entitlements and the key', async
     entitlements: { aliases: ['alder'], [PROGRAM_ALIAS]: true },
     key_id: keyId,
   })
-  expect(await (await get('/v1/whoami', pending)).json()).toMatchObject({
-    client_id: 'late',
-    status: 'pending',
-  })
+  const late = { client_id: 'late', status: 'pending' }
+  expect(await (await get('/v1/whoami', pending)).json()).toMatchObject(late)
 })
 
 test('whoami names the flag of the program after the one that is served, and `accumulation` if none is', async () => {

@@ -27,15 +27,18 @@ type Owner = { readonly id: string; readonly token: string; readonly keyId: stri
 
 type Verdict = 'unauthorized' | 'account_not_active' | 'not_entitled' | 'conflict' | 'ok'
 
-type KeyState = {
-  readonly name: string
+/** Routes that need a key, by what they need. */
+type Keyed = Exclude<SignalsGroup, 'open' | 'preview'>
+
+type KeyState = readonly [
+  name: string,
   /** Brings the key of the client into the state, and returns what is sent. */
-  readonly arrange: (owner: Owner) => Promise<string | null>
+  arrange: (owner: Owner) => Promise<string | null>,
   /** What routes of an access answer; those of the program to a client that has it. */
-  readonly verdict: { readonly [A in Exclude<SignalsGroup, 'open' | 'preview'>]: Verdict }
+  verdict: { readonly [Access in Keyed]: Verdict },
   /** What confirming answers, where that is another thing. */
-  readonly confirming?: Verdict
-}
+  confirming?: Verdict,
+]
 
 const random = seededBytes('authorisation')
 const ID_BYTES = random(6)
@@ -50,75 +53,36 @@ const STRANGER = { key: 'unauthorized', account: 'unauthorized', program: 'unaut
 const WELCOME = { key: 'ok', account: 'ok', program: 'ok' } as const
 const issue = ({ id }: Owner) => issueKey(redis, id, random, NOW_MS)
 
+/** The key of an owner who has got a new one, and the new one. */
+async function renew(owner: Owner, isConfirmed = false) {
+  const fresh = await issue(owner)
+  if (isConfirmed) await confirmKey(redis, fresh.id, NOW_MS)
+  return { old: owner.token, fresh: fresh.token }
+}
+
 const STATES: readonly KeyState[] = [
-  { name: 'absent', arrange: async () => null, verdict: STRANGER },
-  { name: 'empty', arrange: async () => '', verdict: STRANGER },
-  { name: 'malformed', arrange: async () => 'a key of mine', verdict: STRANGER },
-  {
-    name: 'of a wrong checksum',
-    arrange: async ({ token }) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
-    verdict: STRANGER,
-  },
-  {
-    name: 'of an unknown id',
-    arrange: async () => createToken(seededBytes('unknown')).token,
-    verdict: STRANGER,
-  },
-  {
-    name: 'of a wrong secret',
-    arrange: async () => createToken(sameId('guess')).token,
-    verdict: STRANGER,
-  },
-  { name: 'sent twice', arrange: async ({ token }) => `${token}, ${token}`, verdict: STRANGER },
-  {
-    name: 'revoked',
-    arrange: async ({ token, keyId }) => {
-      await revokeKey(redis, keyId)
-      return token
-    },
-    verdict: STRANGER,
-  },
-  {
-    name: 'of a pending client',
-    arrange: async ({ id, token }) => {
-      await suspendClient(redis, id)
-      return token
-    },
-    verdict: { key: 'ok', account: 'account_not_active', program: 'ok' },
-  },
-  { name: 'of an active client', arrange: async ({ token }) => token, verdict: WELCOME },
-  {
-    name: 'new, not confirmed yet',
-    arrange: async owner => (await issue(owner)).token,
-    verdict: WELCOME,
-  },
-  {
-    name: 'old, while the new one is not confirmed',
-    arrange: async owner => {
-      await issue(owner)
-      return owner.token
-    },
-    verdict: WELCOME,
-    confirming: 'conflict',
-  },
-  {
-    name: 'new, confirmed',
-    arrange: async owner => {
-      const fresh = await issue(owner)
-      await confirmKey(redis, fresh.id, NOW_MS)
-      return fresh.token
-    },
-    verdict: WELCOME,
-  },
-  {
-    name: 'old, after the new one was confirmed',
-    arrange: async owner => {
-      const fresh = await issue(owner)
-      await confirmKey(redis, fresh.id, NOW_MS)
-      return owner.token
-    },
-    verdict: STRANGER,
-  },
+  ['absent', async () => null, STRANGER],
+  ['empty', async () => '', STRANGER],
+  ['malformed', async () => 'a key of mine', STRANGER],
+  [
+    'of a wrong checksum',
+    async ({ token }) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
+    STRANGER,
+  ],
+  ['of an unknown id', async () => createToken(seededBytes('unknown')).token, STRANGER],
+  ['of a wrong secret', async () => createToken(sameId('guess')).token, STRANGER],
+  ['sent twice', async ({ token }) => `${token}, ${token}`, STRANGER],
+  ['revoked', ({ token, keyId }) => revokeKey(redis, keyId).then(() => token), STRANGER],
+  [
+    'of a pending client',
+    ({ id, token }) => suspendClient(redis, id).then(() => token),
+    { key: 'ok', account: 'account_not_active', program: 'ok' },
+  ],
+  ['of an active client', async ({ token }) => token, WELCOME],
+  ['new, not confirmed yet', async owner => (await renew(owner)).fresh, WELCOME],
+  ['old, while the new one is not confirmed', async owner => (await renew(owner)).old, WELCOME, 'conflict'],
+  ['new, confirmed', async owner => (await renew(owner, true)).fresh, WELCOME],
+  ['old, after the new one was confirmed', async owner => (await renew(owner, true)).old, STRANGER],
 ]
 
 /** What the log holds, by number: alias, or the client that a test is for. */
@@ -142,13 +106,15 @@ async function fill(): Promise<void> {
 const CHANGING = ['put_profile', 'get_profile', 'put_webhook', 'get_webhook', 'confirm_key']
 const ROUTES = SIGNALS_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
 
-const verdictOf = (access: SignalsGroup, verdict: KeyState['verdict'], program: boolean): Verdict => {
+const verdictOf = (access: SignalsGroup, verdict: KeyState[2], program: boolean): Verdict => {
   if (access === 'open' || access === 'preview') return 'ok'
   if (access === 'program' && verdict.program === 'ok' && !program) return 'not_entitled'
   return verdict[access]
 }
 
-const CASES = STATES.flatMap(state => ENTITLEMENTS.map(entitled => ({ ...state, ...entitled })))
+const CASES = STATES.flatMap(([name, arrange, verdict, confirming]) =>
+  ENTITLEMENTS.map(entitled => ({ name, arrange, verdict, confirming, ...entitled })),
+)
 
 test.each(CASES)(
   'a key that is $name, of a client with the strategies $aliases and program $program, opens just its routes',

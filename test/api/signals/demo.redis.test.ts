@@ -38,11 +38,8 @@ const isLive = async (token: string): Promise<boolean> => (await authenticate(re
 
 test('the demonstration makes an active client once, which may see everything that is served then', async () => {
   const { client } = await start(await temporaryFolder())
-  expect(await findClient(redis, client)).toMatchObject({
-    status: 'active',
-    aliases: ['alder'],
-    program: true,
-  })
+  const made = { status: 'active', aliases: ['alder'], program: true }
+  expect(await findClient(redis, client)).toMatchObject(made)
 })
 
 test('the demonstration leaves its client as the operator has made it', async () => {

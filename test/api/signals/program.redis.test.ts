@@ -96,14 +96,9 @@ test('the program of the next night is answered from the next request on', async
   served = servedProgram({ contribution_cadence_bars: 30 }, '2026-11-22T00:00:00Z')
   expect(await dataOf(await client.get('/v1/program'))).toMatchObject({ contribution_cadence_bars: 30 })
   expect(await dataOf(await client.get('/v1/program/deploys'))).not.toEqual(before)
-  const simulation = await client.post('/v1/program/simulate', {
-    equity_usd: 1000,
-    contribution_cadence_bars: 30,
-  })
-  expect(await dataOf(simulation)).toMatchObject({
-    alias: PROGRAM_ALIAS,
-    input: { contribution_cadence_bars: 30 },
-  })
+  const input = { equity_usd: 1000, contribution_cadence_bars: 30 }
+  const simulation = await client.post('/v1/program/simulate', input)
+  expect(await dataOf(simulation)).toMatchObject({ alias: PROGRAM_ALIAS, input })
 })
 
 test('the program is answered to a client that waits for its activation, too', async () => {
@@ -119,10 +114,8 @@ test('deployments since 0 are all of them, since a number those after it, and si
   for (const since of [0, 1, 17, all.length - 1, all.length, all.length + 1, Number.MAX_SAFE_INTEGER]) {
     const { data, meta, links } = await envelopeOf(await client.get(`/v1/program/deploys?since=${since}`))
     expect(data).toEqual(all.slice(since))
-    expect(meta).toMatchObject({
-      count: Math.max(all.length - since, 0),
-      last_seq: Math.max(all.length, since),
-    })
+    const last_seq = Math.max(all.length, since)
+    expect(meta).toMatchObject({ count: last_seq - since, last_seq })
     expect(links).not.toHaveProperty('next')
   }
 })

@@ -177,25 +177,15 @@ test('a benchmark of one day has the returns alone', () => {
 })
 
 test('a benchmark of fewer than 30 days has a slope and no correlation', () => {
-  const [short, held] = [
-    dailyFrom('2020-01-01', year.slice(0, 29)),
-    dailyFrom('2020-01-01', year.slice(50, 79)),
-  ]
-  expect(blockOf(short, held)).toMatchObject({ correlation: TOO_FEW, beta: expect.any(Number) })
+  const [short, held] = [0, 50].map(from => dailyFrom('2020-01-01', year.slice(from, from + 29)))
+  expect(blockOf(short!, held!)).toMatchObject({ correlation: TOO_FEW, beta: expect.any(Number) })
 })
 
 test('a ruined account has the returns of itself and of its benchmark, and no ratio of the account', () => {
   const block = blockOf(dailyFrom('2020-01-01', year.with(200, -1)), daily)
   const whole = blockOf(daily, daily)
-  for (const name of [
-    'beta',
-    'alpha_annualized_pct',
-    'correlation',
-    'up_capture_pct',
-    'down_capture_pct',
-  ] as const) {
-    expect(block[name]).toEqual(RUIN)
-  }
+  const slope = { beta: RUIN, alpha_annualized_pct: RUIN, correlation: RUIN }
+  expect(block).toMatchObject({ ...slope, up_capture_pct: RUIN, down_capture_pct: RUIN })
   for (const name of ['net_return_pct', 'cagr_pct', 'sharpe_daily_annualized'] as const) {
     expect(block[name]).toEqual(whole[name])
   }

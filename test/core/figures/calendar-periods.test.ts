@@ -89,11 +89,8 @@ test('the volatility of a year is annualised by 365 days and grows with the risk
 })
 
 test('the statistics of years are those of whole years', () => {
-  expect(annual).toMatchObject({
-    complete_count: 2,
-    longest_up_streak_years: 1,
-    longest_down_streak_years: 1,
-  })
+  const runs = { longest_up_streak_years: 1, longest_down_streak_years: 1 }
+  expect(annual).toMatchObject({ complete_count: 2, ...runs })
   expect(annual.average_year_pct).toBeCloseTo(15, 10)
   expect(annual.positive_years_pct).toBe(50)
   expect(annual.average_down_year_pct).toBeCloseTo(-20, 10)
@@ -112,11 +109,8 @@ test('a trade belongs to the year of its exit in the annual table', () => {
 })
 
 test('trailing windows are calendar days to the last one, and the three-year one is per year', () => {
-  const { annual: long } = figuresFrom('2020-01-01', [
-    ...constant(0, 10),
-    1.331,
-    ...constant(0, 1090),
-  ]).fund_dd
+  const gain = [...constant(0, 10), 1.331, ...constant(0, 1090)]
+  const { annual: long } = figuresFrom('2020-01-01', gain).fund_dd
   expect(long.trailing_1095d_cagr_pct).toBeCloseTo(100 * (Math.cbrt(2.331) - 1), 10)
   expect(long.trailing_365d_return_pct).toBe(0)
   expect(annual.trailing_30d_return_pct).toBeCloseTo(25, 10)
@@ -126,21 +120,11 @@ test('trailing windows are calendar days to the last one, and the three-year one
 test('the statistics and runs of months are those of whole months', () => {
   // 31 January, then February +10 %, March -5 %, April -5 %, May 0 %, June +20 %, and 1 July
   const month = (value: number, days: number): number[] => [value, ...constant(0, days - 1)]
-  const returns = [
-    0.5,
-    ...month(0.1, 28),
-    ...month(-0.05, 31),
-    ...month(-0.05, 30),
-    ...month(0, 31),
-    ...month(0.2, 30),
-    0.5,
-  ]
+  const spring = [...month(0.1, 28), ...month(-0.05, 31), ...month(-0.05, 30), ...month(0, 31)]
+  const returns = [0.5, ...spring, ...month(0.2, 30), 0.5]
   const { monthly, annual } = figuresFrom('2023-01-31', returns).fund_dd
-  expect(monthly).toMatchObject({
-    complete_count: 5,
-    longest_up_streak_months: 1,
-    longest_down_streak_months: 2,
-  })
+  const runs = { longest_up_streak_months: 1, longest_down_streak_months: 2 }
+  expect(monthly).toMatchObject({ complete_count: 5, ...runs })
   expect(monthly.best_month_pct).toBeCloseTo(20, 10)
   expect(monthly.worst_month_pct).toBeCloseTo(-5, 10)
   expect(monthly.average_month_pct).toBeCloseTo(4, 10)

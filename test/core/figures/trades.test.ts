@@ -114,12 +114,8 @@ test('an undefined trade statistic has a reason: first the trades, then the wins
 
 test('the trade statistics of both sides add up to the whole', () => {
   forAll(ledgers, trades => {
-    const { count, wins, losses, breakeven, long, short, win_rate_pct } = tradeStatistics(
-      trades,
-      300,
-      1,
-      BASE_RISK,
-    )
+    const figures = tradeStatistics(trades, 300, 1, BASE_RISK)
+    const { count, wins, losses, breakeven, long, short, win_rate_pct } = figures
     expect(long.count + short.count).toBe(count)
     expect(wins + losses + breakeven).toBe(count)
     if (!isUndefined(win_rate_pct)) expect(win_rate_pct).toBeCloseTo((100 * wins) / count, 12)
@@ -173,11 +169,8 @@ test('the exposure without trades has the active days alone', () => {
 test('long and short time are each at most the time in the market', () => {
   const year = dailyFrom('2020-01-01', constant(0.01, 300))
   forAll(ledgers, trades => {
-    const {
-      time_in_market_pct: all,
-      long_time_pct: long,
-      short_time_pct: short,
-    } = exposureFigures(year, trades)
+    const figures = exposureFigures(year, trades)
+    const { time_in_market_pct: all, long_time_pct: long, short_time_pct: short } = figures
     if (isUndefined(all) || isUndefined(long) || isUndefined(short)) expect(trades).toHaveLength(0)
     else {
       expect(all).toBeLessThanOrEqual(long + short + 1e-9)

@@ -176,34 +176,15 @@ const costs = { fee_bps: 100, slippage_bps: 0 }
 test('the deployments of a program are those that a hand computes', () => {
   const plan = planOf(2, { tiers: CORE_ONLY, contribution_cadence_bars: 1, costs })
   const data = prepareProgram(plan, barsOf([100, 200]))
+  const both = { schema_version: '1.0', alias: 'accumulation', tier: 'core', weight: 0.5, usd: 50_000 }
   expect(renderDeploys(data)).toEqual([
     {
-      schema_version: '1.0',
-      alias: 'accumulation',
-      seq: 1,
-      deploy_id: 'accumulation-1',
-      timestamp: '2016-07-19T00:00:00Z',
-      tier: 'core',
-      price: 100,
-      weight: 0.5,
-      usd: 50_000,
-      btc: 495,
-      cum_weight: 0.5,
-      avg_cost_basis: 101.010101,
+      ...{ ...both, seq: 1, deploy_id: 'accumulation-1', timestamp: '2016-07-19T00:00:00Z' },
+      ...{ price: 100, btc: 495, cum_weight: 0.5, avg_cost_basis: 101.010101 },
     },
     {
-      schema_version: '1.0',
-      alias: 'accumulation',
-      seq: 2,
-      deploy_id: 'accumulation-2',
-      timestamp: '2016-07-20T00:00:00Z',
-      tier: 'core',
-      price: 200,
-      weight: 0.5,
-      usd: 50_000,
-      btc: 247.5,
-      cum_weight: 1,
-      avg_cost_basis: 134.6801347,
+      ...{ ...both, seq: 2, deploy_id: 'accumulation-2', timestamp: '2016-07-20T00:00:00Z' },
+      ...{ price: 200, btc: 247.5, cum_weight: 1, avg_cost_basis: 134.6801347 },
     },
   ])
 })

@@ -32,12 +32,8 @@ const endOf = (trades: readonly ChartTrade[]): number =>
 const compare = (trades: readonly ChartTrade[], ledger: readonly Trade[] = LEDGER, rules = {}) =>
   compareCharting(ledger, { trades, end: endOf(trades) }, { ...RULES, ...rules })
 
-const confirmed = (count: number) => ({
-  status: 'confirmed',
-  matched: count,
-  compared: count,
-  share: 1,
-  lacks: null,
+const confirmed = (matched: number) => ({
+  ...{ status: 'confirmed', matched, compared: matched, share: 1, lacks: null },
 })
 
 test.each([0, 8, -5, 5.75, 14, -12])('the zone of a chart is found %s hours from UTC', hours => {
@@ -98,10 +94,10 @@ test('a chart confirms a ledger if 99 % of the trades match in side, bars and pr
 
 test('a price of a chart may differ by the tolerance, and a time lie anywhere in its bar', () => {
   const near = (fill: ChartTrade['entry']) => ({ t: fill.t + HOUR_MS, price: fill.price + 0.09 })
-  const all = charted().map(({ side, entry, exit }) => ({
-    side,
-    entry: near(entry),
-    exit: exit && near(exit),
+  const all = charted().map(each => ({
+    ...each,
+    entry: near(each.entry),
+    exit: each.exit && near(each.exit),
   }))
   expect(compare(all).status).toBe('confirmed')
 })
@@ -110,11 +106,8 @@ test('trades that only one of ledger and chart has count against it', () => {
   const missing = charted().filter((_, i) => i % 20 !== 10)
   expect(compare(missing)).toMatchObject({ status: 'diverged', matched: COUNT - 10, compared: COUNT })
   const ledger = LEDGER.filter((_, i) => i % 20 !== 10)
-  expect(compare(charted(), ledger)).toMatchObject({
-    status: 'diverged',
-    matched: COUNT - 10,
-    compared: COUNT,
-  })
+  const diverged = { status: 'diverged', matched: COUNT - 10, compared: COUNT }
+  expect(compare(charted(), ledger)).toMatchObject(diverged)
   const twice = charted().flatMap(each => [each, each])
   expect(compare(twice).status).toBe('diverged')
 })
@@ -123,13 +116,9 @@ test('an export of a chart that was cut to a part of the ledger confirms nothing
   const part = (from: number, to: number) => compare(charted().slice(from, to))
   expect(part(0, 190)).toMatchObject({ status: 'confirmed', matched: 190, share: 0.95 })
   expect(part(10, 200)).toMatchObject({ status: 'confirmed', matched: 190, share: 0.95 })
-  expect(part(0, 189)).toMatchObject({ status: 'provisional', matched: 189, lacks: 'coverage' })
-  expect(part(11, 200)).toMatchObject({
-    status: 'provisional',
-    matched: 189,
-    share: 0.945,
-    lacks: 'coverage',
-  })
+  const lacking = { status: 'provisional', matched: 189, lacks: 'coverage' }
+  expect(part(0, 189)).toMatchObject(lacking)
+  expect(part(11, 200)).toMatchObject({ ...lacking, share: 0.945 })
   expect(compare(charted(), LEDGER.slice(50))).toEqual(confirmed(150))
 })
 
@@ -167,13 +156,8 @@ test('an export of another strategy diverges, and one without trades says nothin
   const dearer = charted().map(each => ({ ...each, entry: { ...each.entry, price: each.entry.price * 2 } }))
   expect(compare(dearer).status).toBe('diverged')
   const nothing = { trades: [], end: Number.NEGATIVE_INFINITY }
-  expect(compareCharting(LEDGER, nothing, RULES)).toEqual({
-    status: 'provisional',
-    matched: 0,
-    compared: 0,
-    share: 0,
-    lacks: 'coverage',
-  })
+  const unknown = { status: 'provisional', matched: 0, compared: 0, share: 0, lacks: 'coverage' }
+  expect(compareCharting(LEDGER, nothing, RULES)).toEqual(unknown)
   expect(compareCharting([], { trades: charted(), end: slot(400) }, RULES).status).toBe('provisional')
 })
 

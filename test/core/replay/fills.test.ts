@@ -129,19 +129,15 @@ test.each([
 })
 
 test('a protective stop does nothing after an ordered exit has filled at the open', () => {
-  const { result } = run({
-    bars: [still(100), still(100), [105, 105, 50, 60]],
-    decisions: { 0: LONG, 1: FLAT },
-  })
+  const bars = [still(100), still(100), [105, 105, 50, 60] as const]
+  const { result } = run({ bars, decisions: { 0: LONG, 1: FLAT } })
   expect(only(result.trades)).toMatchObject({ exit_price: 105, exit_reason: 'signal' })
 })
 
 test('a protective stop fills before the strategy is called, which sees no position on that bar', () => {
   // On bar 1 the long is stopped out, so the "long" of bar 1 is a new entry and not a repetition.
-  const { result } = run({
-    bars: [still(100), [100, 100, 85, 100], still(100)],
-    decisions: { 0: LONG, 1: LONG },
-  })
+  const bars = [still(100), [100, 100, 85, 100] as const, still(100)]
+  const { result } = run({ bars, decisions: { 0: LONG, 1: LONG } })
   expect(result.trades).toHaveLength(2)
   expect(result.state.decisions_ignored).toBe(0)
 })
@@ -161,12 +157,8 @@ test('a reversal is an exit and then an entry, both at the next open, sized on t
   const { result, events } = run({ bars, decisions: { 0: LONG, 1: { act: 'short', stop: 115.1 } } })
   expect(kinds(events)).toEqual(['ordered', 'opened', 'ordered', 'ordered', 'closed', 'opened'])
   expect(events[2]).toMatchObject({ act: 'flat', why: 'signal', stop: 90 })
-  expect(result.trades[0]).toMatchObject({
-    side: 'long',
-    exit_time: slot(2),
-    exit_price: 110,
-    exit_reason: 'signal',
-  })
+  const exit = { exit_time: slot(2), exit_price: 110, exit_reason: 'signal' }
+  expect(result.trades[0]).toMatchObject({ side: 'long', ...exit })
   expect(result.trades[1]).toMatchObject({ side: 'short', entry_time: slot(2), entry_price: 110 })
   expect(result.trades[1]!.leverage).toBeCloseTo((0.002 * 110) / 1.02, 14)
 })
@@ -195,6 +187,7 @@ test('a decision to be flat without a position is ignored and counted', () => {
 
 // Leverage 10: stop 2 % away... 0.02 / (0.2 / 100) = 10, qty = 0.02 / 0.2 = 0.1.
 const TIGHT = { act: 'short', stop: 100.2 }
+const LIQUIDATED = { exit_reason: 'liquidation', account_return: -1 }
 
 test('a liquidation at a fill ends the trade at exactly -1, the account at 0, and the strategy for good', () => {
   // Short 0.1 at 100; the stop 100.2 is jumped by an open at 111: 0.1 * -11 = -1.1, more than there is.
@@ -203,12 +196,7 @@ test('a liquidation at a fill ends the trade at exactly -1, the account at 0, an
     decisions: { 0: TIGHT, 2: LONG, 3: LONG },
   })
   expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
-  expect(only(result.trades)).toMatchObject({
-    exit_time: slot(2),
-    exit_price: 111,
-    exit_reason: 'liquidation',
-    account_return: -1,
-  })
+  expect(only(result.trades)).toMatchObject({ ...LIQUIDATED, exit_time: slot(2), exit_price: 111 })
   expect(result.state).toMatchObject({ dead: true, equity: 0, cash: 0, bars: 5 })
   expect(Array.from(result.daily.values)).toEqual([-1])
 })
@@ -222,12 +210,7 @@ test('a liquidation at a close happens at that close, less the slippage', () => 
     costs: { ...FREE, slippage_ticks: 1 },
     funding: { t: Float64Array.of(slot(2)), rate: Float64Array.of(6) },
   })
-  expect(only(result.trades)).toMatchObject({
-    exit_time: slot(2),
-    exit_price: 100,
-    exit_reason: 'liquidation',
-    account_return: -1,
-  })
+  expect(only(result.trades)).toMatchObject({ ...LIQUIDATED, exit_time: slot(2), exit_price: 100 })
 })
 
 test('a liquidation at the exit of a reversal leaves no entry', () => {
@@ -247,11 +230,7 @@ test('a liquidation by the entry commission alone ends the trade at its entry', 
     decisions: { 0: LONG },
     costs: { ...FREE, commission_bps_per_side: 50_000 },
   })
-  expect(only(result.trades)).toMatchObject({
-    exit_time: slot(1),
-    exit_reason: 'liquidation',
-    account_return: -1,
-  })
+  expect(only(result.trades)).toMatchObject({ ...LIQUIDATED, exit_time: slot(1) })
   expect(result.state.dead).toBe(true)
 })
 

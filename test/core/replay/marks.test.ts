@@ -259,13 +259,8 @@ test('ruin leaves nothing to size an entry on, even before the next close', () =
 
 test('ruin of overlapping trades leaves each what it was worth', () => {
   // At 49: long -1.02 of the account; a short from 100, leverage 0.01, +0.0051. Together below -1.
-  const hedge = trade({
-    side: 'short',
-    leverage: 0.01,
-    exit_time: slot(14),
-    exit_price: 120,
-    account_return: 0,
-  })
+  const exit = { exit_time: slot(14), exit_price: 120, account_return: 0 }
+  const hedge = trade({ side: 'short', leverage: 0.01, ...exit })
   const marks = mark([doubled, hedge], { bars: crash, allowOverlap: true })
   expect(marks.trades.map(({ exit_reason }) => exit_reason)).toEqual(['liquidation', 'liquidation'])
   expect(marks.trades[0]!.account_return).toBe(-1)

@@ -6,6 +6,7 @@ import {
   DAY_0,
   FREE,
   flatDay,
+  HOUR_MS,
   handBars,
   handFunding,
   NO_DAY,
@@ -190,17 +191,11 @@ test.each([
   [
     'on bars of another timeframe',
     flatDay(100),
-    3_600_000,
+    HOUR_MS,
     TIMEFRAME_MS,
     '3600000 ms and got bars of 14400000',
   ],
-  [
-    'on a timeframe that does not divide the day',
-    flatDay(100),
-    18_000_000,
-    18_000_000,
-    'must divide the day',
-  ],
+  ['on a timeframe that divides no day', flatDay(100), 5 * HOUR_MS, 5 * HOUR_MS, 'must divide the day'],
 ])('a replay %s is refused with what is wrong', (_, rows, expected, timeframeMs, sentence) => {
   const strategy = scripted({}, { timeframeMs: expected })
   const bars = { ...handBars(rows), timeframeMs }
