@@ -110,11 +110,12 @@ test('the coverage is the earliest and the latest day of any strategy, on all th
   const windows = await Promise.all(
     SIDS.map(async sid => (await data(`/v1/strategies/${sid}`, DATA.strategy)).window),
   )
+  const [from] = windows.map(({ from }) => from).sort()
   const coverage = {
-    from: windows.map(({ from }) => from).sort()[0],
+    from,
     to: windows
       .map(({ to }) => to)
-      .sort()
+      .toSorted()
       .at(-1),
   }
   expect((await data('/v1/summary', DATA.summary)).coverage).toEqual(coverage)

@@ -127,11 +127,8 @@ test.each(ALL_PATHS)('%s answers OPTIONS with its methods and refuses all others
   for (const init of [...OTHER_METHODS.map(method => ({ method })), { method: 'POST', ...broken }]) {
     const response = await app.request(path, init)
     expect([init.method, response.status, response.headers.get('allow')]).toEqual([init.method, 405, ALLOW])
-    expect(await errorOf(response)).toEqual({
-      code: 'method_not_allowed',
-      message: `this path answers ${ALLOW}`,
-      details: null,
-    })
+    const message = `this path answers ${ALLOW}`
+    expect(await errorOf(response)).toEqual({ code: 'method_not_allowed', message, details: null })
   }
 })
 
@@ -154,11 +151,8 @@ test.each(UNKNOWN)('the unknown path %s answers 404 to every method', async path
     const response = await app.request(path, { method })
     expect(response.status, method).toBe(404)
     expect(response.headers.has('allow'), method).toBe(false)
-    expect(await errorOf(response), method).toEqual({
-      code: 'not_found',
-      message: 'no such path; / lists what there is',
-      details: null,
-    })
+    const message = 'no such path; / lists what there is'
+    expect(await errorOf(response), method).toEqual({ code: 'not_found', message, details: null })
   }
 })
 

@@ -41,11 +41,8 @@ test.each([
 })
 
 test('the address of a page leads to the next version as soon as it is served', async () => {
-  const {
-    app: served,
-    source,
-    stores,
-  } = await appOf(handSnapshot([{ id: 's', name: 'Before', returns: [0.01] }]))
+  const first = handSnapshot([{ id: 's', name: 'Before', returns: [0.01] }])
+  const { app: served, source, stores } = await appOf(first)
   expect(await browse(served, '/')).toContain('Before')
   const version = '2024-06-02T00:15:00Z'
   await publishInMemory(stores, handSnapshot([{ id: 's', name: 'After', returns: [0.01] }], { version }))
@@ -85,10 +82,8 @@ test.each([
     expect((await app.request(link!)).status, link).toBeLessThan(400)
   for (const accept of [undefined, '*/*', 'application/json']) {
     const other = await request(path, accept)
-    expect([other.status, other.headers.get('content-type')]).toEqual([
-      404,
-      'application/json; charset=utf-8',
-    ])
+    const type = other.headers.get('content-type')
+    expect([other.status, type]).toEqual([404, 'application/json; charset=utf-8'])
     expect(await other.json()).toMatchObject({ error: { code: 'not_found' } })
     expect([response, other].map(({ headers }) => headers.get('vary'))).toEqual(
       Array(2).fill('Accept-Encoding, Origin, Accept'),
@@ -218,13 +213,9 @@ test('a page that an earlier program did not publish is rendered', async () => {
 })
 
 test('a page shows no number that does not exist, not even of an account that is ruined, flat or a day old', async () => {
-  const { app: served } = await appOf(
-    handSnapshot([
-      { id: 'ruined', returns: [0.1, -1, 0] },
-      { id: 'flat', returns: new Float64Array(400) },
-      { id: 'new', returns: [0.01] },
-    ]),
-  )
+  const ruined = { id: 'ruined', returns: [0.1, -1, 0] }
+  const flat = { id: 'flat', returns: new Float64Array(400) }
+  const { app: served } = await appOf(handSnapshot([ruined, flat, { id: 'new', returns: [0.01] }]))
   for (const address of ['/', '/explore', '/strategies/ruined', '/strategies/flat', '/strategies/new']) {
     expect((await browse(served, address)).replaceAll(/<script.*?<\/script>/gs, ''), address).not.toMatch(
       /NaN|undefined|>null|Infinity/,

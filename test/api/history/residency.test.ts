@@ -150,11 +150,8 @@ test.each<[string, Parameters<typeof meddled>[2]]>([
   expect(response.status).toBe(503)
   expect(response.headers.get('retry-after')).toBe('5')
   expect(response.headers.get('cache-control')).toBe('no-store')
-  expect(await errorOf(response)).toEqual({
-    code: 'unavailable',
-    message: `the version ${A} cannot be read at the moment`,
-    details: null,
-  })
+  const message = `the version ${A} cannot be read at the moment`
+  expect(await errorOf(response)).toEqual({ code: 'unavailable', message, details: null })
   expect(faults).toHaveLength(1)
   expect(errors).toEqual([])
   isBroken = false

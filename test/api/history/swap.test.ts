@@ -79,11 +79,8 @@ test('a refresh follows the pointer back: a rollback answers as if the version h
 test('a refresh fills a service that began with nothing', async () => {
   const stores = await openBothVersions()
   let isPublished = false
-  const late = meddled(
-    stores.store,
-    key => key.startsWith(POINTER_PREFIX),
-    bytes => (isPublished ? bytes : null),
-  )
+  const isEntry = (key: string) => key.startsWith(POINTER_PREFIX)
+  const late = meddled(stores.store, isEntry, bytes => (isPublished ? bytes : null))
   const { app, source } = await createTestApp(late, stores.privateStore)
   expect((await app.request('/readyz')).status).toBe(503)
   isPublished = true

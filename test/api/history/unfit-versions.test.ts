@@ -410,13 +410,8 @@ const versionOfNight = (night: number): string => toIsoInstant(FIRST_MS + night 
 function bookOfNight(night: number): Snapshot {
   const returns = (phase: number) =>
     Array.from({ length: FIRST_DAYS + night }, (_, i) => Math.sin(phase + i * i) / 100)
-  return handSnapshot(
-    [
-      { id: 'alder', returns: returns(0) },
-      { id: 'birch', returns: returns(1) },
-    ],
-    { version: versionOfNight(night) },
-  )
+  const strategies = ['alder', 'birch'].map((id, phase) => ({ id, returns: returns(phase) }))
+  return handSnapshot(strategies, { version: versionOfNight(night) })
 }
 
 /** Four nights are published, and the third is served again: there are versions before it and after it. */

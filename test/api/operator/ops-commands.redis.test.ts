@@ -28,11 +28,8 @@ useTestRedis((connected, started) => {
   server = started
 })
 beforeAll(async () => {
-  operator = await listenOperator(
-    operatorParts(redis, { clock: { now: () => Date.now(), elapsed: () => 0 } }),
-    '127.0.0.1',
-    0,
-  )
+  const clock = { now: () => Date.now(), elapsed: () => 0 }
+  operator = await listenOperator(operatorParts(redis, { clock }), '127.0.0.1', 0)
   atEndOfFile(operator.close)
 })
 

@@ -149,11 +149,8 @@ test('a history of many blocks is filtered the same, whole and in pages, also if
 
 test('a history and the newest signal are the stored bytes, not a rendering of them', async () => {
   await reset(['alder'])
-  await commit(
-    redis,
-    [1e-7, 1e21, 0.1 + 0.2].map((price, i) => toSignal({ alias: 'alder', onlyFor: null, price }, i)),
-    NOW_MS,
-  )
+  const prices = [1e-7, 1e21, 0.1 + 0.2].map(price => ({ alias: 'alder', onlyFor: null, price }))
+  await commit(redis, prices.map(toSignal), NOW_MS)
   const bodies = (await readAfter(redis, 0, 10)).map(({ body }) => body)
   expect(await (await get('/v1/signals/history')).text()).toContain(`{"data":[${bodies.join(',')}],"meta":{`)
   expect(await (await get('/v1/signals/latest')).text()).toContain(`{"data":${bodies[2]},"meta":{`)

@@ -54,14 +54,8 @@ test('a snapshot that differs in the last bit of one return has other bytes', ()
 })
 
 test('a snapshot without strategies has bytes too', () => {
-  const empty = {
-    ...SNAPSHOT,
-    strategies: [],
-    correlation: {
-      daily: { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) },
-      weekly: { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) },
-    },
-  }
+  const matrix = { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) }
+  const empty = { ...SNAPSHOT, strategies: [], correlation: { daily: matrix, weekly: matrix } }
   expect(decodeSnapshot(encodeSnapshot(empty))).toEqual(empty)
 })
 
@@ -101,11 +95,7 @@ test('a snapshot is read from bytes that begin at an odd place of a larger buffe
 test('a snapshot from before benchmarks is read, and has none', () => {
   const bytes = encodeSnapshot(SNAPSHOT)
   const { benchmarks: _, ...document } = JSON.parse(new TextDecoder().decode(bytes.document))
-  const old = {
-    ...bytes,
-    document: new TextEncoder().encode(JSON.stringify(document)),
-    benchmarks: new Uint8Array(),
-  }
+  const old = { ...bytes, document: toBytes(document), benchmarks: new Uint8Array() }
   expect(decodeSnapshot(old)).toEqual({ ...SNAPSHOT, benchmarks: [] })
 })
 
@@ -143,11 +133,8 @@ test('a snapshot without the figures that were defined later gives statistics th
     const { trades, drawdowns, risk_adjusted, benchmark } = data.fund_dd
     for (const figures of [data, trades, trades.long, trades.short])
       expect(figures.profit_factor_notional).toBeNull()
-    expect([drawdowns.lasting_count, risk_adjusted.deflated_sharpe_ratio, risk_adjusted.trials]).toEqual([
-      null,
-      null,
-      null,
-    ])
+    const { deflated_sharpe_ratio, trials: tried } = risk_adjusted
+    expect([drawdowns.lasting_count, deflated_sharpe_ratio, tried]).toEqual([null, null, null])
     expect(new Set(Object.values(benchmark))).toEqual(new Set([null]))
     expect(data.fund_dd.costs.at_twice_the_costs.cagr_pct).toBeNull()
     expect(data.fund_dd.excursions.mae_r.p5).toBeNull()
@@ -265,10 +252,7 @@ test('the trades, read by apache-arrow, are the ledgers end to end', () => {
 test('the correlation, read by apache-arrow, is both matrices row by row', () => {
   const { daily, weekly } = snapshot.correlation
   expect(typesOf(tiny.correlation)).toEqual({
-    daily_rho: 'Float64',
-    daily_overlap: 'Int32',
-    weekly_rho: 'Float64',
-    weekly_overlap: 'Int32',
+    ...{ daily_rho: 'Float64', daily_overlap: 'Int32', weekly_rho: 'Float64', weekly_overlap: 'Int32' },
   })
   expect(column(tiny.correlation, 'daily_rho')).toEqual([...daily.rho])
   expect(column(tiny.correlation, 'weekly_rho')).toEqual([...weekly.rho])

@@ -95,11 +95,8 @@ function unscaled(figures: ReturnType<typeof figuresOf>) {
       risk_adjusted.positive_days_pct,
     ],
     trades: [
-      trades.payoff_ratio,
-      trades.kelly_fraction,
-      trades.sqn,
-      trades.expectancy_r,
-      trades.largest_loss_r,
+      ...[trades.payoff_ratio, trades.kelly_fraction, trades.sqn],
+      ...[trades.expectancy_r, trades.largest_loss_r],
     ],
     exposure,
   }

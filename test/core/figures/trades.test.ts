@@ -29,12 +29,8 @@ test('a trade of exactly 0 counts, and is neither a win nor a loss', () => {
 test('a profit factor is 0 without a win, and undefined without a loss or a trade', () => {
   expect(profitFactor([-0.01, 0])).toBe(0)
   expect(profitFactor([0.01, 0])).toEqual(NO_LOSSES)
-  expect(tradeFigures([])).toEqual({
-    trade_count: 0,
-    win_rate_pct: NO_TRADES,
-    profit_factor: NO_TRADES,
-    profit_factor_notional: NO_TRADES,
-  })
+  const factors = { profit_factor: NO_TRADES, profit_factor_notional: NO_TRADES }
+  expect(tradeFigures([])).toEqual({ trade_count: 0, win_rate_pct: NO_TRADES, ...factors })
 })
 
 test('the notional profit factor weighs trades by their published returns, whatever they did to the account', () => {
@@ -184,27 +180,18 @@ const positions = (...pairs: [entry: number, exit: number][]) =>
   pairs.map(([entry_time, exit_time]) => ({ entry_time, exit_time }))
 
 test('overlapping positions count once in the union of their time and each in the total', () => {
-  expect(positionTime(positions([10, 30], [20, 50], [60, 70]), 0, 100)).toEqual({
-    unionMs: 50,
-    totalMs: 60,
-    maxConcurrent: 2,
-  })
+  const time = { unionMs: 50, totalMs: 60, maxConcurrent: 2 }
+  expect(positionTime(positions([10, 30], [20, 50], [60, 70]), 0, 100)).toEqual(time)
 })
 
 test('a position that begins when another ends is not a second one at once', () => {
-  expect(positionTime(positions([10, 20], [20, 30], [20, 25]), 0, 100)).toEqual({
-    unionMs: 20,
-    totalMs: 25,
-    maxConcurrent: 2,
-  })
+  const time = { unionMs: 20, totalMs: 25, maxConcurrent: 2 }
+  expect(positionTime(positions([10, 20], [20, 30], [20, 25]), 0, 100)).toEqual(time)
 })
 
 test('time outside the window is cut off a position, and a position without length does not count', () => {
-  expect(positionTime(positions([-10, 5], [90, 200], [50, 50], [-5, 0], [100, 110]), 0, 100)).toEqual({
-    unionMs: 15,
-    totalMs: 15,
-    maxConcurrent: 1,
-  })
+  const cut = positionTime(positions([-10, 5], [90, 200], [50, 50], [-5, 0], [100, 110]), 0, 100)
+  expect(cut).toEqual({ unionMs: 15, totalMs: 15, maxConcurrent: 1 })
   expect(positionTime([], 0, 100)).toEqual({ unionMs: 0, totalMs: 0, maxConcurrent: 0 })
 })
 

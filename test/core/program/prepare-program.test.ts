@@ -79,11 +79,8 @@ test.each([0, -1, 1.5, Number.NaN])('a program with a cadence of %d bars is refu
 
 test('a rolling program of tiers that all equal dca never wins by rounding', () => {
   const bars = barsOf(Array.from({ length: 600 }, (_, i) => 100.1 + (i % 13) / 7))
-  const tiers = (['core', 'cyclical', 'tactical'] as const).map(tier => ({
-    tier,
-    weight: 1 / 3,
-    rule: ALWAYS,
-  }))
+  const names = ['core', 'cyclical', 'tactical'] as const
+  const tiers = names.map(tier => ({ tier, weight: 1 / 3, rule: ALWAYS }))
   expect(rollingFigures(planOf(1, { tiers }), bars)).toEqual({ windows: 36, win_rate: 0, median_cheaper: 0 })
 })
 

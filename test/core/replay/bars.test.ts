@@ -51,15 +51,8 @@ test('an instant is described without ever throwing', () => {
 function barsAt(rows: readonly (readonly [hour: number, open: number, close: number])[]): Bars {
   const column = (at: (row: readonly [number, number, number]) => number) => Float64Array.from(rows, at)
   const [o, c] = [column(([, open]) => open), column(([, , close]) => close)]
-  return {
-    timeframeMs: HOUR_MS,
-    t: column(([hour]) => 19_723 * DAY_MS + hour * HOUR_MS),
-    o,
-    h: o,
-    l: o,
-    c,
-    v: c,
-  }
+  const t = column(([hour]) => 19_723 * DAY_MS + hour * HOUR_MS)
+  return { timeframeMs: HOUR_MS, t, o, h: o, l: o, c, v: c }
 }
 
 test('a day is its last close over the last close before it, the first over its first open, one without bars 0', () => {
@@ -70,11 +63,8 @@ test('a day is its last close over the last close before it, the first over its 
     [30, 120, 99],
     [72 + 5, 100, 198],
   ])
-  expect(buyAndHold(bars)).toEqual({
-    period: 'daily',
-    first: 19_723,
-    values: Float64Array.of(110 / 100 - 1, 99 / 110 - 1, 0, 198 / 99 - 1),
-  })
+  const values = Float64Array.of(110 / 100 - 1, 99 / 110 - 1, 0, 198 / 99 - 1)
+  expect(buyAndHold(bars)).toEqual({ period: 'daily', first: 19_723, values })
 })
 
 test('the days compound to the last close over the first open, with any gaps', () => {

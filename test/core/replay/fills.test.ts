@@ -5,31 +5,23 @@ const LONG = { act: 'long', stop: 90 }
 const SHORT = { act: 'short', stop: 110 }
 const FLAT = { act: 'flat', why: 'signal' }
 
+/** What an open trade has of its exit. */
+const NEVER = { exit_time: null, exit_price: null, exit_reason: null, account_return: null }
+
 test('an entry fills at the next open, with slippage and commission against the account', () => {
   // Close 100, stop 90: qty = 1 * 0.02 / 10 = 0.002. Open 101, slippage 1: fill 102, leverage 0.002 * 102 =
   // 0.204. Commission 0.002 * 102 * 0.001 = 0.000204. At the close 105: 1 - 0.000204 + 0.002 * 3 =
   // 1.005796.
-  const { result, events } = run({
-    bars: [still(100), [101, 105, 101, 105]],
-    decisions: { 0: LONG },
-    costs: COSTLY,
-  })
+  const bars = [still(100), [101, 105, 101, 105] as const]
+  const { result, events } = run({ bars, decisions: { 0: LONG }, costs: COSTLY })
   expect(events).toMatchObject([
     { kind: 'ordered', t: slot(0), act: 'long', price: 100, stop: 90 },
     { kind: 'opened', t: slot(1), act: 'long', price: 102, stop: 90 },
   ])
   expect(events[0]).toHaveProperty('leverage', 0.2)
   expect(result.equity.at(-1)).toBeCloseTo(1.005796, 14)
-  expect(only(result.trades)).toMatchObject({
-    side: 'long',
-    entry_time: slot(1),
-    entry_price: 102,
-    exit_time: null,
-    exit_price: null,
-    exit_reason: null,
-    stop: 90,
-    account_return: null,
-  })
+  const entry = { side: 'long', entry_time: slot(1), entry_price: 102, stop: 90 }
+  expect(only(result.trades)).toMatchObject({ ...NEVER, ...entry })
   expect(result.trades[0]!.leverage).toBeCloseTo(0.204, 15)
 })
 
@@ -77,11 +69,8 @@ test('an entry exactly at the leverage cap is taken', () => {
 test('an ordered exit fills at the next open, less slippage and commission, and the result is net of both sides', () => {
   // Entry 102 (commission 0.000204), exit 110 - 1 = 109: 0.002 * 7 = 0.014, commission 0.002 * 109 * 0.001
   // = 0.000218. R = 0.014 - 0.000204 - 0.000218 = 0.013578.
-  const { result } = run({
-    bars: [still(100), [101, 105, 101, 105], [110, 111, 110, 111]],
-    decisions: { 0: LONG, 1: FLAT },
-    costs: COSTLY,
-  })
+  const bars = [still(100), [101, 105, 101, 105] as const, [110, 111, 110, 111] as const]
+  const { result } = run({ bars, decisions: { 0: LONG, 1: FLAT }, costs: COSTLY })
   const closed = only(result.trades)
   expect(closed).toMatchObject({ exit_time: slot(2), exit_price: 109, exit_reason: 'signal' })
   expect(closed.account_return).toBeCloseTo(0.013578, 14)
@@ -95,8 +84,6 @@ test('an ordered exit carries the reason that the strategy gave, and fills acros
   })
   expect(result.trades[0]).toMatchObject({ exit_time: slot(4), exit_price: 120, exit_reason: 'time' })
 })
-
-const NEVER = { exit_time: null, exit_price: null, exit_reason: null, account_return: null }
 
 // What a long loses is 0.002 a unit of price.
 test.each([

@@ -49,11 +49,8 @@ test('daily returns of a day without its last bars use the last bar that exists'
 })
 
 test('daily returns compound to the equity of every day', () => {
-  const bars = [
-    ...stillBars(100, 100, 120, 100, 100, 110),
-    ...stillBars(99, 95, 95, 95, 95, 105),
-    ...flatDay(130),
-  ]
+  const first = stillBars(100, 100, 120, 100, 100, 110)
+  const bars = [...first, ...stillBars(99, 95, 95, 95, 95, 105), ...flatDay(130)]
   const { result } = run({ bars, decisions: { 0: LONG, 8: { act: 'flat', why: 'signal' } } })
   let equity = 1
   result.daily.values.forEach((ret, i) => {

@@ -55,12 +55,8 @@ test('the leverage of a trade is unknown if the return per notional is too small
   const outside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 1.001), account_return: 0.02 })
   const inside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 0.999), account_return: 0.02 })
   expect(outside.leverage).toBeCloseTo(0.02 / (INFERENCE_MIN_RETURN * 1.001), 10)
-  expect(inside).toMatchObject({
-    leverage: null,
-    leverage_from: null,
-    marking: 'realised',
-    account_return: 0.02,
-  })
+  const unknown = { leverage: null, leverage_from: null, marking: 'realised' }
+  expect(inside).toMatchObject({ ...unknown, account_return: 0.02 })
 })
 
 test('the leverage of a trade is unknown if the account return contradicts the prices, implies more than the cap, or is a ruin', () => {
@@ -108,11 +104,8 @@ test('the account return of a liquidation is exactly -1, and nothing is ever bel
 
 test('the account return of an open trade is null', () => {
   const open = { exit_time: null, exit_price: null, exit_reason: null }
-  expect(resolved({ ...open, stop: 90 })).toMatchObject({
-    leverage: 0.2,
-    account_return: null,
-    return_per_notional: null,
-  })
+  const none = { account_return: null, return_per_notional: null }
+  expect(resolved({ ...open, stop: 90 })).toMatchObject({ leverage: 0.2, ...none })
   expect(resolved(open)).toMatchObject({ leverage: null, marking: 'realised', return_per_notional: null })
 })
 

@@ -92,11 +92,8 @@ test('the correlation of a subset of ids is the sub-matrix in the order asked fo
 
 test('the correlation of one strategy is [[1]], even of a flat one', () => {
   const flat = handSnapshot([{ id: 'alder', returns: new Float64Array(40) }])
-  expect(readCorrelation(flat, { ids: ['alder'] }).data).toEqual({
-    ids: ['alder'],
-    matrix: [[1]],
-    undefined_pairs: [],
-  })
+  const alone = { ids: ['alder'], matrix: [[1]], undefined_pairs: [] }
+  expect(readCorrelation(flat, { ids: ['alder'] }).data).toEqual(alone)
 })
 
 test('the correlation of an unknown id is refused by its name', () => {

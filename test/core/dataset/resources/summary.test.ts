@@ -64,20 +64,13 @@ test('the summary of one strategy has a mean correlation of 0, no extreme pairs 
   const { data } = readSummary(handSnapshot([{ id: 'alder', returns: wave(0) }]))
   expect(data.strategy_count).toBe(1)
   expect(data.mean_pairwise_correlation).toBe(0)
-  expect(data.diversification).toMatchObject({
-    mean_correlation: 0,
-    most_correlated: null,
-    least_correlated: null,
-    effective_bets: 1,
-  })
+  const none = { most_correlated: null, least_correlated: null }
+  expect(data.diversification).toMatchObject({ ...none, mean_correlation: 0, effective_bets: 1 })
 })
 
 test('the summary names the two extreme pairs with the cells that the matrix has', () => {
-  const book = handSnapshot([
-    { id: 'alder', returns: wave(0) },
-    { id: 'birch', returns: wave(0.3) },
-    { id: 'cedar', returns: wave(2) },
-  ])
+  const phases = Object.entries({ alder: 0, birch: 0.3, cedar: 2 })
+  const book = handSnapshot(phases.map(([id, phase]) => ({ id, returns: wave(phase) })))
   const { matrix } = readCorrelation(book).data
   const { most_correlated, least_correlated } = readSummary(book).data.diversification
   expect(most_correlated).toEqual({ pair: ['alder', 'birch'], correlation: matrix[0]![1] })
@@ -87,12 +80,9 @@ test('the summary names the two extreme pairs with the cells that the matrix has
 test('the summary of one strategy is that strategy: the book has its days, its return, its drawdown and its Sharpe', () => {
   const book = handSnapshot([{ id: 'alder', returns: wave(1) }])
   const stats = readStats(book, { sid: 'alder' }).data
+  const { n_days, net_return_pct, cagr_pct, max_drawdown_pct, sharpe_daily_annualized } = stats
   expect(readSummary(book).data.equal_weight_book).toMatchObject({
-    n_days: stats.n_days,
-    net_return_pct: stats.net_return_pct,
-    cagr_pct: stats.cagr_pct,
-    max_drawdown_pct: stats.max_drawdown_pct,
-    sharpe_daily_annualized: stats.sharpe_daily_annualized,
+    ...{ n_days, net_return_pct, cagr_pct, max_drawdown_pct, sharpe_daily_annualized },
   })
 })
 
@@ -100,13 +90,12 @@ test('the summary covers the days from the earliest to the latest of any strateg
   forAll(25, anySnapshot, snapshot => {
     const { data } = readSummary(snapshot)
     const windows = snapshot.strategies.map(({ window }) => window)
-    expect(data.coverage).toEqual({
-      from: windows.map(({ from }) => from).sort()[0],
-      to: windows
-        .map(({ to }) => to)
-        .sort()
-        .at(-1),
-    })
+    const [from] = windows.map(({ from }) => from).sort()
+    const to = windows
+      .map(window => window.to)
+      .toSorted()
+      .at(-1)
+    expect(data.coverage).toEqual({ from, to })
     expect(data.strategy_count).toBe(windows.length)
     expect(data.mean_pairwise_correlation).toBe(data.diversification.mean_correlation)
   })
@@ -198,11 +187,8 @@ test('a ledger without trades is empty, counts 0, and its CSV is the header', ()
   const book = bookOf([])
   expect(readTrades(book, { sid: 'alder' })).toMatchObject({ data: [], meta: { count: 0 } })
   expect(readCsv('trades', book, { sid: 'alder' }).rows).toEqual([])
-  expect(readStats(book, { sid: 'alder' }).data).toMatchObject({
-    trade_count: 0,
-    win_rate_pct: 0,
-    profit_factor: null,
-  })
+  const none = { trade_count: 0, win_rate_pct: 0, profit_factor: null }
+  expect(readStats(book, { sid: 'alder' }).data).toMatchObject(none)
 })
 
 test('the note and the reference of a ledger promise no more than it can hold without leverage', () => {
