@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -179,25 +179,34 @@ test.each([
   expect((await check()).err).toContain(message)
 })
 
-/** A book with a gap, in a trade. The tests of it are in an order. */
-let holed: Awaited<ReturnType<typeof aBook>>
-
-test('a refusal contains the entry that accepts the finding, and a build with that entry and a reason is published', async () => {
+/** A book with a gap, in a trade: refused, and published when the gap was accepted. */
+async function publishGap() {
   const gain = `${CLOSES[159]},signal,1,${CLOSES[159]! / CLOSES[99]! - 1}`
   const inGap = trade(dayOf(100), dayOf(160)).replace(`${CLOSES[99]},signal,1,0`, gain)
-  holed = await aBook({ [TABLE]: HOLED, [LEDGER]: inGap }, await lastingFolder())
-  const { err } = await holed.build()
-  const [, entry] = /accept: \[(\{.*\})\]/.exec(err) ?? []
+  const book = await aBook({ [TABLE]: HOLED, [LEDGER]: inGap }, await lastingFolder())
+  const refused = await book.build()
+  await book.change({ [CATALOGUE]: acceptGap() })
+  const checked = await book.check()
+  const built = await book.build('--version', '2024-01-15T00:15:00Z')
+  return { ...book, refused, checked, built }
+}
+
+let holed: Awaited<ReturnType<typeof publishGap>>
+beforeAll(async () => {
+  holed = await publishGap()
+})
+
+test('a refusal contains the entry that accepts the finding, and a build with that entry and a reason is published', async () => {
+  const { refused, checked, built, publishedFile } = holed
+  const [, entry] = /accept: \[(\{.*\})\]/.exec(refused.err) ?? []
   expect(entry).toBe(
     `{finding: gap, of: BTCUSDT-PERP/1d, from: ${GAP.from}, to: ${GAP.to}, count: 30, reason: "..."}`,
   )
-
-  await holed.change({ [CATALOGUE]: acceptGap() })
-  expect((await holed.check()).out).toMatch(
+  expect(checked.out).toMatch(
     /^ {2}accepted gap \(row 122, \.\.\.\): .*30 bars missing: the exchange was closed$/m,
   )
-  expect((await holed.build('--version', '2024-01-15T00:15:00Z')).code).toBe(0)
-  const { data } = await holed.publishedFile('dataset.json')
+  expect(built.code).toBe(0)
+  const { data } = await publishedFile('dataset.json')
   const days = { from: `${GAP.from}T00:00:00Z`, to: `${GAP.to}T00:00:00Z` }
   expect(data.accepted_findings).toEqual([
     {
