@@ -48,7 +48,7 @@ test('every kind of answer has the deprecation once it is set, and its sunset if
   expect(headers.has('sunset')).toBe(false)
 })
 
-test.each(named(ERRORS))('the refusal of %s is enveloped and has a known code alone', async (_, kind) => {
+test.each(named(ERRORS))('the refusal of %s has an envelope, a known code, no validator', async (_, kind) => {
   const response = await ask(apps, kind)
   const { meta } = ERROR_ENVELOPE.parse(await response.clone().json())
   expect(Object.entries(STATUS_OF)).toContainEqual([(await errorOf(response)).code, kind.status])

@@ -205,11 +205,8 @@ test.each(FORMATS)('an export range as %s has one canonical address, and its own
   expect(response.status).toBe(200)
   expect(response.headers.get('content-location')).toBe(PIN + canonical)
   const bytes = Buffer.from(await response.arrayBuffer())
-  for (const address of [
-    `/v1/export${canonical}`,
-    PIN + canonical,
-    `${asked}&dataset_version=2025-02-24T00:15:00Z`,
-  ]) {
+  const pinned = `${asked}&dataset_version=2025-02-24T00:15:00Z`
+  for (const address of [`/v1/export${canonical}`, PIN + canonical, pinned]) {
     const again = await app.request(address)
     expect(Buffer.from(await again.arrayBuffer()).equals(bytes), address).toBe(true)
   }

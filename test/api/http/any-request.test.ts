@@ -132,11 +132,8 @@ const anyMethod = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('HEAD', 'OPTIONS', 'POST', 'DELETE', 'SEARCH') },
 )
 
-const SUCCESS = z.strictObject({
-  data: z.unknown(),
-  meta: REGISTER.loose(),
-  links: z.record(z.string(), z.string()),
-})
+const LINKS = z.record(z.string(), z.string())
+const SUCCESS = z.strictObject({ data: z.unknown(), meta: REGISTER.loose(), links: LINKS })
 
 /** What may be answered while a dataset is served. */
 const STATUSES = [200, 204, 304, 307, 404, 405, 414, 422]

@@ -167,10 +167,8 @@ test('a profile belongs to one client, and is replaced as a whole', async () => 
   await client.put('/v1/program/profile', { equity_usd: 1, contribution_cadence_bars: 1 })
   await other.put('/v1/program/profile', { equity_usd: 2, contribution_cadence_bars: 5 })
   await client.put('/v1/program/profile', { equity_usd: 3, contribution_cadence_bars: 9 })
-  expect(await dataOf(await client.get('/v1/program/profile'))).toMatchObject({
-    equity_usd: 3,
-    contribution_cadence_bars: 9,
-  })
+  const last = { equity_usd: 3, contribution_cadence_bars: 9 }
+  expect(await dataOf(await client.get('/v1/program/profile'))).toMatchObject(last)
   expect(await dataOf(await other.get('/v1/program/profile'))).toMatchObject({ equity_usd: 2 })
 })
 

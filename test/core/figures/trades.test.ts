@@ -40,10 +40,8 @@ test('the notional profit factor weighs trades by their published returns, whate
     { ...lost, return_pct: -2 },
   ]
   expect(tradeFigures(trades)).toMatchObject({ profit_factor: 9, profit_factor_notional: 1.5 })
-  expect(tradeFigures([{ ...won, return_pct: -1 }])).toMatchObject({
-    profit_factor: NO_LOSSES,
-    profit_factor_notional: 0,
-  })
+  const none = { profit_factor: NO_LOSSES, profit_factor_notional: 0 }
+  expect(tradeFigures([{ ...won, return_pct: -1 }])).toMatchObject(none)
 })
 
 test('an unknown outcome of a trade is refused by its number', () => {

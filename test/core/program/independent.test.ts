@@ -164,13 +164,9 @@ function runBars(
   const day = DAY / bars.timeframeMs
   const cost = (plan.costs.fee_bps + plan.costs.slippage_bps) / 10_000
   const contribution = equity / Math.ceil(planned / cadence)
-  const accounts = plan.tiers.map(({ tier }) => ({
-    tier: tier as string,
-    contributed: 0,
-    spent: 0,
-    cash: 0,
-    btc: 0,
-  }))
+  const accounts = plan.tiers.map(
+    ({ tier }): Account => ({ tier, contributed: 0, spent: 0, cash: 0, btc: 0 }),
+  )
   /** The depth of the deepest step touched since the last new high, of each tier. */
   const deepest = plan.tiers.map(() => 0)
   const bought: Bought[] = []

@@ -185,13 +185,7 @@ test('a replay counts the refused entries', () => {
 
 test.each([
   ['without bars', [], TIMEFRAME_MS, TIMEFRAME_MS, 'strategy alder: there are no bars'],
-  [
-    'on bars of another timeframe',
-    flatDay(100),
-    HOUR_MS,
-    TIMEFRAME_MS,
-    '3600000 ms and got bars of 14400000',
-  ],
+  ['on another timeframe', flatDay(100), HOUR_MS, TIMEFRAME_MS, '3600000 ms and got bars of 14400000'],
   ['on a timeframe that divides no day', flatDay(100), 5 * HOUR_MS, 5 * HOUR_MS, 'must divide the day'],
 ])('a replay %s is refused with what is wrong', (_, rows, expected, timeframeMs, sentence) => {
   const strategy = scripted({}, { timeframeMs: expected })
