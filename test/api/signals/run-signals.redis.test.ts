@@ -1,13 +1,15 @@
 // What the signals service prints for the operator when it starts, in this process and on a real Redis.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { freePort } from '#cli/free-port.ts'
 import { type RunningSignals, runSignals } from '#cli/signals/run-signals.ts'
 import { createToken } from '#signals/clients/token.ts'
 import { madeUp } from '../../cli/made-up.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { atEnd } from '../../support/ends.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { ownRedis } from '../../support/servers/use-redis.ts'
 import { startReceiver } from '../../support/signals/receiver.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -17,13 +19,8 @@ let running: RunningSignals | null = null
 let logged: string[] = []
 
 beforeAll(async () => {
-  server = await startTestRedis()
+  server = await ownRedis()
 })
-afterEach(async () => {
-  await running?.stop()
-  running = null
-})
-afterAll(() => server.stop())
 
 /** Starts it with some variables; what it warned of. */
 async function start(more: Record<string, string>, hasDemo = false): Promise<readonly string[]> {
@@ -35,7 +32,9 @@ async function start(more: Record<string, string>, hasDemo = false): Promise<rea
   const made = { env, drawBytes: seededBytes(dataFolder), now: () => Date.now(), logStream }
   const { runtime, err } = madeUp(made)
   const environment = parseEnvironment(env, join(dataFolder, 'data'))
-  running = await runSignals({ environment, runtime, hasDemo })
+  const started = await runSignals({ environment, runtime, hasDemo })
+  atEnd(started.stop)
+  running = started
   return err()
     .split('\n')
     .filter(line => line !== '')
