@@ -73,10 +73,18 @@ async function liveScene(seed: number) {
   return { server, own, follows: () => until(async () => (await cursorOf(server, own)) > 0) }
 }
 
+async function untilNextSecond(): Promise<void> {
+  const second = () => Math.floor(Date.now() / 1_000)
+  const now = second()
+  await until(() => second() > now)
+}
+
 test('a live runner that is started a second time names the process that holds the lease, and fires nothing', async () => {
   const { server, own, follows } = await liveScene(99)
   const first = startHere(server, own)
   await follows()
+  // A lease knows its holder by process and second of the start, and both runners are of this process.
+  await untilNextSecond()
   const second = await startHere(server, own).ended
   expect(second.code).toBe(1)
   expect(second.err).toContain(`another runner follows M99/4h: process ${process.pid}`)

@@ -162,6 +162,7 @@ test.each([SHEET, 'index.html', 'explore.html', 'check.html'])(
     const { page, show } = await open(bookOf(1))
     await show(file)
     await page.locator('svg.chart[tabindex], button').first().waitFor()
+    await page.waitForLoadState('networkidle') // what the page loads may show further controls
     const count = await page.evaluate<number>(`
       globalThis.controls = [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
         .filter(element => element.checkVisibility() && !element.disabled)
