@@ -71,10 +71,9 @@ test(`modules, ledgers and returns have the bytes of one machine if a share of a
     expect(exit, `${exit.stdout}${exit.stderr}`).toMatchObject({ signal: 'SIGKILL' })
   }
   const shares = await Promise.all(['1/2', '2/2'].map(share => highwater(shareOf(stores, share))))
-  for (const { code, stderr } of shares) {
-    expect(code).toBe(0)
-    for (const phase of PHASES) expect(stderr).toContain(`every task of the run night is done (${phase})`)
-  }
+  expect(shares.map(({ code }) => code)).toEqual([0, 0])
+  const printed = shares.map(({ stderr }) => stderr).join('') // of a share that is slower the run may be over before its last phase
+  for (const phase of PHASES) expect(printed).toContain(`every task of the run night is done (${phase})`)
   const built = await building.ended
   expect(built).toMatchObject({ code: 0 })
   const { computed, rendered: made } = JSON.parse(built.stdout).fleet as Record<
