@@ -103,6 +103,13 @@ test('every signal of the self-test is a valid one, a test and a dry run, with a
   }
 })
 
+test('the delivery of ten minutes ago was signed ten minutes ago, and every other one now', () => {
+  for (const { name, post } of casesFor('https://hooks.example.org/')) {
+    const agoMs = name === 'a delivery of ten minutes ago' ? 600_000 : 0
+    expect([name, post.headers['webhook-timestamp']]).toEqual([name, String((NOW_MS - agoMs) / 1_000)])
+  }
+})
+
 test('the self-test without an old secret tests no rotation', () => {
   const names = casesFor('https://hooks.example.org/', null).map(({ name }) => name)
   expect(names).toHaveLength(13)

@@ -262,6 +262,17 @@ test.each([
   },
 )
 
+test('a receiver that fails for five minutes is reported once, with how long', async () => {
+  const { drain, clock, events } = await owed(1, () => failed())
+  for (const passedMs of [0, 299_999, 1, 60_000]) {
+    clock.ms += passedMs
+    await drain()
+  }
+  expect(events.filter(({ kind }) => kind === 'failing')).toEqual([
+    { kind: 'failing', client: 'acme', forMs: 300_000 },
+  ])
+})
+
 test('a receiver that is down is probed after 15 s with the only signal there is, though that one would wait for longer', async () => {
   let isUp = false
   const { drain, clock, seqs } = await owed(1, () => (isUp ? delivered() : failed(null)))
