@@ -6,11 +6,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * its end; a clean checkout has no durations of earlier runs, so the longest are listed here. The order need not be exact.
  */
 const LONGEST = [
-  ...['installing-page', 'killed-build', 'own-redis', 's3-refusals', 'run-signals', 'recompute'],
-  ...['pages', 'pages-for-readers', 'killed-signals', 'readme', 's3-build', 's3-store'],
-  ...['docs-pages', 'python-client', 'guides', 'damaged-store', 'reproducible', 'folder-limits', 'run'],
-  ...['receivers.redis', 'run.redis', 'build.redis', 'delivery.redis'],
-  ...['dishonest', 'real-imports', 'diff', 'data-report', 'preview', 'nightly', 'build'],
+  ...['installing-page', 'fleet', 'killed-build', 'own-redis', 'pages-for-readers', 'python-client'],
+  ...['recompute', 'docs-pages', 'pages', 's3-refusals', 'readme', 'damaged-store', 'folder-limits'],
+  ...['s3-store', 's3-build', 'verify-remote', 'killed-signals', 'serve-history', 'run', 'guides'],
+  ...['serve-signals.redis', 'receivers.redis', 'delivery.redis', 'run.redis', 'build.redis'],
+  ...['real-imports', 'nightly', 'cdn-traffic', 'nginx-switch', 'nginx-files', 'diff', 'preview', 'doctor'],
 ]
 
 /** Whole programs first, what lives in threads last: short files fill the end. A project stays together: it shares imports. */

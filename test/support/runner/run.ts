@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import { publishBook, TINY_BOOK } from '../books/publish-book.ts'
+import { publishBook, type Stores, TINY_BOOK } from '../books/publish-book.ts'
 import { serveChromium } from '../browser/chromium.ts'
 import { spawnProcess } from '../processes.ts'
 import { startTestRedis } from '../servers/redis.ts'
@@ -39,8 +39,6 @@ export type Shared = {
   /** The Redis of a thread. */
   readonly [redis: `redis/${string}`]: { readonly url: string }
 }
-
-type Stores = { readonly url: string; readonly privateUrl: string }
 
 const STARTS: readonly [RegExp, (stores: Stores) => Promise<Started<object>>][] = [
   [/^s3$/, startS3],
