@@ -1,5 +1,6 @@
 // Jobs of a fleet on BullMQ. A job names a task of a run; its result is in the store.
 import { DelayedError, type Job, Worker as JobWorker, Queue, type QueueOptions } from 'bullmq'
+import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { messageOf } from '#storage/error-code.ts'
 import type { Jobs } from './coordinate.ts'
@@ -87,7 +88,7 @@ const MOST_RUNS = 4
  * Does the tasks of all runs of this code until it is stopped. `failed` rejects if this worker makes other bytes
  * than a coordinator, and must end.
  */
-export function serveJobs(worker: Worker, connection: Connection, patience: Patience = PATIENCE) {
+export function serveJobs(worker: Worker, connection: Redis, patience: Patience = PATIENCE) {
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // avoids an unhandled rejection
   const working = new Set<Promise<void>>()
@@ -116,6 +117,7 @@ export function serveJobs(worker: Worker, connection: Connection, patience: Pati
       working.delete(done)
     }
   }
+  const duplicates = recordDuplicates(connection)
   const jobs = new JobWorker<JobData>(queueOf(worker.code), process, {
     connection,
     concurrency: worker.lanes,
@@ -134,6 +136,22 @@ export function serveJobs(worker: Worker, connection: Connection, patience: Pati
       await jobs.pause(true)
       await Promise.allSettled(working)
       await jobs.close(true)
+      for (const each of duplicates) each.on('connect', () => each.disconnect()).disconnect()
     },
   }
+}
+
+/**
+ * The connections that BullMQ makes of this one to wait for jobs. It may connect one again while it closes, if it was frozen
+ * before; the process would never end.
+ */
+function recordDuplicates(connection: Redis): readonly Redis[] {
+  const made: Redis[] = []
+  const duplicate = connection.duplicate.bind(connection)
+  connection.duplicate = more => {
+    const copy = duplicate(more)
+    made.push(copy)
+    return copy
+  }
+  return made
 }

@@ -1,4 +1,5 @@
 // Workers that take jobs from a real queue: what they refuse, what they fail at, and what a lost job costs.
+import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { createJobs, type Patience, serveJobs } from '#static-build/fleet/queue.ts'
@@ -20,6 +21,10 @@ useTestRedis((connection, started) => {
 
 /** What is silent is looked for often. A busy machine takes no job from a worker that is well: its lock lasts. */
 const PATIENCE: Patience = { lockMs: 60_000, lookMs: 200 }
+
+/** BullMQ takes a command that waits for jobs as lost after six seconds, and connects again. */
+const LONGER_THAN_A_WAIT_MS = 6_500
+const CONNECTED_BY_THEN_MS = 300
 
 /** Short, so that a silent worker is noticed at once. */
 const IMPATIENCE: Patience = { lockMs: 1_000, lookMs: 200 }
@@ -174,4 +179,17 @@ test('a worker ends while the connection on which it waits for jobs is being mad
   await expect.poll(waiting).toEqual([])
   await service.close()
   connection.disconnect()
+})
+
+test('a worker that was frozen while it waited for jobs leaves no connection behind when it ends', async () => {
+  const connection = new Redis(server.url, { maxRetriesPerRequest: null })
+  const service = serveJobs(workerOf(createMemoryStores()), connection, PATIENCE)
+  const waiting = async () => /cmd=bzpopmin/.test(String(await redis.client('LIST')))
+  await expect.poll(waiting).toBe(true)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LONGER_THAN_A_WAIT_MS)
+  await pause(0) // its timer comes after that of BullMQ, which connects again
+  await service.close()
+  connection.disconnect()
+  await pause(CONNECTED_BY_THEN_MS)
+  expect(String(await redis.client('LIST'))).not.toContain('name=bull:')
 })
