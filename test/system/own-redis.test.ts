@@ -77,6 +77,7 @@ test('a backup uses the Redis of the data folder that runs, or starts it for as 
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(fix) })
   expect(await redisOf(folder)).toEqual(orphan)
   process.kill(orphan.pid, 'SIGTERM')
+  await until(async () => processesOf(folder).length === 0)
   expect(await backup(file)).toMatchObject({ code: 0 })
   expect(processesOf(folder)).toEqual([])
   const lines = (await readFile(file, 'utf8')).split('\n')
@@ -167,6 +168,9 @@ async function oneOfTwo(folder: string): Promise<SignalsProcess> {
 
 const answer = z.object({ data: z.object({ seq: z.int().min(1) }) })
 
+/** So that the services that start meanwhile have the machine as well. */
+const BETWEEN_FIRES_MS = 15
+
 /** Fires one entry after another, each until it is acknowledged. */
 function startFiring(folder: string, operatorUrl: () => string) {
   const acknowledged = new Map<string, number>()
@@ -180,6 +184,7 @@ function startFiring(folder: string, operatorUrl: () => string) {
         if (seq === null) await sleep(20)
         else acknowledged.set(signal.signal_id, seq)
       }
+      await sleep(BETWEEN_FIRES_MS)
     }
   }
   const firing = Promise.all([1, 2].map(fireOn))
