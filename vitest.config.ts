@@ -30,6 +30,9 @@ const project = (name: string, include: string[], exclude: string[] = [], isolat
   test: { ...COMMON, name, include, exclude, isolate },
 })
 
+/** Where a test publishes, serves or runs a whole: too slow for a check after every change. */
+const WHOLE = 'api/http,cli,deploy,pipeline/modules,pipeline/night,static-build'
+
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
@@ -37,17 +40,9 @@ export default defineConfig({
     reporters: ['./test/support/runner/progress-reporter.ts'],
     globalSetup: ['./test/support/runner/run.ts'],
     projects: [
-      project(
-        'fast',
-        ['test/**/*.test.ts'],
-        ['test/{system,cli,deploy,pipeline/modules,pipeline/night}/**', 'test/**/*.redis.test.ts'],
-      ),
-      // Whole commands and nights in this process, what is deployed, and modules in processes of their own.
-      project(
-        'commands',
-        ['test/{cli,deploy,pipeline/modules,pipeline/night}/**/*.test.ts'],
-        ['test/**/*.redis.test.ts'],
-      ),
+      project('fast', ['test/**/*.test.ts'], [`test/{system,${WHOLE}}/**`, 'test/**/*.redis.test.ts']),
+      // Whole commands and nights in this process, what is published, served and deployed, and modules in processes of their own.
+      project('commands', [`test/{${WHOLE}}/**/*.test.ts`], ['test/**/*.redis.test.ts']),
       // On a real Redis, many of them: too slow for a check after every change.
       project('redis', ['test/**/*.redis.test.ts']),
       // Whole programs, real processes, real servers and whole builds.

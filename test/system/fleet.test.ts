@@ -116,6 +116,7 @@ test('workers on a queue that are killed and frozen, a queue that is emptied and
   const env = s3Env(stores.s3)
   const worker = () => startHighwater(workerOn(stores, '--fleet', redis.url), { env })
   const [dead, frozen] = [worker(), worker()]
+  for (const each of [dead, frozen]) await each.prints(/takes jobs/)
   // Longer than a killed worker holds its jobs.
   const build = [...buildArgs(stores), '--fleet', redis.url, '--fleet-wait', '40']
   const building = startHighwater(build, { env })
@@ -125,6 +126,7 @@ test('workers on a queue that are killed and frozen, a queue that is emptied and
   frozen.kill('SIGSTOP')
   await (await redis.connect()).flushall()
   const sound = worker()
+  await sound.prints(/takes jobs/)
   await rendered(stores, STRATEGIES - 1)
   await redis.kill()
   await redis.restart()

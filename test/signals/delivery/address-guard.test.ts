@@ -206,11 +206,12 @@ const open = async (
   rules = STRICT,
   protocol = 'https:',
   dial = connectTcp,
+  port = String(listener.port),
 ): Promise<ConnectFailure | 'connected'> => {
   const clock = { now: () => 0, startTimer: () => () => {} }
   const options = { rules, resolveHost, ...clock, timeoutMs: 3_000, dial }
   try {
-    const socket = await establish({ hostname, protocol, port: String(listener.port) }, options)
+    const socket = await establish({ hostname, protocol, port }, options)
     socket.destroy()
     return 'connected'
   } catch (error) {
@@ -291,4 +292,13 @@ test('a connection in plain text is made to this machine alone, and only under t
   expect(
     await open('hooks.example.org', resolverOf(['93.184.216.34']).resolveHost, DEVELOPMENT, 'http:'),
   ).toBe('address_refused')
+})
+
+test('a connection to an address without a port goes to port 443', async () => {
+  const { resolveHost } = resolverOf(['93.184.216.34'])
+  const dial = (...asked: unknown[]): never => {
+    throw new Error(JSON.stringify(asked))
+  }
+  const opening = open('hooks.example.org', resolveHost, STRICT, 'https:', dial, '')
+  await expect(opening).rejects.toThrow('"port":443,')
 })
