@@ -9,7 +9,7 @@ import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
-import { currentVersionOf, type Published, publishVersion } from '#static-build/publish-version.ts'
+import { currentVersionOf, type Published, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -20,6 +20,7 @@ import type { BuildOrder } from './build-options.ts'
 import { printReport } from './data-report.ts'
 import { describeCode } from './describe-code.ts'
 import type { OpenFleet } from './fleet.ts'
+import { entryTimeOf } from './entry-time.ts'
 import { type FleetRecord, plannedVersion } from './fleet-options.ts'
 import { assertClock, assertNotAhead, assertSignedHead, readSigner, withStoreLock } from './guard-pointer.ts'
 import type { Runtime } from './runtime.ts'
@@ -38,22 +39,32 @@ export type BuildResult = Night &
  * version before stays served.
  */
 export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise<BuildResult> {
+  const startMs = runtime.now()
   const signer = await readSigner(runtime.env)
   const store = await openStore(order.storeUrl, order.s3)
   const privateStore = await openStore(order.privateStoreUrl, order.s3)
   await assertApart(order.storeUrl, order.privateStoreUrl)
   const watch = createStopwatch(runtime.elapsed, 'read')
   // Before anything is written: a book that is not there leaves no litter.
+  const book = await readBookOf(order, runtime)
+  return withStoreLock(store, runtime, async lock => {
+    await cleanStore(order.storeUrl)
+    await cleanStore(order.privateStoreUrl)
+    return build({ ...order, startMs, store, privateStore, book, watch, lock, signer }, runtime)
+  })
+}
+
+/** Reads and examines the book of an order. */
+export async function readBookOf(
+  order: Pick<BuildOrder, 'book' | 'asOf' | 'allowStale'>,
+  runtime: Runtime,
+): Promise<Book> {
   const book = await readBook(order.book, {
     examine: printing(examineBook(windowOf(order, runtime)), runtime.terminal),
     nowMs: runtime.now(),
   })
   for (const warning of book.warnings) runtime.terminal.note(`warning: ${formatProblem(warning)}`)
-  return withStoreLock(store, runtime, async lock => {
-    await cleanStore(order.storeUrl)
-    await cleanStore(order.privateStoreUrl)
-    return build({ ...order, store, privateStore, book, watch, lock, signer }, runtime)
-  })
+  return book
 }
 
 /** Prints the data report of a book that is refused; that of a published one belongs to its summary. */
@@ -66,6 +77,7 @@ const printing =
   }
 
 type OpenOrder = Omit<BuildOrder, 'book'> & {
+  readonly startMs: number
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
   readonly book: Book
@@ -86,6 +98,8 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   assertNotAhead(version, runtime.now())
   await assertSignedHead(store, order.signer, order.consent)
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null || planned !== null })
+  const { startMs } = order
+  const entered = await entryTimeOf({ store, privateStore }, { version, startMs, nowMs: runtime.now() }, terminal.note)
   watch.begin('compute')
   const fleet =
     order.fleet === null
@@ -96,7 +110,7 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
           runtime,
         )
   try {
-    return await computeAndPublish(order, { version, window, progress, fleet }, runtime)
+    return await computeAndPublish(order, { version, entered, window, progress, fleet }, runtime)
   } catch (error) {
     if (error instanceof BookError) await fleet?.abandon()
     throw error
@@ -107,6 +121,7 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
 
 type Began = {
   readonly version: string
+  readonly entered: string | null
   readonly window: ReturnType<typeof windowOf>
   readonly progress: Progress
   readonly fleet: OpenFleet | null
@@ -114,10 +129,10 @@ type Began = {
 
 async function computeAndPublish(
   order: OpenOrder,
-  { version, window, progress, fleet }: Began,
+  { version, entered, window, progress, fleet }: Began,
   runtime: Runtime,
 ): Promise<BuildResult> {
-  const { store, privateStore, threads, book, watch } = order
+  const { privateStore, threads, book, watch } = order
   const { terminal } = runtime
   const night = await computeSnapshot(book, {
     version,
@@ -134,20 +149,8 @@ async function computeAndPublish(
     await assertLiveAgrees(book, order.redisUrl, order, runtime)
   }
   watch.begin('publish')
-  const builtWith = await describeCode(runtime.root)
   const published = await publishVersion({
-    snapshot: night.snapshot,
-    program: night.program,
-    store,
-    privateStore,
-    builtWith,
-    inputs: describeInputs(book, night),
-    effort: order.effort,
-    threads,
-    progress,
-    now: runtime.now,
-    signer: order.signer,
-    allowRestatement: order.allowRestatement,
+    ...(await publicationOf(order, night, { entered, progress }, runtime)),
     assertAlone: order.lock.assertHeld,
     ...(fleet === null ? {} : { render: fleet.render }),
   })
@@ -156,6 +159,31 @@ async function computeAndPublish(
   await recordBuild(privateStore, version, timings)
   return { ...night, ...published, book, timings, fleet: record }
 }
+
+/** How a night is published, or only reproduced. */
+export const publicationOf = async (
+  order: Pick<
+    OpenOrder,
+    'store' | 'privateStore' | 'book' | 'effort' | 'threads' | 'signer' | 'allowRestatement'
+  >,
+  night: Night,
+  { entered, progress }: Pick<Began, 'entered' | 'progress'>,
+  runtime: Runtime,
+): Promise<PublishOrder> => ({
+  snapshot: night.snapshot,
+  program: night.program,
+  store: order.store,
+  privateStore: order.privateStore,
+  builtWith: await describeCode(runtime.root),
+  inputs: describeInputs(order.book, night),
+  effort: order.effort,
+  threads: order.threads,
+  progress,
+  entered,
+  now: runtime.now,
+  signer: order.signer,
+  allowRestatement: order.allowRestatement,
+})
 
 const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Runtime) => ({
   nowMs: now(),

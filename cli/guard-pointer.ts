@@ -4,11 +4,12 @@ import type { Command } from 'commander'
 import { toIsoInstant } from '#core/calendar.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { POINTER_PREFIX, pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { isLongBefore } from '#core/dataset/entered.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { acquireLock, type Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { isAlive } from '#storage/open-store.ts'
-import { type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
+import { assertAfter, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { readKeys } from '#storage/public-keys.ts'
 import { createSigner, isSignedBy, type Signer } from '#storage/signature.ts'
 import type { Runtime } from './runtime.ts'
@@ -85,30 +86,15 @@ const notVouchedFor = (store: ObjectStore, { entry }: LoggedEntry, what: string)
   'from; restore its signature from a copy, accept it with `highwater refresh --vouch-for-head` if it is yours, or remove ' +
   `it from ${POINTER_PREFIX} if it is not`
 
-/**
- * Refuses a clock that is behind the newest pointer entry: times in the log never decrease, and an entry with an
- * earlier time would expire too early.
- */
-export async function assertClock(store: ObjectStore, nowMs: number): Promise<void> {
-  const head = await readHead(store)
-  if (head === null) return
-  const { seq, at } = head.entry
-  const now = toIsoInstant(nowMs)
-  if (now >= at) return
-  throw new Error(
-    `the clock of this machine is at ${now}, and the newest pointer entry, ${store.url}/${pointerKey(seq)}, is ` +
-      `from ${at}: nothing was published; set the clock, and run the command again`,
-  )
-}
-
-/** How far a version may be ahead of the clock: a build may be named after the night that it is for. */
-const MOST_AHEAD_MS = 24 * 3_600_000
+/** Refuses a clock that is behind the newest pointer entry, before anything is computed. */
+export const assertClock = async (store: ObjectStore, nowMs: number): Promise<void> =>
+  assertAfter(store, await readHead(store), toIsoInstant(nowMs))
 
 /** A version in the far future would block every later build until its time. */
 export function assertNotAhead(version: string, nowMs: number): void {
-  if (version <= toIsoInstant(nowMs + MOST_AHEAD_MS)) return
+  if (!isLongBefore(toIsoInstant(nowMs), version)) return
   throw new Error(
-    `--version: ${version} is more than ${MOST_AHEAD_MS / 3_600_000} hours ahead of the clock of this machine ` +
+    `--version: ${version} is more than 36 hours ahead of the clock of this machine ` +
       `(${toIsoInstant(nowMs)}): nothing was published; use an earlier one, or set the clock`,
   )
 }

@@ -59,7 +59,8 @@ function lineOf({ check, version, told: summary, faults }: Check): string {
 
 /** What is wrong with the log, and a line for each version. */
 export function printVersions({ checks }: Audit, { print, note }: Terminal): void {
-  for (const { faults } of checks.filter(({ version }) => version === null)) {
+  for (const { check, told, faults } of checks.filter(({ version }) => version === null)) {
+    if (check === 'clock') print(told)
     for (const line of linesOf(faults)) print(line)
   }
   for (const [version, own] of byVersion(checks)) {

@@ -1,6 +1,7 @@
 // The frame of every page: head, navigation, what the page is about, and the terms.
 import { html, raw } from 'hono/html'
 import { toCompactInstant } from '#core/calendar.ts'
+import { effectiveInstant, enteredText } from '#core/dataset/entered.ts'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
 
 export type Markup = ReturnType<typeof html>
@@ -38,6 +39,8 @@ export type PageContent = {
   /** What a description in the vocabulary of schema.org lists instead of the files and days of the whole version. */
   readonly files?: readonly string[]
   readonly window?: DatasetRecord['window']
+  /** Since when its history is published, if that is known. */
+  readonly published?: string | null
 }
 
 /** What a page says of its dataset, whichever service it is of. */
@@ -121,15 +124,18 @@ export const layout = (page: PageContent): string =>
 <script type="application/ld+json">${dataBlock(jsonLd(page))}</script>`,
     attributes: html` data-root="${page.root}"`,
     nav: siteLinks(page.root, page.dataset, serviceLink(page.dataset, '/docs', 'Docs')),
-    footer: html`Version <a href="${page.root}versions.html"><code>${page.dataset.version}</code></a>: this page and every number on it never change.
+    footer: html`Version <a href="${page.root}versions.html"><code>${page.dataset.version}</code></a>${lateness(page.dataset)}: this page and every number on it never change.
 <a href="${page.dataset.methodology_url}">Method</a> · <a href="${page.root}check.html">Check it yourself</a>${
       page.isCited ? '' : html`<br>Cite: <cite>${citation(page.dataset, page.title, page.file)}</cite>`
     }`,
   })
 
+/** `, entered on 2026-11-26`, if the name of the version says another day. */
+const lateness = ({ entered }: DatasetRecord): string => (entered === null ? '' : `, ${enteredText(entered)}`)
+
 /** What a reader cites a page by. */
 export const citation = (dataset: DatasetRecord, title: string, file: string): Markup =>
-  html`${title}, ${dataset.name}, version ${dataset.version}, <span id="address">${citedAddress(dataset, file)}</span>`
+  html`${title}, ${dataset.name}, version ${dataset.version}${lateness(dataset)}, <span id="address">${citedAddress(dataset, file)}</span>`
 
 export const integrityOf = ({ integrity }: Pick<PageContent, 'integrity'>, name: AssetName) =>
   integrity[name] === undefined ? '' : raw(`integrity="${integrity[name]}" crossorigin="anonymous"`)
@@ -160,13 +166,22 @@ const openGraph = ({
 <link rel="alternate" type="application/atom+xml" title="Versions and restatements" href="${dataset.public_url}/feed.atom">`
 }`
 
-const jsonLd = ({ title, about, dataset, file, files, window = dataset.window }: PageContent): object => ({
+const jsonLd = ({
+  title,
+  about,
+  dataset,
+  file,
+  files,
+  published,
+  window = dataset.window,
+}: PageContent): object => ({
   '@context': 'https://schema.org',
   '@type': 'Dataset',
   name: `${title} · ${dataset.name}`,
   description: `${about} ${dataset.disclaimer}`,
   version: dataset.version,
-  dateModified: dataset.version,
+  dateModified: effectiveInstant(dataset, null),
+  ...(published === undefined || published === null ? {} : { datePublished: published }),
   isAccessibleForFree: true,
   license: { '@type': 'CreativeWork', name: 'Terms of use', text: dataset.disclaimer },
   creator: { '@type': 'Organization', name: dataset.name },

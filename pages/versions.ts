@@ -1,6 +1,7 @@
 // What was published when: the ancestors of a version, and what each changed.
 import { html } from 'hono/html'
 import { toCompactInstant } from '#core/calendar.ts'
+import { enteredText } from '#core/dataset/entered.ts'
 import type { Ancestor } from '#core/dataset/lineage.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { type Integrity, layout, type Markup, serviceLink } from './layout.ts'
@@ -19,7 +20,7 @@ export const versionsPage = ({ dataset }: Snapshot, integrity: Integrity): strin
     body: html`<h1>Versions</h1>
 <p>A version never changes. Each one says what it did to the one before it: <a href="changes.json">changes.json</a> of this one lists
 every value. The list ends with the version of this page; ${serviceLink(dataset, '/v1/dataset/versions', '/v1/dataset/versions')} has later ones, and
-when each was served; ${serviceLink(dataset, '/feed.atom', 'the feed')} announces them. A version that the operator has pruned answers 410.</p>
+when each was served; a name that is more than 36 hours older than its entry has the date of the entry beside it; ${serviceLink(dataset, '/feed.atom', 'the feed')} announces them. A version that the operator has pruned answers 410.</p>
 <table class="versions"><thead><tr><th scope="col">Version</th><th scope="col">What it changed</th></tr></thead>
 <tbody>${dataset.lineage.toReversed().map(row)}</tbody></table>`,
   })
@@ -27,7 +28,11 @@ when each was served; ${serviceLink(dataset, '/feed.atom', 'the feed')} announce
 const row = (ancestor: Ancestor): Markup => {
   const [day, time] = ancestor.version.split('T')
   return html`
-<tr><th scope="row"><a href="../${toCompactInstant(ancestor.version)}/index.html"><time datetime="${ancestor.version}">${day}T<wbr>${time}</time></a></th><td><ul>${changesOf(ancestor).map(change => html`<li>${change}</li>`)}</ul></td></tr>`
+<tr><th scope="row"><a href="../${toCompactInstant(ancestor.version)}/index.html"><time datetime="${ancestor.version}">${day}T<wbr>${time}</time></a>${
+    ancestor.entered === null
+      ? ''
+      : html`<br><span class="note"><time datetime="${ancestor.entered}">${enteredText(ancestor.entered)}</time></span>`
+  }</th><td><ul>${changesOf(ancestor).map(change => html`<li>${change}</li>`)}</ul></td></tr>`
 }
 
 const LISTED = 12

@@ -1,3 +1,4 @@
+import { toIsoInstant } from '#core/calendar.ts'
 import { documentKey, manifestKey, manifestSignatureKey } from '#core/contract/artifacts.ts'
 import type { Effort } from '#core/contract/effort.ts'
 import {
@@ -6,6 +7,7 @@ import {
   MANIFEST_VERSION,
   type Manifest,
 } from '#core/contract/manifest.ts'
+import { type Entered, effectiveInstant, isLongBefore } from '#core/dataset/entered.ts'
 import { withPublications } from '#core/dataset/publication.ts'
 import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
@@ -19,6 +21,7 @@ import { switchNginx } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
+import { firstTimes } from '#storage/publications.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
@@ -39,6 +42,8 @@ export type PublishOrder = Comparison & {
   readonly inputs: object
   readonly threads: number
   readonly progress: Progress
+  /** When the first run of this build began, if the name of the version is more than 36 hours older. */
+  readonly entered?: string | null
   /** The time of day, epoch milliseconds: it stands in the pointer entry and nowhere else. */
   readonly now: () => number
   /** Null publishes without signatures. */
@@ -61,12 +66,32 @@ export type Published = Awaited<ReturnType<typeof publishVersion>>
  * LostRaceError if another entry was written since the log was read that this version was compared with.
  */
 export async function publishVersion(order: PublishOrder) {
-  const { store, privateStore } = order
+  const { store } = order
   const log = await readLog(store)
+  const written = await writeVersion(order, order, log)
+  const { manifest, manifestSha256 } = written
+  await order.assertAlone?.()
+  await pointTo(order, log.at(-1) ?? null, manifest, manifestSha256)
+  await tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
+  return written
+}
+
+/**
+ * Writes a version to the stores of `target`, up to its manifest. What was published before it, with which it is compared,
+ * is in the stores of the order: the same ones, unless a published version is only reproduced.
+ */
+export async function writeVersion(
+  order: PublishOrder,
+  { store, privateStore }: Pick<PublishOrder, 'store' | 'privateStore'>,
+  log: readonly LoggedEntry[],
+) {
   const { changes, before } = await compareWithPublished(order, log)
   await compareProgram(order, log)
-  const dataset = { ...order.snapshot.dataset, history_restated: changes.history_restated }
-  const snapshot = withPublications({ ...order.snapshot, dataset }, before, changes) // every answer is a function of it
+  const entered = order.entered ?? null
+  const dataset = { ...order.snapshot.dataset, entered, history_restated: changes.history_restated }
+  const firstAt = firstTimes(log)
+  const loggedAt = (version: string): string | null => firstAt.get(version) ?? null
+  const snapshot = withPublications({ ...order.snapshot, dataset }, before, changes, loggedAt) // every answer is a function of it
   const { version } = dataset
   const bytes = toShared(encodeSnapshot(snapshot))
   const digests = await saveSnapshot(privateStore, version, bytes)
@@ -86,10 +111,11 @@ export async function publishVersion(order: PublishOrder) {
   })
   const strategies = snapshot.strategies.map(({ id }) => id)
   const instruments = snapshot.benchmarks.map(({ instrument }) => instrument)
-  const documents = versionDocuments({ version, strategies, instruments, artifacts }, changes)
+  const documents = versionDocuments({ version, entered, strategies, instruments, artifacts }, changes)
   const manifest: Manifest = {
     manifest_version: MANIFEST_VERSION,
     version,
+    entered,
     render_revision: RENDER_REVISION,
     snapshot_format: SNAPSHOT_FORMAT,
     strategies,
@@ -103,11 +129,8 @@ export async function publishVersion(order: PublishOrder) {
     snapshot: digests,
     artifacts,
   }
-  const manifestSha256 = await writeManifest(order, manifest, documents)
-  await assertWhole(order, manifest)
-  await order.assertAlone?.()
-  await pointTo(order, log.at(-1) ?? null, manifest, manifestSha256)
-  await tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
+  const manifestSha256 = await writeManifest(store, order.signer, manifest, documents)
+  await assertWhole(store, order.progress, manifest)
   return { manifest, manifestSha256, changes }
 }
 
@@ -127,7 +150,8 @@ export const currentVersionOf = async (store: ObjectStore): Promise<CurrentVersi
 
 /** The manifest comes last: it means complete. */
 async function writeManifest(
-  { store, signer }: PublishOrder,
+  store: ObjectStore,
+  signer: Signer | null,
   manifest: Manifest,
   documents: readonly Document[],
 ): Promise<string> {
@@ -147,7 +171,7 @@ async function writeManifest(
  * All files are read back before the version is served. Throws a StoreError at the first that cannot be read:
  * nothing is published from a store that is away.
  */
-async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest): Promise<void> {
+async function assertWhole(store: ObjectStore, progress: Progress, manifest: Manifest): Promise<void> {
   const reader = createStoreReader(store)
   const faults = await fileFaults(reader, manifest, progress, reader.measure)
   if (faults.length === 0) return
@@ -164,11 +188,22 @@ async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest
 async function pointTo(
   { store, signer, now }: PublishOrder,
   head: LoggedEntry | null,
-  { version, history_restated }: Manifest,
+  { version, entered, history_restated }: Manifest,
   manifest_sha256: string,
 ): Promise<unknown> {
   if (head?.entry.version === version && head.entry.manifest_sha256 === manifest_sha256)
     return deriveHint(store, head.entry)
+  assertTimely({ version, entered }, now())
   const next = { action: 'publish' as const, version, manifest_sha256, history_restated }
   return appendEntry(store, head, { ...next, ...entryTimes(now()) }, signer)
+}
+
+/** What a version says of its time is true when the pointer moves to it, or it is not published. */
+export function assertTimely(version: Entered, nowMs: number): void {
+  const began = effectiveInstant(version, null)
+  if (!isLongBefore(began, toIsoInstant(nowMs))) return
+  throw new Error(
+    `${version.version} says that it is of ${began}, more than 36 hours before the clock of this machine ` +
+      `(${toIsoInstant(nowMs)}): nothing was published; build under another --version`,
+  )
 }

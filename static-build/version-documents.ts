@@ -28,7 +28,7 @@ export type Document = {
 }
 
 /** What a manifest says of the files of its version. */
-type Described = Pick<Manifest, 'version' | 'strategies' | 'instruments' | 'artifacts'>
+type Described = Pick<Manifest, 'version' | 'entered' | 'strategies' | 'instruments' | 'artifacts'>
 
 /** What a version has beside its artifacts. The list of digests comes last: it names the others. */
 export function versionDocuments(manifest: Described, changes: Changes): readonly Document[] {
@@ -54,7 +54,7 @@ const ABOUT =
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
 /** The descriptor of a version: a resource for each artifact, with a Table Schema if its file is a table. */
-export function dataPackage({ version, strategies, instruments = [], artifacts }: Described): object {
+export function dataPackage({ version, entered, strategies, instruments = [], artifacts }: Described): object {
   const points = pointsByKey(version, strategies)
   const tables = tablesByName(strategies, instruments)
   const folder = `${versionFolder(version)}/`
@@ -64,7 +64,7 @@ export function dataPackage({ version, strategies, instruments = [], artifacts }
     title: 'Historical strategy data',
     description: ABOUT,
     version,
-    created: version,
+    created: entered ?? version,
     resources: artifacts.map(artifact => {
       const path = toRelative(artifact.key, folder)
       const answer = points.get(artifact.key)

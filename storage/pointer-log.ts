@@ -119,6 +119,7 @@ export async function appendEntry(
     ...next,
     prev_entry_sha256: head?.sha256 ?? null,
   }
+  assertAfter(store, head, entry.at)
   const bytes = toJsonBytes(entry)
   const logged = { entry, sha256: sha256(bytes) }
   if (signer !== null) await signEntry(store, bytes, logged.sha256, signer)
@@ -127,6 +128,19 @@ export async function appendEntry(
   }
   await tolerate(deriveHint(store, entry), 'the entry stands, and readers look for it')
   return logged
+}
+
+/**
+ * Refuses a clock that is behind the newest entry: times in the log never decrease, and an entry with an earlier time
+ * would expire too early.
+ */
+export function assertAfter(store: ObjectStore, head: LoggedEntry | null, now: string): void {
+  if (head === null || now >= head.entry.at) return
+  const { seq, at } = head.entry
+  throw new Error(
+    `the clock of this machine is at ${now}, and the newest pointer entry, ${store.url}/${pointerKey(seq)}, is ` +
+      `from ${at}: nothing was published; set the clock, and run the command again`,
+  )
 }
 
 /** Before the entry itself: so every entry is signed, and its key is published. */

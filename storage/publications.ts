@@ -1,11 +1,14 @@
+import { enteredOf } from '#core/dataset/entered.ts'
 import type { LoggedEntry } from './pointer-log.ts'
 
 /** A version that was published, and what became of it. */
 export type Publication = {
   readonly version: string
-  readonly manifest_sha256: string
-  /** When it was first pointed to. */
+  /** When it was first pointed to, and never before an earlier entry: a clock that was set back dates nothing back. */
   readonly published: string
+  /** The same if its name is more than 36 hours older; null where the name is the truth. */
+  readonly entered: string | null
+  readonly manifest_sha256: string
   /** Whether the newest entry names it. */
   readonly is_served: boolean
   readonly history_restated: boolean
@@ -14,15 +17,28 @@ export type Publication = {
 /** The versions that a log names, newest first. */
 export function publicationsOf(log: readonly LoggedEntry[]): readonly Publication[] {
   const served = log.at(-1)?.entry.version
+  const firstAt = firstTimes(log)
   return firstPublications(log)
     .map(({ entry }) => ({
       version: entry.version,
+      published: firstAt.get(entry.version)!, // of the same log
+      entered: enteredOf({ version: entry.version, entered: null }, firstAt.get(entry.version)!),
       manifest_sha256: entry.manifest_sha256,
-      published: entry.at,
       is_served: entry.version === served,
       history_restated: entry.history_restated,
     }))
     .sort((a, b) => (a.version < b.version ? 1 : -1))
+}
+
+/** When a log first named each version. An entry that is dated before an earlier one counts as of the time of that one. */
+export function firstTimes(log: readonly LoggedEntry[]): ReadonlyMap<string, string> {
+  const times = new Map<string, string>()
+  let latest = ''
+  for (const { entry } of log) {
+    if (entry.at > latest) latest = entry.at
+    if (!times.has(entry.version)) times.set(entry.version, latest)
+  }
+  return times
 }
 
 /** The entry that first published each version, oldest first. */
@@ -32,5 +48,7 @@ export const firstPublications = (log: readonly LoggedEntry[]): readonly LoggedE
 }
 
 /** The version that was served at an instant (ISO), or null before the first. */
-export const servedAt = (log: readonly LoggedEntry[], instant: string): string | null =>
-  log.findLast(({ entry }) => entry.at <= instant)?.entry.version ?? null
+export function servedAt(log: readonly LoggedEntry[], instant: string): string | null {
+  const later = log.findIndex(({ entry }) => entry.at > instant)
+  return log.slice(0, later === -1 ? undefined : later).at(-1)?.entry.version ?? null
+}

@@ -15,6 +15,7 @@ import { pinnedPath } from '#core/contract/pins.ts'
 import type { Links } from '#core/contract/register.ts'
 import { getRoute, type Route } from '#core/contract/route.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
+import { effectiveInstant } from '#core/dataset/entered.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import { type Table, textColumn } from '#core/dataset/render/table.ts'
 import { othersThan } from '#core/dataset/resources/resource.ts'
@@ -84,6 +85,10 @@ const versionList = () =>
         .looseObject({
           version: z.string().describe('The dataset version, a UTC instant; `?dataset_version=` pins to it.'),
           published: z.string().describe('When it was first served, a UTC instant.'),
+          entered: z
+            .string()
+            .nullable()
+            .describe('The same, if its name is more than 36 hours older; null where the name is the truth.'),
           manifest_sha256: z.string().describe('Digest of its manifest.'),
           is_served: z.boolean().describe('Whether the newest entry of the pointer log names it.'),
           is_removed: z
@@ -179,7 +184,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
         stability: 'stable',
         dataset_version: dataset?.version ?? null,
         history_restated: dataset?.history_restated ?? null,
-        generated_utc: dataset?.version ?? null,
+        generated_utc: dataset === undefined ? null : effectiveInstant(dataset, null),
         window: dataset?.window ?? { from: null, to: null },
         max_modelled_risk_pct: dataset?.max_modelled_risk_pct ?? null,
       }
@@ -254,8 +259,8 @@ const versionTable = (publications: History['publications']): Table => ({
   kind: 'table',
   rows: publications.length,
   columns: (
-    ['version', 'published', 'manifest_sha256', 'is_served', 'is_removed', 'history_restated'] as const
-  ).map(name => textColumn(name, row => String(publications[row]![name]))),
+    ['version', 'published', 'entered', 'manifest_sha256', 'is_served', 'is_removed', 'history_restated'] as const
+  ).map(name => textColumn(name, row => String(publications[row]![name] ?? ''))),
 })
 
 function versionOn({ log }: History, asOf: EpochDay): string {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { enteredText } from '#core/dataset/entered.ts'
 import { type Mover, refreshPointer, rollBack } from '#static-build/move-pointer.ts'
 import { planPrune, prune } from '#static-build/prune.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -48,10 +49,11 @@ export function defineVersions(command: Command, runtime: Runtime): void {
     })
 }
 
-const versionLine = ({ version, published, manifest_sha256, ...is }: ListedPublication): string =>
+const versionLine = ({ version, published, entered, manifest_sha256, ...is }: ListedPublication): string =>
   [
     version,
     `published ${published}`,
+    ...(entered === null ? [] : [enteredText(entered)]),
     `sha256 ${manifest_sha256.slice(0, 16)}`,
     ...(is.is_served ? ['served'] : []),
     ...(is.is_removed ? ['removed'] : []),

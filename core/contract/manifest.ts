@@ -36,6 +36,14 @@ export const manifest = z
   .object({
     manifest_version: z.literal(MANIFEST_VERSION).describe('Version of this format.'),
     version: z.string().describe('The dataset version, a UTC instant.'),
+    entered: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe(
+        'When its build began, if the name is more than 36 hours older, a UTC instant; null if the name is the truth. ' +
+          'Older releases did not record it.',
+      ),
     render_revision: z.int().describe('Revision of the code that renders answers.'),
     snapshot_format: z.int().describe('Version of the format of the private snapshot.'),
     strategies: z.array(z.string()).describe('Ids in catalogue order.'),

@@ -86,6 +86,13 @@ const REVISED: readonly Revised[] = [
     to: 'of daily and weekly returns as published, with ten significant digits',
     why: 'Anyone who downloads the returns can compute every published digit of a figure.',
   },
+  {
+    revision: 4,
+    figure: 'published_since; stats: fund_dd/since_publication',
+    from: 'the name of the first version with this history',
+    to: 'the same, or the instant at which that version was entered if its name is more than 36 hours older',
+    why: 'A version may have any earlier name; its entry in the log may not.',
+  },
 ]
 
 /** The method by which this program computes figures. Snapshots without a number were made by the first. */

@@ -16,6 +16,8 @@ export type Restatement = {
 /** A version, and what it did to the one before it. */
 export type Ancestor = {
   readonly version: string
+  /** When it was entered, if its name is more than 36 hours older; null if the name is the truth, or not known better. */
+  readonly entered: string | null
   /** Null for the first. */
   readonly previous: string | null
   readonly added: readonly string[]
@@ -28,8 +30,9 @@ export type Ancestor = {
 }
 
 /** What a version did, in short: `changes.json` of the version lists every value. */
-export const toAncestor = (changes: Changes): Ancestor => ({
+export const toAncestor = (changes: Changes, entered: string | null): Ancestor => ({
   version: changes.version,
+  entered,
   previous: changes.previous,
   added: changes.added,
   removed: changes.removed,

@@ -1,16 +1,31 @@
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { type Publication, sincePublicationFigures } from '#core/figures/since-publication.ts'
 import { type FigureBlock, type FigureValue, splitFigures } from '#core/figures/split-figures.ts'
-import { toAncestor } from './lineage.ts'
+import { effectiveInstant, enteredOf } from './entered.ts'
+import { type Ancestor, toAncestor } from './lineage.ts'
 import { isRestated } from './restated.ts'
 import type { Snapshot, StrategyData } from './snapshot.ts'
+
+/** When the pointer log first named a version; null if it did not. */
+export type LoggedAt = (version: string) => string | null
 
 /**
  * The snapshot as it is published after `before`, the version that was served until then (null if there is none): since
  * when the history of each strategy is published, its figures before and after, and what each version changed. A version
- * that did not record it counts itself as the first.
+ * that did not record it counts itself as the first. Names of earlier versions count as far as the log bears them out.
  */
-export function withPublications(snapshot: Snapshot, before: Snapshot | null, changes: Changes): Snapshot {
+export function withPublications(
+  snapshot: Snapshot,
+  before: Snapshot | null,
+  changes: Changes,
+  loggedAt: LoggedAt = () => null,
+): Snapshot {
+  const ancestors = before === null ? [] : ancestorsOf(before, loggedAt)
+  /** An older release recorded the name of a version; this one, the instant from which it is known. */
+  const borneOut = (since: string): string => {
+    const entered = ancestors.find(({ version }) => version === since)?.entered ?? null
+    return effectiveInstant({ version: since, entered }, loggedAt(since))
+  }
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
   const isKept = (id: string): boolean => {
     const change = changes.strategies.find(each => each.id === id)
@@ -24,11 +39,18 @@ export function withPublications(snapshot: Snapshot, before: Snapshot | null, ch
     const was = old.get(strategy.id)
     const kept = was !== undefined && isKept(strategy.id) ? was : undefined
     const since = kept && (kept.published_since ?? before?.dataset.version)
-    return published(strategy, { since: since ?? snapshot.dataset.version, isNew: since === undefined })
+    return published(strategy, {
+      since: since === undefined ? effectiveInstant(snapshot.dataset, null) : borneOut(since),
+      isNew: since === undefined,
+    })
   })
-  const lineage = [...(before?.dataset.lineage ?? []), toAncestor(changes)]
+  const lineage = [...ancestors, toAncestor(changes, snapshot.dataset.entered)]
   return { ...snapshot, strategies, dataset: { ...snapshot.dataset, lineage } }
 }
+
+/** The versions up to this one, each with the instant at which it was entered. */
+const ancestorsOf = ({ dataset }: Snapshot, loggedAt: LoggedAt): readonly Ancestor[] =>
+  dataset.lineage.map(ancestor => ({ ...ancestor, entered: enteredOf(ancestor, loggedAt(ancestor.version)) }))
 
 function published(strategy: StrategyData, publication: Publication): StrategyData {
   const block = splitFigures({

@@ -191,10 +191,14 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   return {
     dataset: {
       ...document.dataset,
+      entered: document.dataset.entered ?? null,
       method_revision: document.dataset.method_revision ?? FIRST_METHOD,
       funding: (document.dataset.funding ?? []).map(coverage => ({ ...UNRECORDED, ...coverage })),
       accepted_findings: document.dataset.accepted_findings ?? [],
-      lineage: document.dataset.lineage ?? [],
+      lineage: (document.dataset.lineage ?? []).map(ancestor => ({
+        ...ancestor,
+        entered: ancestor.entered ?? null,
+      })),
       public_url: document.dataset.public_url ?? null,
       program_url: document.dataset.program_url ?? null,
       synthetic: document.dataset.synthetic ?? false,

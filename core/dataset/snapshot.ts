@@ -61,6 +61,8 @@ export type AcceptedFinding = {
 export type DatasetRecord = {
   /** The dataset version: `2026-11-21T00:15:00Z`. */
   readonly version: string
+  /** When its build began, if the name is more than 36 hours older (`entered.ts`); null if the name is the truth. */
+  readonly entered: string | null
   readonly name: string
   readonly disclaimer: string
   readonly methodology_url: string

@@ -4,7 +4,7 @@ import type { Figure, UndefinedReason } from './figure.ts'
 import { holdingFigures } from './performance.ts'
 import { lastDay, type Series, sliceSeries } from './series.ts'
 
-/** The first version with the history of a strategy; `isNew` if no version before has it. */
+/** The instant since when the history of a strategy is published; `isNew` if no version before has it. */
 export type Publication = { readonly since: string; readonly isNew: boolean }
 
 /**

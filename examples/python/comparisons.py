@@ -24,13 +24,13 @@ def holding(a):
     }
 
 
-def since_publication(daily, since, version):
-    """The days up to that of the first version with this history, and those that it could not know."""
+def since_publication(daily, since, entered):
+    """The days up to that on which the first version with this history was entered, and those that it could not know."""
     day = None if since is None else pd.Timestamp(since[:10])
     before, after = (daily, daily) if since is None else (daily[daily.index <= day], daily[daily.index > day])
     early, late = Account(before, before.iloc[:0]), Account(after, after.iloc[:0])
     unknown = None if since is not None else Null("not_published")
-    no_later = unknown or (Null("not_published") if since == version else None)
+    no_later = unknown or (Null("not_published") if since == entered else None)
     no_later = no_later or (None if early.ruin is None else Null("ruin"))
     return {
         "published_since": since,

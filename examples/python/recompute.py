@@ -62,7 +62,7 @@ class Source:
         compact = re.sub("[-:]", "", version)
         self.version = re.sub(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z", r"\1-\2-\3T\4:\5:\6Z", compact)
         self.root = f"/v1/snapshots/{compact}"
-        self.keys = None
+        self.keys, self.entered = None, None
         try:
             self.load(f"{self.root}/summary")
         except Missing:  # a file server has files alone, which the manifest names
@@ -75,6 +75,7 @@ class Source:
         answer = self.load(address)
         if answer["meta"]["dataset_version"] != self.version:
             raise Unusable(f"{address} is of version {answer['meta']['dataset_version']}, not {self.version}")
+        self.entered = answer["meta"]["generated_utc"]  # of every answer of a version, and its name unless that is older
         return answer["data"], answer["meta"]
 
     def load(self, address):
@@ -285,7 +286,7 @@ def check_strategy(report, source, item, tables, levels):
         "annual": annual(account, trades),
         "exposure": bounds.exposure_with_open(theirs, in_market) if is_open else in_market,
         "benchmark": benchmark(account, market),
-        "since_publication": since_publication(daily, item["published_since"], source.version),
+        "since_publication": since_publication(daily, item["published_since"], source.entered),
         "costs": bounds.costs(due["costs"], by_trades, len(daily), unknown[1]),
         "excursions": bounds.excursions(due["excursions"], by_trades, unknown[0]),
         "replays": bounds.replays(due["replays"], published, base, rescaled_at),

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { toCompactInstant, toIsoDate } from '#core/calendar.ts'
+import { effectiveInstant } from '#core/dataset/entered.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { type Guide, type GuideFacts, importData, powerQuery, snippets } from './guide.ts'
 
@@ -79,7 +80,7 @@ function citation(facts: GuideFacts): string {
   return `@misc{${id}-${folder},
   author = {${dataset.name}},
   title = {Strategy ${id}, version ${dataset.version}},
-  year = {${dataset.version.slice(0, 4)}},
+  year = {${effectiveInstant(dataset, null).slice(0, 4)}},
   url = {${base}/v1/snapshots/${folder}/strategies/${id}/sheet.html}
 }`
 }

@@ -1,6 +1,7 @@
 // The parts of a fact sheet that no risk level changes: what kind of record it is, how far to trust it, and how to cite it.
 import { html, raw } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
+import { enteredText } from '#core/dataset/entered.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import type { Restatement } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
@@ -92,10 +93,13 @@ const leverageOf = ({ leverage_typical: typical, leverage_max: most }: StrategyD
     : `; leverage at entry, notional over equity: typically ${decimal(typical, 1)}×, at most ${decimal(most, 1)}×`
 
 function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup[] {
-  return lineage.flatMap(({ version, restated }) =>
+  return lineage.flatMap(({ version, entered, restated }) =>
     restated
       .filter(({ id }) => id === sid)
-      .map(each => html`<li>${version}: ${describeRestatement(each)}</li>`),
+      .map(
+        each =>
+          html`<li>${version}${entered === null ? '' : `, ${enteredText(entered)}`}: ${describeRestatement(each)}</li>`,
+      ),
   )
 }
 

@@ -145,6 +145,7 @@ function assembleSnapshot(
   return {
     dataset: {
       version,
+      entered: null,
       ...service,
       window: coverage(strategies),
       funding: fundingCoverage(sound, lastDay),

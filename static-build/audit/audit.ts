@@ -10,6 +10,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
 import { findManifest } from '#storage/published-manifest.ts'
+import { auditNames, auditTimes } from './audit-clock.ts'
 import { auditFiles } from './audit-files.ts'
 import { auditKeys, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
@@ -17,7 +18,7 @@ import { auditSignatures, verdictOn } from './audit-signatures.ts'
 import { auditSnapshot, isFault, readPrivate } from './audit-snapshot.ts'
 import { type Check, demand, type Fault, faultAt, toCheck } from './check.ts'
 import { documentPlace, manifestPlace, manifestSignaturePlace } from './places.ts'
-import { type PublicReader, tryRead } from './reader.ts'
+import { createStoreReader, type PublicReader, tryRead } from './reader.ts'
 import type { Keyring, TrustedKey } from './trusted-keys.ts'
 
 export type AuditOrder = {
@@ -55,7 +56,7 @@ export async function audit(order: AuditOrder): Promise<Audit> {
   const newest = auditHead(reader, head, nowMs, isExpiryFault)
   const { check: signatures, signedFrom } = await auditSignatures(reader, keyring, entries, isUnsignedFault)
   const versions = await auditVersions(order, keyring, entries, signedFrom)
-  return { head, trusted, checks: [keys, log, newest, signatures, ...versions] }
+  return { head, trusted, checks: [keys, log, ...auditNames(entries), newest, signatures, ...versions] }
 }
 
 /** All faults of an audit. */
@@ -74,7 +75,7 @@ async function auditVersions(
   for (const publication of chosen) {
     const publishedBy = entries.find(({ entry }) => entry.version === publication.version)
     const isSigned = signedFrom !== null && publishedBy !== undefined && publishedBy.entry.seq >= signedFrom
-    checks.push(...(await checksOf(order, keyring, publication, isSigned)))
+    checks.push(...(await checksOf(order, keyring, entries, publication, isSigned)))
   }
   return checks
 }
@@ -86,13 +87,16 @@ const isChosen = (publication: Publication, versions: AuditOrder['versions']): b
 async function checksOf(
   { reader, versions, privateStore, progress }: AuditOrder,
   keyring: Keyring,
+  entries: readonly AuditedEntry[],
   publication: Publication,
   isSigned: boolean,
 ): Promise<readonly Check[]> {
   const isDemanded = publication.is_served || versions !== 'all'
   const order = { reader, keyring, publication, isSigned, isDemanded, progress }
-  const { checks, manifest } = await auditVersion(order)
-  if (manifest === null || privateStore === null) return checks
+  const { checks: ofVersion, manifest } = await auditVersion(order)
+  if (manifest === null) return ofVersion
+  const checks = [...ofVersion, ...(await auditTimes(reader, manifest, publication, entries))]
+  if (privateStore === null) return checks
   const snapshot = await auditSnapshot(privateStore.store, manifest, privateStore.isNamed)
   if (snapshot.notes.length > 0) return [...checks, snapshot] // the private files are in another store
   const program = await auditProgram(privateStore.store, manifest)
@@ -218,6 +222,23 @@ async function checkSignature(order: VersionOrder, bytes: Uint8Array): Promise<C
     'has no signature, though the entry that published it has one',
   )
   return toCheck('manifest', version, summary('not signed'), isSigned ? [fault] : [])
+}
+
+/** Checks every object of a version, public and private, against its manifest alone. */
+export async function auditFilesOf(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  manifest: Manifest,
+  progress: Progress,
+): Promise<readonly Check[]> {
+  const reader = createStoreReader(store)
+  const program = await auditProgram(privateStore, manifest)
+  return [
+    await auditDocuments(reader, manifest),
+    await auditFiles(reader, manifest, progress),
+    await auditSnapshot(privateStore, manifest, true),
+    ...(program === null ? [] : [program]),
+  ]
 }
 
 /** Checks the documents of a version against the digests in its manifest. */

@@ -17,6 +17,7 @@ export type Fault = {
     | 'not in the chain'
     | 'expired'
     | 'from the future'
+    | 'dated otherwise'
   /** A sentence without its full stop. */
   readonly told: string
 }
@@ -26,6 +27,7 @@ export type Check = {
   readonly check:
     | 'keys'
     | 'log'
+    | 'clock'
     | 'head'
     | 'signatures'
     | 'manifest'

@@ -1,5 +1,6 @@
 // `/feed.atom`: versions, new strategies and restatements, for readers of feeds (RFC 4287).
 import { ApiError } from '#core/contract/errors.ts'
+import { effectiveInstant, enteredText } from '#core/dataset/entered.ts'
 import type { Ancestor } from '#core/dataset/lineage.ts'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
 import { escapeText } from '#pages/charts/svg.ts'
@@ -21,14 +22,14 @@ export const feedHandler: Handler = async (c, parts) => {
 }
 
 /** The feed of a dataset; `base` is the address of the service, without a slash at the end. */
-export const atomFeed = ({ name, version, lineage }: DatasetRecord, base: string): string =>
+export const atomFeed = ({ name, version, entered, lineage }: DatasetRecord, base: string): string =>
   `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${escapeText(`${base}/feed.atom`)}</id>
 <title>${escapeText(name)}</title>
 <subtitle>Versions, new strategies and restatements</subtitle>
 <author><name>${escapeText(name)}</name></author>
-<updated>${version}</updated>
+<updated>${effectiveInstant({ version, entered }, null)}</updated>
 <link rel="self" type="application/atom+xml" href="${escapeText(`${base}/feed.atom`)}"/>
 <link rel="alternate" type="text/html" href="${escapeText(`${base}/versions`)}"/>
 ${lineage
@@ -43,15 +44,16 @@ function entry(ancestor: Ancestor, base: string): string {
   return `<entry>
 <id>${address}</id>
 <title>${escapeText(titleOf(ancestor))}</title>
-<updated>${ancestor.version}</updated>
+<updated>${effectiveInstant(ancestor, null)}</updated>
 <link rel="alternate" type="text/html" href="${address}"/>
 <summary>${escapeText(changesOf(ancestor).join(' '))}</summary>
 </entry>
 `
 }
 
-function titleOf({ version, previous, added, restated, removed }: Ancestor): string {
+function titleOf({ version, entered, previous, added, restated, removed }: Ancestor): string {
   const what = [
+    ...(entered === null ? [] : [enteredText(entered)]),
     ...(previous === null ? ['first version'] : []),
     ...(restated.length + removed.length > 0 ? ['published history restated'] : []),
     ...(previous !== null && added.length > 0 ? [`${added.length} new`] : []),

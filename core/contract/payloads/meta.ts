@@ -19,7 +19,8 @@ export const meta = z
       .string()
       .nullable()
       .describe(
-        'UTC instant of the answer. For dataset answers it is the instant of the version, so that equal answers are equal bytes.',
+        'UTC instant of the answer. For dataset answers it is the instant of the version, or the later one at which it was ' +
+          'entered, so that equal answers are equal bytes.',
       ),
     timing_ms: z
       .number()

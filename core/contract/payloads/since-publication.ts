@@ -13,8 +13,8 @@ export const sincePublication = () =>
       published_since: z
         .string()
         .nullable()
-        .describe('The first version with this history, the same as in `/v1/strategies/{sid}`.'),
-      days_before: countOrNull('Days up to and including the day of that version.', 'n', ['not_published']),
+        .describe('Since when this history is published, the same as in `/v1/strategies/{sid}`.'),
+      days_before: countOrNull('Days up to and including that day.', 'n', ['not_published']),
       days_after: countOrNull('Later days.', 'n', ['not_published']),
       before: part('The days that were known when the history was published.', []),
       after: part('The days after it: out of sample.', ['ruin']),

@@ -46,8 +46,9 @@ export const strategyIdentity = () => ({
     .string()
     .nullable()
     .describe(
-      'The first version with this history: no later one lacked the strategy, restated it, or had another version of its ' +
-        'module or another base risk. In versions of older builds null.',
+      'Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered ' +
+        'if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version ' +
+        'of its module or another base risk. In versions of older builds null.',
     ),
   verification_state: z
     .enum(VERIFICATION_STATES)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dateWindow, strategyId } from '#core/contract/payloads/field.ts'
 import { BASES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
+import { effectiveInstant } from '../entered.ts'
 import { basisOf, INTERVAL_BASES } from '../snapshot.ts'
 import { datasetRoute } from './resource.ts'
 
@@ -8,7 +9,16 @@ export const datasetData = () =>
   z
     .looseObject({
       version: z.string().describe('The dataset version, a UTC instant.'),
-      generated_utc: z.string().describe('When the version was made: the same instant.'),
+      generated_utc: z
+        .string()
+        .describe('When the version was made: the same instant, unless it was entered later than its name says.'),
+      entered: z
+        .string()
+        .nullable()
+        .describe(
+          'When its build began, if the name of the version is more than 36 hours older, a UTC instant; null where the name is ' +
+            'the truth. `published_since` of its strategies is never before it.',
+        ),
       history_restated: z
         .boolean()
         .describe('Whether this version alters history that the one before had published.'),
@@ -105,7 +115,8 @@ export const dataset = datasetRoute({
     return {
       data: {
         version,
-        generated_utc: version,
+        generated_utc: effectiveInstant(snapshot.dataset, null),
+        entered: snapshot.dataset.entered,
         history_restated,
         name,
         window,

@@ -4,6 +4,7 @@ import { toText } from '#core/contract/decimal.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import type { Basis } from '#core/contract/payloads/strategy.ts'
 import { register } from '#core/contract/register.ts'
+import { effectiveInstant } from '../entered.ts'
 import { renderArrow, renderParquet } from '../render/columnar.ts'
 import { csvWriting } from '../render/csv.ts'
 import { type Json, jsonWriting } from '../render/json.ts'
@@ -68,7 +69,7 @@ function prepareAnswer(id: ResourceId, snapshot: Snapshot, params: Params): Prep
 function jsonAnswer(id: ResourceId, snapshot: Snapshot, params: Params, answer: Answer): Prepared {
   const { dataset } = snapshot
   const basis = basisOfAnswer(snapshot, params)
-  const meta = { ...register(dataset, dataset.version, null), basis, ...answer.meta }
+  const meta = { ...register(dataset, effectiveInstant(dataset, null), null), basis, ...answer.meta }
   const envelope: Json = { data: answer.data, meta, links: linksOf(routeOf(id), params) }
   return { body: jsonWriting(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
 }

@@ -83,6 +83,7 @@ const DATASET: Omit<DatasetRecord, 'window'> = {
   accepted_findings: [],
   history_restated: false,
   method_revision: METHOD_REVISION,
+  entered: null,
   lineage: [],
   public_url: null,
   program_url: null,
