@@ -87,6 +87,9 @@ const VARIABLES = {
     .refine(origins => origins.every(isOrigin))
     .describe('origins such as https://www.example.org, separated by commas'),
   CDN_PURGE_COMMAND: secret.describe('a shell command that purges the tags in PURGE_TAGS from a CDN'),
+  ANCHOR_COMMAND: secret.describe(
+    'a shell command that prints a time stamp of the digest in ENTRY_SHA256, run for each entry of the log',
+  ),
   SIGNING_KEY_FILE: z
     .string()
     .optional()
@@ -202,6 +205,7 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string) {
     signalsBaseUrl: withoutSlash(data.SIGNALS_BASE_URL),
     allowedOrigins: data.ALLOWED_ORIGINS,
     purgeCommand: data.CDN_PURGE_COMMAND ?? null,
+    anchorCommand: data.ANCHOR_COMMAND ?? null,
     redisUrl: data.REDIS_URL ?? null,
     redisFolder: data.REDIS_FOLDER ?? null,
     allowsUnsafeRedis: data.ALLOW_UNSAFE_REDIS,
@@ -265,7 +269,7 @@ export const problemWith = (name: string, text: string): string | null =>
     : describeProblem(name, text)
 
 /** Variables that may hold a secret: credentials, commands, and addresses with a password. */
-const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_|ALERT_|(?:REDIS_URL|FLEET_URL|OPERATOR_TOKEN|SECRET_KEY)$)/
+const UNPRINTED = /^(?:AWS_|ANCHOR_|CDN_PURGE_|NIGHTLY_|ALERT_|(?:REDIS_URL|FLEET_URL|OPERATOR_TOKEN|SECRET_KEY)$)/
 
 /** A variable as it may be shown: its text, `***` if it may have a secret, null if it is not set. */
 export type ShownSetting = {

@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process'
 import { POLL_MS } from '#api/history/versions/version-source.ts'
 import { cacheTag } from '#core/contract/pins.ts'
 import { messageOf } from '#storage/error-code.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { readEnvironment } from './environment.ts'
+import { anchorEntries } from './anchor.ts'
 import type { Runtime } from './runtime.ts'
+import { runShell } from './shell.ts'
 import type { StoreUrls } from './store-option.ts'
 
 /** The command of a CDN waits until every location has the purge. */
@@ -15,34 +17,32 @@ const COMMAND_TIMEOUT_MS = 60_000
 const SETTLE_MS = POLL_MS + 1_000
 
 /**
- * Runs CDN_PURGE_COMMAND, if it is set, after a command moved the pointer to another version. Once, and without effect on
- * the exit code: the version is published, and caches drop the old one within two minutes by themselves.
+ * Runs ANCHOR_COMMAND for the entries of the log without a time stamp, and CDN_PURGE_COMMAND if the pointer moved to another
+ * version; each if it is set, and without effect on the exit code: the version is published.
  */
 export async function followPointer({ storeUrl, s3 }: StoreUrls, runtime: Runtime): Promise<void> {
+  const { anchorCommand, purgeCommand } = readEnvironment(runtime)
+  if (anchorCommand === null && purgeCommand === null) return
+  const store = await openStore(storeUrl, s3)
+  if (anchorCommand !== null) await anchorEntries(store, anchorCommand, runtime)
+  if (purgeCommand !== null) await purge(store, purgeCommand, runtime)
+}
+
+/** Caches drop the old version within two minutes by themselves. The output may hold a secret and is not printed. */
+async function purge(store: ObjectStore, command: string, runtime: Runtime): Promise<void> {
   const { env, pause, terminal } = runtime
-  const { purgeCommand } = readEnvironment(runtime)
-  if (purgeCommand === null) return
   try {
-    const log = await readLog(await openStore(storeUrl, s3))
+    const log = await readLog(store)
     const version = log.at(-1)?.entry.version
     const before = log.at(-2)?.entry.version
     if (version === undefined || before === undefined || before === version) return
     await pause(SETTLE_MS)
-    await purge(purgeCommand, { ...env, PURGE_TAGS: cacheTag(before), PURGE_VERSION: version })
+    const told = { ...env, PURGE_TAGS: cacheTag(before), PURGE_VERSION: version }
+    await runShell(command, { env: told, timeoutMs: COMMAND_TIMEOUT_MS }).catch((error: unknown) => {
+      throw new Error(`CDN_PURGE_COMMAND ${messageOf(error)}; run it by hand to see its output`)
+    })
     terminal.note(`purged: ${before}`)
   } catch (error) {
     terminal.note(`warning: caches may serve an older version for two minutes: ${messageOf(error)}`)
-  }
-}
-
-/** Its output may hold a secret and is not printed. */
-async function purge(command: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const child = spawn('/bin/sh', ['-c', command], { env, stdio: 'ignore', timeout: COMMAND_TIMEOUT_MS })
-  const end = await new Promise<number | string | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => resolve(code ?? signal))
-  })
-  if (end !== 0) {
-    throw new Error(`CDN_PURGE_COMMAND ended with ${end}; run it by hand to see its output`)
   }
 }

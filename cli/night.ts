@@ -1,6 +1,6 @@
 // A nightly job: import, build and publish, verify, purge; then the report, the alert and the ping.
 
-import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { hostname } from 'node:os'
 import { createInterface } from 'node:readline'
 import { toIsoInstant } from '#core/calendar.ts'
@@ -184,42 +184,20 @@ const IMPORT_TIMEOUT_MS = 2 * 3_600_000
  * its own credentials, but none of Highwater's variables, which contain secrets. Its output goes to `note`. Rejects if
  * its exit code is not 0.
  */
-function importData(
+async function importData(
   command: string,
   book: string,
   env: NodeJS.ProcessEnv,
   note: (line: string) => void,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('/bin/sh', ['-c', command], {
-      cwd: book,
-      env: withoutOurs(env),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true, // in its own process group, so that the timeout also ends what it starts
-    })
-    let isLate = false
-    const timeout = setTimeout(() => {
-      isLate = true
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    }, IMPORT_TIMEOUT_MS)
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on('line', line => note(`import: ${line}`))
-    }
-    child.once('error', error => {
-      clearTimeout(timeout)
-      reject(new Error(`the import cannot be started in ${book}: ${error.message}`))
-    })
-    child.once('close', (code, signal) => {
-      clearTimeout(timeout)
-      if (code === 0) resolve()
-      else reject(new Error(`the import ${describeEnd(code, signal, isLate)}; see its output above`))
-    })
+  const watch = ({ stdout, stderr }: ChildProcess): void => {
+    for (const input of [stdout, stderr])
+      if (input !== null) createInterface({ input }).on('line', line => note(`import: ${line}`))
+  }
+  const order = { cwd: book, env: withoutOurs(env), timeoutMs: IMPORT_TIMEOUT_MS, watch }
+  await runShell(command, order).catch((error: unknown) => {
+    throw new Error(`the import ${messageOf(error)}; see its output above`)
   })
-}
-
-function describeEnd(code: number | null, signal: NodeJS.Signals | null, isLate: boolean): string {
-  if (isLate) return `was ended after ${IMPORT_TIMEOUT_MS / 3_600_000} hours`
-  return code === null ? `was ended by ${signal}` : `ended with ${code}`
 }
 
 const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>

@@ -48,7 +48,7 @@ export async function reproduce(path: string, order: BuildOrder, runtime: Runtim
 }
 
 async function make(
-  { version, entered, previous, built_with }: Manifest,
+  { version, entered, previous, built_with, time_stamps }: Manifest,
   given: BuildOrder,
   target: Parameters<typeof writeVersion>[1],
   runtime: Runtime,
@@ -70,5 +70,5 @@ async function make(
   const night = await computeSnapshot(book, { version, ...window, threads, progress, elapsedMs: runtime.elapsed })
   const effort = built_with.effort ?? order.effort
   const publication = await publicationOf({ ...order, book, effort }, night, { entered, progress }, runtime)
-  return (await writeVersion(publication, target, log)).manifest
+  return (await writeVersion({ ...publication, timeStamps: time_stamps }, target, log)).manifest
 }

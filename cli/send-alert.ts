@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Alert, SentAlert } from '#signals/alerts.ts'
+import { messageOf } from '#storage/error-code.ts'
 import type { Environment } from './environment.ts'
 import type { Runtime } from './runtime.ts'
+import { runShell } from './shell.ts'
 
 /** A receiver that takes longer counts as down. */
 const TIMEOUT_MS = 10_000
@@ -54,18 +55,9 @@ export async function post(name: string, url: string, init: RequestInit): Promis
 }
 
 /** The command gets only PATH and HOME of our environment, which contains secrets. */
-function pipe(command: string, body: string, { PATH, HOME }: NodeJS.ProcessEnv): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('/bin/sh', ['-c', command], {
-      stdio: ['pipe', 'ignore', 'ignore'],
-      timeout: TIMEOUT_MS,
-      env: { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }) },
-    })
-    child.once('error', () => reject(new Error('ALERT_COMMAND cannot be started')))
-    child.once('close', code =>
-      code === 0 ? resolve() : reject(new Error(`ALERT_COMMAND ended with ${code}`)),
-    )
-    child.stdin.once('error', () => {}) // it did not read its input; its exit code decides
-    child.stdin.end(`${body}\n`)
+async function pipe(command: string, body: string, { PATH, HOME }: NodeJS.ProcessEnv): Promise<void> {
+  const env = { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }) }
+  await runShell(command, { env, timeoutMs: TIMEOUT_MS, input: `${body}\n` }).catch((error: unknown) => {
+    throw new Error(`ALERT_COMMAND ${messageOf(error)}`)
   })
 }

@@ -19,6 +19,7 @@ import type { Alert } from '#signals/alerts.ts'
 import { codeOf, messageOf } from '#storage/error-code.ts'
 import { repairSwitch } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { unanchored } from '#storage/time-stamps.ts'
 import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { tolerate } from '#storage/tolerate.ts'
@@ -84,6 +85,11 @@ async function openHistory(
   const observed = {
     version,
     residentVersions: () => pinned.residents() + (version() === null ? 0 : 1),
+    unanchored: async () => {
+      const log = source.history()?.log ?? []
+      const missing = await unanchored(store, log)
+      return environment.anchorCommand === null && missing.length === log.length ? null : missing.length
+    },
     caches: { published: published.use, computed: computed.use },
   }
   const watch = watchHistory(environment, world, observed, note)

@@ -20,6 +20,7 @@ export const auditStore = (
   { store, privateStore, isPrivateNamed }: Stores,
   versions: AuditOrder['versions'],
   { now, terminal }: Pick<Runtime, 'now' | 'terminal'>,
+  tsaCa: string | null = null,
 ): Promise<Audit> =>
   audit({
     reader: createStoreReader(store),
@@ -29,6 +30,7 @@ export const auditStore = (
     isUnsignedFault: false,
     isExpiryFault: false,
     privateStore: { store: privateStore, isNamed: isPrivateNamed },
+    tsaCa,
     progress: terminal.progress,
   })
 
@@ -60,7 +62,7 @@ function lineOf({ check, version, told: summary, faults }: Check): string {
 /** What is wrong with the log, and a line for each version. */
 export function printVersions({ checks }: Audit, { print, note }: Terminal): void {
   for (const { check, told, faults } of checks.filter(({ version }) => version === null)) {
-    if (check === 'clock') print(told)
+    if (check === 'clock' || check === 'stamps') print(told)
     for (const line of linesOf(faults)) print(line)
   }
   for (const [version, own] of byVersion(checks)) {

@@ -10,7 +10,7 @@ import {
 import { type Entered, effectiveInstant, isLongBefore } from '#core/dataset/entered.ts'
 import { withPublications } from '#core/dataset/publication.ts'
 import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
-import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
+import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
@@ -20,6 +20,7 @@ import { toJsonBytes } from '#storage/json-bytes.ts'
 import { switchNginx } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
+import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
 import { firstTimes } from '#storage/publications.ts'
 import { tolerate } from '#storage/tolerate.ts'
@@ -28,6 +29,7 @@ import { fileFaults } from './audit/audit-files.ts'
 import { createStoreReader } from './audit/reader.ts'
 import { type Comparison, compareProgram, compareWithPublished } from './compare-with-published.ts'
 import { entryTimes } from './move-pointer.ts'
+import { readTimeStamps, type TimeStamps, withTimeStamps } from './published-by.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
 import { saveInputs, saveProgram, saveSnapshot } from './save-private.ts'
@@ -44,6 +46,8 @@ export type PublishOrder = Comparison & {
   readonly progress: Progress
   /** When the first run of this build began, if the name of the version is more than 36 hours older. */
   readonly entered?: string | null
+  /** Those that a manifest names which is reproduced; otherwise they are read. */
+  readonly timeStamps?: TimeStamps
   /** The time of day, epoch milliseconds: it stands in the pointer entry and nowhere else. */
   readonly now: () => number
   /** Null publishes without signatures. */
@@ -91,8 +95,10 @@ export async function writeVersion(
   const dataset = { ...order.snapshot.dataset, entered, history_restated: changes.history_restated }
   const firstAt = firstTimes(log)
   const loggedAt = (version: string): string | null => firstAt.get(version) ?? null
-  const snapshot = withPublications({ ...order.snapshot, dataset }, before, changes, loggedAt) // every answer is a function of it
   const { version } = dataset
+  const dated = withPublications({ ...order.snapshot, dataset }, before, changes, loggedAt)
+  const stamps = order.timeStamps ?? (await stampsBefore(order.store, dated, log))
+  const snapshot = withTimeStamps(dated, stamps) // every answer is a function of it
   const bytes = toShared(encodeSnapshot(snapshot))
   const digests = await saveSnapshot(privateStore, version, bytes)
   const commitments = {
@@ -126,12 +132,24 @@ export async function writeVersion(
     documents: digestsOf(documents),
     built_with: { ...order.builtWith, effort: order.effort },
     ...commitments,
+    time_stamps: stamps,
     snapshot: digests,
     artifacts,
   }
   const manifestSha256 = await writeManifest(store, order.signer, manifest, documents)
   await assertWhole(store, order.progress, manifest)
   return { manifest, manifestSha256, changes }
+}
+
+/** A version that is published already had fewer of them, if some came later. */
+async function stampsBefore(
+  store: ObjectStore,
+  snapshot: Snapshot,
+  log: readonly LoggedEntry[],
+): Promise<TimeStamps> {
+  const own = log.find(({ entry }) => entry.version === snapshot.dataset.version)
+  const published = own === undefined ? null : await findManifest(store, own.entry)
+  return published?.fault === null ? published.manifest.time_stamps : readTimeStamps(store, snapshot, log)
 }
 
 /** The bytes on memory that threads share; the others are free then. */

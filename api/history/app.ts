@@ -66,10 +66,10 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
 }
 
 /**
- * Entries of the log and their signatures under one pattern: a variable beside a folder would make the router take its
+ * Entries of the log, their signatures and time stamps under one pattern: a variable beside a folder would make the router take its
  * slower way for every request of every route.
  */
-const LOG_PATTERN = '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)}'
+const LOG_PATTERN = '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)|anchors/[0-9a-f]+}'
 
 /** The route of these paths in logs and metrics. */
 const LOG_TEMPLATE = '/v1/pointer/{name}'

@@ -10,6 +10,8 @@ export type Observed = {
   readonly version: () => string | null
   /** Versions in memory. */
   readonly residentVersions: () => number
+  /** Entries of the log without a proof of their time; null if no authority is used. */
+  readonly unanchored: () => Promise<number | null>
   readonly caches: Readonly<Record<string, () => CacheUse>>
   /** The time of day, epoch milliseconds. */
   readonly now: () => number
@@ -71,7 +73,20 @@ export function createHistoryMetrics(observed: Observed) {
   }
 }
 
-function observeDataset(registers: Registry[], { version, residentVersions, now }: Observed): void {
+function observeDataset(
+  registers: Registry[],
+  { version, residentVersions, unanchored, now }: Observed,
+): void {
+  new Gauge({
+    name: 'highwater_history_entries_without_time_stamp',
+    help: 'Entries of the pointer log without a proof of their time; absent while no authority is used.',
+    registers,
+    async collect() {
+      const count = await unanchored().catch(() => null)
+      if (count === null) this.remove()
+      else this.set(count)
+    },
+  })
   new Gauge({
     name: 'highwater_history_dataset_age_seconds',
     help: 'Time since the instant of the served version; absent while none is served.',

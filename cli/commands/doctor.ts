@@ -17,6 +17,7 @@ import {
   readableStore,
   signingKey,
   storesApart,
+  timeStamps,
 } from '../doctor/check-stores.ts'
 import { dataFolder, readEnvironment, showSettings } from '../environment.ts'
 import { ExitError } from '../exit.ts'
@@ -26,11 +27,11 @@ import { mergeSettings, readSettingsFile, SETTINGS_NAME, type SettingsFile } fro
 /** In the order of the report: what others depend on comes first. */
 const CHECKS = [
   ...[software, publicStore, privateStore, storesApart, disk, clock, pointerLog, signingKey, formats],
-  ...[nginx, lastNight, secrets, signalsRedis, fleetRedis, ports, certificates],
+  ...[timeStamps, nginx, lastNight, secrets, signalsRedis, fleetRedis, ports, certificates],
 ]
 
 /** They read what is published. */
-const NEEDING_STORE: readonly Check[] = [clock, pointerLog, signingKey, formats, nginx, lastNight]
+const NEEDING_STORE: readonly Check[] = [clock, pointerLog, signingKey, formats, timeStamps, nginx, lastNight]
 
 /** As the plugins of monitoring systems end. */
 const EXIT_OF: Readonly<Record<State, number>> = { ok: 0, skipped: 0, warning: 1, problem: 2 }

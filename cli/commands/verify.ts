@@ -15,7 +15,14 @@ import { addStoreOptions, isPrivateStoreNamed, openBothStores, type StoreOptions
 import type { Terminal } from '../terminal.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../verify-report.ts'
 
-type StoreVerification = StoreOptions & { readonly json?: boolean }
+type StoreVerification = StoreOptions & { readonly json?: boolean; readonly tsaCa?: string }
+
+/** `--tsa-ca`, of both commands. */
+const addTsaOption = (command: Command): Command =>
+  command.option('--tsa-ca <file>', 'check the time stamps of the log under this certificate of their authority (PEM)')
+
+const tsaCaOf = ({ tsaCa }: { readonly tsaCa?: string }, { cwd }: Runtime): string | null =>
+  tsaCa === undefined ? null : resolve(cwd, tsaCa)
 
 const STORE_EXAMPLES = `
 Examples:
@@ -31,14 +38,14 @@ const STORE_REMEDY =
  * is wrong; one run reports everything.
  */
 export function defineVerifyStore(command: Command, runtime: Runtime): void {
-  addStoreOptions(command)
+  addTsaOption(addStoreOptions(command))
     .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', STORE_EXAMPLES)
     .action(async (options: StoreVerification) => {
       const terminal = runtime.terminal
       const { store, privateStore } = await openBothStores(options, runtime)
       const isPrivateNamed = isPrivateStoreNamed(options, runtime)
-      const found = await auditStore({ store, privateStore, isPrivateNamed }, 'all', runtime)
+      const found = await auditStore({ store, privateStore, isPrivateNamed }, 'all', runtime, tsaCaOf(options, runtime))
       if (options.json) terminal.json(toReport(store.url, found))
       else printVersions(found, terminal)
       assertSound(store.url, found, STORE_REMEDY)
@@ -51,6 +58,7 @@ type Options = {
   readonly key?: readonly string[]
   readonly keyId?: readonly string[]
   readonly allowUnsigned?: boolean
+  readonly tsaCa?: string
   readonly json?: boolean
 }
 
@@ -65,7 +73,7 @@ const REMEDY = 'do not rely on what failed; ask the publisher, or compare it wit
 
 /** `highwater verify-remote URL`: checks what a service publishes, with nothing but its address. */
 export function defineVerifyRemote(command: Command, runtime: Runtime): void {
-  command
+  addTsaOption(command)
     .argument('<url>', 'address of a history service, or of a CDN in front of it')
     .option('--version <instant>', 'the version whose files are read (default: the served one)')
     .option('--all', 'read the files of every version')
@@ -94,6 +102,7 @@ async function verifyRemote(address: string, options: Options, runtime: Runtime)
     isUnsignedFault: !options.allowUnsigned,
     isExpiryFault: true,
     privateStore: null,
+    tsaCa: tsaCaOf(options, runtime),
     progress: terminal.progress,
   })
   if (options.json) terminal.json(toReport(url, found))

@@ -12,8 +12,9 @@ import { createStoreReader } from '#static-build/audit/reader.ts'
 import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart } from '#storage/open-store.ts'
-import { readHead } from '#storage/pointer-log.ts'
+import { readHead, readLog } from '#storage/pointer-log.ts'
 import { findManifest } from '#storage/published-manifest.ts'
+import { unanchored } from '#storage/time-stamps.ts'
 import project from '../../package.json' with { type: 'json' }
 import { assertClock, assertSignedHead, NO_CONSENT, readSigner } from '../guard-pointer.ts'
 import { readNight } from '../read-night.ts'
@@ -170,6 +171,21 @@ export const signingKey: Check = {
     return signer === null
       ? skipped('SIGNING_KEY_FILE is not set: publications are not signed')
       : ok(`${signer.keyId}, with which the next entry will be signed`)
+  },
+}
+
+/** Every entry of the log has a proof of its time, if an authority is used. */
+export const timeStamps: Check = {
+  check: 'time stamps',
+  look: async ({ store, environment: { anchorCommand } }) => {
+    const log = await readLog(store)
+    const missing = await unanchored(store, log)
+    if (anchorCommand === null && missing.length === log.length)
+      return skipped('ANCHOR_COMMAND is not set: the time of an entry is that of the own clock')
+    const says = `${missing.length} of ${log.length} entries of the log have no time stamp`
+    return missing.length === 0
+      ? ok(says)
+      : warning(says, 'run ANCHOR_COMMAND by hand to see its output; the next build asks for them again')
   },
 }
 

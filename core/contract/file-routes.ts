@@ -5,7 +5,7 @@ import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } 
 import type { ErrorCode } from './errors.ts'
 import { manifest } from './manifest.ts'
 import { changes } from './payloads/changes.ts'
-import { CURRENT_KEY, currentHint, POINTER_PREFIX, pointerEntry, signatureKey } from './pointer.ts'
+import { anchorKey, CURRENT_KEY, currentHint, POINTER_PREFIX, pointerEntry, signatureKey } from './pointer.ts'
 import { publicKeys } from './public-keys.ts'
 import { type Route, variablesOf } from './route.ts'
 
@@ -142,6 +142,17 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     mediaType: BINARY_TYPE,
     proof: 'signature of entry',
     handler: signatureKey,
+  }),
+  fileRoute({
+    id: 'pointer_anchor',
+    data: BINARY,
+    path: '/v1/pointer/anchors/{sha256}',
+    title: 'Time stamp of a pointer entry',
+    about:
+      'Proof of an authority of when the pointer entry was there whose bytes have this SHA-256: a reply of RFC 3161, or what ' +
+      'else the operator uses; 404 where there is none.',
+    mediaType: BINARY_TYPE,
+    handler: anchorKey,
   }),
   fileRoute({
     id: 'current',

@@ -87,6 +87,13 @@ export const manifest = z
       .nullable()
       .default(null)
       .describe('Digest of the private, salted index of the accumulation program; null if there is none.'),
+    time_stamps: z
+      .record(z.string(), z.object({ at: z.string(), by: z.string() }))
+      .default({})
+      .describe(
+        'The time stamps of earlier entries that its pages name, by the instant since when a history is published: when the ' +
+          'authority saw the entry, and its name.',
+      ),
     snapshot: z
       .record(z.string(), z.string())
       .describe('Digest of each file of the snapshot in the private store.'),

@@ -39,6 +39,9 @@ export function seqOfKey(key: string): number | null {
 /** The key of the signature of an entry: the digest of its bytes, because it is written before the entry. */
 export const signatureKey = (entrySha256: string): string => `${POINTER_PREFIX}signatures/${entrySha256}.sig`
 
+/** The key of the proof of when an entry was there, by the digest of its bytes: it is made after the entry. */
+export const anchorKey = (entrySha256: string): string => `${POINTER_PREFIX}anchors/${entrySha256}`
+
 /** Derived from the log, and the only object that is ever overwritten. */
 export const CURRENT_KEY = 'v1/current.json'
 

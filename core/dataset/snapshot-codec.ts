@@ -212,6 +212,7 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
         refused_above_risk_pct: record.refused_above_risk_pct ?? null, // the first snapshots have none
         trials: record.trials ?? null,
         published_since: record.published_since ?? null,
+        time_stamp: record.time_stamp ?? null,
         figures: withLaterFigures(record.figures),
         daily: toSeries('daily', record.daily, returnsOf.daily),
         weekly: toSeries('weekly', record.weekly, returnsOf.weekly),

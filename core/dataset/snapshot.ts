@@ -92,6 +92,9 @@ export type DatasetRecord = {
 /** The source of the daily returns of a strategy. */
 export type Marking = 'marked' | 'realised' | 'reported'
 
+/** When an authority saw an entry of the log, and its name, as the time stamp says. */
+export type TimeStamp = { readonly at: string; readonly by: string }
+
 export type StrategyRecord = {
   readonly id: string
   readonly name: string
@@ -126,6 +129,8 @@ export type StrategyRecord = {
   readonly trials: number | null
   /** The first version with this history; null until the version is compared, and if none was recorded. */
   readonly published_since: string | null
+  /** Of the entry that first published this history; null without one, and in the version that does. */
+  readonly time_stamp: TimeStamp | null
   /** The stats block with `fund_dd` in it, at base risk. */
   readonly figures: FigureBlock
 }

@@ -72,10 +72,14 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
 }
 
 /** A restatement, another module or another base risk begins a new history. */
-const publishedOf = ({ published_since }: StrategyData, isRestated: boolean): string =>
+const publishedOf = ({ published_since, time_stamp }: StrategyData, isRestated: boolean): string =>
   published_since === null
     ? 'not recorded by older builds'
-    : `${published_since}${isRestated ? ', in its present form' : ''}`
+    : `${published_since}${isRestated ? ', in its present form' : ''}, ${
+        time_stamp === null
+          ? "by the publisher's own clock"
+          : `time-stamped by ${time_stamp.by} at ${time_stamp.at}`
+      }`
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, funding }: StrategyData): string {
   const paid =

@@ -104,6 +104,7 @@ function toRecord(
     days_without_bars: history.daysWithoutBars.length,
     trials: entry.trials,
     published_since: null,
+    time_stamp: null,
   }
 }
 

@@ -16,6 +16,7 @@ import { auditKeys, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
 import { auditSignatures, verdictOn } from './audit-signatures.ts'
 import { auditSnapshot, isFault, readPrivate } from './audit-snapshot.ts'
+import { auditStamps } from './audit-stamps.ts'
 import { type Check, demand, type Fault, faultAt, toCheck } from './check.ts'
 import { documentPlace, manifestPlace, manifestSignaturePlace } from './places.ts'
 import { createStoreReader, type PublicReader, tryRead } from './reader.ts'
@@ -34,6 +35,8 @@ export type AuditOrder = {
   readonly isExpiryFault: boolean
   /** The store of the snapshots, and whether it was named; null if only public files are audited. */
   readonly privateStore: { readonly store: ObjectStore; readonly isNamed: boolean } | null
+  /** The certificate of an authority that time-stamps entries; without it, no time stamp is read. */
+  readonly tsaCa?: string | null
   readonly progress: Progress
 }
 
@@ -54,9 +57,10 @@ export async function audit(order: AuditOrder): Promise<Audit> {
   const head = entries.at(-1) ?? null
   if (head === null) return { head, trusted, checks: [keys, log] }
   const newest = auditHead(reader, head, nowMs, isExpiryFault)
+  const stamps = order.tsaCa == null ? [] : [await auditStamps(reader, entries, order.tsaCa)]
   const { check: signatures, signedFrom } = await auditSignatures(reader, keyring, entries, isUnsignedFault)
   const versions = await auditVersions(order, keyring, entries, signedFrom)
-  return { head, trusted, checks: [keys, log, ...auditNames(entries), newest, signatures, ...versions] }
+  return { head, trusted, checks: [keys, log, ...auditNames(entries), ...stamps, newest, signatures, ...versions] }
 }
 
 /** All faults of an audit. */

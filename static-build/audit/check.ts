@@ -18,6 +18,7 @@ export type Fault = {
     | 'expired'
     | 'from the future'
     | 'dated otherwise'
+    | 'wrongly stamped'
   /** A sentence without its full stop. */
   readonly told: string
 }
@@ -28,6 +29,7 @@ export type Check = {
     | 'keys'
     | 'log'
     | 'clock'
+    | 'stamps'
     | 'head'
     | 'signatures'
     | 'manifest'

@@ -23,6 +23,9 @@ export const entryPlace = (seq: number): Place => placeOf('pointer_entry', sorte
 export const entrySignaturePlace = (sha256: string): Place =>
   placeOf('pointer_signature', sha256, SMALL_BYTES)
 
+/** The time stamp of the entry with a digest; a reply takes a few kilobytes. */
+export const anchorPlace = (sha256: string): Place => placeOf('pointer_anchor', sha256, 1 << 16)
+
 export const manifestPlace = (version: string): Place => placeOf('manifest', version, DOCUMENT_BYTES)
 
 export const manifestSignaturePlace = (version: string): Place =>

@@ -151,6 +151,7 @@ const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'incep
   days_without_bars: 0,
   trials: null,
   published_since: null,
+  time_stamp: null,
 }
 
 function toColumns(trades: readonly HandTrade[]): TradeColumns {

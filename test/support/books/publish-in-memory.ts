@@ -34,6 +34,7 @@ export async function publishInMemory(
   const manifest: Manifest = {
     manifest_version: MANIFEST_VERSION,
     version,
+    entered: null,
     render_revision: RENDER_REVISION,
     snapshot_format: SNAPSHOT_FORMAT,
     strategies,
@@ -44,6 +45,7 @@ export async function publishInMemory(
     built_with: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
     inputs_sha256: null,
     program_sha256: null,
+    time_stamps: {},
     snapshot: digests,
     artifacts: await renderAll(store, snapshot, strategies),
   }

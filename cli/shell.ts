@@ -1,0 +1,45 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+type ShellOptions = {
+  readonly env: NodeJS.ProcessEnv
+  readonly timeoutMs: number
+  readonly cwd?: string
+  /** What the command reads from its standard input. */
+  readonly input?: string
+  /** Called at the start, to read the output; without it, nobody does. */
+  readonly watch?: (child: ChildProcess) => void
+}
+
+/**
+ * Runs a command of the operator in a shell. Rejects with how it ended, unless its exit code is 0. The timeout also ends what the
+ * command has started, because it runs in a process group of its own.
+ */
+export function runShell(
+  command: string,
+  { env, timeoutMs, cwd, input = '', watch }: ShellOptions,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const output = watch === undefined ? 'ignore' : 'pipe'
+    const child = spawn('/bin/sh', ['-c', command], {
+      ...{ cwd, env, stdio: ['pipe', output, output], detached: true },
+    })
+    let isLate = false
+    const timeout = setTimeout(() => {
+      isLate = true
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    }, timeoutMs)
+    child.once('error', error => {
+      clearTimeout(timeout)
+      reject(new Error(`cannot be started: ${error.message}`))
+    })
+    child.once('close', (code, signal) => {
+      clearTimeout(timeout)
+      if (code === 0) resolve()
+      else if (isLate) reject(new Error(`was ended after ${timeoutMs / 1_000} s`))
+      else reject(new Error(code === null ? `was ended by ${signal}` : `ended with ${code}`))
+    })
+    watch?.(child)
+    child.stdin?.once('error', () => {}) // it did not read its input; its exit code decides
+    child.stdin?.end(input)
+  })
+}

@@ -1,0 +1,51 @@
+// Time stamps of pointer entries (RFC 3161): where they are, and what they say. Whether an authority signed them, openssl checks.
+import { X509Certificate } from 'node:crypto'
+import { anchorKey } from '#core/contract/pointer.ts'
+import type { TimeStamp } from '#core/dataset/snapshot.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { LoggedEntry } from './pointer-log.ts'
+
+/** The entries that have no proof of their time yet, oldest first. */
+export async function unanchored(
+  store: ObjectStore,
+  log: readonly LoggedEntry[],
+): Promise<readonly LoggedEntry[]> {
+  const keys = new Set(await store.list(anchorKey('')))
+  return log.filter(({ sha256 }) => !keys.has(anchorKey(sha256)))
+}
+
+/** The object identifier of the content, then the digest, then the time: as RFC 3161 orders them in a reply. */
+const CONTENT_TYPE = Buffer.from('060b2a864886f70d0109100104', 'hex')
+const TIME = /\x18.(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.\d+)?Z/s
+
+/** When a reply says that this digest was there, and by which authority; null if it says so of none, or names not exactly one. */
+export function readTimeStamp(bytes: Uint8Array, digest: string): TimeStamp | null {
+  const reply = Buffer.from(bytes)
+  const stamped = reply.indexOf(digest, reply.indexOf(CONTENT_TYPE), 'hex')
+  const [, year, month, day, ...clock] = TIME.exec(reply.toString('latin1', Math.max(stamped, 0))) ?? []
+  const [by, ...others] = authoritiesIn(reply)
+  if (stamped === -1 || !reply.includes(CONTENT_TYPE) || by === undefined || others.length > 0) return null
+  return year === undefined ? null : { at: `${year}-${month}-${day}T${clock.join(':')}Z`, by }
+}
+
+const TIME_STAMPING = '1.3.6.1.5.5.7.3.8'
+
+/** The names in the certificates for time stamps that a reply brings, those of issuers aside. */
+function authoritiesIn(reply: Buffer): readonly string[] {
+  const names = new Set<string>()
+  for (let at = reply.indexOf('3082', 0, 'hex'); at !== -1; at = reply.indexOf('3082', at + 1, 'hex')) {
+    const { ca, keyUsage, subject } = certificateAt(reply, at) ?? {}
+    if (subject !== undefined && !ca && keyUsage?.includes(TIME_STAMPING))
+      names.add(/^CN=(.+)$/m.exec(subject)?.[1] ?? subject.replaceAll('\n', ', '))
+  }
+  return [...names]
+}
+
+/** The certificate whose bytes begin at a place, if they do. */
+function certificateAt(reply: Buffer, at: number): X509Certificate | null {
+  try {
+    return new X509Certificate(reply.subarray(at, at + 4 + reply.readUInt16BE(at + 2)))
+  } catch {
+    return null
+  }
+}
