@@ -4,7 +4,7 @@ import { messageOf } from '#storage/error-code.ts'
 import { IMMUTABLE_BYTES } from '#storage/immutable-headers.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
-import { readTimeStamp, unanchored } from '#storage/time-stamps.ts'
+import { isReply, readTimeStamp, unanchored } from '#storage/time-stamps.ts'
 import type { Runtime } from './runtime.ts'
 import { runShell } from './shell.ts'
 
@@ -14,9 +14,8 @@ const TIMEOUT_MS = 30_000
 /** Entries that one run has stamped: the newest, and older ones whose commands failed. */
 const MOST_A_RUN = 20
 
-/** A reply takes a few kilobytes, and begins as DER does. */
+/** A reply takes a few kilobytes. */
 const MOST_BYTES = 1 << 16
-const DER = 0x30
 
 /**
  * Asks for a proof of each entry that has none, the newest first, until one fails. Never rejects: what is published stays so, and
@@ -49,6 +48,6 @@ async function prove(command: string, sha256: string, { env }: Runtime): Promise
   })
   const proof = Uint8Array.from(Buffer.concat(chunks))
   if (proof.length === 0 || proof.length > MOST_BYTES) throw new Error(`printed ${proof.length} bytes, no proof`)
-  if (proof[0] !== DER || readTimeStamp(proof, sha256) !== null) return proof
+  if (!isReply(proof) || readTimeStamp(proof, sha256) !== null) return proof
   throw new Error('printed a reply without a time stamp of the digest and the certificate of its authority')
 }

@@ -32,7 +32,7 @@ import { entryTimes } from './move-pointer.ts'
 import { readTimeStamps, type TimeStamps, withTimeStamps } from './published-by.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
-import { saveInputs, saveProgram, saveSnapshot } from './save-private.ts'
+import { saveEntryTime, saveInputs, saveProgram, saveSnapshot } from './save-private.ts'
 import { type Document, digestsOf, versionDocuments } from './version-documents.ts'
 
 /** A snapshot that passed its checks, and where and how to publish it. */
@@ -100,6 +100,7 @@ export async function writeVersion(
   const stamps = order.timeStamps ?? (await stampsBefore(order.store, dated, log))
   const snapshot = withTimeStamps(dated, stamps) // every answer is a function of it
   const bytes = toShared(encodeSnapshot(snapshot))
+  if (entered !== null) await saveEntryTime(privateStore, version, entered)
   const digests = await saveSnapshot(privateStore, version, bytes)
   const commitments = {
     inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),

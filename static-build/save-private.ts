@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import {
   PROGRAM_FILES,
@@ -17,11 +18,24 @@ import { toProgramDataFile } from '#core/program/program-data-file.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { parseJson } from '#storage/parse-json.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
 
 const JSON_HEADERS = { content_type: 'application/json' }
 const ARROW_HEADERS = { content_type: 'application/vnd.apache.arrow.file' }
+
+/** Written before anything else of a version, so that its build can be continued. */
+export const saveEntryTime = (privateStore: ObjectStore, version: string, entered: string): Promise<void> =>
+  writeOnce(privateStore, privateKey(version, ENTRY_TIME), toJsonBytes({ entered }), JSON_HEADERS)
+
+/** The start of a build that began to write a version; null if none did, or its name was the truth. */
+export async function readEntryTime(privateStore: ObjectStore, version: string): Promise<string | null> {
+  const bytes = await privateStore.read(privateKey(version, ENTRY_TIME))
+  return bytes === null ? null : z.object({ entered: z.string() }).parse(parseJson(bytes)).entered
+}
+
+const ENTRY_TIME = 'entered.json'
 
 const FILES = Object.keys(SNAPSHOT_FILES) as SnapshotFile[] // keyof of a literal
 

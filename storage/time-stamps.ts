@@ -14,9 +14,12 @@ export async function unanchored(
   return log.filter(({ sha256 }) => !keys.has(anchorKey(sha256)))
 }
 
+/** Whether a proof is a reply of RFC 3161, which begins as DER does; others are kept as they are. */
+export const isReply = (proof: Uint8Array): boolean => proof[0] === 0x30
+
 /** The object identifier of the content, then the digest, then the time: as RFC 3161 orders them in a reply. */
 const CONTENT_TYPE = Buffer.from('060b2a864886f70d0109100104', 'hex')
-const TIME = /\x18.(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.\d+)?Z/s
+const TIME = /(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.\d+)?Z/
 
 /** When a reply says that this digest was there, and by which authority; null if it says so of none, or names not exactly one. */
 export function readTimeStamp(bytes: Uint8Array, digest: string): TimeStamp | null {
@@ -24,8 +27,8 @@ export function readTimeStamp(bytes: Uint8Array, digest: string): TimeStamp | nu
   const stamped = reply.indexOf(digest, reply.indexOf(CONTENT_TYPE), 'hex')
   const [, year, month, day, ...clock] = TIME.exec(reply.toString('latin1', Math.max(stamped, 0))) ?? []
   const [by, ...others] = authoritiesIn(reply)
-  if (stamped === -1 || !reply.includes(CONTENT_TYPE) || by === undefined || others.length > 0) return null
-  return year === undefined ? null : { at: `${year}-${month}-${day}T${clock.join(':')}Z`, by }
+  const isWhole = stamped !== -1 && year !== undefined && by !== undefined && others.length === 0
+  return isWhole ? { at: `${year}-${month}-${day}T${clock.join(':')}Z`, by } : null
 }
 
 const TIME_STAMPING = '1.3.6.1.5.5.7.3.8'

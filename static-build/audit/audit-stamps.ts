@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { toIsoInstant } from '#core/calendar.ts'
 import { isLongBefore } from '#core/dataset/entered.ts'
 import { codeOf, messageOf } from '#storage/error-code.ts'
-import { readTimeStamp } from '#storage/time-stamps.ts'
+import { isReply, readTimeStamp } from '#storage/time-stamps.ts'
 import type { AuditedEntry } from './audit-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { anchorPlace } from './places.ts'
@@ -48,11 +48,12 @@ async function stampOf(
   const bytes = await tryRead(reader, place)
   if (bytes === null) return `entry ${entry.seq} of ${entry.at}: no time stamp`
   if (!(bytes instanceof Uint8Array)) return absenceOf(reader, place, bytes)
+  if (!isReply(bytes)) return `entry ${entry.seq} of ${entry.at}: a proof of another kind, which was not checked`
   await writeFile(file, bytes)
   try {
     await openssl('-verify', '-digest', sha256, '-in', file, '-CAfile', caFile)
-    const [, time = ''] = /^Time stamp: (.+)$/m.exec(await openssl('-reply', '-in', file, '-text')) ?? []
-    const at = toIsoInstant(Date.parse(time))
+    const text = await openssl('-reply', '-in', file, '-text') // the last is signed; before it may be anything
+    const at = toIsoInstant(Date.parse([...text.matchAll(/^Time stamp: (.+)$/gm)].at(-1)?.[1] ?? ''))
     const by = readTimeStamp(bytes, sha256)?.by ?? 'an authority that it does not name'
     return `entry ${entry.seq} of ${entry.at}${STAMPED}${by} at ${at}${isLongBefore(entry.at, at) ? `,${LATE}` : ''}`
   } catch (error) {

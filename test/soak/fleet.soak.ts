@@ -9,7 +9,7 @@ import { highwater, startHighwater } from '../support/history/highwater-process.
 import type { Running } from '../support/processes.ts'
 import type { TestRedis } from '../support/servers/redis.ts'
 import { ownRedis } from '../support/servers/use-redis.ts'
-import { buildArgs, faultsOf, newStores, versionContentOf } from '../support/stores/stores.ts'
+import { buildArgs, faultsOf, newStores, versionContentOf, withStart } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
 import { soak } from './soak.ts'
 
@@ -21,7 +21,7 @@ const LONGEST_PAUSE_MS = 2_500
 
 soak('fleet', async () => {
   const book = await writeFleetBook(join(await lastingFolder(), 'book'), STRATEGIES)
-  const alone = await newStores()
+  const alone = await withStart(newStores())
   const { code, stderr } = await highwater(buildArgs(alone, { book }))
   if (code !== 0) throw new Error(`one machine ended with ${code}: ${stderr}`)
   const whole = JSON.stringify(await versionContentOf(alone))
@@ -36,7 +36,7 @@ const PUBLISHED = /the run soak is over, it published 20/
 
 /** Returns how many processes were killed. */
 async function playRound(book: string, whole: string, random: Random): Promise<number> {
-  const stores = await newStores()
+  const stores = await withStart(newStores())
   const redis = await ownRedis()
   const { url, privateUrl } = stores
   const keep = (args: readonly string[]) => keepRunning(() => startHighwater(args))

@@ -7,6 +7,8 @@ import { createStoreReader } from '#static-build/audit/reader.ts'
 import { ENTRY_LIFETIME_MS, refreshPointer } from '#static-build/move-pointer.ts'
 import { prune } from '#static-build/prune.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { sha256 } from '#storage/digest.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import {
@@ -159,10 +161,30 @@ test('a private snapshot that is nowhere is a fault where its store was named, a
 
 test('a clock of the publisher that was set back is reported, and is not a fault for ever', async () => {
   const { store } = await publishTwo(signer, signer)
-  await refreshPointer(store, { nowMs: Date.parse(BEFORE), signer })
+  const { entry, sha256: digest } = (await readLog(store)).at(-1)!
+  const older = toJsonBytes({ ...entry, seq: 3, action: 'refresh', at: BEFORE, prev_entry_sha256: digest })
+  await store.create(pointerKey(3), older, OCTETS) // as releases wrote it that did not refuse it
+  await store.create(signatureKey(sha256(older)), signer.sign(older), OCTETS)
   const found = await auditStore(store, { nowMs: Date.parse(BEFORE) })
   expect(faultsOf(found)).toEqual([])
   expect(found.checks.flatMap(({ notes }) => notes).join()).toMatch(/entry 3 .* clock was set back/)
+})
+
+test('a manifest that names another time of entry than the log, and a history that the log does not bear out, are faults', async () => {
+  const forged = createMemoryStores()
+  const published_since = '2021-01-01T00:15:00Z'
+  const snapshot = handSnapshot([{ id: 'oak', returns: [0.01, 0.02] }, { id: 'elm', returns: [0.01] }])
+  const claims = snapshot.strategies.map(strategy => ({ ...strategy, published_since }))
+  await publishInMemory(forged, { ...snapshot, strategies: claims }, manifest => ({
+    ...manifest,
+    entered: '2024-05-29T00:15:00Z',
+  }))
+  const found = await auditStore(forged.store, { isUnsignedFault: false })
+  expect(faultsIn(found).map(({ told }) => told)).toEqual([
+    `${manifestKey(HAND_VERSION)} says that the version was entered at 2024-05-29T00:15:00Z, and the log names it first at ${HAND_VERSION}`,
+    `${versionFolder(HAND_VERSION)}/strategies.json says that oak (and 1 more) is published since ${published_since}, and no ` +
+      `entry of the log is of that time: the first is of ${HAND_VERSION}; the next version that is built corrects it`,
+  ])
 })
 
 const SUMMARY = `${versionFolder(HAND_VERSION)}/summary.json`

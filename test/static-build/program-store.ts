@@ -31,8 +31,10 @@ export async function publishWith(
   return (await publishVersion(order)).manifest
 }
 
-export const backTo = ({ store }: MemoryStores, version: string) =>
-  rollBack(store, version, { nowMs: Date.parse(D), signer: null })
+export async function backTo({ store }: MemoryStores, version: string) {
+  const head = await readHead(store)
+  return rollBack(store, version, { nowMs: Date.parse(head!.entry.at), signer: null })
+}
 
 /** The program of the served version. */
 export async function servedProgram({ store, privateStore }: MemoryStores): Promise<StoredProgram | null> {

@@ -118,6 +118,31 @@ test('after a rollback the served version counts, and what only the other one pu
   expect([await sinceIn(7), await sinceIn(7, 'elm')]).toEqual([versionOf(5), versionOf(7)])
 })
 
+test.each([
+  ['the name of a version that the log bears out', '2024-01-06T12:15:00Z', versionOf(5)],
+  ['the time of the entry of a version that has an older name', '2024-01-06T12:15:01Z', '2024-01-06T12:15:01Z'],
+])('a history that an older release dated by name is published since %s', (_what, at, expected) => {
+  const before = handSnapshot([until(5)], { version: versionOf(5) })
+  const dated = { ...before, strategies: [{ ...before.strategies[0]!, published_since: versionOf(5) }] }
+  const after = handSnapshot([until(6)], { version: versionOf(7) })
+  const { strategies } = withPublications(after, dated, compareSnapshots(dated, after), () => at)
+  expect(strategies[0]?.published_since).toBe(expected)
+})
+
+test('the time at which a version was entered is kept by later ones, and a history that it began is published since then', async () => {
+  const entered = '2024-01-08T10:00:00Z'
+  const order = { ...orderOf(versionOf(5), stores), now: () => Date.parse(entered) + 1000, entered }
+  await publishVersion({
+    ...order,
+    snapshot: handSnapshot([until(5)], { version: versionOf(5) }),
+    render: renderHere,
+  })
+  await publish(9, until(9))
+  await publish(10, until(10))
+  expect([await sinceIn(5), await sinceIn(9), await sinceIn(10)]).toEqual([entered, entered, entered])
+  expect((await statsOf(10)).fund_dd.since_publication).toMatchObject({ days_before: 8, days_after: 1 })
+})
+
 test('a version that did not record since when a history is published counts itself as the first', () => {
   const before = handSnapshot([until(5)], { version: versionOf(5) })
   const after = handSnapshot([until(6)], { version: versionOf(6) })

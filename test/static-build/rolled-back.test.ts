@@ -25,7 +25,10 @@ beforeEach(() => {
 const publish = (version: string, returns: readonly number[], changes: Partial<PublishOrder> = {}) =>
   publishReturns(stores, version, returns, changes)
 
-const back = (version: string) => rollBack(stores.store, version, { nowMs: Date.parse(E), signer: null })
+const back = async (version: string) => {
+  const head = await readHead(stores.store)
+  return rollBack(stores.store, version, { nowMs: Date.parse(head!.entry.at), signer: null })
+}
 
 const changesOf = (version: string) => changesIn(stores.store, version)
 

@@ -52,6 +52,16 @@ test('entries are numbered from 1 and each holds the digest of the one before', 
   expect(await readHead(store)).toEqual(logged[2])
 })
 
+test('an entry that is dated before the newest one is refused, and nothing is written', async () => {
+  const head = await append(store, 1)
+  const keys = await store.list('')
+  const back = appendEntry(store, head, { ...next(2), at: '2026-01-01T00:14:59Z' }, null)
+  await expect(back).rejects.toThrow(
+    'the clock of this machine is at 2026-01-01T00:14:59Z, and the newest pointer entry, memory:memory/v1/pointer/0000000001.json, is from 2026-01-01T00:15:00Z: nothing was published',
+  )
+  expect(await store.list('')).toEqual(keys)
+})
+
 test('exactly one of many publishers that saw the same head appends, and the others get its name', async () => {
   const head = await append(store, 1)
   const racers = Array.from({ length: 12 }, (_, i) => appendEntry(store, head, next(i + 2), null))

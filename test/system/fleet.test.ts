@@ -13,7 +13,7 @@ import { highwater, startHighwater } from '../support/history/highwater-process.
 import { fileGround } from '../support/kills/grounds.ts'
 import { ownRedis } from '../support/servers/use-redis.ts'
 import { newS3Stores, s3Env } from '../support/stores/s3-stores.ts'
-import { buildArgs, faultsOf, newStores, pointerOf, versionContentOf } from '../support/stores/stores.ts'
+import { buildArgs, faultsOf, newStores, pointerOf, versionContentOf, withStart } from '../support/stores/stores.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** Of the tiny book: one of a module, and those of ledgers and returns. */
@@ -25,7 +25,7 @@ const here = (args: readonly string[]) => run(args, { now: Date.now, pause: ms =
 let whole: Record<string, string>
 
 beforeAll(async () => {
-  const stores = await newStores()
+  const stores = await withStart(newStores())
   expect(await here(buildArgs(stores))).toMatchObject({ code: 0 })
   whole = await versionContentOf(stores)
   expect(Object.keys(whole).length).toBeGreaterThan(STRATEGIES * 20)
@@ -63,7 +63,7 @@ const rendered = async ({ privateUrl, s3 }: Stores, count: number): Promise<void
 const KILLED_AT = [1, 4, 13, 40]
 
 test(`modules, ledgers and returns have the bytes of one machine if a share of a fleet is killed at ${KILLED_AT.length} of its writes`, async () => {
-  const stores = await newStores()
+  const stores = await withStart(newStores())
   const ground = await fileGround()
   const building = startHighwater([...buildOn(stores), '--json'])
   for (const nth of KILLED_AT) {
@@ -87,7 +87,7 @@ test(`modules, ledgers and returns have the bytes of one machine if a share of a
 })
 
 test('a coordinator of a fleet that is killed when it has begun each phase continues the version that it began, and no worker gives up', async () => {
-  const stores = await newStores()
+  const stores = await withStart(newStores())
   const ground = await fileGround()
   const worker = startHighwater(shareOf(stores, '1/1'))
   const unnamed = buildOn(stores)
@@ -112,7 +112,7 @@ test('a coordinator of a fleet that is killed when it has begun each phase conti
 
 test('workers on a queue that are killed and frozen, a queue that is emptied and one that restarts, change no byte of a build', async () => {
   const redis = await ownRedis()
-  const stores = await newS3Stores()
+  const stores = await withStart(newS3Stores())
   const env = s3Env(stores.s3)
   const worker = () => startHighwater(workerOn(stores, '--fleet', redis.url), { env })
   const [dead, frozen] = [worker(), worker()]
@@ -141,7 +141,7 @@ test('workers on a queue that are killed and frozen, a queue that is emptied and
 
 test('a build on a fleet whose Redis ends for good renders what is missing itself', async () => {
   const redis = await ownRedis()
-  const stores = await newStores()
+  const stores = await withStart(newStores())
   const building = startHighwater([...buildArgs(stores), '--fleet', redis.url, '--fleet-wait', '3'])
   await building.prints(/waits for workers/)
   await redis.stop()
@@ -156,7 +156,7 @@ test('a build on a fleet whose Redis ends for good renders what is missing itsel
 
 test('the progress of a build on a fleet is stored while it is under way, and a worker has metrics and ends when it is stopped, also without Redis', async () => {
   const redis = await ownRedis()
-  const stores = await newStores()
+  const stores = await withStart(newStores())
   const privateStore = await openStore(stores.privateUrl)
   const building = startHighwater([...buildOn(stores), '--fleet', redis.url])
   const under = async () => (await listFleetProgress(privateStore)).map(({ run, phase }) => [run, phase])
@@ -185,7 +185,7 @@ test('a module that a worker of a fleet refuses ends the build with the words of
   const text = await readFile(module, 'utf8')
   const random = text.replace('(bar.c - state.fast) / 5', '(bar.c - state.fast) / (5 + Math.random())')
   await writeFile(module, random)
-  const stores = await newStores()
+  const stores = await withStart(newStores())
   const alone = await here(buildArgs(stores, { book }))
   const [refused, worker] = await Promise.all([here(buildOn(stores, book)), here(shareOf(stores, '1/1'))])
   expect([alone.code, refused.code, worker.code]).toEqual([1, 1, 0])

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { TINY_BOOK } from '../support/books/publish-book.ts'
 import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
-import { type BuildArgs, buildArgs, contentOf, copyStores } from '../support/stores/stores.ts'
+import { type BuildArgs, buildArgs, contentOf, copyStores, withStart } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
 
 /** Where, how and from what a build is made. */
@@ -73,7 +73,7 @@ async function built({
   before = ':',
   inside = [],
 }: Setting): Promise<Record<string, string>> {
-  const stores = await copyStores(inject('tinyStore'))
+  const stores = await withStart(copyStores(inject('tinyStore')))
   const command = [process.execPath, LAUNCHER, ...buildArgs(stores, order)]
   const [program = '', ...args] = [...inside, 'bash', '-c', `${before} && exec "$@"`, 'bash', ...command]
   const exit = await startProcess(program, args, { env, ...(cwd === undefined ? {} : { cwd }) }).ended

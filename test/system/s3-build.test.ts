@@ -16,6 +16,7 @@ import {
   NEXT_VERSION,
   pointerOf,
   versionContentOf,
+  withStart,
 } from '../support/stores/stores.ts'
 
 /** Points that are not files: computed from the snapshot in the private store. */
@@ -35,8 +36,8 @@ let service: ServingProcess
 
 beforeAll(async () => {
   ;[files, bucket, proxy] = [
-    await copyStores(inject('tinyStore')),
-    await tinyS3Stores(),
+    await withStart(copyStores(inject('tinyStore'))),
+    await withStart(tinyS3Stores()),
     await startS3Proxy(),
   ]
   service = await startServing({ ...bucket, s3: proxy.access })

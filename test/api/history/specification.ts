@@ -147,6 +147,7 @@ export const DATA = {
     z.strictObject({
       version: instant,
       published: instant,
+      entered: instant.nullable(),
       manifest_sha256: z.string().regex(/^[0-9a-f]{64}$/),
       is_served: z.boolean(),
       is_removed: z.boolean(),

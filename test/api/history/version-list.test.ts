@@ -44,6 +44,7 @@ test('the list of versions is newest first, with what was published and which is
   const line = async (version: string, is_served: boolean) => ({
     version,
     published: version,
+    entered: null,
     manifest_sha256: await digestOf(store, version),
     is_served,
     is_removed: false,
@@ -60,9 +61,9 @@ test('the list of versions is a table as CSV, with a validator', async () => {
   const response = await app.request(`${LIST}?format=csv`)
   expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
   const row = async (version: string, isServed: boolean) =>
-    `${version},${version},${await digestOf(store, version)},${isServed},false,false\r\n`
+    `${version},${version},,${await digestOf(store, version)},${isServed},false,false\r\n`
   expect(await response.text()).toBe(
-    'version,published,manifest_sha256,is_served,is_removed,history_restated\r\n' +
+    'version,published,entered,manifest_sha256,is_served,is_removed,history_restated\r\n' +
       (await row(SECOND_VERSION, true)) +
       (await row(FIRST_VERSION, false)),
   )
@@ -256,7 +257,7 @@ test('the file of keys, which may change, is read each time', async () => {
   }
 })
 
-test.each(['1.json', '00000000001.json', 'x.json', '..%2fcurrent.json', '%00.json', 'signatures/x.sig'])(
+test.each(['1.json', '00000000001.json', 'x.json', '..%2fcurrent.json', '%00.json', 'signatures/x.sig', 'anchors/x'])(
   'the pointer log answers 404 for %s, the name of no entry',
   async name => {
     const { app } = await openSecond()

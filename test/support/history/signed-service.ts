@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeAll } from 'vitest'
 import { startServer } from '#api/http/http-server.ts'
+import { toIsoInstant } from '#core/calendar.ts'
+import { enteredOf } from '#core/dataset/entered.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
@@ -26,7 +28,9 @@ export async function publishSigned(
   const store = await openStore(stores.url)
   const privateStore = await openStore(stores.privateUrl)
   for (const version of [BEFORE, HAND_VERSION]) {
-    await publishVersion({ ...orderOf(version, { store, privateStore }), now, signer, render: renderHere })
+    const entered = enteredOf({ version, entered: null }, toIsoInstant(now()))
+    const order = { ...orderOf(version, { store, privateStore }), entered, now, signer, render: renderHere }
+    await publishVersion(order)
   }
   return stores
 }

@@ -8,7 +8,7 @@ import { startHighwater } from '../history/highwater-process.ts'
 import type { Exit, Running } from '../processes.ts'
 import { type Asked, startS3Proxy } from '../servers/s3-proxy.ts'
 import { s3Env, s3Server, tinyS3Stores } from '../stores/s3-stores.ts'
-import { copyStores } from '../stores/stores.ts'
+import { copyStores, withStart } from '../stores/stores.ts'
 import { lastingFolder } from '../temporary-folder.ts'
 import type { Kill } from './kill-at.ts'
 
@@ -41,7 +41,7 @@ export async function fileGround(keyFile = ''): Promise<Ground> {
   const preloaded = (more: Record<string, string>) => ({ env: { ...env, NODE_OPTIONS: PRELOAD, ...more } })
   return {
     threads: 2, // whose writes are counted together
-    open: () => copyStores(inject('tinyStore')),
+    open: () => withStart(copyStores(inject('tinyStore'))),
     start: args => startHighwater(args, { env }),
     count: async args => {
       const exit = await startHighwater(args, preloaded({ HIGHWATER_TEST_COUNT: countFile })).ended
@@ -60,7 +60,7 @@ export async function s3Ground(keyFile: string): Promise<Ground> {
   const env = { ...keys, ...s3Env(proxy.access) }
   return {
     threads: 1,
-    open: tinyS3Stores,
+    open: () => withStart(tinyS3Stores()),
     start: args => startHighwater(args, { env: { ...keys, ...s3Env(server) } }),
     count: async args => {
       proxy.meddle(() => null)

@@ -3,9 +3,11 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect } from 'vitest'
+import { toIsoInstant } from '#core/calendar.ts'
 import { privateKey, TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import { manifest } from '#core/contract/manifest.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
+import { saveEntryTime } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
@@ -26,6 +28,16 @@ export async function copyStores(from: Stores): Promise<Stores> {
   await cp(fileURLToPath(from.url), fileURLToPath(to.url), whole)
   await cp(fileURLToPath(from.privateUrl), fileURLToPath(to.privateUrl), whole)
   return to
+}
+
+/** Builds of any moment of this run give the same bytes if their stores say that one began now. */
+const START = toIsoInstant(Date.now())
+
+/** Stores in which a build of `NEXT_VERSION` has begun to write. */
+export async function withStart<Opened extends Stores>(opening: Promise<Opened>): Promise<Opened> {
+  const stores = await opening
+  await saveEntryTime(await openStore(stores.privateUrl, stores.s3), NEXT_VERSION, START)
+  return stores
 }
 
 /** A version of the tiny book after the one that every test run publishes. */

@@ -1,0 +1,138 @@
+// A version with the name of a past time: what its builder and its readers see.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { manifestKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
+import { openStore, privateTwin } from '#storage/open-store.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
+import { aLedger, catalogue, dailyBars, dailyFunding, ONE_TRADE } from '#test/pipeline/night/night-book.ts'
+import { openHistoryApp } from '#test/support/history/history-app.ts'
+import { serveStores } from '#test/support/history/signed-service.ts'
+import { contentOf } from '#test/support/stores/stores.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { run } from './made-up.ts'
+
+/** Fourteen days, up to the day before the builds. */
+const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]
+const BOOK = {
+  'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
+  'ledgers/ash.csv': ONE_TRADE,
+}
+const BUILT = '2024-01-15T06:00:00Z'
+const PAST = '2024-01-09T00:15:00Z'
+const PAST_ARGS = ['--as-of', '2024-01-08', '--version', PAST]
+
+async function openBook() {
+  const folder = await temporaryFolder()
+  await writeFiles(join(folder, 'book'), BOOK)
+  const url = pathToFileURL(join(folder, 'store')).href
+  const stores = { url, privateUrl: privateTwin(url) }
+  const at = (now: string, command: string, ...args: readonly string[]) =>
+    run([command, ...args, '--store', url], {
+      ...{ cwd: folder, env: { BUILD_EFFORT: 'quick' }, now: () => Date.parse(now) },
+    })
+  const build = (now: string, ...args: readonly string[]) => at(now, 'build', '--book', 'book', ...args)
+  const file = (version: string, name: string) =>
+    readFile(join(fileURLToPath(url), versionFolder(version), name), 'utf8')
+  return { folder, stores, at, build, file }
+}
+
+test('a back-dated record is shown as entered on the day of its build, by its pages, its answers and both verifiers', async () => {
+  const { stores, at, build, file } = await openBook()
+  const first = await build(BUILT, ...PAST_ARGS)
+  expect(first).toMatchObject({
+    code: 0,
+    err: `note: ${PAST} is a past time: every page will say that this version was entered on 2024-01-15\n`,
+  })
+  const next = '2024-01-15T07:00:00Z'
+  expect(await build(next)).toMatchObject({ code: 0, err: '' })
+
+  for (const version of [PAST, next]) {
+    const [item] = JSON.parse(await file(version, 'strategies.json')).data
+    expect(item.published_since).toBe(BUILT)
+    const { fund_dd } = JSON.parse(await file(version, 'strategies/ash/stats.json')).data
+    expect(fund_dd.since_publication).toMatchObject({ published_since: BUILT, days_after: 0 })
+    const sheet = await file(version, 'strategies/ash/sheet.html')
+    expect(sheet).toContain(`<dd>${BUILT}, by the publisher&#39;s own clock</dd>`)
+    expect(sheet).toContain(`"datePublished":"${BUILT}"`)
+    expect(sheet).not.toContain(`since ${PAST}`)
+  }
+  expect(await file(PAST, 'index.html')).toContain('</code></a>, entered on 2024-01-15: this page')
+  expect(await file(next, 'index.html')).not.toContain('entered on')
+  expect(await file(next, 'versions.html')).toContain(`<time datetime="${BUILT}">entered on 2024-01-15</time>`)
+  const dataset = JSON.parse(await file(PAST, 'dataset.json'))
+  expect(dataset).toMatchObject({ data: { version: PAST, entered: BUILT, generated_utc: BUILT } })
+  expect(JSON.parse(await file(PAST, 'datapackage.json')).created).toBe(BUILT)
+
+  const { app } = await openHistoryApp(stores)
+  const get = async (path: string) => (await app.request(path)).text()
+  const listed = JSON.parse(await get('/v1/dataset/versions')).data
+  expect(listed).toMatchObject([
+    { version: next, published: next, entered: null },
+    { version: PAST, published: BUILT, entered: BUILT },
+  ])
+  const feed = await get('/feed.atom')
+  expect(feed).toContain(`<title>Version ${PAST}, entered on 2024-01-15, first version</title>\n<updated>${BUILT}</updated>`)
+
+  const says = `older by name than by entry: ${PAST} was entered on 2024-01-15`
+  const stored = await at(next, 'verify-store')
+  expect([stored.code, stored.out.split('\n')[0]]).toEqual([0, says])
+  const url = await serveStores(stores)
+  const remote = await run(['verify-remote', url, '--allow-unsigned'], { now: () => Date.parse(next) })
+  expect([remote.code, remote.out]).toEqual([0, expect.stringContaining(`ok      clock       ${says}\n`)])
+  expect((await at(next, 'versions')).out).toContain(`${PAST}  published ${BUILT}  entered on 2024-01-15  sha256`)
+})
+
+test('a build of a past name that is run again has the start of the first, and is refused 36 hours after it', async () => {
+  const { stores, build } = await openBook()
+  const privateStore = await openStore(stores.privateUrl)
+  const begin = { entered: '2024-01-14T18:00:01Z' }
+  await privateStore.create(privateKey(PAST, 'entered.json'), toJsonBytes(begin), { content_type: 'x' })
+  const late = await build('2024-01-16T06:00:02Z', ...PAST_ARGS)
+  expect([late.code, late.err]).toEqual([
+    1,
+    expect.stringContaining(
+      `${PAST} says that it is of ${begin.entered}, more than 36 hours before the clock of this machine ` +
+        '(2024-01-16T06:00:02Z): nothing was published; build under another --version',
+    ),
+  ])
+  expect(await build('2024-01-16T06:00:01Z', ...PAST_ARGS)).toMatchObject({ code: 0 })
+  const manifest = await (await openStore(stores.url)).read(manifestKey(PAST))
+  expect(JSON.parse(new TextDecoder().decode(manifest!))).toMatchObject(begin)
+  const published = await contentOf(stores)
+  expect(await build('2024-01-20T00:00:00Z', ...PAST_ARGS)).toMatchObject({ code: 0, err: '' })
+  const again = await contentOf(stores)
+  expect(Object.keys(again).filter(key => again[key] !== published[key] && !/build\.json$/.test(key))).toEqual([])
+})
+
+test('a name of at most 36 hours before its build is the truth, and one of more than 36 hours ahead is refused', async () => {
+  const { build, file } = await openBook()
+  const ahead = await build(BUILT, '--version', '2024-01-16T18:00:01Z')
+  expect([ahead.code, ahead.err]).toEqual([1, expect.stringContaining('more than 36 hours ahead of the clock')])
+  expect(await build(BUILT, '--version', '2024-01-13T18:00:00Z')).toMatchObject({ code: 0, err: '' })
+  expect(JSON.parse(await file('2024-01-13T18:00:00Z', 'dataset.json')).data.entered).toBeNull()
+})
+
+test('a build reproduces a published version from its manifest, whatever the time is, and publishes nothing', async () => {
+  const { folder, stores, build } = await openBook()
+  await build(BUILT, ...PAST_ARGS)
+  await build('2024-01-15T07:00:00Z')
+  const before = await contentOf(stores)
+  const manifest = join(fileURLToPath(stores.url), manifestKey(PAST))
+  const reproduce = () => build('2024-03-01T00:00:00Z', '--as-of', '2024-01-08', '--reproduce', manifest)
+  const equal = await reproduce()
+  expect([equal.code, equal.out]).toEqual([
+    0,
+    expect.stringMatching(/^ok {6}documents .*\nok {6}files {7}\S+ {2}\d+ objects, all as published\nok {6}snapshot .*\n$/),
+  ])
+  await writeFiles(join(folder, 'book'), {
+    'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.with(4, 97.5)),
+  })
+  const other = await reproduce()
+  expect([other.code, other.out]).toEqual([1, expect.stringContaining('strategies/ash/curve.json is altered')])
+  expect(other.err).toContain('nothing was published; to get the same files, build with the book')
+  expect(await contentOf(stores)).toEqual(before)
+})
