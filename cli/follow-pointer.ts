@@ -1,11 +1,13 @@
 import { POLL_MS } from '#api/history/versions/version-source.ts'
 import { cacheTag } from '#core/contract/pins.ts'
+import { anchorKey } from '#core/contract/pointer.ts'
 import { messageOf } from '#storage/error-code.ts'
+import { IMMUTABLE_BYTES } from '#storage/immutable-headers.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
+import { isReply, readTimeStamp, unanchored } from '#storage/time-stamps.ts'
 import { readEnvironment } from './environment.ts'
-import { anchorEntries } from './anchor.ts'
 import type { Runtime } from './runtime.ts'
 import { runShell } from './shell.ts'
 import type { StoreUrls } from './store-option.ts'
@@ -45,4 +47,50 @@ async function purge(store: ObjectStore, command: string, runtime: Runtime): Pro
   } catch (error) {
     terminal.note(`warning: caches may serve an older version for two minutes: ${messageOf(error)}`)
   }
+}
+
+// Time stamps of the entries of the log, from an authority that the publisher does not own.
+
+/** An authority answers in a second. */
+const TIMEOUT_MS = 30_000
+
+/** Entries that one run has stamped: the newest, and older ones whose commands failed. */
+const MOST_A_RUN = 20
+
+/** A reply takes a few kilobytes. */
+const MOST_BYTES = 1 << 16
+
+/**
+ * Asks for a proof of each entry that has none, the newest first, until one fails. Never rejects: what is published stays so, and
+ * the next run continues.
+ */
+async function anchorEntries(store: ObjectStore, command: string, runtime: Runtime): Promise<void> {
+  let left = 0
+  try {
+    const missing = await unanchored(store, await readLog(store))
+    left = missing.length
+    for (const { sha256 } of missing.toReversed().slice(0, MOST_A_RUN)) {
+      await store.create(anchorKey(sha256), await prove(command, sha256, runtime), IMMUTABLE_BYTES)
+      left--
+    }
+  } catch (error) {
+    const rest = `${left} entries of the log have no time stamp; the next run asks again`
+    runtime.terminal.note(`warning: ANCHOR_COMMAND ${messageOf(error)}; ${rest}`)
+  }
+}
+
+/** What the command prints for a digest: a proof is stored for ever, so one that proves nothing is refused. */
+async function prove(command: string, sha256: string, { env }: Runtime): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  await runShell(command, {
+    ...{ env: { ...env, ENTRY_SHA256: sha256 }, timeoutMs: TIMEOUT_MS, input: `${sha256}\n` },
+    watch: ({ stdout, stderr }) => {
+      stdout?.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stderr?.resume()
+    },
+  })
+  const proof = Uint8Array.from(Buffer.concat(chunks))
+  if (proof.length === 0 || proof.length > MOST_BYTES) throw new Error(`printed ${proof.length} bytes, no proof`)
+  if (!isReply(proof) || readTimeStamp(proof, sha256) !== null) return proof
+  throw new Error('printed a reply without a time stamp of the digest and the certificate of its authority')
 }

@@ -4,7 +4,9 @@ import type { Command } from 'commander'
 import { toIsoInstant } from '#core/calendar.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { POINTER_PREFIX, pointerKey, signatureKey } from '#core/contract/pointer.ts'
-import { isLongBefore } from '#core/dataset/entered.ts'
+import { enteredText, isLongBefore } from '#core/dataset/entered.ts'
+import { assertTimely } from '#static-build/publish-version.ts'
+import { readEntryTime } from '#static-build/save-private.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { acquireLock, type Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -97,6 +99,25 @@ export function assertNotAhead(version: string, nowMs: number): void {
     `--version: ${version} is more than 36 hours ahead of the clock of this machine ` +
       `(${toIsoInstant(nowMs)}): nothing was published; use an earlier one, or set the clock`,
   )
+}
+
+/**
+ * The start of the build if the name of its version is more than 36 hours older, otherwise null. A build that was killed after
+ * it began to write has the start of then, so that it gives the same bytes. Throws if that start is itself too old.
+ */
+export async function entryTimeOf(
+  { store, privateStore }: { readonly store: ObjectStore; readonly privateStore: ObjectStore },
+  { version, startMs, nowMs }: { readonly version: string; readonly startMs: number; readonly nowMs: number },
+  note: (line: string) => void,
+): Promise<string | null> {
+  const begun = await readEntryTime(privateStore, version)
+  if ((await readLog(store)).some(({ entry }) => entry.version === version)) return begun // the same command again
+  const start = toIsoInstant(startMs)
+  const entered = begun ?? (isLongBefore(version, start) ? start : null)
+  if (entered === null) return null
+  assertTimely({ version, entered }, nowMs)
+  note(`note: ${version} is a past time: every page will say that this version was ${enteredText(entered)}`)
+  return entered
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 
 type ShellOptions = {
   readonly env: NodeJS.ProcessEnv
@@ -20,9 +20,8 @@ export function runShell(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const output = watch === undefined ? 'ignore' : 'pipe'
-    const child = spawn('/bin/sh', ['-c', command], {
-      ...{ cwd, env, stdio: ['pipe', output, output], detached: true },
-    })
+    const stdio: StdioOptions = ['pipe', output, output]
+    const child = spawn('/bin/sh', ['-c', command], { cwd, env, stdio, detached: true })
     let isLate = false
     const timeout = setTimeout(() => {
       isLate = true

@@ -180,7 +180,7 @@ const jsonLd = ({
   name: `${title} · ${dataset.name}`,
   description: `${about} ${dataset.disclaimer}`,
   version: dataset.version,
-  dateModified: effectiveInstant(dataset, null),
+  dateModified: effectiveInstant(dataset),
   ...(published === undefined || published === null ? {} : { datePublished: published }),
   isAccessibleForFree: true,
   license: { '@type': 'CreativeWork', name: 'Terms of use', text: dataset.disclaimer },

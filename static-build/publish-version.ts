@@ -23,13 +23,13 @@ import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#s
 import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
 import { firstTimes } from '#storage/publications.ts'
+import { readTimeStamps, type TimeStamps, withTimeStamps } from '#storage/time-stamps.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
 import { createStoreReader } from './audit/reader.ts'
 import { type Comparison, compareProgram, compareWithPublished } from './compare-with-published.ts'
 import { entryTimes } from './move-pointer.ts'
-import { readTimeStamps, type TimeStamps, withTimeStamps } from './published-by.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
 import { saveEntryTime, saveInputs, saveProgram, saveSnapshot } from './save-private.ts'
@@ -75,7 +75,7 @@ export async function publishVersion(order: PublishOrder) {
   const written = await writeVersion(order, order, log)
   const { manifest, manifestSha256 } = written
   await order.assertAlone?.()
-  await pointTo(order, log.at(-1) ?? null, manifest, manifestSha256)
+  await pointTo(order, log, manifest, manifestSha256)
   await tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
   return written
 }
@@ -93,10 +93,8 @@ export async function writeVersion(
   await compareProgram(order, log)
   const entered = order.entered ?? null
   const dataset = { ...order.snapshot.dataset, entered, history_restated: changes.history_restated }
-  const firstAt = firstTimes(log)
-  const loggedAt = (version: string): string | null => firstAt.get(version) ?? null
   const { version } = dataset
-  const dated = withPublications({ ...order.snapshot, dataset }, before, changes, loggedAt)
+  const dated = withPublications({ ...order.snapshot, dataset }, before, changes, firstTimes(log))
   const stamps = order.timeStamps ?? (await stampsBefore(order.store, dated, log))
   const snapshot = withTimeStamps(dated, stamps) // every answer is a function of it
   const bytes = toShared(encodeSnapshot(snapshot))
@@ -206,20 +204,21 @@ async function assertWhole(store: ObjectStore, progress: Progress, manifest: Man
  */
 async function pointTo(
   { store, signer, now }: PublishOrder,
-  head: LoggedEntry | null,
+  log: readonly LoggedEntry[],
   { version, entered, history_restated }: Manifest,
   manifest_sha256: string,
 ): Promise<unknown> {
+  const head = log.at(-1) ?? null
   if (head?.entry.version === version && head.entry.manifest_sha256 === manifest_sha256)
     return deriveHint(store, head.entry)
-  assertTimely({ version, entered }, now())
+  if (!log.some(({ entry }) => entry.version === version)) assertTimely({ version, entered }, now())
   const next = { action: 'publish' as const, version, manifest_sha256, history_restated }
   return appendEntry(store, head, { ...next, ...entryTimes(now()) }, signer)
 }
 
 /** What a version says of its time is true when the pointer moves to it, or it is not published. */
 export function assertTimely(version: Entered, nowMs: number): void {
-  const began = effectiveInstant(version, null)
+  const began = effectiveInstant(version)
   if (!isLongBefore(began, toIsoInstant(nowMs))) return
   throw new Error(
     `${version.version} says that it is of ${began}, more than 36 hours before the clock of this machine ` +

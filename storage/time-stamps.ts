@@ -1,7 +1,9 @@
 // Time stamps of pointer entries (RFC 3161): where they are, and what they say. Whether an authority signed them, openssl checks.
 import { X509Certificate } from 'node:crypto'
 import { anchorKey } from '#core/contract/pointer.ts'
-import type { TimeStamp } from '#core/dataset/snapshot.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
+import { effectiveInstant } from '#core/dataset/entered.ts'
+import type { Snapshot, TimeStamp } from '#core/dataset/snapshot.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { LoggedEntry } from './pointer-log.ts'
 
@@ -13,6 +15,33 @@ export async function unanchored(
   const keys = new Set(await store.list(anchorKey('')))
   return log.filter(({ sha256 }) => !keys.has(anchorKey(sha256)))
 }
+
+/** By the instant since when a history is published. */
+export type TimeStamps = Manifest['time_stamps']
+
+/** The time stamps that a store has for the histories of a snapshot; none for what the snapshot itself publishes. */
+export async function readTimeStamps(
+  store: ObjectStore,
+  { dataset, strategies }: Snapshot,
+  log: readonly LoggedEntry[],
+): Promise<TimeStamps> {
+  const found: Record<string, TimeStamp> = {}
+  const sinces = new Set(strategies.map(({ published_since }) => published_since))
+  for (const ancestor of dataset.lineage.slice(0, -1)) {
+    const since = effectiveInstant(ancestor)
+    const digest = sinces.has(since) && log.find(({ entry }) => entry.version === ancestor.version)?.sha256
+    const proof = digest ? await store.read(anchorKey(digest)) : null
+    const stamp = digest && proof !== null ? readTimeStamp(proof, digest) : null
+    if (stamp !== null) found[since] = stamp
+  }
+  return found
+}
+
+/** The snapshot whose strategies say who time-stamped them. */
+export const withTimeStamps = ({ strategies, ...rest }: Snapshot, stamps: TimeStamps): Snapshot => ({
+  ...rest,
+  strategies: strategies.map(each => ({ ...each, time_stamp: stamps[each.published_since ?? ''] ?? null })),
+})
 
 /** Whether a proof is a reply of RFC 3161, which begins as DER does; others are kept as they are. */
 export const isReply = (proof: Uint8Array): boolean => proof[0] === 0x30

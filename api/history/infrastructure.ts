@@ -184,7 +184,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
         stability: 'stable',
         dataset_version: dataset?.version ?? null,
         history_restated: dataset?.history_restated ?? null,
-        generated_utc: dataset === undefined ? null : effectiveInstant(dataset, null),
+        generated_utc: dataset === undefined ? null : effectiveInstant(dataset),
         window: dataset?.window ?? { from: null, to: null },
         max_modelled_risk_pct: dataset?.max_modelled_risk_pct ?? null,
       }

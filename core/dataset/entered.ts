@@ -15,13 +15,13 @@ export const isLongBefore = (instant: string, at: string): boolean =>
  * The instant from which a version is known: what it says of itself, unless `at`, when the log first named it, contradicts
  * that. A version of an older release says nothing beside its name.
  */
-export function effectiveInstant({ version, entered }: Entered, at: string | null): string {
+export function effectiveInstant({ version, entered }: Entered, at?: string): string {
   const said = entered !== null && entered > version ? entered : version
-  return at !== null && isLongBefore(said, at) ? at : said
+  return at !== undefined && isLongBefore(said, at) ? at : said
 }
 
 /** The same where it is not the name, and null where the name is the truth. */
-export function enteredOf(named: Entered, at: string | null): string | null {
+export function enteredOf(named: Entered, at?: string): string | null {
   const instant = effectiveInstant(named, at)
   return instant === named.version ? null : instant
 }

@@ -6,25 +6,24 @@ import { type Ancestor, toAncestor } from './lineage.ts'
 import { isRestated } from './restated.ts'
 import type { Snapshot, StrategyData } from './snapshot.ts'
 
-/** When the pointer log first named a version; null if it did not. */
-export type LoggedAt = (version: string) => string | null
-
 /**
  * The snapshot as it is published after `before`, the version that was served until then (null if there is none): since
  * when the history of each strategy is published, its figures before and after, and what each version changed. A version
- * that did not record it counts itself as the first. Names of earlier versions count as far as the log bears them out.
+ * that did not record it counts itself as the first. `loggedAt` is when the pointer log first named each earlier version.
  */
 export function withPublications(
   snapshot: Snapshot,
   before: Snapshot | null,
   changes: Changes,
-  loggedAt: LoggedAt = () => null,
+  loggedAt: ReadonlyMap<string, string> = new Map(),
 ): Snapshot {
-  const ancestors = before === null ? [] : ancestorsOf(before, loggedAt)
+  const ancestors = (before?.dataset.lineage ?? []).map(
+    (ancestor): Ancestor => ({ ...ancestor, entered: enteredOf(ancestor, loggedAt.get(ancestor.version)) }),
+  )
   /** An older release recorded the name of a version; this one, the instant from which it is known. */
   const borneOut = (since: string): string => {
     const entered = ancestors.find(({ version }) => version === since)?.entered ?? null
-    return effectiveInstant({ version: since, entered }, loggedAt(since))
+    return effectiveInstant({ version: since, entered }, loggedAt.get(since))
   }
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
   const isKept = (id: string): boolean => {
@@ -40,17 +39,13 @@ export function withPublications(
     const kept = was !== undefined && isKept(strategy.id) ? was : undefined
     const since = kept && (kept.published_since ?? before?.dataset.version)
     return published(strategy, {
-      since: since === undefined ? effectiveInstant(snapshot.dataset, null) : borneOut(since),
+      since: since === undefined ? effectiveInstant(snapshot.dataset) : borneOut(since),
       isNew: since === undefined,
     })
   })
   const lineage = [...ancestors, toAncestor(changes, snapshot.dataset.entered)]
   return { ...snapshot, strategies, dataset: { ...snapshot.dataset, lineage } }
 }
-
-/** The versions up to this one, each with the instant at which it was entered. */
-const ancestorsOf = ({ dataset }: Snapshot, loggedAt: LoggedAt): readonly Ancestor[] =>
-  dataset.lineage.map(ancestor => ({ ...ancestor, entered: enteredOf(ancestor, loggedAt(ancestor.version)) }))
 
 function published(strategy: StrategyData, publication: Publication): StrategyData {
   const block = splitFigures({

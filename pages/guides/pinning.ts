@@ -80,7 +80,7 @@ function citation(facts: GuideFacts): string {
   return `@misc{${id}-${folder},
   author = {${dataset.name}},
   title = {Strategy ${id}, version ${dataset.version}},
-  year = {${effectiveInstant(dataset, null).slice(0, 4)}},
+  year = {${effectiveInstant(dataset).slice(0, 4)}},
   url = {${base}/v1/snapshots/${folder}/strategies/${id}/sheet.html}
 }`
 }

@@ -125,7 +125,7 @@ test.each([
   const before = handSnapshot([until(5)], { version: versionOf(5) })
   const dated = { ...before, strategies: [{ ...before.strategies[0]!, published_since: versionOf(5) }] }
   const after = handSnapshot([until(6)], { version: versionOf(7) })
-  const { strategies } = withPublications(after, dated, compareSnapshots(dated, after), () => at)
+  const { strategies } = withPublications(after, dated, compareSnapshots(dated, after), new Map([[versionOf(5), at]]))
   expect(strategies[0]?.published_since).toBe(expected)
 })
 

@@ -29,7 +29,7 @@ export const atomFeed = ({ name, version, entered, lineage }: DatasetRecord, bas
 <title>${escapeText(name)}</title>
 <subtitle>Versions, new strategies and restatements</subtitle>
 <author><name>${escapeText(name)}</name></author>
-<updated>${effectiveInstant({ version, entered }, null)}</updated>
+<updated>${effectiveInstant({ version, entered })}</updated>
 <link rel="self" type="application/atom+xml" href="${escapeText(`${base}/feed.atom`)}"/>
 <link rel="alternate" type="text/html" href="${escapeText(`${base}/versions`)}"/>
 ${lineage
@@ -44,7 +44,7 @@ function entry(ancestor: Ancestor, base: string): string {
   return `<entry>
 <id>${address}</id>
 <title>${escapeText(titleOf(ancestor))}</title>
-<updated>${effectiveInstant(ancestor, null)}</updated>
+<updated>${effectiveInstant(ancestor)}</updated>
 <link rel="alternate" type="text/html" href="${address}"/>
 <summary>${escapeText(changesOf(ancestor).join(' '))}</summary>
 </entry>

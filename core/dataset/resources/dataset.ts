@@ -115,7 +115,7 @@ export const dataset = datasetRoute({
     return {
       data: {
         version,
-        generated_utc: effectiveInstant(snapshot.dataset, null),
+        generated_utc: effectiveInstant(snapshot.dataset),
         entered: snapshot.dataset.entered,
         history_restated,
         name,

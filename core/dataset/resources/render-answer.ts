@@ -69,7 +69,7 @@ function prepareAnswer(id: ResourceId, snapshot: Snapshot, params: Params): Prep
 function jsonAnswer(id: ResourceId, snapshot: Snapshot, params: Params, answer: Answer): Prepared {
   const { dataset } = snapshot
   const basis = basisOfAnswer(snapshot, params)
-  const meta = { ...register(dataset, effectiveInstant(dataset, null), null), basis, ...answer.meta }
+  const meta = { ...register(dataset, effectiveInstant(dataset), null), basis, ...answer.meta }
   const envelope: Json = { data: answer.data, meta, links: linksOf(routeOf(id), params) }
   return { body: jsonWriting(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
 }

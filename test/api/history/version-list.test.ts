@@ -5,7 +5,7 @@ import { toCompactInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { FILE_ROUTES, type FileRoute, type FileVariable, KEYS_KEY } from '#core/contract/file-routes.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
-import { pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { anchorKey, pointerKey, signatureKey } from '#core/contract/pointer.ts'
 import { variablesOf } from '#core/contract/route.ts'
 import { prune } from '#static-build/prune.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -188,6 +188,7 @@ beforeAll(async () => {
   const signer = newSigner()
   signed = await publishTwo(signer, signer)
   entryDigest = sha256(await bytesOf(signed.store, pointerKey(1)))
+  await signed.store.create(anchorKey(entryDigest), new Uint8Array([1]), JSON_HEADERS)
 })
 
 /** The key and the address of the object of a route, of the first of two signed versions. */
