@@ -74,7 +74,7 @@ async function anchorEntries(store: ObjectStore, command: string, runtime: Runti
       left--
     }
   } catch (error) {
-    const rest = `${left} entries of the log have no time stamp; the next run asks again`
+    const rest = `entries of the log without a time stamp: ${left}; the next run asks again`
     runtime.terminal.note(`warning: ANCHOR_COMMAND ${messageOf(error)}; ${rest}`)
   }
 }

@@ -131,12 +131,12 @@ test('a command that fails, prints nothing or stamps another digest is a warning
   expect([failed.code, failed.err]).toEqual([
     0,
     expect.stringContaining(
-      'warning: ANCHOR_COMMAND ended with 3; 1 entries of the log have no time stamp; the next run asks again\n',
+      'warning: ANCHOR_COMMAND ended with 3; entries of the log without a time stamp: 1; the next run asks again\n',
     ),
   ])
-  expect((await command('true', ['refresh'])).err).toContain('ANCHOR_COMMAND printed 0 bytes, no proof; 2 entries')
+  expect((await command('true', ['refresh'])).err).toContain('ANCHOR_COMMAND printed 0 bytes, no proof; entries of the log without a time stamp: 2')
   expect((await command(other, ['refresh'])).err).toContain(
-    'printed a reply without a time stamp of the digest and the certificate of its authority; 3 entries',
+    'printed a reply without a time stamp of the digest and the certificate of its authority; entries of the log without a time stamp: 3',
   )
   expect(await store.list(anchorKey(''))).toEqual([])
   const stamps = async (anchor: string) => {

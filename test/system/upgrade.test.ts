@@ -19,6 +19,12 @@ const PINNED = '/v1/snapshots/20240301T001500Z/strategies/beech/trades'
 const SECRET_KEY = `k1:${Buffer.alloc(32).toString('base64')}`
 const CLIENT_KEY = 'hw_live_6I67Z3is_qLSnUNq0w6iKMVaM7mVB8MjLHymZPRB1KpFsPrDTmWD_3hKVRm'
 
+const report = z.object({
+  checks: z.array(
+    z.object({ check: z.string(), told: z.string(), faults: z.array(z.object({ told: z.string() })) }),
+  ),
+})
+
 let folder: string
 let env: Record<string, string>
 
@@ -52,11 +58,18 @@ const readJson = async (url: string, headers: Record<string, string> = {}): Prom
   return response.json()
 }
 
-test('a store of release 0.1.0 is whole to the release of today, which names the release that made it', async () => {
-  const verified = await inWorld(['verify-store'])
-  expect([verified.code, verified.out]).toEqual([
-    0,
-    expect.stringMatching(/^2024-03-01T00:15:00Z .* all as published$/m),
+test('every file of a store of release 0.1.0 is as published, its back-dated history is named as one, and so is the release that made it', async () => {
+  const verified = await inWorld(['verify-store', '--json'])
+  const { checks } = report.parse(JSON.parse(verified.out))
+  expect(checks.find(({ check }) => check === 'files')?.told).toMatch(/objects, all as published$/)
+  const faults = checks.flatMap(each => each.faults.map(({ told }) => `${each.check}: ${told}`))
+  expect([verified.code, faults]).toEqual([
+    1,
+    [
+      expect.stringMatching(
+        /^clock: .*strategies\.json says that \w+ \(and \d+ more\) is published since 2024-03-01T00:15:00Z, and no entry of the log is of that time: the first is of 2026-11-24T16:52:24Z; the next version that is built corrects it$/,
+      ),
+    ],
   ])
   const doctor = await inWorld(['doctor', '--read-only', '--json'])
   expect(doctor.out).toContain(`${VERSION} was built with highwater 0.1.0: manifest 1, snapshot 1;`)
