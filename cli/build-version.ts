@@ -9,7 +9,12 @@ import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
-import { currentVersionOf, type Published, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
+import {
+  currentVersionOf,
+  type Published,
+  type PublishOrder,
+  publishVersion,
+} from '#static-build/publish-version.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -21,7 +26,14 @@ import { printReport } from './data-report.ts'
 import { describeCode } from './describe-code.ts'
 import type { OpenFleet } from './fleet.ts'
 import { type FleetRecord, plannedVersion } from './fleet-options.ts'
-import { assertClock, assertNotAhead, assertSignedHead, entryTimeOf, readSigner, withStoreLock } from './guard-pointer.ts'
+import {
+  assertClock,
+  assertNotAhead,
+  assertSignedHead,
+  entryTimeOf,
+  readSigner,
+  withStoreLock,
+} from './guard-pointer.ts'
 import type { Runtime } from './runtime.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -98,7 +110,11 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   await assertSignedHead(store, order.signer, order.consent)
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null || planned !== null })
   const { startMs } = order
-  const entered = await entryTimeOf({ store, privateStore }, { version, startMs, nowMs: runtime.now() }, terminal.note)
+  const entered = await entryTimeOf(
+    { store, privateStore },
+    { version, startMs, nowMs: runtime.now() },
+    terminal.note,
+  )
   watch.begin('compute')
   const fleet =
     order.fleet === null

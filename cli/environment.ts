@@ -269,7 +269,8 @@ export const problemWith = (name: string, text: string): string | null =>
     : describeProblem(name, text)
 
 /** Variables that may hold a secret: credentials, commands, and addresses with a password. */
-const UNPRINTED = /^(?:AWS_|ANCHOR_|CDN_PURGE_|NIGHTLY_|ALERT_|(?:REDIS_URL|FLEET_URL|OPERATOR_TOKEN|SECRET_KEY)$)/
+const UNPRINTED =
+  /^(?:AWS_|ANCHOR_|CDN_PURGE_|NIGHTLY_|ALERT_|(?:REDIS_URL|FLEET_URL|OPERATOR_TOKEN|SECRET_KEY)$)/
 
 /** A variable as it may be shown: its text, `***` if it may have a secret, null if it is not set. */
 export type ShownSetting = {

@@ -90,7 +90,8 @@ async function prove(command: string, sha256: string, { env }: Runtime): Promise
     },
   })
   const proof = Uint8Array.from(Buffer.concat(chunks))
-  if (proof.length === 0 || proof.length > MOST_BYTES) throw new Error(`printed ${proof.length} bytes, no proof`)
+  if (proof.length === 0 || proof.length > MOST_BYTES)
+    throw new Error(`printed ${proof.length} bytes, no proof`)
   if (!isReply(proof) || readTimeStamp(proof, sha256) !== null) return proof
   throw new Error('printed a reply without a time stamp of the digest and the certificate of its authority')
 }

@@ -27,7 +27,8 @@ const REMEDY =
  */
 export async function reproduce(path: string, order: BuildOrder, runtime: Runtime): Promise<void> {
   const { version } = order
-  if (version !== null) throw new UsageError('--reproduce takes the version from the manifest: leave --version out')
+  if (version !== null)
+    throw new UsageError('--reproduce takes the version from the manifest: leave --version out')
   const parsed = manifestSchema.safeParse(parseJson(await readFile(resolve(runtime.cwd, path))))
   if (!parsed.success) throw new Error(`${path} is not a manifest: take manifest.json of the version`)
   const published = parsed.data
@@ -67,7 +68,13 @@ async function make(
   const { threads, asOf, allowStale } = order
   const { progress } = runtime.terminal
   const window = { nowMs: runtime.now(), asOf, allowStale }
-  const night = await computeSnapshot(book, { version, ...window, threads, progress, elapsedMs: runtime.elapsed })
+  const night = await computeSnapshot(book, {
+    version,
+    ...window,
+    threads,
+    progress,
+    elapsedMs: runtime.elapsed,
+  })
   const effort = built_with.effort ?? order.effort
   const publication = await publicationOf({ ...order, book, effort }, night, { entered, progress }, runtime)
   return (await writeVersion({ ...publication, timeStamps: time_stamps }, target, log)).manifest

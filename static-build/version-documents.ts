@@ -54,7 +54,13 @@ const ABOUT =
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
 /** The descriptor of a version: a resource for each artifact, with a Table Schema if its file is a table. */
-export function dataPackage({ version, entered, strategies, instruments = [], artifacts }: Described): object {
+export function dataPackage({
+  version,
+  entered,
+  strategies,
+  instruments = [],
+  artifacts,
+}: Described): object {
   const points = pointsByKey(version, strategies)
   const tables = tablesByName(strategies, instruments)
   const folder = `${versionFolder(version)}/`

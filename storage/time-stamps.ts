@@ -1,7 +1,7 @@
 // Time stamps of pointer entries (RFC 3161): where they are, and what they say. Whether an authority signed them, openssl checks.
 import { X509Certificate } from 'node:crypto'
-import { anchorKey } from '#core/contract/pointer.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
+import { anchorKey } from '#core/contract/pointer.ts'
 import { effectiveInstant } from '#core/dataset/entered.ts'
 import type { Snapshot, TimeStamp } from '#core/dataset/snapshot.ts'
 import type { ObjectStore } from './object-store.ts'

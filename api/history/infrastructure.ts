@@ -259,7 +259,15 @@ const versionTable = (publications: History['publications']): Table => ({
   kind: 'table',
   rows: publications.length,
   columns: (
-    ['version', 'published', 'entered', 'manifest_sha256', 'is_served', 'is_removed', 'history_restated'] as const
+    [
+      'version',
+      'published',
+      'entered',
+      'manifest_sha256',
+      'is_served',
+      'is_removed',
+      'history_restated',
+    ] as const
   ).map(name => textColumn(name, row => String(publications[row]![name] ?? ''))),
 })
 

@@ -52,6 +52,8 @@ export async function publishWithoutFiles(folder: string, snapshot: Snapshot): P
   const manifest: Manifest = {
     ...{
       manifest_version: MANIFEST_VERSION,
+      entered: null,
+      time_stamps: {},
       render_revision: RENDER_REVISION,
       snapshot_format: SNAPSHOT_FORMAT,
     },

@@ -15,7 +15,10 @@ Examples:
 export function defineBuild(command: Command, runtime: Runtime): void {
   addBuildOptions(command)
     .option('--json', 'print the summary as one JSON document')
-    .option('--reproduce <manifest>', 'build the version of this manifest again, compare, and publish nothing')
+    .option(
+      '--reproduce <manifest>',
+      'build the version of this manifest again, compare, and publish nothing',
+    )
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => runBuild(options, runtime))
 }

@@ -19,7 +19,10 @@ type StoreVerification = StoreOptions & { readonly json?: boolean; readonly tsaC
 
 /** `--tsa-ca`, of both commands. */
 const addTsaOption = (command: Command): Command =>
-  command.option('--tsa-ca <file>', 'check the time stamps of the log under this certificate of their authority (PEM)')
+  command.option(
+    '--tsa-ca <file>',
+    'check the time stamps of the log under this certificate of their authority (PEM)',
+  )
 
 const tsaCaOf = ({ tsaCa }: { readonly tsaCa?: string }, { cwd }: Runtime): string | null =>
   tsaCa === undefined ? null : resolve(cwd, tsaCa)
@@ -45,7 +48,12 @@ export function defineVerifyStore(command: Command, runtime: Runtime): void {
       const terminal = runtime.terminal
       const { store, privateStore } = await openBothStores(options, runtime)
       const isPrivateNamed = isPrivateStoreNamed(options, runtime)
-      const found = await auditStore({ store, privateStore, isPrivateNamed }, 'all', runtime, tsaCaOf(options, runtime))
+      const found = await auditStore(
+        { store, privateStore, isPrivateNamed },
+        'all',
+        runtime,
+        tsaCaOf(options, runtime),
+      )
       if (options.json) terminal.json(toReport(store.url, found))
       else printVersions(found, terminal)
       assertSound(store.url, found, STORE_REMEDY)

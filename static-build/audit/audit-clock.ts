@@ -17,7 +17,9 @@ const MOST_NAMED = 20
 export function auditNames(entries: readonly LoggedEntry[]): readonly Check[] {
   const late = publicationsOf(entries).filter(({ entered }) => entered !== null)
   if (late.length === 0) return []
-  const named = late.slice(0, MOST_NAMED).map(({ version, entered }) => `${version} was ${enteredText(entered)}`)
+  const named = late
+    .slice(0, MOST_NAMED)
+    .map(({ version, entered }) => `${version} was ${enteredText(entered)}`)
   const more = late.length > MOST_NAMED ? [`and ${late.length - MOST_NAMED} more`] : []
   return [toCheck('clock', null, `older by name than by entry: ${[...named, ...more].join(', ')}`, [])]
 }

@@ -48,7 +48,8 @@ async function stampOf(
   const bytes = await tryRead(reader, place)
   if (bytes === null) return `entry ${entry.seq} of ${entry.at}: no time stamp`
   if (!(bytes instanceof Uint8Array)) return absenceOf(reader, place, bytes)
-  if (!isReply(bytes)) return `entry ${entry.seq} of ${entry.at}: a proof of another kind, which was not checked`
+  if (!isReply(bytes))
+    return `entry ${entry.seq} of ${entry.at}: a proof of another kind, which was not checked`
   await writeFile(file, bytes)
   try {
     await openssl('-verify', '-digest', sha256, '-in', file, '-CAfile', caFile)
@@ -57,9 +58,15 @@ async function stampOf(
     const by = readTimeStamp(bytes, sha256)?.by ?? 'an authority that it does not name'
     return `entry ${entry.seq} of ${entry.at}${STAMPED}${by} at ${at}${isLongBefore(entry.at, at) ? `,${LATE}` : ''}`
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new Error('--tsa-ca needs openssl, which is not installed', { cause: error })
+    if (codeOf(error) === 'ENOENT')
+      throw new Error('--tsa-ca needs openssl, which is not installed', { cause: error })
     const why = messageOf(error).split('\n').slice(1).join(' ').trim()
-    return faultAt(reader, place, 'wrongly stamped', `is no time stamp of entry ${entry.seq} by that authority: ${why}`)
+    return faultAt(
+      reader,
+      place,
+      'wrongly stamped',
+      `is no time stamp of entry ${entry.seq} by that authority: ${why}`,
+    )
   }
 }
 

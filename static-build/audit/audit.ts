@@ -60,7 +60,11 @@ export async function audit(order: AuditOrder): Promise<Audit> {
   const stamps = order.tsaCa == null ? [] : [await auditStamps(reader, entries, order.tsaCa)]
   const { check: signatures, signedFrom } = await auditSignatures(reader, keyring, entries, isUnsignedFault)
   const versions = await auditVersions(order, keyring, entries, signedFrom)
-  return { head, trusted, checks: [keys, log, ...auditNames(entries), ...stamps, newest, signatures, ...versions] }
+  return {
+    head,
+    trusted,
+    checks: [keys, log, ...auditNames(entries), ...stamps, newest, signatures, ...versions],
+  }
 }
 
 /** All faults of an audit. */

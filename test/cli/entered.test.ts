@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { manifestKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
-import { openStore, privateTwin } from '#storage/open-store.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
+import { openStore, privateTwin } from '#storage/open-store.ts'
 import { aLedger, catalogue, dailyBars, dailyFunding, ONE_TRADE } from '#test/pipeline/night/night-book.ts'
 import { openHistoryApp } from '#test/support/history/history-app.ts'
 import { serveStores } from '#test/support/history/signed-service.ts'
@@ -62,7 +62,9 @@ test('a back-dated record is shown as entered on the day of its build, by its pa
   }
   expect(await file(PAST, 'index.html')).toContain('</code></a>, entered on 2024-01-15: this page')
   expect(await file(next, 'index.html')).not.toContain('entered on')
-  expect(await file(next, 'versions.html')).toContain(`<time datetime="${BUILT}">entered on 2024-01-15</time>`)
+  expect(await file(next, 'versions.html')).toContain(
+    `<time datetime="${BUILT}">entered on 2024-01-15</time>`,
+  )
   const dataset = JSON.parse(await file(PAST, 'dataset.json'))
   expect(dataset).toMatchObject({ data: { version: PAST, entered: BUILT, generated_utc: BUILT } })
   expect(JSON.parse(await file(PAST, 'datapackage.json')).created).toBe(BUILT)
@@ -75,7 +77,9 @@ test('a back-dated record is shown as entered on the day of its build, by its pa
     { version: PAST, published: BUILT, entered: BUILT },
   ])
   const feed = await get('/feed.atom')
-  expect(feed).toContain(`<title>Version ${PAST}, entered on 2024-01-15, first version</title>\n<updated>${BUILT}</updated>`)
+  expect(feed).toContain(
+    `<title>Version ${PAST}, entered on 2024-01-15, first version</title>\n<updated>${BUILT}</updated>`,
+  )
 
   const says = `older by name than by entry: ${PAST} was entered on 2024-01-15`
   const stored = await at(next, 'verify-store')
@@ -83,7 +87,9 @@ test('a back-dated record is shown as entered on the day of its build, by its pa
   const url = await serveStores(stores)
   const remote = await run(['verify-remote', url, '--allow-unsigned'], { now: () => Date.parse(next) })
   expect([remote.code, remote.out]).toEqual([0, expect.stringContaining(`ok      clock       ${says}\n`)])
-  expect((await at(next, 'versions')).out).toContain(`${PAST}  published ${BUILT}  entered on 2024-01-15  sha256`)
+  expect((await at(next, 'versions')).out).toContain(
+    `${PAST}  published ${BUILT}  entered on 2024-01-15  sha256`,
+  )
 })
 
 test('a build of a past name that is run again has the start of the first, and is refused 36 hours after it', async () => {
@@ -105,13 +111,18 @@ test('a build of a past name that is run again has the start of the first, and i
   const published = await contentOf(stores)
   expect(await build('2024-01-20T00:00:00Z', ...PAST_ARGS)).toMatchObject({ code: 0, err: '' })
   const again = await contentOf(stores)
-  expect(Object.keys(again).filter(key => again[key] !== published[key] && !/build\.json$/.test(key))).toEqual([])
+  expect(
+    Object.keys(again).filter(key => again[key] !== published[key] && !/build\.json$/.test(key)),
+  ).toEqual([])
 })
 
 test('a name of at most 36 hours before its build is the truth, and one of more than 36 hours ahead is refused', async () => {
   const { build, file } = await openBook()
   const ahead = await build(BUILT, '--version', '2024-01-16T18:00:01Z')
-  expect([ahead.code, ahead.err]).toEqual([1, expect.stringContaining('more than 36 hours ahead of the clock')])
+  expect([ahead.code, ahead.err]).toEqual([
+    1,
+    expect.stringContaining('more than 36 hours ahead of the clock'),
+  ])
   expect(await build(BUILT, '--version', '2024-01-13T18:00:00Z')).toMatchObject({ code: 0, err: '' })
   expect(JSON.parse(await file('2024-01-13T18:00:00Z', 'dataset.json')).data.entered).toBeNull()
 })
@@ -126,13 +137,18 @@ test('a build reproduces a published version from its manifest, whatever the tim
   const equal = await reproduce()
   expect([equal.code, equal.out]).toEqual([
     0,
-    expect.stringMatching(/^ok {6}documents .*\nok {6}files {7}\S+ {2}\d+ objects, all as published\nok {6}snapshot .*\n$/),
+    expect.stringMatching(
+      /^ok {6}documents .*\nok {6}files {7}\S+ {2}\d+ objects, all as published\nok {6}snapshot .*\n$/,
+    ),
   ])
   await writeFiles(join(folder, 'book'), {
     'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.with(4, 97.5)),
   })
   const other = await reproduce()
-  expect([other.code, other.out]).toEqual([1, expect.stringContaining('strategies/ash/curve.json is altered')])
+  expect([other.code, other.out]).toEqual([
+    1,
+    expect.stringContaining('v1/snapshots/20240109T001500Z/strategies.json is altered'),
+  ])
   expect(other.err).toContain('nothing was published; to get the same files, build with the book')
   expect(await contentOf(stores)).toEqual(before)
 })

@@ -217,7 +217,12 @@ test.each([
     const stream = createStream()
     const environment = parseEnvironment({ STORE_URL, PRIVATE_STORE_URL, LOG_LEVEL: level }, '/nowhere')
     const world = { ...madeUp().runtime, now: () => Date.parse(NOW), logStream: stream }
-    const observed = { version: () => null, residentVersions: () => 0, caches: {} }
+    const observed = {
+      version: () => null,
+      residentVersions: () => 0,
+      unanchored: async () => null,
+      caches: {},
+    }
     const watch = watchHistory(environment, world, observed, () => {})
     watch.onAnswered(ANSWERED)
     watch.onAnswered({ ...ANSWERED, status: 503 })

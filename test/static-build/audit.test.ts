@@ -4,11 +4,11 @@ import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { CURRENT_KEY, pointerKey, signatureKey } from '#core/contract/pointer.ts'
 import { type AuditOrder, faultsIn } from '#static-build/audit/audit.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
-import { ENTRY_LIFETIME_MS, refreshPointer } from '#static-build/move-pointer.ts'
+import { ENTRY_LIFETIME_MS } from '#static-build/move-pointer.ts'
 import { prune } from '#static-build/prune.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import {
@@ -173,7 +173,10 @@ test('a clock of the publisher that was set back is reported, and is not a fault
 test('a manifest that names another time of entry than the log, and a history that the log does not bear out, are faults', async () => {
   const forged = createMemoryStores()
   const published_since = '2021-01-01T00:15:00Z'
-  const snapshot = handSnapshot([{ id: 'oak', returns: [0.01, 0.02] }, { id: 'elm', returns: [0.01] }])
+  const snapshot = handSnapshot([
+    { id: 'oak', returns: [0.01, 0.02] },
+    { id: 'elm', returns: [0.01] },
+  ])
   const claims = snapshot.strategies.map(strategy => ({ ...strategy, published_since }))
   await publishInMemory(forged, { ...snapshot, strategies: claims }, manifest => ({
     ...manifest,

@@ -94,7 +94,10 @@ test('the list of versions is newest first, and shows which is served and since 
 test('an entry that is dated before an earlier one counts as of the time of that one', async () => {
   const log = await readLog(stores.store)
   const { entry, sha256 } = log.at(-1)!
-  const back = { entry: { ...entry, seq: 3, version: '2024-06-02T00:15:00Z', at: '2021-01-01T00:00:00Z' }, sha256 }
+  const back = {
+    entry: { ...entry, seq: 3, version: '2024-06-02T00:15:00Z', at: '2021-01-01T00:00:00Z' },
+    sha256,
+  }
   expect(publicationsOf([...log, back])[0]).toMatchObject({ published: entry.at, entered: null })
   expect(servedAt([...log, back], '2023-01-01T00:00:00Z')).toBeNull()
 })

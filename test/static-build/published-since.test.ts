@@ -120,12 +120,21 @@ test('after a rollback the served version counts, and what only the other one pu
 
 test.each([
   ['the name of a version that the log bears out', '2024-01-06T12:15:00Z', versionOf(5)],
-  ['the time of the entry of a version that has an older name', '2024-01-06T12:15:01Z', '2024-01-06T12:15:01Z'],
+  [
+    'the time of the entry of a version that has an older name',
+    '2024-01-06T12:15:01Z',
+    '2024-01-06T12:15:01Z',
+  ],
 ])('a history that an older release dated by name is published since %s', (_what, at, expected) => {
   const before = handSnapshot([until(5)], { version: versionOf(5) })
   const dated = { ...before, strategies: [{ ...before.strategies[0]!, published_since: versionOf(5) }] }
   const after = handSnapshot([until(6)], { version: versionOf(7) })
-  const { strategies } = withPublications(after, dated, compareSnapshots(dated, after), new Map([[versionOf(5), at]]))
+  const { strategies } = withPublications(
+    after,
+    dated,
+    compareSnapshots(dated, after),
+    new Map([[versionOf(5), at]]),
+  )
   expect(strategies[0]?.published_since).toBe(expected)
 })
 

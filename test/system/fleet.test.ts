@@ -13,7 +13,14 @@ import { highwater, startHighwater } from '../support/history/highwater-process.
 import { fileGround } from '../support/kills/grounds.ts'
 import { ownRedis } from '../support/servers/use-redis.ts'
 import { newS3Stores, s3Env } from '../support/stores/s3-stores.ts'
-import { buildArgs, faultsOf, newStores, pointerOf, versionContentOf, withStart } from '../support/stores/stores.ts'
+import {
+  buildArgs,
+  faultsOf,
+  newStores,
+  pointerOf,
+  versionContentOf,
+  withStart,
+} from '../support/stores/stores.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** Of the tiny book: one of a module, and those of ledgers and returns. */

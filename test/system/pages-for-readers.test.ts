@@ -23,6 +23,7 @@ const trades = (first: string) =>
 /** Three versions: the first of many strategies, one that restated, one after a version that could not be read. */
 const LINEAGE: Snapshot['dataset']['lineage'] = ['2024-05-30', '2024-05-31', '2024-06-01'].map((day, i) => ({
   version: `${day}T00:15:00Z`,
+  entered: null,
   previous: i === 0 ? null : `2024-05-${29 + i}T00:15:00Z`,
   added: i === 0 ? Array.from({ length: 30 }, (_, n) => `${'long-id-'.repeat(7)}${n}`) : [],
   removed: i === 1 ? ['gone'] : [],

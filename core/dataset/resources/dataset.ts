@@ -11,7 +11,9 @@ export const datasetData = () =>
       version: z.string().describe('The dataset version, a UTC instant.'),
       generated_utc: z
         .string()
-        .describe('When the version was made: the same instant, unless it was entered later than its name says.'),
+        .describe(
+          'When the version was made: the same instant, unless it was entered later than its name says.',
+        ),
       entered: z
         .string()
         .nullable()

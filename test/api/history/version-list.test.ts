@@ -258,13 +258,18 @@ test('the file of keys, which may change, is read each time', async () => {
   }
 })
 
-test.each(['1.json', '00000000001.json', 'x.json', '..%2fcurrent.json', '%00.json', 'signatures/x.sig', 'anchors/x'])(
-  'the pointer log answers 404 for %s, the name of no entry',
-  async name => {
-    const { app } = await openSecond()
-    expect((await errorOf(await app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
-  },
-)
+test.each([
+  '1.json',
+  '00000000001.json',
+  'x.json',
+  '..%2fcurrent.json',
+  '%00.json',
+  'signatures/x.sig',
+  'anchors/x',
+])('the pointer log answers 404 for %s, the name of no entry', async name => {
+  const { app } = await openSecond()
+  expect((await errorOf(await app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
+})
 
 test.each(['1.json', '0000000099.json'])('a 404 for the unknown entry %s names the newest', async name => {
   const { app } = await openSecond()

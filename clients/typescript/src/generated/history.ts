@@ -19,7 +19,7 @@ export type StrategyListItem = {
     leverage_typical: number | null;
     /** Largest entry leverage, notional / equity. 6 decimals. Not recomputable from open data: needs the leverage of the trades. */
     leverage_max: number | null;
-    /** The first version with this history: no later one lacked the strategy, restated it, or had another version of its module or another base risk. In versions of older builds null. */
+    /** Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version of its module or another base risk. In versions of older builds null. */
     published_since: string | null;
     /** Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of every trade; `dual_verified` when two independent computations of the daily marks agree as well, and funding is known for 99 % of the time of its positions; `unverified` when a result could not be recomputed. Determined by every build. */
     verification_state: "unverified" | "single_verified" | "dual_verified" | "failed";
@@ -48,7 +48,7 @@ export type Meta = {
     license: string;
     /** UTC instant that names the dataset snapshot, ISO 8601. */
     dataset_version: string | null;
-    /** UTC instant of the answer. For dataset answers it is the instant of the version, so that equal answers are equal bytes. */
+    /** UTC instant of the answer. For dataset answers it is the instant of the version, or the later one at which it was entered, so that equal answers are equal bytes. */
     generated_utc: string | null;
     /** Server time in milliseconds; null on dataset answers, where `Server-Timing` carries it. */
     timing_ms: number | null;
@@ -172,8 +172,10 @@ export type SummaryAnswer = {
 export type Dataset = {
     /** The dataset version, a UTC instant. */
     version: string;
-    /** When the version was made: the same instant. */
+    /** When the version was made: the same instant, unless it was entered later than its name says. */
     generated_utc: string;
+    /** When its build began, if the name of the version is more than 36 hours older, a UTC instant; null where the name is the truth. `published_since` of its strategies is never before it. */
+    entered: string | null;
     /** Whether this version alters history that the one before had published. */
     history_restated: boolean;
     /** Display name of the service. */
@@ -353,7 +355,7 @@ export type Strategy = {
     leverage_typical: number | null;
     /** Largest entry leverage, notional / equity. 6 decimals. Not recomputable from open data: needs the leverage of the trades. */
     leverage_max: number | null;
-    /** The first version with this history: no later one lacked the strategy, restated it, or had another version of its module or another base risk. In versions of older builds null. */
+    /** Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version of its module or another base risk. In versions of older builds null. */
     published_since: string | null;
     /** Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of every trade; `dual_verified` when two independent computations of the daily marks agree as well, and funding is known for 99 % of the time of its positions; `unverified` when a result could not be recomputed. Determined by every build. */
     verification_state: "unverified" | "single_verified" | "dual_verified" | "failed";
@@ -743,9 +745,9 @@ export type DueDiligence = {
     };
     /** The history before and after it was first published. */
     since_publication: {
-        /** The first version with this history, the same as in `/v1/strategies/{sid}`. */
+        /** Since when this history is published, the same as in `/v1/strategies/{sid}`. */
         published_since: string | null;
-        /** Days up to and including the day of that version. */
+        /** Days up to and including that day. */
         days_before: number | null;
         /** Later days. */
         days_after: number | null;
