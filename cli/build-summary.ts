@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts'
 export type BuildSummary = ReturnType<typeof toSummary>
 
 export function toSummary(result: BuildResult) {
-  const { snapshot, program, manifest, manifestSha256, timings, book, fleet } = result
+  const { snapshot, program, manifest, manifestSha256, timings, book, records, fleet } = result
   const { artifacts } = manifest
   const sum = (bytes: (artifact: Artifact) => number): number =>
     artifacts.reduce((all, each) => all + bytes(each), 0)
@@ -27,7 +27,7 @@ export function toSummary(result: BuildResult) {
     /** Calendar years in percent, a row for each strategy. */
     yearly_returns_pct: yearlyReturns(snapshot.strategies),
     /** What the data cover and what was found in them. */
-    data: book.report,
+    data: [...book.report, ...records],
     /** Outages in each set of bars. */
     gaps: Object.fromEntries([...book.bars].map(([key, { gaps }]) => [key, gaps.length])),
     artifacts: {

@@ -18,7 +18,7 @@ export function bookPage(snapshot: Snapshot, integrity: Integrity): string {
   const days = daysOf(dataset.window)
   return layout({
     title: 'The book',
-    about: `The audited history of ${countOf(strategies.length)}, ${days}: returns, drawdowns, trades and statistics of each.`,
+    about: `The recomputable history of ${countOf(strategies.length)}, ${days}: returns, drawdowns, trades and statistics of each.`,
     dataset,
     root: '',
     file: 'index.html',

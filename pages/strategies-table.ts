@@ -6,7 +6,7 @@ import { sparkline } from './charts/sparkline.ts'
 import { definitions } from './definitions.ts'
 import { type FigureRow, figure, hundredths, NONE, numberOf, percent, whole } from './format.ts'
 import type { Markup } from './layout.ts'
-import { badge, STATES, statePopover } from './sheet/record.ts'
+import { badge, LIMIT, STATES, statePopover } from './sheet/record.ts'
 import { term } from './sheet/sections.ts'
 
 const FIGURES: readonly FigureRow[] = [
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column[] = [
     isWide: true,
     cell: ({ window }) => html`${window.from ?? NONE} to<br>${window.to ?? NONE}`,
   },
-  { title: 'Verified', isWide: true, cell: ({ verification_state }) => badge(verification_state) },
+  { title: 'Verified', isWide: true, cell: badge },
 ]
 
 const wide = ({ isWide }: Column) => (isWide ? raw(' class="wide"') : '')
@@ -54,7 +54,7 @@ export const strategiesTable = (
   isChoice: boolean,
   others: readonly FigureRow[] = [],
 ): Markup => html`<section aria-labelledby="all"><h2 id="all">Strategies</h2>
-<p class="note">Each at its own base risk. A name opens the fact sheet. What the columns say: ${FIGURES.map(([path, name], i) => html`${i === 0 ? '' : ' · '}${term(`of-${path}`, name)}`)}.</p>
+<p class="note">Each at its own base risk. A name opens the fact sheet. Of “Verified”: ${LIMIT} What the columns say: ${FIGURES.map(([path, name], i) => html`${i === 0 ? '' : ' · '}${term(`of-${path}`, name)}`)}.</p>
 <p data-with-script><label>Search <input type="search" data-filter="strategies" autocomplete="off"></label> <span id="strategies-matches" role="status"></span></p>
 <div class="scroll${isChoice ? ' tall' : ''}" tabindex="0" role="region" aria-label="Table of all strategies"><table class="book" id="strategies" data-sortable>
 <thead><tr><th scope="col">Strategy</th>${COLUMNS.map(column => html`<th scope="col"${wide(column)}${column.isSorted === false ? raw(' data-sortable="no"') : ''}>${column.title}</th>`)}</tr></thead>

@@ -93,6 +93,13 @@ const REVISED: readonly Revised[] = [
     to: 'the same, or the instant at which that version was entered if its name is more than 36 hours older',
     why: 'A version may have any earlier name; its entry in the log may not.',
   },
+  {
+    revision: 4,
+    figure: 'strategies: verification_state',
+    from: '`single_verified` or `dual_verified` also without a closed trade',
+    to: '`unverified` while no closed trade was checked',
+    why: 'An empty ledger had a badge although there was nothing to check.',
+  },
 ]
 
 /** The method by which this program computes figures. Snapshots without a number were made by the first. */

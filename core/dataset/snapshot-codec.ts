@@ -209,6 +209,7 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
         funding: record.funding ?? null,
         result_tolerance_bps: record.result_tolerance_bps ?? null,
         module_version: record.module_version ?? null,
+        measured: record.measured ?? null,
         refused_above_risk_pct: record.refused_above_risk_pct ?? null, // the first snapshots have none
         trials: record.trials ?? null,
         published_since: record.published_since ?? null,

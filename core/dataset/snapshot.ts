@@ -95,6 +95,12 @@ export type Marking = 'marked' | 'realised' | 'reported'
 /** When an authority saw an entry of the log, and its name, as the time stamp says. */
 export type TimeStamp = { readonly at: string; readonly by: string }
 
+/** What a build measured of the trades of a strategy, as it is published. */
+export type Measured = Readonly<
+  Record<'trades_checked' | 'trades_at_stop', number> &
+    Record<'mean_deviation_bps' | 'largest_deviation_bps' | 'loss_at_stop', number | null>
+>
+
 export type StrategyRecord = {
   readonly id: string
   readonly name: string
@@ -113,7 +119,7 @@ export type StrategyRecord = {
   readonly tick_size: number
   /** Null in snapshots that were made before it was recorded. */
   readonly funding: FundingAssumption | null
-  /** Of a ledger, whose results were recomputed to this many basis points of equity; null otherwise. */
+  /** Of a ledger, whose results agree within this many basis points of equity; null otherwise. */
   readonly result_tolerance_bps: number | null
   /** The version of the strategy module; null without one. */
   readonly module_version: string | null
@@ -122,6 +128,8 @@ export type StrategyRecord = {
   /** The risk level above which an entry would have been over the leverage cap; null if no leverage is known. */
   readonly refused_above_risk_pct: number | null
   readonly marking: Marking
+  /** Null in snapshots that were made before it was recorded. */
+  readonly measured: Measured | null
   readonly inception: string
   readonly window: DateWindow
   readonly days_without_bars: number

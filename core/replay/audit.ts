@@ -1,7 +1,8 @@
 import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAtOrBefore } from './bars.ts'
-import { type FundingGap, unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
+import type { Deviation } from './measures.ts'
+import { unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
 import { describeFault, describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
-import { returnPerNotional, sumFunding, type TradeTerms } from './resolve-trade.ts'
+import { returnPerNotional, sumFunding } from './resolve-trade.ts'
 import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
 
 type AuditInput = {
@@ -62,11 +63,7 @@ const RESULT_DUST = 1e-9
  */
 export function auditLedger(input: AuditInput): AuditProblem[] {
   const problems: AuditProblem[] = []
-  const charges = {
-    feeRate: commissionRate(input.costs),
-    funding: sumFunding(input.bars, input.funding),
-    unfunded: unfundedSpans(input.funding),
-  }
+  const charges = chargesOf(input)
   input.trades.forEach((trade, index) => {
     const report = (problem: AuditProblem['problem'], what: string | null): void => {
       if (what !== null) problems.push({ index, problem, message: `trade ${index} ${what}` })
@@ -79,6 +76,14 @@ export function auditLedger(input: AuditInput): AuditProblem[] {
   })
   return problems.concat(auditOverlaps(input)).sort((a, b) => a.index - b.index)
 }
+
+const chargesOf = ({ bars, costs, funding }: AuditInput) => ({
+  feeRate: commissionRate(costs),
+  funding: sumFunding(bars, funding),
+  unfunded: unfundedSpans(funding),
+})
+
+type Charges = ReturnType<typeof chargesOf>
 
 /**
  * Whether the audit can recompute the result of a trade: leverage and, once it is closed, its result are given. Without
@@ -182,11 +187,7 @@ function describeMissedStop(trade: Trade, stop: number, bars: Bars): string | nu
 
 // The prices are fills, so slippage is in them. If a ledger has the prices of the market instead, slippage is in its
 // results alone, which are lower by it. A liquidation returns -1 at any price, because the account is gone.
-function describeResultFault(
-  trade: Trade,
-  { bars, costs, resultTolerance }: AuditInput,
-  charges: Pick<TradeTerms, 'feeRate' | 'funding'> & { readonly unfunded: readonly FundingGap[] },
-): string | null {
+function recompute(trade: Trade, { bars, costs }: AuditInput, charges: Charges) {
   const { leverage, account_return, exit_time, exit_reason, entry_price } = trade
   if (leverage === null || account_return === null || exit_reason === 'liquidation') return null
   if (unfundedSpanOf(trade, charges.unfunded) !== null) return null
@@ -194,10 +195,25 @@ function describeResultFault(
   // Bars and funding are not known to the end of a trade that exits after the last bar.
   if (exit_time === null || perNotional === null || exit_time >= endOfBars(bars)) return null
   const expected = Math.max(-1, leverage * perNotional)
-  const { lowest, highest } = resultRange(expected, leverage, {
-    tolerance: resultTolerance,
-    slippage: (2 * slippagePrice(costs)) / entry_price,
+  return { account_return, leverage, expected, slippage: (2 * slippagePrice(costs)) / entry_price }
+}
+
+/** How far each result that can be recomputed is from its recomputation. */
+export function measureResults(input: AuditInput): Deviation[] {
+  const charges = chargesOf(input)
+  return input.trades.flatMap(trade => {
+    const found = recompute(trade, input, charges)
+    if (found === null) return []
+    return { excess: found.account_return - found.expected, slippage: found.leverage * found.slippage }
   })
+}
+
+function describeResultFault(trade: Trade, input: AuditInput, charges: Charges): string | null {
+  const found = recompute(trade, input, charges)
+  if (found === null) return null
+  const { account_return, leverage, expected, slippage } = found
+  const { resultTolerance } = input
+  const { lowest, highest } = resultRange(expected, leverage, { tolerance: resultTolerance, slippage })
   if (account_return >= lowest && account_return <= highest) return null
   return (
     `has the result ${account_return}, and ${Number(expected.toPrecision(6))} follows from its prices, its leverage of ${leverage}, the ` +

@@ -63,7 +63,7 @@ export function markLedger(input: LedgerInput): LedgerMarks {
   assertLedgerInput(input, from)
   const terms = toTerms(input)
   const ledger = resolveLedger(input, terms)
-  const account = { ledger, terms, taken: [], open: [], ...AT_START }
+  const account = openAccount(ledger, terms)
   const closes = createDailyCloses(bars)
   const growth = new Float64Array(closes.equity.length)
   const ruinedOn = markBars(account, bars, closes, growth)
@@ -201,6 +201,12 @@ type Holding = {
 }
 
 const AT_START = { realised: 1, unit: 1, opening: 1, grown: 1, ruined: false }
+
+/** The account of a ledger in order of entry, before its first trade. */
+export const openAccount = (ledger: readonly ResolvedTrade[], terms: TradeTerms): Account => ({
+  ...{ ledger, terms, taken: [], open: [] },
+  ...AT_START,
+})
 
 /** Applies all entries and exits before `horizon`, in order of time. */
 export function advanceTo(account: Account, horizon: number): void {

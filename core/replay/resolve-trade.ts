@@ -14,6 +14,20 @@ export type ResolvedTrade = Trade & {
   readonly return_per_notional: number | null
 }
 
+/** A trade that is over: its exit and its results are known. */
+export type ClosedTrade = ResolvedTrade &
+  Readonly<Record<'exit_time' | 'exit_price' | 'account_return' | 'return_per_notional', number>>
+
+/** The closed trades by entry, then exit time: the order in which they are published. */
+export const closedTrades = (trades: readonly ResolvedTrade[]): ClosedTrade[] =>
+  trades.filter(isClosed).sort((a, b) => a.entry_time - b.entry_time || a.exit_time - b.exit_time)
+
+const isClosed = (trade: ResolvedTrade): trade is ClosedTrade =>
+  trade.exit_time !== null &&
+  trade.exit_price !== null &&
+  trade.account_return !== null &&
+  trade.return_per_notional !== null
+
 /** The terms under which trades are resolved. */
 export type TradeTerms = {
   /** Commission of one side, a fraction of notional. */

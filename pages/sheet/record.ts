@@ -18,12 +18,31 @@ import { HEADLINE, term } from './sections.ts'
 
 /** What each state of verification says, where it stands. */
 const ABOUT_STATES = {
-  dual_verified:
+  dual_verified: [
+    'computed twice, equal',
     'The result of every trade was recomputed, and two independent computations of the daily returns agree.',
-  single_verified: 'The result of every trade was recomputed from its prices and costs.',
-  unverified: 'A result could not be recomputed: it is as its maker reported it.',
-  failed: 'The recomputation disagrees.',
-} as const satisfies Record<StrategyData['verification_state'], string>
+  ],
+  single_verified: [
+    'results recomputed',
+    'The result of every trade was recomputed from its prices and costs.',
+  ],
+  unverified: ['unverified', 'A result could not be recomputed: it is as its maker reported it.'],
+  failed: ['failed', 'The recomputation disagrees.'],
+} as const satisfies Record<StrategyData['verification_state'], readonly [name: string, text: string]>
+
+/** Without a closed trade. */
+const NOTHING_YET = ['nothing to check yet', 'No trade is closed yet.'] as const
+
+/** What no computation shows: beside every badge. */
+export const LIMIT = 'This does not show when the rules were written.'
+
+/** Name and text of a badge. */
+function aboutState({ verification_state, measured, marking, trades }: StrategyData) {
+  const isNew = measured !== null && marking !== 'reported' && trades.entry_time.length === 0
+  return verification_state === 'unverified' && isNew ? NOTHING_YET : ABOUT_STATES[verification_state]
+}
+
+export const stateName = (strategy: StrategyData): string => aboutState(strategy)[0]
 
 export const STATES = ['dual_verified', 'single_verified', 'unverified', 'failed'] as const
 
@@ -34,24 +53,36 @@ const ABOUT_MARKING: Readonly<Record<StrategyData['marking'], string>> = {
   reported: 'Reported by its provider. Highwater recomputes no return of it.',
 }
 
-export const badge = (state: StrategyData['verification_state']) =>
-  html`<button type="button" class="badge ${state}" popovertarget="state-${state}">${state.replaceAll('_', ' ')}</button>`
+export const badge = (strategy: StrategyData): Markup => {
+  const { verification_state: state } = strategy
+  return html`<button type="button" class="badge ${state}" popovertarget="state-${state}">${stateName(strategy)}</button>`
+}
+
+type Accepted = Snapshot['dataset']['accepted_findings'][number]
+const describeAccepted = ({ what, reason }: Accepted) => html`<br>Accepted finding: ${what}. Reason: ${reason}`
+
+/** What stands beside a badge: what it does not show, and what the operator accepts of the record itself. */
+export const besideBadge = ({ dataset }: Snapshot, { id }: StrategyData): Markup =>
+  html`${LIMIT}${dataset.accepted_findings.filter(({ of }) => of === id).map(describeAccepted)}`
 
 /** The explanation of a state, once a page. */
 export const statePopover = (state: StrategyData['verification_state']) =>
-  html`<div id="state-${state}" popover class="about"><strong>${state.replaceAll('_', ' ')}</strong> ${ABOUT_STATES[state]} Determined by every build.</div>`
+  html`<div id="state-${state}" popover class="about"><strong>${ABOUT_STATES[state][0]}</strong> ${ABOUT_STATES[state][1]} Determined by every build. ${LIMIT}</div>`
 
 /** What kind of record this is, with which costs, since when it is published, and whether it was ever restated. */
 export function recordSection(snapshot: Snapshot, strategy: StrategyData): Markup {
   const { dataset } = snapshot
   const restated = restatementsOf(snapshot, strategy.id)
-  const accepted = dataset.accepted_findings.filter(({ strategies }) => strategies.includes(strategy.id))
+  const accepted = dataset.accepted_findings.filter(
+    ({ of, strategies }) => of !== strategy.id && strategies.includes(strategy.id),
+  )
   const rows: readonly (readonly [string, Markup | string])[] = [
     ['Record', ABOUT_MARKING[strategy.marking]],
     [
       'Verification',
-      html`${badge(strategy.verification_state)} ${ABOUT_STATES[strategy.verification_state]}`,
+      html`${badge(strategy)} ${aboutState(strategy)[1]} ${besideBadge(snapshot, strategy)}`,
     ],
+    ...resultsOf(strategy),
     ['Published since', publishedOf(strategy, restated.length > 0)],
     [
       'Restatements',
@@ -60,12 +91,12 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
     ['Costs', costsOf(strategy)],
     [
       'Risk',
-      `${percent(100 * strategy.base_risk_pct, 2)} of equity per trade, lost at its stop${leverageOf(strategy)}`,
+      `${percent(100 * strategy.base_risk_pct, 2)} of equity per trade, lost at its stop: ${lossOf(strategy)}${leverageOf(strategy)}`,
     ],
     ['Engine', strategy.engine],
     [
       'Data',
-      html`${strategy.data_source}${accepted.map(({ what, reason }) => html`<br>Accepted finding: ${what} Reason: ${reason}`)}`,
+      html`${strategy.data_source}${accepted.map(describeAccepted)}`,
     ],
   ]
   return html`<dl class="record">${rows.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`
@@ -90,6 +121,22 @@ function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, funding }
         : `funding: ${funding.replaceAll('_', ' ')}`
   return `${commission_bps_per_side} bps a side, slippage of ${slippage_ticks} ticks of ${tick_size}, ${paid}`
 }
+
+/** The tolerance of a ledger, and how far its results are from their recomputation. */
+function resultsOf({ result_tolerance_bps: tolerance, measured }: StrategyData): [string, string][] {
+  const { trades_checked = 0, mean_deviation_bps: mean = null, largest_deviation_bps: most } = measured ?? {}
+  if (tolerance === null) return []
+  const found =
+    mean === null
+      ? 'none recomputed'
+      : `${whole(trades_checked)} recomputed; they differ by ${hundredths(mean)} bp in the mean and by ${hundredths(most ?? 0)} bp at most`
+  return [['Results', `given with the trades, to within ${decimal(tolerance, 1)} bp of equity: ${found}`]]
+}
+
+const lossOf = ({ measured }: StrategyData): string =>
+  measured === null || measured.loss_at_stop === null
+    ? 'declared, not checked'
+    : `declared; measured ${hundredths(measured.loss_at_stop)} times that, the median of ${whole(measured.trades_at_stop)} trades that ended at their stop`
 
 const leverageOf = ({ leverage_typical: typical, leverage_max: most }: StrategyData): string =>
   typical === null || most === null

@@ -20,6 +20,7 @@ import { noteOf, percentOf, type SheetFacts, type SheetModel, sheetModel } from 
 import {
   badge,
   benchmarkSection,
+  besideBadge,
   citeSection,
   correlationDefinitions,
   correlationSection,
@@ -27,6 +28,7 @@ import {
   GROUPS,
   publicationSection,
   recordSection,
+  stateName,
   statePopover,
   tradesSection,
 } from './record.ts'
@@ -62,8 +64,10 @@ export function sheetPage(
   })
 }
 
-const aboutOf = ({ name, blurb, instrument, window, verification_state }: StrategyData): string =>
-  `${name}: ${instrument}, ${daysOf(window)}, ${verification_state.replaceAll('_', ' ')}.${blurb === null ? '' : ` ${blurb}`}`
+const aboutOf = (strategy: StrategyData): string => {
+  const { name, blurb, instrument, window } = strategy
+  return `${name}: ${instrument}, ${daysOf(window)}, ${stateName(strategy)}.${blurb === null ? '' : ` ${blurb}`}`
+}
 
 function factsOf(snapshot: Snapshot, strategy: StrategyData): SheetFacts {
   const { dataset } = snapshot
@@ -98,7 +102,7 @@ function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): 
 <header>
 <p class="crumbs"><a href="../../index.html">${snapshot.dataset.name}</a></p>
 <h1 dir="auto">${name}</h1>
-<p class="facts">${instrument} · ${ccy} · ${daysOf(window)} · ${badge(strategy.verification_state)}</p>
+<p class="facts">${instrument} · ${ccy} · ${daysOf(window)} · ${badge(strategy)} ${besideBadge(snapshot, strategy)}</p>
 ${blurb === null ? '' : html`<p class="blurb" dir="auto">${blurb}</p>`}
 </header>
 ${riskForm(model)}

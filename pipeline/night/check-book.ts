@@ -3,6 +3,7 @@ import { lastDay as lastDayOfSeries } from '#core/figures/series.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
 import { BookError, createProblemList, formatProblem, type Problem } from '../book/problem.ts'
 import { readBook } from '../book/read-book.ts'
+import { judgeRecords } from '../report/data-report.ts'
 import type { DataReport } from '../report/finding.ts'
 import type { StrategyCheck } from './check-strategy.ts'
 import { cutBars, lastDayOf, type WindowOptions } from './data-window.ts'
@@ -31,21 +32,22 @@ export async function checkBook(dir: string, options: CheckOptions) {
   problems.forEach(add)
   const last = sound === null ? Number.NaN : lastDayOf(sound, options)
   const found =
-    sound === null || !Number.isFinite(last) ? [] : await checkStrategies(sound, last, options, add)
+    sound === null || !Number.isFinite(last) ? NOTHING : await checkStrategies(sound, last, options)
+  found.problems.forEach(add)
   return {
     dir,
     /** The last public day, null if it is not known. */
     window_to: Number.isFinite(last) ? toIsoDate(last) : null,
     /** The strategies that could be read, in the order of the catalogue. */
-    strategies: found.map(({ strategy }) => strategy),
+    strategies: found.strategies,
     /** The alias of the accumulation program, null in a book without one. */
     program: sound?.program?.plan.alias ?? null,
     /** What the data cover and what was found in them. */
-    report,
+    report: [...report, ...found.records],
     /** By file and line. */
     problems: list.sorted(),
-    warnings,
-    notices: found.flatMap(({ notices }) => notices),
+    warnings: [...warnings, ...found.unused],
+    notices: found.notices,
   }
 }
 
@@ -70,26 +72,32 @@ async function read(dir: string, options: WindowOptions) {
   }
 }
 
-async function checkStrategies(
-  sound: SoundParts,
-  last: EpochDay,
-  options: CheckOptions,
-  add: (problem: Problem) => void,
-) {
-  const strategies = sound.strategies.filter(entry => isInWindow(sound, entry, last))
+const NOTHING = { strategies: [], problems: [], records: [], unused: [], notices: [] }
+
+async function checkStrategies(sound: SoundParts, last: EpochDay, options: CheckOptions) {
+  const entries = sound.strategies.filter(entry => isInWindow(sound, entry, last))
   const threads = createThreads(options.threads)
   const work = { name: 'check', step: 'check', extra: {} } as const
-  const parts = { ...sound, strategies }
+  const parts = { ...sound, strategies: entries }
   const outcomes = await runStrategies<StrategyCheck>(threads, work, parts, last, options).finally(() =>
     threads.close(),
   )
-  return outcomes.map((outcome, i) => {
-    outcome.problems.forEach(add)
-    const { id, source } = strategies[i]!
-    const { history, notices } = outcome.kind === 'checked' ? outcome : { history: null, notices: [] }
-    const isSound = outcome.problems.length === 0
-    return { strategy: { id, source: source.kind, sound: isSound, history }, notices }
-  })
+  const checked = outcomes.map(each =>
+    each.kind === 'checked' ? each : { ...each, history: null, record: null, notices: [] },
+  )
+  const { refused, ...judged } = judgeRecords(
+    checked.flatMap(({ record }) => record ?? []),
+    sound,
+  )
+  const problems = checked.map((each, i) => [...each.problems, ...(refused.get(entries[i]!.id) ?? [])])
+  return {
+    ...judged,
+    strategies: entries.map(({ id, source }, i) => ({
+      ...{ id, source: source.kind, sound: problems[i]!.length === 0, history: checked[i]!.history },
+    })),
+    problems: problems.flat(),
+    notices: checked.flatMap(({ notices }) => notices),
+  }
 }
 
 /** Whether the data of a strategy reach into the window; if they do not, the book has a problem. */

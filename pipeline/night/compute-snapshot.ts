@@ -23,9 +23,10 @@ import type { Funding, FundingInterval } from '#core/replay/bars.ts'
 import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/funding-coverage.ts'
 import type { Book } from '../book/book.ts'
 import { toShared } from '../book/cell.ts'
-import { BookError } from '../book/problem.ts'
+import { BookError, formatProblem } from '../book/problem.ts'
 import type { ModuleFile } from '../modules/realm.ts'
-import { acceptedFindings } from '../report/data-report.ts'
+import { acceptedFindings, judgeRecords } from '../report/data-report.ts'
+import type { DataReport } from '../report/finding.ts'
 import { benchmarksOf, publishedBenchmarks } from './benchmarks.ts'
 import { computeProgram } from './compute-program.ts'
 import type { ComputedStrategy } from './compute-strategy.ts'
@@ -48,6 +49,8 @@ export type Night = {
   readonly program: ProgramData | null
   /** Notices for the operator that are not errors. */
   readonly notices: readonly string[]
+  /** What is implausible in the records, as far as the catalogue accepts it. */
+  readonly records: DataReport
   /** The files that the module of each strategy consists of, from `strategies/` on. */
   readonly modules: ReadonlyMap<string, readonly ModuleFile[]>
 }
@@ -63,7 +66,7 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
   try {
     const benchmarks = benchmarksOf(book, lastDay)
     const computed = await computeStrategies(threads, book, lastDay, benchmarks, options)
-    const { strategies, notices, modules } = computed
+    const { strategies, modules, records } = computed
     const correlation =
       options.fleet === undefined
         ? {
@@ -72,11 +75,11 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
           }
         : await correlateOnFleet(options.fleet, strategies)
     const snapshot = {
-      ...assembleSnapshot(book, options.version, strategies, correlation, lastDay),
+      ...assembleSnapshot(book, options.version, computed, correlation, lastDay),
       benchmarks: publishedBenchmarks(benchmarks, strategies),
     }
     verifySnapshot(snapshot)
-    return { snapshot, program, notices, modules }
+    return { snapshot, program, notices: computed.notices, records, modules }
   } finally {
     await threads.close()
   }
@@ -98,11 +101,17 @@ async function computeStrategies(
       ? await runStrategies<ComputedStrategy>(threads, work, book, lastDay, options)
       : await computeOnFleet(options.fleet, book, lastDay, extra)
   const problems = outcomes.flatMap(each => (each.kind === 'refused' ? each.problems : []))
-  if (problems.length > 0) throw new BookError(book.dir, problems)
   const computed = outcomes.filter(each => each.kind === 'computed')
+  const { records, refused, unused } = judgeRecords(
+    computed.map(({ record }) => record),
+    book,
+  )
+  problems.push(...[...refused.values()].flat())
+  if (problems.length > 0) throw new BookError(book.dir, problems)
   return {
     strategies: computed.map(({ data }) => data),
-    notices: computed.flatMap(({ notices }) => notices),
+    notices: [...computed.flatMap(({ notices }) => notices), ...unused.map(formatProblem)],
+    records,
     modules: new Map(
       computed.filter(({ files }) => files.length > 0).map(({ data, files }) => [data.id, files]),
     ),
@@ -138,7 +147,7 @@ async function correlate(
 function assembleSnapshot(
   { service: { benchmark: _, ...service }, ...sound }: Book,
   version: string,
-  strategies: readonly StrategyData[],
+  { strategies, records }: Pick<Awaited<ReturnType<typeof computeStrategies>>, 'strategies' | 'records'>,
   correlation: Snapshot['correlation'],
   lastDay: EpochDay,
 ): Omit<Snapshot, 'benchmarks'> {
@@ -149,7 +158,7 @@ function assembleSnapshot(
       ...service,
       window: coverage(strategies),
       funding: fundingCoverage(sound, lastDay),
-      accepted_findings: acceptedFindings(sound.report, (lastDay + 1) * DAY_MS),
+      accepted_findings: acceptedFindings([...sound.report, ...records], (lastDay + 1) * DAY_MS),
       history_restated: false,
       method_revision: METHOD_REVISION,
       lineage: [],

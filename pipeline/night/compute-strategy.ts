@@ -8,10 +8,12 @@ import { lastDay } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import { excursionsOf } from '#core/replay/excursions.ts'
-import type { ResolvedTrade } from '#core/replay/resolve-trade.ts'
+import { type ClosedTrade, closedTrades } from '#core/replay/resolve-trade.ts'
 import { costData } from '#core/replay/trade-costs.ts'
+import type { Draft } from '../report/data-report.ts'
 import { checkCharting } from './check-charting.ts'
 import { type History, type HistoryTask, ledgerInput, makeHistory, type Refused } from './histories.ts'
+import { judgeRecord } from './judge-record.ts'
 
 /** What a thread needs to compute one strategy. */
 export type StrategyTask = HistoryTask & {
@@ -26,11 +28,15 @@ export function computeStrategy(task: StrategyTask): ComputedStrategy | Refused 
   if ('problems' in outcome) return { kind: 'refused', problems: outcome.problems }
   const { history } = outcome
   const charting = checkCharting(task, history)
-  const data = { ...toStrategyData(task, history), tv_status: charting.status }
-  return { kind: 'computed', data, notices: [...history.notices, ...charting.notices] }
+  const { measured, record } = judgeRecord(task, history)
+  const data = { ...toStrategyData(task, history), tv_status: charting.status, measured }
+  return { kind: 'computed', data, record, notices: [...history.notices, ...charting.notices] }
 }
 
-function toStrategyData(task: StrategyTask, history: History): Omit<StrategyData, 'tv_status'> {
+/** What is found out about a history when it is made. */
+type Judged = 'tv_status' | 'measured'
+
+function toStrategyData(task: StrategyTask, history: History): Omit<StrategyData, Judged> {
   const daily = toPublishedSeries(history.daily)
   const weekly = toPublishedSeries(completeWeeks(history.daily))
   const closed = closedTrades(history.trades)
@@ -74,8 +80,9 @@ function onBars({ bars, ...task }: StrategyTask, { daily, trades }: History) {
 function toRecord(
   { entry, service, funding }: StrategyTask,
   history: History,
-): Omit<StrategyRecord, 'figures' | 'tv_status'> {
-  const { daily } = history
+): Omit<StrategyRecord, 'figures' | Judged> {
+  const { daily, differing } = history
+  const hasLedger = entry.source.kind === 'ledger' || differing !== null
   const leverages = history.trades.flatMap(({ leverage }) => (leverage === null ? [] : [leverage]))
   const leverage_max = leverages.length === 0 ? null : Math.max(...leverages)
   return {
@@ -93,7 +100,7 @@ function toRecord(
     slippage_ticks: entry.slippage_ticks,
     tick_size: entry.tick_size,
     funding: entry.bars === null ? 'as_reported' : funding === null ? 'none' : 'historical',
-    result_tolerance_bps: entry.source.kind === 'ledger' ? entry.result_tolerance_bps : null,
+    result_tolerance_bps: hasLedger ? entry.result_tolerance_bps : null,
     module_version: history.moduleVersion,
     leverage_typical: leverages.length === 0 ? null : median(leverages),
     leverage_max,
@@ -124,22 +131,9 @@ function refusedAbove(
 export type ComputedStrategy = {
   readonly kind: 'computed'
   readonly data: StrategyData
+  readonly record: Draft
   readonly notices: readonly string[]
 }
-
-/** A trade that is over: its exit and its results are known. */
-type ClosedTrade = ResolvedTrade &
-  Readonly<Record<'exit_time' | 'exit_price' | 'account_return' | 'return_per_notional', number>>
-
-/** The closed trades by entry, then exit time: the order in which they are published. */
-const closedTrades = (trades: readonly ResolvedTrade[]): ClosedTrade[] =>
-  trades.filter(isClosed).sort((a, b) => a.entry_time - b.entry_time || a.exit_time - b.exit_time)
-
-const isClosed = (trade: ResolvedTrade): trade is ClosedTrade =>
-  trade.exit_time !== null &&
-  trade.exit_price !== null &&
-  trade.account_return !== null &&
-  trade.return_per_notional !== null
 
 /** With the return per notional as `/trades` publishes it, so that figures of it can be computed from there. */
 const toOutcome = (trade: ClosedTrade) => ({

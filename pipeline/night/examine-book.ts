@@ -4,6 +4,7 @@ import type { Problem } from '../book/problem.ts'
 import type { ReadOptions } from '../book/read-book.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { lateAcceptances, refusals, reportData, unusedAcceptances } from '../report/data-report.ts'
+import { isOfRecord } from '../report/finding.ts'
 import { programFaults } from './compute-program.ts'
 import {
   assertOver,
@@ -29,17 +30,16 @@ export function examineBook(options: WindowOptions): NonNullable<ReadOptions['ex
     // The end of the window of a broken book is not known.
     const ofWindow = isBroken ? staleMarkets(sound, options) : windowProblems(sound, options)
     const report = reportData(sound, options.nowMs)
-    const late = lateAcceptances(sound.accept, report).map(({ entry, lastDay }) => ({
+    // Records are judged when they have been computed.
+    const accept = sound.accept.filter(entry => !isOfRecord(entry))
+    const late = lateAcceptances(accept, report).map(({ entry, lastDay }) => ({
       file: CATALOGUE_FILE,
       message: `accept: expected \`to\` of the ${entry.finding} of ${entry.of} up to ${toIsoDate(lastDay)}, the last day of the data, got ${toIsoDate(entry.to)}`,
     }))
     const findings = refusals(report, sound.accept)
     const problems = [...ofWindow, ...programFaults(sound, options), ...late, ...findings]
     const isSound = !isBroken && problems.length === 0
-    const warnings = unusedAcceptances(sound.accept, report).map(entry => ({
-      file: CATALOGUE_FILE,
-      message: `accept: no ${entry.finding} of ${entry.of} from ${toIsoDate(entry.from)} to ${toIsoDate(entry.to)}: remove the entry`,
-    }))
+    const warnings = unusedAcceptances(accept, report)
     return { problems: isSound ? [] : [...problems, ...auditLedgers(sound, options)], report, warnings }
   }
 }

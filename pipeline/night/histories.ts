@@ -3,8 +3,9 @@ import type { VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { Marking } from '#core/dataset/snapshot.ts'
 import type { ReplayData } from '#core/figures/replays.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
-import { auditLedger, isRecomputable } from '#core/replay/audit.ts'
+import { auditLedger, isRecomputable, measureResults } from '#core/replay/audit.ts'
 import { type Bars, endOfBars, type Funding } from '#core/replay/bars.ts'
+import { compareReported, type ReportedSpan } from '#core/replay/compare-reported.ts'
 import { leverageAskedBy } from '#core/replay/events.ts'
 import {
   type FundingGap,
@@ -14,6 +15,7 @@ import {
 } from '#core/replay/funding-coverage.ts'
 import { cutTrade } from '#core/replay/ledger.ts'
 import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
+import { type Deviation, describeBias } from '#core/replay/measures.ts'
 import type { Replay } from '#core/replay/replay.ts'
 import { type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from '#core/replay/resolve-trade.ts'
 import { commissionRate, type Trade } from '#core/replay/trade.ts'
@@ -42,6 +44,10 @@ export type History = {
   readonly trades: readonly ResolvedTrade[]
   readonly marking: Marking
   readonly verification: VerificationState
+  /** Of the results of a ledger that were recomputed; null for those of a module. */
+  readonly deviations: readonly Deviation[] | null
+  /** Null without a ledger beside reported returns. */
+  readonly differing: readonly ReportedSpan[] | null
   /** The version of the module; null without one. */
   readonly moduleVersion: string | null
   /** The largest leverage that a decision of a module asked for, refused ones included; null without decisions. */
@@ -92,14 +98,18 @@ function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
   const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
   const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
   if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
+  const isChecked = marked.trades.some(({ exit_time }) => exit_time !== null)
   const unfunded = unfundedShare(replayed.trades, unfundedSpans(task.funding), endOfBars(task.bars))
+  const depth = unfunded > MAX_UNFUNDED_SHARE ? 'single_verified' : 'dual_verified'
   return {
     history: {
+      deviations: null,
+      differing: null,
       daily: replayed.daily,
       daysWithoutBars: replayed.days_without_bars,
       trades: marked.trades,
       marking: markingOf(marked.trades),
-      verification: unfunded > MAX_UNFUNDED_SHARE ? 'single_verified' : 'dual_verified',
+      verification: isChecked ? depth : 'unverified',
       moduleVersion: version,
       leverageAsked: events.reduce<number | null>(
         (asked, event) => largest(asked, leverageAskedBy(event)),
@@ -177,15 +187,20 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
     ...(entry.inception === null ? {} : { from: entry.inception }),
   })
   const inceptionMs = marks.daily.first * DAY_MS
+  const isPublic = ({ exit_time }: Trade): boolean => exit_time === null || exit_time >= inceptionMs
   const claims = ledger.trades.filter(trade => !isRecomputable(trade)).length
   const unfunded = unfundedTrades(task, ledger)
+  const deviations = measureResults(auditInput(task, ledger.trades.filter(isPublic)))
+  const isChecked = claims + unfunded.length === 0 && deviations.length > 0
   return {
     history: {
+      deviations,
+      differing: null,
       daily: marks.daily,
       daysWithoutBars: marks.days_without_bars,
-      trades: marks.trades.filter(({ exit_time }) => exit_time === null || exit_time >= inceptionMs),
+      trades: marks.trades.filter(isPublic),
       marking: markingOf(marks.trades),
-      verification: claims + unfunded.length === 0 ? 'single_verified' : 'unverified',
+      verification: isChecked ? 'single_verified' : 'unverified',
       moduleVersion: null,
       leverageAsked: null,
       replays: null,
@@ -200,20 +215,22 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
 
 /** Every trade that cannot have happened on these bars, or whose size is unknown, by its row. */
 export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] {
-  const { entry, bars, funding } = ground
-  const faults = [
-    ...auditLedger({
-      trades: ledger.trades,
-      bars,
-      funding,
-      costs: costsOf(entry),
-      resultTolerance: entry.result_tolerance_bps / 10_000,
-      allowOverlap: entry.allow_overlap,
-    }),
-    ...findUnsized(ground, ledger),
+  const input = auditInput(ground, ledger.trades)
+  const faults = [...auditLedger(input), ...findUnsized(ground, ledger)]
+  const bias = faults.length > 0 ? null : describeBias(measureResults(input), input.resultTolerance)
+  return [
+    ...faults.map(({ index, message }) => at(ledger, index, message)),
+    ...(bias === null ? [] : [{ file: ledger.path, message: bias }]),
   ]
-  return faults.map(({ index, message }) => at(ledger, index, message))
 }
+
+const auditInput = ({ entry, bars, funding }: LedgerGround, trades: readonly Trade[]) => ({
+  ...{ trades, bars, funding, costs: costsOf(entry) },
+  resultTolerance: toleranceOf(entry),
+  allowOverlap: entry.allow_overlap,
+})
+
+const toleranceOf = ({ result_tolerance_bps }: StrategyEntry): number => result_tolerance_bps / 10_000
 
 /** Trades whose size in the account is unknown. Marking refuses the first; here each is reported. */
 function findUnsized({ entry, bars, funding }: LedgerGround, { trades }: Ledger) {
@@ -267,11 +284,14 @@ function unfundedNotices({ entry }: LedgerGround, spans: readonly FundingGap[], 
 
 /** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
 function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): HistoryOutcome {
-  const daily = cutSeries(reported, task.entry.inception ?? reported.first, task.lastDay)
+  const { entry } = task
+  const daily = cutSeries(reported, entry.inception ?? reported.first, task.lastDay)
   const { trades, problems } = resolveAll(task, ledger, daily)
   if (problems.length > 0) return { problems }
   return {
     history: {
+      deviations: [],
+      differing: ledger && compareReported(daily, trades, termsOf(entry, NO_FUNDING), toleranceOf(entry)),
       daily,
       daysWithoutBars: [],
       trades,
@@ -299,9 +319,11 @@ function cutSeries(series: Series, from: EpochDay, to: EpochDay): Series {
   return { ...series, first: series.first + begin, values: series.values.slice(begin, end) }
 }
 
+const NO_FUNDING = { t: new Float64Array(0), paid: new Float64Array(0) }
+
 /** The trades of the window; one that exits after it is open. Without bars there is no funding; it is in the account returns. */
 function resolveAll({ entry, lastDay: last }: HistoryTask, ledger: Ledger | null, daily: Series) {
-  const terms = termsOf(entry, { t: new Float64Array(0), paid: new Float64Array(0) })
+  const terms = termsOf(entry, NO_FUNDING)
   const [fromMs, endMs] = [daily.first * DAY_MS, (last + 1) * DAY_MS]
   const trades: ResolvedTrade[] = []
   const problems: Problem[] = []

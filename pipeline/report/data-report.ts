@@ -1,13 +1,15 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { AcceptedFinding } from '#core/dataset/snapshot.ts'
+import type { Series } from '#core/figures/series.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
 import type { BarsFile, BarsKey, FundingFile, Ledger, SoundParts, StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
+import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { instrumentOf } from '../book/read-market.ts'
 import { type Acceptance, assignAcceptances, spellAcceptance } from './accept.ts'
 import { checkBars } from './bar-checks.ts'
-import type { DataReport, Finding, Found, SubjectReport } from './finding.ts'
+import { type DataReport, type Finding, type Found, isOfRecord, type SubjectReport } from './finding.ts'
 import { compareLabels } from './label-checks.ts'
 import { checkReturns } from './return-checks.ts'
 import { all, type Check, runChecks } from './run-checks.ts'
@@ -24,8 +26,25 @@ export function reportData(sound: SoundParts, nowMs: number): DataReport {
   return drafts.map(draft => toReport(draft, sound))
 }
 
+export function draftRecord({ id, source }: StrategyEntry, daily: Series, found: readonly Found[]): Draft {
+  const file = source.kind === 'module' ? `strategies/${id}.ts` : source.path
+  return { subject: id, file, noun: 'days', times: found.length === 0 ? [] : startsOf(daily), found }
+}
+
+/** Judges what was found in records: a report for each that has a finding, and by strategy what keeps it from being published. */
+export function judgeRecords(drafts: readonly Draft[], sound: SoundParts) {
+  const found = drafts.filter(draft => draft.found.length > 0)
+  const records = found.map(draft => toReport(draft, { ...sound, repairs: [] }))
+  const ids = new Set(drafts.map(({ subject }) => subject))
+  const accept = sound.accept.filter(entry => isOfRecord(entry) && ids.has(entry.of))
+  const refused = new Map(records.map(each => [each.subject, refusals([each], accept)]))
+  return { records, refused, unused: unusedAcceptances(accept, records) }
+}
+
+const startsOf = ({ first, values }: Series): Float64Array => values.map((_, i) => (first + i) * DAY_MS)
+
 /** A report whose findings are not judged yet. */
-type Draft = Pick<SubjectReport, 'subject' | 'file' | 'noun'> & {
+export type Draft = Pick<SubjectReport, 'subject' | 'file' | 'noun'> & {
   /** The time of each bar, payment, trade or day. */
   readonly times: ArrayLike<number>
   readonly found: readonly Found[]
@@ -115,10 +134,15 @@ export const acceptedFindings = (report: DataReport, endMs: number): AcceptedFin
     }),
   )
 
-/** Entries of `accept` that no finding needs. */
-export const unusedAcceptances = (entries: readonly Acceptance[], report: DataReport): Acceptance[] => {
+/** A warning for each entry of `accept` that no finding needs. */
+export const unusedAcceptances = (entries: readonly Acceptance[], report: DataReport): Problem[] => {
   const used = new Set(report.flatMap(each => [...acceptedOf(each, entries).values()]))
-  return entries.filter(entry => !used.has(entry))
+  return entries
+    .filter(entry => !used.has(entry))
+    .map(entry => ({
+      file: CATALOGUE_FILE,
+      message: `accept: no ${entry.finding} of ${entry.of} from ${toIsoDate(entry.from)} to ${toIsoDate(entry.to)}: remove the entry`,
+    }))
 }
 
 /** Entries that end after their data would accept errors that are still to come; with the last day of the data. */
@@ -172,8 +196,8 @@ function draftStrategy(entry: StrategyEntry, sound: SoundParts, nowMs: number): 
   if (source.kind === 'module') return []
   if (source.kind === 'ledger') return [draftLedger(entry, source, sound, nowMs)]
   const { daily, path: file, ledger } = source
-  const times = daily.values.map((_, i) => (daily.first + i) * DAY_MS)
-  const returns: Draft = { subject, file, noun: 'days', times, found: checkReturns(daily, nowMs) }
+  const found = checkReturns(daily, nowMs)
+  const returns: Draft = { subject, file, noun: 'days', times: startsOf(daily), found }
   return [returns, ...(ledger === null ? [] : [draftLedger(entry, ledger, sound, nowMs)])]
 }
 

@@ -1,6 +1,21 @@
 /** `blocking` ends a build; `serious` ends it unless the catalogue accepts the finding; `note` is only printed. */
 type Severity = 'blocking' | 'serious' | 'note'
 
+/** Findings in a record as a whole, which is known when it has been computed. */
+export const RECORD_FINDINGS = [
+  'perfect_fills',
+  'no_losses',
+  'no_drawdown',
+  'high_sharpe',
+  'base_risk',
+  'result_sign',
+  'returns_differ',
+] as const
+export type RecordFinding = (typeof RECORD_FINDINGS)[number]
+
+export const isOfRecord = ({ finding }: { readonly finding: string }): boolean =>
+  RECORD_FINDINGS.some(code => code === finding)
+
 /** Findings that the catalogue may accept with a reason. */
 export const ACCEPTABLE = [
   'gap',
@@ -15,6 +30,8 @@ export const ACCEPTABLE = [
   'shifted_labels',
   'duplicate_trades',
   'percent_returns',
+  'level_returns',
+  ...RECORD_FINDINGS,
 ] as const
 
 /** Only a finding that may be accepted is serious. `fix` is what to do; null if nothing is to be done. */

@@ -1,4 +1,4 @@
-import { median } from 'simple-statistics'
+import { median, sampleCorrelation } from 'simple-statistics'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
 import { counted } from '../book/field.ts'
@@ -10,6 +10,10 @@ const LARGE_DAY = 0.1
 
 /** Fewer days are no pattern. */
 const LEAST_DAYS = 10
+
+/** Each value of a walk of so many days correlates with the one before by more; the returns of a market do not by far. */
+const LEAST_LEVEL_DAYS = 60
+const LEVEL_CORRELATION = 0.8
 
 type Data = { readonly daily: Series; readonly nowMs: number }
 
@@ -26,14 +30,27 @@ const CHECKS: readonly Check<Data>[] = [
   {
     ...{ code: 'percent_returns', severity: 'serious', group: all },
     is: data => {
-      const isLarge = typicalMove(data) > LARGE_DAY
+      const isLarge = typicalMove(data) > LARGE_DAY && !isLevel(data)
       return () => isLarge
     },
     what: data =>
       `expected fractions (0.01 = +1 %), got a median move of ${Number(typicalMove(data).toPrecision(3))} a day`,
     fix: 'divide percents by 100',
   },
+  {
+    ...{ code: 'level_returns', severity: 'serious' },
+    is: () => () => true,
+    // The same days every night, so that an acceptance holds.
+    group: (days, data) => (isLevel(data) ? [days.slice(0, LEAST_LEVEL_DAYS)] : []),
+    what: () => 'expected the return of each day, got values that follow from those of the day before',
+    fix: 'if they are returns since the start, or the equity, divide the equity by that of the day before',
+  },
 ]
+
+/** Whether each value follows from the one before, as in a walk. */
+const isLevel = ({ daily: { values } }: Data): boolean =>
+  values.length >= LEAST_LEVEL_DAYS &&
+  sampleCorrelation([...values.slice(1)], [...values.slice(0, -1)]) > LEVEL_CORRELATION
 
 function typicalMove({ daily }: Data): number {
   const moves = [...daily.values].filter(value => value !== 0).map(Math.abs)

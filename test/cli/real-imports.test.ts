@@ -108,7 +108,7 @@ describe.skipIf(sharedData === null)(`lists${skip}`, () => {
       ['fir', 'unverified', 5],
       ['oak', 'unverified', 725],
       ['yew', 'unverified', 361],
-      ['elm', 'single_verified', 0],
+      ['elm', 'unverified', 0],
       ['bay', 'unverified', 4],
     ])
   })
@@ -150,7 +150,7 @@ describe.skipIf(sharedData === null)(`bars${skip}`, () => {
           )
       }
       const { strategies } = builtSchema.parse(await book.build())
-      const built = { verification_state: 'single_verified', trades: 0 }
+      const built = { verification_state: 'unverified', trades: 0 }
       expect(strategies).toMatchObject(files.map((_, i) => ({ id: `elm-${i}`, ...built })))
       for (const { days } of strategies) expect(days).toBeGreaterThan(29)
     },

@@ -122,3 +122,55 @@ test('the benchmarks have a column of the equal-weight book, to ten digits', () 
   for (const row of [0, 1, 2, 3000])
     expect(column.cells.at(row)).toBe(Number(daily.values[row]!.toPrecision(10)))
 })
+
+const LIMIT = 'This does not show when the rules were written.'
+const CHECKED = {
+  ...{ trades_checked: 25, mean_deviation_bps: 0.004, largest_deviation_bps: -0.41 },
+  ...{ trades_at_stop: 12, loss_at_stop: 1.0421 },
+}
+
+test.each([
+  [{ verification_state: 'dual_verified' }, 'computed twice, equal'],
+  [{ verification_state: 'single_verified' }, 'results recomputed'],
+  [{ marking: 'marked', measured: { ...CHECKED, trades_checked: 0 } }, 'nothing to check yet'],
+  [{ marking: 'reported', measured: { ...CHECKED, trades_checked: 0 } }, 'unverified'],
+  [{}, 'unverified'],
+] as const)('the badge of %j says “%s”, and beside it stands what no computation shows', (given, words) => {
+  const page = sheetOf(handSnapshot([strategy('s', 0, given)]))
+  expect(page.match(/<button type="button" class="badge [^>]*>[^<]*<\/button> [^<]*/g)).toEqual([
+    expect.stringMatching(new RegExp(`>${words}</button> ${LIMIT}`)),
+    expect.stringMatching(new RegExp(`>${words}</button> .* ${LIMIT}`)),
+  ])
+  const book = pagesOf(handSnapshot([strategy('s', 0, given)])).get('index.html')!()
+  expect(book).toContain(`>${words}</button></td>`)
+  expect(book).toContain(`Of “Verified”: ${LIMIT}`)
+})
+
+test('a sheet has the tolerance of a ledger and how far its results are from the recomputed ones', () => {
+  const given = { marking: 'marked', result_tolerance_bps: 25, measured: CHECKED } as const
+  expect(sectionOf(sheetOf(handSnapshot([strategy('s', 0, given)])), 'record')).toContain(
+    'given with the trades, to within 25.0 bp of equity: 25 recomputed; they differ by 0.00 bp in the mean and by −0.41 bp at most',
+  )
+})
+
+test('a sheet has the risk that the stops show, and says of a risk without stops that it is declared', () => {
+  const of = (given: Partial<HandStrategy>) => sectionOf(sheetOf(handSnapshot([strategy('s', 0, given)])), 'record')
+  expect(of({ measured: CHECKED })).toContain(
+    '2.00 % of equity per trade, lost at its stop: declared; measured 1.04 times that, the median of 12 trades that ended at their stop',
+  )
+  expect(of({ measured: { ...CHECKED, trades_at_stop: 0, loss_at_stop: null } })).toContain(
+    '2.00 % of equity per trade, lost at its stop: declared, not checked',
+  )
+})
+
+test('a sheet has accepted findings of the record beside its badge, and those of its bars with the data', () => {
+  const place = { from: '2024-01-01T00:00:00Z', to: '2024-03-01T00:00:00Z', count: 20, strategies: ['s'] }
+  const accepted_findings = [
+    { ...place, finding: 'no_losses', of: 's', what: 'none of 25 trades lost', reason: 'an option seller' },
+    { ...place, finding: 'gap', of: 'BTCUSDT-PERP/1d', what: '30 bars missing', reason: 'an outage' },
+  ]
+  const page = sheetOf(handSnapshot([strategy('s', 0)], { accepted_findings }))
+  const beside = `${LIMIT}<br>Accepted finding: none of 25 trades lost. Reason: an option seller`
+  expect(page.split(beside)).toHaveLength(3)
+  expect(page.split('Accepted finding: 30 bars missing. Reason: an outage')).toHaveLength(2)
+})

@@ -56,6 +56,7 @@ export const strategyIdentity = () => ({
       'Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of ' +
         'every trade; `dual_verified` when two independent computations of the daily marks agree as well, and ' +
         'funding is known for 99 % of the time of its positions; ' +
-        '`unverified` when a result could not be recomputed. Determined by every build.',
+        '`unverified` when a result could not be recomputed, and while no trade is closed. Determined by every build. ' +
+        'It does not show when the rules were written.',
     ),
 })

@@ -88,7 +88,7 @@ export const datasetData = () =>
           }),
         )
         .describe(
-          'Serious findings in the data, such as long gaps, that the operator publishes with a reason.',
+          'Serious findings in the data and in records, such as long gaps or no losing trade, that the operator publishes with a reason.',
         ),
       strategies: z
         .array(

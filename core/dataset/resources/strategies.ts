@@ -139,8 +139,8 @@ export const strategyMetadata = () =>
             .number()
             .nullable()
             .describe(
-              'Of a ledger: by how much a given result may differ from its recomputation. Basis points of equity; null for ' +
-                'other histories.',
+              'Of a ledger: by how much a given result may differ from its recomputation, and a reported day from the ledger ' +
+                'beside it. Basis points of equity; null for other histories.',
             ),
         })
         .describe('The costs in every figure.'),
@@ -158,6 +158,16 @@ export const strategyMetadata = () =>
           'How the daily returns came about: open trades marked at every close; booked whole on the day of the exit, ' +
             'where the leverage is unknown; or reported by the maker of the history.',
         ),
+      measured: z
+        .looseObject({
+          trades_checked: z.int().describe('Closed trades whose result was recomputed.'),
+          mean_deviation_bps: ratio('Mean of given less recomputed result, basis points of equity.').nullable(),
+          largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
+          trades_at_stop: z.int().describe('Trades that ended at the stop of their entry.'),
+          loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
+        })
+        .nullable()
+        .describe('What the build measured of the trades; null in versions of older builds. Null without such a trade.'),
       days_without_bars: z
         .int()
         .describe('Days of the window without any price; their return is 0 and caught up on the next day.'),
@@ -192,6 +202,7 @@ export const strategy = datasetRoute({
         },
         module_version: record.module_version,
         marking: record.marking,
+        measured: record.measured,
         days_without_bars: record.days_without_bars,
       },
       meta: {},

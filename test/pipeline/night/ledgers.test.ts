@@ -128,9 +128,15 @@ test('a ledger is marked from its inception on: what ended before is not publish
   expect(figures.values.net_return_pct).toBeCloseTo(10, 10)
 })
 
-test('a ledger without a trade yet has a flat history', () => {
+const UNMEASURED = {
+  ...{ mean_deviation_bps: null, largest_deviation_bps: null },
+  ...{ trades_at_stop: 0, loss_at_stop: null },
+}
+
+test('a ledger without a trade yet has a flat history, and nothing to verify', () => {
   expect(dailyOf('idle')).toEqual(zeros(14))
-  expect(of('idle').verification_state).toBe('single_verified')
+  expect(of('idle').verification_state).toBe('unverified')
+  expect(of('idle').measured).toEqual({ ...UNMEASURED, trades_checked: 0 })
 })
 
 test('a liquidated account loses all on that day and nothing after it; notices report that, and returns that end early', () => {
@@ -151,14 +157,104 @@ test('a liquidated account loses all on that day and nothing after it; notices r
   ])
 })
 
-test('a ledger is verified if leverage and result of each trade are given, and unverified otherwise, with a notice', () => {
+test('a ledger is verified if leverage and result of each trade are given and one is closed, and unverified otherwise', () => {
   const states = Object.keys(LEDGERS).map(id => [id, of(id).verification_state])
   expect(Object.fromEntries(states)).toEqual({
     ...Object.fromEntries(Object.keys(LEDGERS).map(id => [id, 'unverified'])),
-    still_open: 'single_verified',
-    idle: 'single_verified',
     proven: 'single_verified',
   })
+  expect(of('proven').measured).toEqual({
+    ...{ trades_checked: 1, mean_deviation_bps: 0, largest_deviation_bps: 0 },
+    ...{ trades_at_stop: 0, loss_at_stop: null },
+  })
+})
+
+/** A ledger of trades of an hour each, from 91 to 92 within the bar of the tenth day, with results that are off by basis points. */
+const hourly = (count: number, off: (i: number) => number): string =>
+  ledger(
+    ...Array.from({ length: count }, (_, i) => {
+      const hour = (of: number): string => `2024-01-10T${String(of).padStart(2, '0')}:00:00Z`
+      return `long,${hour(i)},91,${hour(i + 1)},92,signal,1,,${1 / 91 + off(i) / 10_000}`
+    }),
+  )
+
+test('a ledger whose results are better than its prices by more than rounding explains is refused, within any tolerance', async () => {
+  const book = (off: (i: number) => number) => ({
+    ...BARS,
+    'ledgers/ash.csv': hourly(21, off),
+    'catalogue.yaml': JSON.stringify({
+      ...JSON.parse(catalogue([{ ...aLedger('ash'), result_tolerance_bps: 100 }])),
+      accept: [{ ...GAINS, to: '2024-01-10', count: 20, reason: 'an example' }],
+    }),
+  })
+  expect(await problemsOfNight(book(() => 2))).toEqual([
+    expect.stringMatching(
+      /^ledgers\/ash\.csv: the results are better than the prices by 2\.0 bp a trade: are costs missing\? /,
+    ),
+  ])
+  const { snapshot } = await nightOf(book(i => (i % 2 === 0 ? 40 : -44)))
+  expect(strategyOf(snapshot, 'ash')).toMatchObject({
+    verification_state: 'single_verified',
+    measured: { trades_checked: 21, mean_deviation_bps: 0, largest_deviation_bps: -44 },
+  })
+})
+
+const GAINS = { finding: 'no_losses', of: 'ash', from: '2024-01-10' }
+
+test('a ledger of twenty gains is refused with the entry that accepts it, and published with its reason', async () => {
+  const book = (accept: readonly object[]) => ({
+    ...BARS,
+    'ledgers/ash.csv': hourly(22, () => 0),
+    'catalogue.yaml': JSON.stringify({ ...JSON.parse(catalogue([aLedger('ash')])), accept }),
+  })
+  expect(await problemsOfNight(book([]))).toEqual([
+    'ledgers/ash.csv: no_losses of ash: none of 22 trades lost: add the trades that lost; or, if the data are right, accept: ' +
+      '[{finding: no_losses, of: ash, from: 2024-01-10, to: 2024-01-10, count: 20, reason: "..."}]',
+  ])
+  const entry = { ...GAINS, to: '2024-01-10', count: 20, reason: 'an example' }
+  const { snapshot, records, notices } = await nightOf(book([entry, { ...entry, finding: 'high_sharpe' }]))
+  expect(snapshot.dataset.accepted_findings).toEqual([
+    {
+      ...{ finding: 'no_losses', of: 'ash', count: 20, what: 'none of 22 trades lost', reason: 'an example' },
+      ...{ from: '2024-01-10T00:00:00Z', to: '2024-01-10T20:00:00Z', strategies: ['ash'] },
+    },
+  ])
+  expect(records).toMatchObject([{ subject: 'ash', file: 'ledgers/ash.csv', count: 14, noun: 'days' }])
+  expect(notices).toEqual([
+    'catalogue.yaml: accept: no high_sharpe of ash from 2024-01-10 to 2024-01-10: remove the entry',
+  ])
+})
+
+test('the loss of trades at their stops is measured in units of the base risk, and another one than declared is refused', async () => {
+  const book = (base_risk_pct: number) => ({
+    ...BARS,
+    'ledgers/ash.csv': ledger(`long,${at('01-05')},120,${at('01-05')},95,stop,1,95,${95 / 120 - 1}`),
+    'catalogue.yaml': catalogue([{ ...aLedger('ash'), base_risk_pct }], { max_modelled_risk_pct: 0.5 }),
+  })
+  const { snapshot } = await nightOf(book(0.2))
+  expect(strategyOf(snapshot, 'ash')!.measured).toMatchObject({ trades_at_stop: 1, loss_at_stop: 1.041667 })
+  expect(await problemsOfNight(book(0.1))).toEqual([
+    expect.stringContaining(
+      'base_risk of ash: 1 trade that ended at the stop lost 2.08 times the base risk in the median, expected 0.8 to 1.25 times',
+    ),
+  ])
+})
+
+test('reported returns that the ledger beside them does not make are refused with the first days', async () => {
+  const book = (second: number) => ({
+    ...BARS,
+    'ledgers/idle.csv': ledger(),
+    'returns/elm.csv': dailyReturns([0.01, second, 0]),
+    'ledgers/elm.csv': ledger(`long,2024-01-01T04:00:00Z,100,2024-01-01T08:00:00Z,101,signal,,,0.01`),
+    'catalogue.yaml': catalogue([aLedger('idle'), reported('elm')]),
+  })
+  const { snapshot } = await nightOf(book(0.0001))
+  expect(strategyOf(snapshot, 'elm')).toMatchObject({ result_tolerance_bps: 1, verification_state: 'unverified' })
+  expect(await problemsOfNight(book(0.0002))).toEqual([
+    expect.stringMatching(
+      /^returns\/elm\.csv: returns_differ of elm: .* first from 2024-01-02 to 2024-01-02: 0\.0200 % is reported, and 0\.0000 % /,
+    ),
+  ])
 })
 
 test('a result that does not follow from prices, leverage and costs is refused with the row of its file', async () => {

@@ -25,6 +25,9 @@ test('entries of a module that are over the leverage cap are a notice, and the n
   expect(notices).toEqual(['greedy: entries refused because they were over the leverage cap: 6'])
   expect([...strategyOf(snapshot, 'greedy')!.daily.values]).toEqual([0, 0, 0, 0, 0, 0])
   expect(strategyOf(snapshot, 'greedy')!.refused_above_risk_pct).toBeCloseTo(0.015, 12)
+  // Neither has a closed trade.
+  for (const { verification_state, measured } of snapshot.strategies)
+    expect([verification_state, measured?.trades_checked]).toEqual(['unverified', 0])
 })
 
 test('the level of the first refusal is where the same module, replayed at that risk, is refused', async () => {
@@ -70,6 +73,14 @@ test('a module that is liquidated is published with the liquidation, and a notic
   expect(bold.figures.values).toMatchObject({ net_return_pct: -100, max_drawdown_pct: -100 })
 })
 
+/** Holds a long for four days of five. */
+const TRADES = {
+  body: `onBar: (state, bar, position) => {
+    if (bar.t % (5 * 86_400_000) === 0) return { act: 'flat', why: 'time' }
+    return position === null ? { act: 'long', stop: bar.c / 2 } : null
+  },`,
+}
+
 test('a module with positions where funding is unknown is single_verified, with a notice', async () => {
   const rows = dailyFunding(20).trim().split('\n')
   const without = (from: number, to: number) => csv(...rows.filter((_, row) => row < from || row >= to))
@@ -78,7 +89,7 @@ test('a module with positions where funding is unknown is single_verified, with 
   const { snapshot, notices } = await nightOf({
     ...Object.fromEntries(ids.map(id => [`bars/${id}/1d.csv`, dailyBars(Array<number>(20).fill(100))])),
     ...Object.fromEntries(Object.entries(feeds).map(([id, feed]) => [`funding/${id}.csv`, feed])),
-    ...Object.fromEntries(ids.map(id => [`strategies/${id}.ts`, moduleText(id)])),
+    ...Object.fromEntries(ids.map(id => [`strategies/${id}.ts`, moduleText(id, TRADES)])),
     'catalogue.yaml': catalogue(
       ids.map(id => ({ ...aModule(id), instrument: id })),
       {},
@@ -121,7 +132,7 @@ async function publishedOf(
     ...Object.fromEntries(
       Object.entries(feeds).flatMap(([id, feed]) => (feed === null ? [] : [[`funding/${id}.csv`, feed]])),
     ),
-    ...Object.fromEntries(ids.map(id => [`strategies/${id}.ts`, moduleText(id)])),
+    ...Object.fromEntries(ids.map(id => [`strategies/${id}.ts`, moduleText(id, TRADES)])),
     'catalogue.yaml': catalogue(
       ids.map(id => ({ ...aModule(id), instrument: id })),
       {},

@@ -148,6 +148,7 @@ const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'incep
   leverage_max: null,
   refused_above_risk_pct: null,
   marking: 'reported',
+  measured: null,
   days_without_bars: 0,
   trials: null,
   published_since: null,

@@ -1,0 +1,39 @@
+import { DAY_MS, type EpochDay } from '#core/calendar.ts'
+import { dayOf, type Series } from '#core/figures/series.ts'
+import { advanceTo, openAccount } from './marks.ts'
+import type { ResolvedTrade, TradeTerms } from './resolve-trade.ts'
+
+/** Days over which another return was reported than the ledger makes. */
+export type ReportedSpan = Readonly<Record<'from' | 'to', EpochDay> & Record<'returned' | 'ledger', number>>
+
+/**
+ * Compares reported returns with the ledger beside them; `tolerance` is that of one day. Without bars a ledger has no mark
+ * while a trade is open, so the growth from one midnight without a position to the next is compared. The maker of a
+ * result may count open trades to the account at an entry, or only what is realised: either may agree.
+ */
+export function compareReported(
+  daily: Series,
+  trades: readonly ResolvedTrade[],
+  terms: TradeTerms,
+  tolerance: number,
+): ReportedSpan[] {
+  const realised = trades.map(trade => ({ ...trade, leverage: null })) // which is worth nothing until its exit
+  const accounts = [openAccount(trades, terms), openAccount(realised, terms)]
+  const equitiesAt = (day: EpochDay): number[] => {
+    for (const account of accounts) advanceTo(account, day * DAY_MS)
+    return accounts.map(({ open, unit, realised }) => (open.length === 0 ? unit * realised : Number.NaN))
+  }
+  const differing: ReportedSpan[] = []
+  let [returned, from, before] = [1, daily.first, equitiesAt(daily.first)]
+  daily.values.forEach((value, i) => {
+    returned *= 1 + value
+    const [to, equities] = [dayOf(daily, i), equitiesAt(dayOf(daily, i) + 1)]
+    if (equities.every(Number.isNaN)) return
+    const growths = equities.map((equity, k) => equity / before[k]!).filter(growth => !Number.isNaN(growth))
+    const most = tolerance * (to + 1 - from)
+    if (growths.length > 0 && growths.every(growth => Math.abs(returned - growth) > most))
+      differing.push({ from, to, returned: returned - 1, ledger: growths[0]! - 1 })
+    ;[returned, from, before] = [1, to + 1, equities]
+  })
+  return differing
+}

@@ -1,0 +1,30 @@
+import { mean, median } from 'simple-statistics'
+import { toPercent } from '#core/contract/rounding.ts'
+import type { Measured } from '#core/dataset/snapshot.ts'
+import { lossesAtStops } from '#core/replay/measures.ts'
+import { closedTrades } from '#core/replay/resolve-trade.ts'
+import { costsOf } from '../modules/module-input.ts'
+import { type Draft, draftRecord } from '../report/data-report.ts'
+import { checkRecord } from '../report/record-checks.ts'
+import type { History, HistoryTask } from './histories.ts'
+
+type Judgement = { readonly measured: Measured; readonly record: Draft }
+
+/** What the trades of a history show, and what is implausible in it. */
+export function judgeRecord({ entry, bars }: HistoryTask, history: History): Judgement {
+  const { daily, trades, deviations, differing } = history
+  const closed = closedTrades(trades).sort((a, b) => a.exit_time - b.exit_time)
+  const costs = costsOf(entry)
+  const stops = lossesAtStops(closed, entry.base_risk_pct, costs)
+  const excess = (deviations ?? []).map(each => each.excess * 10_000)
+  const largest = excess.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0)
+  const measured = {
+    trades_checked: deviations?.length ?? closed.length,
+    mean_deviation_bps: excess.length === 0 ? null : toPercent(mean(excess)),
+    largest_deviation_bps: excess.length === 0 ? null : toPercent(largest),
+    trades_at_stop: stops.length,
+    loss_at_stop: stops.length === 0 ? null : toPercent(median(stops.map(({ loss }) => loss))),
+  }
+  const found = checkRecord({ daily, closed, stops, bars, costs, differing: differing ?? [] })
+  return { measured, record: draftRecord(entry, daily, found) }
+}

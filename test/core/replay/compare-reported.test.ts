@@ -1,0 +1,55 @@
+// Reported returns beside a ledger: where no trade is open, both must have grown alike.
+import { expect, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
+import { compareReported } from '#core/replay/compare-reported.ts'
+import type { ResolvedTrade } from '#core/replay/resolve-trade.ts'
+
+const FIRST = 19_723
+const BP = 1e-4
+
+/** A trade between two instants, in days from the first on. */
+const trade = (entry: number, exit: number | null, result: number, given: Partial<ResolvedTrade> = {}) => ({
+  ...{ side: 'long' as const, entry_time: (FIRST + entry) * DAY_MS, entry_price: 100 },
+  exit_time: exit === null ? null : (FIRST + exit) * DAY_MS,
+  ...{ exit_price: 101, exit_reason: 'signal' as const, leverage: 1, stop: null },
+  account_return: exit === null ? null : result,
+  ...{ leverage_from: 'ledger' as const, marking: 'daily' as const, return_per_notional: result },
+  ...given,
+})
+
+const TERMS = {
+  ...{ feeRate: 0, baseRisk: 0.02, maxLeverage: 15 },
+  funding: { t: new Float64Array(0), paid: new Float64Array(0) },
+}
+
+const compare = (returns: readonly number[], ...trades: ResolvedTrade[]) =>
+  compareReported({ period: 'daily', first: FIRST, values: Float64Array.from(returns) }, trades, TERMS, BP)
+
+test('reported returns agree with a ledger whose trades make them, marked on any day in between', () => {
+  expect(compare([0, 0.02, 0.01 / 1.02, 0], trade(1.5, 2.5, 0.03))).toEqual([])
+  expect(compare([0.01, -0.02, 0], trade(0.25, 0.5, 0.01), trade(1.25, 1.5, -0.02))).toEqual([])
+})
+
+test('a day that the ledger does not make is found with both returns, and a tolerance of each day is allowed', () => {
+  const own = trade(1.5, 2.5, 0.03)
+  expect(compare([0, 0.02, 0.01 / 1.02, 0.0002], own)).toEqual([
+    { from: FIRST + 3, to: FIRST + 3, returned: expect.closeTo(0.0002, 12), ledger: 0 },
+  ])
+  expect(compare([0.00009, 0.02, 0.01 / 1.02, 0], own)).toEqual([])
+  expect(compare([0, 0.02, 0.0101, 0], own)).toEqual([
+    { from: FIRST + 1, to: FIRST + 2, returned: expect.closeTo(0.030302, 9), ledger: expect.closeTo(0.03, 12) },
+  ])
+})
+
+test('days with an open trade are not compared, at the start and at the end', () => {
+  expect(compare([0.5, 0, 0], trade(-1.5, 0.5, 0.03))).toEqual([])
+  expect(compare([0, 0.5, 0.5], trade(1.5, null, 0))).toEqual([])
+})
+
+test('a trade beside others may be sized on what is realised or on what the open ones are worth', () => {
+  const open = trade(0.25, 0.75, 0.5, { entry_price: 100, account_return: 0.5 })
+  const second = trade(0.5, 0.75, 0.1, { entry_price: 150 })
+  expect(compare([0.6], open, second)).toEqual([])
+  expect(compare([0.65], open, second)).toEqual([])
+  expect(compare([0.62], open, second)).toHaveLength(1)
+})
