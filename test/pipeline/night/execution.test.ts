@@ -81,7 +81,7 @@ beforeAll(async () => {
     'ledgers/birch.csv': ONE_TRADE.replace(',100,', `,${CLOSES[0]},`)
       .replace(',103,', `,${CLOSES[6]},`)
       .replace('0.03', String(CLOSES[6]! / CLOSES[0]! - 1)),
-    'returns/cedar.csv': dailyReturns(CLOSES.map(() => 0.001)),
+    'returns/cedar.csv': dailyReturns(CLOSES.map((_, i) => (i % 3 === 0 ? -0.001 : 0.001))),
     'catalogue.yaml': catalogue(
       [{ ...aModule('oak'), replayed_at: LEVELS }, aModule('elm'), aLedger('birch'), reported('cedar')],
       { max_modelled_risk_pct: 1 },

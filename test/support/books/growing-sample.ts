@@ -25,7 +25,8 @@ const BARS = 'bars/BTCUSDT-PERP/4h.csv'
 const RETURNS = 'returns/willow.csv'
 const CATALOGUE = 'catalogue.yaml'
 const SERIES = [BARS, 'funding/BTCUSDT-PERP.csv', RETURNS]
-const LEDGERS = ['ledgers/rowan.csv', 'ledgers/willow.csv']
+const BESIDE_RETURNS = 'ledgers/willow.csv'
+const LEDGERS = ['ledgers/rowan.csv', BESIDE_RETURNS]
 
 /** Nights of the sample book: the first day of its data, the last, and how many nights there are to that. */
 export type Span = {
@@ -70,9 +71,13 @@ const strategy = (id: string, flags: string): RegExp => new RegExp(`^ {2}- id: $
 function cut(path: string, text: string, from: EpochDay, day: EpochDay): string {
   const [start, end] = [toIsoDate(from), toIsoDate(day + 1)] // moments are ISO, so they compare as text
   if (SERIES.includes(path)) return rewriteRows(text, row => (row[0]! >= start && row[0]! < end ? row : null))
-  if (LEDGERS.includes(path)) return rewriteRows(text, row => (row[1]! < start ? null : tradeAsOf(row, end)))
+  // A trade on days that are reported is in the ledger beside them; the other ledger is marked by the bars alone.
+  const known = path === BESIDE_RETURNS ? 3 : 1 // its end or its beginning
+  if (LEDGERS.includes(path)) return rewriteRows(text, row => (isBefore(row[known]!, start) ? null : tradeAsOf(row, end)))
   return text
 }
+
+const isBefore = (moment: string, start: string): boolean => moment !== '' && moment < start
 
 /** A trade that is open has neither exit nor result yet; one that did not begin is in no ledger. */
 function tradeAsOf(row: readonly string[], end: string): readonly string[] | null {
@@ -141,6 +146,10 @@ const withClose = (texts: Texts, moment: string): Texts =>
     row => row.with(4, row[4] === row[3] ? row[2]! : row[3]!),
   )(texts)
 
+/** The ledger beside the returns does not make the other one. */
+const acceptDifference = (day: EpochDay): string =>
+  `accept: [{finding: returns_differ, of: willow, from: 2018-01-01, to: ${toIsoDate(day - 1)}, count: 1, reason: a test}]\n`
+
 const INJECTIONS: readonly Injection[] = [
   {
     what: 'another close of a bar of the past',
@@ -155,12 +164,12 @@ const INJECTIONS: readonly Injection[] = [
   },
   {
     what: 'another daily return',
-    files: (texts, _day, pastDay) =>
+    files: (texts, day, pastDay) =>
       withRow(
         RETURNS,
         ([t]) => t === pastDay,
         row => row.with(1, '0.0123'),
-      )(texts),
+      )({ ...texts, [CATALOGUE]: `${texts[CATALOGUE]}${acceptDifference(day)}` }),
     refusal: (published, _changed, pastDay) => [
       `  willow: return of ${pastDay}: ${returnOf(published, 'willow', pastDay)} -> 0.0123`,
     ],
