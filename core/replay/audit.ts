@@ -1,7 +1,7 @@
 import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAtOrBefore } from './bars.ts'
-import type { Deviation } from './measures.ts'
 import { unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
 import { describeFault, describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
+import type { Deviation } from './measures.ts'
 import { returnPerNotional, sumFunding } from './resolve-trade.ts'
 import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
 

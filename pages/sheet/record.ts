@@ -59,7 +59,8 @@ export const badge = (strategy: StrategyData): Markup => {
 }
 
 type Accepted = Snapshot['dataset']['accepted_findings'][number]
-const describeAccepted = ({ what, reason }: Accepted) => html`<br>Accepted finding: ${what}. Reason: ${reason}`
+const describeAccepted = ({ what, reason }: Accepted) =>
+  html`<br>Accepted finding: ${what}. Reason: ${reason}`
 
 /** What stands beside a badge: what it does not show, and what the operator accepts of the record itself. */
 export const besideBadge = ({ dataset }: Snapshot, { id }: StrategyData): Markup =>
@@ -78,10 +79,7 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
   )
   const rows: readonly (readonly [string, Markup | string])[] = [
     ['Record', ABOUT_MARKING[strategy.marking]],
-    [
-      'Verification',
-      html`${badge(strategy)} ${aboutState(strategy)[1]} ${besideBadge(snapshot, strategy)}`,
-    ],
+    ['Verification', html`${badge(strategy)} ${aboutState(strategy)[1]} ${besideBadge(snapshot, strategy)}`],
     ...resultsOf(strategy),
     ['Published since', publishedOf(strategy, restated.length > 0)],
     [
@@ -94,10 +92,7 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
       `${percent(100 * strategy.base_risk_pct, 2)} of equity per trade, lost at its stop: ${lossOf(strategy)}${leverageOf(strategy)}`,
     ],
     ['Engine', strategy.engine],
-    [
-      'Data',
-      html`${strategy.data_source}${accepted.map(describeAccepted)}`,
-    ],
+    ['Data', html`${strategy.data_source}${accepted.map(describeAccepted)}`],
   ]
   return html`<dl class="record">${rows.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`
 }

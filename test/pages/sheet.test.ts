@@ -154,7 +154,8 @@ test('a sheet has the tolerance of a ledger and how far its results are from the
 })
 
 test('a sheet has the risk that the stops show, and says of a risk without stops that it is declared', () => {
-  const of = (given: Partial<HandStrategy>) => sectionOf(sheetOf(handSnapshot([strategy('s', 0, given)])), 'record')
+  const of = (given: Partial<HandStrategy>) =>
+    sectionOf(sheetOf(handSnapshot([strategy('s', 0, given)])), 'record')
   expect(of({ measured: CHECKED })).toContain(
     '2.00 % of equity per trade, lost at its stop: declared; measured 1.04 times that, the median of 12 trades that ended at their stop',
   )

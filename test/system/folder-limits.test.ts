@@ -32,7 +32,10 @@ async function longBook(): Promise<string> {
   const book = join(await lastingFolder(), 'book')
   await cp(TINY_BOOK, book, { recursive: true })
   const last = Date.parse(TINY_LAST_DAY) / DAY_MS
-  const rows = Array.from({ length: 3000 }, (_, i) => `${toIsoDate(last - 2999 + i)},${i % 2 === 0 ? '' : '-'}0.00${(i % 89) + 10}\n`)
+  const rows = Array.from(
+    { length: 3000 },
+    (_, i) => `${toIsoDate(last - 2999 + i)},${i % 2 === 0 ? '' : '-'}0.00${(i % 89) + 10}\n`,
+  )
   await writeFiles(book, { 'returns/oak.csv': `t,ret\n${rows.join('')}` })
   const costs = 'commission_bps_per_side: 0, slippage_ticks: 0, engine: made by hand'
   const entry = `strategies:\n  - { id: oak, name: Oak, base_risk_pct: 0.02, source: returns, ${costs} }\n`

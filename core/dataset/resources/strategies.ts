@@ -161,13 +161,17 @@ export const strategyMetadata = () =>
       measured: z
         .looseObject({
           trades_checked: z.int().describe('Closed trades whose result was recomputed.'),
-          mean_deviation_bps: ratio('Mean of given less recomputed result, basis points of equity.').nullable(),
+          mean_deviation_bps: ratio(
+            'Mean of given less recomputed result, basis points of equity.',
+          ).nullable(),
           largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
           trades_at_stop: z.int().describe('Trades that ended at the stop of their entry.'),
           loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
         })
         .nullable()
-        .describe('What the build measured of the trades; null in versions of older builds. Null without such a trade.'),
+        .describe(
+          'What the build measured of the trades; null in versions of older builds. Null without such a trade.',
+        ),
       days_without_bars: z
         .int()
         .describe('Days of the window without any price; their return is 0 and caught up on the next day.'),

@@ -37,7 +37,12 @@ test('a day that the ledger does not make is found with both returns, and a tole
   ])
   expect(compare([0.00009, 0.02, 0.01 / 1.02, 0], own)).toEqual([])
   expect(compare([0, 0.02, 0.0101, 0], own)).toEqual([
-    { from: FIRST + 1, to: FIRST + 2, returned: expect.closeTo(0.030302, 9), ledger: expect.closeTo(0.03, 12) },
+    {
+      from: FIRST + 1,
+      to: FIRST + 2,
+      returned: expect.closeTo(0.030302, 9),
+      ledger: expect.closeTo(0.03, 12),
+    },
   ])
 })
 

@@ -249,7 +249,10 @@ test('reported returns that the ledger beside them does not make are refused wit
     'catalogue.yaml': catalogue([aLedger('idle'), reported('elm')]),
   })
   const { snapshot } = await nightOf(book(0.0001))
-  expect(strategyOf(snapshot, 'elm')).toMatchObject({ result_tolerance_bps: 1, verification_state: 'unverified' })
+  expect(strategyOf(snapshot, 'elm')).toMatchObject({
+    result_tolerance_bps: 1,
+    verification_state: 'unverified',
+  })
   expect(await problemsOfNight(book(0.0002))).toEqual([
     expect.stringMatching(
       /^returns\/elm\.csv: returns_differ of elm: .* first from 2024-01-02 to 2024-01-02: 0\.0200 % is reported, and 0\.0000 % /,

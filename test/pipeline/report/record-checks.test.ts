@@ -12,11 +12,11 @@ const NOTHING = {
   costs: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, max_leverage: 15 },
 }
 
-const findings = (given: Partial<Parameters<typeof checkRecord>[0]>) =>
-  checkRecord({ ...NOTHING, ...given })
+const findings = (given: Partial<Parameters<typeof checkRecord>[0]>) => checkRecord({ ...NOTHING, ...given })
 const codes = (given: Parameters<typeof findings>[0]) => findings(given).map(({ code }) => code)
 const dailyOf = (values: readonly number[]) => ({ ...NOTHING.daily, values: Float64Array.from(values) })
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
 
 /** A trade of a day and a half, from noon on. */
 const trade = (i: number, change: Partial<ClosedTrade> = {}): ClosedTrade => ({
@@ -39,12 +39,14 @@ test('twenty trades without a loss are a finding; nineteen, and twenty with one 
 })
 
 test('a finding of a record keeps its place and its count while the record grows, so that its acceptance lasts', () => {
-  const placeOf = (count: number) => findings({ closed: times(count, trade) }).map(({ what: _, ...place }) => place)
+  const placeOf = (count: number) =>
+    findings({ closed: times(count, trade) }).map(({ what: _, ...place }) => place)
   expect(placeOf(40)).toEqual(placeOf(20))
 })
 
 test('twenty days that move the account and never down are a finding, however many days rest', () => {
-  const days = (moving: number, last: number) => dailyOf([...times(2 * moving - 1, i => (i % 2) * 0.001), last])
+  const days = (moving: number, last: number) =>
+    dailyOf([...times(2 * moving - 1, i => (i % 2) * 0.001), last])
   expect(codes({ daily: days(19, 0) })).toEqual([])
   expect(codes({ daily: days(20, 0.001) })).toEqual(['no_drawdown'])
   expect(codes({ daily: days(20, -0.001) })).toEqual([])
@@ -53,7 +55,8 @@ test('twenty days that move the account and never down are a finding, however ma
 
 test('a Sharpe ratio above 4 is a finding from 90 days on', () => {
   // A mean of 0.22 deviations a day is a ratio of 4.2, one of 0.2 of 3.8.
-  const days = (count: number, mean: number) => dailyOf(times(count, i => ((i % 2 === 0 ? 1 : -1) + mean) * 0.01))
+  const days = (count: number, mean: number) =>
+    dailyOf(times(count, i => ((i % 2 === 0 ? 1 : -1) + mean) * 0.01))
   expect(codes({ daily: days(88, 0.22) })).toEqual([])
   expect(codes({ daily: days(400, 0.2) })).toEqual([])
   const [found] = findings({ daily: days(400, 0.22) })
@@ -77,7 +80,11 @@ test('fills at the low and at the high of their bars in more than half of twenty
   expect(findings(perfect)[0]!.what).toContain('11 of 20 trades enter at the low and leave at the high')
   expect(codes({ ...perfect, closed: filled(109.9, 90.1, 'short') })).toEqual(['perfect_fills'])
   expect(codes({ ...perfect, closed: [lost(0), ...filled(90, 110).slice(1, 19), lost(19)] })).toEqual([])
-  for (const [entry, exit] of [[90.3, 110], [90, 109.7], [110, 90]] as const)
+  for (const [entry, exit] of [
+    [90.3, 110],
+    [90, 109.7],
+    [110, 90],
+  ] as const)
     expect(codes({ ...perfect, closed: filled(entry, exit) })).toEqual([])
   expect(codes({ ...perfect, bars: null })).toEqual([])
 })

@@ -73,7 +73,8 @@ function cut(path: string, text: string, from: EpochDay, day: EpochDay): string 
   if (SERIES.includes(path)) return rewriteRows(text, row => (row[0]! >= start && row[0]! < end ? row : null))
   // A trade on days that are reported is in the ledger beside them; the other ledger is marked by the bars alone.
   const known = path === BESIDE_RETURNS ? 3 : 1 // its end or its beginning
-  if (LEDGERS.includes(path)) return rewriteRows(text, row => (isBefore(row[known]!, start) ? null : tradeAsOf(row, end)))
+  if (LEDGERS.includes(path))
+    return rewriteRows(text, row => (isBefore(row[known]!, start) ? null : tradeAsOf(row, end)))
   return text
 }
 
