@@ -21,7 +21,7 @@ export type StrategyListItem = {
     leverage_max: number | null;
     /** Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version of its module or another base risk. In versions of older builds null. */
     published_since: string | null;
-    /** Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of every trade; `dual_verified` when two independent computations of the daily marks agree as well, and funding is known for 99 % of the time of its positions; `unverified` when a result could not be recomputed. Determined by every build. */
+    /** Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of every trade; `dual_verified` when two independent computations of the daily marks agree as well, and funding is known for 99 % of the time of its positions; `unverified` when a result could not be recomputed, and while no trade is closed. Determined by every build. It does not show when the rules were written. */
     verification_state: "unverified" | "single_verified" | "dual_verified" | "failed";
     /** The five figures of a list, at base risk. */
     headline: {
@@ -223,7 +223,7 @@ export type Dataset = {
             hours: number;
         }[];
     }[];
-    /** Serious findings in the data, such as long gaps, that the operator publishes with a reason. */
+    /** Serious findings in the data and in records, such as long gaps or no losing trade, that the operator publishes with a reason. */
     accepted_findings: {
         /** What kind of finding. */
         finding: string;
@@ -357,7 +357,7 @@ export type Strategy = {
     leverage_max: number | null;
     /** Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version of its module or another base risk. In versions of older builds null. */
     published_since: string | null;
-    /** Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of every trade; `dual_verified` when two independent computations of the daily marks agree as well, and funding is known for 99 % of the time of its positions; `unverified` when a result could not be recomputed. Determined by every build. */
+    /** Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of every trade; `dual_verified` when two independent computations of the daily marks agree as well, and funding is known for 99 % of the time of its positions; `unverified` when a result could not be recomputed, and while no trade is closed. Determined by every build. It does not show when the rules were written. */
     verification_state: "unverified" | "single_verified" | "dual_verified" | "failed";
     /** First and last day of the published series. */
     window: {
@@ -386,13 +386,26 @@ export type Strategy = {
         tick_size: number;
         /** `historical`: each payment of the instrument is charged at the last close known at its instant, as far as `/v1/dataset` says; `none`: the operator states that the instrument has none; `as_reported`: whatever the maker of the returns charged. Null in versions of older builds. */
         funding: ("historical" | "none" | "as_reported") | null;
-        /** Of a ledger: by how much a given result may differ from its recomputation. Basis points of equity; null for other histories. */
+        /** Of a ledger: by how much a given result may differ from its recomputation, and a reported day from the ledger beside it. Basis points of equity; null for other histories. */
         result_tolerance_bps: number | null;
     };
     /** Version of the strategy module: 1 to 32 letters, digits or `.`, `_`, `+`, `-`. A new one means other rules, so it is a restatement. Null for a ledger and for reported returns. */
     module_version: string | null;
     /** How the daily returns came about: open trades marked at every close; booked whole on the day of the exit, where the leverage is unknown; or reported by the maker of the history. */
     marking: "marked" | "realised" | "reported";
+    /** What the build measured of the trades; null in versions of older builds. Null without such a trade. */
+    measured: {
+        /** Closed trades whose result was recomputed. */
+        trades_checked: number;
+        /** Mean of given less recomputed result, basis points of equity. 6 decimals. */
+        mean_deviation_bps: number | null;
+        /** The one that is furthest from 0. 6 decimals. */
+        largest_deviation_bps: number | null;
+        /** Trades that ended at the stop of their entry. */
+        trades_at_stop: number;
+        /** Median of their losses, in units of the base risk. 6 decimals. */
+        loss_at_stop: number | null;
+    } | null;
     /** Days of the window without any price; their return is 0 and caught up on the next day. */
     days_without_bars: number;
 };
