@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS, type Effort } from '#core/contract/effort.ts'
+import type { Declarations } from '#static-build/declarations.ts'
 import { readEnvironment, UsageError } from './environment.ts'
 import { addFleetOptions, type FleetOptions, toFleetOrder } from './fleet-options.ts'
 import { addSigningOptions, type SigningOptions, toConsent } from './guard-pointer.ts'
@@ -47,7 +48,11 @@ export type BuildOptions = BookOptions &
   FleetOptions & {
     readonly version?: string
     readonly effort?: string
-    readonly allowRestatement?: boolean
+    readonly restate?: readonly string[]
+    readonly remove?: readonly string[]
+    readonly sameRules?: readonly string[]
+    readonly afterLost?: readonly string[]
+    readonly reason?: string
     readonly json?: boolean
   }
 
@@ -56,7 +61,11 @@ export const addBuildOptions = (command: Command): Command =>
   addFleetOptions(addSigningOptions(addStoreOptions(addBookOptions(command))))
     .option('--version <instant>', 'name of the version, such as 2026-11-21T00:15:00Z (default: now)')
     .option('--effort <best|good|quick>', 'compression effort (default: BUILD_EFFORT, or good)')
-    .option('--allow-restatement', 'allow changes to published history; the version is marked as restated')
+    .option('--restate <id>', 'let these strategies change published history (repeatable, or ID,ID)', collect)
+    .option('--remove <id>', 'remove strategies that were published (repeatable, or ID,ID)', collect)
+    .option('--same-rules <id>', 'declare that the rules of changed modules are the same', collect)
+    .option('--after-lost <version>', 'follow a version that can never be read again', collect)
+    .option('--reason <text>', 'why, published with each of the four above')
 
 /** What to build from, where to publish, and as of which day. */
 export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
@@ -69,8 +78,7 @@ export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
     ...storeUrls(options, runtime),
     /** The dataset version, an ISO instant; null for the moment of the build. */
     version: parseVersion(options.version),
-    /** Whether the version may change published history, or follow a version that cannot be read. */
-    allowRestatement: options.allowRestatement ?? false,
+    declared: toDeclarations(options),
     consent: toConsent(options),
     /** The Redis of the live signals, which must equal those of the replay; null if there are none. */
     redisUrl,
@@ -80,6 +88,24 @@ export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
     fleet: toFleetOrder(options, fleetUrl),
   }
 }
+
+/** Nothing is declared without a public reason. */
+function toDeclarations({ restate, remove, sameRules, afterLost, reason = '' }: BuildOptions): Declarations {
+  const isAny = [restate, remove, sameRules, afterLost].some(names => names !== undefined)
+  if (isAny !== REASON_FORM.test(reason))
+    throw new UsageError(
+      '--reason: expected a line of text that every user may read, together with --restate, --remove, --same-rules or ' +
+        `--after-lost, got '${reason}'`,
+    )
+  const namesIn = (given: readonly string[] = []) => new Set(given.flatMap(text => text.split(',')))
+  return {
+    ...{ restate: namesIn(restate), remove: namesIn(remove) },
+    ...{ same_rules: namesIn(sameRules), after_lost: namesIn(afterLost) },
+    reason,
+  }
+}
+
+const REASON_FORM = /^(?=.*\S)\P{Cc}{1,500}$/u
 
 function parseVersion(text: string | undefined): string | null {
   if (text === undefined) return null

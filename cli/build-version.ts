@@ -177,10 +177,7 @@ async function computeAndPublish(
 
 /** How a night is published, or only reproduced. */
 export const publicationOf = async (
-  order: Pick<
-    OpenOrder,
-    'store' | 'privateStore' | 'book' | 'effort' | 'threads' | 'signer' | 'allowRestatement'
-  >,
+  order: Pick<OpenOrder, 'store' | 'privateStore' | 'book' | 'effort' | 'threads' | 'signer' | 'declared'>,
   night: Night,
   { entered, progress }: Pick<Began, 'entered' | 'progress'>,
   runtime: Runtime,
@@ -197,7 +194,7 @@ export const publicationOf = async (
   entered,
   now: runtime.now,
   signer: order.signer,
-  allowRestatement: order.allowRestatement,
+  declared: order.declared,
 })
 
 const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Runtime) => ({

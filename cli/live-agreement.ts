@@ -25,7 +25,7 @@ export async function assertLiveAgrees(
   runtime: Runtime,
 ): Promise<void> {
   const { terminal } = runtime
-  const modules = book.strategies.filter(({ source }) => source.kind === 'module')
+  const modules = book.strategies.filter(({ source, ended }) => source.kind === 'module' && ended === null)
   if (modules.length === 0) return
   const redis = connectRedis(redisUrl, () => {}) // every command reports its own error
   const stepper = createStepper(book, { threads, elapsedMs: runtime.elapsed })

@@ -159,7 +159,7 @@ export function liveEntries(
   book: Book,
   wanted: readonly string[],
 ): ReadonlyMap<BarsKey, readonly StrategyEntry[]> {
-  const modules = book.strategies.filter(({ source }) => source.kind === 'module')
+  const modules = book.strategies.filter(({ source, ended }) => source.kind === 'module' && ended === null)
   const unknown = wanted.filter(id => !modules.some(entry => entry.id === id))
   if (unknown.length > 0) {
     const known = modules.map(({ id }) => id).join(', ')

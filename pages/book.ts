@@ -30,10 +30,20 @@ change. Every number here can be <a href="check.html">checked</a> and downloaded
 combines strategies.</p>
 ${together(snapshot)}
 ${strategiesTable(strategies, false)}
+${removedStrategies(dataset.removed)}
 ${correlations(snapshot)}
 ${definitions(DEFINED)}`,
   })
 }
+
+/** What was published and is no more. */
+const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
+  removed.length === 0
+    ? html``
+    : html`<section><h2>Removed strategies</h2><ul>${removed.map(
+        ({ id, name, on, reason, published_since, days }) =>
+          html`<li>${name} (${id}), ${decimal(days, 0)} days, published since ${published_since ?? NONE}, removed on ${on}. Reason: ${reason}</li>`,
+      )}</ul></section>`
 
 const countOf = (count: number): string => (count === 1 ? 'one strategy' : `${decimal(count, 0)} strategies`)
 

@@ -6,7 +6,7 @@ import { sparkline } from './charts/sparkline.ts'
 import { definitions } from './definitions.ts'
 import { type FigureRow, figure, hundredths, NONE, numberOf, percent, whole } from './format.ts'
 import type { Markup } from './layout.ts'
-import { badge, LIMIT, STATES, statePopover } from './sheet/record.ts'
+import { aliveness, badge, LIMIT, STATES, statePopover } from './sheet/record.ts'
 import { term } from './sheet/sections.ts'
 
 const FIGURES: readonly FigureRow[] = [
@@ -60,7 +60,7 @@ export const strategiesTable = (
 <thead><tr><th scope="col">Strategy</th>${COLUMNS.map(column => html`<th scope="col"${wide(column)}${column.isSorted === false ? raw(' data-sortable="no"') : ''}>${column.title}</th>`)}</tr></thead>
 <tbody>${strategies.map(
   strategy => html`
-<tr><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a></th>${COLUMNS.map(column => html`<td${wide(column)}>${column.cell(strategy)}</td>`)}</tr>`,
+<tr><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(column => html`<td${wide(column)}>${column.cell(strategy)}</td>`)}</tr>`,
 )}</tbody></table></div>
 ${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
 

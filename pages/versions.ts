@@ -1,8 +1,9 @@
 // What was published when: the ancestors of a version, and what each changed.
 import { html } from 'hono/html'
 import { toCompactInstant } from '#core/calendar.ts'
+import type { Declaration } from '#core/contract/payloads/changes.ts'
 import { enteredText } from '#core/dataset/entered.ts'
-import type { Ancestor } from '#core/dataset/lineage.ts'
+import { type Ancestor, listed } from '#core/dataset/lineage.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { type Integrity, layout, type Markup, serviceLink } from './layout.ts'
 import { describeRestatement } from './sheet/record.ts'
@@ -35,25 +36,34 @@ const row = (ancestor: Ancestor): Markup => {
   }</th><td><ul>${changesOf(ancestor).map(change => html`<li>${change}</li>`)}</ul></td></tr>`
 }
 
-const LISTED = 12
-
-const listed = (names: readonly string[]): string =>
-  `${names.slice(0, LISTED).join(', ')}${names.length > LISTED ? ` and ${names.length - LISTED} more` : ''}`
-
 /** What a version changed, a sentence each. */
-export function changesOf({
-  added,
-  removed,
-  restated,
-  definitions,
-  not_compared,
-}: Ancestor): readonly string[] {
+export function changesOf(ancestor: Ancestor): readonly string[] {
+  const { added, restated, definitions, not_compared, changed, declared } = ancestor
+  const reasonOf = (what: Declaration['what'], id: string): string => {
+    const found = declared.find(each => each.what === what && each.of === id)
+    return found === undefined ? '' : ` Reason: ${found.reason}`
+  }
+  const gone = new Set([...ancestor.removed, ...idsOf(ancestor, 'remove')])
   const sentences = [
     ...(added.length === 0 ? [] : [`New strategies: ${listed(added)}.`]),
-    ...(removed.length === 0 ? [] : [`Removed: ${listed(removed)}.`]),
-    ...restated.map(each => `Restated: ${each.id}, ${describeRestatement(each)}.`),
+    ...[...gone].map(id => `Removed: ${id}.${reasonOf('remove', id)}`),
+    ...restated.map(
+      each => `Restated: ${each.id}, ${describeRestatement(each)}.${reasonOf('restate', each.id)}`,
+    ),
+    ...idsOf(ancestor, 'same_rules').map(
+      id => `Rules declared the same, other files of the module: ${id}.${reasonOf('same_rules', id)}`,
+    ),
+    ...(changed ?? []),
     ...(definitions.length === 0 ? [] : [`New definitions: ${definitions.join(', ')}.`]),
-    ...not_compared.map(version => `Not compared with ${version}, which could not be read.`),
+    ...not_compared.map(
+      version => `Not compared with ${version}, which could not be read.${reasonOf('after_lost', version)}`,
+    ),
   ]
-  return sentences.length === 0 ? ['New days only.'] : sentences
+  if (sentences.length > 0) return sentences
+  return [
+    changed === null ? 'No published value restated; other changes were not recorded.' : 'New days only.',
+  ]
 }
+
+const idsOf = ({ declared }: Ancestor, what: Declaration['what']): string[] =>
+  declared.filter(each => each.what === what).map(({ of }) => of)

@@ -1,9 +1,9 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
-import type { Changes } from '#core/contract/payloads/changes.ts'
+import type { Changes, Declaration } from '#core/contract/payloads/changes.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
-import { isExplained } from '#core/dataset/filled-gaps.ts'
+import type { Compared } from '#core/dataset/publication.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
-import type { Snapshot } from '#core/dataset/snapshot.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
@@ -12,8 +12,8 @@ import { firstPublications } from '#storage/publications.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { readProgram, type StoredProgram } from '#storage/published-program.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
+import { type Declarations, declarationsFor } from './declarations.ts'
 import { logBefore, readPublishedSnapshot, rolledBackIn } from './previous-snapshot.ts'
-import { RestatementError } from './restatement.ts'
 
 /** A snapshot and a program to publish, and the stores with the versions to compare them with. */
 export type Comparison = {
@@ -22,15 +22,14 @@ export type Comparison = {
   readonly program: ProgramData | null
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
-  /** Whether the version may alter published history, or follow what cannot be read any more. */
-  readonly allowRestatement: boolean
+  readonly declared: Declarations
 }
 
 /**
  * What the version appends and alters: of the served one, and of what was published after that one and then
  * rolled back, because users saw it. A version that a later publication replaced is not compared: the later
- * one was compared with it. Throws a RestatementError if a value is altered, no filled gap explains it, and that was not allowed, and an
- * UnreadableError if that is not known.
+ * one was compared with it. Throws a RestatementError if a strategy is altered or gone, no filled gap explains it, and that was not declared,
+ * and an UnreadableError if that is not known.
  */
 export async function compareWithPublished(
   order: Comparison,
@@ -39,56 +38,94 @@ export async function compareWithPublished(
   const { version } = order.snapshot.dataset
   const earlier = logBefore(log, version)
   const served = earlier.at(-1)
-  if (served === undefined) return { changes: compareSnapshots(null, order.snapshot), before: null }
-  const { changes, before } = await changesAgainst(order, served.entry, false)
+  if (served === undefined)
+    return { changes: compareSnapshots(null, order.snapshot), before: null, record: null, gone: [] }
+  const compared = await changesAgainst(order, earlier, served.entry)
   const rolledBack = await newestStillThere(order.store, rolledBackIn(earlier))
-  if (rolledBack === null) return { changes, before }
-  const altered = await changesAgainst(order, rolledBack.entry, true)
-  return { changes: withRolledBack(changes, altered.changes), before }
+  if (rolledBack === null) return compared
+  const altered = await changesAgainst(order, earlier, rolledBack.entry)
+  const known = new Set(compared.gone.map(({ id }) => id))
+  return {
+    ...compared,
+    changes: withRolledBack(compared.changes, altered.changes),
+    gone: [...compared.gone, ...altered.gone.filter(({ id }) => !known.has(id))],
+  }
 }
-
-/** Changes, and the served snapshot that they are against; null without one, and if it cannot be read any more. */
-type Compared = { readonly changes: Changes; readonly before: Snapshot | null }
 
 async function changesAgainst(
   order: Comparison,
+  log: readonly LoggedEntry[],
   published: CurrentVersion,
-  isRolledBack: boolean,
 ): Promise<Compared> {
-  const { snapshot, store, privateStore, allowRestatement } = order
+  const { snapshot, store, privateStore, declared } = order
   const reading = readPublishedSnapshot(store, privateStore, published)
-  const why =
-    `the change from ${published.version} cannot be computed; if it is lost for good, publish with ` +
-    '--allow-restatement, which every user sees'
-  const old = await orUnreadable(reading, order, why)
-  if (old === null) return { changes: unknownChanges(snapshot, published), before: null }
-  const changes = compareSnapshots(old, snapshot)
-  if (changes.history_restated && !allowRestatement && !isExplained(changes))
-    throw new RestatementError(changes, isRolledBack)
-  return { changes, before: old }
+  const why = `the change from ${published.version} cannot be computed`
+  const before = await orUnreadable(reading, order, published, why)
+  const record = before ?? (await newestReadable(order, log))
+  const now = new Set(snapshot.strategies.map(({ id }) => id))
+  const gone = record?.strategies.filter(({ id }) => !now.has(id)) ?? []
+  const changes =
+    before === null ? unknownChanges(snapshot, published, gone) : compareSnapshots(before, snapshot)
+  const isRolledBack = published.version !== log.at(-1)?.entry.version
+  const needed = declarationsFor(changes, declared, isRolledBack)
+  return { changes: withDeclared(changes, needed), before, record, gone }
 }
 
-/** What was read; null if it is unreadable and that is allowed. Otherwise throws an error with `why`. */
-async function orUnreadable<T>(reading: Promise<T>, { allowRestatement }: Comparison, why: string) {
+/** What was read; null if it is unreadable and declared to be lost. Otherwise throws an error with `why`. */
+async function orUnreadable<T>(
+  reading: Promise<T>,
+  { declared }: Comparison,
+  { version }: Pick<CurrentVersion, 'version'>,
+  why: string,
+) {
   try {
     return await reading
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error
-    if (allowRestatement) return null
-    throw new UnreadableError(`${error.message}. Nothing was published, because ${why}`)
+    if (declared.after_lost.has(version)) return null
+    throw new UnreadableError(
+      `${error.message}. Nothing was published, because ${why}; if it is lost for good, publish with ` +
+        `--after-lost ${version} --reason TEXT, which every user sees`,
+    )
   }
 }
 
 /** The alterations are unknown, so the history counts as restated, and no other claim is made. */
-const unknownChanges = ({ dataset }: Snapshot, { version }: CurrentVersion): Changes => ({
+const unknownChanges = (
+  { dataset }: Snapshot,
+  { version }: CurrentVersion,
+  gone: readonly StrategyData[],
+): Changes => ({
   version: dataset.version,
   previous: version,
   history_restated: true,
   added: [],
-  removed: [],
+  removed: gone.map(({ id }) => id),
   strategies: [],
   not_compared: [version],
 })
+
+/** The changes with what was declared to publish them. */
+export const withDeclared = (changes: Changes, more: readonly Declaration[]): Changes => {
+  const all = [...(changes.declared ?? []), ...more]
+  const unique = new Map(all.map(each => [`${each.what} ${each.of}`, each]))
+  return all.length === 0 ? changes : { ...changes, declared: [...unique.values()] }
+}
+
+/** The newest version that was published and can be read. */
+async function newestReadable(
+  { store, privateStore }: Comparison,
+  log: readonly LoggedEntry[],
+): Promise<Snapshot | null> {
+  for (const { entry } of firstPublications(log).toReversed()) {
+    const read = await readPublishedSnapshot(store, privateStore, entry).catch((error: unknown) => {
+      if (error instanceof UnreadableError) return null
+      throw error
+    })
+    if (read !== null) return read
+  }
+  return null
+}
 
 /** What `prune` removed cannot be compared with; its manifest went first. */
 async function newestStillThere(
@@ -103,12 +140,12 @@ async function newestStillThere(
 
 /** The changes since the served version, and beside them what a version altered that was rolled back. */
 function withRolledBack(changes: Changes, rolledBack: Changes): Changes {
-  if (!rolledBack.history_restated) return changes
+  if (!rolledBack.history_restated) return withDeclared(changes, rolledBack.declared ?? [])
   const { previous, removed, strategies } = rolledBack
   const unread = [...(changes.not_compared ?? []), ...(rolledBack.not_compared ?? [])]
   const isNamed = rolledBack.not_compared === undefined && previous !== null
   return {
-    ...changes,
+    ...withDeclared(changes, rolledBack.declared ?? []),
     history_restated: true,
     ...(isNamed ? { rolled_back: { version: previous, removed, strategies } } : {}),
     ...(unread.length > 0 ? { not_compared: unread } : {}),
@@ -123,31 +160,28 @@ export class ProgramChangedError extends Error {
 /**
  * Compares the deployments of a program with those of the newest version that published one of the same
  * alias, rolled back or not: each of them must be there again, to the byte. That version was compared with
- * those before it. Throws a ProgramChangedError that names the first difference, and an UnreadableError if
- * the comparison is impossible.
+ * those before it. Returns the versions that are declared to be lost. Throws a ProgramChangedError that names the first
+ * difference, and an UnreadableError if the comparison is impossible.
  */
-export async function compareProgram(order: Comparison, log: readonly LoggedEntry[]): Promise<void> {
-  const { program, snapshot } = order
-  if (program === null) return
-  const published = await newestOf(order, program.plan.alias, logBefore(log, snapshot.dataset.version))
-  if (published !== null) assertAppended(deploysIn(published), renderDeploys(program), published)
+export async function compareProgram(order: Comparison, log: readonly LoggedEntry[]): Promise<Declaration[]> {
+  const { program, snapshot, declared } = order
+  if (program === null) return []
+  const { found, lost } = await newestOf(order, program.plan.alias, logBefore(log, snapshot.dataset.version))
+  if (found !== null) assertAppended(deploysIn(found), renderDeploys(program), found)
+  return lost.map(of => ({ what: 'after_lost', of, reason: declared.reason }))
 }
 
 /** The newest program of an alias. What `prune` removed cannot be compared with; its manifest went first. */
-async function newestOf(
-  order: Comparison,
-  alias: string,
-  log: readonly LoggedEntry[],
-): Promise<StoredProgram | null> {
+async function newestOf(order: Comparison, alias: string, log: readonly LoggedEntry[]) {
+  const lost: string[] = []
   for (const { entry } of firstPublications(log).toReversed()) {
     if ((await findManifest(order.store, entry)).fault === 'missing') continue
-    const why =
-      `it is not known whether the program changes what ${entry.version} published; if it is lost for good, publish ` +
-      'with --allow-restatement, which compares with the version before it'
-    const found = await orUnreadable(readProgram(order.store, order.privateStore, entry), order, why)
-    if (found?.alias === alias) return found
+    const why = `it is not known whether the program changes what ${entry.version} published`
+    const found = await orUnreadable(readProgram(order.store, order.privateStore, entry), order, entry, why)
+    if (found === null) lost.push(entry.version)
+    if (found?.alias === alias) return { found, lost }
   }
-  return null
+  return { found: null, lost }
 }
 
 /** Its checksum was checked, so it is what a build wrote: a list of records. */

@@ -90,4 +90,5 @@ const PARAMETERS = new Set([
   'tick_size',
   'funding',
   'inception',
+  'ended',
 ])

@@ -28,7 +28,12 @@ import { tolerate } from '#storage/tolerate.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
 import { createStoreReader } from './audit/reader.ts'
-import { type Comparison, compareProgram, compareWithPublished } from './compare-with-published.ts'
+import {
+  type Comparison,
+  compareProgram,
+  compareWithPublished,
+  withDeclared,
+} from './compare-with-published.ts'
 import { entryTimes } from './move-pointer.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
@@ -89,12 +94,12 @@ export async function writeVersion(
   { store, privateStore }: Pick<PublishOrder, 'store' | 'privateStore'>,
   log: readonly LoggedEntry[],
 ) {
-  const { changes, before } = await compareWithPublished(order, log)
-  await compareProgram(order, log)
+  const compared = await compareWithPublished(order, log)
+  const changes = withDeclared(compared.changes, await compareProgram(order, log))
   const entered = order.entered ?? null
   const dataset = { ...order.snapshot.dataset, entered, history_restated: changes.history_restated }
   const { version } = dataset
-  const dated = withPublications({ ...order.snapshot, dataset }, before, changes, firstTimes(log))
+  const dated = withPublications({ ...order.snapshot, dataset }, { ...compared, changes }, firstTimes(log))
   const stamps = order.timeStamps ?? (await stampsBefore(order.store, dated, log))
   const snapshot = withTimeStamps(dated, stamps) // every answer is a function of it
   const bytes = toShared(encodeSnapshot(snapshot))

@@ -1,27 +1,55 @@
 import { toIsoInstant } from '#core/calendar.ts'
-import type { Change, Changes, RestatedTrade, StrategyChanges } from '#core/contract/payloads/changes.ts'
-import { baseRiskChange, hasOtherValues, isRestated, versionChange } from '#core/dataset/restated.ts'
+import {
+  type Change,
+  type Changes,
+  DECLARED,
+  type Declaration,
+  type RestatedTrade,
+  type StrategyChanges,
+} from '#core/contract/payloads/changes.ts'
+import { baseRiskChange, hasOtherValues, versionChange } from '#core/dataset/restated.ts'
 
 /** Altered values that are listed for each strategy: enough to see the pattern. */
 const MOST_SHOWN = 5
 
-/** A build that would alter published values without permission. */
+/** A build that would alter published values, remove a strategy or change rules, and was not told to. */
 export class RestatementError extends Error {
   /** If `isRolledBack`, the version that the changes are against was published and then rolled back. */
-  constructor(changes: Changes, isRolledBack: boolean) {
+  constructor(changes: Changes, missing: readonly Declaration[], isRolledBack: boolean) {
     const since = isRolledBack ? ' before it was rolled back' : ''
+    const named = (what: Declaration['what']) =>
+      missing.filter(each => each.what === what).map(({ of }) => of)
+    const restated = new Set(named('restate'))
+    const ways = DECLARED.filter(what => named(what).length > 0).map(what => wayOf(WAYS[what], named(what)))
     super(
       [
         `the version ${changes.version} would alter history that ${changes.previous} published${since}:`,
-        ...changes.removed.map(id => `  ${id}: the strategy is gone`),
-        ...changes.strategies.filter(isRestated).flatMap(linesOf),
-        'nothing was published. Correct the book; or, if the old values were wrong, publish the new ones with ' +
-          '--allow-restatement, which every user sees',
+        ...named('remove').map(id => `  ${id}: the strategy is gone`),
+        ...changes.strategies.filter(({ id }) => restated.has(id)).flatMap(linesOf),
+        ...named('same_rules').map(
+          id => `  ${id}: the files of its module differ, and the version of the module is the same`,
+        ),
+        ['nothing was published. Correct the book', ...ways].join('. '),
       ].join('\n'),
     )
     this.name = 'RestatementError'
   }
 }
+
+/** How a build continues that what is listed is intended for. */
+const WAYS = {
+  restate: 'Or, if the old values were wrong, publish the new ones with --restate',
+  remove: 'A strategy that is over stays in the catalogue with `ended`; or remove it with --remove',
+  same_rules:
+    'If the rules of a module changed, raise its version; if they are the same, publish it with --same-rules',
+  after_lost: 'Follow what is lost with --after-lost',
+} as const satisfies Record<Declaration['what'], string>
+
+/** Longer lists are cut: the lines above name everything. */
+const MOST_NAMED = 20
+
+const wayOf = (way: string, ids: readonly string[]): string =>
+  `${way} ${ids.slice(0, MOST_NAMED).join(',')}${ids.length > MOST_NAMED ? ',...' : ''} --reason TEXT, which every user sees`
 
 /** A published value as text: `none` if there was none. */
 export const toText = (value: unknown): string => (value === null ? 'none' : String(value))

@@ -63,6 +63,7 @@ const linesOf = ({
   `${changes.previous} -> ${changes.version}: ${changes.history_restated ? 'history is restated' : 'history is only appended to'}`,
   ...definitions.map(({ figure, from, to }) => `${figure}: ${from} -> ${to}`),
   ...(changes.filled_gaps ?? []).map(({ of, from, to }) => `${of}: the gap from ${from} to ${to} is filled`),
+  ...(changes.dataset ?? []).map(({ field, old, new: now }) => `${field}: ${toText(old)} -> ${toText(now)}`),
   ...changes.added.map(id => `${id}: new`),
   ...changes.removed.map(id => `${id}: gone`),
   ...strategies.flatMap(each => [lineOf(each), ...causeLines(causes[each.id])]),

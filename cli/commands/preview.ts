@@ -9,6 +9,7 @@ import type { Book } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot } from '#pipeline/night/compute-snapshot.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
+import { declareAll } from '#static-build/declarations.ts'
 import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { messageOf } from '#storage/error-code.ts'
@@ -124,7 +125,8 @@ async function createThrowaway(port: number, runtime: Runtime, started: Started)
     const version = toIsoInstant(lastMs)
     await publishVersion({
       ...{ store, privateStore, builtWith, program, signer: null, inputs: {}, effort: 'quick' },
-      ...{ snapshot: { ...snapshot, dataset: { ...snapshot.dataset, version } }, allowRestatement: true },
+      ...{ snapshot: { ...snapshot, dataset: { ...snapshot.dataset, version } } },
+      declared: declareAll('a preview'),
       ...{ threads: runtime.cores, progress: () => {}, now: runtime.now },
     })
     if (service !== null) return service.look()

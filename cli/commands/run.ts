@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { assertApart, openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
@@ -110,7 +111,7 @@ async function publishSample(environment: Environment, runtime: Runtime): Promis
   const { storeUrl, privateStoreUrl, s3, reporting, operations } = environment
   const order = {
     ...{ book, storeUrl, privateStoreUrl, s3, version: SAMPLE_VERSION, asOf: SAMPLE_AS_OF },
-    ...{ allowStale: false, allowRestatement: false, consent: NO_CONSENT },
+    ...{ allowStale: false, declared: NOTHING_DECLARED, consent: NO_CONSENT },
     redisUrl: null, // the sample has no live signals
     fleet: null,
     alertWays: reporting,

@@ -9,7 +9,7 @@ import {
   type StrategyChanges,
 } from '#core/contract/payloads/changes.ts'
 import { tickRounder, toPercent, toSignificant } from '#core/contract/rounding.ts'
-import { dayOf, lastDay, type Series, STEP_DAYS } from '#core/figures/series.ts'
+import { dayOf, lastDay, type Series, STEP_DAYS, sliceSeries } from '#core/figures/series.ts'
 import { definitionsSince } from './definitions.ts'
 import { filledGaps } from './filled-gaps.ts'
 import { isRestated } from './restated.ts'
@@ -37,6 +37,7 @@ export function compareSnapshots(before: Snapshot | null, after: Snapshot): Chan
     added: [...now].filter(id => !old.has(id)),
     removed,
     strategies,
+    dataset: before === null ? [] : compareDataset(before, after, noise),
     definitions: before === null ? [] : definitionsSince(before.dataset.method_revision),
     ...(filled.length === 0 ? {} : { filled_gaps: filled }),
   }
@@ -57,8 +58,27 @@ const compareStrategy = (before: StrategyData, after: StrategyData, noise: numbe
   weekly: compareSeries(before.weekly, after.weekly, noise),
   trades: compareTrades(before, after),
   stats: changesOf(HEADLINE, before.figures.values, after.figures.values, toPercent),
-  catalogue: changesOf(CATALOGUE, before, after, exact => exact),
+  catalogue: [
+    ...factChanges(factsOfStrategy(before), factsOfStrategy(after)),
+    ...(noise === 0 ? undisclosedChanges(before, after) : []),
+  ].filter(isRecorded),
 })
+
+/** The first digest of a module says nothing of the files before. */
+const isRecorded = ({ field, old, new: now }: Change): boolean =>
+  field !== 'rules_sha256' || (old !== null && now !== null)
+
+/** Facts of the dataset that differ, and the first value of each benchmark that does. */
+function compareDataset(before: Snapshot, after: Snapshot, noise: number): Change[] {
+  const altered = before.benchmarks.flatMap(({ instrument, daily }) => {
+    const now = after.benchmarks.find(each => each.instrument === instrument)?.daily ?? daily
+    // Its first days are those of the first strategy.
+    const { restated, restated_count } = compareSeries(daily, sliceSeries(now, daily.first, null), noise)
+    const field = `benchmark ${instrument}, other values: ${restated_count}, the first of ${restated[0]?.t}`
+    return restated.slice(0, 1).map(({ old, new: value }) => ({ field, old, new: value }))
+  })
+  return [...factChanges(factsOfDataset(before), factsOfDataset(after)), ...altered]
+}
 
 /** Whether both published the same on a day, as far as noise of the arithmetic before rounding does not explain it. */
 function isSame(before: Series, after: Series, day: EpochDay, noise: number): boolean {
@@ -76,30 +96,64 @@ const HEADLINE = [
   'trade_count',
 ] as const
 
-const CATALOGUE = [
-  'name',
-  'blurb',
-  'instrument',
-  'ccy',
-  'denomination',
-  'engine',
-  'data_source',
-  'methodology_url',
-  'base_risk_pct',
-  'commission_bps_per_side',
-  'slippage_ticks',
-  'tick_size',
-  'funding',
-  'result_tolerance_bps',
-  'module_version',
-  'inception',
-  'marking',
-  'verification_state',
-  'tv_status',
-  'trials',
-] as const satisfies readonly (keyof StrategyData)[]
+/** Compared value by value, or following from what is compared. Every other field is a fact: a new one is listed until it is here. */
+const NO_FACTS = {
+  strategy: [
+    ...['id', 'figures', 'daily', 'weekly', 'trades', 'window', 'days_without_bars', 'idle_since'],
+    ...['leverage_typical', 'leverage_max', 'refused_above_risk_pct', 'published_since', 'rules_since'],
+    ...['time_stamp', 'measured'],
+  ],
+  dataset: [
+    ...['version', 'window', 'funding', 'accepted_findings', 'history_restated', 'method_revision'],
+    ...['lineage', 'removed', 'entered'],
+  ],
+}
 
 type Facts = { readonly [field: string]: unknown }
+
+const factsOf = (record: object, others: readonly string[]): Facts =>
+  Object.fromEntries(
+    Object.entries(record)
+      .filter(([field]) => !others.includes(field))
+      .map(([field, value]) => [field, typeof value === 'number' ? value : toText(value)]),
+  )
+
+/** `from 2020-01-01T00:00:00Z, gaps 0`. */
+function toText(value: unknown): string | null {
+  if (value === null) return null
+  if (typeof value !== 'object') return String(value)
+  const toPlain = (each: unknown) => (typeof each === 'string' ? each : JSON.stringify(each))
+  return Object.entries(value)
+    .map(([name, each]) => `${name} ${toPlain(each)}`)
+    .join(', ')
+}
+
+function factsOfStrategy(strategy: StrategyData): Facts {
+  const { replays } = (strategy.figures.values.fund_dd ?? {}) as ReplayRows // see `replayFigures`
+  const replayed_at = replays?.table?.map(({ risk_pct }) => risk_pct).join(', ') || null
+  return { ...factsOf(strategy, NO_FACTS.strategy), replayed_at }
+}
+
+type ReplayRows = { readonly replays?: { readonly table?: readonly { readonly risk_pct: number }[] } }
+
+/** Payments and days that a finding concerns may come with each day. */
+const factsOfDataset = ({ dataset, benchmarks }: Snapshot): Facts => ({
+  ...factsOf(dataset, NO_FACTS.dataset),
+  ...Object.fromEntries([
+    ...dataset.funding.map(({ instrument, to: _, payments, ...facts }) => [
+      `funding of ${instrument}`,
+      payments === 0 ? 'none' : toText(facts),
+    ]),
+    ...dataset.accepted_findings.map(({ finding, of, from, reason }) => [
+      `accepted ${finding} of ${of} from ${from}`,
+      reason,
+    ]),
+    ...benchmarks.map(({ instrument }) => [`benchmark ${instrument}`, 'shown']),
+  ]),
+})
+
+const factChanges = (before: Facts, after: Facts): Change[] =>
+  changesOf(Object.keys({ ...before, ...after }), before, after, exact => exact)
 
 /** `round` is the rounding under which numbers are published. */
 function changesOf(
@@ -164,7 +218,7 @@ function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] 
  */
 export function compareTrades(before: StrategyData, after: StrategyData): StrategyChanges['trades'] {
   const closed = closedBy(before)
-  const [old, now] = [tradesByKey(before), tradesByKey(after)]
+  const [old, now] = [tradesByKey(before, publishedTrade), tradesByKey(after, publishedTrade)]
   const restated: RestatedTrade[] = []
   let appended = 0
   for (const [key, trade] of now) {
@@ -185,16 +239,28 @@ const closedBy = ({ window }: StrategyData): number =>
   window.to === null ? Number.NEGATIVE_INFINITY : (parseIsoDate(window.to)! + 1) * DAY_MS
 
 /** Trades with the same side and times are distinguished by their order. */
-function tradesByKey(strategy: StrategyData): Map<string, PublishedTrade> {
-  const byKey = new Map<string, PublishedTrade>()
-  for (let row = 0; row < strategy.trades.entry_time.length; row++) {
-    const trade = publishedTrade(strategy, row)
-    const key = `${trade.side} ${trade.entry_time} ${trade.exit_time}`
+function tradesByKey<Trade>(
+  strategy: StrategyData,
+  read: (strategy: StrategyData, row: number) => Trade,
+): Map<string, Trade> {
+  const { side, entry_time, exit_time } = strategy.trades
+  const byKey = new Map<string, Trade>()
+  for (let row = 0; row < entry_time.length; row++) {
+    const key = `${wordAt(side, row)} ${entry_time[row]} ${exit_time[row]}`
     let twin = 0
     while (byKey.has(`${key} ${twin}`)) twin++
-    byKey.set(`${key} ${twin}`, trade)
+    byKey.set(`${key} ${twin}`, read(strategy, row))
   }
   return byKey
+}
+
+/** How many trades differ in what is not published of them, and figures follow from. */
+function undisclosedChanges(before: StrategyData, after: StrategyData): Change[] {
+  const read = ({ trades: { stop, leverage, account_return } }: StrategyData, row: number) =>
+    `${stop[row]} ${leverage[row]} ${account_return[row]}`
+  const old = tradesByKey(before, read)
+  const n = [...tradesByKey(after, read)].filter(([key, now]) => (old.get(key) ?? now) !== now).length
+  return n === 0 ? [] : [{ field: 'unpublished_trade_values', old: null, new: `trades that differ: ${n}` }]
 }
 
 function publishedTrade({ trades, tick_size }: StrategyData, row: number): PublishedTrade {

@@ -1,6 +1,6 @@
 import { parseIsoDate, parseIsoInstant, toEpochDay } from '#core/calendar.ts'
-import type { Changes, FilledGap, StrategyChanges } from '#core/contract/payloads/changes.ts'
-import { baseRiskChange, isRestated, versionChange } from './restated.ts'
+import type { FilledGap, StrategyChanges } from '#core/contract/payloads/changes.ts'
+import { baseRiskChange, versionChange } from './restated.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** The gaps that the first dataset published as accepted and the second has bars for. */
@@ -16,19 +16,16 @@ export const filledGaps = (before: Snapshot, after: Snapshot): FilledGap[] =>
     .map(({ of, from, to, reason, strategies }) => ({ of, from, to, reason, strategies: [...strategies] }))
 
 /**
- * Whether filled gaps explain everything that a version alters: in each altered strategy nothing before the first day
- * of a gap that was filled in its bars, and neither a strategy, nor a base risk, nor the version of
- * a module.
+ * Whether filled gaps explain everything that a version alters of a strategy: nothing before the first day of a gap that
+ * was filled in its bars, and neither its base risk nor the version of its module.
  */
-export const isExplained = ({ removed, strategies, filled_gaps = [] }: Changes): boolean =>
-  removed.length === 0 &&
-  strategies.filter(isRestated).every(strategy => {
-    const days = filled_gaps
-      .filter(gap => gap.strategies.includes(strategy.id))
-      .map(({ from }) => toEpochDay(parseIsoInstant(from)!))
-    const isOther = baseRiskChange(strategy) !== undefined || versionChange(strategy) !== undefined
-    return !isOther && firstAltered(strategy) >= Math.min(...days)
-  })
+export function isExplained(strategy: StrategyChanges, gaps: readonly FilledGap[]): boolean {
+  const days = gaps
+    .filter(gap => gap.strategies.includes(strategy.id))
+    .map(({ from }) => toEpochDay(parseIsoInstant(from)!))
+  const isOther = baseRiskChange(strategy) !== undefined || versionChange(strategy) !== undefined
+  return !isOther && firstAltered(strategy) >= Math.min(...days)
+}
 
 /** The first altered day; a week is altered as late as its Sunday, because its days are listed too. */
 const firstAltered = ({ daily, weekly, trades }: StrategyChanges): number =>

@@ -1,4 +1,5 @@
-import type { Changes } from '#core/contract/payloads/changes.ts'
+import { type Change, type Changes, type Declaration, MOST_LISTED } from '#core/contract/payloads/changes.ts'
+import { effectiveInstant } from './entered.ts'
 import { baseRiskChange, isRestated, versionChange } from './restated.ts'
 
 /** What a version changed of what was published of a strategy before it. */
@@ -27,7 +28,18 @@ export type Ancestor = {
   readonly definitions: readonly string[]
   /** Versions that could no longer be read, so that what changed is not known. */
   readonly not_compared: readonly string[]
+  /** Sentences on the facts that differ; null in a version that did not record them. */
+  readonly changed: readonly string[] | null
+  readonly declared: readonly Declaration[]
 }
+
+/** As it is stored: the first snapshots say less. */
+export const readAncestor = (stored: Ancestor): Ancestor => ({
+  ...stored,
+  entered: stored.entered ?? null,
+  changed: stored.changed ?? null,
+  declared: stored.declared ?? [],
+})
 
 /** What a version did, in short: `changes.json` of the version lists every value. */
 export const toAncestor = (changes: Changes, entered: string | null): Ancestor => ({
@@ -46,4 +58,45 @@ export const toAncestor = (changes: Changes, entered: string | null): Ancestor =
   })),
   definitions: (changes.definitions ?? []).map(({ figure }) => figure),
   not_compared: changes.not_compared ?? [],
+  changed: changeSentences(changes),
+  declared: changes.declared ?? [],
 })
+
+/** The same change of several strategies is one sentence. */
+function changeSentences({ dataset = [], strategies }: Changes): string[] {
+  const all = [{ id: null, catalogue: dataset }, ...strategies].flatMap(({ id, catalogue }) =>
+    catalogue.map(change => ({ id, change })),
+  )
+  const groups = Map.groupBy(all, ({ change: { field, old, new: now } }) => JSON.stringify([field, old, now]))
+  const sentences = [...groups.values()].map(group => {
+    const { field, old, new: now } = group[0]!.change
+    const ids = group.flatMap(({ id }) => id ?? [])
+    return `Changed: ${field}${ids.length === 0 ? '' : ` of ${listed(ids)}`}, ${inShort(old)} -> ${inShort(now)}.`
+  })
+  const more = sentences.length - MOST_LISTED
+  return more > 0 ? [...sentences.slice(0, MOST_LISTED), `And ${more} other changes.`] : sentences
+}
+
+const MOST_CHARS = 200
+
+function inShort(value: Change['old']): string {
+  const text = String(value ?? 'none')
+  return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text
+}
+
+const MOST_NAMED = 12
+
+export const listed = (names: readonly string[]): string =>
+  `${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}`
+
+/** What was declared about a strategy, and when. */
+export const declarationsOf = (
+  { lineage }: { readonly lineage: readonly Ancestor[] },
+  what: Declaration['what'],
+  id: string,
+) =>
+  lineage.flatMap(ancestor =>
+    ancestor.declared
+      .filter(each => each.what === what && each.of === id)
+      .map(({ reason }) => ({ at: effectiveInstant(ancestor), reason })),
+  )

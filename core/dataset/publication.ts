@@ -1,4 +1,5 @@
-import type { Changes } from '#core/contract/payloads/changes.ts'
+import type { Changes, Declaration } from '#core/contract/payloads/changes.ts'
+import type { RemovedStrategy } from '#core/contract/payloads/strategy.ts'
 import { type Publication, sincePublicationFigures } from '#core/figures/since-publication.ts'
 import { type FigureBlock, type FigureValue, splitFigures } from '#core/figures/split-figures.ts'
 import { effectiveInstant, enteredOf } from './entered.ts'
@@ -6,18 +7,31 @@ import { type Ancestor, toAncestor } from './lineage.ts'
 import { isRestated } from './restated.ts'
 import type { Snapshot, StrategyData } from './snapshot.ts'
 
+/** A snapshot, compared with what was published before it. */
+export type Compared = {
+  readonly changes: Changes
+  /** What was served; null without one, and if it cannot be read any more. */
+  readonly before: Snapshot | null
+  /** The same, or the newest that can be read: its lists of versions and of removed strategies are carried on. */
+  readonly record: Snapshot | null
+  /** Strategies that are removed. */
+  readonly gone: readonly StrategyData[]
+}
+
 /**
- * The snapshot as it is published after `before`, the version that was served until then (null if there is none): since
- * when the history of each strategy is published, its figures before and after, and what each version changed. A version
- * that did not record it counts itself as the first. `loggedAt` is when the pointer log first named each earlier version.
+/**
+ * The snapshot as it is published after the version that was served until then: since when the history and the rules of
+ * each strategy are published, its figures before and after, what each version changed, and which strategies were removed.
+ * A version that did not record it counts itself as the first. `loggedAt` is when the pointer log first named each earlier
+ * version.
  */
 export function withPublications(
   snapshot: Snapshot,
-  before: Snapshot | null,
-  changes: Changes,
+  { changes, before, record, gone }: Compared,
   loggedAt: ReadonlyMap<string, string> = new Map(),
 ): Snapshot {
-  const ancestors = (before?.dataset.lineage ?? []).map(
+  const now = effectiveInstant(snapshot.dataset)
+  const ancestors = (record?.dataset.lineage ?? []).map(
     (ancestor): Ancestor => ({ ...ancestor, entered: enteredOf(ancestor, loggedAt.get(ancestor.version)) }),
   )
   /** An older release recorded the name of a version; this one, the instant from which it is known. */
@@ -31,21 +45,43 @@ export function withPublications(
     return (
       change !== undefined &&
       !isRestated(change) &&
-      !change.catalogue.some(({ field }) => field === 'module_version')
+      !change.catalogue.some(
+        ({ field, old }) => field === 'module_version' || (field === 'ended' && old !== null),
+      )
     )
   }
   const strategies = snapshot.strategies.map(strategy => {
     const was = old.get(strategy.id)
-    const kept = was !== undefined && isKept(strategy.id) ? was : undefined
-    const since = kept && (kept.published_since ?? before?.dataset.version)
-    return published(strategy, {
-      since: since === undefined ? effectiveInstant(snapshot.dataset) : borneOut(since),
-      isNew: since === undefined,
-    })
+    const sinceBefore = was && borneOut(was.published_since ?? before!.dataset.version)
+    const since = isKept(strategy.id) ? sinceBefore : undefined
+    // Other files under the same version of a module are published only if they are declared to be the same rules.
+    const rules =
+      was?.module_version === strategy.module_version ? (was?.rules_since ?? sinceBefore) : undefined
+    return {
+      ...published(strategy, { since: since ?? now, isNew: since === undefined }),
+      rules_since: strategy.module_version === null ? null : (rules ?? now),
+    }
   })
-  const lineage = [...ancestors, toAncestor(changes, snapshot.dataset.entered)]
-  return { ...snapshot, strategies, dataset: { ...snapshot.dataset, lineage } }
+  const dataset = {
+    ...snapshot.dataset,
+    lineage: [...ancestors, toAncestor(changes, snapshot.dataset.entered)],
+    removed: [
+      ...(record?.dataset.removed ?? []),
+      ...gone.map(strategy => toRemoved(strategy, now, changes.declared ?? [])),
+    ],
+  }
+  return { ...snapshot, strategies, dataset }
 }
+
+const toRemoved = (
+  { id, name, published_since, daily }: StrategyData,
+  now: string,
+  declared: readonly Declaration[],
+): RemovedStrategy => ({
+  ...{ id, name, on: now.slice(0, 10) },
+  reason: declared.find(({ what, of }) => what === 'remove' && of === id)?.reason ?? '',
+  ...{ published_since, days: daily.values.length },
+})
 
 function published(strategy: StrategyData, publication: Publication): StrategyData {
   const block = splitFigures({

@@ -17,3 +17,8 @@ export const baseRiskChange = ({ catalogue }: StrategyChanges): Change | undefin
 /** Another version of the module. A strategy that had none, or has none now, is compared by its values alone. */
 export const versionChange = ({ catalogue }: StrategyChanges): Change | undefined =>
   catalogue.find(({ field, old, new: now }) => field === 'module_version' && old !== null && now !== null)
+
+/** Whether the files of a module differ under the same version: its operator must declare that its rules do not. */
+export const hasOtherFiles = ({ catalogue }: StrategyChanges): boolean =>
+  catalogue.some(({ field }) => field === 'rules_sha256') &&
+  !catalogue.some(({ field }) => field === 'module_version')

@@ -13,6 +13,7 @@ import { benchmark } from '#core/contract/payloads/benchmark.ts'
 import { sincePublication } from '#core/contract/payloads/since-publication.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
 import type { FigureBlock, FigureValues } from '#core/figures/split-figures.ts'
+import { readAncestor } from './lineage.ts'
 import {
   NO_MATRIX,
   type Others,
@@ -195,10 +196,8 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
       method_revision: document.dataset.method_revision ?? FIRST_METHOD,
       funding: (document.dataset.funding ?? []).map(coverage => ({ ...UNRECORDED, ...coverage })),
       accepted_findings: document.dataset.accepted_findings ?? [],
-      lineage: (document.dataset.lineage ?? []).map(ancestor => ({
-        ...ancestor,
-        entered: ancestor.entered ?? null,
-      })),
+      lineage: (document.dataset.lineage ?? []).map(readAncestor),
+      removed: document.dataset.removed ?? [],
       public_url: document.dataset.public_url ?? null,
       program_url: document.dataset.program_url ?? null,
       synthetic: document.dataset.synthetic ?? false,
@@ -210,6 +209,8 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
         result_tolerance_bps: record.result_tolerance_bps ?? null,
         module_version: record.module_version ?? null,
         measured: record.measured ?? null,
+        ...{ rules_sha256: record.rules_sha256 ?? null, rules_since: record.rules_since ?? null },
+        ...{ ended: record.ended ?? null, idle_since: record.idle_since ?? null },
         refused_above_risk_pct: record.refused_above_risk_pct ?? null, // the first snapshots have none
         trials: record.trials ?? null,
         published_since: record.published_since ?? null,

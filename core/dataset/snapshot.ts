@@ -1,6 +1,7 @@
 import type {
   Basis,
   FundingAssumption,
+  RemovedStrategy,
   TvStatus,
   VerificationState,
 } from '#core/contract/payloads/strategy.ts'
@@ -81,6 +82,8 @@ export type DatasetRecord = {
   readonly method_revision: number
   /** What each version that led to this one changed, and last this one; the first that recorded it is the first here. */
   readonly lineage: readonly Ancestor[]
+  /** In the order in which they were removed. */
+  readonly removed: readonly RemovedStrategy[]
   /** Address of the service as its users see it, without a slash at the end; null if the catalogue does not state it. */
   readonly public_url: string | null
   /** Address of the page of the program; null if the catalogue does not state it. */
@@ -123,6 +126,10 @@ export type StrategyRecord = {
   readonly result_tolerance_bps: number | null
   /** The version of the strategy module; null without one. */
   readonly module_version: string | null
+  /** Of the files of the module; null without one, and in snapshots that were made before it was recorded. */
+  readonly rules_sha256: string | null
+  /** Since when a module with these rules, or rules declared the same, is published; null without one. */
+  readonly rules_since: string | null
   readonly leverage_typical: number | null
   readonly leverage_max: number | null
   /** The risk level above which an entry would have been over the leverage cap; null if no leverage is known. */
@@ -135,6 +142,10 @@ export type StrategyRecord = {
   readonly days_without_bars: number
   /** As the catalogue declares; null if it does not. */
   readonly trials: number | null
+  /** The last day of its history, ISO, and why it ended; null while it goes on. */
+  readonly ended: { readonly on: string; readonly reason: string } | null
+  /** The day of the last exit, if no trade has followed for unusually long. */
+  readonly idle_since: string | null
   /** The first version with this history; null until the version is compared, and if none was recorded. */
   readonly published_since: string | null
   /** Of the entry that first published this history; null without one, and in the version that does. */

@@ -1,9 +1,10 @@
 // The parts of a fact sheet that no risk level changes: what kind of record it is, how far to trust it, and how to cite it.
 import { html, raw } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
+import type { Declaration } from '#core/contract/payloads/changes.ts'
 import { enteredText } from '#core/dataset/entered.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
-import type { Restatement } from '#core/dataset/lineage.ts'
+import { declarationsOf, type Restatement } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
 import { type Snapshot, type StrategyData, tradeResult } from '#core/dataset/snapshot.ts'
 import { bookWithout } from '#core/figures/book.ts'
@@ -70,6 +71,12 @@ export const besideBadge = ({ dataset }: Snapshot, { id }: StrategyData): Markup
 export const statePopover = (state: StrategyData['verification_state']) =>
   html`<div id="state-${state}" popover class="about"><strong>${ABOUT_STATES[state][0]}</strong> ${ABOUT_STATES[state][1]} Determined by every build. ${LIMIT}</div>`
 
+/** Whether a strategy is over, or has stopped trading. */
+export function aliveness({ ended, idle_since }: StrategyData): Markup {
+  if (ended !== null) return html` <span class="badge ended">ended ${ended.on}</span>`
+  return idle_since === null ? html`` : html` <span class="badge ended">last trade ${idle_since}</span>`
+}
+
 /** What kind of record this is, with which costs, since when it is published, and whether it was ever restated. */
 export function recordSection(snapshot: Snapshot, strategy: StrategyData): Markup {
   const { dataset } = snapshot
@@ -82,6 +89,13 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
     ['Verification', html`${badge(strategy)} ${aboutState(strategy)[1]} ${besideBadge(snapshot, strategy)}`],
     ...resultsOf(strategy),
     ['Published since', publishedOf(strategy, restated.length > 0)],
+    ...(strategy.ended === null
+      ? []
+      : [['Ended', `${strategy.ended.on}. Reason: ${strategy.ended.reason}`] as const]),
+    ...(strategy.idle_since === null
+      ? []
+      : [['Last trade', `${strategy.idle_since}; the time since is its longest without one`] as const]),
+    ['Rules since', rulesOf(snapshot, strategy)],
     [
       'Restatements',
       restated.length === 0 ? 'none since the first recorded version' : html`<ul>${restated}</ul>`,
@@ -106,6 +120,18 @@ const publishedOf = ({ published_since, time_stamp }: StrategyData, isRestated: 
           ? "by the publisher's own clock"
           : `time-stamped by ${time_stamp.by} at ${time_stamp.at}`
       }`
+
+/** Declared by the operator: nothing else shows that files of a module that differ have the same rules. */
+function rulesOf(
+  { dataset }: Snapshot,
+  { id, rules_since, rules_sha256, module_version }: StrategyData,
+): Markup | string {
+  if (module_version === null) return 'not known: the history was not made by a module here'
+  const declared = declarationsOf(dataset, 'same_rules', id)
+  return html`${rules_since ?? 'not recorded by older builds'}, version ${module_version} of the module${rules_sha256 === null ? '' : html`, SHA-256 <code>${rules_sha256.slice(0, 16)}</code>`}${declared.map(
+    ({ at, reason }) => html`<br>${at}: other files, declared the same rules. Reason: ${reason}`,
+  )}`
+}
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, funding }: StrategyData): string {
   const paid =
@@ -139,14 +165,19 @@ const leverageOf = ({ leverage_typical: typical, leverage_max: most }: StrategyD
     : `; leverage at entry, notional over equity: typically ${decimal(typical, 1)}×, at most ${decimal(most, 1)}×`
 
 function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup[] {
-  return lineage.flatMap(({ version, entered, restated }) =>
+  return lineage.flatMap(({ version, entered, restated, declared }) =>
     restated
       .filter(({ id }) => id === sid)
       .map(
         each =>
-          html`<li>${version}${entered === null ? '' : `, ${enteredText(entered)}`}: ${describeRestatement(each)}</li>`,
+          html`<li>${version}${entered === null ? '' : `, ${enteredText(entered)}`}: ${describeRestatement(each)}${reasonOf(declared, sid)}</li>`,
       ),
   )
+}
+
+const reasonOf = (declared: readonly Declaration[], sid: string): string => {
+  const found = declared.find(({ what, of }) => what === 'restate' && of === sid)
+  return found === undefined ? '' : `. Reason: ${found.reason}`
 }
 
 /** `2 daily returns, 1 trade, another version of the module`. */

@@ -18,6 +18,7 @@ import {
 } from './execution.ts'
 import { noteOf, percentOf, type SheetFacts, type SheetModel, sheetModel } from './model.ts'
 import {
+  aliveness,
   badge,
   benchmarkSection,
   besideBadge,
@@ -102,7 +103,7 @@ function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): 
 <header>
 <p class="crumbs"><a href="../../index.html">${snapshot.dataset.name}</a></p>
 <h1 dir="auto">${name}</h1>
-<p class="facts">${instrument} · ${ccy} · ${daysOf(window)} · ${badge(strategy)} ${besideBadge(snapshot, strategy)}</p>
+<p class="facts">${instrument} · ${ccy} · ${daysOf(window)} · ${badge(strategy)}${aliveness(strategy)} ${besideBadge(snapshot, strategy)}</p>
 ${blurb === null ? '' : html`<p class="blurb" dir="auto">${blurb}</p>`}
 </header>
 ${riskForm(model)}

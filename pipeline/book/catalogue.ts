@@ -214,6 +214,18 @@ const historyShape = {
       description: 'First published day. Without it: the first complete day of the data.',
       expected: 'a date as YYYY-MM-DD',
     }),
+  ended: z
+    .strictObject({
+      on: z.iso.date().transform(date => parseIsoDate(date)!),
+      reason: text('Why it ended.', MAX_LONG_TEXT_CHARS),
+    })
+    .nullable()
+    .default(null)
+    .meta({
+      description:
+        'The last day of a strategy that is over, and why, in public: it stays listed, and its history ends there.',
+      expected: 'a day and a public reason, such as { on: 2026-06-30, reason: the exchange closed }',
+    }),
   mode: z
     .enum(['LIVE', 'DRY_RUN'])
     .default('DRY_RUN')

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { toEpochDay, toIsoDate } from '#core/calendar.ts'
+import { type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
 import type { Book, SoundParts, StrategyEntry } from './book.ts'
@@ -83,8 +83,11 @@ async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue)
     const { inceptionPlace } = claim
     const charting = exports.get(strategy.id) ?? []
     const entry: StrategyEntry = { ...strategy, source, charting, bars: barsKeyOf(strategy), inceptionPlace }
-    const message = explainInception(entry, bars)
-    if (message !== null) claim.report('inception', message)
+    const days = { inception: entry.inception, ended: entry.ended?.on ?? null } as const
+    for (const field of ['inception', 'ended'] as const) {
+      const message = explainDay(days[field], entry, bars)
+      if (message !== null) claim.report(field, message)
+    }
     entries.push(entry)
   }
   return {
@@ -108,17 +111,16 @@ const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['progra
 }
 
 /**
- * Why the series of a strategy cannot begin on its inception, or null if it can: on a day that its bars cover
+ * Why the series of a strategy cannot begin or end on a day, or null if it can: on one that its bars cover
  * from midnight on, or that its returns report. Also null if the bars are not known.
  */
-function explainInception(entry: StrategyEntry, bars: SoundParts['bars']): string | null {
-  const { inception } = entry
+function explainDay(day: EpochDay | null, entry: StrategyEntry, bars: SoundParts['bars']): string | null {
   const covered = coveredDays(entry, bars)
-  if (inception === null || covered === null) return null
+  if (day === null || covered === null) return null
   const { first, last, path } = covered
-  if (inception >= first && inception <= last) return null
+  if (day >= Math.max(first, entry.inception ?? first) && day <= last) return null
   const days = first <= last ? `${toIsoDate(first)} to ${toIsoDate(last)}` : 'of which there is none'
-  return `expected a day that ${path} covers whole, ${days}, got ${toIsoDate(inception)}`
+  return `expected a day that ${path} covers whole, ${days}, got ${toIsoDate(day)}`
 }
 
 function coveredDays({ source, bars: key }: StrategyEntry, bars: SoundParts['bars']) {

@@ -39,7 +39,7 @@ export const CATALOGUE_FILE = 'catalogue.yaml'
 export type Catalogue = {
   /** Null if it has a problem. */
   readonly service: Service | null
-  /** Those without a problem, in the order of the file, the defaults merged under them. */
+  /** Those without a problem, in the order of the file, ended ones last; the defaults merged under them. */
   readonly strategies: readonly CatalogueStrategy[]
   /** What is stated about the funding of instruments; null if it has a problem. */
   readonly funding: FundingStatements | null
@@ -53,7 +53,7 @@ export type Claim = z.infer<typeof claimSchema> & {
   /** The file that stands for its table; null without one, undefined if it has problems. */
   readonly file: NamedFile | null | undefined
   /** Reports a problem at one of its fields in the catalogue, or at the default that it takes. */
-  readonly report: (field: 'source' | 'instrument' | 'inception', message: string) => void
+  readonly report: (field: 'source' | 'instrument' | 'inception' | 'ended', message: string) => void
   /** The place of its inception in the catalogue, or of the strategy if it has none. */
   readonly inceptionPlace: Place
 }
@@ -98,7 +98,11 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
   const isKnown = instruments.length === parts.strategies.length
   const funding = isKnown && parts.funding ? readFundingStatements(file, parts.funding, instruments) : null
   const accept = soundEntries(file, ['accept'], parts.accept, acceptShape) ?? []
-  return { service, strategies, funding, accept, claims: [...claims.values()] }
+  return {
+    service,
+    strategies: strategies.toSorted((a, b) => Number(a.ended !== null) - Number(b.ended !== null)),
+    ...{ funding, accept, claims: [...claims.values()] },
+  }
 }
 
 /** The parts that have the right form; `reportFields` has reported the others. */

@@ -6,7 +6,7 @@ import { readBook } from '../book/read-book.ts'
 import { judgeRecords } from '../report/data-report.ts'
 import type { DataReport } from '../report/finding.ts'
 import type { StrategyCheck } from './check-strategy.ts'
-import { cutBars, lastDayOf, type WindowOptions } from './data-window.ts'
+import { cutBars, lastDayIn, lastDayOf, type WindowOptions } from './data-window.ts'
 import { examineBook } from './examine-book.ts'
 import { type RunOptions, runStrategies } from './run-strategies.ts'
 import { createThreads } from './threads.ts'
@@ -101,14 +101,11 @@ async function checkStrategies(sound: SoundParts, last: EpochDay, options: Check
 }
 
 /** Whether the data of a strategy reach into the window; if they do not, the book has a problem. */
-function isInWindow(
-  { bars }: SoundParts,
-  { source, bars: key, inception }: StrategyEntry,
-  last: EpochDay,
-): boolean {
+function isInWindow({ bars }: SoundParts, entry: StrategyEntry, last: EpochDay): boolean {
+  const { source, bars: key, inception } = entry
   if (inception !== null && inception > last) return false
   if (source.kind === 'returns')
     return source.daily.first <= last && lastDayOfSeries(source.daily) >= source.daily.first
   const file = key === null ? undefined : bars.get(key)
-  return file !== undefined && cutBars(file.bars, last).t.length > 0
+  return file !== undefined && cutBars(file.bars, lastDayIn(entry, last)).t.length > 0
 }

@@ -21,6 +21,7 @@ import { splitFigures } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import type { Funding, FundingInterval } from '#core/replay/bars.ts'
 import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/funding-coverage.ts'
+import { sha256 } from '#storage/digest.ts'
 import type { Book } from '../book/book.ts'
 import { toShared } from '../book/cell.ts'
 import { BookError, formatProblem } from '../book/problem.ts'
@@ -109,13 +110,20 @@ async function computeStrategies(
   problems.push(...[...refused.values()].flat())
   if (problems.length > 0) throw new BookError(book.dir, problems)
   return {
-    strategies: computed.map(({ data }) => data),
+    strategies: computed.map(({ data, files }) => ({ ...data, rules_sha256: rulesDigest(files) })),
     notices: [...computed.flatMap(({ notices }) => notices), ...unused.map(formatProblem)],
     records,
     modules: new Map(
       computed.filter(({ files }) => files.length > 0).map(({ data, files }) => [data.id, files]),
     ),
   }
+}
+
+/** What `sha256sum FILES | sha256sum` prints in the folder of the modules, for the files by path; null without a module. */
+export function rulesDigest(files: readonly ModuleFile[]): string | null {
+  if (files.length === 0) return null
+  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  return sha256(new TextEncoder().encode(sorted.map(file => `${file.sha256}  ${file.path}\n`).join('')))
 }
 
 /** Rows of the matrix in blocks: more than threads, so that none waits long for the last; each standardises all series again. */
@@ -162,6 +170,7 @@ function assembleSnapshot(
       history_restated: false,
       method_revision: METHOD_REVISION,
       lineage: [],
+      removed: [],
     },
     strategies,
     correlation,

@@ -1,10 +1,10 @@
 import { median } from 'simple-statistics'
-import { toIsoDate } from '#core/calendar.ts'
+import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
 import type { Benchmark, StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
-import { lastDay } from '#core/figures/series.ts'
+import { lastDay, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import { excursionsOf } from '#core/replay/excursions.ts'
@@ -102,6 +102,8 @@ function toRecord(
     funding: entry.bars === null ? 'as_reported' : funding === null ? 'none' : 'historical',
     result_tolerance_bps: hasLedger ? entry.result_tolerance_bps : null,
     module_version: history.moduleVersion,
+    rules_sha256: null, // the files are known where the module ran
+    rules_since: null,
     leverage_typical: leverages.length === 0 ? null : median(leverages),
     leverage_max,
     refused_above_risk_pct: refusedAbove(entry, history, leverage_max),
@@ -110,9 +112,29 @@ function toRecord(
     window: { from: toIsoDate(daily.first), to: toIsoDate(lastDay(daily)) },
     days_without_bars: history.daysWithoutBars.length,
     trials: entry.trials,
+    ended: entry.ended && { ...entry.ended, on: toIsoDate(entry.ended.on) },
+    idle_since: entry.ended === null ? idleSince(daily, history.trades) : null,
     published_since: null,
     time_stamp: null,
   }
+}
+
+/** So long without a trade is unusual, if it is also longer than ever before. */
+const IDLE_MS = 90 * DAY_MS
+
+/** The day of the last exit if no trade has followed for unusually long, and no position is open. */
+export function idleSince(
+  daily: Series,
+  trades: readonly Pick<ResolvedTrade, 'entry_time' | 'exit_time'>[],
+): string | null {
+  const endMs = (lastDay(daily) + 1) * DAY_MS
+  let busyTo = daily.first * DAY_MS
+  let longest = IDLE_MS
+  for (const { entry_time, exit_time } of trades) {
+    longest = Math.max(longest, entry_time - busyTo)
+    busyTo = Math.max(busyTo, exit_time ?? endMs)
+  }
+  return trades.length > 0 && endMs - busyTo > longest ? toIsoDate(toEpochDay(busyTo)) : null
 }
 
 /**

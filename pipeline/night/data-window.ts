@@ -3,7 +3,7 @@ import { lastDay } from '#core/figures/series.ts'
 import { type Bars, endOfBars, type Funding, sliceBars } from '#core/replay/bars.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
 import { endOfFunding, FUNDING_JITTER_MS } from '#core/replay/funding-coverage.ts'
-import type { BarsFile, Book, SoundParts } from '../book/book.ts'
+import type { BarsFile, Book, SoundParts, StrategyEntry } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { STALE_MS } from '../book/timeframe.ts'
@@ -50,10 +50,10 @@ export function windowProblems(book: SoundParts, options: WindowOptions): Proble
 /** The last public day of the sound parts: unknown parts of a book end no window. */
 export function lastDayOf(book: SoundParts, { asOf }: WindowOptions): EpochDay {
   const ends = [
-    ...[...book.bars.values()].map(({ bars }) => lastCompleteDay(bars)),
-    ...[...book.funding.values()].map(lastFundedDay),
+    ...barsInUse(book).map(({ bars }) => lastCompleteDay(bars)),
+    ...fundingInUse(book).map(lastFundedDay),
   ]
-  const complete = book.bars.size > 0 ? Math.min(...ends) : lastReportedDay(book)
+  const complete = ends.length > 0 ? Math.min(...ends) : lastReportedDay(book)
   return Math.min(complete, asOf ?? complete) - (book.service?.embargo_days ?? 0)
 }
 
@@ -66,12 +66,17 @@ const lastFundedDay = (funding: Funding): EpochDay =>
 
 const endOfDay = (day: EpochDay): number => (day + 1) * DAY_MS
 
-const lastReportedDay = (book: SoundParts): EpochDay =>
-  Math.max(...reportedDays(book).map(({ last }) => last))
+/** Of a book in which every strategy has ended, the last of their ends. */
+function lastReportedDay(book: SoundParts): EpochDay {
+  const reported = reportedDays(book).map(({ last }) => last)
+  return Math.max(
+    ...(reported.length > 0 ? reported : book.strategies.flatMap(({ ended }) => ended?.on ?? [])),
+  )
+}
 
 const reportedDays = ({ strategies }: SoundParts) =>
-  strategies.flatMap(({ source }) =>
-    source.kind === 'returns' ? [{ file: source.path, last: lastDay(source.daily) }] : [],
+  strategies.flatMap(({ source, ended }) =>
+    source.kind === 'returns' && ended === null ? [{ file: source.path, last: lastDay(source.daily) }] : [],
   )
 
 /** The bars and the funding that a build refuses because they are stale; none if that is allowed. */
@@ -80,29 +85,39 @@ export const staleMarkets = (sound: SoundParts, options: WindowOptions): Problem
   ...staleFunding(sound, options),
 ]
 
-const staleFunding = ({ funding }: SoundParts, options: WindowOptions): Problem[] =>
-  [...funding.values()].flatMap(file => {
+const staleFunding = (sound: SoundParts, options: WindowOptions): Problem[] =>
+  fundingInUse(sound).flatMap(file => {
     const end = endOfFunding(file)
     const what = `the newest payment is of ${toIsoInstant(file.t.at(-1)!)}, and the next one was due at ${toIsoInstant(end)}`
     return isStale(end, options) ? [{ file: file.path, message: explainStale(what, 'funding', options) }] : []
   })
 
 const staleBars = (sound: SoundParts, options: WindowOptions): Problem[] =>
-  [...barsInUse(sound)].flatMap(file => {
+  [...new Set([...barsInUse(sound), ...barsOfProgram(sound)])].flatMap(file => {
     const end = endOfBars(file.bars)
     const what = `the newest bar ends at ${toIsoInstant(end)}`
     return isStale(end, options) ? [{ file: file.path, message: explainStale(what, 'bars', options) }] : []
   })
 
-/** The bars of the strategies, and those of the program until its window ends. */
-function barsInUse({ bars, program }: SoundParts): ReadonlySet<BarsFile> {
-  const isRunning = program !== null && lastCompleteDay(program.bars.bars) < program.plan.window.to
-  return new Set([...bars.values(), ...(isRunning ? [program.bars] : [])])
-}
+/** Whether these are strategies that have all ended: their data need not go on. */
+const areOver = (users: SoundParts['strategies']): boolean =>
+  users.length > 0 && users.every(({ ended }) => ended !== null)
+
+const barsInUse = ({ bars, strategies }: SoundParts): BarsFile[] =>
+  [...bars].flatMap(([key, file]) => (areOver(strategies.filter(each => each.bars === key)) ? [] : [file]))
+
+const fundingInUse = ({ funding, strategies }: SoundParts) =>
+  [...funding].flatMap(([instrument, file]) =>
+    areOver(strategies.filter(each => each.bars !== null && each.instrument === instrument)) ? [] : [file],
+  )
+
+/** None when its window has ended. */
+const barsOfProgram = ({ program }: SoundParts): BarsFile[] =>
+  program !== null && lastCompleteDay(program.bars.bars) < program.plan.window.to ? [program.bars] : []
 
 /** A book without bars is as old as the newest day that any of its strategies reports. */
 function staleReturns(book: SoundParts, options: WindowOptions): Problem[] {
-  if (book.bars.size > 0) return []
+  if (barsInUse(book).length > 0 || reportedDays(book).length === 0) return []
   const newest = lastReportedDay(book)
   if (!isStale(endOfDay(newest), options)) return []
   return reportedDays(book)
@@ -151,6 +166,10 @@ function lateSeries({ strategies }: SoundParts, last: EpochDay): Problem[] {
     return [{ file: CATALOGUE_FILE, ...inceptionPlace, message }]
   })
 }
+
+/** The last day of a strategy in a window. */
+export const lastDayIn = ({ ended }: Pick<StrategyEntry, 'ended'>, last: EpochDay): EpochDay =>
+  Math.min(last, ended?.on ?? last)
 
 /** The bars that had closed by the end of a day: views, not copies. */
 export function cutBars(bars: Bars, last: EpochDay): Bars {

@@ -9,6 +9,7 @@ import { programFaults } from './compute-program.ts'
 import {
   assertOver,
   cutBars,
+  lastDayIn,
   lastDayOf,
   staleMarkets,
   type WindowOptions,
@@ -49,7 +50,7 @@ function auditLedgers(sound: SoundParts, options: WindowOptions): Problem[] {
   return sound.strategies.flatMap(entry => {
     const file = entry.bars === null ? undefined : sound.bars.get(entry.bars)
     if (entry.source.kind !== 'ledger' || file === undefined) return []
-    const bars = cutBars(file.bars, last)
+    const bars = cutBars(file.bars, lastDayIn(entry, last))
     if (bars.t.length === 0) return [] // there is nothing to hold a trade against
     const funding = sound.funding.get(entry.instrument) ?? null
     return ledgerProblems({ entry, bars, funding }, entry.source)

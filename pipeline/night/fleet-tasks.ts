@@ -56,13 +56,15 @@ export async function computeOnFleet(
   const proof = proofOf(own)
   const modules = own.length === 0 ? null : await runner.share(pack(await readFolder(folder)))
   const shareOnce = createSharing(runner)
-  const common = { benchmarks: await runner.share(pack(benchmarks)), service, proof, lastDay }
+  const common = { benchmarks: await runner.share(pack(benchmarks)), service, proof }
   const inputs: ComputeInput[] = []
-  for (const { entry, bars, funding } of tasks) {
+  for (const { entry, bars, funding, lastDay } of tasks) {
     inputs.push({
       ...common,
+      lastDay,
       entry: withPath(entry, path => relative(folder, path)),
-      bars: bars && (await shareOnce(bars.c.buffer, bars)),
+      // Those of an ended strategy are cut.
+      bars: bars && (await shareOnce(entry.ended === null ? bars.c.buffer : bars, bars)),
       funding: funding && (await shareOnce(funding, funding)),
       modules: entry.source.kind === 'module' ? modules : null,
     })

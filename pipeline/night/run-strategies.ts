@@ -5,7 +5,7 @@ import type { SoundParts, StrategyEntry } from '../book/book.ts'
 import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
 import type { ModuleFile } from '../modules/realm.ts'
 import { type ModuleOutcome, type ModuleTask, proofOf, runModules } from '../modules/run-modules.ts'
-import { cutBars } from './data-window.ts'
+import { cutBars, lastDayIn } from './data-window.ts'
 import type { HistoryTask, Refused } from './histories.ts'
 import type { Threads } from './threads.ts'
 
@@ -91,7 +91,8 @@ export const moduleTasks = (tasks: readonly SourceTask[]): ModuleTask[] =>
   )
 
 /** What the history of a strategy is made from, but for the run of its module. */
-export function toTask({ bars, funding }: Parts, entry: StrategyEntry, lastDay: EpochDay): SourceTask {
+export function toTask({ bars, funding }: Parts, entry: StrategyEntry, last: EpochDay): SourceTask {
+  const lastDay = lastDayIn(entry, last)
   const file = entry.bars === null ? undefined : bars.get(entry.bars)
   return {
     entry,

@@ -177,6 +177,17 @@ test.each(['/var/lib', 'ftp://host/x', 'file://host/x'])(
   },
 )
 
+test.each([[['--restate', 'oak']], [['--remove', 'oak', '--reason', ' ']], [['--reason', 'why']]])(
+  'a build refuses a declaration without a reason, and a reason without one: %j',
+  async options => {
+    const { code, err } = await run(['build', '--book', 'x', '--store', 'file:///x', ...options])
+    expect(code).toBe(2)
+    expect(err).toContain(
+      '--reason: expected a line of text that every user may read, together with --restate',
+    )
+  },
+)
+
 test('a build on a very large machine starts no more threads than it has use for', async () => {
   const { code, err } = await run(['build', '--book', 'x', '--store', 'file:///nowhere'], { cores: 256 })
   expect([code, err]).toEqual([1, expect.stringContaining('expected a catalogue')])

@@ -56,7 +56,8 @@ async function twoVersions(changes: Readonly<Record<string, string>>) {
   const { build, diff } = commandsIn(cwd)
   const refused = await build(V2)
   expect(refused.code).toBe(1)
-  expect(await build(V2, '--allow-restatement')).toMatchObject({ code: 0 })
+  const declared = ['--restate', 'oak', '--same-rules', 'oak', '--reason', 'a test']
+  expect(await build(V2, ...declared)).toMatchObject({ code: 0 })
   const { out } = await diff()
   return { refused, out, causes: out.split('\n').filter(line => line.includes(' differ')) }
 }
@@ -90,7 +91,7 @@ test('a raised version of a module is a new history: the build explains the choi
   expect(refused.err).toContain(
     'oak: module_version: 1 -> 2, which is a new history: keep the old module and publish the new one under another id, or announce the restatement',
   )
-  expect(refused.err).toContain('--allow-restatement')
+  expect(refused.err).toContain('--restate oak --reason TEXT')
   expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
 })
 

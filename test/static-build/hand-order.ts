@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { documentKey } from '#core/contract/artifacts.ts'
 import { changes } from '#core/contract/payloads/changes.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
+import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { currentVersionOf, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { inLanes, writePoints } from '#static-build/render-version.ts'
@@ -31,7 +32,7 @@ export const orderOf = (
   progress: () => {},
   now: () => Date.parse(version),
   signer: null,
-  allowRestatement: lastReturn !== 0.01, // another dataset
+  declared: lastReturn === 0.01 ? NOTHING_DECLARED : declareAll('another dataset'),
 })
 
 /** Publishes without threads. */

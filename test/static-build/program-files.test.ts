@@ -1,4 +1,5 @@
 // The program of a version: its files are in the private store alone, bound by a digest, and what it has bought is never taken back.
+
 import { beforeEach, expect, test } from 'vitest'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
@@ -9,6 +10,7 @@ import {
   programFileName,
   programIndex,
 } from '#core/contract/program-files.ts'
+import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { prune } from '#static-build/prune.ts'
 import { programDocuments } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -137,8 +139,8 @@ test('a deployment that was published may be followed by more of them', async ()
 test('a deployment that was published never changes, whatever is allowed: the first that would is named, with what was and what would be', async () => {
   await publishWith(stores, A, programOf([100, 101, 102]))
   const [publicBefore, privateBefore] = [await digestsOf(stores.store), await digestsOf(stores.privateStore)]
-  for (const allowRestatement of [false, true]) {
-    const refused = publishWith(stores, B, programOf([100, 101.5, 103]), { allowRestatement })
+  for (const declared of [NOTHING_DECLARED, declareAll('a test')]) {
+    const refused = publishWith(stores, B, programOf([100, 101.5, 103]), { declared })
     await expect(refused).rejects.toThrow('deployment 2 of accumulation would change')
     await expect(refused).rejects.toThrow(/ {2}2024-06-01T00:15:00Z published \{.*"seq":2,.*"price":101,/)
     await expect(refused).rejects.toThrow(/ {2}this build has \{.*"seq":2,.*"price":101.5,/)
@@ -181,9 +183,9 @@ test('a deployment that was published and cannot be read refuses the build with 
   await spoil(stores, B, 'program/deploys.json')
   const next = programOf([100, 102])
   await expect(publishWith(stores, C, next)).rejects.toThrow(UnreadableError)
-  await expect(publishWith(stores, C, next)).rejects.toThrow('publish with --allow-restatement')
-  const changed = publishWith(stores, C, programOf([99]), { allowRestatement: true })
+  await expect(publishWith(stores, C, next)).rejects.toThrow(`publish with --after-lost ${B} --reason TEXT`)
+  const changed = publishWith(stores, C, programOf([99]), { declared: declareAll('a test') })
   await expect(changed).rejects.toThrow(`${A} published`)
-  await publishWith(stores, C, next, { allowRestatement: true })
+  await publishWith(stores, C, next, { declared: declareAll('a test') })
   expect(await versionOf(stores.store)).toBe(C)
 })

@@ -1,9 +1,11 @@
 // Since when the history of a strategy is published, and its figures before and after.
+
 import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { withPublications } from '#core/dataset/publication.ts'
+import { declareAll } from '#static-build/declarations.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
@@ -33,7 +35,7 @@ const publish = (day: number, ...strategies: HandStrategy[]) =>
   publishVersion({
     ...orderOf(versionOf(day), stores),
     snapshot: handSnapshot(strategies, { version: versionOf(day) }),
-    allowRestatement: true,
+    declared: declareAll('a test'),
     render: renderHere,
   })
 
@@ -96,10 +98,12 @@ test.each([
   ['a restated return', { returns: [0.011, ...RETURNS.slice(1, 5)] }],
   ['another base risk', { base_risk_pct: 0.01 }],
   ['another version of the module', { module_version: '2' }],
+  ['no end any more', { ended: null }],
 ])('a strategy with %s begins a new history, and another strategy keeps its own', async (_what, changes) => {
   const elm = (day: number) => until(day, { id: 'elm' })
-  await publish(5, until(5, { module_version: '1' }), elm(5))
-  await publish(6, until(6, { module_version: '1', ...changes }), elm(6))
+  await publish(5, until(5, { module_version: '1', ended: { on: '2024-01-04', reason: 'a pause' } }), elm(5))
+  const kept = { module_version: '1', ended: { on: '2024-01-04', reason: 'a pause' } }
+  await publish(6, until(6, { ...kept, ...changes }), elm(6))
   expect([await sinceIn(6), await sinceIn(6, 'elm')]).toEqual([versionOf(6), versionOf(5)])
 })
 
@@ -129,12 +133,9 @@ test.each([
   const before = handSnapshot([until(5)], { version: versionOf(5) })
   const dated = { ...before, strategies: [{ ...before.strategies[0]!, published_since: versionOf(5) }] }
   const after = handSnapshot([until(6)], { version: versionOf(7) })
-  const { strategies } = withPublications(
-    after,
-    dated,
-    compareSnapshots(dated, after),
-    new Map([[versionOf(5), at]]),
-  )
+  const changes = compareSnapshots(dated, after)
+  const compared = { changes, before: dated, record: dated, gone: [] }
+  const { strategies } = withPublications(after, compared, new Map([[versionOf(5), at]]))
   expect(strategies[0]?.published_since).toBe(expected)
 })
 
@@ -155,6 +156,7 @@ test('the time at which a version was entered is kept by later ones, and a histo
 test('a version that did not record since when a history is published counts itself as the first', () => {
   const before = handSnapshot([until(5)], { version: versionOf(5) })
   const after = handSnapshot([until(6)], { version: versionOf(6) })
-  const { strategies } = withPublications(after, before, compareSnapshots(before, after))
+  const changes = compareSnapshots(before, after)
+  const { strategies } = withPublications(after, { changes, before, record: before, gone: [] })
   expect(strategies[0]?.published_since).toBe(versionOf(5))
 })

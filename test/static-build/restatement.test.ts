@@ -1,8 +1,10 @@
 // A version that would alter published history is refused, and says so where it is allowed.
+
 import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { definitionsSince, METHOD_REVISION } from '#core/dataset/definitions.ts'
+import { declareAll } from '#static-build/declarations.ts'
 import type { PublishOrder } from '#static-build/publish-version.ts'
 import { RestatementError } from '#static-build/restatement.ts'
 import { readHead } from '#storage/pointer-log.ts'
@@ -71,9 +73,9 @@ test('a version in another snapshot format is compared with none: the build ends
   await publishInMemory(stores, old, manifest => ({ ...manifest, snapshot_format: 0 }))
   const returns = [0.01, -0.02]
   await expect(publish(returns)).rejects.toThrow(
-    /has format 0, and this program reads format 1: use the program that made it\. Nothing was published.*--allow-restatement/,
+    /has format 0, and this program reads format 1: use the program that made it\. Nothing was published.*--after-lost 2024-05-31T00:15:00Z --reason TEXT/,
   )
-  await publish(returns, { allowRestatement: true })
+  await publish(returns, { declared: declareAll('a test') })
   expect(await changesOf(NEXT)).toMatchObject({ history_restated: true, not_compared: [BEFORE] })
 })
 
@@ -91,7 +93,7 @@ test('another base risk of a reported series is refused with the strategy, the o
 })
 
 test('another base risk of a reported series is published as a restatement where that is allowed', async () => {
-  await publish(returns, { ...rescaled, allowRestatement: true })
+  await publish(returns, { ...rescaled, declared: declareAll('a test') })
   expect(await changesOf(NEXT)).toMatchObject({
     history_restated: true,
     strategies: [{ id: 'oak', catalogue: [{ field: 'base_risk_pct', old: 0.02, new: 0.01 }] }],
@@ -105,19 +107,21 @@ test('a version that alters what was published is refused with strategy, date, o
   const refused = publish(altered)
   await expect(refused).rejects.toThrow(RestatementError)
   await expect(refused).rejects.toThrow('oak: return of 2024-01-03: 0.03 -> 0.0301')
-  await expect(refused).rejects.toThrow('--allow-restatement')
+  await expect(refused).rejects.toThrow(
+    'publish the new ones with --restate oak --reason TEXT, which every user sees',
+  )
   expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
 })
 
 test('a version that alters what was published is published where that is allowed, and says so in manifest, changes and pointer', async () => {
-  const { manifest } = await publish(altered, { allowRestatement: true })
+  const { manifest } = await publish(altered, { declared: declareAll('a test') })
   expect(manifest.history_restated).toBe(true)
   expect((await changesOf(NEXT)).history_restated).toBe(true)
   expect((await readHead(stores.store))?.entry).toMatchObject({ version: NEXT, history_restated: true })
 })
 
 test('a version that alters what was published says so in its own answer, and the version after it does not', async () => {
-  await publish(altered, { allowRestatement: true })
+  await publish(altered, { declared: declareAll('a test') })
   expect(await datasetOf(NEXT)).toMatchObject({ version: NEXT, history_restated: true })
   const after = '2024-06-03T00:15:00Z'
   await publish(altered, { snapshot: handSnapshot([{ id: 'oak', returns: altered }], { version: after }) })

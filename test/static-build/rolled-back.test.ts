@@ -1,6 +1,8 @@
 // What users have seen is published history, also where it was rolled back, or cannot be read any more.
+
 import { beforeEach, describe, expect, test } from 'vitest'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
+import { declareAll } from '#static-build/declarations.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import type { PublishOrder } from '#static-build/publish-version.ts'
 import { RestatementError } from '#static-build/restatement.ts'
@@ -32,7 +34,7 @@ const back = async (version: string) => {
 
 const changesOf = (version: string) => changesIn(stores.store, version)
 
-const ALLOWED = { allowRestatement: true }
+const ALLOWED = { declared: declareAll('a test') }
 
 describe('a rollback', () => {
   beforeEach(async () => {
@@ -129,7 +131,7 @@ describe('a lost private snapshot', () => {
     const refused = publish(B, [0.01, 0.02, 0.03])
     await expect(refused).rejects.toThrow(UnreadableError)
     await expect(refused).rejects.toThrow(
-      /is missing: restore it from a copy.* publish with --allow-restatement/,
+      /is missing: restore it from a copy.* publish with --after-lost \S+ --reason TEXT/,
     )
     expect(await versionOf(stores.store)).toBe(A)
   })
@@ -151,6 +153,7 @@ describe('a lost private snapshot', () => {
         removed: [],
         strategies: [],
         not_compared: [A],
+        declared: [{ what: 'after_lost', of: A, reason: 'a test' }],
       })
       expect((await publish(C, [0.01, 0.02, 0.03, 0.04])).manifest.history_restated).toBe(false)
     },

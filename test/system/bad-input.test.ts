@@ -132,7 +132,8 @@ test('a build of the past does not take the served window back, unless it names 
   expect(named).toMatchObject({ code: 1, out: '' })
   expect(named.err).toMatch(/would alter history .*\n.*return of 2025-01-01: .* -> none/)
   expect(await pointerOf(own)).toBe(TINY_VERSION)
-  const allowed = [...buildArgs(own, { asOf: '2024-12-31' }), '--allow-restatement']
+  const declared = ['--restate', 'ash,beech,elm,yew', '--reason', 'an earlier window']
+  const allowed = [...buildArgs(own, { asOf: '2024-12-31' }), ...declared]
   expect(await build(allowed)).toMatchObject({ code: 0 })
   expect(await pointerOf(own)).toBe(NEXT_VERSION)
 })

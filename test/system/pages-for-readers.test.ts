@@ -31,6 +31,8 @@ const LINEAGE: Snapshot['dataset']['lineage'] = ['2024-05-30', '2024-05-31', '20
     i === 1 ? [{ id: 's', daily: 1200, weekly: 170, trades: 3, base_risk: true, module_version: true }] : [],
   definitions: i === 1 ? ['fund_dd/risk_adjusted/probabilistic_sharpe_ratio', 'cagr_pct'] : [],
   not_compared: i === 2 ? ['2024-05-30T12:15:00Z'] : [],
+  changed: i === 1 ? ['Changed: trials of s, 40 -> 1.'] : null,
+  declared: i === 1 ? [{ what: 'restate', of: 's', reason: 'wrong prices' }] : [],
 }))
 
 /** A strategy of as many years with all that a sheet can say of one, beside another. */

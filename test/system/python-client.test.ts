@@ -1,4 +1,5 @@
 // The Python client as its users have it: a wheel made without a network, against real services, and its page run as it stands.
+
 import { existsSync, readFileSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -7,6 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { createWebhookSecret, signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
+import { declareAll } from '#static-build/declarations.ts'
 import { refreshPointer } from '#static-build/move-pointer.ts'
 import { openStore } from '#storage/open-store.ts'
 import { newSigner } from '#test/static-build/signed-store.ts'
@@ -116,7 +118,7 @@ print([s['seq'] for s in receive({**delivery['headers'], 'X-Prev-Seq': '0'}, del
       { book: TINY_BOOK, asOf: '2025-02-19', version: '2025-02-21T00:15:00Z' },
       { book: TINY_BOOK, asOf: '2025-02-20', version: '2025-02-22T00:15:00Z' },
       { book: TINY_BOOK, asOf: '2025-02-22', version: '2025-02-24T00:15:00Z' },
-      { book: restated, asOf: '2025-02-22', version: '2025-02-25T00:15:00Z', allowRestatement: true },
+      { book: restated, asOf: '2025-02-22', version: '2025-02-25T00:15:00Z', declared: declareAll('a test') },
     ]
     const publishNext = async (): Promise<string> => {
       const { book, ...night } = nights.shift()!

@@ -71,7 +71,8 @@ export const strategyChanges = z
       .array(change)
       .describe(
         'Facts of the catalogue that differ. A different `base_risk_pct` is a restatement: it changes every figure at ' +
-          'another risk level. So is a different `module_version`, which is a new history.',
+          'another risk level. So is a different `module_version`, which is a new history. An `ended` that is ' +
+          'withdrawn or moved begins one too. `unpublished_trade_values` counts trades whose stop, leverage or account return differs.',
       ),
   })
   .meta({ id: 'StrategyChanges' })
@@ -103,6 +104,22 @@ const rolledBack = z
   })
   .describe('What a version that was rolled back had shown otherwise; absent where nothing is.')
 
+/** What a version changes only if its operator says so, and why, in public. */
+export const DECLARED = ['restate', 'remove', 'same_rules', 'after_lost'] as const
+
+export const declaration = z
+  .object({
+    what: z
+      .enum(DECLARED)
+      .describe(
+        '`restate`: published values of a strategy differ; `remove`: a strategy is gone; `same_rules`: the files of a ' +
+          'module differ, and its rules are declared the same; `after_lost`: a version cannot be read any more.',
+      ),
+    of: z.string().describe('The id of the strategy; of `after_lost` the version.'),
+    reason: z.string().describe('Why, as the operator states it.'),
+  })
+  .meta({ id: 'Declaration' })
+
 export const changes = z
   .object({
     version: z.string().describe('The version, a UTC instant.'),
@@ -111,6 +128,12 @@ export const changes = z
     added: z.array(strategyId).describe('Strategies that are new.'),
     removed: z.array(strategyId).describe('Strategies that are gone, their history with them.'),
     strategies: z.array(strategyChanges).describe('The strategies that both versions have.'),
+    dataset: z
+      .array(change)
+      .optional()
+      .describe(
+        'Facts of the dataset, its funding, its accepted findings and its benchmarks that differ. Absent where it is not known.',
+      ),
     definitions: z
       .array(definitionChange)
       .optional()
@@ -125,6 +148,10 @@ export const changes = z
           'their first day on. Absent where none was filled.',
       ),
     rolled_back: rolledBack.optional(),
+    declared: z
+      .array(declaration)
+      .optional()
+      .describe('What the operator had to declare to publish this version. Absent where nothing.'),
     not_compared: z
       .array(z.string())
       .optional()
@@ -142,4 +169,5 @@ export type RestatedTrade = z.infer<typeof restatedTrade>
 export type PublishedTrade = z.infer<typeof publishedTrade>
 export type FilledGap = z.infer<typeof filledGap>
 export type DefinitionChange = Readonly<z.infer<typeof definitionChange>>
+export type Declaration = Readonly<z.infer<typeof declaration>>
 export type Change = z.infer<typeof change>

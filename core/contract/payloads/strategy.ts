@@ -1,6 +1,6 @@
 // What the catalogue and the metadata of a strategy share.
 import { z } from 'zod'
-import { fraction, strategyId } from './field.ts'
+import { fraction, isoDate, strategyId } from './field.ts'
 import { notRecomputable } from './figure-rule.ts'
 
 export const VERIFICATION_STATES = ['unverified', 'single_verified', 'dual_verified', 'failed'] as const
@@ -19,6 +19,24 @@ export type Basis = (typeof BASES)[number]
 /** A leverage of the strategy; null where that of no trade is known. */
 export const leverage = (about: string) =>
   notRecomputable('leverage', z.number().nullable().describe(`${about} 6 decimals.`))
+
+export const removedStrategies = () =>
+  z
+    .array(
+      z.object({
+        id: strategyId,
+        name: z.string().describe('Display name.'),
+        on: isoDate('Day on which it was removed.'),
+        reason: z.string().describe('Why, as the operator states it.'),
+        published_since: z.string().nullable().describe('Since when its history had been published.'),
+        days: z.int().describe('Days of its history.'),
+      }),
+    )
+    .describe(
+      'Strategies that were published and are no more, in the order in which they were removed. No line is taken back.',
+    )
+
+export type RemovedStrategy = z.infer<ReturnType<typeof removedStrategies>>[number]
 
 export const strategyIdentity = () => ({
   id: strategyId,
@@ -48,8 +66,15 @@ export const strategyIdentity = () => ({
     .describe(
       'Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered ' +
         'if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version ' +
-        'of its module or another base risk. In versions of older builds null.',
+        'of its module, another base risk, or withdrew its end. In versions of older builds null.',
     ),
+  ended_on: isoDate(
+    'Last day of a strategy that is over; it is listed last. Null while it goes on.',
+  ).nullable(),
+  ended_reason: z.string().nullable().describe('Why it is over, as the operator states it; or null.'),
+  idle_since: isoDate(
+    'Day of the last exit, if no trade has followed for 90 days, for longer than ever before, and no position is open.',
+  ).nullable(),
   verification_state: z
     .enum(VERIFICATION_STATES)
     .describe(

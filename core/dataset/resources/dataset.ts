@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { dateWindow, strategyId } from '#core/contract/payloads/field.ts'
-import { BASES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
+import { BASES, removedStrategies, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
 import { effectiveInstant } from '../entered.ts'
 import { basisOf, INTERVAL_BASES } from '../snapshot.ts'
 import { datasetRoute } from './resource.ts'
@@ -90,6 +90,7 @@ export const datasetData = () =>
         .describe(
           'Serious findings in the data and in records, such as long gaps or no losing trade, that the operator publishes with a reason.',
         ),
+      removed: removedStrategies(),
       strategies: z
         .array(
           z.looseObject({
@@ -113,7 +114,7 @@ export const dataset = datasetRoute({
   data: datasetData,
   handler: snapshot => {
     const { version, name, window, engine, data_source, methodology_url } = snapshot.dataset
-    const { embargo_days, history_restated, funding, accepted_findings } = snapshot.dataset
+    const { embargo_days, history_restated, funding, accepted_findings, removed } = snapshot.dataset
     return {
       data: {
         version,
@@ -129,6 +130,7 @@ export const dataset = datasetRoute({
         embargo_days,
         funding,
         accepted_findings,
+        removed,
         strategies: snapshot.strategies.map(strategy => ({
           id: strategy.id,
           name: strategy.name,

@@ -5,6 +5,7 @@ import { notRecomputable } from '#core/contract/payloads/figure-rule.ts'
 import { FUNDING_ASSUMPTIONS, strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { MODULE_VERSION } from '#core/replay/strategy.ts'
+import { declarationsOf } from '../lineage.ts'
 import type { Json } from '../render/json.ts'
 import { numberColumn, type Table, textColumn } from '../render/table.ts'
 import { basisOf, type StrategyRecord } from '../snapshot.ts'
@@ -63,7 +64,8 @@ const toListItem = (strategy: StrategyRecord): Json => ({
 const LIST_COLUMNS = {
   ...{ id: 'text', name: 'text', blurb: 'text', tv_status: 'text', basis: 'text', instrument: 'text' },
   ...{ base_risk_pct: 'number', leverage_typical: 'number', leverage_max: 'number' },
-  ...{ published_since: 'text', verification_state: 'text' },
+  ...{ published_since: 'text', ended_on: 'text', ended_reason: 'text', idle_since: 'text' },
+  ...{ verification_state: 'text' },
   ...{ cagr_pct: 'number', max_drawdown_pct: 'number', sharpe_daily_annualized: 'number' },
   ...{ profit_factor: 'number', trade_count: 'number' },
 } as const
@@ -94,6 +96,9 @@ export const identity = (strategy: StrategyRecord) => ({
   leverage_typical: roundOrNull(strategy.leverage_typical),
   leverage_max: roundOrNull(strategy.leverage_max),
   published_since: strategy.published_since,
+  ended_on: strategy.ended?.on ?? null,
+  ended_reason: strategy.ended?.reason ?? null,
+  idle_since: strategy.idle_since,
   verification_state: strategy.verification_state,
 })
 
@@ -152,6 +157,28 @@ export const strategyMetadata = () =>
           'Version of the strategy module: 1 to 32 letters, digits or `.`, `_`, `+`, `-`. A new one means other rules, so it ' +
             'is a restatement. Null for a ledger and for reported returns.',
         ),
+      rules_sha256: z
+        .string()
+        .nullable()
+        .describe(
+          'SHA-256 of what `sha256sum` prints for the module and all that it imports, sorted by path. Null without a module, ' +
+            'and in versions of older builds.',
+        ),
+      rules_since: z
+        .string()
+        .nullable()
+        .describe(
+          'Since when rules that are the same, or declared so, are published; never later than `published_since`. Null ' +
+            'without a module, and in versions of older builds.',
+        ),
+      rules_declared_same: z
+        .array(
+          z.looseObject({
+            at: z.string().describe('UTC instant of the version with other files of the module.'),
+            reason: z.string().describe('Why the rules are the same, as the operator states it.'),
+          }),
+        )
+        .describe('Each time that the files of the module changed while its version did not.'),
       marking: z
         .enum(['marked', 'realised', 'reported'])
         .describe(
@@ -205,6 +232,9 @@ export const strategy = datasetRoute({
           result_tolerance_bps: record.result_tolerance_bps,
         },
         module_version: record.module_version,
+        rules_sha256: record.rules_sha256,
+        rules_since: record.rules_since,
+        rules_declared_same: declarationsOf(snapshot.dataset, 'same_rules', record.id),
         marking: record.marking,
         measured: record.measured,
         days_without_bars: record.days_without_bars,

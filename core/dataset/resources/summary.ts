@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dateWindow, isoDate, percent, ratio, strategyId } from '#core/contract/payloads/field.ts'
 import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
+import { removedStrategies } from '#core/contract/payloads/strategy.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import type { FigureValue } from '#core/figures/split-figures.ts'
 import type { Json } from '../render/json.ts'
@@ -35,6 +36,7 @@ export const summaryData = () =>
   z
     .looseObject({
       strategy_count: z.int().describe('Strategies in the book.'),
+      removed: removedStrategies(),
       coverage: dateWindow('Earliest and latest day of any series.'),
       mean_pairwise_correlation: z
         .number()
@@ -119,6 +121,7 @@ export const summary = datasetRoute({
     return {
       data: {
         strategy_count: snapshot.strategies.length,
+        removed: snapshot.dataset.removed,
         coverage: snapshot.dataset.window,
         mean_pairwise_correlation: spread.mean_correlation,
         equal_weight_book: book,

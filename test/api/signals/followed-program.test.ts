@@ -1,8 +1,10 @@
 // The service serves the program of the served version, and keeps the one before where a new one cannot be read.
+
 import { beforeEach, expect, test } from 'vitest'
 import { followVersion } from '#cli/signals/served-version.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import type { Alert } from '#signals/alerts.ts'
+import { declareAll } from '#static-build/declarations.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { orderOf } from '../../static-build/hand-order.ts'
@@ -92,7 +94,7 @@ test('a program that is not as published leaves the one before, is logged and al
   expect(errors).toHaveLength(2)
   expect(alerts[0]).toMatchObject({ kind: 'program_unreadable', subject: 'program' })
   expect(alerts[0]?.message).toMatch(new RegExp(`that of ${A} is served on: .*data.json is not the file`))
-  await publishWith(stores, C, programOf([100, 101]), { allowRestatement: true })
+  await publishWith(stores, C, programOf([100, 101]), { declared: declareAll('a test') })
   await look()
   expect(current()?.version).toBe(C)
 })

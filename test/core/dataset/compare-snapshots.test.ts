@@ -1,12 +1,20 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
-import { type Change, type Changes, changes as schema } from '#core/contract/payloads/changes.ts'
+import {
+  type Change,
+  type FilledGap,
+  type StrategyChanges,
+  changes as schema,
+} from '#core/contract/payloads/changes.ts'
 import { toPublishedSeries, toSignificant } from '#core/contract/rounding.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import { isExplained } from '#core/dataset/filled-gaps.ts'
-import { isRestated } from '#core/dataset/restated.ts'
+import { toAncestor } from '#core/dataset/lineage.ts'
+import { hasOtherFiles, isRestated } from '#core/dataset/restated.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { changesOf } from '#pages/versions.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { type HandStrategy, handSnapshot } from '../../support/books/hand-snapshot.ts'
 
@@ -44,6 +52,7 @@ test('equal datasets have no differences', () => {
     history_restated: false,
     added: [],
     removed: [],
+    dataset: [],
     definitions: [],
   })
   for (const { id, ...each } of strategies) {
@@ -237,37 +246,185 @@ test('appending is never a restatement, altering one day always is, and both hol
 
 const NONE = { appended: null, restated_count: 0, restated: [] }
 
-/** A version that fills a gap and alters one day after it, with these facts of the catalogue. */
-const changesWith = (catalogue: Change[]): Changes => ({
-  version: '2024-06-02T00:15:00Z',
-  previous: '2024-06-01T00:15:00Z',
-  history_restated: true,
-  added: [],
-  removed: [],
-  strategies: [
-    {
-      id: 'ash',
-      daily: { ...NONE, restated_count: 1, restated: [{ t: '2024-01-05', old: 0, new: 0.01 }] },
-      weekly: NONE,
-      trades: { appended: 0, restated_count: 0, restated: [] },
-      stats: [],
-      catalogue,
-    },
-  ],
-  filled_gaps: [
-    {
-      of: 'BTCUSDT-PERP/1d',
-      from: '2024-01-04T00:00:00Z',
-      to: '2024-01-04T00:00:00Z',
-      reason: 'the exchange was closed',
-      strategies: ['ash'],
-    },
-  ],
+/** A strategy with one altered day, and these facts of the catalogue. */
+const alteredWith = (catalogue: Change[]): StrategyChanges => ({
+  id: 'ash',
+  daily: { ...NONE, restated_count: 1, restated: [{ t: '2024-01-05', old: 0, new: 0.01 }] },
+  weekly: NONE,
+  trades: { appended: 0, restated_count: 0, restated: [] },
+  stats: [],
+  catalogue,
 })
 
+/** A gap before that day that was filled. */
+const GAPS: FilledGap[] = [
+  {
+    of: 'BTCUSDT-PERP/1d',
+    from: '2024-01-04T00:00:00Z',
+    to: '2024-01-04T00:00:00Z',
+    reason: 'the exchange was closed',
+    strategies: ['ash'],
+  },
+]
+
 test('a filled gap explains the days after it, and neither another base risk nor another version of a module', () => {
-  expect(isExplained(changesWith([]))).toBe(true)
-  expect(isExplained(changesWith([{ field: 'name', old: 'Ash', new: 'Oak' }]))).toBe(true)
-  expect(isExplained(changesWith([{ field: 'base_risk_pct', old: 0.02, new: 0.01 }]))).toBe(false)
-  expect(isExplained(changesWith([{ field: 'module_version', old: '1', new: '2' }]))).toBe(false)
+  const explains = (...catalogue: Change[]) => isExplained(alteredWith(catalogue), GAPS)
+  expect(explains()).toBe(true)
+  expect(explains({ field: 'name', old: 'Ash', new: 'Oak' })).toBe(true)
+  expect(explains({ field: 'base_risk_pct', old: 0.02, new: 0.01 })).toBe(false)
+  expect(explains({ field: 'module_version', old: '1', new: '2' })).toBe(false)
+})
+
+/** What no list of changes names: it is compared value by value, follows from what is compared, or is of each version anew. */
+const OTHERS = {
+  strategy: [
+    ...['id', 'window', 'figures', 'daily', 'weekly', 'trades', 'days_without_bars', 'idle_since'],
+    ...['leverage_typical', 'leverage_max', 'refused_above_risk_pct', 'published_since', 'rules_since'],
+    ...['time_stamp', 'measured'],
+  ],
+  dataset: [
+    'version',
+    'window',
+    'funding',
+    'accepted_findings',
+    'history_restated',
+    'method_revision',
+    'lineage',
+    'removed',
+    'entered',
+  ],
+}
+const OLD = 'old'
+const full = { ...elm, rules_sha256: OLD }
+
+test('every field of a strategy that differs is listed with both values, and the versions page says so', () => {
+  const before = handSnapshot([full])
+  const strategy = before.strategies[0]!
+  const fields = Object.keys(strategy).filter(field => !OTHERS.strategy.includes(field))
+  expect(fields.length).toBeGreaterThan(20)
+  for (const field of fields) {
+    const changed = { ...before, strategies: [{ ...strategy, [field]: 'other' }] }
+    const changes = compareSnapshots(before, { ...changed, dataset: { ...before.dataset, ...NEXT } })
+    const { catalogue } = changes.strategies[0]!
+    expect(catalogue).toMatchObject([{ field, new: 'other' }])
+    expect(changesOf(toAncestor(changes, null))).toContainEqual(
+      `Changed: ${field} of elm, ${catalogue[0]?.old ?? 'none'} -> other.`,
+    )
+  }
+})
+
+test('every field of the dataset that differs is listed with both values, and the versions page says so', () => {
+  const before = handSnapshot([ash])
+  const fields = Object.keys(before.dataset).filter(field => !OTHERS.dataset.includes(field))
+  expect(fields.length).toBeGreaterThan(8)
+  for (const field of fields) {
+    const changes = compareSnapshots(before, {
+      ...before,
+      dataset: { ...before.dataset, ...NEXT, [field]: 'other' },
+    })
+    expect(changes.dataset).toMatchObject([{ field, new: 'other' }])
+    expect(changesOf(toAncestor(changes, null))[0]).toMatch(new RegExp(`^Changed: ${field}, .* -> other\\.$`))
+  }
+})
+
+const wordsOf = (before: Snapshot, after: Snapshot): readonly string[] =>
+  changesOf(toAncestor(compareSnapshots(before, after), null))
+
+test('a version that adds days alone says so, and in no other case does it', () => {
+  expect(wordsOf(handSnapshot([ash]), handSnapshot([grown], NEXT))).toEqual(['New days only.'])
+  expect(wordsOf(handSnapshot([ash]), handSnapshot([{ ...grown, trials: 40 }], NEXT))).toEqual([
+    'Changed: trials of ash, none -> 40.',
+  ])
+  expect(
+    changesOf({
+      ...toAncestor(compareSnapshots(handSnapshot([ash]), handSnapshot([grown], NEXT)), null),
+      changed: null,
+    }),
+  ).toEqual(['No published value restated; other changes were not recorded.'])
+})
+
+test('a text that the strategies share is one sentence of the versions page, however many have it', () => {
+  const many = (engine: string) => Array.from({ length: 30 }, (_, i) => ({ ...elm, id: `s${i}`, engine }))
+  const [sentence, ...more] = wordsOf(handSnapshot(many('one')), handSnapshot(many('two'), NEXT))
+  expect(sentence).toMatch(/^Changed: engine of s0, .*s11 and 18 more, one -> two\.$/)
+  expect(more).toEqual([])
+})
+
+const held = (...values: readonly number[]) => ({
+  instrument: 'BTCUSDT-PERP',
+  daily: { period: 'daily' as const, first: parseIsoDate('2024-01-01')!, values: Float64Array.from(values) },
+})
+
+test('a benchmark that is gone or has other values is listed, and one that only grows is not', () => {
+  const before = handSnapshot([ash], {}, [held(0.01, 0.02)])
+  const after = (...benchmarks: ReturnType<typeof held>[]) =>
+    wordsOf(before, handSnapshot([ash], NEXT, benchmarks))
+  expect(after()).toEqual(['Changed: benchmark BTCUSDT-PERP, shown -> none.'])
+  expect(after(held(0.01, 0.021, 0.03))).toEqual([
+    'Changed: benchmark BTCUSDT-PERP, other values: 1, the first of 2024-01-02, 0.02 -> 0.021.',
+  ])
+  expect(after(held(0.01, 0.02, 0.03))).toEqual(['New days only.'])
+})
+
+const funding = {
+  ...{
+    instrument: 'BTCUSDT-PERP',
+    from: '2024-01-01T00:00:00Z',
+    to: '2024-01-08T00:00:00Z',
+    payments: 22,
+    gaps: 0,
+  },
+  ...{
+    longest_gap_hours: null,
+    payments_missing: 0,
+    interval_basis: 'stated' as const,
+    intervals: [{ from: null, hours: 8 }],
+  },
+}
+const finding = {
+  ...{
+    finding: 'gap',
+    of: 'BTCUSDT-PERP/1d',
+    from: '2024-01-02T00:00:00Z',
+    to: '2024-01-03T00:00:00Z',
+    count: 2,
+  },
+  ...{ what: '2 bars are missing', reason: 'the exchange was closed', strategies: ['ash'] },
+}
+
+test('what is stated about funding, and accepted of the data, is listed where it differs, and later payments are not', () => {
+  const words = (old: Partial<Snapshot['dataset']>, now: Partial<Snapshot['dataset']>) =>
+    wordsOf(handSnapshot([ash], old), handSnapshot([ash], { ...NEXT, ...now })).join(' ')
+  const grownFunding = { ...funding, to: '2024-01-09T00:00:00Z', payments: 25 }
+  expect(words({ funding: [funding] }, { funding: [grownFunding] })).toBe('New days only.')
+  expect(words({ funding: [funding] }, { funding: [{ ...grownFunding, payments: 0 }] })).toMatch(
+    /^Changed: funding of BTCUSDT-PERP, from 2024-01-01T00:00:00Z, gaps 0, .* -> none\.$/,
+  )
+  expect(words({}, { accepted_findings: [finding] })).toBe(
+    'Changed: accepted gap of BTCUSDT-PERP/1d from 2024-01-02T00:00:00Z, none -> the exchange was closed.',
+  )
+})
+
+test('stops that differ are counted and not published', () => {
+  const stopped = (stop: number) => handSnapshot([{ ...ash, trades: [{ ...first!, stop }, second!] }], NEXT)
+  const changes = compareSnapshots(stopped(88.5), stopped(77.25))
+  expect(changes.history_restated).toBe(false)
+  expect(changes.strategies[0]?.catalogue).toEqual([
+    { field: 'unpublished_trade_values', old: null, new: 'trades that differ: 1' },
+  ])
+  expect(JSON.stringify(changes)).not.toMatch(/88\.5|77\.25/)
+})
+
+test('the first digest of a module is no change, and another one is', () => {
+  const changesFrom = (old: string | null) =>
+    compare(
+      [{ ...ash, module_version: '1', rules_sha256: old }],
+      [{ ...ash, module_version: '1', rules_sha256: 'b' }],
+    ).strategies[0]!
+  expect(changesFrom(null).catalogue).toEqual([])
+  expect([changesFrom(null), changesFrom('b'), changesFrom('a')].map(hasOtherFiles)).toEqual([
+    false,
+    false,
+    true,
+  ])
 })

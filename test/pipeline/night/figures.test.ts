@@ -34,8 +34,10 @@ async function returnsOf(id: string, from: string, to: string): Promise<number[]
 }
 
 test('the night of the tiny book gives the same bytes on one thread, on two and on three', async () => {
-  const asFirst = (made: Snapshot) =>
-    encodeSnapshot(withPublications(made, null, compareSnapshots(null, made)))
+  const asFirst = (made: Snapshot) => {
+    const changes = compareSnapshots(null, made)
+    return encodeSnapshot(withPublications(made, { changes, before: null, record: null, gone: [] }))
+  }
   const one = asFirst(snapshot)
   const three = asFirst((await computeBook(TINY_BOOK, { threads: 3 })).snapshot)
   const onTwo = await openStore(inject('tinyStore').privateUrl)

@@ -11,7 +11,9 @@ export const FIRST_DAY = 19_723
 
 export const NIGHT_VERSION = '2024-02-01T00:15:00Z'
 
-type Fields = Readonly<Record<string, string | number | boolean | readonly number[]>>
+type Fields = Readonly<
+  Record<string, string | number | boolean | readonly number[] | Readonly<Record<string, string>>>
+>
 
 /** A catalogue without costs: what a trade makes is what its prices say. `funding` is stated of every instrument, or of each. */
 export const catalogue = (

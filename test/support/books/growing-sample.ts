@@ -1,5 +1,6 @@
 // The sample book night after night, in the suite and for longer in `make soak`: growing a day at a time is never an alarm,
 // and every injected change is refused.
+
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -12,6 +13,7 @@ import { dayOf, lastDay } from '#core/figures/series.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot } from '#pipeline/night/compute-snapshot.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
+import { NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
@@ -302,7 +304,7 @@ async function publish(url: string, snapshot: Snapshot): Promise<Changes> {
     progress: () => {},
     now: () => Date.parse(snapshot.dataset.version),
     signer: null,
-    allowRestatement: false,
+    declared: NOTHING_DECLARED,
     render: async () => [],
   })
   return changes

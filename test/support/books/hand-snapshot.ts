@@ -85,6 +85,7 @@ const DATASET: Omit<DatasetRecord, 'window'> = {
   method_revision: METHOD_REVISION,
   entered: null,
   lineage: [],
+  removed: [],
   public_url: null,
   program_url: null,
   synthetic: false,
@@ -144,6 +145,8 @@ const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'incep
   funding: 'as_reported',
   result_tolerance_bps: null,
   module_version: null,
+  rules_sha256: null,
+  rules_since: null,
   leverage_typical: null,
   leverage_max: null,
   refused_above_risk_pct: null,
@@ -153,6 +156,8 @@ const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'incep
   trials: null,
   published_since: null,
   time_stamp: null,
+  ended: null,
+  idle_since: null,
 }
 
 function toColumns(trades: readonly HandTrade[]): TradeColumns {

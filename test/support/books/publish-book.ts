@@ -3,6 +3,7 @@ import { parseIsoDate } from '#core/calendar.ts'
 import type { Effort } from '#core/contract/effort.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
+import { type Declarations, NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { type Published, publishVersion } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
@@ -25,7 +26,7 @@ export type PublishOptions = {
   /** The last day of the window. */
   readonly asOf?: string
   readonly threads?: number
-  readonly allowRestatement?: boolean
+  readonly declared?: Declarations
   readonly effort?: Effort
 }
 
@@ -62,7 +63,7 @@ export async function publishBook(
     progress: () => {},
     now: () => Date.parse(options.version ?? TINY_VERSION),
     signer: null,
-    allowRestatement: options.allowRestatement ?? false,
+    declared: options.declared ?? NOTHING_DECLARED,
   })
   return { ...night, ...published }
 }

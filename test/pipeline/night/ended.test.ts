@@ -1,0 +1,142 @@
+// A strategy that is over, one that has stopped trading, and the digest of the files of a module.
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { idleSince } from '#pipeline/night/compute-strategy.ts'
+import { lastPublicDay } from '#pipeline/night/data-window.ts'
+import { withFiles } from '#test/support/temporary-folder.ts'
+import { problemsIn } from '../book/book-folder.ts'
+import {
+  aLedger,
+  aModule,
+  catalogue,
+  dailyBars,
+  dailyReturns,
+  FIRST_DAY,
+  moduleText,
+  nightOf,
+  ONE_TRADE,
+  reported,
+} from './night-book.ts'
+
+const CLOSES = [100, 101, 102, 103, 103, 103, 103, 103, 104, 105, 106, 107, 108, 109]
+const ended = (on: string) => ({ ended: { on, reason: 'the exchange closed' } })
+const MARKET = {
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+  'bars/ETHUSDT-PERP/1d.csv': dailyBars(CLOSES.slice(0, 9)),
+  'strategies/oak.ts': moduleText('oak'),
+  'strategies/elm.ts': moduleText('elm'),
+  'ledgers/ash.csv': ONE_TRADE,
+  'returns/yew.csv': dailyReturns(CLOSES.map(() => 0.01)),
+}
+const elm = { ...aModule('elm'), instrument: 'ETHUSDT-PERP' }
+const bookOf = (...strategies: Parameters<typeof catalogue>[0]) => ({
+  ...MARKET,
+  'catalogue.yaml': catalogue(strategies),
+})
+
+test('the history of a strategy ends on the day that its catalogue states, whatever it is made from', async () => {
+  const on = '2024-01-09'
+  const book = bookOf(
+    { ...aModule('oak'), ...ended(on) },
+    { ...aLedger('ash'), mark: '1d', ...ended(on) },
+    { ...reported('yew'), ...ended(on) },
+    aModule('elm'),
+  )
+  const { snapshot } = await nightOf(book)
+  expect(snapshot.strategies.map(({ id, window, ended }) => [id, window.to, ended?.reason ?? null])).toEqual([
+    ['elm', '2024-01-14', null],
+    ['oak', on, 'the exchange closed'],
+    ['ash', on, 'the exchange closed'],
+    ['yew', on, 'the exchange closed'],
+  ])
+})
+
+test('an ended module has the same days as one that goes on, up to its end, and the equal-weight book has it until then', async () => {
+  const [going, over] = await Promise.all([
+    nightOf(bookOf(aModule('oak'), aModule('elm'))),
+    nightOf(bookOf({ ...aModule('oak'), ...ended('2024-01-09') }, aModule('elm'))),
+  ])
+  const days = (night: typeof going) => night.snapshot.strategies.find(({ id }) => id === 'oak')!.daily.values
+  expect([...days(over)]).toEqual([...days(going)].slice(0, 9))
+  expect(over.snapshot.book.values.coverage).toMatchObject({
+    days_with_all: 9,
+    fewest_strategies: 1,
+    to: '2024-01-14',
+  })
+})
+
+const NOW = (FIRST_DAY + 14) * DAY_MS
+
+const windowEnd = async (...strategies: Parameters<typeof catalogue>[0]) =>
+  toIsoDate(
+    lastPublicDay(await withFiles(bookOf(...strategies), readBook), {
+      nowMs: NOW,
+      asOf: null,
+      allowStale: false,
+    }),
+  )
+
+test('bars that only ended strategies use may end with them, and those of others may not', async () => {
+  expect(await problemsIn(windowEnd(aModule('oak'), elm))).toEqual([
+    expect.stringContaining('bars/ETHUSDT-PERP/1d.csv: the newest bar ends at 2024-01-10'),
+  ])
+  expect(await windowEnd(aModule('oak'), { ...elm, ...ended('2024-01-09') })).toBe('2024-01-14')
+  expect(await windowEnd({ ...elm, ...ended('2024-01-08') })).toBe('2024-01-08')
+})
+
+test.each([
+  ['after its bars', '2024-01-10'],
+  ['before its bars', '2023-12-31'],
+])('an end %s is reported at its line in the catalogue', async (_what, on) => {
+  const problems = await problemsIn(windowEnd(aModule('oak'), { ...elm, ...ended(on) }))
+  expect(problems).toEqual([
+    expect.stringContaining(
+      `strategies[1].ended: expected a day that bars/ETHUSDT-PERP/1d.csv covers whole, 2024-01-01 to 2024-01-09, got ${on}`,
+    ),
+  ])
+})
+
+test('an end without a reason is refused with the form of one', async () => {
+  expect(await problemsIn(windowEnd({ ...aModule('oak'), ended: { on: '2024-01-09' } }))).toEqual([
+    expect.stringContaining('ended: expected a day and a public reason, such as'),
+  ])
+})
+
+const FIRST = parseIsoDate('2024-01-01')!
+const at = (day: number): number => (FIRST + day) * DAY_MS
+/** Since when a history of so many days is idle, with trades from one day to another; null is open. */
+const idle = (days: number, ...trades: readonly (readonly [from: number, to: number | null])[]) =>
+  idleSince(
+    { period: 'daily', first: FIRST, values: new Float64Array(days) },
+    trades.map(([from, to]) => ({ entry_time: at(from), exit_time: to === null ? null : at(to) })),
+  )
+
+test('a strategy is idle after more than 90 days without a trade, if it never paused for as long before', () => {
+  expect(idle(100, [1, 9])).toBe('2024-01-10')
+  expect(idle(99, [1, 9])).toBeNull()
+  expect(idle(300, [1, 9], [130, 140])).toBe('2024-05-20')
+  expect(idle(261, [1, 9], [130, 140])).toBeNull()
+  expect([idle(300, [1, null]), idle(300, [1, null], [2, 3]), idle(300)]).toEqual([null, null, null])
+})
+
+test('the digest of a module is what sha256sum prints for its files, and its comments count', async () => {
+  const modules = {
+    'strategies/oak.ts': `import { half } from './lib/half.ts'\n${moduleText('oak').replace('bar.c / 2', 'bar.c * half')}`,
+    'strategies/lib/half.ts': 'export const half = 0.5\n',
+  }
+  const digestOf = async (changes: Readonly<Record<string, string>> = {}) =>
+    (
+      await nightOf({ ...bookOf(aModule('oak'), reported('yew')), ...modules, ...changes })
+    ).snapshot.strategies.map(({ rules_sha256 }) => rules_sha256)
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  const listed = ['lib/half.ts', 'oak.ts']
+    .map(path => `${sha256(modules[`strategies/${path}` as keyof typeof modules])}  ${path}\n`)
+    .join('')
+  expect(await digestOf()).toEqual([sha256(listed), null])
+  const [commented] = await digestOf({
+    'strategies/lib/half.ts': 'export const half = 0.5 // of the price\n',
+  })
+  expect(commented).not.toBe(sha256(listed))
+})

@@ -1,0 +1,177 @@
+// What a build publishes only if its operator declares it: for which strategy, why, and where readers see it.
+import { beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { privateKey, versionFolder } from '#core/contract/artifacts.ts'
+import type { Declaration } from '#core/contract/payloads/changes.ts'
+import { changesOf } from '#pages/versions.ts'
+import { type Declarations, NOTHING_DECLARED } from '#static-build/declarations.ts'
+import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
+import { publishVersion } from '#static-build/publish-version.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import { type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { changesIn, orderOf, renderHere } from './hand-order.ts'
+import { bytesAt } from './tree.ts'
+
+const A = '2024-01-05T00:15:00Z'
+const B = '2024-01-06T00:15:00Z'
+const C = '2024-01-07T00:15:00Z'
+const D = '2024-01-08T00:15:00Z'
+
+let stores: MemoryStores
+
+const oak: HandStrategy = {
+  id: 'oak',
+  name: 'Oak',
+  returns: [0.01, 0.02],
+  module_version: '1',
+  rules_sha256: 'a',
+}
+const elm: HandStrategy = { id: 'elm', name: 'Elm', returns: [0.03, 0.01, 0.02] }
+
+beforeEach(async () => {
+  stores = createMemoryStores()
+  await publish(A, [oak, elm])
+})
+
+const publish = (
+  version: string,
+  strategies: readonly HandStrategy[],
+  declared: Declarations = NOTHING_DECLARED,
+) =>
+  publishVersion({
+    ...orderOf(version, stores),
+    snapshot: handSnapshot(strategies, { version }),
+    declared,
+    render: renderHere,
+  })
+
+const declaring = (what: Declaration['what'], ...names: readonly string[]): Declarations => ({
+  ...NOTHING_DECLARED,
+  [what]: new Set(names),
+  reason: 'as it must be',
+})
+
+async function dataOf(version: string, name: string) {
+  const bytes = await bytesAt(stores.store, `${versionFolder(version)}/${name}.json`)
+  const { data } = z.object({ data: z.looseObject({}) }).parse(JSON.parse(new TextDecoder().decode(bytes)))
+  return data
+}
+
+/** What the versions page says of the served version. */
+async function wordsOf(): Promise<readonly string[]> {
+  const head = await readHead(stores.store)
+  const { dataset } = await readPublishedSnapshot(stores.store, stores.privateStore, head!.entry)
+  return changesOf(dataset.lineage.at(-1)!)
+}
+
+const restated = { ...oak, returns: [0.011, 0.02] }
+
+test('a restatement that is declared of one strategy does not let the values of another change', async () => {
+  const both = [restated, { ...elm, returns: [0.031, 0.01, 0.02] }]
+  const refused = publish(B, both, declaring('restate', 'oak'))
+  await expect(refused).rejects.toThrow('elm: return of 2024-01-01: 0.03 -> 0.031')
+  await expect(refused).rejects.toThrow('publish the new ones with --restate elm --reason TEXT')
+  await expect(refused).rejects.not.toThrow('oak: ')
+  await publish(B, both, declaring('restate', 'oak', 'elm'))
+})
+
+test('a restatement is published with its reason in the changes and on the versions page', async () => {
+  await publish(B, [restated, elm], declaring('restate', 'oak'))
+  expect((await changesIn(stores.store, B)).declared).toEqual([
+    { what: 'restate', of: 'oak', reason: 'as it must be' },
+  ])
+  expect(await wordsOf()).toEqual(['Restated: oak, 1 daily return. Reason: as it must be'])
+})
+
+test('a declaration that a version does not need is not published', async () => {
+  await publish(B, [oak, elm], declaring('restate', 'oak'))
+  expect(await changesIn(stores.store, B)).not.toHaveProperty('declared')
+})
+
+test('a strategy that was published is removed by name and with a reason only, and a restatement of it is not enough', async () => {
+  for (const declared of [NOTHING_DECLARED, declaring('restate', 'elm'), declaring('remove', 'oak')]) {
+    const refused = publish(B, [oak], declared)
+    await expect(refused).rejects.toThrow('elm: the strategy is gone')
+    await expect(refused).rejects.toThrow('or remove it with --remove elm --reason TEXT')
+  }
+})
+
+const REMOVED = {
+  ...{ id: 'elm', name: 'Elm', on: '2024-01-06', reason: 'as it must be' },
+  ...{ published_since: A, days: 3 },
+}
+
+test('a removed strategy leaves a line that stays, in the dataset and the summary of every later version', async () => {
+  await publish(B, [oak], declaring('remove', 'elm'))
+  expect(await wordsOf()).toEqual(['Removed: elm. Reason: as it must be'])
+  await publish(C, [oak])
+  for (const version of [B, C]) {
+    expect(await dataOf(version, 'dataset')).toMatchObject({ removed: [REMOVED] })
+    expect(await dataOf(version, 'summary')).toMatchObject({ removed: [REMOVED] })
+  }
+  await publish(D, [oak, elm])
+  expect(await dataOf(D, 'dataset')).toMatchObject({ removed: [REMOVED] })
+})
+
+test('a version after a lost one carries on what was removed, and takes no other strategy away', async () => {
+  await publish(B, [oak], declaring('remove', 'elm'))
+  await publish(C, [oak])
+  await stores.privateStore.remove(privateKey(C, 'snapshot.json'))
+  await expect(publish(D, [elm], declaring('after_lost', C))).rejects.toThrow('oak: the strategy is gone')
+  await publish(D, [oak, elm], declaring('after_lost', C))
+  expect(await dataOf(D, 'dataset')).toMatchObject({ removed: [REMOVED] })
+  expect(await wordsOf()).toEqual([`Not compared with ${C}, which could not be read. Reason: as it must be`])
+})
+
+test('a version that is declared lost and another one that is lost are not the same', async () => {
+  await stores.privateStore.remove(privateKey(A, 'snapshot.json'))
+  await expect(publish(B, [oak, elm], declaring('after_lost', B))).rejects.toThrow(
+    `publish with --after-lost ${A} --reason TEXT`,
+  )
+})
+
+const edited = { ...oak, returns: [0.01, 0.02, 0.03], rules_sha256: 'b' }
+
+test('other files of a module under the same version stop the build, with both ways out', async () => {
+  const refused = publish(B, [edited, elm], declaring('restate', 'oak'))
+  await expect(refused).rejects.toThrow(
+    'oak: the files of its module differ, and the version of the module is the same',
+  )
+  await expect(refused).rejects.toThrow(
+    'raise its version; if they are the same, publish it with --same-rules oak --reason TEXT',
+  )
+})
+
+test('rules that are declared the same keep their date and that of the history, and the declaration is published', async () => {
+  await publish(B, [edited, elm], declaring('same_rules', 'oak'))
+  expect(await wordsOf()).toEqual([
+    'Rules declared the same, other files of the module: oak. Reason: as it must be',
+    'Changed: rules_sha256 of oak, a -> b.',
+  ])
+  await publish(C, [edited, elm])
+  expect(await dataOf(C, 'strategies/oak/meta')).toMatchObject({
+    ...{ rules_sha256: 'b', rules_since: A, published_since: A },
+    rules_declared_same: [{ at: B, reason: 'as it must be' }],
+  })
+})
+
+test('rules of a raised version begin with it, and restated values of the same rules leave their date', async () => {
+  await publish(B, [{ ...restated, rules_sha256: 'a' }, elm], declaring('restate', 'oak'))
+  expect(await dataOf(B, 'strategies/oak/meta')).toMatchObject({ rules_since: A, published_since: B })
+  await publish(
+    C,
+    [{ ...restated, rules_sha256: 'b', module_version: '2' }, elm],
+    declaring('restate', 'oak'),
+  )
+  expect(await dataOf(C, 'strategies/oak/meta')).toMatchObject({ rules_since: C, published_since: C })
+  expect(await dataOf(C, 'strategies/elm/meta')).toMatchObject({ rules_since: null, rules_sha256: null })
+})
+
+test('the first digest after a version without one is no change of the rules', async () => {
+  stores = createMemoryStores()
+  await publish(A, [{ ...oak, rules_sha256: null }])
+  await publish(B, [oak])
+  expect(await wordsOf()).toEqual(['New days only.'])
+  expect(await dataOf(B, 'strategies/oak/meta')).toMatchObject({ rules_since: A, rules_sha256: 'a' })
+})
