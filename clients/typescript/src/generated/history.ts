@@ -19,8 +19,14 @@ export type StrategyListItem = {
     leverage_typical: number | null;
     /** Largest entry leverage, notional / equity. 6 decimals. Not recomputable from open data: needs the leverage of the trades. */
     leverage_max: number | null;
-    /** Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version of its module or another base risk. In versions of older builds null. */
+    /** Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version of its module, another base risk, or withdrew its end. In versions of older builds null. */
     published_since: string | null;
+    /** Last day of a strategy that is over; it is listed last. Null while it goes on. */
+    ended_on: string | null;
+    /** Why it is over, as the operator states it; or null. */
+    ended_reason: string | null;
+    /** Day of the last exit, if no trade has followed for 90 days, for longer than ever before, and no position is open. */
+    idle_since: string | null;
     /** Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of every trade; `dual_verified` when two independent computations of the daily marks agree as well, and funding is known for 99 % of the time of its positions; `unverified` when a result could not be recomputed, and while no trade is closed. Determined by every build. It does not show when the rules were written. */
     verification_state: "unverified" | "single_verified" | "dual_verified" | "failed";
     /** The five figures of a list, at base risk. */
@@ -91,6 +97,21 @@ export type StrategiesAnswer = {
 export type Summary = {
     /** Strategies in the book. */
     strategy_count: number;
+    /** Strategies that were published and are no more, in the order in which they were removed. No line is taken back. */
+    removed: {
+        /** Alias of the strategy. It names a tree or a river, never the mechanism. */
+        id: string;
+        /** Display name. */
+        name: string;
+        /** Day on which it was removed. */
+        on: string;
+        /** Why, as the operator states it. */
+        reason: string;
+        /** Since when its history had been published. */
+        published_since: string | null;
+        /** Days of its history. */
+        days: number;
+    }[];
     /** Earliest and latest day of any series. */
     coverage: {
         /** First UTC day, inclusive. */
@@ -242,6 +263,21 @@ export type Dataset = {
         /** Strategies whose history is made from these data. */
         strategies: string[];
     }[];
+    /** Strategies that were published and are no more, in the order in which they were removed. No line is taken back. */
+    removed: {
+        /** Alias of the strategy. It names a tree or a river, never the mechanism. */
+        id: string;
+        /** Display name. */
+        name: string;
+        /** Day on which it was removed. */
+        on: string;
+        /** Why, as the operator states it. */
+        reason: string;
+        /** Since when its history had been published. */
+        published_since: string | null;
+        /** Days of its history. */
+        days: number;
+    }[];
     /** The strategies, in catalogue order. */
     strategies: {
         /** Alias of the strategy. It names a tree or a river, never the mechanism. */
@@ -355,8 +391,14 @@ export type Strategy = {
     leverage_typical: number | null;
     /** Largest entry leverage, notional / equity. 6 decimals. Not recomputable from open data: needs the leverage of the trades. */
     leverage_max: number | null;
-    /** Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version of its module or another base risk. In versions of older builds null. */
+    /** Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version of its module, another base risk, or withdrew its end. In versions of older builds null. */
     published_since: string | null;
+    /** Last day of a strategy that is over; it is listed last. Null while it goes on. */
+    ended_on: string | null;
+    /** Why it is over, as the operator states it; or null. */
+    ended_reason: string | null;
+    /** Day of the last exit, if no trade has followed for 90 days, for longer than ever before, and no position is open. */
+    idle_since: string | null;
     /** Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of every trade; `dual_verified` when two independent computations of the daily marks agree as well, and funding is known for 99 % of the time of its positions; `unverified` when a result could not be recomputed, and while no trade is closed. Determined by every build. It does not show when the rules were written. */
     verification_state: "unverified" | "single_verified" | "dual_verified" | "failed";
     /** First and last day of the published series. */
@@ -391,6 +433,17 @@ export type Strategy = {
     };
     /** Version of the strategy module: 1 to 32 letters, digits or `.`, `_`, `+`, `-`. A new one means other rules, so it is a restatement. Null for a ledger and for reported returns. */
     module_version: string | null;
+    /** SHA-256 of what `sha256sum` prints for the module and all that it imports, sorted by path. Null without a module, and in versions of older builds. */
+    rules_sha256: string | null;
+    /** Since when rules that are the same, or declared so, are published; never later than `published_since`. Null without a module, and in versions of older builds. */
+    rules_since: string | null;
+    /** Each time that the files of the module changed while its version did not. */
+    rules_declared_same: {
+        /** UTC instant of the version with other files of the module. */
+        at: string;
+        /** Why the rules are the same, as the operator states it. */
+        reason: string;
+    }[];
     /** How the daily returns came about: open trades marked at every close; booked whole on the day of the exit, where the leverage is unknown; or reported by the maker of the history. */
     marking: "marked" | "realised" | "reported";
     /** What the build measured of the trades; null in versions of older builds. Null without such a trade. */
