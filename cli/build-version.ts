@@ -109,12 +109,7 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   assertNotAhead(version, runtime.now())
   await assertSignedHead(store, order.signer, order.consent)
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null || planned !== null })
-  const { startMs } = order
-  const entered = await entryTimeOf(
-    { store, privateStore },
-    { version, startMs, nowMs: runtime.now() },
-    terminal.note,
-  )
+  const entered = await entryTimeOf(order, version, runtime)
   watch.begin('compute')
   const fleet =
     order.fleet === null
@@ -165,7 +160,7 @@ async function computeAndPublish(
   }
   watch.begin('publish')
   const published = await publishVersion({
-    ...(await publicationOf(order, night, { entered, progress }, runtime)),
+    ...(await publicationOf({ ...order, entered, progress }, night, runtime)),
     assertAlone: order.lock.assertHeld,
     ...(fleet === null ? {} : { render: fleet.render }),
   })
@@ -176,26 +171,21 @@ async function computeAndPublish(
 }
 
 /** How a night is published, or only reproduced. */
-export const publicationOf = async (
-  order: Pick<OpenOrder, 'store' | 'privateStore' | 'book' | 'effort' | 'threads' | 'signer' | 'declared'>,
+export async function publicationOf(
+  order: Pick<OpenOrder, OfOrder> & Pick<Began, 'entered' | 'progress'>,
   night: Night,
-  { entered, progress }: Pick<Began, 'entered' | 'progress'>,
-  runtime: Runtime,
-): Promise<PublishOrder> => ({
-  snapshot: night.snapshot,
-  program: night.program,
-  store: order.store,
-  privateStore: order.privateStore,
-  builtWith: await describeCode(runtime.root),
-  inputs: describeInputs(order.book, night),
-  effort: order.effort,
-  threads: order.threads,
-  progress,
-  entered,
-  now: runtime.now,
-  signer: order.signer,
-  declared: order.declared,
-})
+  { root, now }: Runtime,
+): Promise<PublishOrder> {
+  const { store, privateStore, book, signer, declared, effort, threads, entered, progress } = order
+  const { snapshot, program } = night
+  const inputs = describeInputs(book, night)
+  return {
+    ...{ snapshot, program, inputs, builtWith: await describeCode(root), now, store, privateStore },
+    ...{ signer, declared, effort, threads, entered, progress },
+  }
+}
+
+type OfOrder = 'store' | 'privateStore' | 'book' | 'signer' | 'declared' | 'effort' | 'threads'
 
 const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Runtime) => ({
   nowMs: now(),

@@ -106,17 +106,23 @@ export function assertNotAhead(version: string, nowMs: number): void {
  * it began to write has the start of then, so that it gives the same bytes. Throws if that start is itself too old.
  */
 export async function entryTimeOf(
-  { store, privateStore }: { readonly store: ObjectStore; readonly privateStore: ObjectStore },
-  { version, startMs, nowMs }: { readonly version: string; readonly startMs: number; readonly nowMs: number },
-  note: (line: string) => void,
+  {
+    store,
+    privateStore,
+    startMs,
+  }: Readonly<{ store: ObjectStore; privateStore: ObjectStore; startMs: number }>,
+  version: string,
+  { now, terminal }: Runtime,
 ): Promise<string | null> {
   const begun = await readEntryTime(privateStore, version)
   if ((await readLog(store)).some(({ entry }) => entry.version === version)) return begun // the same command again
   const start = toIsoInstant(startMs)
   const entered = begun ?? (isLongBefore(version, start) ? start : null)
   if (entered === null) return null
-  assertTimely({ version, entered }, nowMs)
-  note(`note: ${version} is a past time: every page will say that this version was ${enteredText(entered)}`)
+  assertTimely({ version, entered }, now())
+  terminal.note(
+    `note: ${version} is a past time: every page will say that this version was ${enteredText(entered)}`,
+  )
   return entered
 }
 

@@ -65,17 +65,11 @@ async function make(
     )
   const order = { ...given, allowStale: true, store, privateStore, signer: await readSigner(runtime.env) }
   const book = await readBookOf(order, runtime)
-  const { threads, asOf, allowStale } = order
   const { progress } = runtime.terminal
-  const window = { nowMs: runtime.now(), asOf, allowStale }
-  const night = await computeSnapshot(book, {
-    version,
-    ...window,
-    threads,
-    progress,
-    elapsedMs: runtime.elapsed,
-  })
+  const { asOf, allowStale, threads } = order
+  const options = { asOf, allowStale, threads, progress, nowMs: runtime.now(), elapsedMs: runtime.elapsed }
+  const night = await computeSnapshot(book, { version, ...options })
   const effort = built_with.effort ?? order.effort
-  const publication = await publicationOf({ ...order, book, effort }, night, { entered, progress }, runtime)
+  const publication = await publicationOf({ ...order, book, effort, entered, progress }, night, runtime)
   return (await writeVersion({ ...publication, timeStamps: time_stamps }, target, log)).manifest
 }

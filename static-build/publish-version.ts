@@ -10,7 +10,7 @@ import {
 import { type Entered, effectiveInstant, isLongBefore } from '#core/dataset/entered.ts'
 import { withPublications } from '#core/dataset/publication.ts'
 import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
-import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
+import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
@@ -21,7 +21,6 @@ import { switchNginx } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { firstTimes } from '#storage/publications.ts'
-import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
 import { readTimeStamps, type TimeStamps, withTimeStamps } from '#storage/time-stamps.ts'
 import { tolerate } from '#storage/tolerate.ts'
@@ -100,7 +99,7 @@ export async function writeVersion(
   const dataset = { ...order.snapshot.dataset, entered, history_restated: changes.history_restated }
   const { version } = dataset
   const dated = withPublications({ ...order.snapshot, dataset }, { ...compared, changes }, firstTimes(log))
-  const stamps = order.timeStamps ?? (await stampsBefore(order.store, dated, log))
+  const stamps = order.timeStamps ?? (await readTimeStamps(order.store, dated, log))
   const snapshot = withTimeStamps(dated, stamps) // every answer is a function of it
   const bytes = toShared(encodeSnapshot(snapshot))
   if (entered !== null) await saveEntryTime(privateStore, version, entered)
@@ -143,17 +142,6 @@ export async function writeVersion(
   const manifestSha256 = await writeManifest(store, order.signer, manifest, documents)
   await assertWhole(store, order.progress, manifest)
   return { manifest, manifestSha256, changes }
-}
-
-/** A version that is published already had fewer of them, if some came later. */
-async function stampsBefore(
-  store: ObjectStore,
-  snapshot: Snapshot,
-  log: readonly LoggedEntry[],
-): Promise<TimeStamps> {
-  const own = log.find(({ entry }) => entry.version === snapshot.dataset.version)
-  const published = own === undefined ? null : await findManifest(store, own.entry)
-  return published?.fault === null ? published.manifest.time_stamps : readTimeStamps(store, snapshot, log)
 }
 
 /** The bytes on memory that threads share; the others are free then. */

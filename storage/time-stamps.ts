@@ -6,6 +6,7 @@ import { effectiveInstant } from '#core/dataset/entered.ts'
 import type { Snapshot, TimeStamp } from '#core/dataset/snapshot.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { LoggedEntry } from './pointer-log.ts'
+import { findManifest } from './published-manifest.ts'
 
 /** The entries that have no proof of their time yet, oldest first. */
 export async function unanchored(
@@ -19,12 +20,18 @@ export async function unanchored(
 /** By the instant since when a history is published. */
 export type TimeStamps = Manifest['time_stamps']
 
-/** The time stamps that a store has for the histories of a snapshot; none for what the snapshot itself publishes. */
+/**
+ * The time stamps that a store has for the histories of a snapshot; none for what the snapshot itself publishes, and those that
+ * were read then if it is published already.
+ */
 export async function readTimeStamps(
   store: ObjectStore,
   { dataset, strategies }: Snapshot,
   log: readonly LoggedEntry[],
 ): Promise<TimeStamps> {
+  const own = log.find(({ entry }) => entry.version === dataset.version)
+  const published = own && (await findManifest(store, own.entry))
+  if (published?.fault === null) return published.manifest.time_stamps
   const found: Record<string, TimeStamp> = {}
   const sinces = new Set(strategies.map(({ published_since }) => published_since))
   for (const ancestor of dataset.lineage.slice(0, -1)) {
