@@ -19,7 +19,6 @@ export type Compared = {
 }
 
 /**
-/**
  * The snapshot as it is published after the version that was served until then: since when the history and the rules of
  * each strategy are published, its figures before and after, what each version changed, and which strategies were removed.
  * A version that did not record it counts itself as the first. `loggedAt` is when the pointer log first named each earlier
