@@ -48,6 +48,7 @@ test('a sound book has the strategies in catalogue order, the defaults merged un
       timeframe: '4h',
       inception: day('2020-01-01'),
       inceptionPlace: { line: 14, column: 16 },
+      ended: null,
       engine: null,
       mode: 'DRY_RUN',
       charting: [],

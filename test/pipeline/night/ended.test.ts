@@ -5,6 +5,7 @@ import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { idleSince } from '#pipeline/night/compute-strategy.ts'
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
+import { createComputer, type TaskRunner } from '#pipeline/night/fleet-tasks.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
 import { problemsIn } from '../book/book-folder.ts'
 import {
@@ -65,6 +66,36 @@ test('an ended module has the same days as one that goes on, up to its end, and 
     fewest_strategies: 1,
     to: '2024-01-14',
   })
+})
+
+/** A fleet of one worker, in this process. */
+async function onFleet(files: Readonly<Record<string, string>>) {
+  const computer = createComputer({ threads: 1, elapsedMs: () => performance.now() })
+  const shared = new Map<string, Uint8Array>()
+  const share = async (bytes: Uint8Array) => {
+    const digest = createHash('sha256').update(bytes).digest('hex')
+    shared.set(digest, bytes)
+    return digest
+  }
+  const read = async (digest: string) => shared.get(digest)!
+  const fleet: TaskRunner = {
+    share,
+    run: async (phase, tasks, take) => {
+      for (const { id, input } of tasks) take(id, await computer[phase](input(), read))
+    },
+  }
+  return nightOf(files, { fleet }).finally(computer.close)
+}
+
+test('a fleet computes ended strategies and those that go on, on the same bars, as one machine does', async () => {
+  const over = ended('2024-01-09')
+  const book = bookOf({ ...aModule('oak'), ...over }, aModule('elm'), {
+    ...aLedger('ash'),
+    mark: '1d',
+    ...over,
+  })
+  const [here, there] = [await nightOf(book), await onFleet(book)]
+  expect(there.snapshot.strategies).toEqual(here.snapshot.strategies)
 })
 
 const NOW = (FIRST_DAY + 14) * DAY_MS
