@@ -17,21 +17,21 @@ export function compareReported(
   terms: TradeTerms,
   tolerance: number,
 ): ReportedSpan[] {
-  const realised = trades.map(trade => ({ ...trade, leverage: null })) // which is worth nothing until its exit
-  const accounts = [openAccount(trades, terms), openAccount(realised, terms)]
-  const equitiesAt = (day: EpochDay): number[] => {
+  const unvalued = trades.map(trade => ({ ...trade, leverage: null })) // worth nothing until its exit
+  const accounts = [openAccount(unvalued, terms), openAccount(trades, terms)]
+  const equitiesAt = (day: EpochDay): number[] | null => {
     for (const account of accounts) advanceTo(account, day * DAY_MS)
-    return accounts.map(({ open, unit, realised }) => (open.length === 0 ? unit * realised : Number.NaN))
+    return accounts[0]!.open.length > 0 ? null : accounts.map(({ unit, realised }) => unit * realised)
   }
   const differing: ReportedSpan[] = []
   let [returned, from, before] = [1, daily.first, equitiesAt(daily.first)]
   daily.values.forEach((value, i) => {
     returned *= 1 + value
     const [to, equities] = [dayOf(daily, i), equitiesAt(dayOf(daily, i) + 1)]
-    if (equities.every(Number.isNaN)) return
-    const growths = equities.map((equity, k) => equity / before[k]!).filter(growth => !Number.isNaN(growth))
+    if (equities === null) return
+    const growths = equities.map((equity, k) => equity / (before?.[k] ?? Number.NaN))
     const most = tolerance * (to + 1 - from)
-    if (growths.length > 0 && growths.every(growth => Math.abs(returned - growth) > most))
+    if (before !== null && !growths.some(growth => Math.abs(returned - growth) <= most))
       differing.push({ from, to, returned: returned - 1, ledger: growths[0]! - 1 })
     ;[returned, from, before] = [1, to + 1, equities]
   })

@@ -23,7 +23,11 @@ const SOUND = {
   'funding/BTCUSDT-PERP.csv': dailyFunding(14),
   'ledgers/ash.csv': ONE_TRADE,
   'returns/yew.csv': csv('t,ret', '2024-01-13,0.01', '2024-01-14,-0.01'),
-  'strategies/oak.ts': moduleText('oak'),
+  // Its first long is closed on the ninth day, and the second is open.
+  'strategies/oak.ts': moduleText('oak', {
+    body: `onBar: (state, bar, position) =>
+      position === null ? { act: 'long', stop: bar.c / 2 } : bar.t === Date.UTC(2024, 0, 8) ? { act: 'flat', why: 'time' } : null,`,
+  }),
 }
 
 async function check(changes: Readonly<Record<string, string>> = {}, ...args: readonly string[]) {
@@ -56,7 +60,7 @@ test('a check of a sound book exits 0, shows every strategy, and writes nothing'
       'data yew: 2 days from 2024-01-13T00:00:00Z to 2024-01-14T00:00:00Z (returns/yew.csv), no findings\n' +
       'strategy      source        days      trades    verified      result\n' +
       'ash           ledger          14           1      single          ok\n' +
-      'oak           module          14           1        dual          ok\n' +
+      'oak           module          14           2        dual          ok\n' +
       'yew          returns           2           0  unverified          ok\n' +
       'no problems: a build would publish the days up to 2024-01-14\n',
   )

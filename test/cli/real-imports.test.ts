@@ -182,10 +182,11 @@ describe.skipIf(sharedData === null)(`freqtrade${skip}`, () => {
   // Its 48 wins and 122 draws are counted by `profit_ratio`, which is 0 where `profit_abs`, the account's profit, is not.
   test('a real result of freqtrade becomes a history with its trades, its wins, its drawdown and the profit of each day', async () => {
     const file = 'freqtrade/backtest-result.json'
+    const LOSSES = ['--base-risk', '0.0094'] // at its stops
     const result = resultSchema.parse(JSON.parse(readFileSync(join(ledgers, file), 'utf8')))
     const stated = result.strategy.StrategyTestV3
     const book = await newBook()
-    const summary = await book.ledger(file, 'ash', '--instrument', 'PORTFOLIO', '--realised')
+    const summary = await book.ledger(file, 'ash', '--instrument', 'PORTFOLIO', '--realised', ...LOSSES)
     const { trades, wins, losses } = summary
     expect({ trades, wins, losses }).toEqual({
       trades: stated.total_trades,
@@ -227,7 +228,16 @@ describe.skipIf(sharedData === null)(`backtesting.py${skip}`, () => {
     'Max. Drawdown [%]': z.number(),
   })
   const CAPITAL = 100_000
-  const options = ['--instrument', 'BTCUSDT', '--tz', 'UTC', '--capital', String(CAPITAL)]
+  const options = [
+    '--instrument',
+    'BTCUSDT',
+    '--tz',
+    'UTC',
+    '--capital',
+    String(CAPITAL),
+    '--base-risk',
+    '0.096',
+  ]
 
   test('a real run of backtesting.py keeps its trades, win rate, drawdown, final equity, and equity at every close', async () => {
     const stats = statsSchema.parse(

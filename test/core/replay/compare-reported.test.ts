@@ -58,3 +58,9 @@ test('a trade beside others may be sized on what is realised or on what the open
   expect(compare([0.65], open, second)).toEqual([])
   expect(compare([0.62], open, second)).toHaveLength(1)
 })
+
+test('trades of several instruments, whose prices value no other one, agree by what is realised', () => {
+  const other = trade(0.5, 0.75, 0, { entry_price: 0.001 })
+  expect(compare([0, 0.02], trade(0.25, 1.5, 0.02), other)).toEqual([])
+  expect(compare([0.07, 0], trade(0.25, 1.5, 0.02), other)).toHaveLength(1)
+})
