@@ -65,6 +65,7 @@ const toFew = (path: string, text: string): string =>
     ? text
         .replace(strategy('(?:alder|birch|cedar|hazel|maple)', 'gm'), '')
         .replace(/^ {4}inception: .*\n/gm, '')
+        .replace(/^accept:\n.*\n/m, '')
     : text
 
 /** The lines of a strategy in the catalogue. */
@@ -149,9 +150,9 @@ const withClose = (texts: Texts, moment: string): Texts =>
     row => row.with(4, row[4] === row[3] ? row[2]! : row[3]!),
   )(texts)
 
-/** The ledger beside the returns does not make the other one. */
-const acceptDifference = (day: EpochDay): string =>
-  `accept: [{finding: returns_differ, of: willow, from: 2018-01-01, to: ${toIsoDate(day - 1)}, count: 1, reason: a test}]\n`
+/** An entry for what an injection makes implausible as well. */
+const accepting = (finding: string, day: EpochDay): string =>
+  `accept: [{finding: ${finding}, of: willow, from: 2018-01-01, to: ${toIsoDate(day - 1)}, count: 1, reason: a test}]\n`
 
 const INJECTIONS: readonly Injection[] = [
   {
@@ -172,19 +173,19 @@ const INJECTIONS: readonly Injection[] = [
         RETURNS,
         ([t]) => t === pastDay,
         row => row.with(1, '0.0123'),
-      )({ ...texts, [CATALOGUE]: `${texts[CATALOGUE]}${acceptDifference(day)}` }),
+      )({ ...texts, [CATALOGUE]: `${texts[CATALOGUE]}${accepting('returns_differ', day)}` }),
     refusal: (published, _changed, pastDay) => [
       `  willow: return of ${pastDay}: ${returnOf(published, 'willow', pastDay)} -> 0.0123`,
     ],
   },
   {
     what: 'another base risk of reported returns',
-    files: texts => ({
+    files: (texts, day) => ({
       ...texts,
       [CATALOGUE]: texts[CATALOGUE]!.replace(
         /(- id: willow\n(?: {4}.*\n)*? {4}base_risk_pct): .*/,
         '$1: 0.03',
-      ),
+      ).concat(accepting('base_risk', day)),
     }),
     refusal: () => [
       '  willow: base_risk_pct: 0.02 -> 0.03, which changes every figure at another risk level',
