@@ -236,7 +236,7 @@ test.each([
 
 test('the admin listener counts requests by route and kind, times them, and reports the state of the process', async () => {
   let text = ''
-  await serving({}, async service => {
+  await serving({ ANCHOR_COMMAND: 'true' }, async service => {
     for (let i = 0; i < 3; i++) await ask(service, '/v1/strategies')
     await ask(service, '/nowhere?secret=1')
     const answer = await fetch(`${service.adminUrl}/metrics`)
@@ -254,6 +254,7 @@ test('the admin listener counts requests by route and kind, times them, and repo
     'highwater_history_request_seconds_count{route="/v1/strategies",kind="static"} 3',
     `highwater_history_dataset_age_seconds ${age}`,
     'highwater_history_resident_versions 1',
+    'highwater_history_entries_without_time_stamp 1',
     'highwater_history_swaps_total 1',
     'highwater_history_swap_failures_total 0',
     'highwater_history_cache_lookups_total{cache="published",outcome="hit"} 2',
@@ -263,6 +264,13 @@ test('the admin listener counts requests by route and kind, times them, and repo
   }
   expect(text).toMatch(/^highwater_history_event_loop_lag_seconds\{quantile="0.99"\} [\d.e-]+$/m)
   expect(text).not.toContain('secret')
+})
+
+test('entries without a time stamp are counted only where an authority is used', async () => {
+  await serving({}, async ({ adminUrl }) => {
+    const text = await (await fetch(`${adminUrl}/metrics`)).text()
+    expect(text).not.toMatch(/^highwater_history_entries_without_time_stamp/m)
+  })
 })
 
 test('the admin listener is on this machine alone, also if HOST is open', async () => {
