@@ -40,7 +40,7 @@ export type PageContent = {
   readonly files?: readonly string[]
   readonly window?: DatasetRecord['window']
   /** Since when its history is published, if that is known. */
-  readonly published?: string | null
+  readonly since?: string | null
 }
 
 /** What a page says of its dataset, whichever service it is of. */
@@ -166,22 +166,14 @@ const openGraph = ({
 <link rel="alternate" type="application/atom+xml" title="Versions and restatements" href="${dataset.public_url}/feed.atom">`
 }`
 
-const jsonLd = ({
-  title,
-  about,
-  dataset,
-  file,
-  files,
-  published,
-  window = dataset.window,
-}: PageContent): object => ({
+const jsonLd = ({ title, about, dataset, file, files, since, window = dataset.window }: PageContent) => ({
   '@context': 'https://schema.org',
   '@type': 'Dataset',
   name: `${title} · ${dataset.name}`,
   description: `${about} ${dataset.disclaimer}`,
   version: dataset.version,
   dateModified: effectiveInstant(dataset),
-  ...(published === undefined || published === null ? {} : { datePublished: published }),
+  ...(since == null ? {} : { datePublished: since }),
   isAccessibleForFree: true,
   license: { '@type': 'CreativeWork', name: 'Terms of use', text: dataset.disclaimer },
   creator: { '@type': 'Organization', name: dataset.name },

@@ -59,7 +59,7 @@ export function sheetPage(
     script: 'page.js',
     files: ['returns.daily.csv', 'curve.csv', 'trades.csv'].map(name => `strategies/${strategy.id}/${name}`),
     window: strategy.window,
-    published: strategy.published_since,
+    since: strategy.published_since,
     body: bodyOf(snapshot, strategy, model),
     isCited: true,
   })

@@ -18,8 +18,7 @@ export const datasetData = () =>
         .string()
         .nullable()
         .describe(
-          'When its build began, if the name of the version is more than 36 hours older, a UTC instant; null where the name is ' +
-            'the truth. `published_since` of its strategies is never before it.',
+          'When its build began, if its name is more than 36 hours older; null where the name is the truth.',
         ),
       history_restated: z
         .boolean()

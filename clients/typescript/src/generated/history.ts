@@ -195,7 +195,7 @@ export type Dataset = {
     version: string;
     /** When the version was made: the same instant, unless it was entered later than its name says. */
     generated_utc: string;
-    /** When its build began, if the name of the version is more than 36 hours older, a UTC instant; null where the name is the truth. `published_since` of its strategies is never before it. */
+    /** When its build began, if its name is more than 36 hours older; null where the name is the truth. */
     entered: string | null;
     /** Whether this version alters history that the one before had published. */
     history_restated: boolean;
