@@ -46,12 +46,10 @@ export type BuildOptions = BookOptions &
   StoreOptions &
   SigningOptions &
   FleetOptions & {
+    readonly [names in 'restate' | 'remove' | 'sameRules' | 'afterLost']?: readonly string[]
+  } & {
     readonly version?: string
     readonly effort?: string
-    readonly restate?: readonly string[]
-    readonly remove?: readonly string[]
-    readonly sameRules?: readonly string[]
-    readonly afterLost?: readonly string[]
     readonly reason?: string
     readonly json?: boolean
   }

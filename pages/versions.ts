@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { toCompactInstant } from '#core/calendar.ts'
 import type { Declaration } from '#core/contract/payloads/changes.ts'
 import { enteredText } from '#core/dataset/entered.ts'
-import { type Ancestor, listed } from '#core/dataset/lineage.ts'
+import { type Ancestor, listed, reasonOf } from '#core/dataset/lineage.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { type Integrity, layout, type Markup, serviceLink } from './layout.ts'
 import { describeRestatement } from './sheet/record.ts'
@@ -38,25 +38,23 @@ const row = (ancestor: Ancestor): Markup => {
 
 /** What a version changed, a sentence each. */
 export function changesOf(ancestor: Ancestor): readonly string[] {
-  const { added, restated, definitions, not_compared, changed, declared } = ancestor
-  const reasonOf = (what: Declaration['what'], id: string): string => {
-    const found = declared.find(each => each.what === what && each.of === id)
-    return found === undefined ? '' : ` Reason: ${found.reason}`
-  }
+  const { added, restated, definitions, not_compared, changed } = ancestor
   const gone = new Set([...ancestor.removed, ...idsOf(ancestor, 'remove')])
   const sentences = [
     ...(added.length === 0 ? [] : [`New strategies: ${listed(added)}.`]),
-    ...[...gone].map(id => `Removed: ${id}.${reasonOf('remove', id)}`),
+    ...[...gone].map(id => `Removed: ${id}.${reasonOf(ancestor, 'remove', id)}`),
     ...restated.map(
-      each => `Restated: ${each.id}, ${describeRestatement(each)}.${reasonOf('restate', each.id)}`,
+      each => `Restated: ${each.id}, ${describeRestatement(each)}.${reasonOf(ancestor, 'restate', each.id)}`,
     ),
     ...idsOf(ancestor, 'same_rules').map(
-      id => `Rules declared the same, other files of the module: ${id}.${reasonOf('same_rules', id)}`,
+      id =>
+        `Rules declared the same, other files of the module: ${id}.${reasonOf(ancestor, 'same_rules', id)}`,
     ),
     ...(changed ?? []),
     ...(definitions.length === 0 ? [] : [`New definitions: ${definitions.join(', ')}.`]),
     ...not_compared.map(
-      version => `Not compared with ${version}, which could not be read.${reasonOf('after_lost', version)}`,
+      version =>
+        `Not compared with ${version}, which could not be read.${reasonOf(ancestor, 'after_lost', version)}`,
     ),
   ]
   if (sentences.length > 0) return sentences

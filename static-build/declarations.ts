@@ -28,15 +28,15 @@ export function declarationsFor(
   isRolledBack: boolean,
 ): readonly Declaration[] {
   const { removed, strategies, filled_gaps = [], not_compared = [] } = changes
-  const idsOf = (isNeeded: (strategy: Changes['strategies'][number]) => boolean) =>
-    strategies.filter(isNeeded).map(({ id }) => id)
   const needed = {
-    restate: idsOf(each => isRestated(each) && !isExplained(each, filled_gaps)),
-    remove: removed,
-    same_rules: idsOf(hasOtherFiles),
-    after_lost: not_compared,
+    restate: strategies.filter(each => isRestated(each) && !isExplained(each, filled_gaps)),
+    remove: removed.map(id => ({ id })),
+    same_rules: strategies.filter(hasOtherFiles),
+    after_lost: not_compared.map(id => ({ id })),
   }
-  const all = DECLARED.flatMap(what => needed[what].map(of => ({ what, of, reason: declared.reason })))
+  const all = DECLARED.flatMap(what =>
+    needed[what].map(({ id }) => ({ what, of: id, reason: declared.reason })),
+  )
   const missing = all.filter(({ what, of }) => !declared[what].has(of))
   if (missing.length > 0) throw new RestatementError(changes, missing, isRolledBack)
   return all

@@ -89,6 +89,12 @@ const MOST_NAMED = 12
 export const listed = (names: readonly string[]): string =>
   `${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}`
 
+/** A sentence with the reason of what was declared; empty if nothing was. */
+export function reasonOf({ declared }: Pick<Ancestor, 'declared'>, what: Declaration['what'], id: string) {
+  const found = declared.find(each => each.what === what && each.of === id)
+  return found === undefined ? '' : ` Reason: ${found.reason}`
+}
+
 /** What was declared about a strategy, and when. */
 export const declarationsOf = (
   { lineage }: { readonly lineage: readonly Ancestor[] },

@@ -1,10 +1,9 @@
 // The parts of a fact sheet that no risk level changes: what kind of record it is, how far to trust it, and how to cite it.
 import { html, raw } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
-import type { Declaration } from '#core/contract/payloads/changes.ts'
 import { enteredText } from '#core/dataset/entered.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
-import { declarationsOf, type Restatement } from '#core/dataset/lineage.ts'
+import { declarationsOf, type Restatement, reasonOf } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
 import { type Snapshot, type StrategyData, tradeResult } from '#core/dataset/snapshot.ts'
 import { bookWithout } from '#core/figures/book.ts'
@@ -170,14 +169,9 @@ function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup
       .filter(({ id }) => id === sid)
       .map(
         each =>
-          html`<li>${version}${entered === null ? '' : `, ${enteredText(entered)}`}: ${describeRestatement(each)}${reasonOf(declared, sid)}</li>`,
+          html`<li>${version}${entered === null ? '' : `, ${enteredText(entered)}`}: ${describeRestatement(each)}.${reasonOf({ declared }, 'restate', sid)}</li>`,
       ),
   )
-}
-
-const reasonOf = (declared: readonly Declaration[], sid: string): string => {
-  const found = declared.find(({ what, of }) => what === 'restate' && of === sid)
-  return found === undefined ? '' : `. Reason: ${found.reason}`
 }
 
 /** `2 daily returns, 1 trade, another version of the module`. */

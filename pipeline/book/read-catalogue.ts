@@ -98,11 +98,8 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
   const isKnown = instruments.length === parts.strategies.length
   const funding = isKnown && parts.funding ? readFundingStatements(file, parts.funding, instruments) : null
   const accept = soundEntries(file, ['accept'], parts.accept, acceptShape) ?? []
-  return {
-    service,
-    strategies: strategies.toSorted((a, b) => Number(a.ended !== null) - Number(b.ended !== null)),
-    ...{ funding, accept, claims: [...claims.values()] },
-  }
+  strategies.sort((a, b) => Number(a.ended !== null) - Number(b.ended !== null))
+  return { service, strategies, funding, accept, claims: [...claims.values()] }
 }
 
 /** The parts that have the right form; `reportFields` has reported the others. */
