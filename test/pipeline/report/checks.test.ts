@@ -8,6 +8,7 @@ import type { Bars } from '#core/replay/bars.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { checkBars } from '#pipeline/report/bar-checks.ts'
 import { compareLabels } from '#pipeline/report/label-checks.ts'
+import { checkReturns } from '#pipeline/report/return-checks.ts'
 import { checkTrades } from '#pipeline/report/trade-checks.ts'
 import { readBars } from '../../core/replay/real-bars.ts'
 import { sharedData } from '../../support/shared-data.ts'
@@ -335,3 +336,30 @@ test.skipIf(sharedData === null)(
     }
   },
 )
+
+/** Returns that are different every day, and the equity that they make, less what it was at the start. */
+const RETURNS = Array.from({ length: 200 }, (_, i) => 0.02 * Math.sin(i * i) + 0.001)
+const LEVELS = RETURNS.map(
+  (_, i) => RETURNS.slice(0, i + 1).reduce((equity, ret) => equity * (1 + ret), 1) - 1,
+)
+
+const inReturns = (values: readonly number[]) =>
+  checkReturns({ period: 'daily', first: FROM / DAY_MS, values: Float64Array.from(values) }, NEVER).map(
+    ({ code, count, from, to }) => [code, count, (to - from) / DAY_MS],
+  )
+
+test('returns since the start, or an equity, in place of the return of each day are a finding of the same days every night', () => {
+  for (const count of [60, 200])
+    expect(inReturns(LEVELS.slice(0, count))).toEqual([['level_returns', 60, 59]])
+  expect(inReturns(LEVELS.map(level => 1 + level))).toEqual([['level_returns', 60, 59]])
+  expect(inReturns(LEVELS.slice(0, 59))).toEqual([])
+})
+
+test('returns of each day, of a market, constant or none, are no level; percents in place of fractions are found as such', () => {
+  expect(inReturns(RETURNS)).toEqual([])
+  expect(inReturns(Array<number>(200).fill(0.001))).toEqual([])
+  expect(inReturns(Array<number>(200).fill(0))).toEqual([])
+  const { c } = walk(400)
+  expect(inReturns([...c].slice(1).map((close, i) => close / c[i]! - 1))).toEqual([])
+  expect(inReturns(RETURNS.map(ret => 100 * ret))).toEqual([['percent_returns', 200, 199]])
+})
