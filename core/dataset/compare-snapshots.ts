@@ -124,6 +124,7 @@ function toText(value: unknown): string | null {
   if (typeof value !== 'object') return String(value)
   const toPlain = (each: unknown) => (typeof each === 'string' ? each : JSON.stringify(each))
   return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1)) // what is read back may have another order
     .map(([name, each]) => `${name} ${toPlain(each)}`)
     .join(', ')
 }

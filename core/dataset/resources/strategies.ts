@@ -37,14 +37,15 @@ const strategyListItem = () =>
     .describe('A strategy in the catalogue.')
     .meta({ id: 'StrategyListItem' })
 
-export const strategyList = () => z.array(strategyListItem()).describe('All strategies, in catalogue order.')
+export const strategyList = () =>
+  z.array(strategyListItem()).describe('All strategies, in catalogue order, those that are over last.')
 
 export const strategies = datasetRoute({
   id: 'strategies',
   path: '/v1/strategies',
   title: 'Catalogue',
   about:
-    'All strategies with five headline figures each, in catalogue order; other formats than JSON have these as columns of their own.',
+    'All strategies with five headline figures each, in catalogue order, those that are over last; other formats than JSON have these as columns of their own.',
   formats: FORMATS,
   published: ['json'],
   data: strategyList,

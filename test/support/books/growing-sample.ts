@@ -8,8 +8,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { DAY_MS, type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
+import { toAncestor } from '#core/dataset/lineage.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { dayOf, lastDay } from '#core/figures/series.ts'
+import { changesOf } from '#pages/versions.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot } from '#pipeline/night/compute-snapshot.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
@@ -352,8 +354,10 @@ export function testNights(span: Span): void {
   test('nights append every day once and alter nothing, whatever was refused between them', () => {
     expect(ran.nights).toHaveLength(count)
     const ends = new Map<string, EpochDay>()
-    for (const { version, history_restated, strategies } of ran.nights) {
+    for (const changes of ran.nights) {
+      const { version, history_restated, strategies } = changes
       expect(history_restated, version).toBe(false)
+      expect([version, changesOf(toAncestor(changes, null))]).toEqual([version, ['New days only.']])
       // A night whose last bar is missing, as one is in the sample, leaves its day to the next.
       for (const { id, daily } of strategies) {
         if (daily.appended === null) continue

@@ -89,7 +89,7 @@ export type Links = {
     [key: string]: string;
 };
 export type StrategiesAnswer = {
-    /** All strategies, in catalogue order. */
+    /** All strategies, in catalogue order, those that are over last. */
     data: StrategyListItem[];
     meta: Meta;
     links: Links;
