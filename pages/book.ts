@@ -29,7 +29,7 @@ export function bookPage(snapshot: Snapshot, integrity: Integrity): string {
 change. Every number here can be <a href="check.html">checked</a> and downloaded, and every return series is available at any risk level; <a href="explore.html">the explorer</a>
 combines strategies.</p>
 ${together(snapshot)}
-${strategiesTable(strategies, false)}
+${strategiesTable(snapshot, false)}
 ${removedStrategies(dataset.removed)}
 ${correlations(snapshot)}
 ${definitions(DEFINED)}`,

@@ -1,12 +1,12 @@
 // The table of all strategies, on the page of the book and in the explorer: a row each, with figures at base risk.
 import { html, raw } from 'hono/html'
-import type { StrategyData } from '#core/dataset/snapshot.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { sparkline } from './charts/sparkline.ts'
 import { definitions } from './definitions.ts'
 import { type FigureRow, figure, hundredths, NONE, numberOf, percent, whole } from './format.ts'
 import type { Markup } from './layout.ts'
-import { aliveness, badge, LIMIT, STATES, statePopover } from './sheet/record.ts'
+import { acceptedOf, aliveness, badge, LIMIT, STATES, statePopover } from './sheet/record.ts'
 import { term } from './sheet/sections.ts'
 
 const FIGURES: readonly FigureRow[] = [
@@ -22,7 +22,7 @@ type Column = {
   /** Left out on narrow screens: the fact sheet has it. */
   readonly isWide?: boolean
   readonly isSorted?: false
-  cell(strategy: StrategyData): unknown
+  cell(strategy: StrategyData, snapshot: Snapshot): unknown
 }
 
 const COLUMNS: readonly Column[] = [
@@ -43,14 +43,21 @@ const COLUMNS: readonly Column[] = [
     isWide: true,
     cell: ({ window }) => html`${window.from ?? NONE} to<br>${window.to ?? NONE}`,
   },
-  { title: 'Verified', isWide: true, cell: badge },
+  {
+    title: 'Verified',
+    isWide: true,
+    cell: (strategy, snapshot) => {
+      const { length: count } = acceptedOf(snapshot, strategy)
+      return html`${badge(strategy)}${count === 0 ? '' : html`<br>accepted findings: ${count}`}`
+    },
+  },
 ]
 
 const wide = ({ isWide }: Column) => (isWide ? raw(' class="wide"') : '')
 
 /** The table with its search, and what the names of its columns and of `others` open; `isChoice` puts a box beside each name. */
 export const strategiesTable = (
-  strategies: readonly StrategyData[],
+  snapshot: Snapshot,
   isChoice: boolean,
   others: readonly FigureRow[] = [],
 ): Markup => html`<section aria-labelledby="all"><h2 id="all">Strategies</h2>
@@ -58,9 +65,9 @@ export const strategiesTable = (
 <p data-with-script><label>Search <input type="search" data-filter="strategies" autocomplete="off"></label> <span id="strategies-matches" role="status"></span></p>
 <div class="scroll${isChoice ? ' tall' : ''}" tabindex="0" role="region" aria-label="Table of all strategies"><table class="book" id="strategies" data-sortable>
 <thead><tr><th scope="col">Strategy</th>${COLUMNS.map(column => html`<th scope="col"${wide(column)}${column.isSorted === false ? raw(' data-sortable="no"') : ''}>${column.title}</th>`)}</tr></thead>
-<tbody>${strategies.map(
+<tbody>${snapshot.strategies.map(
   strategy => html`
-<tr><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(column => html`<td${wide(column)}>${column.cell(strategy)}</td>`)}</tr>`,
+<tr><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(column => html`<td${wide(column)}>${column.cell(strategy, snapshot)}</td>`)}</tr>`,
 )}</tbody></table></div>
 ${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
 

@@ -19,14 +19,14 @@ export const explorePage = (snapshot: Snapshot, integrity: Integrity): string =>
     file: 'explore.html',
     integrity,
     script: 'explore.js',
-    body: body(snapshot.strategies, exploreFacts(snapshot)),
+    body: body(snapshot, exploreFacts(snapshot)),
   })
 
 /** What needs a script is hidden until the script runs. */
-const body = (strategies: Snapshot['strategies'], facts: ExploreFacts): Markup => html`<h1>Explorer</h1>
+const body = (snapshot: Snapshot, facts: ExploreFacts): Markup => html`<h1>Explorer</h1>
 <p class="lead" data-with-script>Choose up to ${MOST_CHOSEN} strategies in the table. Below it they are drawn side by side, and as one portfolio, at any risk level and over any range.</p>
 <p data-without-script>The table below lists every strategy, with a link to its sheet. To choose strategies and to see them as a portfolio, allow scripts of this site.</p>
-${strategiesTable(strategies, true, FIGURES)}
+${strategiesTable(snapshot, true, FIGURES)}
 <section data-with-script class="portfolio" aria-labelledby="portfolio">
 <h2 id="portfolio">Portfolio</h2>
 <form id="choice" class="controls">

@@ -63,8 +63,11 @@ const describeAccepted = ({ what, reason }: Accepted) =>
   html`<br>Accepted finding: ${what}. Reason: ${reason}`
 
 /** What stands beside a badge: what it does not show, and what the operator accepts of the record itself. */
-export const besideBadge = ({ dataset }: Snapshot, { id }: StrategyData): Markup =>
-  html`${LIMIT}${dataset.accepted_findings.filter(({ of }) => of === id).map(describeAccepted)}`
+export const besideBadge = (snapshot: Snapshot, strategy: StrategyData): Markup =>
+  html`${LIMIT}${acceptedOf(snapshot, strategy).map(describeAccepted)}`
+
+export const acceptedOf = ({ dataset }: Snapshot, { id }: StrategyData): readonly Accepted[] =>
+  dataset.accepted_findings.filter(({ of }) => of === id)
 
 /** The explanation of a state, once a page. */
 export const statePopover = (state: StrategyData['verification_state']) =>

@@ -174,4 +174,6 @@ test('a sheet has accepted findings of the record beside its badge, and those of
   const beside = `${LIMIT}<br>Accepted finding: none of 25 trades lost. Reason: an option seller`
   expect(page.split(beside)).toHaveLength(3)
   expect(page.split('Accepted finding: 30 bars missing. Reason: an outage')).toHaveLength(2)
+  const book = pagesOf(handSnapshot([strategy('s', 0)], { accepted_findings })).get('index.html')!()
+  expect(book).toContain('>unverified</button><br>accepted findings: 1</td>')
 })
