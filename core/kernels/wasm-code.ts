@@ -1,4 +1,4 @@
-// The part of a WebAssembly assembler that the two kernels need. An expression is its bytes; operands come
+// The part of a WebAssembly assembler that the kernel of rows needs. An expression is its bytes; operands come
 // first. Opcodes: WebAssembly Core Specification 2.0, section 5.4.
 
 type Code = readonly number[]
@@ -146,13 +146,5 @@ export const f64 = {
 
 export const v128 = {
   load: load(0xfd, 0x00),
-  /** One number into both halves of a register. */
-  load64Twice: load(0xfd, 0x0a),
   store: store(0xfd, 0x0b),
-} as const
-
-/** Two numbers in one register. */
-export const f64x2 = {
-  add: binary(0xfd, 0xf0, 0x01),
-  multiply: binary(0xfd, 0xf2, 0x01),
 } as const
