@@ -7,7 +7,7 @@ import { lastDay } from '#core/figures/series.ts'
 import type { FigureValues } from '#core/figures/split-figures.ts'
 import { type BookFacts, bookCharts, bookModel, bookSection } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
-import { caveatOf, decimal, figure, hundredths, NONE, numberOf, percent } from './format.ts'
+import { caveatOf, decimal, figureOf, hundredths, NONE, percent } from './format.ts'
 import { dataBlock, daysOf, type Integrity, layout, type Markup, rangeButtons } from './layout.ts'
 import { correlationCell } from './sheet/record.ts'
 import { term } from './sheet/sections.ts'
@@ -67,8 +67,8 @@ const DEFINED: readonly Defined[] = [
 
 const tiles = (rows: typeof TILES | typeof SPREAD, values: FigureValues) =>
   rows.map(
-    ([path, name, print]) =>
-      html`<div><dt>${term(path, name)}</dt><dd>${figure(numberOf(values[path]), print)}</dd></div>`,
+    row =>
+      html`<div><dt>${term(row[0], row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`,
   )
 
 /** The equal-weight book: its figures, and its equity beside each instrument. */

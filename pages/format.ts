@@ -2,7 +2,8 @@
 import { format } from 'd3-format'
 import { html } from 'hono/html'
 import { toPercent } from '#core/contract/rounding.ts'
-import type { FigureValue } from '#core/figures/split-figures.ts'
+import { DAYS_PER_YEAR, FEWEST_DAYS } from '#core/figures/series.ts'
+import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
 
 /** What is printed for a figure that is not defined. */
 export const NONE = '–'
@@ -35,9 +36,28 @@ export const publishedNumber = (value: FigureValue | undefined): number | null =
   typeof value === 'number' ? toPercent(value) : null
 
 /** A figure: its published digits for programs, a rounded number for people. */
-export function figure(value: number | null | undefined, print: (value: number) => string) {
-  if (value === null || value === undefined) return html`<data value="">${NONE}</data>`
+export function figure(value: number | null | undefined, print: (value: number) => string, none = NONE) {
+  if (value === null || value === undefined) return html`<data value="">${none}</data>`
   return html`<data value="${toPercent(value)}">${print(value)}</data>`
+}
+
+/** Days without which a figure of a year is not published. */
+const DAYS_OF: Readonly<Record<string, number>> = {
+  ...{ cagr_pct: DAYS_PER_YEAR, excess_cagr_pct: DAYS_PER_YEAR, calmar: DAYS_PER_YEAR },
+  ...{ sharpe_daily_annualized: FEWEST_DAYS, sortino_daily_annualized: FEWEST_DAYS },
+  ...{ sharpe_std_error: FEWEST_DAYS, alpha_annualized_pct: FEWEST_DAYS },
+}
+
+/** Whether a history has so few days that it has no Sharpe ratio. */
+export const isShort = ({ n_days }: FigureValues): boolean => typeof n_days === 'number' && n_days < FEWEST_DAYS
+
+/** A figure of a block of `n_days` days. Those of a short one say how short: they are null, or a volatility of few days. */
+export function figureOf(values: FigureValues, [path, , print]: FigureRow) {
+  const [value, days] = [numberOf(values[path]), numberOf(values.n_days)]
+  if (days === null) return figure(value, print)
+  const none = days < (DAYS_OF[path] ?? 0) ? `${whole(days)} days: too short` : NONE
+  const note = value !== null && path === 'volatility_annualized_pct' && isShort(values) ? ` (${whole(days)} days)` : ''
+  return html`${figure(value, print, none)}${note}`
 }
 
 /** What every picture of a dataset says of it, because pictures are copied without their page. */

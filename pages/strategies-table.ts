@@ -4,7 +4,7 @@ import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { sparkline } from './charts/sparkline.ts'
 import { definitions } from './definitions.ts'
-import { type FigureRow, figure, hundredths, NONE, numberOf, percent, whole } from './format.ts'
+import { type FigureRow, figureOf, hundredths, isShort, NONE, percent, whole } from './format.ts'
 import type { Markup } from './layout.ts'
 import { acceptedOf, aliveness, badge, LIMIT, STATES, statePopover } from './sheet/record.ts'
 import { term } from './sheet/sections.ts'
@@ -32,10 +32,10 @@ const COLUMNS: readonly Column[] = [
     isSorted: false,
     cell: ({ daily }) => raw(sparkline(equityCurve(daily.values))),
   },
-  ...FIGURES.map(([path, title, print]) => ({
-    title,
-    isWide: path === 'trade_count',
-    cell: ({ figures: { values } }: StrategyData) => figure(numberOf(values[path]), print),
+  ...FIGURES.map(row => ({
+    title: row[1],
+    isWide: row[0] === 'trade_count',
+    cell: ({ figures: { values } }: StrategyData) => figureOf(values, row),
   })),
   { title: 'Instrument', isWide: true, cell: ({ instrument }) => instrument },
   {
@@ -65,11 +65,18 @@ export const strategiesTable = (
 <p data-with-script><label>Search <input type="search" data-filter="strategies" autocomplete="off"></label> <span id="strategies-matches" role="status"></span></p>
 <div class="scroll${isChoice ? ' tall' : ''}" tabindex="0" role="region" aria-label="Table of all strategies"><table class="book" id="strategies" data-sortable>
 <thead><tr><th scope="col">Strategy</th>${COLUMNS.map(column => html`<th scope="col"${wide(column)}${column.isSorted === false ? raw(' data-sortable="no"') : ''}>${column.title}</th>`)}</tr></thead>
-<tbody>${snapshot.strategies.map(
+<tbody>${shortLast(snapshot.strategies).map(
   strategy => html`
 <tr><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(column => html`<td${wide(column)}>${column.cell(strategy, snapshot)}</td>`)}</tr>`,
 )}</tbody></table></div>
 ${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
+
+/** Those with a Sharpe ratio first, those that ended last, and each part in the order of the catalogue. */
+const shortLast = (strategies: readonly StrategyData[]): readonly StrategyData[] =>
+  strategies.toSorted((a, b) => rankOf(a) - rankOf(b))
+
+const rankOf = ({ ended, figures }: StrategyData): number =>
+  ended !== null ? 2 : isShort(figures.values) ? 1 : 0
 
 const choiceOf = ({ id, name }: StrategyData): Markup =>
   html`<input data-with-script type="checkbox" name="with" value="${id}" aria-label="Choose ${name}"> `

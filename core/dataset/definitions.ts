@@ -100,6 +100,14 @@ const REVISED: readonly Revised[] = [
     to: '`unverified` while no closed trade was checked',
     why: 'An empty ledger had a badge although there was nothing to check.',
   },
+  {
+    revision: 4,
+    figure:
+      'Sharpe and Sortino ratios and what is made of them, kelly_leverage, kelly_fraction, alpha_annualized_pct, trades_per_year',
+    from: 'of two days, weeks or months, or more',
+    to: 'of 90 days, 26 complete weeks or 6 complete months, or more; null below (`too_few_points`)',
+    why: 'Annualising multiplies the luck of a few days: a record of 20 days had a Sharpe ratio of 9.',
+  },
 ]
 
 /** The method by which this program computes figures. Snapshots without a number were made by the first. */

@@ -254,6 +254,7 @@ const LATER_FIGURES = [
   ['fund_dd', 'drawdowns', 'lasting_count'],
   ['fund_dd', 'risk_adjusted', 'deflated_sharpe_ratio'],
   ['fund_dd', 'risk_adjusted', 'trials'],
+  ['fund_dd', 'exposure', 'open_since'],
   ...Object.keys(benchmark().shape).map(field => ['fund_dd', 'benchmark', field]),
   ...['published_since', 'days_before', 'days_after'].map(field => ['fund_dd', 'since_publication', field]),
   ...['before', 'after'].flatMap(part =>

@@ -12,7 +12,7 @@ import { trailingReturn } from './equity-curve.ts'
 import { type Figure, isUndefined, mapFigure, percent, percentFigure, undefinedBecause } from './figure.ts'
 import { longestRun, sampleDeviation } from './moments.ts'
 import { DAYS_PER_YEAR } from './series.ts'
-import { sharpe } from './sharpe.ts'
+import { annualized, sharpe } from './sharpe.ts'
 import type { TradeOutcome } from './trade-statistics.ts'
 
 /**
@@ -42,7 +42,7 @@ function toRow(year: CalendarPeriod, path: AccountPath, trades: readonly TradeOu
     year: year.year,
     return_pct: percent(curve[from + days]! / curve[from]! - 1),
     max_drawdown_pct: percent(maxDrawdown(drawdowns(curve.subarray(from, from + days + 1)))),
-    sharpe: isRatioDefined ? valueOrNull(sharpe(returns, DAYS_PER_YEAR)) : null,
+    sharpe: isRatioDefined ? valueOrNull(annualized(returns, DAYS_PER_YEAR, sharpe)) : null,
     volatility_pct: isRatioDefined ? percent(k * sampleDeviation(returns) * Math.sqrt(DAYS_PER_YEAR)) : null,
     trade_count: trades.filter(({ exit_time }) => isWithin(exit_time, daily.first + from, days)).length,
     days,

@@ -6,6 +6,7 @@ import { isFlat, mean } from './moments.ts'
 import { MIN_OVERLAP, pearson } from './pearson.ts'
 import { holdingFigures } from './performance.ts'
 import { DAYS_PER_YEAR, lastDay, type Series, sliceSeries } from './series.ts'
+import { annualized } from './sharpe.ts'
 
 /**
  * The `benchmark` block: what buying and holding the instrument gave over the days of the account, and the
@@ -41,10 +42,10 @@ function comparison(path: AccountPath, held: AccountPath) {
 /** Jensen's alpha at a risk-free rate of 0: the part of the mean return that beta does not explain, per year. */
 function regression({ daily: { values }, k }: AccountPath, { daily: { values: benchmark } }: AccountPath) {
   const slope = beta(values, benchmark)
-  const alpha = (value: number) => DAYS_PER_YEAR * k * (mean(values) - value * mean(benchmark))
+  const alpha = (value: number) => percent(DAYS_PER_YEAR * k * (mean(values) - value * mean(benchmark)))
   return {
     beta: mapFigure(slope, value => k * value),
-    alpha_annualized_pct: mapFigure(slope, value => percent(alpha(value))),
+    alpha_annualized_pct: annualized(values, DAYS_PER_YEAR, () => mapFigure(slope, alpha)),
     correlation: correlation(values, benchmark),
   }
 }

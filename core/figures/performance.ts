@@ -5,13 +5,13 @@ import { cagr } from './equity-curve.ts'
 import { percent, percentFigure, undefinedBecause } from './figure.ts'
 import { longestRun, sampleDeviation } from './moments.ts'
 import { DAYS_PER_YEAR, dayOf, lastDay, type Series, WEEKS_PER_YEAR } from './series.ts'
-import { sharpe, sortino } from './sharpe.ts'
+import { annualized, sharpe, sortino } from './sharpe.ts'
 
 /**
  * The performance of a strategy, or of a book, at `k` times its base risk. Net return, CAGR and drawdowns are
  * those of the curve recompounded from `k * r`; the ratios are those of the base returns and do not depend on
  * `k`. A ruined account has net return, CAGR and drawdown -100 and no ratios (`ruin`); a CAGR needs 365 days
- * (`less_than_one_year`), ruined or not.
+ * (`less_than_one_year`), ruined or not, and a ratio 90 days or 26 weeks (`too_few_points`).
  *
  * Cost: 0.12 ms for 4 000 days on a core of 2.5 GHz.
  *
@@ -34,8 +34,8 @@ export function performanceFigures(daily: Series, weekly: Series, k: number) {
     ruin_t: ruinDay === null ? null : toIsoDate(dayOf(daily, ruinDay)),
     ...headlineFigures(path),
     ...unlessRuined(path, {
-      sortino_daily_annualized: sortino(daily.values, DAYS_PER_YEAR),
-      sharpe_weekly_annualized: sharpe(weekly.values, WEEKS_PER_YEAR),
+      sortino_daily_annualized: annualized(daily.values, DAYS_PER_YEAR, sortino),
+      sharpe_weekly_annualized: annualized(weekly.values, WEEKS_PER_YEAR, sharpe),
     }),
     time_underwater: { longest_days: longestRun(depths, -1), total_days: daysUnderwater(depths) },
   }
@@ -46,7 +46,7 @@ export const headlineFigures = (path: AccountPath) => ({
   net_return_pct: percent(path.curve.at(-1)! - 1),
   cagr_pct: percentFigure(cagr(path.curve)),
   max_drawdown_pct: percent(maxDrawdown(path.depths)),
-  ...unlessRuined(path, { sharpe_daily_annualized: sharpe(path.daily.values, DAYS_PER_YEAR) }),
+  ...unlessRuined(path, { sharpe_daily_annualized: annualized(path.daily.values, DAYS_PER_YEAR, sharpe) }),
 })
 
 /** Those by which a benchmark and a part of a history are shown; the volatility needs two days (`too_few_points`). */

@@ -14,7 +14,7 @@ import {
 import { autocorrelationLag1, pearson } from './pearson.ts'
 import { tailMean, tailQuantile, tailRatio } from './quantile.ts'
 import { DAYS_PER_YEAR, MONTHS_PER_YEAR, WEEKS_PER_YEAR } from './series.ts'
-import { downsideDeviation, sharpe, sharpeInference, sortino } from './sharpe.ts'
+import { annualized, downsideDeviation, sharpe, sharpeInference, sortino } from './sharpe.ts'
 
 /**
  * The `risk_adjusted` block: return against risk, and the distribution of the daily returns, losses negative.
@@ -36,9 +36,9 @@ const riskRatios = (path: AccountPath, trials: number | null) => ({
   ...inference(path, trials),
   ...monthlyRatios(path),
   ...drawdownRatios(path),
-  sortino_weekly_annualized: sortino(path.weekly.values, WEEKS_PER_YEAR),
+  sortino_weekly_annualized: annualized(path.weekly.values, WEEKS_PER_YEAR, sortino),
   omega: orTooFew(path, gainsOverLosses(path.daily.values)),
-  kelly_leverage: kellyLeverage(path),
+  kelly_leverage: annualized(path.daily.values, DAYS_PER_YEAR, values => kellyLeverage(values, path.k)),
   stability_r2: stability(path.daily.values, path.curve),
 })
 
@@ -56,7 +56,9 @@ function deviations({ daily: { values }, k }: AccountPath) {
 function inference({ daily: { values } }: AccountPath, trials: number | null) {
   const { standardError, probabilistic, deflated, minTrackRecord } = sharpeInference(values, trials)
   return {
-    sharpe_std_error: mapFigure(standardError, error => error * Math.sqrt(DAYS_PER_YEAR)),
+    sharpe_std_error: annualized(values, DAYS_PER_YEAR, (_, days) =>
+      mapFigure(standardError, error => error * Math.sqrt(days)),
+    ),
     probabilistic_sharpe_ratio: probabilistic,
     deflated_sharpe_ratio: deflated,
     min_track_record_days: minTrackRecord,
@@ -74,7 +76,7 @@ function monthlyRatios(path: AccountPath) {
   }
   const noPain = undefinedBecause(months.length === 0 ? 'too_few_points' : 'no_losses')
   return {
-    sharpe_monthly_annualized: sharpe(Float64Array.from(months), MONTHS_PER_YEAR),
+    sharpe_monthly_annualized: annualized(Float64Array.from(months), MONTHS_PER_YEAR, sharpe),
     gain_to_pain_monthly: losses > NEGLIGIBLE ? sum / losses : noPain,
   }
 }
@@ -99,11 +101,8 @@ function drawdownRatios(path: AccountPath) {
 }
 
 /** Mean / variance of the daily returns: the leverage under which the account would have grown fastest. */
-function kellyLeverage({ daily: { values }, k }: AccountPath): Figure {
-  if (values.length < 2) return undefinedBecause('too_few_points')
-  if (isFlat(values)) return undefinedBecause('zero_variance')
-  return mean(values) / sampleVariance(values) / k
-}
+const kellyLeverage = (values: Float64Array, k: number): Figure =>
+  isFlat(values) ? undefinedBecause('zero_variance') : mean(values) / sampleVariance(values) / k
 
 /**
  * Stability: R^2 of the linear regression of the log equity at the ends of the days on time; 1 is steady

@@ -41,6 +41,9 @@ export const DAYS_PER_YEAR = 365
 export const WEEKS_PER_YEAR = 52
 export const MONTHS_PER_YEAR = 12
 
+/** Fewer daily returns make no figure of a year. */
+export const FEWEST_DAYS = 90
+
 /** The points of a series from `from` to `to`, both inclusive, null for no bound; a view, not a copy. */
 export function sliceSeries(series: Series, from: EpochDay | null, to: EpochDay | null): Series {
   const { begin, end } = pointsBetween(series, from, to)

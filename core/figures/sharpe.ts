@@ -1,5 +1,19 @@
 import { type Figure, isUndefined, NEGLIGIBLE, undefinedBecause } from './figure.ts'
 import { isFlat, mean, sampleDeviation, sampleVariance, standardizedMoments } from './moments.ts'
+import { DAYS_PER_YEAR, FEWEST_DAYS } from './series.ts'
+
+/**
+ * A figure of a year, made of at least 90 daily returns, or of half a year of weekly or monthly ones; with fewer it is
+ * undefined (`too_few_points`): annualising multiplies the luck of a few days as it does everything else.
+ */
+export const annualized = (
+  returns: Float64Array,
+  periodsPerYear: number,
+  of: (returns: Float64Array, periodsPerYear: number) => Figure,
+): Figure => {
+  const fewest = periodsPerYear === DAYS_PER_YEAR ? FEWEST_DAYS : periodsPerYear / 2
+  return returns.length < fewest ? undefinedBecause('too_few_points') : of(returns, periodsPerYear)
+}
 
 /**
  * Annualised Sharpe ratio, `mean / std * sqrt(periodsPerYear)`, risk-free rate 0, sample deviation (n - 1).
@@ -17,13 +31,13 @@ export function sharpe(returns: Float64Array, periodsPerYear: number): Figure {
 }
 
 /** The 95 % quantile of the standard normal distribution. */
-const Z_95 = 1.6448536269514722
+export const Z_95 = 1.6448536269514722
 
 /**
  * The uncertainty of a Sharpe ratio, given skewness and fat tails: `probabilistic`, the probability that the
  * true ratio is positive, `Phi(SR * sqrt((n - 1) / v))`; `standardError`, per period, `sqrt(v / (n - 1))`;
  * and `minTrackRecord`, the points after which the observed ratio would be positive with 95 % confidence, `1
- * + v * (1.645 / SR)^2`. `SR` is the ratio per period, not annualised, and `v = 1 - skewness * SR +
+ * + v * (Z_95 / SR)^2`. `SR` is the ratio per period, not annualised, and `v = 1 - skewness * SR +
  * (kurtosis_excess + 2) / 4 * SR^2`. Undefined with fewer than 4 points (`too_few_points`) and on a flat
  * series (`zero_variance`); the track record also if `SR <= 1e-12` (`non_positive_sharpe`), and a
  * probability if `v` is 0 (`zero_denominator`), which only a series of two distinct values has.

@@ -1,3 +1,4 @@
+import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { accountPath, assertPositive } from './account-path.ts'
 import { annualFigures } from './annual.ts'
 import { benchmarkFigures } from './benchmark.ts'
@@ -9,7 +10,7 @@ import { monthlyFigures } from './monthly.ts'
 import { performanceFigures } from './performance.ts'
 import { type ReplayData, replayFigures } from './replays.ts'
 import { riskAdjustedFigures } from './risk-adjusted.ts'
-import type { Series } from './series.ts'
+import { lastDay, type Series } from './series.ts'
 import { type Publication, sincePublicationFigures } from './since-publication.ts'
 import { type OpenTrade, type TradeOutcome, tradeFigures, tradeStatistics } from './trade-statistics.ts'
 
@@ -62,13 +63,22 @@ export function fundDueDiligence(input: StrategyInput) {
     drawdowns: drawdownFigures(path),
     monthly: monthlyFigures(path),
     annual: annualFigures(path, trades),
-    exposure: exposureFigures(daily, [...trades, ...open.map(untilTheEnd)]),
+    exposure: {
+      ...exposureFigures(daily, [...trades, ...open.map(untilTheEnd)]),
+      open_since: openSince(daily, open),
+    },
     benchmark: benchmarkFigures(path, benchmark),
     since_publication: sincePublicationFigures(daily, input.publication ?? null),
     costs: costFigures(input.costs ?? null, k),
     excursions: excursionFigures(input.excursions ?? null),
     replays: replayFigures(input.replays ?? null, daily, base_risk_pct),
   }
+}
+
+/** The day of the oldest position that is open at the end of the series, an ISO date, or null. */
+function openSince(daily: Series, open: readonly OpenTrade[]): string | null {
+  const oldest = Math.min(...open.map(({ entry_time }) => toEpochDay(entry_time)))
+  return oldest <= lastDay(daily) ? toIsoDate(oldest) : null
 }
 
 /** An open position lasts to the end of the window, where exposure is cut. */

@@ -8,7 +8,7 @@ import {
   undefinedBecause,
 } from './figure.ts'
 import { gainsOverLosses, isFlat, longestRun } from './moments.ts'
-import { DAYS_PER_YEAR } from './series.ts'
+import { DAYS_PER_YEAR, FEWEST_DAYS } from './series.ts'
 
 /** The part of a closed trade that the statistics need. Times in epoch milliseconds. */
 export type TradeOutcome = {
@@ -42,7 +42,8 @@ const HOUR_MS = 3_600_000
 
 /**
  * The `trades` block. Without trades every figure is undefined (`no_trades`); figures of wins need a win
- * (`no_wins`), figures of losses a loss (`no_losses`), a deviation two trades (`too_few_points`). They depend
+ * (`no_wins`), figures of losses a loss (`no_losses`), a deviation two trades, and the Kelly fraction and the trades of
+ * a year 90 days (`too_few_points`). They depend
  * on the ledger and not on the equity, so a ruined account keeps them.
  *
  * @param nDays days of the series, for trades per year
@@ -54,7 +55,7 @@ export function tradeStatistics(trades: readonly TradeOutcome[], nDays: number, 
   return {
     ...sideFigures(trades),
     ...outcomeFigures(outcomes, k, baseRisk),
-    ...winLossFigures(outcomes, k),
+    ...winLossFigures(outcomes, k, nDays),
     ...runs(trades),
     ...holdingHours(trades),
     trades_per_year: tradesPerYear(trades.length, nDays),
@@ -91,7 +92,7 @@ function holdingHours(trades: readonly TradeOutcome[]) {
 
 function tradesPerYear(count: number, nDays: number): Figure {
   if (count === 0) return undefinedBecause('no_trades')
-  return nDays === 0 ? undefinedBecause('too_few_points') : (count / nDays) * DAYS_PER_YEAR
+  return nDays < FEWEST_DAYS ? undefinedBecause('too_few_points') : (count / nDays) * DAYS_PER_YEAR
 }
 
 /**
@@ -157,7 +158,7 @@ function systemQuality(values: number[]): Figure {
  * Wins against losses; outcomes of exactly 0 are neither. The Kelly fraction, `p - (1 - p) / payoff` with the
  * win rate p, is the fraction of equity to risk per trade if one loss is 1 R. The ratios ignore `k`.
  */
-function winLossFigures(outcomes: readonly number[], k: number) {
+function winLossFigures(outcomes: readonly number[], k: number, nDays: number) {
   const wins = outcomes.filter(outcome => outcome > 0)
   const losses = outcomes.filter(outcome => outcome < 0)
   const none = (reason: UndefinedReason) => (outcomes.length === 0 ? 'no_trades' : reason)
@@ -172,7 +173,9 @@ function winLossFigures(outcomes: readonly number[], k: number) {
     average_win_pct: mapFigure(averageWin, win => percent(k * win)),
     average_loss_pct: mapFigure(averageLoss, loss => percent(k * loss)),
     payoff_ratio: payoff,
-    kelly_fraction: mapFigure(payoff, ratio => winRate - (1 - winRate) / ratio),
+    kelly_fraction: mapFigure(payoff, ratio =>
+      nDays < FEWEST_DAYS ? undefinedBecause('too_few_points') : winRate - (1 - winRate) / ratio,
+    ),
     top5_wins_share_of_gross_profit_pct: mapFigure(averageWin, () => percent(topShare(wins))),
   }
 }

@@ -9,7 +9,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from figures import Null
+from figures import FEWEST, Null
 
 ON_EQUITY = "needs the leverage of the trades"
 BARS = "needs bars and the leverage of the trades"
@@ -79,7 +79,7 @@ def first_of(nulls, otherwise):
     return next((Null(reason) for holds, reason in nulls if holds), None) or otherwise()
 
 
-def trades_on_equity(t, sides, base_risk):
+def trades_on_equity(t, sides, base_risk, n_days):
     """The figures of trades on account equity, from each other and from the number of gains and losses on each side."""
     n, wins, losses = t["count"], t["wins"], t["losses"]
     none, no_wins, no_losses = (n == 0, "no_trades"), (wins == 0, "no_wins"), (losses == 0, "no_losses")
@@ -121,7 +121,12 @@ def trades_on_equity(t, sides, base_risk):
             lambda win, loss: win / -loss, ["average_win_pct", "average_loss_pct"], none, no_wins, no_losses
         ),
         "kelly_fraction": follows(
-            lambda pay: wins / n - (1 - wins / n) / pay, ["payoff_ratio"], none, no_wins, no_losses
+            lambda pay: wins / n - (1 - wins / n) / pay,
+            ["payoff_ratio"],
+            none,
+            no_wins,
+            no_losses,
+            (n_days < FEWEST[365], "too_few_points"),
         ),
         "largest_loss_r": follows(lambda worst: worst / 100 / base_risk, ["worst_trade_pct"], none, no_losses),
         "sqn": follows(
@@ -152,7 +157,7 @@ def trades_on_equity(t, sides, base_risk):
 def headline_of(published, n):
     """The headline of n days that are not published: from the net return alone."""
     net, sharpe = published["net_return_pct"], published["sharpe_daily_annualized"]
-    few = [(n < 2, "too_few_points"), (net == -100, "ruin"), (sharpe is None, "zero_variance")]
+    few = [(net == -100, "ruin"), (n < FEWEST[365], "too_few_points"), (sharpe is None, "zero_variance")]
     return {
         "net_return_pct": Between(-100, math.inf),
         "cagr_pct": first_of(

@@ -3,7 +3,7 @@
 import math
 
 import pandas as pd
-from figures import DAY, NEGLIGIBLE, Account, Null, figure, flat, percent, sharpe
+from figures import DAY, NEGLIGIBLE, Account, Null, figure, flat, percent, sharpe, too_short
 
 BENCHMARK = """net_return_pct cagr_pct max_drawdown_pct sharpe_daily_annualized volatility_annualized_pct
     excess_return_pct excess_cagr_pct beta alpha_annualized_pct correlation up_capture_pct down_capture_pct""".split()
@@ -48,7 +48,6 @@ def benchmark(a, returns):
         return {name: Null("no_benchmark") for name in BENCHMARK}
     held, few, level = Account(b, b.iloc[:0]), (a.n < 2, "too_few_points"), (flat(b), "zero_variance")
     slope = figure(lambda: a.r.cov(b) / b.var(), few, level)
-    no_slope = isinstance(slope, Null)
     months, theirs = (each.periods("M").query("not partial")["ret"] for each in (a, held))
 
     def capture(chosen, reason):
@@ -60,7 +59,7 @@ def benchmark(a, returns):
     is_flat = flat(a.r) or flat(b)
     compared = {
         "beta": slope,
-        "alpha_annualized_pct": slope if no_slope else 36500 * (a.r.mean() - slope * b.mean()),
+        "alpha_annualized_pct": figure(lambda: 36500 * (a.r.mean() - slope * b.mean()), too_short(a.r, 365), level),
         "correlation": figure(lambda: a.r.corr(b), (a.n < 30, "too_few_points"), (is_flat, "zero_variance")),
     }
     if a.ruin is None and held.ruin is None:

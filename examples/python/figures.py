@@ -10,6 +10,8 @@ from statistics import NormalDist
 import pandas as pd
 
 NEGLIGIBLE = 1e-12  # losses and ranges up to this are rounding errors
+FEWEST = {365: 90, 52: 26, 12: 6}  # returns of which a figure of a year is made, by how many a year has
+Z_95 = 1.6448536269514722  # the 95 % quantile of the standard normal distribution
 DAY = pd.Timedelta(days=1)
 NORMAL = NormalDist()
 
@@ -74,8 +76,12 @@ class Account:
         return table
 
 
+def too_short(returns, periods):
+    return len(returns) < FEWEST[periods], "too_few_points"
+
+
 def sharpe(returns, periods):
-    few = (len(returns) < 2, "too_few_points")
+    few = too_short(returns, periods)
     return figure(lambda: returns.mean() / returns.std() * math.sqrt(periods), few, (flat(returns), "zero_variance"))
 
 
@@ -84,7 +90,7 @@ def downside(returns):
 
 
 def sortino(returns, periods):
-    few = (len(returns) < 2, "too_few_points")
+    few = too_short(returns, periods)
     none = (len(returns) > 0 and downside(returns) <= NEGLIGIBLE, "no_losses")
     return figure(lambda: returns.mean() / downside(returns) * math.sqrt(periods), few, none)
 
@@ -151,7 +157,7 @@ def risk_and_shape(a, trials):
     known = not isinstance(ratio, Null)
     v = max(1 - skewness * ratio + (kurtosis + 2) / 4 * ratio**2, 0) if known else 0
     no_v, no_sharpe = (v <= NEGLIGIBLE, "zero_denominator"), (known and ratio <= NEGLIGIBLE, "non_positive_sharpe")
-    z95, logs = NORMAL.inv_cdf(0.95), E.iloc[1:].map(lambda x: math.log(x) if x > 0 else 0)
+    year_of_days, logs = too_short(r, 365), E.iloc[1:].map(lambda x: math.log(x) if x > 0 else 0)
     time = pd.Series(range(n), index=logs.index, dtype=float)
 
     def tail(p, compute):
@@ -160,7 +166,7 @@ def risk_and_shape(a, trials):
     return {
         "volatility_annualized_pct": figure(lambda: 100 * math.sqrt(365) * (0 if flat(r) else r.std()), one),
         "downside_deviation_annualized_pct": figure(lambda: 100 * math.sqrt(365) * downside(r), one),
-        "sharpe_std_error": figure(lambda: math.sqrt(v / (n - 1) * 365), four, level),
+        "sharpe_std_error": figure(lambda: math.sqrt(v / (n - 1) * 365), year_of_days, level),
         "probabilistic_sharpe_ratio": figure(lambda: NORMAL.cdf(ratio * math.sqrt((n - 1) / v)), four, level, no_v),
         "deflated_sharpe_ratio": figure(
             lambda: NORMAL.cdf((ratio - best_without_skill(trials) / math.sqrt(n - 1)) * math.sqrt((n - 1) / v)),
@@ -169,7 +175,7 @@ def risk_and_shape(a, trials):
             level,
             no_v,
         ),
-        "min_track_record_days": figure(lambda: 1 + v * (z95 / ratio) ** 2, four, level, no_sharpe),
+        "min_track_record_days": figure(lambda: 1 + v * (Z_95 / ratio) ** 2, four, level, no_sharpe),
         "sharpe_monthly_annualized": sharpe(months, 12),
         "sortino_weekly_annualized": sortino(a.w, 52),
         "calmar": figure(lambda: a.cagr() / deepest, year, steady),
@@ -203,7 +209,7 @@ def risk_and_shape(a, trials):
         "stability_r2": figure(
             lambda: logs.corr(time) ** 2, (n < 3, "too_few_points"), level, (flat(logs), "zero_variance")
         ),
-        "kelly_leverage": figure(lambda: mean / r.var(), one, level),
+        "kelly_leverage": figure(lambda: mean / r.var(), year_of_days, level),
     }
 
 

@@ -265,7 +265,7 @@ def check_strategy(report, source, item, tables, levels):
     market = tables["benchmark"].get(item["instrument"])
     due, null = published["fund_dd"], published["undefined"]
     by_trades = trade_figures(trades, len(daily))
-    on_equity = bounds.trades_on_equity(due["trades"], results_by_side(trades), base)
+    on_equity = bounds.trades_on_equity(due["trades"], results_by_side(trades), base, len(daily))
     both = {side: {**by_trades[side], **on_equity[side]} for side in ("long", "short")}
     by_trades.update(on_equity, **both)
     unknown = null.get("fund_dd/excursions/mae_r/mean"), null.get("fund_dd/costs/at_twice_the_costs/net_return_pct")
@@ -279,13 +279,16 @@ def check_strategy(report, source, item, tables, levels):
     is_open = theirs["average_concurrent_positions"] is not None and any(
         equality(theirs[name], in_market[name], PERCENT) == "different" for name in in_market
     )
+    exposed = bounds.exposure_with_open(theirs, in_market) if is_open else in_market
+    if "open_since" in theirs:  # a day that is not in /trades; files of older programs have no such field
+        exposed["open_since"] = theirs["open_since"] if is_open else None
     expected = {
         "trades": by_trades,
         "risk_adjusted": risk_adjusted(account, due["risk_adjusted"].get("trials")),  # declared
         "drawdowns": drawdowns(account),
         "monthly": monthly(account),
         "annual": annual(account, trades),
-        "exposure": bounds.exposure_with_open(theirs, in_market) if is_open else in_market,
+        "exposure": exposed,
         "benchmark": benchmark(account, market),
         "since_publication": since_publication(daily, item["published_since"], source.entered),
         "costs": bounds.costs(due["costs"], by_trades, len(daily), unknown[1]),

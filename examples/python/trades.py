@@ -1,7 +1,7 @@
 """The figures that closed trades determine as they are published: of their results, their times and `return_pct`."""
 
 import pandas as pd
-from figures import figure, gains_over_losses, longest_run
+from figures import FEWEST, figure, gains_over_losses, longest_run
 
 
 def ledger(rows):
@@ -31,7 +31,7 @@ def trade_figures(trades, n_days):
         "average_holding_hours": figure(hours.mean, none),
         "median_holding_hours": figure(hours.median, none),
         "max_holding_hours": figure(hours.max, none),
-        "trades_per_year": figure(lambda: 365 * len(trades) / n_days, none, (n_days < 1, "too_few_points")),
+        "trades_per_year": figure(lambda: 365 * len(trades) / n_days, none, (n_days < FEWEST[365], "too_few_points")),
         "long": side_figures(trades[trades["side"] == "long"]),
         "short": side_figures(trades[trades["side"] == "short"]),
     }

@@ -3,7 +3,7 @@ import { html, raw } from 'hono/html'
 import { chartTable } from '../chart-data.ts'
 import { type LineChart, lineChart } from '../charts/line-chart.ts'
 import { legend } from '../charts/svg.ts'
-import { type FigureRow, figure, hundredths, numberOf, percent, whole } from '../format.ts'
+import { type FigureRow, figure, figureOf, hundredths, percent, whole } from '../format.ts'
 import type { Markup } from '../layout.ts'
 import { term } from '../sheet/sections.ts'
 import { MOST_CHOSEN } from './choice.ts'
@@ -87,7 +87,7 @@ const wide = (field: string) => (NARROW.includes(field) ? '' : raw(' class="wide
 function figuresTable({ portfolio, members }: ExploreModel): string {
   if (portfolio === null) return ''
   const row = ({ name, share, figures }: Member) =>
-    html`<tr><th scope="row">${name}</th><td class="wide">${figure(share, part => percent(100 * part))}</td>${FIGURES.map(([field, , print]) => html`<td${wide(field)}>${figure(numberOf(figures[field]), print)}</td>`)}</tr>`
+    html`<tr><th scope="row">${name}</th><td class="wide">${figure(share, part => percent(100 * part))}</td>${FIGURES.map(each => html`<td${wide(each[0])}>${figureOf(figures, each)}</td>`)}</tr>`
   return scrolling(
     'Figures',
     html`<table><thead><tr><th scope="col">Strategy</th><th scope="col" class="wide">Share</th>${FIGURES.map(([field, title]) => html`<th scope="col"${wide(field)}>${term(`of-${field}`, title)}</th>`)}</tr></thead><tbody>${[portfolio, ...members].map(row)}</tbody></table>`,

@@ -4,7 +4,7 @@ import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
 import { boxStrip } from '../charts/box-strip.ts'
 import type { Defined } from '../definitions.ts'
-import { caveatOf, type FigureRow, figure, hundredths, numberOf, percent, whole } from '../format.ts'
+import { caveatOf, type FigureRow, figure, figureOf, hundredths, numberOf, percent, whole } from '../format.ts'
 import type { Markup } from '../layout.ts'
 import { comparisonTable, figureList, groupOf, toGroup, whyNone } from './groups.ts'
 import { percentOf } from './model.ts'
@@ -24,11 +24,13 @@ export function costsSection(strategy: StrategyData): Markup {
   return html`${figureList(strategy, 'costs', COSTS)}${comparisonTable(
     [
       ['Account', strategy.figures.values],
-      [term('costs-twice', 'At twice the costs'), twice],
+      [term('costs-twice', 'At twice the costs'), { ...twice, ...daysOf(strategy) }],
     ],
     HEADLINE,
   )}`
 }
+
+const daysOf = ({ figures }: StrategyData) => ({ n_days: figures.values.n_days ?? null })
 
 const QUANTILES = [
   ['p5', '5 %'],
@@ -83,8 +85,10 @@ export const hasReplays = (strategy: StrategyData): boolean =>
 /** Each level as it was replayed, and as it is rescaled. */
 export function replaysSection(strategy: StrategyData): Markup {
   const run = (head: Markup, values: FigureValues) =>
-    html`<tr><th scope="row">${head}</th>${RUNS.map(([path, , print]) =>
-      path in values ? html`<td>${figure(numberOf(values[path]), print)}</td>` : html`<td></td>`,
+    html`<tr><th scope="row">${head}</th>${RUNS.map(row =>
+      row[0] in values
+        ? html`<td>${figureOf({ ...values, ...daysOf(strategy) }, row)}</td>`
+        : html`<td></td>`,
     )}</tr>`
   const level = ({ risk_pct, replayed, rescaled }: FigureValues) => html`
 ${run(html`${percentOf(numberOf(risk_pct)!)} %, ${term('replayed', 'replayed')}`, toGroup(replayed))}

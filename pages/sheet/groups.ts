@@ -4,7 +4,7 @@ import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { UndefinedReason } from '#core/figures/figure.ts'
 import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
-import { type FigureRow, figure, numberOf } from '../format.ts'
+import { type FigureRow, figureOf } from '../format.ts'
 import type { Markup } from '../layout.ts'
 import { term } from './sections.ts'
 
@@ -18,10 +18,10 @@ export const toGroup = (value: FigureValue | undefined): FigureValues => (isGrou
 
 /** Names and values of figures of a group, each with its definition. */
 export const figureList = (strategy: StrategyData, group: string, rows: readonly FigureRow[]): Markup => {
-  const values = groupOf(strategy, group)
+  const values = { ...groupOf(strategy, group), n_days: strategy.figures.values.n_days ?? null }
   return html`<dl class="figures">${rows.map(
-    ([path, name, print]) =>
-      html`<div><dt>${term(`${group}-${path}`, name)}</dt><dd>${figure(numberOf(values[path]), print)}</dd></div>`,
+    row =>
+      html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`,
   )}</dl>`
 }
 
@@ -32,8 +32,8 @@ export const comparisonTable = (
   above: Markup | string = '',
 ): Markup => html`<table><thead><tr><td></td>${columns.map(([head]) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>${above}${rows.map(
-  ([path, name, print]) => html`
-<tr><th scope="row">${term(path, name)}</th>${columns.map(([, values]) => html`<td>${figure(numberOf(values[path]), print)}</td>`)}</tr>`,
+  row => html`
+<tr><th scope="row">${term(row[0], row[1])}</th>${columns.map(([, values]) => html`<td>${figureOf(values, row)}</td>`)}</tr>`,
 )}
 </tbody></table>`
 

@@ -102,6 +102,7 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
       'Restatements',
       restated.length === 0 ? 'none since the first recorded version' : html`<ul>${restated}</ul>`,
     ],
+    ...openOf(strategy),
     ['Costs', costsOf(strategy)],
     [
       'Risk',
@@ -133,6 +134,14 @@ function rulesOf(
   return html`${rules_since ?? 'not recorded by older builds'}, version ${module_version} of the module${rules_sha256 === null ? '' : html`, SHA-256 <code>${rules_sha256.slice(0, 16)}</code>`}${declared.map(
     ({ at, reason }) => html`<br>${at}: other files, declared the same rules. Reason: ${reason}`,
   )}`
+}
+
+/** A position that is open at the end of the series is in its returns, and in no table of trades. */
+function openOf(strategy: StrategyData): readonly (readonly [string, string])[] {
+  const { open_since } = groupOf(strategy, 'exposure')
+  return typeof open_since === 'string'
+    ? [['Open position', `since ${open_since}, at the end of ${strategy.window.to}: in the returns, not among the trades`]]
+    : []
 }
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, funding }: StrategyData): string {
@@ -249,8 +258,8 @@ export function publicationSection(strategy: StrategyData): Markup {
   const count = (name: string) => html`<td>${figure(numberOf(group[name]), whole)}</td>`
   return comparisonTable(
     [
-      [term('before', 'Before publication'), toGroup(group.before)],
-      [term('after', 'Since'), toGroup(group.after)],
+      [term('before', 'Before publication'), { ...toGroup(group.before), n_days: group.days_before ?? null }],
+      [term('after', 'Since'), { ...toGroup(group.after), n_days: group.days_after ?? null }],
     ],
     [...HEADLINE, ['volatility_annualized_pct', 'Volatility', percent]],
     html`<tr><th scope="row">Days</th>${count('days_before')}${count('days_after')}</tr>`,

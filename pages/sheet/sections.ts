@@ -6,7 +6,7 @@ import { drawdownChartOf, equityChartOf } from '../charts/account-charts.ts'
 import { barChart } from '../charts/bar-chart.ts'
 import { type Line, type LineChart, lineChart } from '../charts/line-chart.ts'
 import { legend } from '../charts/svg.ts'
-import { decimal, type FigureRow, figure, hundredths, numberOf, percent, whole } from '../format.ts'
+import { decimal, type FigureRow, figure, figureOf, hundredths, percent, whole } from '../format.ts'
 import type { SheetModel } from './model.ts'
 
 /** The days that charts show, both inclusive. */
@@ -53,8 +53,8 @@ export const term = (path: string, name: string) =>
   html`<button type="button" class="term" popovertarget="about-${path}">${name}</button>`
 
 const headline = ({ figures, facts }: SheetModel) => html`<dl class="tiles">${AT_LEVEL.map(
-  ([path, name, print]) => html`
-<div data-figure="${path}"><dt>${term(path, name)}</dt><dd>${figure(numberOf(figures[path]), print)}</dd></div>`,
+  row => html`
+<div data-figure="${row[0]}"><dt>${term(row[0], row[1])}</dt><dd>${figureOf(figures, row)}</dd></div>`,
 )}${OF_TRADES.map(
   ([path, name, print]) => html`
 <div><dt>${term(path, name)}</dt><dd>${figure(facts.trades[path], print)}</dd></div>`,

@@ -149,6 +149,7 @@ const NO_STATISTICS = new Set([
   'fund_dd/annual/table',
   'fund_dd/since_publication/published_since',
   'fund_dd/replays/table',
+  'fund_dd/exposure/open_since',
 ])
 
 /** Before the series, at its beginning, in it, and for the longer ones after a year and a half. */

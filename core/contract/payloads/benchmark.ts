@@ -18,7 +18,7 @@ export const benchmark = () =>
       ]),
       beta: compared('Slope of daily returns on those of the benchmark.', 'cov(r, b) / var(b)'),
       alpha_annualized_pct: compared(
-        'Mean daily return that beta does not explain, x 365. Percent.',
+        'Mean daily return that beta does not explain, x 365; 90 days or more. Percent.',
         '100 × 365 × (mean(r) - beta × mean(b))',
       ),
       correlation: compared(

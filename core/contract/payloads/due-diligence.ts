@@ -1,6 +1,7 @@
 // The block `fund_dd`: the statistics of a due diligence, always at base risk. Each field carries its
 // definition, its formula and when it is null, each group its conventions.
 import { z } from 'zod'
+import { Z_95 } from '#core/figures/sharpe.ts'
 import { isoDate } from './field.ts'
 import {
   convention,
@@ -192,7 +193,7 @@ export const riskAdjusted = () =>
       ),
       min_track_record_days: ratioOrNull(
         'Days of record at which the Sharpe ratio is above 0 with 95 % confidence.',
-        `1 + v × (1.645 / S)², ${V}`,
+        `1 + v × (${Z_95} / S)², ${V}`,
         [...FLAT, 'non_positive_sharpe'],
       ),
       sharpe_monthly_annualized: ratioOrNull(
@@ -277,7 +278,7 @@ export const riskAdjusted = () =>
           '1; d: daily drawdowns E / peak - 1, never positive. Risk-free rate and threshold 0; 365 days, 52 weeks and 12 ' +
           'months a year; sample deviation (n - 1); Q: quantile of type 7, linear between order statistics. VaR, CVaR and ' +
           'the tail ratio need 20 days at 5 % and 100 days at 1 %; skewness and autocorrelation need 3, kurtosis and what ' +
-          'is made of it 4. Losses up to 1e-12 are none. γ: 0.5772156649, the constant of Euler.',
+          'is made of it 4. Ratios and errors of a year, and the Kelly leverage, need 90 days, 26 weeks or 6 months. Losses up to 1e-12 are none. γ: 0.5772156649, the constant of Euler.',
       ),
     )
 
@@ -294,7 +295,7 @@ export const annual = () =>
             max_drawdown_pct: z
               .number()
               .describe('Deepest fall within the year; the equity at its start is a peak. Percent.'),
-            sharpe: z.number().nullable().describe('Annualised Sharpe ratio of its days.'),
+            sharpe: z.number().nullable().describe('Annualised Sharpe ratio of its days; null below 90.'),
             volatility_pct: z.number().nullable().describe('Annualised volatility of its days. Percent.'),
             trade_count: z.int().describe('Trades closed in the year.'),
             days: z.int().describe('Days of the series in the year.'),
@@ -339,7 +340,7 @@ export const annual = () =>
       convention(
         'y: returns of the n complete years; E: equity compounded from 1, N days. A year is complete when the series has ' +
           'each of its days. Trailing windows are calendar days that end with the last one, and exist only where the ' +
-          'series is as long. The Sharpe ratio and the volatility of a row need two days and no ruin. The table of a ' +
+          'series is as long. The Sharpe ratio of a row needs 90 days, its volatility two, and both no ruin. The table of a ' +
           'ruined account ends with the year of its ruin.',
       ),
     )
@@ -373,6 +374,10 @@ export const exposure = () =>
         '100 × time in which a short one is open / T',
         UNTRADED,
       ),
+      open_since: isoDate(
+        'The UTC day of entry of the oldest position that is open at the end of the series; null if none is, and where ' +
+          'only returns are reported. It ends with the window that is published, so an embargo hides newer positions.',
+      ).nullable(),
     })
     .describe('How much of the time the account was in the market.')
     .meta(

@@ -107,7 +107,7 @@ export const headline = (of: string, [E, r, n]: readonly [string, string, string
     nulls,
   ),
   sharpe_daily_annualized: ratioOrNull(
-    `Sharpe ratio of the daily returns of ${of}.`,
+    `Sharpe ratio of the daily returns of ${of}; 90 days or more.`,
     `mean(${r}) / sd(${r}) × √365`,
     [...new Set([...nulls, ...FLAT])],
   ),

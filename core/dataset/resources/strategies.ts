@@ -21,7 +21,7 @@ const strategyListItem = () =>
           cagr_pct: percent('Compound annual growth rate.').nullable(),
           max_drawdown_pct: percent('Deepest fall from a peak, negative.'),
           sharpe_daily_annualized: ratio(
-            'Sharpe ratio of daily returns, annualised by the square root of 365.',
+            'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
           ).nullable(),
           profit_factor: notRecomputable(
             'leverage',

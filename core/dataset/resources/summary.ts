@@ -55,7 +55,7 @@ export const summaryData = () =>
             figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)', []),
           ),
           sharpe_daily_annualized: ratio(
-            'Sharpe ratio of daily returns, annualised by the square root of 365.',
+            'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
           )
             .nullable()
             .meta(figureRule('mean(b) / sd(b) × √365', ['too_few_points', 'zero_variance', 'ruin'])),

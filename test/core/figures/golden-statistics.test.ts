@@ -13,6 +13,7 @@ import { isUndefined, type Undefined } from '#core/figures/figure.ts'
 import { MIN_OVERLAP } from '#core/figures/pearson.ts'
 import {
   DAYS_PER_YEAR,
+  FEWEST_DAYS,
   lastDay,
   MONTHS_PER_YEAR,
   type Series,
@@ -250,8 +251,32 @@ type Fixture = {
 /** Other measures of the effective bets, which the files hold as well, are not published and left out. */
 const readGolden = (file: string): Golden =>
   JSON.parse(readFileSync(join(FOLDER, 'golden', file), 'utf8'), (key, value) =>
-    key === 'effective_bets_alternatives' ? undefined : value,
+    key === 'effective_bets_alternatives' ? undefined : withoutShortYears(value),
   )
+
+const OF_YEAR = [
+  ...['sharpe_daily_annualized', 'sortino_daily_annualized', 'sharpe_weekly_annualized'],
+  ...['sortino_weekly_annualized', 'sharpe_monthly_annualized', 'sharpe_std_error', 'kelly_leverage'].map(
+    name => `fund_dd/risk_adjusted/${name}`,
+  ),
+]
+
+/** The goldens annualise a record of any length; ours leaves out what has fewer than 90 days, and says so. */
+function withoutShortYears(node: Json): Json {
+  if (!isObject(node)) return node
+  const { n_days, days, sharpe, undefined: reasons } = node
+  if (sharpe !== undefined && Number(days) < FEWEST_DAYS) return { ...node, sharpe: null }
+  if (n_days === undefined || Number(n_days) >= FEWEST_DAYS || !isObject(reasons!) || node.ruined === true)
+    return node
+  const copy = structuredClone(node) as Record<string, never>
+  for (const path of OF_YEAR) {
+    const [name = '', ...groups] = path.split('/').toReversed()
+    const group = groups.toReversed().reduce<Record<string, never>>((within, each) => within[each]!, copy)
+    Object.assign(group, { [name]: null })
+  }
+  const short = OF_YEAR.map(path => [path, 'too_few_points'])
+  return { ...copy, undefined: { ...reasons, ...Object.fromEntries(short) } }
+}
 
 function readFixture(returns: string, trades: string | null): Fixture {
   return { returns, series: readReturns(returns), trades: trades === null ? new Map() : readTrades(trades) }

@@ -19,7 +19,7 @@ import {
 import { autocorrelationLag1, pearson } from '#core/figures/pearson.ts'
 import { quantile, tailMean, tailQuantile, tailRatio } from '#core/figures/quantile.ts'
 import { stability } from '#core/figures/risk-adjusted.ts'
-import { normalCdf, sharpe, sharpeInference, sortino } from '#core/figures/sharpe.ts'
+import { annualized, normalCdf, sharpe, sharpeInference, sortino } from '#core/figures/sharpe.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { returnsOf } from './arbitraries.ts'
 
@@ -59,6 +59,20 @@ test('the Sortino ratio divides by the root mean square of the losses over all p
 test('the Sortino ratio needs two points, and a loss', () => {
   expect(sortino(Float64Array.of(-0.01), 365)).toEqual(TOO_FEW)
   expect(sortino(Float64Array.of(0.01, 0), 365)).toEqual(undefinedBecause('no_losses'))
+})
+
+test('a figure of a year is made of 90 days, 26 weeks or 6 months, and of no fewer', () => {
+  for (const [periods, fewest] of [
+    [365, 90],
+    [52, 26],
+    [12, 6],
+  ] as const) {
+    const returns = Float64Array.from({ length: fewest }, (_, i) => (i % 2 === 0 ? 0.02 : -0.01))
+    for (const of of [sharpe, sortino]) {
+      expect(annualized(returns, periods, of)).toBe(of(returns, periods))
+      expect(annualized(returns.subarray(1), periods, of)).toEqual(TOO_FEW)
+    }
+  }
 })
 
 test('omega is the sum of gains over the sum of losses', () => {

@@ -146,6 +146,7 @@ test('an open position counts to the end of the window in the exposure', () => {
     short_time_pct: 20,
     average_concurrent_positions: 0.2,
     max_concurrent_positions: 1,
+    open_since: '2024-01-09',
   })
   expect(only.trade_count).toBe(0)
   const closed = [trade('2024-01-02T00:00:00Z', 24, 0.01)]
