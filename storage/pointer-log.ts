@@ -155,22 +155,21 @@ async function signEntry(
 }
 
 /** Writes the hint of an entry, and the first page of a store without a service. Any process may repeat it at any time. */
-export async function deriveHint(
-  store: ObjectStore,
-  { seq, version, manifest_sha256 }: PointerEntry,
-): Promise<void> {
-  const hint = toJsonBytes({ seq, version, manifest_sha256 } satisfies CurrentHint)
-  await store.replace(CURRENT_KEY, hint, { ...IMMUTABLE_JSON, cache_control: POLLED })
-  await store.replace(INDEX_KEY, new TextEncoder().encode(leadTo(version)), {
+export async function deriveHint(store: ObjectStore, entry: PointerEntry): Promise<void> {
+  await store.replace(CURRENT_KEY, hintOf(entry), { ...IMMUTABLE_JSON, cache_control: POLLED })
+  await store.replace(INDEX_KEY, new TextEncoder().encode(leadTo(entry.version)), {
     content_type: 'text/html; charset=utf-8',
     cache_control: POLLED,
   })
 }
 
-/** What a file server answers at the root of a copy of the store. */
-const INDEX_KEY = 'index.html'
+export const hintOf = ({ seq, version, manifest_sha256 }: PointerEntry): Uint8Array =>
+  toJsonBytes({ seq, version, manifest_sha256 } satisfies CurrentHint)
 
-function leadTo(version: string): string {
+/** What a file server answers at the root of a copy of the store. */
+export const INDEX_KEY = 'index.html'
+
+export function leadTo(version: string): string {
   const page = `${versionFolder(version)}/index.html`
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${version}</title><meta http-equiv="refresh" content="0; url=${page}"><a href="${page}">Version ${version}</a></html>\n`
 }

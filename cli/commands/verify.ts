@@ -30,7 +30,10 @@ const tsaCaOf = ({ tsaCa }: { readonly tsaCa?: string }, { cwd }: Runtime): stri
 const STORE_EXAMPLES = `
 Examples:
   highwater verify-store --store file:///var/lib/highwater
-  highwater verify-store --json`
+  highwater verify-store --json
+
+Not compared with anything, because nothing that is published or served depends on them alone: lock/ and
+nginx/disclaimers/ of the public store, build.json of the private one.`
 
 const STORE_REMEDY =
   'the service computes answers whose files are missing or corrupt; restore the files from a copy, or build the ' +

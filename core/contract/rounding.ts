@@ -1,5 +1,6 @@
-// How published numbers are rounded, each once. Base returns are rounded when a history is made, so that figures follow
-// from what is published; everything else at the wire.
+// How published numbers are rounded, each once: the exact value of the double, a half away from zero, as `toFixed` and
+// `toPrecision` do. Base returns are rounded when a history is made, so that figures follow from what is published; everything
+// else at the wire.
 import type { Series } from '#core/figures/series.ts'
 
 /** Without the minus that rounding can leave on a zero. */

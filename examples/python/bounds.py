@@ -1,7 +1,7 @@
 """What open data do not determine, and what of it follows from the published figures beside it.
 
-Leverage and risk of a trade together give its stop away, so /trades has no leverage; a night has bars and modules. What
-needs these is listed here, and is the range that other published figures leave, to their digits. The ranges of some
+/trades has no leverage, which can be estimated from returns and prices, but not to its digits; a night has bars and
+modules. What needs these is listed here, and is the range that other published figures leave, to their digits. The ranges of some
 are wide: an altered figure is noticed only if it contradicts another.
 """
 

@@ -3,8 +3,8 @@
 It reads the daily returns and the trades of one version, computes every figure that they determine by the definitions
 in docs/figures.md, and compares it with the published one, digit by digit.
 
-A published number is equal if it is the recomputed one rounded, halves away from zero, to as many digits. Sums of
-doubles in another order differ from about the 15th digit on, so where the recomputed number is within 1e-12 of the
+A published number is equal if it is the recomputed one rounded to as many digits: the exact (binary) value of the
+double, a half away from zero, as `decimal` has it. Sums of doubles in another order differ from about the 15th digit on, so where the recomputed number is within 1e-12 of the
 middle between two published ones, either is right: such numbers pass, and are counted as ties.
 
 What open data do not determine is listed with the reason, and must lie in the range that the published figures beside

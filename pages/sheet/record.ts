@@ -266,7 +266,7 @@ export function publicationSection(strategy: StrategyData): Markup {
   )
 }
 
-/** Holding time against return of every closed trade; nothing of it shows stops or sizes. */
+/** Holding time against return of every closed trade. */
 export function tradesSection({ dataset }: Snapshot, { name, trades }: StrategyData): Markup {
   const dots = Array.from(
     trades.entry_time,

@@ -29,7 +29,8 @@ export function createStepper({ dir }: Pick<Book, 'dir'>, options: ProcessOption
     processes.run(name, input).catch((error: unknown) => {
       throw new Error(toProblems(input.id, error).map(formatProblem).join('; '))
     })
-  const advance = (input: StretchInput) => run('advance', { ...input, prints: true })
+  const advance = (input: Omit<StretchInput, 'takesTurns'>) =>
+    run('advance', { ...input, takesTurns: false, prints: true })
   return {
     version: (own: LiveEntry) => run('version', { ...inputOf(own), prints: true }),
     /** Replays all bars that are known, and reports the steps that make signals. */

@@ -160,8 +160,11 @@ async function load(context: Context, entry: string, resolve: Resolve) {
     try {
       return parse(path)
     } catch (error) {
-      if (!(error instanceof ModuleFault)) throw error
-      throw new ModuleFault(error.messages.map(message => `${basename(path)}: ${message}`))
+      const isOurs = error instanceof Error
+      if (isOurs && !(error instanceof ModuleFault)) throw error
+      // A SyntaxError of the context is as V8 made it: nothing of the module has run.
+      const messages = isOurs ? error.messages : [`SyntaxError: ${Object(error).message}`]
+      throw new ModuleFault(messages.map(message => `${basename(path)}: ${message}`))
     }
   })
   return { module, paths: [...loaded.keys()].sort() }
@@ -184,6 +187,7 @@ const sources = new Map<string, Source>()
 function readSource(path: string): Source {
   const known = sources.get(path)
   if (known !== undefined) return known
+  if (!/^\.[cm]?[jt]s$/.test(extname(path))) throw new ModuleFault([NO_MODULE])
   const bytes = readFileSync(path)
   const text = bytes.toString('utf8')
   const source = extname(path) === '.ts' ? stripTypes(text) : text
@@ -201,6 +205,9 @@ function describeFile(folder: string, path: string): ModuleFile {
     sha256: hash('sha256', bytes, 'hex'),
   }
 }
+
+const NO_MODULE =
+  'a strategy module imports code alone: write the data into a .ts file, as `export const table = [...]`'
 
 const NO_HOST_IMPORT = '`import(` and `import.meta` are not there (nor in comments): write import ... from'
 

@@ -33,13 +33,18 @@ type Failed = { readonly problems: readonly Problem[] }
 /** Dates at which a history is cut, one in each part of it. */
 const DATES = 4
 
+/** Late starts, one in each part of a history. */
+const LATE_STARTS = 8
+
 /**
  * Runs the modules of a book, and proves that what is published of them does not depend on anything but the past:
  *
  * 1. Up to each of some dates, one after the other, each module runs the bars up to there from its state at the date
- *    before, in a new context. Its process has no later bar of any market; at every second date it has noise instead.
+ *    before, in two new contexts that take turns. Its process has no later bar of any market; at every second date it has
+ *    noise instead.
  * 2. Then each is replayed over all bars: this is published. It must have the same events and the same last state.
- * 3. Runs that begin later must decide the same once their start is forgotten, given the same positions.
+ * 3. Runs that begin later, in each part of the history, must decide the same once their start is forgotten, given the same
+ *    positions.
  *
  * Then it is replayed at the risk levels that the catalogue names.
  *
@@ -57,7 +62,7 @@ export async function runModules(
     const noiseOf = (id: string) => (i % 2 === 1 ? createUniform(`${digest} ${i} ${id}`) : null)
     await Promise.all(trials.map(trial => trial.runUpTo(date, noiseOf(trial.id))))
   }
-  const finish = async (trial: Trial) => [trial.id, await trial.finish(dates).finally(onDone)] as const
+  const finish = async (trial: Trial) => [trial.id, await trial.finish(digest).finally(onDone)] as const
   return new Map(await Promise.all(trials.map(finish)))
 }
 
@@ -128,6 +133,7 @@ function createTrial(processes: Processes, task: ModuleTask) {
           state,
           reportFromMs: Number.NEGATIVE_INFINITY,
           hashDays: false,
+          takesTurns: true,
           prints: true,
         })
         for (const report of stretch.reports) events.push(...report.events)
@@ -135,7 +141,7 @@ function createTrial(processes: Processes, task: ModuleTask) {
         done = end
         return null
       }),
-    async finish(dates: readonly number[]): Promise<ModuleOutcome> {
+    async finish(digest: string): Promise<ModuleOutcome> {
       await attempt(async () => {
         const whole = {
           ...input,
@@ -146,7 +152,7 @@ function createTrial(processes: Processes, task: ModuleTask) {
         const proof =
           compareEvents(entry.id, run.events, events) ??
           compareStates(entry.id, run.replayed.state, state) ??
-          (await proveStart(processes, task, input, run, dates))
+          (await proveStart(processes, task, input, run, createUniform(`${digest} start ${entry.id}`)))
         if ('problems' in proof) return proof
         return { ...proof, run: { ...run, levels: await replayLevels(processes, entry, whole) } }
       })
@@ -174,7 +180,7 @@ const compareStates = (id: string, a: EngineState<unknown>, b: EngineState<unkno
 /** A shorter history shows too little to note what it does not show. */
 const LONG_MS = 30 * DAY_MS
 
-/** Decisions that are compared before every second date; fewer in a short history. */
+/** Decisions that are compared after each late start; fewer in a short history. */
 const COMPARED_BARS = 500
 
 /**
@@ -186,18 +192,23 @@ async function proveStart(
   { entry, bars }: ModuleTask,
   input: ModuleInput,
   run: WholeRun,
-  dates: readonly number[],
+  uniform: () => number,
 ): Promise<Failed | { readonly notices: readonly string[] }> {
   const { trades, state } = run.replayed
   const decided = decisionsOf(run.events)
-  const length = Math.min(COMPARED_BARS, Math.ceil(bars.t.length / DATES / 2))
+  const count = bars.t.length
+  const length = Math.min(COMPARED_BARS, Math.ceil(count / LATE_STARTS))
+  const inception = lastAtOrBefore(bars.t, input.from * DAY_MS - 1) + 1
+  // The first bar of a comparison: the start before it forgets must be a later one than that of the history.
+  const first = Math.max(1 + run.memoryBars, inception)
+  const room = count - length - first
   let compared = 0
-  for (const date of state.dead ? [] : dates.filter((_, i) => i % 2 === 1)) {
-    const end = lastAtOrBefore(bars.t, date - bars.timeframeMs) + 1
-    const start = end - length - run.memoryBars
-    if (start < 1 || bars.t[end - length]! < input.from * DAY_MS) continue
+  for (let i = 0; i < LATE_STARTS && room >= 0 && !state.dead; i++) {
+    const compare = first + Math.floor(((i + uniform()) / LATE_STARTS) * (room + 1))
+    const start = compare - run.memoryBars
+    const end = compare + length
     const late = copyBars(bars, start, end)
-    const from = firstOwnBar(late, trades, bars.t[end - length]!)
+    const from = firstOwnBar(late, trades, bars.t[compare]!)
     if (from === null) continue
     const beside = { ...input, funding: null, bars: late, trades, prints: false }
     const own = await processes.run('decideLate', beside)

@@ -25,7 +25,14 @@ export type ModuleInput = {
 }
 
 /** A run of a module in a realm of its own; `beat` is called while it makes progress. */
-export type Run = { readonly realm: Realm; readonly beat: () => void }
+export type Run = {
+  readonly realm: Realm
+  /** Another one, where two take turns. */
+  readonly spare: Realm | null
+  readonly beat: () => void
+  /** Passes on what was printed in a realm. */
+  readonly flush: (of: Realm) => void
+}
 
 export type WholeInput = ModuleInput & { readonly bars: Bars }
 
@@ -94,7 +101,15 @@ export type StretchInput = WholeInput & {
   readonly reportFromMs: number
   /** Whether the last state of each UTC day is reported too. */
   readonly hashDays: boolean
+  /**
+   * Whether two realms take turns, most often after something happened, and hand on the state alone: what a module remembers
+   * outside of it, one of them does not know.
+   */
+  readonly takesTurns: boolean
 }
+
+/** A state is a text while it is handed on: a large one costs more than the bars between. */
+const MOST_TURNS = 200
 
 /** The last state of each UTC day in which a bar opened. */
 type DayEnd = { readonly openMs: number; readonly hash: string }
@@ -108,26 +123,35 @@ export type Stretch = {
 }
 
 /** Runs bars as they come live, from the state that the bars before have left: one, or many. */
-export function advance(input: StretchInput, { realm, beat }: Run): Stretch {
-  const { strategy } = realm
+export function advance(input: StretchInput, { realm, spare, beat, flush }: Run): Stretch {
   const { bars, count, reportFromMs, from } = input
-  const engine = createEngine({ ...input, strategy, ordersFromMs: from * DAY_MS })
-  const state =
+  const engineOf = ({ strategy }: Realm) => createEngine({ ...input, strategy, ordersFromMs: from * DAY_MS })
+  let [own, engine] = [realm, engineOf(realm)]
+  let rest = spare && { own: spare, engine: engineOf(spare) }
+  let state =
     input.state === null
       ? initialState(engine)
       : { ...input.state, strategy: realm.load(input.state.strategy) }
   const reports: StepReport[] = []
   const days: DayEnd[] = []
+  const gap = Math.ceil(count / MOST_TURNS)
+  let turned = 0
   for (let i = 0; i < count; i++) {
     if ((i + 1) % PROGRESS_BARS === 0) beat()
     const before = heldAfter(state)
     const bar = barAt(bars, i)
     const events = step(engine, state, bar)
+    if (rest !== null && i - turned >= (events.length > 0 ? gap : 2 * gap)) {
+      state = { ...state, strategy: rest.own.load(own.save()) }
+      flush(own)
+      ;[own, engine, rest] = [rest.own, rest.engine, { own, engine }]
+      turned = i
+    }
     if (bar.t < reportFromMs) continue
     if (events.length > 0) reports.push({ bar, before, events })
     if (input.hashDays && isLastOfDay(bars, i)) days.push({ openMs: bar.t, hash: decisionHash(state) })
   }
-  return { version: strategy.version, state: { ...state, strategy: realm.save() }, reports, days }
+  return { version: own.strategy.version, state: { ...state, strategy: own.save() }, reports, days }
 }
 
 const isLastOfDay = ({ t }: Bars, i: number): boolean =>

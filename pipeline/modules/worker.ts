@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import { createEngine } from '#core/replay/engine.ts'
 import { ModuleFault } from './module-fault.ts'
-import { openRealm } from './realm.ts'
+import { openRealm, type Realm } from './realm.ts'
 import { advance, decideLate, type ModuleInput, type Run, replayAtLevel, replayWhole } from './tasks.ts'
 
 type Tasks = typeof TASKS
@@ -64,19 +64,31 @@ async function withPlace(request: Request, fault: ModuleFault): Promise<Fault> {
 
 async function run({ name, input }: Request, isTraced: boolean): Promise<unknown> {
   lost.length = 0
+  let printed = 0
+  const flush = (of: Realm): void => {
+    const text = of.takePrinted()
+    if (!input.prints || isTraced || text === '' || printed > MAX_PRINTED_CHARS) return
+    printed += text.length
+    answer({ kind: 'printed', text })
+  }
   const realm = await openRealm(input.path, isTraced)
+  const spare = 'takesTurns' in input && input.takesTurns ? await openRealm(input.path, isTraced) : null
+  spare?.takePrinted() // the other has printed the same
   try {
     assertAgrees(realm, input)
     const task: (input: never, run: Run) => unknown = TASKS[name]
-    const result = task(input as never, { realm, beat: () => answer({ kind: 'beat' }) })
+    const result = task(input as never, { realm, spare, beat: () => answer({ kind: 'beat' }), flush })
     await nextTurn() // for what it left behind
     if (lost.length > 0) throw realm.toFault(lost[0])
     return result
   } finally {
-    const printed = realm.takePrinted()
-    if (input.prints && !isTraced && printed !== '') answer({ kind: 'printed', text: printed })
+    flush(realm)
+    if (spare !== null) flush(spare)
   }
 }
+
+/** A realm keeps no more until it is taken. */
+const MAX_PRINTED_CHARS = 65_536
 
 /** The catalogue and the module both describe the strategy. */
 function assertAgrees({ strategy }: Run['realm'], { id, timeframeMs, baseRisk }: ModuleInput): void {

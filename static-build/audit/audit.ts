@@ -11,6 +11,7 @@ import { parseJson } from '#storage/parse-json.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { auditNames, auditStamps, auditTimes } from './audit-clock.ts'
+import { auditDerived } from './audit-derived.ts'
 import { auditFiles } from './audit-files.ts'
 import { auditKeys, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
@@ -59,11 +60,9 @@ export async function audit(order: AuditOrder): Promise<Audit> {
   const stamps = order.tsaCa == null ? [] : [await auditStamps(reader, entries, order.tsaCa)]
   const { check: signatures, signedFrom } = await auditSignatures(reader, keyring, entries, isUnsignedFault)
   const versions = await auditVersions(order, keyring, entries, signedFrom)
-  return {
-    head,
-    trusted,
-    checks: [keys, log, ...auditNames(entries), ...stamps, newest, signatures, ...versions],
-  }
+  const derived = reader.hasTwins ? [await auditDerived(reader, entries)] : []
+  const ofLog = [keys, log, ...auditNames(entries), ...stamps, newest, signatures, ...derived]
+  return { head, trusted, checks: [...ofLog, ...versions] }
 }
 
 /** All faults of an audit. */

@@ -32,6 +32,7 @@ export type Check = {
     | 'stamps'
     | 'head'
     | 'signatures'
+    | 'derived'
     | 'manifest'
     | 'documents'
     | 'files'

@@ -22,7 +22,7 @@ export type PublicReader = {
   readonly measure: (place: Place) => Promise<Described | null>
   /** The log has at least so many entries; 0 if nothing is known. Rejects with a StoreError. */
   readonly leastEntries: () => Promise<number>
-  /** Whether the compressed twins of a file are objects of their own. */
+  /** Whether it reads a store, in which the compressed twins of a file are objects of their own, and what is derived has a key. */
   readonly hasTwins: boolean
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { prune } from '#static-build/prune.ts'
+import { servedLine } from '#storage/nginx-files.ts'
 import { openStore } from '#storage/open-store.ts'
 import { BEFORE } from '#test/static-build/hand-order.ts'
 import { NOW_MS, newSigner } from '#test/static-build/signed-store.ts'
@@ -53,6 +54,20 @@ test('verify-store reports every fault of every version in one run, and exits 1'
   expect(older).toContain(`${altered} is altered`)
   expect(older).toContain(`${hidden} is missing`)
   expect(err).toContain('4 fault(s)')
+})
+
+test('verify-store names the version that nginx serves if it is none of the log, and notes one of an older entry', async () => {
+  const { store, verify } = await signedStores()
+  const serve = (version: string) => store.replace('nginx/served.conf', new TextEncoder().encode(servedLine(version)), OCTETS)
+  await serve('2024-06-09T00:15:00Z')
+  const altered = await verify()
+  expect([altered.code, altered.out.split('\n')[0]]).toEqual([
+    1,
+    'nginx/served.conf is not what the log gives: `highwater refresh` writes it again',
+  ])
+  await serve(BEFORE)
+  const late = await verify()
+  expect([late.code, late.err]).toEqual([0, expect.stringContaining('nginx/served.conf is of entry 1, not of the newest')])
 })
 
 test('verify-store skips a removed version, and reports it', async () => {

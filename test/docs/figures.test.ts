@@ -43,10 +43,13 @@ const HEADING = [
   'and the sources are in `core/figures`, one file per block; other words are in the [glossary](glossary.md), and the figures of',
   'the accumulation program in [its definitions](program.md#definitions).',
   '',
-  'A figure is *recomputable* if it follows from the published returns, trades and benchmarks alone. Leverage and risk of a trade',
-  'together give its stop away, so no leverage is published with a trade, and what needs it is not recomputable.',
+  'A figure is *recomputable* if its digits follow from the published returns, trades and benchmarks alone. `/trades` has no leverage, so',
+  'what needs it is not recomputable; it can be [estimated](limits.md#what-open-data-reveal).',
   '[recompute.py](verifying.md#recomputing-the-figures) computes the others, and of these checks what follows from the published',
   'figures beside them.',
+  '',
+  'Published numbers are rounded once: the exact value of the double is rounded to so many decimals or significant digits, and a half',
+  'away from zero. Exact means binary: 0.0000005 is a double below a half, and is rounded to 0.',
   '',
 ]
 

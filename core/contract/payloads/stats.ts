@@ -28,7 +28,7 @@ const PROFIT_FACTOR_NOTIONAL = 'sum(y > 0) / |sum(y < 0)|'
 const ABOUT_NOTIONAL =
   'Gains / losses of the closed trades per unit of notional: computed from `return_pct` of `/trades` alone.'
 
-/** Leverage and risk of a trade together give its stop away, so a result on account equity is never published with it. */
+/** A result on account equity needs the leverage of the trade, which can be estimated from open data, and not recomputed. */
 const onEquity = <Field extends z.ZodType>(field: Field): Field => notRecomputable('leverage', field)
 
 const side = (which: string) =>

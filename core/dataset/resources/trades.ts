@@ -9,7 +9,7 @@ import { type StrategyData, tradeResult, wordAt } from '../snapshot.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 
 const TRADES_NOTE =
-  'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone if the ledger has no other costs; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. The trade that is still open is in the returns and the curve, not here.'
+  'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone if the ledger has no other costs; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. A position that is still open is in the returns and the curve, not here. Leverage and stops are not here either, and can be estimated from returns and prices.'
 
 export const tradeList = () =>
   z

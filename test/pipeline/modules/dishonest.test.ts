@@ -16,6 +16,8 @@ const bookOf = (modules: Readonly<Record<string, Changes>>) => ({
   'bars/future.ts': 'export const next = () => 1',
   'strategies/lib/half.ts': 'export const half = (value: number): number => value / 2',
   'strategies/lib/broken.ts': 'export const half =',
+  'strategies/lib/broken.js': 'export const half =',
+  'strategies/lib/table.json': '[1, 2]',
   'strategies/lib/load.ts': `export const load = () => import('node:fs')`,
   ...Object.fromEntries(
     Object.values(modules).map((changes, i) => [`strategies/m${i}.ts`, moduleText(`m${i}`, changes)]),
@@ -62,6 +64,8 @@ imports the bars from outside of the folder -> ${{ head: `import { next } from '
 imports a file that is not there -> ${{ head: `import { half } from './lib/other.ts'` }} -> ${/it imports '\.\/lib\/other\.ts', which is not there/}
 imports a name that is not there -> ${{ head: `import { third } from './lib/half.ts'` }} -> ${/^: SyntaxError: .*'third'/}
 imports a file that does not parse -> ${{ head: `import { half } from './lib/broken.ts'` }} -> ${/^: broken\.ts: SyntaxError: /}
+imports a table of JSON -> ${{ head: `import table from './lib/table.json'` }} -> ${/^: table\.json: a strategy module imports code alone: write the data into a \.ts file/}
+imports JavaScript that does not parse -> ${{ head: `import { half } from './lib/broken.js'` }} -> ${/^: broken\.js: SyntaxError: /}
 imports dynamically -> ${{ head: `const load = () => import('node:fs')` }} -> ${NO_HOST_IMPORT}
 imports dynamically with a comment in between -> ${{ head: `const load = () => import /* a */ // b\n (/**/'node:fs')` }} -> ${NO_HOST_IMPORT}
 imports dynamically in a helper -> ${{ head: `import { load } from './lib/load.ts'` }} -> ${/: `import\(` and/}

@@ -29,16 +29,21 @@ const HONEST: Strategy = {
 function unfenced(reach: (bars: Bars) => OnBar): Processes {
   const tasks = { advance, replayWhole, decideLate } as unknown as Record<string, typeof replayWhole>
   const run = async (name: string, input: WholeInput) => {
-    const strategy: Strategy = { ...HONEST, onBar: reach(input.bars) }
-    const realm = {
-      strategy,
-      files: [],
-      save: () => ({}),
-      load: (own: unknown) => own,
-      takePrinted: () => '',
-      toFault: () => new ModuleFault(['it threw']),
+    const openRealm = () => {
+      const strategy: Strategy = { ...HONEST, onBar: reach(input.bars) }
+      let state: unknown = {}
+      const onBar: OnBar = (_, ...rest) => strategy.onBar(state, ...rest)
+      return {
+        strategy: { ...strategy, init: () => (state = {}), onBar },
+        files: [],
+        save: () => structuredClone(state),
+        load: (own: unknown) => (state = structuredClone(own)),
+        takePrinted: () => '',
+        toFault: () => new ModuleFault(['it threw']),
+      }
     }
-    return structuredClone(tasks[name]!(input, { realm, beat: () => {} }))
+    const spare = name === 'advance' ? openRealm() : null
+    return structuredClone(tasks[name]!(input, { realm: openRealm(), spare, beat: () => {}, flush: () => {} }))
   }
   return { run: run as unknown as Processes['run'], close: async () => {} }
 }
@@ -104,6 +109,35 @@ test('the proof of a module refuses one that decides by chance, or by what it sa
     return (seen.get(bar.t + TIMEFRAME_MS) ?? 0) > bar.c ? LONG(bar.c) : null
   }
   expect(await problemOf(() => remembering)).toMatch(/keeps memory outside of its state/)
+})
+
+test('the proof of a module refuses a memory outside of its state that matters on few bars after a trade', async () => {
+  const resting = (): OnBar => {
+    let last = Number.NEGATIVE_INFINITY
+    return (_, bar, position) => {
+      const i = bar.t / TIMEFRAME_MS
+      if (position !== null) return FLAT
+      if (![0, 5].includes(i % 300) || i - last < 40) return null
+      last = i
+      return LONG(bar.c)
+    }
+  }
+  expect(await problemOf(resting)).toMatch(/keeps memory outside of its state/)
+})
+
+test('the proof of a module refuses a maximum since the first bar, wherever in the history it matters', async () => {
+  const indexOf = ({ t }: { readonly t: number }) => (t - BARS.t[0]!) / TIMEFRAME_MS
+  const valueAt = (i: number) => (i >= 100 && i < 110 ? 5 : ((i * 7919) % 100) / 100)
+  for (const from of [600, 1_000, 1_500, 2_000, 2_400]) {
+    const since = (): OnBar => (state, bar, position) => {
+      const own = state as { highest?: number }
+      const i = indexOf(bar)
+      own.highest = Math.max(own.highest ?? 0, valueAt(i))
+      if (position !== null) return FLAT
+      return i >= from && i < from + 375 && valueAt(i) > own.highest / 2 ? LONG(bar.c) : null
+    }
+    expect(await problemOf(since), `${from}`).toMatch(/^begun at \S+, it decides otherwise/)
+  }
 })
 
 test('a module states a version of 1 to 32 letters, digits and . _ + -, and no other text or thing', () => {
