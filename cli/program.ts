@@ -107,7 +107,7 @@ export function calledCommand(args: readonly string[]): string | undefined {
 /** Only the command that is called is loaded; `--help` needs no more than the descriptions of the others. */
 async function createProgram(args: readonly string[], runtime: Runtime): Promise<Command> {
   const program = new Command('highwater')
-    .description('Publishes the audited history of trading strategies and serves it.')
+    .description('Publishes the recomputable history of trading strategies and serves it.')
     .version(project.version)
     .enablePositionalOptions() // `build --version` names a version of the data
     .configureOutput({

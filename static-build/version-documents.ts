@@ -50,7 +50,7 @@ export const digestsOf = (documents: readonly Document[]): Manifest['documents']
 const PROFILE = 'https://datapackage.org/profiles/2.0'
 
 const ABOUT =
-  'Audited history of trading strategies: factual, not advice and not a forecast. Every file is listed with its ' +
+  'Recomputable history of trading strategies: factual, not advice and not a forecast. Every file is listed with its ' +
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
 /** The descriptor of a version: a resource for each artifact, with a Table Schema if its file is a table. */

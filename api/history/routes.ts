@@ -94,7 +94,7 @@ export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
       info: {
         title: 'Historical strategy data',
         version: API_VERSION,
-        summary: 'Audited history of BTC trading strategies: free, read-only, versioned.',
+        summary: 'Recomputable history of BTC trading strategies: free, read-only, versioned.',
         description:
           'Factual history, not advice and not a forecast. Every figure can be rescaled to another risk level with ' +
           '`risk_pct`. ' +
@@ -154,7 +154,7 @@ const SOME_VERSION = '2026-11-21T00:15:00Z'
 export const toLlmsText = (publicBaseUrl: string): string =>
   [
     '# Historical strategy data',
-    '> Audited history of trading strategies: read-only, versioned, free of keys. Factual history, not advice and not a forecast.',
+    '> Recomputable history of trading strategies: read-only, tamper-evident, versioned, free of keys. Factual history, not advice and not a forecast.',
     ABOUT,
     section(
       'Data',
