@@ -6,14 +6,10 @@ import { DAYS_PER_YEAR, FEWEST_DAYS } from './series.ts'
  * A figure of a year, made of at least 90 daily returns, or of half a year of weekly or monthly ones; with fewer it is
  * undefined (`too_few_points`): annualising multiplies the luck of a few days as it does everything else.
  */
-export const annualized = (
-  returns: Float64Array,
-  periodsPerYear: number,
-  of: (returns: Float64Array, periodsPerYear: number) => Figure,
-): Figure => {
-  const fewest = periodsPerYear === DAYS_PER_YEAR ? FEWEST_DAYS : periodsPerYear / 2
-  return returns.length < fewest ? undefinedBecause('too_few_points') : of(returns, periodsPerYear)
-}
+export const annualized = (returns: Float64Array, periodsPerYear: number, of: typeof sharpe): Figure =>
+  returns.length < (periodsPerYear === DAYS_PER_YEAR ? FEWEST_DAYS : periodsPerYear / 2)
+    ? undefinedBecause('too_few_points')
+    : of(returns, periodsPerYear)
 
 /**
  * Annualised Sharpe ratio, `mean / std * sqrt(periodsPerYear)`, risk-free rate 0, sample deviation (n - 1).

@@ -43,8 +43,7 @@ const HOUR_MS = 3_600_000
 /**
  * The `trades` block. Without trades every figure is undefined (`no_trades`); figures of wins need a win
  * (`no_wins`), figures of losses a loss (`no_losses`), a deviation two trades, and the Kelly fraction and the trades of
- * a year 90 days (`too_few_points`). They depend
- * on the ledger and not on the equity, so a ruined account keeps them.
+ * a year 90 days (`too_few_points`). They depend on the ledger and not on the equity, so a ruined account keeps them.
  *
  * @param nDays days of the series, for trades per year
  * @param k factor on every outcome

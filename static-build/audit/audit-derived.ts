@@ -12,8 +12,6 @@ const DERIVED: Readonly<Record<string, (of: AuditedEntry) => Uint8Array>> = {
   [SERVED_KEY]: ({ entry }) => new TextEncoder().encode(servedLine(entry.version)),
 }
 
-const SMALL_BYTES = 1 << 20
-
 /**
  * Checks in a store what is derived from its log. Each must be of the newest entry. A publisher that was killed leaves one
  * of an older entry, or none, until the next command or the tier writes it again: a note.
@@ -22,7 +20,7 @@ export async function auditDerived(reader: PublicReader, entries: readonly Audit
   const faults: Fault[] = []
   const notes: string[] = []
   for (const [key, bytesOf] of Object.entries(DERIVED)) {
-    const place = { key, path: key, mostBytes: SMALL_BYTES }
+    const place = { key, path: key, mostBytes: 1 << 20 }
     const found = await tryRead(reader, place)
     if (!(found instanceof Uint8Array)) continue
     const of = entries.findLast(each => Buffer.compare(bytesOf(each), found) === 0)

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { type StrategyData, strategyOf, wordAt } from '#core/dataset/snapshot.ts'
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
+import { pagesOf } from '#test/support/browser/rendered-pages.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import {
   aLedger,
@@ -45,6 +46,8 @@ const LEDGERS: Readonly<Record<string, string>> = {
     `long,${at('01-10')},90,,,,1,,`,
   ),
 }
+
+type FundDueDiligence = { readonly exposure: { readonly open_since: string | null } }
 
 let night: Night
 
@@ -112,6 +115,16 @@ test('an open trade of a ledger is in the exposure, which is taken to the end of
   const { exposure } = of('still_open').figures.values.fund_dd as { exposure: Record<string, number> }
   expect(exposure.time_in_market_pct).toBeCloseTo((100 * 5) / 14, 12)
   expect(exposure).toMatchObject({ short_time_pct: 0, max_concurrent_positions: 1 })
+})
+
+test('a sheet says since when a position is open at the end of the series, and nothing if none is', () => {
+  const sheetOf = (id: string) => pagesOf(night.snapshot).get(`strategies/${id}/sheet.html`)!()
+  expect(sheetOf('still_open')).toContain(
+    'Open position</dt><dd>since 2024-01-10, at the end of 2024-01-14: in the returns, not among the trades',
+  )
+  expect(sheetOf('later')).not.toContain('Open position')
+  const opened = Object.keys(LEDGERS).map(id => [id, (of(id).figures.values.fund_dd as FundDueDiligence).exposure.open_since])
+  expect(Object.fromEntries(opened)).toMatchObject({ still_open: '2024-01-10', proven: '2024-01-10', later: null, idle: null })
 })
 
 test('the exposure of a reported history counts a trade of its ledger that is open at its end', () => {
