@@ -66,10 +66,7 @@ const DEFINED: readonly Defined[] = [
 ]
 
 const tiles = (rows: typeof TILES | typeof SPREAD, values: FigureValues) =>
-  rows.map(
-    row =>
-      html`<div><dt>${term(row[0], row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`,
-  )
+  rows.map(row => html`<div><dt>${term(row[0], row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`)
 
 /** The equal-weight book: its figures, and its equity beside each instrument. */
 function together(snapshot: Snapshot): Markup {

@@ -49,14 +49,16 @@ const DAYS_OF: Readonly<Record<string, number>> = {
 }
 
 /** Whether a history has so few days that it has no Sharpe ratio. */
-export const isShort = ({ n_days }: FigureValues): boolean => typeof n_days === 'number' && n_days < FEWEST_DAYS
+export const isShort = ({ n_days }: FigureValues): boolean =>
+  typeof n_days === 'number' && n_days < FEWEST_DAYS
 
 /** A figure of a block of `n_days` days. Those of a short one say how short: they are null, or a volatility of few days. */
 export function figureOf(values: FigureValues, [path, , print]: FigureRow) {
   const [value, days] = [numberOf(values[path]), numberOf(values.n_days)]
   if (days === null) return figure(value, print)
   const none = days < (DAYS_OF[path] ?? 0) ? `${whole(days)} days: too short` : NONE
-  const note = value !== null && path === 'volatility_annualized_pct' && isShort(values) ? ` (${whole(days)} days)` : ''
+  const note =
+    value !== null && path === 'volatility_annualized_pct' && isShort(values) ? ` (${whole(days)} days)` : ''
   return html`${figure(value, print, none)}${note}`
 }
 

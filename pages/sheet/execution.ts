@@ -4,7 +4,16 @@ import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
 import { boxStrip } from '../charts/box-strip.ts'
 import type { Defined } from '../definitions.ts'
-import { caveatOf, type FigureRow, figure, figureOf, hundredths, numberOf, percent, whole } from '../format.ts'
+import {
+  caveatOf,
+  type FigureRow,
+  figure,
+  figureOf,
+  hundredths,
+  numberOf,
+  percent,
+  whole,
+} from '../format.ts'
 import type { Markup } from '../layout.ts'
 import { comparisonTable, figureList, groupOf, toGroup, whyNone } from './groups.ts'
 import { percentOf } from './model.ts'

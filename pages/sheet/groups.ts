@@ -20,8 +20,7 @@ export const toGroup = (value: FigureValue | undefined): FigureValues => (isGrou
 export const figureList = (strategy: StrategyData, group: string, rows: readonly FigureRow[]): Markup => {
   const values = { ...groupOf(strategy, group), n_days: strategy.figures.values.n_days ?? null }
   return html`<dl class="figures">${rows.map(
-    row =>
-      html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`,
+    row => html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`,
   )}</dl>`
 }
 

@@ -140,7 +140,12 @@ function rulesOf(
 function openOf(strategy: StrategyData): readonly (readonly [string, string])[] {
   const { open_since } = groupOf(strategy, 'exposure')
   return typeof open_since === 'string'
-    ? [['Open position', `since ${open_since}, at the end of ${strategy.window.to}: in the returns, not among the trades`]]
+    ? [
+        [
+          'Open position',
+          `since ${open_since}, at the end of ${strategy.window.to}: in the returns, not among the trades`,
+        ],
+      ]
     : []
 }
 

@@ -78,12 +78,17 @@ export const serviceShape = {
     .url({ protocol: /^https?$/ })
     .max(MAX_LONG_TEXT_CHARS)
     .meta({ description: 'Page that explains the method.', expected: 'an http or https URL' }),
-  embargo_days: z.int().min(0).max(3650).default(0).meta({
-    description:
-      'Whole days by which the public window ends before the data. Leverage and stop of a position can be estimated from its ' +
-      'published days, so an embargo hides the live one if it is longer than positions are held.',
-    expected: 'a whole number of days from 0 to 3650',
-  }),
+  embargo_days: z
+    .int()
+    .min(0)
+    .max(3650)
+    .default(0)
+    .meta({
+      description:
+        'Whole days by which the public window ends before the data. Leverage and stop of a position can be estimated from its ' +
+        'published days, so an embargo hides the live one if it is longer than positions are held.',
+      expected: 'a whole number of days from 0 to 3650',
+    }),
   data_source: text('Where the bars come from.'),
   engine: text('What made the histories.'),
   public_url: z

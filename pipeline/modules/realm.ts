@@ -160,10 +160,10 @@ async function load(context: Context, entry: string, resolve: Resolve) {
     try {
       return parse(path)
     } catch (error) {
-      const isOurs = error instanceof Error
-      if (isOurs && !(error instanceof ModuleFault)) throw error
+      if (error instanceof Error && !(error instanceof ModuleFault)) throw error
       // A SyntaxError of the context is as V8 made it: nothing of the module has run.
-      const messages = isOurs ? error.messages : [`SyntaxError: ${Object(error).message}`]
+      const messages =
+        error instanceof ModuleFault ? error.messages : [`SyntaxError: ${Object(error).message}`]
       throw new ModuleFault(messages.map(message => `${basename(path)}: ${message}`))
     }
   })

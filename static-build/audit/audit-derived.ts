@@ -27,7 +27,9 @@ export async function auditDerived(reader: PublicReader, entries: readonly Audit
     const rest = 'is not what the log gives: `highwater refresh` writes it again'
     if (of === undefined) faults.push(faultAt(reader, place, 'altered', rest))
     else if (Buffer.compare(bytesOf(entries.at(-1)!), found) !== 0)
-      notes.push(`${key} is of entry ${of.entry.seq}, not of the newest: the next command or the service writes it again`)
+      notes.push(
+        `${key} is of entry ${of.entry.seq}, not of the newest: the next command or the service writes it again`,
+      )
   }
   return toCheck('derived', null, 'what is derived from the log names its newest entry', faults, notes)
 }

@@ -58,7 +58,8 @@ test('verify-store reports every fault of every version in one run, and exits 1'
 
 test('verify-store names the version that nginx serves if it is none of the log, and notes one of an older entry', async () => {
   const { store, verify } = await signedStores()
-  const serve = (version: string) => store.replace('nginx/served.conf', new TextEncoder().encode(servedLine(version)), OCTETS)
+  const serve = (version: string) =>
+    store.replace('nginx/served.conf', new TextEncoder().encode(servedLine(version)), OCTETS)
   await serve('2024-06-09T00:15:00Z')
   const altered = await verify()
   expect([altered.code, altered.out.split('\n')[0]]).toEqual([
@@ -67,7 +68,10 @@ test('verify-store names the version that nginx serves if it is none of the log,
   ])
   await serve(BEFORE)
   const late = await verify()
-  expect([late.code, late.err]).toEqual([0, expect.stringContaining('nginx/served.conf is of entry 1, not of the newest')])
+  expect([late.code, late.err]).toEqual([
+    0,
+    expect.stringContaining('nginx/served.conf is of entry 1, not of the newest'),
+  ])
 })
 
 test('verify-store skips a removed version, and reports it', async () => {

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { toCompactInstant, toIsoInstant } from '#core/calendar.ts'
 import type { Runtime } from '#cli/runtime.ts'
+import { toCompactInstant, toIsoInstant } from '#core/calendar.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { NOW_MS, run } from '../cli/made-up.ts'
 
@@ -26,7 +26,8 @@ export async function forge(files: Readonly<Record<string, string>>) {
     /** What is written on a page of a version, without its marks. */
     page: async (path: string, version?: string) => textOf(await read(path, version)),
     /** The data of an answer of a version. */
-    data: async (path: string, version?: string): Promise<unknown> => JSON.parse(await read(path, version)).data,
+    data: async (path: string, version?: string): Promise<unknown> =>
+      JSON.parse(await read(path, version)).data,
   }
 }
 

@@ -12,10 +12,19 @@ const wave = (i: number): number => Math.round(1e5 * Math.sin(i * i)) / 1e7
 let forgery: Forgery
 beforeAll(async () => {
   forgery = await forge({
-    'catalogue.yaml': catalogue([{ ...reported('ash'), name: 'Two days' }, { ...reported('elm'), name: 'Long' }]),
-    'bars/BTCUSDT-PERP/1d.csv': dailyBars(Array.from({ length: DAYS }, (_, i) => 100 + (i % 7)), FROM),
+    'catalogue.yaml': catalogue([
+      { ...reported('ash'), name: 'Two days' },
+      { ...reported('elm'), name: 'Long' },
+    ]),
+    'bars/BTCUSDT-PERP/1d.csv': dailyBars(
+      Array.from({ length: DAYS }, (_, i) => 100 + (i % 7)),
+      FROM,
+    ),
     'returns/ash.csv': dailyReturns([0.05, -0.001], FIRST_DAY + 12),
-    'returns/elm.csv': dailyReturns(Array.from({ length: DAYS }, (_, i) => wave(i)), FROM),
+    'returns/elm.csv': dailyReturns(
+      Array.from({ length: DAYS }, (_, i) => wave(i)),
+      FROM,
+    ),
   })
   const { code, err } = await forgery.build()
   expect([code, err]).toEqual([0, ''])
@@ -47,9 +56,12 @@ test('the sheet of two days of returns says how short they are where a figure of
   expect(sheet).toMatch(/Volatility [\d.]+ % \(2 days\)/)
 })
 
-test.each(['index.html', 'explore.html'])('a strategy of two days stands last in the table of %s, as too short', async page => {
-  const table = (await forgery.page(page)).split('Verified').at(-1)!
-  expect(table.indexOf('Long')).toBeGreaterThan(-1)
-  expect(table.indexOf('Two days')).toBeGreaterThan(table.indexOf('Long'))
-  expect(table).toMatch(/Two days 2 days: too short -?[−\d.]+ % 2 days: too short/)
-})
+test.each(['index.html', 'explore.html'])(
+  'a strategy of two days stands last in the table of %s, as too short',
+  async page => {
+    const table = (await forgery.page(page)).split('Verified').at(-1)!
+    expect(table.indexOf('Long')).toBeGreaterThan(-1)
+    expect(table.indexOf('Two days')).toBeGreaterThan(table.indexOf('Long'))
+    expect(table).toMatch(/Two days 2 days: too short -?[−\d.]+ % 2 days: too short/)
+  },
+)

@@ -89,7 +89,8 @@ test('the volatility of a year is annualised by 365 days and grows with the risk
 
 test('the Sharpe ratio of a year needs 90 days of it', () => {
   const returns = Array.from({ length: 90 }, (_, i) => [-0.01, 0.01, 0.03][i % 3]!) // mean 0.01
-  const sharpeOf = (days: number) => figuresFrom('2024-01-01', returns.slice(0, days)).fund_dd.annual.table[0]!.sharpe
+  const sharpeOf = (days: number) =>
+    figuresFrom('2024-01-01', returns.slice(0, days)).fund_dd.annual.table[0]!.sharpe
   expect(sharpeOf(89)).toBeNull()
   expect(sharpeOf(90)).toBeCloseTo((0.01 / Math.sqrt((60 * 0.02 ** 2) / 89)) * Math.sqrt(365), 12)
 })

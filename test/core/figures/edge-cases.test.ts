@@ -121,16 +121,36 @@ test('every reason of a series of fewer than two days is too_few_points, except 
 test('a record of 89 days is not annualised, whatever it has gained; its volatility stays', () => {
   const declared = { benchmark: dailyFrom('2024-01-01', uneven(89)) }
   const trades = [trade('2024-01-05T00:00:00Z', 24, 0.02), trade('2024-01-09T00:00:00Z', 24, -0.01)]
-  const figures = figuresOf(dailyFrom('2024-01-01', uneven(89).map(value => value + 0.01)), 1, trades, declared)
+  const figures = figuresOf(
+    dailyFrom(
+      '2024-01-01',
+      uneven(89).map(value => value + 0.01),
+    ),
+    1,
+    trades,
+    declared,
+  )
   const { risk_adjusted, benchmark, trades: ledger } = figures.fund_dd
   const ofYear = [
     ...[figures.sharpe_daily_annualized, figures.sortino_daily_annualized, figures.sharpe_weekly_annualized],
-    ...[risk_adjusted.sharpe_std_error, risk_adjusted.sharpe_monthly_annualized, risk_adjusted.kelly_leverage],
-    ...[risk_adjusted.sortino_weekly_annualized, benchmark.alpha_annualized_pct, benchmark.sharpe_daily_annualized],
+    ...[
+      risk_adjusted.sharpe_std_error,
+      risk_adjusted.sharpe_monthly_annualized,
+      risk_adjusted.kelly_leverage,
+    ],
+    ...[
+      risk_adjusted.sortino_weekly_annualized,
+      benchmark.alpha_annualized_pct,
+      benchmark.sharpe_daily_annualized,
+    ],
     ...[ledger.kelly_fraction, ledger.trades_per_year],
   ]
   for (const figure of ofYear) expect(figure).toEqual(undefinedBecause('too_few_points'))
-  for (const figure of [risk_adjusted.volatility_annualized_pct, benchmark.volatility_annualized_pct, benchmark.beta])
+  for (const figure of [
+    risk_adjusted.volatility_annualized_pct,
+    benchmark.volatility_annualized_pct,
+    benchmark.beta,
+  ])
     expect(figure).toEqual(expect.any(Number))
 })
 

@@ -43,7 +43,9 @@ function unfenced(reach: (bars: Bars) => OnBar): Processes {
       }
     }
     const spare = name === 'advance' ? openRealm() : null
-    return structuredClone(tasks[name]!(input, { realm: openRealm(), spare, beat: () => {}, flush: () => {} }))
+    return structuredClone(
+      tasks[name]!(input, { realm: openRealm(), spare, beat: () => {}, flush: () => {} }),
+    )
   }
   return { run: run as unknown as Processes['run'], close: async () => {} }
 }

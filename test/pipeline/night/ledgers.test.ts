@@ -123,8 +123,16 @@ test('a sheet says since when a position is open at the end of the series, and n
     'Open position</dt><dd>since 2024-01-10, at the end of 2024-01-14: in the returns, not among the trades',
   )
   expect(sheetOf('later')).not.toContain('Open position')
-  const opened = Object.keys(LEDGERS).map(id => [id, (of(id).figures.values.fund_dd as FundDueDiligence).exposure.open_since])
-  expect(Object.fromEntries(opened)).toMatchObject({ still_open: '2024-01-10', proven: '2024-01-10', later: null, idle: null })
+  const opened = Object.keys(LEDGERS).map(id => [
+    id,
+    (of(id).figures.values.fund_dd as FundDueDiligence).exposure.open_since,
+  ])
+  expect(Object.fromEntries(opened)).toMatchObject({
+    still_open: '2024-01-10',
+    proven: '2024-01-10',
+    later: null,
+    idle: null,
+  })
 })
 
 test('the exposure of a reported history counts a trade of its ledger that is open at its end', () => {
