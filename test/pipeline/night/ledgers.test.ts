@@ -122,7 +122,7 @@ test('a sheet says since when a position is open at the end of the series, and n
   expect(sheetOf('still_open')).toContain(
     'Open position</dt><dd>since 2024-01-10, at the end of 2024-01-14: in the returns, not among the trades',
   )
-  expect(sheetOf('later')).not.toContain('Open position')
+  expect(sheetOf('later')).not.toContain('Open position</dt>')
   const opened = Object.keys(LEDGERS).map(id => [
     id,
     (of(id).figures.values.fund_dd as FundDueDiligence).exposure.open_since,

@@ -35,7 +35,7 @@ export type StrategyListItem = {
         cagr_pct: number | null;
         /** Deepest fall from a peak, negative. Percent, 6 decimals. */
         max_drawdown_pct: number;
-        /** Sharpe ratio of daily returns, annualised by the square root of 365. 6 decimals. */
+        /** Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more. 6 decimals. */
         sharpe_daily_annualized: number | null;
         /** Gains / losses of the closed trades on account equity. 6 decimals. Not recomputable from open data: needs the leverage of the trades. */
         profit_factor: number | null;
@@ -131,7 +131,7 @@ export type Summary = {
         cagr_pct: number | null;
         /** Deepest fall from a peak, negative. Percent, 6 decimals. */
         max_drawdown_pct: number;
-        /** Sharpe ratio of daily returns, annualised by the square root of 365. 6 decimals. */
+        /** Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more. 6 decimals. */
         sharpe_daily_annualized: number | null;
         /** Of how many strategies the book consists; null in versions that did not count them. */
         coverage: {
@@ -719,7 +719,7 @@ export type DueDiligence = {
             return_pct: number;
             /** Deepest fall within the year; the equity at its start is a peak. Percent. */
             max_drawdown_pct: number;
-            /** Annualised Sharpe ratio of its days. */
+            /** Annualised Sharpe ratio of its days; null below 90. */
             sharpe: number | null;
             /** Annualised volatility of its days. Percent. */
             volatility_pct: number | null;
@@ -781,6 +781,8 @@ export type DueDiligence = {
         long_time_pct: number | null;
         /** Share of the window in which a short position was open. Percent. */
         short_time_pct: number | null;
+        /** The UTC day of entry of the oldest position that is open at the end of the series; null if none is, and where only returns are reported. It ends with the window that is published, so an embargo hides newer positions. */
+        open_since: string | null;
     };
     /** The strategy beside buying its instrument before the first day and holding it. */
     benchmark: {
@@ -790,7 +792,7 @@ export type DueDiligence = {
         cagr_pct: number | null;
         /** Deepest fall from a peak of the benchmark. Percent. */
         max_drawdown_pct: number | null;
-        /** Sharpe ratio of the daily returns of the benchmark. */
+        /** Sharpe ratio of the daily returns of the benchmark; 90 days or more. */
         sharpe_daily_annualized: number | null;
         /** Volatility of the benchmark. Percent. */
         volatility_annualized_pct: number | null;
@@ -800,7 +802,7 @@ export type DueDiligence = {
         excess_cagr_pct: number | null;
         /** Slope of daily returns on those of the benchmark. */
         beta: number | null;
-        /** Mean daily return that beta does not explain, x 365. Percent. */
+        /** Mean daily return that beta does not explain, x 365; 90 days or more. Percent. */
         alpha_annualized_pct: number | null;
         /** Correlation of daily returns with those of the benchmark; 30 days or more. */
         correlation: number | null;
@@ -825,7 +827,7 @@ export type DueDiligence = {
             cagr_pct: number | null;
             /** Deepest fall from a peak of these days. Percent. */
             max_drawdown_pct: number | null;
-            /** Sharpe ratio of the daily returns of these days. */
+            /** Sharpe ratio of the daily returns of these days; 90 days or more. */
             sharpe_daily_annualized: number | null;
             /** Volatility of these days. Percent. */
             volatility_annualized_pct: number | null;
@@ -838,7 +840,7 @@ export type DueDiligence = {
             cagr_pct: number | null;
             /** Deepest fall from a peak of these days. Percent. */
             max_drawdown_pct: number | null;
-            /** Sharpe ratio of the daily returns of these days. */
+            /** Sharpe ratio of the daily returns of these days; 90 days or more. */
             sharpe_daily_annualized: number | null;
             /** Volatility of these days. Percent. */
             volatility_annualized_pct: number | null;
@@ -860,7 +862,7 @@ export type DueDiligence = {
             cagr_pct: number | null;
             /** Deepest fall from a peak of the account. Percent. Not recomputable from open data: needs bars and the leverage of the trades. */
             max_drawdown_pct: number | null;
-            /** Sharpe ratio of the daily returns of the account. Not recomputable from open data: needs bars and the leverage of the trades. */
+            /** Sharpe ratio of the daily returns of the account; 90 days or more. Not recomputable from open data: needs bars and the leverage of the trades. */
             sharpe_daily_annualized: number | null;
         };
     };
@@ -915,7 +917,7 @@ export type DueDiligence = {
                 cagr_pct: number | null;
                 /** Deepest fall from a peak of the replay. Percent. Not recomputable from open data: needs the module of the strategy. */
                 max_drawdown_pct: number | null;
-                /** Sharpe ratio of the daily returns of the replay. Not recomputable from open data: needs the module of the strategy. */
+                /** Sharpe ratio of the daily returns of the replay; 90 days or more. Not recomputable from open data: needs the module of the strategy. */
                 sharpe_daily_annualized: number | null;
                 /** Closed trades. Not recomputable from open data: needs the module of the strategy. */
                 trade_count: number;
@@ -932,7 +934,7 @@ export type DueDiligence = {
                 cagr_pct: number | null;
                 /** Deepest fall from a peak of the rescale. Percent. */
                 max_drawdown_pct: number | null;
-                /** Sharpe ratio of the daily returns of the rescale. */
+                /** Sharpe ratio of the daily returns of the rescale; 90 days or more. */
                 sharpe_daily_annualized: number | null;
             };
         }[] | null;
