@@ -40,7 +40,6 @@ test('two days of returns have no figure of a year, with the reason, and keep th
       sharpe_daily_annualized: 'too_few_points',
       sortino_daily_annualized: 'too_few_points',
       'fund_dd/risk_adjusted/kelly_leverage': 'too_few_points',
-      'fund_dd/benchmark/alpha_annualized_pct': 'too_few_points',
     },
     fund_dd: { risk_adjusted: { volatility_annualized_pct: expect.any(Number), calmar: null } },
   })

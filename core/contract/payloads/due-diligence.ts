@@ -278,7 +278,7 @@ export const riskAdjusted = () =>
           '1; d: daily drawdowns E / peak - 1, never positive. Risk-free rate and threshold 0; 365 days, 52 weeks and 12 ' +
           'months a year; sample deviation (n - 1); Q: quantile of type 7, linear between order statistics. VaR, CVaR and ' +
           'the tail ratio need 20 days at 5 % and 100 days at 1 %; skewness and autocorrelation need 3, kurtosis and what ' +
-          'is made of it 4, what is annualised or Kelly 90 days, 26 weeks or 6 months. Losses up to ' +
+          'is made of it 4. Losses up to ' +
           '1e-12 are none. γ: 0.5772156649, the constant of Euler.',
       ),
     )
@@ -341,7 +341,7 @@ export const annual = () =>
       convention(
         'y: returns of the n complete years; E: equity compounded from 1, N days. A year is complete when the series has ' +
           'each of its days. Trailing windows are calendar days that end with the last one, and exist only where the ' +
-          'series is as long. In a row the Sharpe ratio needs 90 days, the volatility two, and both no ruin. The table of a ' +
+          'series is as long. The Sharpe ratio of a row needs 90 days, the volatility two, both no ruin. The table of a ' +
           'ruined account ends with the year of its ruin.',
       ),
     )

@@ -41,7 +41,9 @@ export const convention = (text: string) => ({ 'x-convention': text })
 
 /** Every reason for which a statistic is null. */
 export const ABOUT_REASONS: { readonly [Reason in UndefinedReason]: string } = {
-  too_few_points: 'The series, or the ledger, has fewer points than the formula needs.',
+  too_few_points:
+    'The series, or the ledger, has fewer points than the formula needs: 90 days, 26 complete weeks or 6 complete months for ' +
+    'what is annualised, for the Kelly figures and for trades per year.',
   less_than_one_year:
     'The series has fewer than 365 days: a month extrapolated to a year says nothing of a year.',
   zero_variance: 'All values are the same, so there is nothing to divide by.',
