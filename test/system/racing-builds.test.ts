@@ -33,8 +33,12 @@ test.each([
   async (_, open) => {
     const pairs = await open()
     const { book, letGo } = await waitingBook()
+    const same = ['--same-rules', 'ash', '--reason', 'it only waits']
     const builds = pairs.map(stores =>
-      startHighwater(buildArgs(stores, { book }), stores.s3 === undefined ? {} : { env: s3Env(stores.s3) }),
+      startHighwater(
+        [...buildArgs(stores, { book }), ...same],
+        stores.s3 === undefined ? {} : { env: s3Env(stores.s3) },
+      ),
     )
     const first = await Promise.race(
       builds.map(async ({ ended }, i) => ({ i, ...(await ended) })), // the winner waits to be let go
