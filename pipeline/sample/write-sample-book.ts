@@ -7,12 +7,7 @@ import type { Strategy } from '#core/replay/strategy.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import { spellMoment } from '../book/cell.ts'
 import { moduleKit, type TextFiles, templateModules, writeNewFolder } from '../starter/new-book.ts'
-import {
-  createWindow,
-  enter,
-  push,
-  type Window,
-} from '../starter/template/strategies/highwater/indicators.ts'
+import * as ta from '../starter/template/strategies/highwater/indicators.ts'
 import { BAR_MS, createMarket, type Market } from './market.ts'
 import { marketColumns, marketFiles, spotFiles, toCsv } from './market-files.ts'
 
@@ -123,15 +118,15 @@ const LEAST_MOVE = 0.04
 const WEEKLY_STOP = 0.045
 
 /** Goes with the week before if it moved far enough: in on Monday, out after four days. */
-const weeklyRule = (id: string): Strategy<Window> => ({
+const weeklyRule = (id: string): Strategy<ta.Window> => ({
   id,
   version: '1',
   timeframeMs: BAR_MS,
   warmupBars: BARS_PER_WEEK,
   baseRisk: 0.02,
-  init: () => createWindow(BARS_PER_WEEK),
+  init: () => ta.createWindow(BARS_PER_WEEK),
   onBar(closes, bar, position) {
-    const weekAgo = push(closes, bar.c)
+    const weekAgo = ta.push(closes, bar.c)
     const closeMs = bar.t + BAR_MS
     if (position !== null) {
       return closeMs - position.entry_time >= HOLD_BARS * BAR_MS ? { act: 'flat', why: 'time' } : null
@@ -139,7 +134,7 @@ const weeklyRule = (id: string): Strategy<Window> => ({
     if (weekAgo === null || (closeMs - MONDAY_MS) % WEEK_MS !== 0) return null
     const move = bar.c / weekAgo - 1
     if (Math.abs(move) < LEAST_MOVE) return null
-    return enter(move > 0 ? 'long' : 'short', bar.c, WEEKLY_STOP * bar.c)
+    return ta.enter(move > 0 ? 'long' : 'short', bar.c, WEEKLY_STOP * bar.c)
   },
 })
 
@@ -161,7 +156,7 @@ const turnOfMonthRule = (id: string): Strategy<null> => ({
     const isTurn = dayOfMonth(closeMs) <= DAYS_AFTER || dayOfMonth(closeMs + DAYS_BEFORE * DAY_MS) === 1
     if (position !== null) return isTurn ? null : { act: 'flat', why: 'time' }
     const isEntry = dayOfMonth(closeMs + DAYS_BEFORE * DAY_MS) === 1 && closeMs % DAY_MS === 0
-    return isEntry ? enter('long', bar.c, TURN_STOP * bar.c) : null
+    return isEntry ? ta.enter('long', bar.c, TURN_STOP * bar.c) : null
   },
 })
 

@@ -1,20 +1,10 @@
 // Synthetic sample: a textbook rule, untuned, on a market that never was.
 import type { Strategy } from '#core/replay/strategy.ts'
-import {
-  type Atr,
-  type Channel,
-  createAtr,
-  createChannel,
-  enter,
-  FOUR_HOURS_MS,
-  settledAfter,
-  updateAtr,
-  updateChannel,
-} from '../../../starter/template/strategies/highwater/indicators.ts'
+import * as ta from '../../../starter/template/strategies/highwater/indicators.ts'
 
 const RULE = { entryBars: 55, exitBars: 20, atrBars: 20, stopAtrs: 2 }
 
-type State = { readonly entry: Channel; readonly exit: Channel; readonly atr: Atr }
+type State = { readonly entry: ta.Channel; readonly exit: ta.Channel; readonly atr: ta.Atr }
 
 /**
  * Donchian's channel breakout, as the Turtles traded it: enter when a close leaves the range of the last
@@ -28,21 +18,25 @@ export function donchianBreakout(id: string, rule: Partial<typeof RULE> = {}): S
   return {
     id,
     version: '1',
-    timeframeMs: FOUR_HOURS_MS,
+    timeframeMs: ta.FOUR_HOURS_MS,
     baseRisk: 0.02,
-    warmupBars: Math.max(entryBars, exitBars, settledAfter(atrBars)),
+    warmupBars: Math.max(entryBars, exitBars, ta.settledAfter(atrBars)),
 
-    init: () => ({ entry: createChannel(entryBars), exit: createChannel(exitBars), atr: createAtr(atrBars) }),
+    init: () => ({
+      entry: ta.createChannel(entryBars),
+      exit: ta.createChannel(exitBars),
+      atr: ta.createAtr(atrBars),
+    }),
 
     onBar(state, bar, position) {
-      const entry = updateChannel(state.entry, bar)
-      const exit = updateChannel(state.exit, bar)
-      const atr = updateAtr(state.atr, bar)
+      const entry = ta.updateChannel(state.entry, bar)
+      const exit = ta.updateChannel(state.exit, bar)
+      const atr = ta.updateAtr(state.atr, bar)
       if (entry === null || exit === null || atr === null) return null
 
       if (position === null) {
-        if (bar.c > entry.high) return enter('long', bar.c, stopAtrs * atr)
-        if (bar.c < entry.low) return enter('short', bar.c, stopAtrs * atr)
+        if (bar.c > entry.high) return ta.enter('long', bar.c, stopAtrs * atr)
+        if (bar.c < entry.low) return ta.enter('short', bar.c, stopAtrs * atr)
         return null
       }
       const isOver = position.side === 'long' ? bar.c < exit.low : bar.c > exit.high

@@ -1,24 +1,13 @@
 // Synthetic sample: a textbook rule, untuned, on a market that never was.
 import type { Strategy } from '#core/replay/strategy.ts'
-import {
-  type Atr,
-  createAtr,
-  createWindow,
-  enter,
-  FOUR_HOURS_MS,
-  mean,
-  push,
-  settledAfter,
-  updateAtr,
-  type Window,
-} from '../../../starter/template/strategies/highwater/indicators.ts'
+import * as ta from '../../../starter/template/strategies/highwater/indicators.ts'
 
 const RULE = { fastBars: 50, slowBars: 200, atrBars: 20, stopAtrs: 3 }
 
 type State = {
-  readonly fast: Window
-  readonly slow: Window
-  readonly atr: Atr
+  readonly fast: ta.Window
+  readonly slow: ta.Window
+  readonly atr: ta.Atr
   /** Whether the fast average was above the slow one at the last bar; null before there were both. */
   above: boolean | null
 }
@@ -36,29 +25,29 @@ export function dualMovingAverage(id: string, rule: Partial<typeof RULE> = {}): 
   return {
     id,
     version: '1',
-    timeframeMs: FOUR_HOURS_MS,
+    timeframeMs: ta.FOUR_HOURS_MS,
     baseRisk: 0.02,
-    warmupBars: Math.max(slowBars, settledAfter(atrBars)),
+    warmupBars: Math.max(slowBars, ta.settledAfter(atrBars)),
 
     init: () => ({
-      fast: createWindow(fastBars),
-      slow: createWindow(slowBars),
-      atr: createAtr(atrBars),
+      fast: ta.createWindow(fastBars),
+      slow: ta.createWindow(slowBars),
+      atr: ta.createAtr(atrBars),
       above: null,
     }),
 
     onBar(state, bar) {
-      push(state.fast, bar.c)
-      push(state.slow, bar.c)
-      const fast = mean(state.fast)
-      const slow = mean(state.slow)
-      const atr = updateAtr(state.atr, bar)
+      ta.push(state.fast, bar.c)
+      ta.push(state.slow, bar.c)
+      const fast = ta.mean(state.fast)
+      const slow = ta.mean(state.slow)
+      const atr = ta.updateAtr(state.atr, bar)
       if (fast === null || slow === null || atr === null) return null
 
       const above = fast > slow
       const crossed = state.above !== null && above !== state.above
       state.above = above
-      return crossed ? enter(above ? 'long' : 'short', bar.c, stopAtrs * atr) : null
+      return crossed ? ta.enter(above ? 'long' : 'short', bar.c, stopAtrs * atr) : null
     },
   }
 }

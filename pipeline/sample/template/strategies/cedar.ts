@@ -1,20 +1,6 @@
 // Synthetic sample: a textbook rule, untuned, on a market that never was.
 import type { Strategy } from '#core/replay/strategy.ts'
-import {
-  type Atr,
-  createAtr,
-  createRsi,
-  createWindow,
-  enter,
-  FOUR_HOURS_MS,
-  mean,
-  push,
-  type Rsi,
-  settledAfter,
-  updateAtr,
-  updateRsi,
-  type Window,
-} from '../../../starter/template/strategies/highwater/indicators.ts'
+import * as ta from '../../../starter/template/strategies/highwater/indicators.ts'
 
 const RULE = {
   rsiBars: 2,
@@ -27,10 +13,10 @@ const RULE = {
 }
 
 type State = {
-  readonly rsi: Rsi
-  readonly trend: Window
-  readonly exit: Window
-  readonly atr: Atr
+  readonly rsi: ta.Rsi
+  readonly trend: ta.Window
+  readonly exit: ta.Window
+  readonly atr: ta.Atr
 }
 
 /**
@@ -46,34 +32,34 @@ export function rsiReversion(id: string, rule: Partial<typeof RULE> = {}): Strat
   return {
     id,
     version: '1',
-    timeframeMs: FOUR_HOURS_MS,
+    timeframeMs: ta.FOUR_HOURS_MS,
     baseRisk: 0.02,
-    warmupBars: Math.max(trendBars, exitBars, settledAfter(rsiBars), settledAfter(atrBars)),
+    warmupBars: Math.max(trendBars, exitBars, ta.settledAfter(rsiBars), ta.settledAfter(atrBars)),
 
     init: () => ({
-      rsi: createRsi(rsiBars),
-      trend: createWindow(trendBars),
-      exit: createWindow(exitBars),
-      atr: createAtr(atrBars),
+      rsi: ta.createRsi(rsiBars),
+      trend: ta.createWindow(trendBars),
+      exit: ta.createWindow(exitBars),
+      atr: ta.createAtr(atrBars),
     }),
 
     onBar(state, bar, position) {
-      push(state.trend, bar.c)
-      push(state.exit, bar.c)
-      const trend = mean(state.trend)
-      const exit = mean(state.exit)
-      const rsi = updateRsi(state.rsi, bar.c)
-      const atr = updateAtr(state.atr, bar)
+      ta.push(state.trend, bar.c)
+      ta.push(state.exit, bar.c)
+      const trend = ta.mean(state.trend)
+      const exit = ta.mean(state.exit)
+      const rsi = ta.updateRsi(state.rsi, bar.c)
+      const atr = ta.updateAtr(state.atr, bar)
       if (trend === null || exit === null || rsi === null || atr === null) return null
 
       if (position === null) {
-        if (bar.c > trend && rsi < oversold) return enter('long', bar.c, stopAtrs * atr)
-        if (bar.c < trend && rsi > 100 - oversold) return enter('short', bar.c, stopAtrs * atr)
+        if (bar.c > trend && rsi < oversold) return ta.enter('long', bar.c, stopAtrs * atr)
+        if (bar.c < trend && rsi > 100 - oversold) return ta.enter('short', bar.c, stopAtrs * atr)
         return null
       }
       const isBack = position.side === 'long' ? bar.c > exit : bar.c < exit
       if (isBack) return { act: 'flat', why: 'signal' }
-      const isOld = bar.t - position.entry_time >= longestBars * FOUR_HOURS_MS
+      const isOld = bar.t - position.entry_time >= longestBars * ta.FOUR_HOURS_MS
       return isOld ? { act: 'flat', why: 'time' } : null
     },
   }

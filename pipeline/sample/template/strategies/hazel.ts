@@ -1,20 +1,10 @@
 // Synthetic sample: a textbook rule, untuned, on a market that never was.
 import type { Strategy } from '#core/replay/strategy.ts'
-import {
-  type Atr,
-  createAtr,
-  createEma,
-  enter,
-  FOUR_HOURS_MS,
-  type Smoothed,
-  settledAfter,
-  updateAtr,
-  updateAverage,
-} from '../../../starter/template/strategies/highwater/indicators.ts'
+import * as ta from '../../../starter/template/strategies/highwater/indicators.ts'
 
 const RULE = { middleBars: 20, atrBars: 20, widthAtrs: 2 }
 
-type State = { readonly middle: Smoothed; readonly atr: Atr }
+type State = { readonly middle: ta.Smoothed; readonly atr: ta.Atr }
 
 /**
  * A breakout from Keltner's channel: enter when a close is more than `widthAtrs` average true ranges away
@@ -28,21 +18,21 @@ export function volatilityBreakout(id: string, rule: Partial<typeof RULE> = {}):
   return {
     id,
     version: '1',
-    timeframeMs: FOUR_HOURS_MS,
+    timeframeMs: ta.FOUR_HOURS_MS,
     baseRisk: 0.02,
-    warmupBars: Math.max(settledAfter(middleBars), settledAfter(atrBars)),
+    warmupBars: Math.max(ta.settledAfter(middleBars), ta.settledAfter(atrBars)),
 
-    init: () => ({ middle: createEma(middleBars), atr: createAtr(atrBars) }),
+    init: () => ({ middle: ta.createEma(middleBars), atr: ta.createAtr(atrBars) }),
 
     onBar(state, bar, position) {
-      const middle = updateAverage(state.middle, bar.c)
-      const atr = updateAtr(state.atr, bar)
+      const middle = ta.updateAverage(state.middle, bar.c)
+      const atr = ta.updateAtr(state.atr, bar)
       if (middle === null || atr === null) return null
 
       const above = bar.c - middle
       if (position === null) {
-        if (above > widthAtrs * atr) return enter('long', bar.c, above)
-        if (above < -widthAtrs * atr) return enter('short', bar.c, -above)
+        if (above > widthAtrs * atr) return ta.enter('long', bar.c, above)
+        if (above < -widthAtrs * atr) return ta.enter('short', bar.c, -above)
         return null
       }
       const isOver = position.side === 'long' ? above < 0 : above > 0

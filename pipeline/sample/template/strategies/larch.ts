@@ -1,22 +1,12 @@
 // Synthetic sample: a textbook rule, untuned, on a market that never was.
 import type { Bar, Position, Strategy } from '#core/replay/strategy.ts'
-import {
-  type Atr,
-  createAtr,
-  createEma,
-  enter,
-  FOUR_HOURS_MS,
-  type Smoothed,
-  settledAfter,
-  updateAtr,
-  updateAverage,
-} from '../../../starter/template/strategies/highwater/indicators.ts'
+import * as ta from '../../../starter/template/strategies/highwater/indicators.ts'
 
 const RULE = { trendBars: 100, atrBars: 22, trailAtrs: 3 }
 
 type State = {
-  readonly trend: Smoothed
-  readonly atr: Atr
+  readonly trend: ta.Smoothed
+  readonly atr: ta.Atr
   /** Whether the last close was above the average; null before there was one. */
   above: boolean | null
   /**
@@ -39,22 +29,22 @@ export function atrTrend(id: string, rule: Partial<typeof RULE> = {}): Strategy<
   return {
     id,
     version: '1',
-    timeframeMs: FOUR_HOURS_MS,
+    timeframeMs: ta.FOUR_HOURS_MS,
     baseRisk: 0.02,
-    warmupBars: Math.max(settledAfter(trendBars), settledAfter(atrBars)),
+    warmupBars: Math.max(ta.settledAfter(trendBars), ta.settledAfter(atrBars)),
 
-    init: () => ({ trend: createEma(trendBars), atr: createAtr(atrBars), above: null, best: null }),
+    init: () => ({ trend: ta.createEma(trendBars), atr: ta.createAtr(atrBars), above: null, best: null }),
 
     onBar(state, bar, position) {
-      const trend = updateAverage(state.trend, bar.c)
-      const atr = updateAtr(state.atr, bar)
+      const trend = ta.updateAverage(state.trend, bar.c)
+      const atr = ta.updateAtr(state.atr, bar)
       state.best = position === null ? null : bestSinceEntry(state.best, bar, position)
       if (trend === null || atr === null) return null
 
       const above = bar.c > trend
       const crossed = state.above !== null && above !== state.above
       state.above = above
-      if (crossed) return enter(above ? 'long' : 'short', bar.c, trailAtrs * atr)
+      if (crossed) return ta.enter(above ? 'long' : 'short', bar.c, trailAtrs * atr)
       if (position === null || state.best === null) return null
       return Math.abs(state.best - bar.c) > trailAtrs * atr ? { act: 'flat', why: 'signal' } : null
     },

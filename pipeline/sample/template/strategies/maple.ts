@@ -1,20 +1,10 @@
 // Synthetic sample: a textbook rule, untuned, on a market that never was.
 import type { Strategy } from '#core/replay/strategy.ts'
-import {
-  type Atr,
-  createAtr,
-  createWindow,
-  enter,
-  FOUR_HOURS_MS,
-  push,
-  settledAfter,
-  updateAtr,
-  type Window,
-} from '../../../starter/template/strategies/highwater/indicators.ts'
+import * as ta from '../../../starter/template/strategies/highwater/indicators.ts'
 
 const RULE = { lookbackBars: 180, rebalanceBars: 42, atrBars: 20, stopAtrs: 4 }
 
-type State = { readonly closes: Window; readonly atr: Atr }
+type State = { readonly closes: ta.Window; readonly atr: ta.Atr }
 
 /**
  * Time-series momentum: once a week, long if the price is above that of a month ago, short if it is below.
@@ -29,20 +19,20 @@ export function timeSeriesMomentum(id: string, rule: Partial<typeof RULE> = {}):
   return {
     id,
     version: '1',
-    timeframeMs: FOUR_HOURS_MS,
+    timeframeMs: ta.FOUR_HOURS_MS,
     baseRisk: 0.02,
-    warmupBars: Math.max(lookbackBars, settledAfter(atrBars)),
+    warmupBars: Math.max(lookbackBars, ta.settledAfter(atrBars)),
 
-    init: () => ({ closes: createWindow(lookbackBars), atr: createAtr(atrBars) }),
+    init: () => ({ closes: ta.createWindow(lookbackBars), atr: ta.createAtr(atrBars) }),
 
     onBar(state, bar, position) {
-      const before = push(state.closes, bar.c)
-      const atr = updateAtr(state.atr, bar)
-      const isRebalance = Math.floor(bar.t / FOUR_HOURS_MS) % rebalanceBars === 0
+      const before = ta.push(state.closes, bar.c)
+      const atr = ta.updateAtr(state.atr, bar)
+      const isRebalance = Math.floor(bar.t / ta.FOUR_HOURS_MS) % rebalanceBars === 0
       if (before === null || atr === null || !isRebalance || bar.c === before) return null
 
       const side = bar.c > before ? 'long' : 'short'
-      return position?.side === side ? null : enter(side, bar.c, stopAtrs * atr)
+      return position?.side === side ? null : ta.enter(side, bar.c, stopAtrs * atr)
     },
   }
 }

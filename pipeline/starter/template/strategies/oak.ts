@@ -11,45 +11,34 @@
 // All memory is in `state`, which has to survive JSON: no NaN, no Map, no typed array. There is no history to look
 // up, no clock and no account, so the same code can decide live.
 import type { Strategy } from '#core/replay/strategy.ts'
-import {
-  type Atr,
-  createAtr,
-  createWindow,
-  enter,
-  FOUR_HOURS_MS,
-  mean,
-  push,
-  settledAfter,
-  updateAtr,
-  type Window,
-} from './highwater/indicators.ts'
+import * as ta from './highwater/indicators.ts' // technical analysis
 
 const TREND_BARS = 120 // 20 days of 4-hour bars
 const ATR_BARS = 20
 const STOP_ATRS = 3
 
-type State = { readonly trend: Window; readonly atr: Atr; side: 'above' | 'below' | null }
+type State = { readonly trend: ta.Window; readonly atr: ta.Atr; side: 'above' | 'below' | null }
 
 /** Goes with the price when it crosses its own average, and leaves when it crosses back. */
 export const strategy: Strategy<State> = {
   id: 'oak',
   version: '1', // raise it whenever the rules change: a new version is a new history
-  timeframeMs: FOUR_HOURS_MS, // `timeframe: 4h` in the catalogue
+  timeframeMs: ta.FOUR_HOURS_MS, // `timeframe: 4h` in the catalogue
   baseRisk: 0.02, // `base_risk_pct: 0.02` in the catalogue
-  warmupBars: Math.max(TREND_BARS, settledAfter(ATR_BARS)),
+  warmupBars: Math.max(TREND_BARS, ta.settledAfter(ATR_BARS)),
 
-  init: () => ({ trend: createWindow(TREND_BARS), atr: createAtr(ATR_BARS), side: null }),
+  init: () => ({ trend: ta.createWindow(TREND_BARS), atr: ta.createAtr(ATR_BARS), side: null }),
 
   onBar(state, bar, position) {
-    push(state.trend, bar.c)
-    const trend = mean(state.trend)
-    const atr = updateAtr(state.atr, bar)
+    ta.push(state.trend, bar.c)
+    const trend = ta.mean(state.trend)
+    const atr = ta.updateAtr(state.atr, bar)
     if (trend === null || atr === null) return null
 
     const before = state.side
     state.side = bar.c > trend ? 'above' : 'below'
     if (before === null || state.side === before) return null
     if (position !== null) return { act: 'flat', why: 'signal' }
-    return enter(state.side === 'above' ? 'long' : 'short', bar.c, STOP_ATRS * atr)
+    return ta.enter(state.side === 'above' ? 'long' : 'short', bar.c, STOP_ATRS * atr)
   },
 }
