@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cdn fleet package image test soak bench check types lint format pages fast-test clean
+.PHONY: help setup run cdn fleet package image test soak bench check types lint format pages kernel fast-test clean
 
 INSTALLED := node_modules/.package-lock.json
 
@@ -64,6 +64,11 @@ format: $(INSTALLED) ## format the sources
 
 pages: $(INSTALLED) ## build the scripts of the pages, which are committed
 	@rolldown --config rolldown.config.ts
+
+kernel: ## assemble the kernel that writes rows, which is committed, with the assembler of the WebAssembly Binary Toolkit
+	@wasm=$$(mktemp) && npx --yes --package=wabt@1.0.39 wat2wasm core/kernels/rows.wat -o $$wasm && \
+	printf '{\n  "wat_sha256": "%s",\n  "wasm_base64": "%s"\n}\n' \
+	$$(sha256sum < core/kernels/rows.wat | cut -c-64) $$(base64 -w0 $$wasm) > core/kernels/rows.json && rm $$wasm
 
 clean: ## remove dependencies, data and test leftovers
 	@rm -rf node_modules .data .servers coverage dist
