@@ -198,17 +198,18 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
       accepted_findings: document.dataset.accepted_findings ?? [],
       lineage: (document.dataset.lineage ?? []).map(readAncestor),
       removed: document.dataset.removed ?? [],
-      public_url: document.dataset.public_url ?? null,
-      program_url: document.dataset.program_url ?? null,
+      ...{
+        public_url: document.dataset.public_url ?? null,
+        program_url: document.dataset.program_url ?? null,
+      },
       synthetic: document.dataset.synthetic ?? false,
     },
     strategies: document.strategies.map(
       (record): StrategyData => ({
         ...record,
-        funding: record.funding ?? null,
+        ...{ funding: record.funding ?? null, measured: record.measured ?? null },
         result_tolerance_bps: record.result_tolerance_bps ?? null,
         module_version: record.module_version ?? null,
-        measured: record.measured ?? null,
         ...{ rules_sha256: record.rules_sha256 ?? null, rules_since: record.rules_since ?? null },
         ...{ ended: record.ended ?? null, idle_since: record.idle_since ?? null },
         refused_above_risk_pct: record.refused_above_risk_pct ?? null, // the first snapshots have none
