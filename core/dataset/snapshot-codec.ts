@@ -250,8 +250,7 @@ const FIRST_METHOD = 1
 const LATER_FIGURES = [
   ['profit_factor_notional'],
   ['fund_dd', 'trades', 'profit_factor_notional'],
-  ['fund_dd', 'trades', 'long', 'profit_factor_notional'],
-  ['fund_dd', 'trades', 'short', 'profit_factor_notional'],
+  ...['long', 'short'].map(side => ['fund_dd', 'trades', side, 'profit_factor_notional']),
   ['fund_dd', 'drawdowns', 'lasting_count'],
   ['fund_dd', 'risk_adjusted', 'deflated_sharpe_ratio'],
   ['fund_dd', 'risk_adjusted', 'trials'],
