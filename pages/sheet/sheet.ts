@@ -98,12 +98,13 @@ function hasOthers(snapshot: Snapshot, { daily }: StrategyData): boolean {
 }
 
 function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): Markup {
-  const { name, blurb, instrument, ccy, window } = strategy
+  const { name, blurb, instrument, ccy, window, published_since } = strategy
+  const since = published_since === null ? '' : ` · published since ${published_since.slice(0, 10)}`
   return html`<article class="sheet">
 <header>
 <p class="crumbs"><a href="../../index.html">${snapshot.dataset.name}</a></p>
 <h1 dir="auto">${name}</h1>
-<p class="facts">${instrument} · ${ccy} · ${daysOf(window)} · ${badge(strategy)}${aliveness(strategy)} ${besideBadge(snapshot, strategy)}</p>
+<p class="facts">${instrument} · ${ccy} · ${daysOf(window)}${since} · ${badge(strategy)}${aliveness(strategy)} ${besideBadge(snapshot, strategy)}</p>
 ${blurb === null ? '' : html`<p class="blurb" dir="auto">${blurb}</p>`}
 </header>
 ${riskForm(model)}

@@ -1,90 +1,23 @@
 // Time stamps of the entries of the log, by an authority that the test runs itself.
-import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 import { runShell } from '#cli/shell.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { anchorKey } from '#core/contract/pointer.ts'
-
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { aLedger, catalogue, dailyBars, dailyFunding, ONE_TRADE } from '#test/pipeline/night/night-book.ts'
 import { serveStores } from '#test/support/history/signed-service.ts'
-import { listenForTest } from '#test/support/http/listen-for-test.ts'
-import { blocksIn } from '#test/support/page-blocks.ts'
-import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { type Authority, openAuthority } from '#test/support/servers/time-stamp-authority.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { run } from './made-up.ts'
 
-/** The folder of an authority with its certificates, and of another that nobody trusts here. */
-let folder: string
-
-const openssl = (...args: readonly string[]) => promisify(execFile)('openssl', args, { cwd: folder })
-
-const CONFIG = `[tsa]
-default_tsa = own
-[own]
-serial = serial
-signer_cert = tsa.pem
-signer_key = tsa.key
-default_policy = 1.2.3.4.1
-digests = sha256
-signer_digest = sha256
-`
-
-const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-
+let authority: Authority
 beforeAll(async () => {
-  folder = await lastingFolder()
-  await writeFiles(folder, {
-    'tsa.cnf': CONFIG,
-    serial: '01',
-    usage: 'extendedKeyUsage=critical,timeStamping\n',
-  })
-  for (const name of ['ca', 'other'])
-    await openssl(
-      'req',
-      '-x509',
-      ...KEY,
-      '-keyout',
-      `${name}.key`,
-      '-out',
-      `${name}.pem`,
-      '-subj',
-      `/CN=${name}`,
-    )
-  await openssl(
-    'req',
-    ...KEY,
-    '-keyout',
-    'tsa.key',
-    '-out',
-    'tsa.csr',
-    '-subj',
-    '/O=Hand/CN=Hand Time Stamps',
-  )
-  const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'usage']
-  await openssl('x509', '-req', '-in', 'tsa.csr', ...signing, '-out', 'tsa.pem', '-days', '30')
+  authority = await openAuthority()
 })
-
-/** An authority over HTTP, to the end of the running test, and the command of the page with its address. */
-async function startAuthority(): Promise<string> {
-  const url = await listenForTest(
-    createServer(async (request, response) => {
-      await writeFile(join(folder, 'query'), await buffer(request))
-      await openssl('ts', '-reply', '-config', 'tsa.cnf', '-queryfile', 'query', '-out', 'reply')
-      response.end(await readFile(join(folder, 'reply')))
-    }),
-  )
-  const [recipe = ''] = blocksIn('docs/publishing.md', 'sh').filter(block => block.includes('ANCHOR_COMMAND'))
-  const [, command = ''] = /ANCHOR_COMMAND='([^']+)'/.exec(recipe) ?? []
-  expect(command).toContain('https://freetsa.org/tsr')
-  return command.replace('https://freetsa.org/tsr', url)
-}
 
 const BOOK = {
   'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
@@ -94,8 +27,6 @@ const BOOK = {
 }
 const FIRST = '2024-01-09T00:15:00Z'
 const SECOND = '2024-01-10T00:15:00Z'
-const BACK = '2024-01-11T00:15:00Z'
-const LATER = '2024-01-11T00:30:00Z'
 
 /** A book; commands run at the time of the machine, as the authority does, unless another is given. */
 async function openBook() {
@@ -107,7 +38,7 @@ async function openBook() {
       ...{ cwd: own, env: { BUILD_EFFORT: 'quick', ANCHOR_COMMAND, DATA_FOLDER: own }, now: () => nowMs },
     })
   const build = (anchor: string, version: string, nowMs?: number) => {
-    const asOf = version === FIRST || version === BACK ? '2024-01-08' : '2024-01-09'
+    const asOf = version === FIRST ? '2024-01-08' : '2024-01-09'
     return command(anchor, ['build', '--book', 'book', '--as-of', asOf, '--version', version], nowMs)
   }
   const sheet = (version: string) =>
@@ -116,7 +47,7 @@ async function openBook() {
 }
 
 test('each entry is time-stamped by the command of the page, the next version names the authority, and both verifiers check it', async () => {
-  const anchor = await startAuthority()
+  const anchor = await authority.start()
   const { stores, store, build, command, sheet } = await openBook()
   expect((await build(anchor, FIRST)).err).not.toContain('warning')
   expect(await build(anchor, SECOND)).toMatchObject({ code: 0 })
@@ -129,8 +60,9 @@ test('each entry is time-stamped by the command of the page, the next version na
   const url = await serveStores(stores)
   const now = { now: () => Date.now() }
   for (const verify of [
-    (ca: string) => command('', ['verify-store', '--tsa-ca', join(folder, ca)]),
-    (ca: string) => run(['verify-remote', url, '--allow-unsigned', '--tsa-ca', join(folder, ca)], now),
+    (ca: string) => command('', ['verify-store', '--tsa-ca', join(authority.folder, ca)]),
+    (ca: string) =>
+      run(['verify-remote', url, '--allow-unsigned', '--tsa-ca', join(authority.folder, ca)], now),
   ]) {
     const trusted = await verify('ca.pem')
     expect([trusted.code, trusted.out]).toEqual([
@@ -148,13 +80,13 @@ test('each entry is time-stamped by the command of the page, the next version na
   await store.replace(anchorKey(first!.sha256), (await store.read(anchorKey(second!.sha256)))!, {
     content_type: 'x',
   })
-  const exchanged = await command('', ['verify-store', '--tsa-ca', join(folder, 'ca.pem')])
+  const exchanged = await command('', ['verify-store', '--tsa-ca', join(authority.folder, 'ca.pem')])
   expect([exchanged.code, exchanged.out]).toEqual([1, expect.stringContaining('is no time stamp of entry 1')])
 })
 
 test('a command that fails, prints nothing or stamps another digest is a warning, and the next run catches up', async () => {
   const { stores, store, build, command } = await openBook()
-  const other = `openssl ts -query -digest ${'ab'.repeat(32)} -sha256 -cert -out ${join(folder, 'stray')} && cd ${folder} &&
+  const other = `openssl ts -query -digest ${'ab'.repeat(32)} -sha256 -cert -out ${join(authority.folder, 'stray')} && cd ${authority.folder} &&
     openssl ts -reply -config tsa.cnf -queryfile stray`
   const failed = await build('exit 3', FIRST)
   expect([failed.code, failed.err]).toEqual([
@@ -180,26 +112,12 @@ test('a command that fails, prints nothing or stamps another digest is a warning
     state: 'warning',
     says: '3 of 3 entries of the log have no time stamp',
   })
-  expect((await command(await startAuthority(), ['refresh'])).err).toBe('')
+  expect((await command(await authority.start(), ['refresh'])).err).toBe('')
   expect(await store.list(anchorKey(''))).toHaveLength(4)
   expect(await stamps('')).toMatchObject({
     state: 'ok',
     says: '0 of 4 entries of the log have no time stamp',
   })
-})
-
-test('a clock that was set back dates a record back, and the time stamp shows it on the page and to whoever checks it', async () => {
-  const anchor = await startAuthority()
-  const { build, command, sheet } = await openBook()
-  expect(await build(anchor, BACK, Date.parse(BACK))).toMatchObject({ code: 0, err: '' })
-  expect(await build(anchor, LATER, Date.parse(LATER))).toMatchObject({ code: 0, err: '' })
-  const today = new Date().toISOString().slice(0, 8)
-  expect(await sheet(LATER)).toContain(`<dd>${BACK}, time-stamped by Hand Time Stamps at ${today}`)
-  const found = await command('', ['verify-store', '--tsa-ca', join(folder, 'ca.pem')])
-  expect(found.out.split('\n')[0]).toBe(
-    '2 of 2 entries are time-stamped by an authority that is trusted here, 2 of them more than 36 hours after the time ' +
-      'that the entry says',
-  )
 })
 
 test('a command that hangs is ended with everything that it started', async () => {

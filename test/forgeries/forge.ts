@@ -3,9 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Runtime } from '#cli/runtime.ts'
-import { toCompactInstant, toIsoInstant } from '#core/calendar.ts'
+import { toCompactInstant, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { privateTwin } from '#storage/open-store.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { NOW_MS, run } from '../cli/made-up.ts'
+import { csv } from '../pipeline/night/night-book.ts'
 
 export type Forgery = Awaited<ReturnType<typeof forge>>
 
@@ -19,6 +21,8 @@ export async function forge(files: Readonly<Record<string, string>>) {
   const read = (path: string, version = toIsoInstant(NOW_MS)): Promise<string> =>
     readFile(join(fileURLToPath(store), 'v1/snapshots', toCompactInstant(version), path), 'utf8')
   return {
+    stores: { url: store, privateUrl: privateTwin(store) },
+    folder,
     /** Changes files of the book. */
     write: (changes: Readonly<Record<string, string>>) => writeFiles(join(folder, 'book'), changes),
     command,
@@ -36,3 +40,22 @@ const textOf = (html: string): string =>
     .replaceAll(/<(?:script|style|svg)\b.*?<\/(?:script|style|svg)>/gs, ' ')
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll(/\s+/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&gt;', '>')
+
+/** The entries of `accept` that a refusal asks for, with the publisher's reason. */
+export const acceptedIn = (refusal: string, reason: string): object[] =>
+  [...refusal.matchAll(/accept: \[\{(.+?), count: (\d+), reason: /g)].map(([, fields = '', count]) => ({
+    ...Object.fromEntries(fields.split(', ').map(field => field.split(': '))),
+    ...{ count: Number(count), reason },
+  }))
+
+/** Daily bars with these closes, whose extremes are a percent beyond open and close, as no generated bar has them. */
+export function barsOf(closes: readonly number[], first: number): string {
+  const rows = closes.map((close, i) => {
+    const open = closes[i - 1] ?? close
+    const [high, low] = [1.01 * Math.max(open, close), 0.99 * Math.min(open, close)]
+    return `${toIsoDate(first + i)}T00:00:00Z,${open},${high.toFixed(4)},${low.toFixed(4)},${close},1`
+  })
+  return csv('t,o,h,l,c,v', ...rows)
+}

@@ -1,0 +1,142 @@
+// A record that is dated back: by the name of its version, or by the clock of the machine.
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { serveStores } from '#test/support/history/signed-service.ts'
+import { type Authority, openAuthority } from '#test/support/servers/time-stamp-authority.ts'
+import { NOW_MS, run } from '../cli/made-up.ts'
+import {
+  aLedger,
+  aModule,
+  catalogue,
+  FIRST_DAY,
+  moduleText,
+  ONE_TRADE,
+} from '../pipeline/night/night-book.ts'
+import { acceptedIn, barsOf, type Forgery, forge } from './forge.ts'
+
+/** From 1 September 2020 to the day before the build. */
+const FROM = 18_506
+const DAYS = FIRST_DAY + 14 - FROM
+const CLOSES = Array.from({ length: DAYS }, (_, i) => 100 + 10 * Math.sin(i * i) + (i % 7))
+
+/** A module with a table of past prices, which buys what will have risen a day later. */
+const HINDSIGHT = moduleText('oak', {
+  head: `const closes = ${JSON.stringify(CLOSES)}`,
+  body: `onBar: (state, bar, position) => {
+    const isUp = closes[bar.t / 86_400_000 - ${FROM} + 1] > bar.c
+    if (position !== null) return isUp ? null : { act: 'flat', why: 'signal' }
+    return isUp ? { act: 'long', stop: bar.c / 2 } : null
+  },`,
+})
+
+const WHY = 'our rules are that good'
+
+const PAST = '2021-01-01T00:15:00Z'
+const PAST_ARGS = ['--as-of', '2020-12-31', '--version', PAST]
+
+/** The top of the page, as a browser shows it first: what stands above the figures. */
+const topOf = (sheet: string): string => sheet.slice(0, sheet.indexOf('Risk a trade'))
+
+describe('with a table of past prices and under the name of a past day', () => {
+  let forgery: Forgery
+  let refused: string
+  beforeAll(async () => {
+    const book = { 'catalogue.yaml': catalogue([aModule('oak')]), 'strategies/oak.ts': HINDSIGHT }
+    forgery = await forge({ ...book, 'bars/BTCUSDT-PERP/1d.csv': barsOf(CLOSES, FROM) })
+    const first = await forgery.build(...PAST_ARGS)
+    expect(first.code).toBe(1)
+    refused = first.err
+    const accept = acceptedIn(refused, WHY)
+    await forgery.write({
+      'catalogue.yaml': JSON.stringify({ ...JSON.parse(book['catalogue.yaml']), accept }),
+    })
+    const second = await forgery.build(...PAST_ARGS)
+    expect([second.code, second.err]).toEqual([
+      0,
+      `note: ${PAST} is a past time: every page will say that this version was entered on 2024-01-15\n`,
+    ])
+    expect(await forgery.build()).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('a publisher who names a version of today after a day of the past: the top of the sheet, the answers and both verifiers say the day of the build', async () => {
+    const sheet = await forgery.page('strategies/oak/sheet.html')
+    expect(topOf(sheet)).toContain('2020-09-01 to 2024-01-14 · published since 2024-01-15 · ')
+    expect(sheet).toContain("Published since 2024-01-15T06:00:00Z, by the publisher's own clock")
+    expect(sheet).not.toContain('since 2021')
+    expect(await forgery.page('index.html', PAST)).toContain(`Version ${PAST} , entered on 2024-01-15`)
+    expect(await forgery.page('versions.html')).toContain('2021-01-01T 00:15:00Z entered on 2024-01-15')
+    expect(await forgery.data('strategies.json')).toMatchObject([{ published_since: '2024-01-15T06:00:00Z' }])
+
+    const says = `older by name than by entry: ${PAST} was entered on 2024-01-15\n`
+    expect((await forgery.command('verify-store', [])).out).toMatch(new RegExp(`^${says}`))
+    const url = await serveStores(forgery.stores)
+    const remote = await run(['verify-remote', url, '--allow-unsigned'], { now: () => NOW_MS })
+    expect([remote.code, remote.out]).toEqual([0, expect.stringContaining(`\nok      clock       ${says}`)])
+  })
+
+  test('a publisher who puts prices of the past into the rules: no day of three years counts as out of sample, and the badge says what it does not show', async () => {
+    const sheet = await forgery.page('strategies/oak/sheet.html')
+    expect(sheet).toContain('Before publication Since Days 1 231 0 Net return')
+    expect(topOf(sheet)).toContain('computed twice, equal This does not show when the rules were written. ')
+    expect(await forgery.data('strategies/oak/stats.json')).toMatchObject({
+      fund_dd: { since_publication: { days_before: DAYS, days_after: 0, after: { net_return_pct: null } } },
+    })
+  })
+
+  test('a publisher who shows no loss, and a Sharpe ratio above 4: the build stops, and what is accepted stands beside the badge with its reason', async () => {
+    expect(refused).toContain('strategies/oak.ts: high_sharpe of oak: the Sharpe ratio is 13.')
+    expect(refused).toMatch(/ no_losses of oak: none of \d+ trades lost: add the trades that lost; or, if /)
+    expect(refused).toMatch(/ no_drawdown of oak: the account moved on \d+ days and fell on none: mark open /)
+    const top = topOf(await forgery.page('strategies/oak/sheet.html'))
+    expect(top).toMatch(
+      new RegExp(
+        `Accepted finding: none of \\d+ trades lost\\. Reason: ${WHY} ` +
+          `Accepted finding: the account moved on \\d+ days and fell on none\\. Reason: ${WHY} ` +
+          `Accepted finding: the Sharpe ratio is 13\\.\\d\\d over 1231 days, above 4\\. Reason: ${WHY} $`,
+      ),
+    )
+  })
+})
+
+let authority: Authority
+beforeAll(async () => {
+  authority = await openAuthority()
+})
+
+const BUILD = ['--book', 'book']
+const BACK = '2024-01-10T06:00:00Z'
+const LATER = '2024-01-11T06:00:00Z'
+const FILES = {
+  'catalogue.yaml': catalogue([aLedger('elm')]),
+  'ledgers/elm.csv': ONE_TRADE,
+  'bars/BTCUSDT-PERP/1d.csv': barsOf([100, 101, 99, 98, 97, 99, 103, 105, 106], FIRST_DAY),
+}
+
+test('a publisher who sets back the clock of the machine: the sheet says whose clock it is, or when an authority saw the entry, and no entry is before the last', async () => {
+  const { command, page, folder } = await forge(FILES)
+  const at = (day: string, ANCHOR_COMMAND = '') => ({
+    ...{ now: () => Date.parse(day), env: { BUILD_EFFORT: 'quick', ANCHOR_COMMAND, DATA_FOLDER: folder } },
+  })
+  expect(await command('build', BUILD, at(BACK))).toMatchObject({ code: 0, err: '' })
+  expect(await page('strategies/elm/sheet.html', BACK)).toContain(
+    `Published since ${BACK}, by the publisher's own clock`,
+  )
+  const earlier = await command('build', BUILD, at('2024-01-10T05:00:00Z'))
+  expect(earlier.code).toBe(1)
+  expect(earlier.err).toMatch(
+    /^highwater: the clock of this machine is at 2024-01-10T05:00:00Z, and the newest pointer entry, \S+, is from 2024-01-10T06:00:00Z: nothing was published; set the clock, /,
+  )
+
+  const anchor = await authority.start()
+  expect(await command('refresh', [], at(BACK, anchor))).toMatchObject({ code: 0, err: '' })
+  expect(await command('build', BUILD, at(LATER, anchor))).toMatchObject({ code: 0, err: '' })
+  const today = new Date().toISOString().slice(0, 8)
+  expect(await page('strategies/elm/sheet.html', LATER)).toContain(
+    `Published since ${BACK}, time-stamped by Hand Time Stamps at ${today}`,
+  )
+  const found = await command('verify-store', ['--tsa-ca', join(authority.folder, 'ca.pem')])
+  expect(found.out.split('\n')[0]).toBe(
+    '3 of 3 entries are time-stamped by an authority that is trusted here, 3 of them more than 36 hours after the time ' +
+      'that the entry says',
+  )
+})

@@ -1,0 +1,130 @@
+// Ledgers and reported returns that say more than happened: what the build says, and what stays on the page.
+import { beforeAll, expect, test } from 'vitest'
+import { toIsoDate } from '#core/calendar.ts'
+import { aLedger, catalogue, csv, dailyReturns, FIRST_DAY, reported } from '../pipeline/night/night-book.ts'
+import { acceptedIn, barsOf, type Forgery, forge } from './forge.ts'
+
+/** Up to the day before the build. Prices rise from 100 to 104 on one day and fall back on the next; each bar is from 99 to 105.04. */
+const DAYS = 120
+const FROM = FIRST_DAY + 14 - DAYS
+const CLOSES = Array.from({ length: DAYS }, (_, i) => (i % 2 === 0 ? 100 : 104))
+const noon = (day: number): string => `${toIsoDate(FROM + day)}T12:00:00Z`
+
+type Fills = Readonly<{ entry: number; exit: number; leverage?: number; more?: number; isStop?: boolean }>
+
+const HEAD = 'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return'
+
+/** A ledger of 24 trades of a day each, whose results are those of their prices, and `more`. */
+const ledger = (fills: (i: number) => Fills): string =>
+  csv(
+    HEAD,
+    ...Array.from({ length: 24 }, (_, i) => {
+      const { entry, exit, leverage = 1, more = 0, isStop = false } = fills(i)
+      const times = `long,${noon(4 * i + 1)},${entry},${noon(4 * i + 2)},${exit}`
+      const end = isStop ? `stop,${leverage},${exit}` : `signal,${leverage},`
+      return `${times},${end},${leverage * (exit / entry - 1) + more}`
+    }),
+  )
+
+const loses = (i: number): boolean => i % 3 === 2
+/** Gains and losses as they come. */
+const honest = (i: number): Fills => (loses(i) ? { entry: 103, exit: 101 } : { entry: 101, exit: 102 })
+
+const LEDGERS = {
+  fills: ledger(i => (loses(i) ? { entry: 105, exit: 102 } : { entry: 99, exit: 105.04 })),
+  padded: ledger(i => ({ ...honest(i), more: 0.0008 })),
+  costs: ledger(honest),
+  risk: ledger(i => ({ ...honest(i), leverage: 3, isStop: loses(i) })),
+  noisy: ledger(i => ({ ...honest(i), more: i % 2 === 0 ? 0.009 : -0.005 })),
+  empty: csv(HEAD),
+  reports: ledger(honest),
+}
+
+/** With what each declares. */
+const BOOK = catalogue([
+  aLedger('fills'),
+  { ...aLedger('padded'), result_tolerance_bps: 10 },
+  { ...aLedger('costs'), result_tolerance_bps: 25, commission_bps_per_side: 10 },
+  aLedger('risk'),
+  { ...aLedger('noisy'), result_tolerance_bps: 100 },
+  aLedger('empty'),
+  reported('reports'),
+])
+
+const WHY = 'we are sure'
+
+let forgery: Forgery
+let refused: string
+beforeAll(async () => {
+  const returns = Array.from({ length: DAYS }, (_, i) => (i % 2 === 0 ? 0.012 : -0.001))
+  forgery = await forge({
+    ...Object.fromEntries(Object.entries(LEDGERS).map(([id, text]) => [`ledgers/${id}.csv`, text])),
+    'returns/reports.csv': dailyReturns(returns, FROM),
+    'bars/BTCUSDT-PERP/1d.csv': barsOf(CLOSES, FROM),
+    'catalogue.yaml': BOOK,
+  })
+  const { code, err } = await forgery.build()
+  expect(code).toBe(1)
+  refused = err
+  await forgery.write({
+    'ledgers/padded.csv': LEDGERS.costs,
+    'ledgers/costs.csv': ledger(i => ({ ...honest(i), more: -0.002 })),
+    'catalogue.yaml': JSON.stringify({ ...JSON.parse(BOOK), accept: acceptedIn(refused, WHY) }),
+  })
+  expect(await forgery.build()).toMatchObject({ code: 0, err: '' })
+})
+
+const sheetOf = (id: keyof typeof LEDGERS) => forgery.page(`strategies/${id}/sheet.html`)
+const ACCEPTED = 'This does not show when the rules were written. Accepted finding: '
+
+test('a publisher who adds to every result within the tolerance: the build stops, and what scatters too much for that is on the sheet', async () => {
+  expect(refused).toContain(
+    'ledgers/padded.csv: the results are better than the prices by 8.0 bp a trade: are costs missing? ',
+  )
+  expect(await sheetOf('noisy')).toContain(
+    'Results given with the trades, to within 100.0 bp of equity: 24 recomputed; they differ by 20.00 bp in the mean and by 90.00 bp at most',
+  )
+})
+
+test('a publisher who leaves the costs out of the results: the build stops', async () => {
+  expect(refused).toContain(
+    'ledgers/costs.csv: the results are better than the prices by 20.0 bp a trade: are costs missing? ',
+  )
+  expect(await sheetOf('costs')).toContain('Costs 10 bps a side, slippage of 0 ticks of 0.1, funding: none')
+  expect(await sheetOf('risk')).toContain('Costs 0 bps a side, slippage of 0 ticks of 0.1, funding: none')
+})
+
+test('a publisher who fills orders at the lows and highs of bars: the build stops, and what is accepted stands beside the badge', async () => {
+  const found =
+    '16 of 24 trades enter at the low and leave at the high of their bars, within a tick (shorts the other way round)'
+  expect(refused).toContain(`ledgers/fills.csv: perfect_fills of fills: ${found}: give the prices at which`)
+  expect(await sheetOf('fills')).toContain(`results recomputed ${ACCEPTED}${found}. Reason: ${WHY}`)
+})
+
+test('a publisher who declares less risk than the trades take: the build stops, and the sheet has the measured loss', async () => {
+  const found =
+    '8 trades that ended at the stop lost 2.91 times the base risk in the median, expected 0.8 to 1.25 times'
+  expect(refused).toContain(`ledgers/risk.csv: base_risk of risk: ${found}: state as base_risk_pct what`)
+  const sheet = await sheetOf('risk')
+  expect(sheet).toContain(`results recomputed ${ACCEPTED}${found}. Reason: ${WHY}`)
+  expect(sheet).toContain(
+    'Risk 2.00 % of equity per trade, lost at its stop: declared; measured 2.91 times that, the median of 8 trades that ended at their stop',
+  )
+})
+
+test('a publisher who shows a badge without a trade: the badge says that there is nothing to check yet', async () => {
+  const sheet = await sheetOf('empty')
+  expect(sheet).toContain('· nothing to check yet This does not show when the rules were written. ')
+  expect(sheet).toContain('Verification nothing to check yet No trade is closed yet. ')
+  expect(sheet).not.toMatch(/computed twice, equal|results recomputed/)
+})
+
+test('a publisher who reports other returns than the ledger beside them makes: the build stops, and the first day that is accepted stands beside the badge', async () => {
+  const found =
+    'reported returns and ledger differ in 96 periods, first from 2023-09-17 to 2023-09-17: 1.2000 % is reported, and 0.0000 % follows from the ledger'
+  expect(refused).toContain(`returns/reports.csv: returns_differ of reports: ${found}: correct the returns`)
+  const sheet = await sheetOf('reports')
+  expect(sheet).toContain('· unverified This does not show when the rules were written. ')
+  expect(sheet).toContain(`Accepted finding: ${found}. Reason: ${WHY}`)
+  expect(sheet).toContain('Record Reported by its provider. Highwater recomputes no return of it.')
+})

@@ -1,0 +1,131 @@
+// Changes of what was published, which nobody would announce: rules, trades, strategies, trials, benchmark and texts.
+import { beforeAll, expect, test } from 'vitest'
+import {
+  aLedger,
+  aModule,
+  catalogue,
+  dailyBars,
+  moduleText,
+  ONE_TRADE,
+} from '../pipeline/night/night-book.ts'
+import { type Forgery, forge } from './forge.ts'
+
+const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 101]
+const LOST = 'long,2024-01-10T00:00:00Z,106,2024-01-12T00:00:00Z,101,signal,1,-0.0471698113207547\n'
+const MORE = ONE_TRADE.replace(',103,signal,1,0.03', ',104,signal,1,0.04')
+
+const oak = aModule('oak')
+const fir = { ...aLedger('fir'), blurb: 'Rides trends' }
+const BOOK = {
+  'catalogue.yaml': catalogue([{ ...oak, trials: 40 }, aModule('elm'), aLedger('yew'), fir]),
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+  'strategies/oak.ts': moduleText('oak'),
+  'strategies/elm.ts': moduleText('elm'),
+  'ledgers/yew.csv': ONE_TRADE + LOST,
+  'ledgers/fir.csv': ONE_TRADE,
+}
+/** A rule that begins on a date after the first publication, which no published value shows. */
+const LATER_RULE = {
+  head: 'const since = 1_705_363_200_000',
+  body: 'onBar: (state, bar, position) => position === null && bar.t < since ? { act: "long", stop: bar.c / 2 } : null,',
+}
+const FORGED = {
+  'catalogue.yaml': catalogue(
+    [{ ...oak, trials: 1 }, aLedger('yew'), { ...fir, blurb: 'Never loses', result_tolerance_bps: 100 }],
+    { benchmark: false },
+  ),
+  'strategies/oak.ts': moduleText('oak', LATER_RULE),
+  'ledgers/yew.csv': ONE_TRADE,
+  'ledgers/fir.csv': MORE,
+}
+const V1 = '2024-01-15T00:15:00Z'
+const V2 = '2024-01-15T00:30:00Z'
+const WHY = 'elm is no more, yew had a typo, oak has a comment'
+
+let forgery: Forgery
+let refused: string
+let smuggled: string
+
+beforeAll(async () => {
+  forgery = await forge(BOOK)
+  expect(await forgery.build('--version', V1)).toMatchObject({ code: 0, err: '' })
+  await forgery.write(FORGED)
+  const build = (...declared: readonly string[]) => forgery.build('--version', V2, ...declared)
+  const silent = await build()
+  const declared = ['--remove', 'elm', '--same-rules', 'oak', '--restate', 'yew', '--reason', WHY]
+  const partly = await build(...declared)
+  expect([silent.code, partly.code]).toEqual([1, 1])
+  refused = silent.err
+  smuggled = partly.err
+  await forgery.write({ 'ledgers/fir.csv': ONE_TRADE })
+  expect(await build(...declared)).toMatchObject({ code: 0, err: '' })
+})
+
+const sheetOf = (id: string) => forgery.page(`strategies/${id}/sheet.html`, V2)
+const versions = () => forgery.page('versions.html', V2)
+
+test('a publisher who changes the rules from a date on: the build stops, although no published value differs', () => {
+  expect(refused).toContain(
+    '  oak: the files of its module differ, and the version of the module is the same\n',
+  )
+  expect(refused).not.toContain('oak: return')
+  expect(refused).toContain(
+    'If the rules of a module changed, raise its version; if they are the same, publish it with --same-rules oak --reason TEXT, ',
+  )
+})
+
+test('a publisher who declares other rules the same: the sheet and the versions page have the day and the reason', async () => {
+  expect(await sheetOf('oak')).toContain(`${V2}: other files, declared the same rules. Reason: ${WHY}`)
+  const text = await versions()
+  expect(text).toContain(`Rules declared the same, other files of the module: oak. Reason: ${WHY}`)
+  expect(text).toMatch(/Changed: rules_sha256 of oak, [0-9a-f]{64} -> [0-9a-f]{64}\./)
+})
+
+test('a publisher who removes a strategy that lost: the build stops, and a line with the reason stays on the page of the book', async () => {
+  expect(refused).toContain('  elm: the strategy is gone\n')
+  expect(refused).toContain(
+    'A strategy that is over stays in the catalogue with `ended`; or remove it with --remove elm --reason TEXT, ',
+  )
+  expect(await forgery.page('index.html', V2)).toContain(
+    `A strategy (elm), 14 days, published since ${V1}, removed on 2024-01-15. Reason: ${WHY}`,
+  )
+  expect(await versions()).toContain(`Removed: elm. Reason: ${WHY}`)
+})
+
+test('a publisher who leaves out the trades that lost: the build stops, and with consent the record begins again, restated', async () => {
+  expect(refused).toContain(
+    '  yew: return of 2024-01-10: -0.01886792453 -> 0\n  yew: return of 2024-01-11: -0.02884615385 -> 0\n' +
+      '  yew: long of 2024-01-10T00:00:00Z: is gone\n',
+  )
+  expect(refused).toContain(
+    'publish the new ones with --restate yew,fir --reason TEXT, which every user sees',
+  )
+  const restated = `2 daily returns, 1 weekly return, 1 trade. Reason: ${WHY}`
+  const sheet = await sheetOf('yew')
+  expect(sheet).toContain(`Published since ${V2}, in its present form, by the publisher's own clock`)
+  expect(sheet).toContain(`Restatements ${V2}: ${restated}`)
+  expect(await versions()).toContain(`Restated: yew, ${restated}`)
+})
+
+test('a publisher who changes one strategy with the consent for another: the build stops and names what no consent covers', async () => {
+  expect(smuggled).toBe(
+    `highwater: the version ${V2} would alter history that ${V1} published:\n` +
+      '  fir: return of 2024-01-08: 0 -> 0.009708737864\n' +
+      '  fir: long of 2024-01-02T00:00:00Z: exit_price: 103 -> 104\n' +
+      '  fir: long of 2024-01-02T00:00:00Z: return_pct: 3 -> 4\n' +
+      'nothing was published. Correct the book. Or, if the old values were wrong, publish the new ones with ' +
+      '--restate fir --reason TEXT, which every user sees\n',
+  )
+  expect(await sheetOf('fir')).toContain('Restatements none since the first recorded version')
+})
+
+test.each([
+  ['lowers the number of declared trials', 'Changed: trials of oak, 40 -> 1.'],
+  ['hides the comparison with the market', 'Changed: benchmark BTCUSDT-PERP, shown -> none.'],
+  ['widens the tolerance of the results', 'Changed: result_tolerance_bps of fir, 1 -> 100.'],
+  ['rewrites the text about a strategy', 'Changed: blurb of fir, Rides trends -> Never loses.'],
+])('a publisher who %s: the versions page says "%s"', async (_, says) => {
+  const text = await versions()
+  expect(text).toContain(says)
+  expect(text).not.toContain('New days only.')
+})
