@@ -226,3 +226,24 @@ test('what the full example of program.yaml gives is what holds without the line
   const short = await planIn('docs/program.md', shorten)
   expect(short).toEqual(whole)
 })
+
+/** What each forgery of the suite is, as the titles of its tests begin. */
+const FORGERIES = globSync('test/forgeries/*.test.ts', { cwd: ROOT }).flatMap(path =>
+  [...readPage(path).matchAll(/'a publisher who (.+?): /g)].map(([, what = '']) => what),
+)
+
+test('the page on trust has a row for every forgery of the suite, and no other', () => {
+  const [, table = ''] = readPage('docs/trust.md').split('| A publisher who | What shows it |\n|---|---|\n')
+  const rows = [...table.split('\n\n')[0]!.matchAll(/^\| ([^|]+) \| [^|]+ \|$/gm)].map(([, what]) => what)
+  expect(rows.length).toBeGreaterThan(15)
+  expect(rows.toSorted()).toEqual(FORGERIES.toSorted())
+})
+
+test('no page and no document calls audited what the publisher checks himself', () => {
+  const texts = [
+    'README.md',
+    ...globSync(['docs/*.md', 'pages/**/*.ts', 'clients/*/README.md'], { cwd: ROOT }),
+  ]
+  expect(texts.length).toBeGreaterThan(40)
+  expect(texts.filter(path => /\baudited\b/i.test(readPage(path)))).toEqual([])
+})

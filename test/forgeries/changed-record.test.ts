@@ -1,21 +1,28 @@
-// A second version that takes back what the first one showed: a loss, a strategy, rules, trials, a benchmark.
+// Changes of what was published, which nobody would announce: rules, trades, strategies, trials, benchmark and texts.
 import { beforeAll, expect, test } from 'vitest'
-import { aLedger, aModule, catalogue, csv, dailyBars, moduleText } from '../pipeline/night/night-book.ts'
+import {
+  aLedger,
+  aModule,
+  catalogue,
+  dailyBars,
+  moduleText,
+  ONE_TRADE,
+} from '../pipeline/night/night-book.ts'
 import { type Forgery, forge } from './forge.ts'
 
-const oak = aModule('oak')
-const ash = { ...aLedger('ash'), mark: '1d' }
-const ledger = (...rows: readonly string[]): string =>
-  csv('side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return', ...rows)
-const LOSS = 'long,2024-01-02T00:00:00Z,100,2024-01-04T00:00:00Z,99,signal,1,-0.01'
-const GAIN = 'long,2024-01-05T00:00:00Z,98,2024-01-08T00:00:00Z,103,signal,1,0.05102'
+const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 101]
+const LOST = 'long,2024-01-10T00:00:00Z,106,2024-01-12T00:00:00Z,101,signal,1,-0.0471698113207547\n'
+const MORE = ONE_TRADE.replace(',103,signal,1,0.03', ',104,signal,1,0.04')
 
+const oak = aModule('oak')
+const fir = { ...aLedger('fir'), blurb: 'Rides trends' }
 const BOOK = {
-  'catalogue.yaml': catalogue([{ ...oak, trials: 40 }, aModule('elm'), ash]),
-  'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 101]),
+  'catalogue.yaml': catalogue([{ ...oak, trials: 40 }, aModule('elm'), aLedger('yew'), fir]),
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
   'strategies/oak.ts': moduleText('oak'),
   'strategies/elm.ts': moduleText('elm'),
-  'ledgers/ash.csv': ledger(LOSS, GAIN),
+  'ledgers/yew.csv': ONE_TRADE + LOST,
+  'ledgers/fir.csv': ONE_TRADE,
 }
 /** A rule that begins on a date after the first publication, which no published value shows. */
 const LATER_RULE = {
@@ -23,68 +30,115 @@ const LATER_RULE = {
   body: 'onBar: (state, bar, position) => position === null && bar.t < since ? { act: "long", stop: bar.c / 2 } : null,',
 }
 const FORGED = {
-  'catalogue.yaml': catalogue([{ ...oak, trials: 1 }, ash], { benchmark: false }),
+  'catalogue.yaml': catalogue(
+    [{ ...oak, trials: 1 }, aLedger('yew'), { ...fir, blurb: 'Never loses', result_tolerance_bps: 100 }],
+    { benchmark: false },
+  ),
   'strategies/oak.ts': moduleText('oak', LATER_RULE),
-  'ledgers/ash.csv': ledger(GAIN),
+  'ledgers/yew.csv': ONE_TRADE,
+  'ledgers/fir.csv': MORE,
 }
-const V1 = '2024-01-15T06:00:00Z'
-const V2 = '2024-01-15T06:30:00Z'
-const WHY = 'it was a mistake'
+const V1 = '2024-01-15T00:15:00Z'
+const V2 = '2024-01-15T00:30:00Z'
+const WHY = 'elm is no more, yew had a typo, oak has a comment'
 
 let forgery: Forgery
-let refused: Awaited<ReturnType<Forgery['build']>>
+let refused: string
+let smuggled: string
 
 beforeAll(async () => {
   forgery = await forge(BOOK)
-  expect(await forgery.build()).toMatchObject({ code: 0 })
+  expect(await forgery.build('--version', V1)).toMatchObject({ code: 0, err: '' })
   await forgery.write(FORGED)
-  refused = await forgery.build('--version', V2)
-  const declared = ['--remove', 'elm', '--same-rules', 'oak', '--restate', 'ash', '--reason', WHY]
-  expect(await forgery.build('--version', V2, ...declared)).toMatchObject({ code: 0 })
+  const build = (...declared: readonly string[]) => forgery.build('--version', V2, ...declared)
+  const silent = await build()
+  const declared = ['--remove', 'elm', '--same-rules', 'oak', '--restate', 'yew', '--reason', WHY]
+  const partly = await build(...declared)
+  expect([silent.code, partly.code]).toEqual([1, 1])
+  refused = silent.err
+  smuggled = partly.err
+  await forgery.write({ 'ledgers/fir.csv': ONE_TRADE })
+  expect(await build(...declared)).toMatchObject({ code: 0, err: '' })
 })
 
-test.each([
-  ['a loss that is dropped from a ledger', 'ash: long of 2024-01-02T00:00:00Z: is gone', '--restate ash'],
-  ['a strategy that is removed', 'elm: the strategy is gone', '--remove elm'],
-  [
-    'a rule with a later date',
-    'oak: the files of its module differ, and the version of the module is the same',
-    '--same-rules oak',
-  ],
-])('%s stops the build, which says how it is declared', (_what, line, option) => {
-  expect(refused.code).toBe(1)
-  expect(refused.err).toContain(line)
-  expect(refused.err).toContain(`${option} --reason TEXT, which every user sees`)
+const sheetOf = (id: string) => forgery.page(`strategies/${id}/sheet.html`, V2)
+const versions = () => forgery.page('versions.html', V2)
+
+test('a publisher who changes the rules from a date on: the build stops, although no published value differs', () => {
+  expect(refused).toContain(
+    '  oak: the files of its module differ, and the version of the module is the same\n',
+  )
+  expect(refused).not.toContain('oak: return')
+  expect(refused).toContain(
+    'If the rules of a module changed, raise its version; if they are the same, publish it with --same-rules oak --reason TEXT, ',
+  )
 })
 
-test('a loss that is dropped from a ledger is a restatement on its sheet, and a new history', async () => {
-  const sheet = await forgery.page('strategies/ash/sheet.html', V2)
-  expect(sheet).toMatch(new RegExp(`${V2}: \\d daily returns, 1 weekly return, 1 trade. Reason: ${WHY}`))
-  expect(sheet).toContain(`Published since ${V2}, in its present form`)
+test('a publisher who declares other rules the same: the sheet and the versions page have the day and the reason', async () => {
+  expect(await sheetOf('oak')).toContain(`${V2}: other files, declared the same rules. Reason: ${WHY}`)
+  const text = await versions()
+  expect(text).toContain(`Rules declared the same, other files of the module: oak. Reason: ${WHY}`)
+  expect(text).toMatch(/Changed: rules_sha256 of oak, [0-9a-f]{64} -> [0-9a-f]{64}\./)
 })
 
-test('a strategy that is removed stays on the page of the book as a line with its days and the reason', async () => {
+test('a publisher who removes a strategy that lost: the build stops, and a line with the reason stays on the page of the book', async () => {
+  expect(refused).toContain('  elm: the strategy is gone\n')
+  expect(refused).toContain(
+    'A strategy that is over stays in the catalogue with `ended`; or remove it with --remove elm --reason TEXT, ',
+  )
   expect(await forgery.page('index.html', V2)).toContain(
     `A strategy (elm), 14 days, published since ${V1}, removed on 2024-01-15. Reason: ${WHY}`,
   )
+  expect(await versions()).toContain(`Removed: elm. Reason: ${WHY}`)
   expect(await forgery.data('dataset.json', V2)).toMatchObject({ removed: [{ id: 'elm', reason: WHY }] })
 })
 
-test('a rule with a later date, declared the same, stands on the sheet with the date and the reason', async () => {
-  expect(await forgery.page('strategies/oak/sheet.html', V2)).toContain(
-    `${V2}: other files, declared the same rules. Reason: ${WHY}`,
+test('a publisher who leaves out the trades that lost: the build stops, and with consent the record begins again, restated', async () => {
+  expect(refused).toContain(
+    '  yew: return of 2024-01-10: -0.01886792453 -> 0\n  yew: return of 2024-01-11: -0.02884615385 -> 0\n' +
+      '  yew: long of 2024-01-10T00:00:00Z: is gone\n',
   )
+  expect(refused).toContain(
+    'publish the new ones with --restate yew,fir --reason TEXT, which every user sees',
+  )
+  const restated = `2 daily returns, 1 weekly return, 1 trade. Reason: ${WHY}`
+  const sheet = await sheetOf('yew')
+  expect(sheet).toContain(`Published since ${V2}, in its present form, by the publisher's own clock`)
+  expect(sheet).toContain(`Restatements ${V2}: ${restated}`)
+  expect(await versions()).toContain(`Restated: yew, ${restated}`)
 })
 
-test('fewer trials, a benchmark that is gone and everything that was declared stand on the versions page', async () => {
-  const text = (await forgery.page('versions.html', V2)).replaceAll('&gt;', '>')
-  for (const sentence of [
-    `Removed: elm. Reason: ${WHY}`,
-    'Restated: ash, ',
-    `Rules declared the same, other files of the module: oak. Reason: ${WHY}`,
-    'Changed: benchmark BTCUSDT-PERP, shown -> none.',
+test('a publisher who changes one strategy with the consent for another: the build stops and names what no consent covers', async () => {
+  expect(smuggled).toBe(
+    `highwater: the version ${V2} would alter history that ${V1} published:\n` +
+      '  fir: return of 2024-01-08: 0 -> 0.009708737864\n' +
+      '  fir: long of 2024-01-02T00:00:00Z: exit_price: 103 -> 104\n' +
+      '  fir: long of 2024-01-02T00:00:00Z: return_pct: 3 -> 4\n' +
+      'nothing was published. Correct the book. Or, if the old values were wrong, publish the new ones with ' +
+      '--restate fir --reason TEXT, which every user sees\n',
+  )
+  expect(await sheetOf('fir')).toContain('Restatements none since the first recorded version')
+})
+
+test.each([
+  [
+    'a publisher who lowers the number of declared trials: the versions page lists it',
     'Changed: trials of oak, 40 -> 1.',
-  ])
-    expect(text).toContain(sentence)
+  ],
+  [
+    'a publisher who hides the comparison with the market: the versions page lists it',
+    'Changed: benchmark BTCUSDT-PERP, shown -> none.',
+  ],
+  [
+    'a publisher who widens the tolerance of the results: the versions page lists it',
+    'Changed: result_tolerance_bps of fir, 1 -> 100.',
+  ],
+  [
+    'a publisher who rewrites the text about a strategy: the versions page lists it',
+    'Changed: blurb of fir, Rides trends -> Never loses.',
+  ],
+])('%s', async (_, says) => {
+  const text = await versions()
+  expect(text).toContain(says)
   expect(text).not.toContain('New days only.')
 })

@@ -48,7 +48,7 @@ test('two days of returns have no figure of a year, with the reason, and keep th
   })
 })
 
-test('the sheet of two days of returns says how short they are where a figure of a year would stand', async () => {
+test('a publisher who makes a year of two days: where a figure of a year would stand, the sheet says how short they are', async () => {
   const sheet = await forgery.page('strategies/ash/sheet.html')
   for (const name of ['CAGR', 'Sharpe', 'Sortino', 'Calmar ratio', 'Alpha, annual'])
     expect(sheet).toContain(`${name} 2 days: too short`)
