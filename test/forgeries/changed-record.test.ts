@@ -121,23 +121,11 @@ test('a publisher who changes one strategy with the consent for another: the bui
 })
 
 test.each([
-  [
-    'a publisher who lowers the number of declared trials: the versions page lists it',
-    'Changed: trials of oak, 40 -> 1.',
-  ],
-  [
-    'a publisher who hides the comparison with the market: the versions page lists it',
-    'Changed: benchmark BTCUSDT-PERP, shown -> none.',
-  ],
-  [
-    'a publisher who widens the tolerance of the results: the versions page lists it',
-    'Changed: result_tolerance_bps of fir, 1 -> 100.',
-  ],
-  [
-    'a publisher who rewrites the text about a strategy: the versions page lists it',
-    'Changed: blurb of fir, Rides trends -> Never loses.',
-  ],
-])('%s', async (_, says) => {
+  ['lowers the number of declared trials', 'Changed: trials of oak, 40 -> 1.'],
+  ['hides the comparison with the market', 'Changed: benchmark BTCUSDT-PERP, shown -> none.'],
+  ['widens the tolerance of the results', 'Changed: result_tolerance_bps of fir, 1 -> 100.'],
+  ['rewrites the text about a strategy', 'Changed: blurb of fir, Rides trends -> Never loses.'],
+])('a publisher who %s: the versions page says "%s"', async (_, says) => {
   const text = await versions()
   expect(text).toContain(says)
   expect(text).not.toContain('New days only.')
