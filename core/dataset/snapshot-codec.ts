@@ -26,11 +26,13 @@ import {
 import {
   type DatedRows,
   EXIT_WORDS,
+  LATER_FIELDS,
   type Rows,
   SIDES,
   type SnapshotBytes,
   type SnapshotDocument,
   TRADE_FLOATS,
+  withNulls,
 } from './snapshot-files.ts'
 
 /** The bytes of a snapshot. Equal snapshots give equal bytes. */
@@ -191,31 +193,17 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   const tradesOf = tradeReader(bytes.trades)
   return {
     dataset: {
-      ...document.dataset,
-      entered: document.dataset.entered ?? null,
+      ...withNulls(document.dataset, ['public_url', 'program_url', 'entered']),
       method_revision: document.dataset.method_revision ?? FIRST_METHOD,
       funding: (document.dataset.funding ?? []).map(coverage => ({ ...UNRECORDED, ...coverage })),
       accepted_findings: document.dataset.accepted_findings ?? [],
       lineage: (document.dataset.lineage ?? []).map(readAncestor),
       removed: document.dataset.removed ?? [],
-      ...{
-        public_url: document.dataset.public_url ?? null,
-        program_url: document.dataset.program_url ?? null,
-      },
       synthetic: document.dataset.synthetic ?? false,
     },
     strategies: document.strategies.map(
       (record): StrategyData => ({
-        ...record,
-        ...{ funding: record.funding ?? null, measured: record.measured ?? null },
-        result_tolerance_bps: record.result_tolerance_bps ?? null,
-        module_version: record.module_version ?? null,
-        ...{ rules_sha256: record.rules_sha256 ?? null, rules_since: record.rules_since ?? null },
-        ...{ ended: record.ended ?? null, idle_since: record.idle_since ?? null },
-        refused_above_risk_pct: record.refused_above_risk_pct ?? null, // the first snapshots have none
-        trials: record.trials ?? null,
-        published_since: record.published_since ?? null,
-        time_stamp: record.time_stamp ?? null,
+        ...withNulls(record, LATER_FIELDS),
         figures: withLaterFigures(record.figures),
         daily: toSeries('daily', record.daily, returnsOf.daily),
         weekly: toSeries('weekly', record.weekly, returnsOf.weekly),

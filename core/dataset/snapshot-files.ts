@@ -57,3 +57,19 @@ export type SnapshotDocument = {
   }
   readonly words: { readonly side: readonly string[]; readonly exit_reason: readonly string[] }
 }
+
+/** Fields of a strategy that the first snapshots do not have. */
+export const LATER_FIELDS = [
+  ...(['funding', 'result_tolerance_bps', 'module_version', 'measured', 'rules_sha256'] as const),
+  ...(['rules_since', 'ended', 'idle_since', 'refused_above_risk_pct', 'trials'] as const),
+  ...(['published_since', 'time_stamp'] as const),
+]
+
+/** The record with null for each of the fields that it lacks. */
+export const withNulls = <Stored extends object>(
+  stored: Stored,
+  fields: readonly (keyof Stored)[],
+): Stored => ({
+  ...stored,
+  ...Object.fromEntries(fields.filter(field => !(field in stored)).map(field => [field, null])),
+})
