@@ -1,20 +1,26 @@
 import { resolve } from 'node:path'
 import { type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
+import type { ChartExport, ChartTrade } from '#core/replay/compare-charting.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
-import type { Book, SoundParts, StrategyEntry } from './book.ts'
+import { readMapped } from '../table/mapped.ts'
+import type { Book, Charting, SoundParts, StrategyEntry } from './book.ts'
 import type { CatalogueStrategy } from './catalogue.ts'
-import { hint } from './field.ts'
-import { BOOK_FOLDERS, type Folder, listFolder } from './folder.ts'
+import { explainForeignMoment, parseDecimal, parseForeignMoment } from './cell.ts'
+import { got, hint } from './field.ts'
+import { BOOK_FOLDERS, type Folder, filesUnder, listFolder } from './folder.ts'
 import { BookError, type Problem } from './problem.ts'
-import { CATALOGUE_FILE, type Catalogue, readCatalogue } from './read-catalogue.ts'
-import { isChartingOf, readAllCharting } from './read-charting.ts'
+import { CATALOGUE_FILE, type Catalogue, type Claim, readCatalogue } from './read-catalogue.ts'
 import { fundingWarnings, readAllFunding } from './read-funding.ts'
 import { barsKeyOf, readAllBars } from './read-market.ts'
 import { PROGRAM_FILE, readProgram } from './read-program.ts'
 import { readSources } from './read-sources.ts'
-import { createReading, type Reading } from './reading.ts'
+import { pairTrades, type TradeRecord } from './read-trades.ts'
+import { createReading, type Reading, reporterOf } from './reading.ts'
+import { createTally } from './repair.ts'
 import { TIMEFRAMES } from './timeframe.ts'
+import { LIST_OF_TRADES } from './trades-table.ts'
+import { UTC } from './zone.ts'
 
 export type ReadOptions = {
   /** Called with the path of each file before it is read. */
@@ -200,3 +206,54 @@ function strayTable(name: string, stems: readonly string[], expected: string): s
 
 const ignored = (expected: string, name: string, known: readonly string[]): string =>
   `expected ${expected}, got ${name}, which is ignored; ${hint(name, known, 'name')}`
+
+/** `oak.csv` is the export of a ledger; `oak.2.csv` that of version 2 of a module. An id has no point. */
+const CHARTING_NAME = /^([^.]+)(?:\.(.+))?\.csv$/
+
+/** Whether a file of `charting/` is named after one of the strategies. */
+const isChartingOf = (name: string, ids: readonly string[]): boolean =>
+  ids.includes(CHARTING_NAME.exec(name)?.[1] ?? '')
+
+/** Reads the exports of a charting tool that lie beside the histories, by the id of the strategy. */
+async function readAllCharting(
+  reading: Reading,
+  folder: Folder,
+  claims: readonly Claim[],
+): Promise<ReadonlyMap<string, readonly Charting[]>> {
+  const ids = claims.map(({ id }) => id)
+  const exports: (Charting & { readonly id: string })[] = []
+  for (const name of filesUnder(folder, 'charting')) {
+    if (!isChartingOf(name, ids)) continue // reported as a stray file
+    const [, id = '', version = null] = CHARTING_NAME.exec(name) ?? []
+    const path = `charting/${name}`
+    exports.push({ id, path, version, ...(await readExport(reading, path)) })
+  }
+  return Map.groupBy(exports, ({ id }) => id)
+}
+
+/** Times stay those of the chart, whose zone the comparison finds. */
+async function readExport(reading: Reading, path: string): Promise<ChartExport> {
+  const rows: TradeRecord[] = []
+  const report = reporterOf(reading, path)
+  const request = { tally: createTally() }
+  await readMapped(
+    reading,
+    path,
+    () => LIST_OF_TRADES,
+    request,
+    (cell, row) => rows.push({ cell, row }),
+  )
+  const toFill = ({ cell, row }: TradeRecord): ChartTrade['entry'] => {
+    const [t, price] = [parseForeignMoment(cell('time'), UTC), parseDecimal(cell('price'))]
+    if (Number.isNaN(t)) report(`time: ${explainForeignMoment(cell('time'), UTC)}`, row)
+    if (!(price > 0)) report(`price: expected a price above 0, got ${got(cell('price'))}`, row)
+    return { t, price }
+  }
+  const trades = pairTrades(rows, report).map(({ side, entry, exit }) => ({
+    side,
+    entry: toFill(entry),
+    exit: exit && toFill(exit),
+  }))
+  const times = rows.map(({ cell }) => parseForeignMoment(cell('time'), UTC)).filter(t => !Number.isNaN(t))
+  return { trades, end: times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) }
+}

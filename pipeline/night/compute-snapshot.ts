@@ -1,5 +1,5 @@
 import { DAY_MS, type EpochDay, parseIsoDate, toIsoDate, toIsoInstant } from '#core/calendar.ts'
-import { toPercent } from '#core/contract/rounding.ts'
+import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import type {
   Benchmark,
@@ -16,22 +16,22 @@ import {
   rowBlocks,
 } from '#core/figures/correlation.ts'
 import { diversification } from '#core/figures/diversification.ts'
-import { lastDay, type Period, type Series } from '#core/figures/series.ts'
+import { lastDay, type Period, type Series, sliceSeries } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import type { Funding, FundingInterval } from '#core/replay/bars.ts'
+import { buyAndHold } from '#core/replay/buy-and-hold.ts'
 import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/funding-coverage.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { Book } from '../book/book.ts'
+import type { BarsFile, Book } from '../book/book.ts'
 import { toShared } from '../book/cell.ts'
 import { BookError, formatProblem } from '../book/problem.ts'
 import type { ModuleFile } from '../modules/realm.ts'
 import { acceptedFindings, judgeRecords } from '../report/data-report.ts'
 import type { DataReport } from '../report/finding.ts'
-import { benchmarksOf, publishedBenchmarks } from './benchmarks.ts'
 import { computeProgram } from './compute-program.ts'
 import type { ComputedStrategy } from './compute-strategy.ts'
-import { lastPublicDay, type WindowOptions } from './data-window.ts'
+import { cutBars, lastPublicDay, type WindowOptions } from './data-window.ts'
 import { computeOnFleet, correlateOnFleet, type TaskRunner } from './fleet-tasks.ts'
 import { type RunOptions, runStrategies } from './run-strategies.ts'
 import { createThreads, type Threads } from './threads.ts'
@@ -259,3 +259,35 @@ function verifyMatrix({ size, rho }: CorrelationMatrix, strategies: number): voi
     }
   }
 }
+
+/**
+ * Holding each instrument of the book that has bars, over all its bars up to the last public day, as published. Empty if
+ * the catalogue turns the comparison off.
+ */
+function benchmarksOf({ service, strategies, bars }: Book, last: EpochDay): Benchmark[] {
+  if (!service.benchmark) return []
+  const instruments = [...new Set(strategies.map(({ instrument }) => instrument))]
+  return instruments.flatMap(instrument => {
+    const files = [...bars].filter(([key]) => key.startsWith(`${instrument}/`)).map(([, file]) => file)
+    const [longest] = files.sort(byReach)
+    if (longest === undefined) return []
+    const daily = toPublishedSeries(buyAndHold(cutBars(longest.bars, last)))
+    return [{ instrument, daily: { ...daily, values: toShared(daily.values) } }]
+  })
+}
+
+/** The bars that begin first, then the finest. */
+const byReach = ({ bars: a }: BarsFile, { bars: b }: BarsFile): number =>
+  a.t[0]! - b.t[0]! || a.timeframeMs - b.timeframeMs
+
+/** Each from the first to the last day of the strategies on its instrument. */
+const publishedBenchmarks = (
+  benchmarks: readonly Benchmark[],
+  strategies: readonly StrategyData[],
+): Benchmark[] =>
+  benchmarks.map(({ instrument, daily }) => {
+    const own = strategies.filter(strategy => strategy.instrument === instrument)
+    const from = Math.min(...own.map(strategy => strategy.daily.first))
+    const to = Math.max(...own.map(strategy => lastDay(strategy.daily)))
+    return { instrument, daily: sliceSeries(daily, from, to) }
+  })

@@ -1,9 +1,10 @@
 // A thread of a build or a check. Strategy modules do not run here: see `pipeline/modules/`.
 import { type CorrelationRows, correlateRows } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
+import type { StrategyEntry } from '../book/book.ts'
+import type { Problem } from '../book/problem.ts'
 import { checkStrategy, type StrategyCheck } from './check-strategy.ts'
 import { type ComputedStrategy, computeStrategy, type StrategyTask } from './compute-strategy.ts'
-import { problemOfThrown } from './describe-thrown.ts'
 import type { HistoryTask, Refused } from './histories.ts'
 
 /** One strategy, for a build. */
@@ -32,3 +33,9 @@ export type CorrelationTask = {
 /** Some rows of a correlation matrix. The series are in shared memory. */
 export const correlation = ({ series, fromRow, toRow }: CorrelationTask): CorrelationRows =>
   correlateRows(series, fromRow, toRow)
+
+/** What was thrown while the history of a strategy was made, as a problem of its source. */
+function problemOfThrown({ id, source }: StrategyEntry, thrown: unknown): Problem {
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return { file: source.kind === 'module' ? `strategies/${id}.ts` : source.path, message }
+}

@@ -6,7 +6,7 @@ import type { Manifest } from '#core/contract/manifest.ts'
 import { PROGRAM_INDEX, programFileName, programIndex } from '#core/contract/program-files.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
 import { findManifest } from '#storage/published-manifest.ts'
@@ -16,7 +16,6 @@ import { auditFiles } from './audit-files.ts'
 import { auditKeys, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
 import { auditSignatures, verdictOn } from './audit-signatures.ts'
-import { auditSnapshot, isFault, readPrivate } from './audit-snapshot.ts'
 import { type Check, demand, type Fault, faultAt, toCheck } from './check.ts'
 import { documentPlace, manifestPlace, manifestSignaturePlace } from './places.ts'
 import { createStoreReader, type PublicReader, tryRead } from './reader.ts'
@@ -266,4 +265,47 @@ async function faultOf(
   return sha256(bytes) === documents[name]
     ? null
     : faultAt(reader, place, 'altered', 'is altered: the manifest names another')
+}
+
+/**
+ * Checks the private snapshot of a version, and the record of its inputs, against the digests in its manifest. If the
+ * private store was not named and has no file of the version, only a copy of the public store is audited: a note.
+ */
+async function auditSnapshot(
+  privateStore: ObjectStore,
+  { version, snapshot, inputs_sha256 }: Manifest,
+  isNamed: boolean,
+): Promise<Check> {
+  const files = Object.entries(snapshot)
+  if (inputs_sha256 !== null) files.push(['inputs.json', inputs_sha256]) // null if there was no key to salt it
+  const found = await Promise.all(
+    files.map(([name, digest]) => readPrivate(privateStore, privateKey(version, name), digest)),
+  )
+  const faults = found.filter(isFault)
+  const isAbsent = files.length > 0 && faults.length === files.length && faults.every(isAway)
+  if (isNamed || !isAbsent) return toCheck('snapshot', version, `${files.length} private files`, faults)
+  const note = `the snapshot of ${version} is not in ${privateStore.url}, and was not looked at: name its store with --private-store`
+  return toCheck('snapshot', version, 'not looked at', [], [note])
+}
+
+const isAway = ({ what }: Fault): boolean => what === 'missing' || what === 'unreadable'
+
+const isFault = (found: Uint8Array | Fault): found is Fault => !(found instanceof Uint8Array)
+
+/** Checks a private file: its bytes, or what is wrong with it. */
+async function readPrivate(store: ObjectStore, key: string, digest: string): Promise<Uint8Array | Fault> {
+  const object = `${store.url}/${key}`
+  try {
+    const bytes = await store.read(key)
+    if (bytes === null) return { object, what: 'missing', told: `${object} is missing` }
+    if (sha256(bytes) === digest) return bytes
+    return {
+      object,
+      what: 'altered',
+      told: `${object} is altered: its digest is not the one in the manifest`,
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { object, what: 'unreadable', told: error.message }
+  }
 }

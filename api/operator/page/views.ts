@@ -7,7 +7,7 @@ import { SealError } from '#signals/delivery/secret-box.ts'
 import { haltedAliases, type LiveStatus } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
-import { readActions } from '#signals/operators/audit-log.ts'
+import { type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { readHours } from '#signals/views/hours.ts'
 import { readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
 import {
@@ -18,13 +18,13 @@ import {
   rowsOf,
   type SignalRow,
 } from '#signals/views/recent.ts'
+import type { FleetProgress } from '#storage/fleet-progress.ts'
+import { actionWords } from '../action-words.ts'
 import type { Exchange } from '../exchange.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { clientOf, readClient } from '../routes/clients.ts'
 import { actionsQuery } from '../routes/operators.ts'
 import { deliveriesQuery, signalOf, signalsQuery, toFilter } from '../routes/signals.ts'
-import { auditPage } from './audit.ts'
-import { buildsPage } from './builds.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import { deliveriesPage } from './deliveries.ts'
 import {
@@ -261,3 +261,42 @@ const attemptRow = (
 /** `200`, `502`, `200 timeout`, `tls failed`: a failing status needs no other word. */
 const answerWord = (status: number | null, reason: string | null): string =>
   [status, reason === 'status' ? null : reason?.replaceAll('_', ' ')].filter(part => part != null).join(' ')
+
+const auditPage = (rows: readonly LoggedAction[], older: Piece | string): Piece => html`<h1>Audit</h1>
+<p class="dim">Every action of an operator, newest first. <code>highwater ops audit --json</code> has the whole state before and after.</p>
+${table(
+  ['#Number', 'When (UTC)', 'Who', 'Action', 'About', 'Outcome', 'What changed, or was asked for'],
+  rows.map(
+    logged =>
+      html`<tr><td class="n">${logged.seq}</td><td>${moment(Date.parse(logged.at))}</td><td>${logged.who}</td><td>${logged.action.replaceAll('_', ' ')}</td>
+<td>${logged.subject ?? '–'}</td><td>${logged.outcome === 'done' ? html`<span class="good">done</span>` : html`<span class="bad">${logged.outcome.replaceAll('_', ' ')}</span>`}</td>
+<td class="wide">${actionWords(logged)}</td></tr>`,
+  ),
+  'Nobody has done anything yet.',
+)}${older}`
+
+/** A task takes seconds, and the work of a killed worker begins again after 15 s. */
+const SILENT_MS = 3 * 60_000
+
+const buildsPage = (builds: readonly FleetProgress[], nowMs: number): Piece => html`<h1>Builds</h1>
+${table(
+  ['Run', 'Version', 'Phase', '#Done', 'Workers', 'Last progress', 'State'],
+  builds.map(build => row(build, nowMs)),
+  'No build on a fleet is under way. A build on one machine shows its progress in its terminal.',
+)}`
+
+function row(
+  { run, dataset_version, phase, done, total, workers, progressed_at }: FleetProgress,
+  nowMs: number,
+): Piece {
+  const atMs = Date.parse(progressed_at)
+  const silentMs = nowMs - atMs
+  const state =
+    silentMs < SILENT_MS
+      ? html`<span class="good">under way</span>`
+      : html`<span class="bad">no progress for ${duration(silentMs)}</span>`
+  const counts = Object.entries(workers).map(([name, count]) => html`<div>${name}: ${count}</div>`)
+  return html`<tr><td>${run}</td><td>${dataset_version}</td><td>${phase}</td><td class="n">${done} of ${total}</td><td>${
+    counts.length === 0 ? 'none yet' : counts
+  }</td><td>${moment(atMs)}</td><td>${state}</td></tr>`
+}
