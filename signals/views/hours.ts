@@ -1,6 +1,6 @@
 // The deliveries of the last day by the hour, read from the log and the outbox.
 import type { Redis } from 'ioredis'
-import { type Spread, spreadOf } from './latency.ts'
+import { acknowledgedIn, type Spread } from './latency.ts'
 import { type DeliveryRow, recentDeliveries } from './recent.ts'
 
 const HOUR_MS = 3_600_000
@@ -37,11 +37,5 @@ const toHour = (startMs: number, rows: readonly DeliveryRow[]): Hour => ({
   startMs,
   delivered: rows.filter(({ state }) => state.status === 'delivered').length,
   exhausted: rows.filter(({ state }) => state.status === 'exhausted').length,
-  latency: spreadOf(
-    rows.flatMap(({ firedAtMs, state: { status, round, settled_at } }) =>
-      status === 'delivered' && round === 1 && settled_at !== null
-        ? [Math.max(0, settled_at - firedAtMs)]
-        : [],
-    ),
-  ),
+  latency: acknowledgedIn(rows),
 })
