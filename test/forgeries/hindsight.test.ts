@@ -90,3 +90,16 @@ test('beside the badge of a table of past prices stands what no check shows, and
     'This does not show when the rules were written.',
   )
 })
+
+test('a clock that is set back writes no entry before the newest one, and the sheet says whose clock it is', async () => {
+  const lastYear = () => Date.parse('2023-01-01T00:00:00Z')
+  const { code, err } = await forgery.command('refresh', [], { now: lastYear })
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(
+      /the clock of this machine is at 2023-01-01T00:00:00Z, and the newest pointer entry, .* nothing was published/,
+    ),
+  ])
+  const sheet = await forgery.page('strategies/oak/sheet.html')
+  expect(sheet).toMatch(/Published since 2024-01-15T06:00:00Z, by the publisher\S+s own clock/)
+})

@@ -42,7 +42,7 @@ function unfenced(reach: (bars: Bars) => OnBar): Processes {
         toFault: () => new ModuleFault(['it threw']),
       }
     }
-    const spare = name === 'advance' ? openRealm() : null
+    const spare = 'takesTurns' in input && input.takesTurns ? openRealm() : null
     return structuredClone(
       tasks[name]!(input, { realm: openRealm(), spare, beat: () => {}, flush: () => {} }),
     )
