@@ -170,7 +170,7 @@ export async function connectFleet(redisUrl: string, role: 'coordinator' | 'work
 }
 
 /** What decides the result of a task, below the folder of the project. */
-const SOURCES = '{core,pages,pipeline,static-build,storage}/**/*.{ts,js,css}'
+const SOURCES = '{core,pages,pipeline,static-build,storage}/**/*.{ts,js,css,json}'
 
 /**
  * A digest that is equal if the same sources, packages, Node, compressors and architecture compute and render: processes of
