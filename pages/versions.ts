@@ -38,7 +38,7 @@ const row = (ancestor: Ancestor): Markup => {
 
 /** What a version changed, a sentence each. */
 export function changesOf(ancestor: Ancestor): readonly string[] {
-  const { added, restated, definitions, not_compared, changed } = ancestor
+  const { added, restated, definitions, not_compared, changed, at_once = [] } = ancestor
   const gone = new Set([...ancestor.removed, ...idsOf(ancestor, 'remove')])
   const sentences = [
     ...(added.length === 0 ? [] : [`New strategies: ${listed(added)}.`]),
@@ -49,6 +49,9 @@ export function changesOf(ancestor: Ancestor): readonly string[] {
     ...idsOf(ancestor, 'same_rules').map(
       id =>
         `Rules declared the same, other files of the module: ${id}.${reasonOf(ancestor, 'same_rules', id)}`,
+    ),
+    ...[...Map.groupBy(at_once, ({ n, from }) => `${n} days from ${from} on`)].map(
+      ([days, of]) => `Published at once: ${days} of ${listed(of.map(({ id }) => id))}.`,
     ),
     ...(changed ?? []),
     ...(definitions.length === 0 ? [] : [`New definitions: ${definitions.join(', ')}.`]),

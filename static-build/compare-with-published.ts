@@ -41,15 +41,15 @@ export async function compareWithPublished(
   if (served === undefined)
     return { changes: compareSnapshots(null, order.snapshot), before: null, record: null, gone: [] }
   const compared = await changesAgainst(order, earlier, served.entry)
-  const rolledBack = await newestStillThere(order.store, rolledBackIn(earlier))
-  if (rolledBack === null) return compared
-  const altered = await changesAgainst(order, earlier, rolledBack.entry)
-  const known = new Set(compared.gone.map(({ id }) => id))
-  return {
-    ...compared,
-    changes: withRolledBack(compared.changes, altered.changes),
-    gone: [...compared.gone, ...altered.gone.filter(({ id }) => !known.has(id))],
+  let { changes, gone } = compared
+  for (const { entry } of rolledBackIn(earlier)) {
+    const altered = await changesAgainst(order, earlier, entry)
+    const known = new Set(gone.map(({ id }) => id))
+    gone = [...gone, ...altered.gone.filter(({ id }) => !known.has(id))]
+    changes = withRolledBack(changes, altered.changes)
+    if (altered.before !== null) break // it was compared with those before it
   }
+  return { ...compared, changes, gone }
 }
 
 async function changesAgainst(
@@ -123,17 +123,6 @@ async function newestReadable(
       throw error
     })
     if (read !== null) return read
-  }
-  return null
-}
-
-/** What `prune` removed cannot be compared with; its manifest went first. */
-async function newestStillThere(
-  store: ObjectStore,
-  versions: readonly LoggedEntry[],
-): Promise<LoggedEntry | null> {
-  for (const logged of versions) {
-    if ((await findManifest(store, logged.entry)).fault !== 'missing') return logged
   }
   return null
 }

@@ -24,7 +24,7 @@ import { firstTimes } from '#storage/publications.ts'
 import type { Signer } from '#storage/signature.ts'
 import { readTimeStamps, type TimeStamps, withTimeStamps } from '#storage/time-stamps.ts'
 import { tolerate } from '#storage/tolerate.ts'
-import { writeOnce } from '#storage/write-once.ts'
+import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
 import { createStoreReader } from './audit/reader.ts'
 import {
@@ -139,7 +139,7 @@ export async function writeVersion(
     snapshot: digests,
     artifacts,
   }
-  const manifestSha256 = await writeManifest(store, order.signer, manifest, documents)
+  const manifestSha256 = await writeManifest(store, order.signer, log, manifest, documents)
   await assertWhole(store, order.progress, manifest)
   return { manifest, manifestSha256, changes }
 }
@@ -162,19 +162,24 @@ export const currentVersionOf = async (store: ObjectStore): Promise<CurrentVersi
 async function writeManifest(
   store: ObjectStore,
   signer: Signer | null,
+  log: readonly LoggedEntry[],
   manifest: Manifest,
   documents: readonly Document[],
 ): Promise<string> {
   const { version } = manifest
+  const bytes = toJsonBytes(manifest)
+  const digest = sha256(bytes)
+  // The name of a version that was removed still stands for what users saw.
+  if (log.some(({ entry }) => entry.version === version && entry.manifest_sha256 !== digest))
+    throw new Error(`${version} was published with other files: ${OTHER_BYTES_REMEDY}`)
   for (const { name, bytes, headers } of documents) {
     await writeOnce(store, documentKey(version, name), bytes, headers)
   }
-  const bytes = toJsonBytes(manifest)
   if (signer !== null) {
     await writeOnce(store, manifestSignatureKey(version), signer.sign(bytes), IMMUTABLE_BYTES)
   }
   await writeOnce(store, manifestKey(version), bytes, IMMUTABLE_JSON)
-  return sha256(bytes)
+  return digest
 }
 
 /**

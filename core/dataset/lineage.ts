@@ -1,4 +1,10 @@
-import { type Change, type Changes, type Declaration, MOST_LISTED } from '#core/contract/payloads/changes.ts'
+import {
+  type Change,
+  type Changes,
+  type Declaration,
+  MOST_LISTED,
+  type StrategyChanges,
+} from '#core/contract/payloads/changes.ts'
 import { effectiveInstant } from './entered.ts'
 import { baseRiskChange, isRestated, versionChange } from './restated.ts'
 
@@ -31,7 +37,11 @@ export type Ancestor = {
   /** Sentences on the facts that differ; null in a version that did not record them. */
   readonly changed: readonly string[] | null
   readonly declared: readonly Declaration[]
+  /** Strategies that it added more than a week to, which may be hindsight; absent without any. */
+  readonly at_once?: readonly { readonly id: string; readonly from: string; readonly n: number }[]
 }
+
+const DAYS_AT_ONCE = 7
 
 /** As it is stored: the first snapshots say less. */
 export const readAncestor = (stored: Ancestor): Ancestor => ({
@@ -48,7 +58,7 @@ export const toAncestor = (changes: Changes, entered: string | null): Ancestor =
   previous: changes.previous,
   added: changes.added,
   removed: changes.removed,
-  restated: changes.strategies.filter(isRestated).map(strategy => ({
+  restated: restatedIn(changes).map(strategy => ({
     id: strategy.id,
     daily: strategy.daily.restated_count,
     weekly: strategy.weekly.restated_count,
@@ -60,7 +70,18 @@ export const toAncestor = (changes: Changes, entered: string | null): Ancestor =
   not_compared: changes.not_compared ?? [],
   changed: changeSentences(changes),
   declared: changes.declared ?? [],
+  ...addedAtOnce(changes),
 })
+
+function addedAtOnce({ strategies }: Changes): Pick<Ancestor, 'at_once'> {
+  const added = strategies.flatMap(({ id, daily: { appended } }) => (appended ? [{ id, ...appended }] : []))
+  const at_once = added.filter(({ n }) => n > DAYS_AT_ONCE)
+  return at_once.length === 0 ? {} : { at_once }
+}
+
+/** Of what was published before, also where it was rolled back: users saw it. */
+export const restatedIn = ({ strategies, rolled_back }: Changes): readonly StrategyChanges[] =>
+  [...strategies, ...(rolled_back?.strategies ?? [])].filter(isRestated)
 
 /** The same change of several strategies is one sentence. */
 function changeSentences({ dataset = [], strategies }: Changes): string[] {

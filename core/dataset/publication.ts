@@ -3,8 +3,7 @@ import type { RemovedStrategy } from '#core/contract/payloads/strategy.ts'
 import { type Publication, sincePublicationFigures } from '#core/figures/since-publication.ts'
 import { type FigureBlock, type FigureValue, splitFigures } from '#core/figures/split-figures.ts'
 import { effectiveInstant, enteredOf } from './entered.ts'
-import { type Ancestor, toAncestor } from './lineage.ts'
-import { isRestated } from './restated.ts'
+import { type Ancestor, restatedIn, toAncestor } from './lineage.ts'
 import type { Snapshot, StrategyData } from './snapshot.ts'
 
 /** A snapshot, compared with what was published before it. */
@@ -39,11 +38,13 @@ export function withPublications(
     return effectiveInstant({ version: since, entered }, loggedAt.get(since))
   }
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
+  const restated = new Set(restatedIn(changes).map(({ id }) => id))
   const isKept = (id: string): boolean => {
     const change = changes.strategies.find(each => each.id === id)
     return (
       change !== undefined &&
-      !isRestated(change) &&
+      changes.not_compared === undefined &&
+      !restated.has(id) &&
       !change.catalogue.some(
         ({ field, old }) => field === 'module_version' || (field === 'ended' && old !== null),
       )

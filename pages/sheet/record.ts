@@ -1,7 +1,7 @@
 // The parts of a fact sheet that no risk level changes: what kind of record it is, how far to trust it, and how to cite it.
 import { html, raw } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
-import { enteredText } from '#core/dataset/entered.ts'
+import { effectiveInstant, enteredText } from '#core/dataset/entered.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { declarationsOf, type Restatement, reasonOf } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
@@ -91,6 +91,7 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
     ['Verification', html`${badge(strategy)} ${aboutState(strategy)[1]} ${besideBadge(snapshot, strategy)}`],
     ...resultsOf(strategy),
     ['Published since', publishedOf(strategy, restated.length > 0)],
+    ...atOnceOf(snapshot, strategy),
     ...(strategy.ended === null
       ? []
       : [['Ended', `${strategy.ended.on}. Reason: ${strategy.ended.reason}`] as const]),
@@ -134,6 +135,14 @@ function rulesOf(
   return html`${rules_since ?? 'not recorded by older builds'}, version ${module_version} of the module${rules_sha256 === null ? '' : html`, SHA-256 <code>${rules_sha256.slice(0, 16)}</code>`}${declared.map(
     ({ at, reason }) => html`<br>${at}: other files, declared the same rules. Reason: ${reason}`,
   )}`
+}
+
+/** The most days since publication that one version added. */
+function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: StrategyData) {
+  const later = lineage.filter(each => effectiveInstant(each) > (published_since ?? ''))
+  const added = later.flatMap(({ at_once = [] }) => at_once).filter(each => each.id === id)
+  const most = `up to ${whole(Math.max(...added.map(({ n }) => n)))} days after it, not as they happened`
+  return added.length === 0 ? [] : [['Published at once', most] as const]
 }
 
 /** A position that is open at the end of the series is in its returns, and in no table of trades. */

@@ -1,9 +1,12 @@
 // What users have seen is published history, also where it was rolled back, or cannot be read any more.
 
 import { beforeEach, describe, expect, test } from 'vitest'
-import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
-import { declareAll } from '#static-build/declarations.ts'
+import { manifestKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
+import { changesOf as changesOnPage } from '#pages/versions.ts'
+import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
+import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
+import { prune } from '#static-build/prune.ts'
 import type { PublishOrder } from '#static-build/publish-version.ts'
 import { RestatementError } from '#static-build/restatement.ts'
 import { StoreError } from '#storage/object-store.ts'
@@ -12,7 +15,7 @@ import { UnreadableError } from '#storage/unreadable-error.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { pointAt } from '#test/support/history/point-to.ts'
 import { changesIn, publishReturns, renderHere, versionOf } from './hand-order.ts'
-import { describeDifferences, digestsOf } from './tree.ts'
+import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
 
 const night = (day: number): string => `2024-06-0${day}T00:15:00Z`
 
@@ -33,6 +36,24 @@ const back = async (version: string) => {
 }
 
 const changesOf = (version: string) => changesIn(stores.store, version)
+
+/** Since when the served version says that oak is published, and what its page of versions says of it. */
+async function saidOf(version: string): Promise<readonly string[]> {
+  const head = await readHead(stores.store)
+  const { dataset, strategies } = await readPublishedSnapshot(stores.store, stores.privateStore, head!.entry)
+  expect(dataset.version).toBe(version)
+  return [strategies[0]!.published_since!, ...changesOnPage(dataset.lineage.at(-1)!)]
+}
+
+test('days that were kept back and published at once are so named on the page of versions and on the sheet', async () => {
+  await publish(A, [0.01, 0.02])
+  await publish(B, [0.01, 0.02, ...Array.from({ length: 300 }, (_, i) => (i % 3) / 100)])
+  expect(await saidOf(B)).toEqual([A, 'Published at once: 300 days from 2024-01-03 on of oak.'])
+  const sheet = await bytesAt(stores.store, `${versionFolder(B)}/strategies/oak/sheet.html`)
+  expect(new TextDecoder().decode(sheet)).toContain(
+    '<dt>Published at once</dt><dd>up to 300 days after it, not as they happened</dd>',
+  )
+})
 
 const ALLOWED = { declared: declareAll('a test') }
 
@@ -89,13 +110,31 @@ describe('a rollback', () => {
     expect((await publish(D, [0.01, 0.021, 0.03, 0.04])).manifest.history_restated).toBe(false)
   })
 
-  test('after a rollback, a version that was removed is no measure, and the newest that is there is', async () => {
+  test('after a rollback, a version that was removed is followed only if that is declared, and the one before it is compared', async () => {
     await publish(C, [0.01, 0.02, 0.03, 0.04])
     await back(A)
     await stores.store.remove(manifestKey(C))
-    await expect(publish(D, [0.01, 0.02, 0.031])).rejects.toThrow(`that ${B} published before`)
-    await stores.store.remove(manifestKey(B))
-    expect((await publish(D, [0.01, 0.02, 0.031])).manifest.history_restated).toBe(false)
+    await expect(publish(D, [0.01, 0.02, 0.031])).rejects.toThrow(`with --after-lost ${C} --reason TEXT`)
+    const lost = { ...NOTHING_DECLARED, after_lost: new Set([C]), reason: 'a test' }
+    await expect(publish(D, [0.01, 0.02, 0.031], { declared: lost })).rejects.toThrow(
+      `that ${B} published before`,
+    )
+    await publish(D, [0.01, 0.02, 0.03], { declared: lost })
+    expect(await saidOf(D)).toEqual([D, `Not compared with ${C}, which could not be read. Reason: a test`])
+  })
+
+  test('days that a version rolled back had shown are restated on every page, and the history begins anew, if they are others', async () => {
+    await publish(C, [0.01, 0.02, 0.031], ALLOWED)
+    expect(await saidOf(C)).toEqual([C, 'Restated: oak, 1 daily return. Reason: a test'])
+  })
+
+  test('a version that was rolled back and pruned cannot be built again with other days', async () => {
+    const rule = { keepDays: 0, keepMonthEnds: false }
+    await prune(stores.store, stores.privateStore, rule, Date.parse(D))
+    await expect(publish(B, [0.01, 0.02, 0.031])).rejects.toThrow(
+      `${B} was published with other files: build under a new --version`,
+    )
+    expect(await versionOf(stores.store)).toBe(A)
   })
 
   test('after a rollback, a version whose snapshot is lost is shown to users, beside what is known of the served one', async () => {
