@@ -109,8 +109,8 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
       'Risk',
       `${percent(100 * strategy.base_risk_pct, 2)} of equity per trade, lost at its stop: ${lossOf(strategy)}${leverageOf(strategy)}`,
     ],
-    ['Engine', strategy.engine],
-    ['Data', html`${strategy.data_source}${accepted.map(describeAccepted)}`],
+    ['Engine', `declared: ${strategy.engine}`],
+    ['Data', html`declared: ${strategy.data_source}${accepted.map(describeAccepted)}`],
   ]
   return html`<dl class="record">${rows.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`
 }
@@ -122,7 +122,7 @@ const publishedOf = ({ published_since, time_stamp }: StrategyData, isRestated: 
     : `${published_since}${isRestated ? ', in its present form' : ''}, ${
         time_stamp === null
           ? "by the publisher's own clock"
-          : `time-stamped by ${time_stamp.by} at ${time_stamp.at}`
+          : `time-stamped by ${time_stamp.by} at ${time_stamp.at}, as the certificate in the time stamp says`
       }`
 
 /** Declared by the operator: nothing else shows that files of a module that differ have the same rules. */
@@ -266,7 +266,7 @@ export const evidenceSection = (strategy: StrategyData): Markup =>
 export const benchmarkSection = (strategy: StrategyData): Markup =>
   html`${figureList(strategy, 'benchmark', BENCHMARK)}<div class="screen">${figureList(strategy, 'benchmark', BENCHMARK_MORE)}</div>`
 
-/** Before and after the day of the first version: the only test out of sample that nobody can falsify. */
+/** Before and after the day of the first version. Who adds trades or bars of a day after it adds them in hindsight. */
 export function publicationSection(strategy: StrategyData): Markup {
   const group = groupOf(strategy, 'since_publication')
   const count = (name: string) => html`<td>${figure(numberOf(group[name]), whole)}</td>`

@@ -118,7 +118,7 @@ ${live(model, 'drawdowns', 'Deepest drawdowns')}
 </div>
 <div class="columns">
 ${fixed('record', 'What this record is', recordSection(snapshot, strategy))}
-${fixed('publication', 'Before and after publication', publicationSection(strategy), 'At base risk. Days after the first version with this history are out of sample.')}
+${fixed('publication', 'Before and after publication', publicationSection(strategy), 'At base risk. Later days are out of sample if bars and trades came in as they happened; only live signals show that.')}
 </div>
 <div class="columns">
 ${fixed('evidence', 'Confidence in the Sharpe ratio', evidenceSection(strategy), 'At base risk.')}

@@ -98,45 +98,78 @@ describe('with a table of past prices and under the name of a past day', () => {
   })
 })
 
-let authority: Authority
-beforeAll(async () => {
-  authority = await openAuthority()
-})
-
 const BUILD = ['--book', 'book']
 const BACK = '2024-01-10T06:00:00Z'
-const LATER = '2024-01-11T06:00:00Z'
+const LATER = '2024-01-12T06:00:00Z'
+const WEEK = [100, 101, 99, 98, 97, 99, 103, 105, 106]
 const FILES = {
   'catalogue.yaml': catalogue([aLedger('elm')]),
   'ledgers/elm.csv': ONE_TRADE,
-  'bars/BTCUSDT-PERP/1d.csv': barsOf([100, 101, 99, 98, 97, 99, 103, 105, 106], FIRST_DAY),
+  'bars/BTCUSDT-PERP/1d.csv': barsOf(WEEK, FIRST_DAY),
 }
+/** Of the last day before the second version, from its open to its close. */
+const BEST = 'long,2024-01-11T00:00:00Z,107,2024-01-11T23:59:00Z,112,signal,1,0.046728971962617\n'
 
-test('a publisher who sets back the clock of the machine: the sheet says whose clock it is, or when an authority saw the entry, and no entry is before the last', async () => {
-  const { command, page, folder } = await forge(FILES)
-  const at = (day: string, ANCHOR_COMMAND = '') => ({
-    ...{ now: () => Date.parse(day), env: { BUILD_EFFORT: 'quick', ANCHOR_COMMAND, DATA_FOLDER: folder } },
+describe('by a clock that is set back, with time stamps of an own authority from the second night on', () => {
+  let authority: Authority
+  let forgery: Forgery
+  let own: string
+  let earlier: Awaited<ReturnType<Forgery['build']>>
+  beforeAll(async () => {
+    authority = await openAuthority()
+    own = await authority.start()
+    forgery = await forge(FILES)
+    const at = (day: string, ANCHOR_COMMAND = '') => ({
+      now: () => Date.parse(day),
+      env: { BUILD_EFFORT: 'quick', ANCHOR_COMMAND, DATA_FOLDER: forgery.folder },
+    })
+    const { command, write } = forgery
+    expect(await command('build', BUILD, at(BACK))).toMatchObject({ code: 0, err: '' })
+    earlier = await command('build', BUILD, at('2024-01-10T05:00:00Z'))
+    expect(await command('refresh', [], at(BACK, own))).toMatchObject({ code: 0, err: '' })
+    await write({
+      'ledgers/elm.csv': ONE_TRADE + BEST,
+      'bars/BTCUSDT-PERP/1d.csv': barsOf([...WEEK, 107, 112], FIRST_DAY),
+    })
+    expect(await command('build', BUILD, at(LATER, own))).toMatchObject({ code: 0, err: '' })
   })
-  expect(await command('build', BUILD, at(BACK))).toMatchObject({ code: 0, err: '' })
-  expect(await page('strategies/elm/sheet.html', BACK)).toContain(
-    `Published since ${BACK}, by the publisher's own clock`,
-  )
-  const earlier = await command('build', BUILD, at('2024-01-10T05:00:00Z'))
-  expect(earlier.code).toBe(1)
-  expect(earlier.err).toMatch(
-    /^highwater: the clock of this machine is at 2024-01-10T05:00:00Z, and the newest pointer entry, \S+, is from 2024-01-10T06:00:00Z: nothing was published; set the clock, /,
-  )
 
-  const anchor = await authority.start()
-  expect(await command('refresh', [], at(BACK, anchor))).toMatchObject({ code: 0, err: '' })
-  expect(await command('build', BUILD, at(LATER, anchor))).toMatchObject({ code: 0, err: '' })
-  const today = new Date().toISOString().slice(0, 8)
-  expect(await page('strategies/elm/sheet.html', LATER)).toContain(
-    `Published since ${BACK}, time-stamped by Hand Time Stamps at ${today}`,
-  )
-  const found = await command('verify-store', ['--tsa-ca', join(authority.folder, 'ca.pem')])
-  expect(found.out.split('\n')[0]).toBe(
-    '3 of 3 entries are time-stamped by an authority that is trusted here, 3 of them more than 36 hours after the time ' +
-      'that the entry says',
-  )
+  const sheetOf = (version: string) => forgery.page('strategies/elm/sheet.html', version)
+  const verify = (ca: string) => forgery.command('verify-store', ['--tsa-ca', join(authority.folder, ca)])
+
+  test('a publisher who sets back the clock of the machine: no entry is before the last, the sheet says whose clock it is, and time stamps show the day', async () => {
+    expect(await sheetOf(BACK)).toContain(`Published since ${BACK}, by the publisher's own clock`)
+    expect(earlier.code).toBe(1)
+    expect(earlier.err).toMatch(
+      /^highwater: the clock of this machine is at 2024-01-10T05:00:00Z, and the newest pointer entry, \S+, is from 2024-01-10T06:00:00Z: nothing was published; set the clock, /,
+    )
+    const today = new Date().toISOString().slice(0, 8)
+    expect(await sheetOf(LATER)).toContain(
+      `Published since ${BACK}, time-stamped by Hand Time Stamps at ${today}`,
+    )
+    const found = await verify('ca.pem')
+    expect([found.code, found.out.split('\n')[0]]).toEqual([
+      0,
+      '3 of 3 entries are time-stamped by an authority that is trusted here, 3 of them more than 36 hours after the time ' +
+        'that the entry says',
+    ])
+  })
+
+  test('a publisher who stamps the time himself under the name of an authority: the sheet says where the name is from, and the certificate of the authority shows it', async () => {
+    expect(await sheetOf(LATER)).toMatch(
+      /, time-stamped by Hand Time Stamps at \S+Z, as the certificate in the time stamp says /,
+    )
+    const found = await verify('other.pem')
+    expect(found.code).toBe(1)
+    expect(found.out).toMatch(/ is no time stamp of entry 1 by that authority: /)
+  })
+
+  test('a publisher who adds each night the best trade of the day before: only live signals show it, and the sheet says so', async () => {
+    expect(await forgery.page('versions.html', LATER)).toContain('06:00:00Z New days only.')
+    const sheet = await sheetOf(LATER)
+    expect(sheet).toContain('Before publication Since Days 10 1 Net return 3.0 % 4.7 %')
+    expect(sheet).toContain(
+      'Later days are out of sample if bars and trades came in as they happened; only live signals show that.',
+    )
+  })
 })

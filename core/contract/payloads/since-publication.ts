@@ -17,7 +17,7 @@ export const sincePublication = () =>
       days_before: countOrNull('Days up to and including that day.', 'n', ['not_published']),
       days_after: countOrNull('Later days.', 'n', ['not_published']),
       before: part('The days that were known when the history was published.', []),
-      after: part('The days after it: out of sample.', ['ruin']),
+      after: part('The days after it: out of sample if bars and trades came in as they happened.', ['ruin']),
     })
     .describe('The history before and after it was first published.')
     .meta(

@@ -832,7 +832,7 @@ export type DueDiligence = {
             /** Volatility of these days. Percent. */
             volatility_annualized_pct: number | null;
         };
-        /** The days after it: out of sample. */
+        /** The days after it: out of sample if bars and trades came in as they happened. */
         after: {
             /** Net return of these days. Percent. */
             net_return_pct: number | null;
