@@ -88,7 +88,13 @@ export const manifest = z
       .default(null)
       .describe('Digest of the private, salted index of the accumulation program; null if there is none.'),
     time_stamps: z
-      .record(z.string(), z.object({ at: z.string(), by: z.string() }))
+      .record(
+        z.string(),
+        z.object({
+          at: z.string().describe('When the authority saw the entry, a UTC instant.'),
+          by: z.string().describe('Its name.'),
+        }),
+      )
       .default({})
       .describe(
         'The time stamps of earlier entries that its pages name, by the instant since when a history is published: when the ' +

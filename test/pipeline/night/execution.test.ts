@@ -25,8 +25,8 @@ import {
 
 const DAY_MS = 86_400_000
 
-/** Sixty closes that rise and fall. */
-const CLOSES = Array.from({ length: 60 }, (_, i) => 100 + 10 * Math.sin(i / 3))
+/** Closes that rise and fall. */
+const CLOSES = Array.from({ length: 120 }, (_, i) => 100 + 10 * Math.sin(i / 3))
 
 /** In and out every few days; the stops are from 1.2 to 12 % away, so that the cap of 15 refuses some at a risk of 50 %. */
 const onBar: Strategy['onBar'] = (_, bar, position) => {
@@ -81,7 +81,7 @@ beforeAll(async () => {
     'ledgers/birch.csv': ONE_TRADE.replace(',100,', `,${CLOSES[0]},`)
       .replace(',103,', `,${CLOSES[6]},`)
       .replace('0.03', String(CLOSES[6]! / CLOSES[0]! - 1)),
-    'returns/cedar.csv': dailyReturns(CLOSES.map((_, i) => (i % 3 === 0 ? -0.001 : 0.001))),
+    'returns/cedar.csv': dailyReturns(CLOSES.map((_, i) => (i % 2 === 0 ? -0.001 : 0.001))),
     'catalogue.yaml': catalogue(
       [{ ...aModule('oak'), replayed_at: LEVELS }, aModule('elm'), aLedger('birch'), reported('cedar')],
       { max_modelled_risk_pct: 1 },
