@@ -13,6 +13,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
+import { createLimit } from '#core/limit.ts'
 import { sha256 } from '#storage/digest.ts'
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
@@ -71,28 +72,14 @@ export async function compress(
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (coding === 'identity') return bytes
   const isShort = coding === 'zstd' && bytes.length <= SHORT_BYTES
-  const coded = isShort ? zstdCompressSync(bytes, SHORT_ZSTD) : await takeTurn(() => COMPRESS[coding](bytes))
+  const coded = isShort ? zstdCompressSync(bytes, SHORT_ZSTD) : await inTurn(() => COMPRESS[coding](bytes))
   return Uint8Array.from(coded) // zlib gives a part of a larger piece of memory
 }
 
 /** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
 export const MOST_COMPRESSIONS = 4
 
-let free = MOST_COMPRESSIONS
-const waiting: (() => void)[] = []
-
-/** Runs `work` when fewer than `MOST_COMPRESSIONS` run, in the order of the calls. */
-async function takeTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (free > 0) free--
-  else await new Promise<void>(resolve => waiting.push(resolve))
-  try {
-    return await work()
-  } finally {
-    const next = waiting.shift()
-    if (next === undefined) free++
-    else next() // passes its place on
-  }
-}
+const inTurn = createLimit(MOST_COMPRESSIONS)
 
 /**
  * The same for a body in blocks. A block is made when the one before is compressed and the client wants the next, and

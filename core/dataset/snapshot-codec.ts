@@ -306,14 +306,7 @@ function tradeReader(bytes: Uint8Array): (rows: Rows) => TradeColumns {
   return rows => ({
     side: { codes: cut(codes.side, rows), words: SIDES },
     exit_reason: { codes: cut(codes.exit_reason, rows), words: EXIT_WORDS },
-    entry_time: cut(floats.entry_time, rows),
-    entry_price: cut(floats.entry_price, rows),
-    exit_time: cut(floats.exit_time, rows),
-    exit_price: cut(floats.exit_price, rows),
-    notional_return: cut(floats.notional_return, rows),
-    account_return: cut(floats.account_return, rows),
-    leverage: cut(floats.leverage, rows),
-    stop: cut(floats.stop, rows),
+    ...(Object.fromEntries(TRADE_FLOATS.map(name => [name, cut(floats[name], rows)])) as typeof floats), // the same names
   })
 }
 

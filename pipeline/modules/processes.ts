@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createLimit } from '#core/limit.ts'
 import { ModuleFault } from './module-fault.ts'
 import type { Answer, Request, TaskInput, TaskName, TaskResult } from './worker.ts'
 import { workerCode } from './worker-code.ts'
@@ -35,8 +36,7 @@ export type Processes = {
 export function createProcesses(folder: string, { threads, elapsedMs }: ProcessOptions): Processes {
   const all = new Set<ChildProcess>()
   const idle = new Set<ChildProcess>()
-  const waiting: (() => void)[] = []
-  let running = 0
+  const limited = createLimit(threads)
 
   const start = (): ChildProcess => {
     const child = startProcess(folder)
@@ -52,26 +52,21 @@ export function createProcesses(folder: string, { threads, elapsedMs }: ProcessO
   }
   process.once('exit', endAll)
   return {
-    async run<Name extends TaskName>(name: Name, input: TaskInput<Name>) {
-      if (running < threads) running++
-      else await new Promise<void>(resolve => waiting.push(resolve))
-      const [child = start()] = idle
-      idle.delete(child)
-      try {
-        const path = realpathSync(input.path) // the process may not follow a link to the book
-        const { result, heapBytes } = await ask(child, { name, input: { ...input, path } }, elapsedMs)
-        if (heapBytes > FULL_BYTES) child.kill('SIGKILL')
-        else if (all.has(child)) idle.add(child)
-        return result as TaskResult<Name>
-      } catch (error) {
-        child.kill('SIGKILL') // nothing of a module that failed is left to the next one
-        throw error
-      } finally {
-        const next = waiting.shift()
-        if (next === undefined) running--
-        else next()
-      }
-    },
+    run: <Name extends TaskName>(name: Name, input: TaskInput<Name>) =>
+      limited(async () => {
+        const [child = start()] = idle
+        idle.delete(child)
+        try {
+          const path = realpathSync(input.path) // the process may not follow a link to the book
+          const { result, heapBytes } = await ask(child, { name, input: { ...input, path } }, elapsedMs)
+          if (heapBytes > FULL_BYTES) child.kill('SIGKILL')
+          else if (all.has(child)) idle.add(child)
+          return result as TaskResult<Name>
+        } catch (error) {
+          child.kill('SIGKILL') // nothing of a module that failed is left to the next one
+          throw error
+        }
+      }),
     async close() {
       process.off('exit', endAll)
       const ends = [...all].map(child => once(child, 'exit'))

@@ -1,4 +1,5 @@
 // Computing on a fleet: the tasks of a book, which need neither its folder nor each other, and what a worker makes of them.
+
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -7,6 +8,7 @@ import type { EpochDay } from '#core/calendar.ts'
 import type { Benchmark, StrategyData } from '#core/dataset/snapshot.ts'
 import { assembleCorrelation, type CorrelationRows, rowBlocks } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
+import { createLimit } from '#core/limit.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import { pack, unpack } from '#storage/pack.ts'
 import type { StrategyEntry } from '../book/book.ts'
@@ -212,20 +214,3 @@ const toSharedBars = ({ timeframeMs, t, o, h, l, c, v }: Bars): Bars => ({
 
 const toSharedSeries = (all: readonly Series[]): Series[] =>
   all.map(each => ({ ...each, values: toShared(each.values) }))
-
-/** Runs at most so many works at a time. */
-function createLimit(most: number) {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    if (running < most) running++
-    else await new Promise<void>(resolve => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
-  }
-}
