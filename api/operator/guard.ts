@@ -1,8 +1,8 @@
 // Access control: the Host header must be one of ours, which a page of another site cannot achieve, and the
 // token must match.
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#core/contract/errors.ts'
 import { createAddressCounts } from '#signals/address-counts.ts'
+import { digestOf, matchesDigest } from '#signals/clients/token.ts'
 import { MAIN_OPERATOR, ownerOf } from '#signals/operators/tokens.ts'
 import type { Exchange } from './exchange.ts'
 import type { OperatorParts } from './parts.ts'
@@ -85,6 +85,4 @@ export async function operatorOf(c: Exchange, whoseToken: WhoseToken): Promise<s
 }
 
 /** Compares two texts in constant time. */
-export const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+export const isSame = (a: string, b: string): boolean => matchesDigest(a, digestOf(b))

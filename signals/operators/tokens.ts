@@ -1,5 +1,4 @@
 // Tokens of operators, by name: Redis has their digests alone.
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
@@ -7,7 +6,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { assertId } from '../clients/client.ts'
-import type { RandomBytes } from '../clients/token.ts'
+import { digestOf, matchesDigest, type RandomBytes } from '../clients/token.ts'
 import { askRedis } from '../redis/connect.ts'
 import { OPERATOR_TOKENS } from '../redis/keys.ts'
 
@@ -27,7 +26,7 @@ export async function issueToken(
 ): Promise<string> {
   assertId('name', name)
   const token = `hw_op_${Buffer.from(random(TOKEN_BYTES)).toString('base64url')}`
-  const record = JSON.stringify({ digest: digestOf(token).toString('hex'), created_at: toIsoInstant(nowMs) })
+  const record = JSON.stringify({ digest: digestOf(token), created_at: toIsoInstant(nowMs) })
   const isNew =
     name !== MAIN_OPERATOR && (await askRedis(() => redis.hsetnx(OPERATOR_TOKENS, name, record))) === 1
   if (isNew) return token
@@ -60,16 +59,11 @@ export async function revokeToken(redis: Redis, name: string): Promise<void> {
 
 /** The name of a token that was issued; null if it was not, or was revoked. */
 export async function ownerOf(redis: Redis, token: string): Promise<string | null> {
-  const digest = digestOf(token)
   const all = Object.entries(await askRedis(() => redis.hgetall(OPERATOR_TOKENS)))
-  const found = all.find(([, text]) =>
-    timingSafeEqual(Buffer.from(stored.parse(parseJson(text)).digest, 'hex'), digest),
-  )
+  const found = all.find(([, text]) => matchesDigest(token, stored.parse(parseJson(text)).digest))
   return found?.[0] ?? null
 }
 
 /** Whether a name still has a token. */
 export const isOperator = async (redis: Redis, name: string): Promise<boolean> =>
   name === MAIN_OPERATOR || (await askRedis(() => redis.hexists(OPERATOR_TOKENS, name))) === 1
-
-const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest()
