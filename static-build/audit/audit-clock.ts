@@ -120,9 +120,11 @@ async function stampOf(
     return `entry ${entry.seq} of ${entry.at}: a proof of another kind, which was not checked`
   await writeFile(file, bytes)
   try {
-    await openssl('-verify', '-digest', sha256, '-in', file, '-CAfile', caFile)
     const text = await openssl('-reply', '-in', file, '-text') // the last is signed; before it may be anything
-    const at = toIsoInstant(Date.parse([...text.matchAll(/^Time stamp: (.+)$/gm)].at(-1)?.[1] ?? ''))
+    const atMs = Date.parse([...text.matchAll(/^Time stamp: (.+)$/gm)].at(-1)?.[1] ?? '')
+    const at = toIsoInstant(atMs) // the certificate of the authority may have expired since
+    const trusted = ['-CAfile', caFile, '-attime', `${Math.floor(atMs / 1000)}`]
+    await openssl('-verify', '-digest', sha256, '-in', file, ...trusted)
     const by = readTimeStamp(bytes, sha256)?.by ?? 'an authority that it does not name'
     return `entry ${entry.seq} of ${entry.at}${STAMPED}${by} at ${at}${isLongBefore(entry.at, at) ? `,${LATE}` : ''}`
   } catch (error) {
