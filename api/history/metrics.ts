@@ -24,37 +24,28 @@ const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 /** Metrics of one process, until they are stopped. */
 export function createHistoryMetrics(observed: Observed) {
-  const registers = [new Registry()]
-  const [registry] = registers as [Registry]
-  const requests = new Counter({
-    name: 'highwater_history_requests_total',
-    help: 'Requests by route, kind of answer and status.',
-    labelNames: ['route', 'kind', 'status'],
-    registers,
-  })
-  const bodies = new Counter({
-    name: 'highwater_history_response_bytes_total',
-    help: 'Bytes of bodies by route and kind of answer.',
-    labelNames: ['route', 'kind'],
-    registers,
-  })
+  const registry = new Registry()
+  const registers = [registry]
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `highwater_history_${name}`, help, labelNames, registers })
+  const by = ['route', 'kind']
+  const requests = counter('requests_total', 'Requests by route, kind of answer and status.', [
+    ...by,
+    'status',
+  ])
+  const bodies = counter('response_bytes_total', 'Bytes of bodies by route and kind of answer.', by)
   const times = new Histogram({
     name: 'highwater_history_request_seconds',
     help: 'Time until an answer was ready to be sent.',
-    labelNames: ['route', 'kind'],
+    labelNames: by,
     buckets: BOUNDS,
     registers,
   })
-  const swaps = new Counter({
-    name: 'highwater_history_swaps_total',
-    help: 'Versions that were swapped in.',
-    registers,
-  })
-  const failures = new Counter({
-    name: 'highwater_history_swap_failures_total',
-    help: 'Looks at the pointer after which the newest version is not served, or the list of versions is not known.',
-    registers,
-  })
+  const swaps = counter('swaps_total', 'Versions that were swapped in.')
+  const failures = counter(
+    'swap_failures_total',
+    'Looks at the pointer after which the newest version is not served, or the list of versions is not known.',
+  )
   observeDataset(registers, observed)
   observeCaches(registers, observed)
   const stop = observeProcess(registers)

@@ -15,7 +15,8 @@ export type FailureReason =
   | 'bad_answer'
 
 /** Internal faults: no attempt is recorded, and the delivery is tried again. */
-export type OurFaultReason = 'resolver_down' | 'network_down' | 'too_many_connections' | 'shutting_down'
+const OUR_FAULTS = ['resolver_down', 'network_down', 'too_many_connections', 'shutting_down'] as const
+export type OurFaultReason = (typeof OUR_FAULTS)[number]
 
 /** We aborted the attempt. */
 export class BrokenOff extends Error {
@@ -88,14 +89,8 @@ export function reasonOf(error: unknown, isSent: boolean): FailureReason | OurFa
   throw error
 }
 
-export const isOurs = (reason: FailureReason | OurFaultReason): reason is OurFaultReason => OURS.has(reason)
-
-const OURS: ReadonlySet<string> = new Set<OurFaultReason>([
-  'resolver_down',
-  'network_down',
-  'too_many_connections',
-  'shutting_down',
-])
+export const isOurs = (reason: FailureReason | OurFaultReason): reason is OurFaultReason =>
+  OUR_FAULTS.some(each => each === reason)
 
 /** Codes of undici, TLS and the system. */
 const REASONS: readonly (readonly [RegExp, FailureReason | OurFaultReason])[] = [

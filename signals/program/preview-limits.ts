@@ -33,10 +33,25 @@ export function createPreviewLimits(
   elapsed: () => number,
   onError: (error: unknown) => void,
 ): PreviewLimits {
-  const counters = {
-    preview: createCounter(redis, 'preview', elapsed, onError),
-    simulate: createCounter(redis, 'simulate', elapsed, onError),
+  const createCounter = (name: LimitName): ((address: string) => Promise<Count>) => {
+    const limiter = new RateLimiterRedis({
+      storeClient: redis,
+      keyPrefix: `${PREVIEW_LIMIT_PREFIX}${name}`,
+      points: PREVIEW_LIMITS[name],
+      duration: WINDOW_SECONDS,
+    })
+    const here = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
+    return async address => {
+      try {
+        return toCount(await limiter.consume(address))
+      } catch (error) {
+        if (error instanceof RateLimiterRes) return toCount(error) // thrown above the limit
+        onError(error)
+        return here.add(address)
+      }
+    }
   }
+  const counters = { preview: createCounter('preview'), simulate: createCounter('simulate') }
   return async (name, address) => {
     const { count, msLeft } = await counters[name](address)
     const most = PREVIEW_LIMITS[name]
@@ -45,30 +60,6 @@ export function createPreviewLimits(
       isWithin: count <= most,
       remaining: Math.max(most - count, 0),
       resetSeconds: Math.max(Math.ceil(msLeft / 1000), 1),
-    }
-  }
-}
-
-function createCounter(
-  redis: Redis,
-  name: LimitName,
-  elapsed: () => number,
-  onError: (error: unknown) => void,
-): (address: string) => Promise<Count> {
-  const limiter = new RateLimiterRedis({
-    storeClient: redis,
-    keyPrefix: `${PREVIEW_LIMIT_PREFIX}${name}`,
-    points: PREVIEW_LIMITS[name],
-    duration: WINDOW_SECONDS,
-  })
-  const here = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
-  return async address => {
-    try {
-      return toCount(await limiter.consume(address))
-    } catch (error) {
-      if (error instanceof RateLimiterRes) return toCount(error) // thrown above the limit
-      onError(error)
-      return here.add(address)
     }
   }
 }
