@@ -71,7 +71,7 @@ export const acceptedOf = ({ dataset }: Snapshot, { id }: StrategyData): readonl
 
 /** The explanation of a state, once a page. */
 export const statePopover = (state: StrategyData['verification_state']) =>
-  html`<div id="state-${state}" popover class="about"><strong>${ABOUT_STATES[state][0]}</strong> ${ABOUT_STATES[state][1]} Determined by every build. ${LIMIT}</div>`
+  html`<div id="state-${state}" popover class="about"><strong>${ABOUT_STATES[state][0]}</strong> ${ABOUT_STATES[state][1]} ${LIMIT}</div>`
 
 /** Whether a strategy is over, or has stopped trading. */
 export function aliveness({ ended, idle_since }: StrategyData): Markup {
@@ -304,7 +304,7 @@ const CORRELATIONS = [
   [
     'rest',
     'The book without this strategy',
-    'The same with the equal-weight book of the other strategies: by this one, judge what the strategy adds to them. Days without another strategy count as 0.',
+    'The same with the equal-weight book of the other strategies, which shows what the strategy adds. Days without another strategy count as 0.',
   ],
 ] as const
 

@@ -118,7 +118,7 @@ ${live(model, 'drawdowns', 'Deepest drawdowns')}
 </div>
 <div class="columns">
 ${fixed('record', 'What this record is', recordSection(snapshot, strategy))}
-${fixed('publication', 'Before and after publication', publicationSection(strategy), 'At base risk. Later days are out of sample if bars and trades came in as they happened; only live signals show that.')}
+${fixed('publication', 'Before and after publication', publicationSection(strategy), 'At base risk. Later days are out of sample if live signals agree with them; nothing else shows it.')}
 </div>
 <div class="columns">
 ${fixed('evidence', 'Confidence in the Sharpe ratio', evidenceSection(strategy), 'At base risk.')}
@@ -127,8 +127,8 @@ ${fixed('benchmark', `Against holding ${instrument}`, benchmarkSection(strategy)
 <div class="screen">
 ${live(model, 'rolling', 'Rolling 365 days')}
 ${fixed('trades', 'Trades', tradesSection(snapshot, strategy), `Time from entry to exit, and the return on notional. Trades within one bar are at the left edge.${entriesOf(strategy)}`)}
-${fixed('excursions', 'How far trades went', excursionsSection(snapshot, strategy), 'While a trade was open, the furthest move of the price against it (MAE) and for it (MFE), in units of the base risk.')}
-${hasReplays(strategy) ? fixed('replays', 'Replayed at other risk levels', replaysSection(strategy), 'A replay sizes every position by the level; a rescale, as of the slider, multiplies the returns.') : ''}
+${fixed('excursions', 'How far trades went', excursionsSection(snapshot, strategy), 'Furthest move of the price against an open trade (MAE) and for it (MFE), in units of the base risk.')}
+${hasReplays(strategy) ? fixed('replays', 'Replayed at other risk levels', replaysSection(strategy), 'A replay sizes every position by the level; a rescale multiplies the returns.') : ''}
 <div class="columns">
 ${fixed('costs', 'What costs take', costsSection(strategy), 'At base risk.')}
 ${fixed('correlation', 'Correlation', correlationSection(snapshot, strategy), 'Daily returns, at base risk.')}

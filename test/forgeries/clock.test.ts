@@ -169,7 +169,7 @@ describe('by a clock that is set back, with time stamps of an own authority from
     const sheet = await sheetOf(LATER)
     expect(sheet).toContain('Before publication Since Days 10 1 Net return 3.0 % 4.7 %')
     expect(sheet).toContain(
-      'Later days are out of sample if bars and trades came in as they happened; only live signals show that.',
+      'Later days are out of sample if live signals agree with them; nothing else shows it.',
     )
   })
 })
