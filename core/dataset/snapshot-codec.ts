@@ -237,35 +237,28 @@ const FIRST_METHOD = 1
 /** Figures that the first snapshots do not have, each by its path. */
 const LATER_FIGURES = [
   ['profit_factor_notional'],
-  ['fund_dd', 'trades', 'profit_factor_notional'],
-  ...['long', 'short'].map(side => ['fund_dd', 'trades', side, 'profit_factor_notional']),
-  ['fund_dd', 'drawdowns', 'lasting_count'],
-  ['fund_dd', 'risk_adjusted', 'deflated_sharpe_ratio'],
-  ['fund_dd', 'risk_adjusted', 'trials'],
-  ['fund_dd', 'exposure', 'open_since'],
-  ...Object.keys(benchmark().shape).map(field => ['fund_dd', 'benchmark', field]),
-  ...['published_since', 'days_before', 'days_after'].map(field => ['fund_dd', 'since_publication', field]),
+  ...['', '/long', '/short'].flatMap(side => within(`trades${side}`, ['profit_factor_notional'])),
+  ...within('drawdowns', ['lasting_count']),
+  ...within('risk_adjusted', ['deflated_sharpe_ratio', 'trials']),
+  ...within('exposure', ['open_since']),
+  ...within('benchmark', Object.keys(benchmark().shape)),
+  ...within('since_publication', ['published_since', 'days_before', 'days_after']),
   ...['before', 'after'].flatMap(part =>
-    Object.keys(sincePublication().shape.before.shape).map(field => [
-      'fund_dd',
-      'since_publication',
-      part,
-      field,
-    ]),
+    within(`since_publication/${part}`, Object.keys(sincePublication().shape.before.shape)),
   ),
-  ...['fees', 'slippage', 'funding'].map(cost => ['fund_dd', 'costs', `${cost}_pct_of_gross_profit`]),
-  ...['net_return_pct', 'cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized'].map(figure => [
-    'fund_dd',
-    'costs',
-    'at_twice_the_costs',
-    figure,
+  ...['fees', 'slippage', 'funding'].flatMap(cost => within('costs', [`${cost}_pct_of_gross_profit`])),
+  ...within('costs/at_twice_the_costs', [
+    ...['net_return_pct', 'cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized'],
   ]),
-  ...['mean', 'p5', 'p25', 'p50', 'p75', 'p95'].flatMap(figure => [
-    ['fund_dd', 'excursions', 'mae_r', figure],
-    ['fund_dd', 'excursions', 'mfe_r', figure],
-  ]),
-  ...['entries_asked', 'entries_refused', 'table'].map(field => ['fund_dd', 'replays', field]),
-] as const
+  ...['mae_r', 'mfe_r'].flatMap(unit =>
+    within(`excursions/${unit}`, ['mean', 'p5', 'p25', 'p50', 'p75', 'p95']),
+  ),
+  ...within('replays', ['entries_asked', 'entries_refused', 'table']),
+]
+
+function within(group: string, fields: readonly string[]): string[][] {
+  return fields.map(field => ['fund_dd', ...group.split('/'), field])
+}
 
 /** The block with null for each of them that it lacks. */
 const withLaterFigures = (block: FigureBlock): FigureBlock => ({
