@@ -64,9 +64,9 @@ const compareStrategy = (before: StrategyData, after: StrategyData, noise: numbe
   ].filter(isRecorded),
 })
 
-/** The first digest of a module says nothing of the files before. */
+/** The first digest of a module says nothing of the files before, and the first cap nothing of that before. */
 const isRecorded = ({ field, old, new: now }: Change): boolean =>
-  field !== 'rules_sha256' || (old !== null && now !== null)
+  !['rules_sha256', 'max_leverage'].includes(field) || (old !== null && now !== null)
 
 /** Facts of the dataset that differ, and the first value of each benchmark that does. */
 function compareDataset(before: Snapshot, after: Snapshot, noise: number): Change[] {

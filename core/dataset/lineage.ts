@@ -1,10 +1,4 @@
-import {
-  type Change,
-  type Changes,
-  type Declaration,
-  MOST_LISTED,
-  type StrategyChanges,
-} from '#core/contract/payloads/changes.ts'
+import { type Change, type Changes, type Declaration, MOST_LISTED } from '#core/contract/payloads/changes.ts'
 import { effectiveInstant } from './entered.ts'
 import { baseRiskChange, isRestated, versionChange } from './restated.ts'
 
@@ -80,7 +74,7 @@ function addedAtOnce({ strategies }: Changes): Pick<Ancestor, 'at_once'> {
 }
 
 /** Of what was published before, also where it was rolled back: users saw it. */
-export const restatedIn = ({ strategies, rolled_back }: Changes): readonly StrategyChanges[] =>
+export const restatedIn = ({ strategies, rolled_back }: Changes): Changes['strategies'] =>
   [...strategies, ...(rolled_back?.strategies ?? [])].filter(isRestated)
 
 /** The same change of several strategies is one sentence. */

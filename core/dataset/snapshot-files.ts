@@ -62,7 +62,7 @@ export type SnapshotDocument = {
 export const LATER_FIELDS = [
   ...(['funding', 'result_tolerance_bps', 'module_version', 'measured', 'rules_sha256'] as const),
   ...(['rules_since', 'ended', 'idle_since', 'refused_above_risk_pct', 'trials'] as const),
-  ...(['published_since', 'time_stamp'] as const),
+  ...(['published_since', 'time_stamp', 'max_leverage'] as const),
 ]
 
 /** The record with null for each of the fields that it lacks. */

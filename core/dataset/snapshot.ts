@@ -124,6 +124,8 @@ export type StrategyRecord = {
   readonly funding: FundingAssumption | null
   /** Of a ledger, whose results agree within this many basis points of equity; null otherwise. */
   readonly result_tolerance_bps: number | null
+  /** Entries above it are refused, which steers a module; null in snapshots that were made before it was recorded. */
+  readonly max_leverage: number | null
   /** The version of the strategy module; null without one. */
   readonly module_version: string | null
   /** Of the files of the module; null without one, and in snapshots that were made before it was recorded. */

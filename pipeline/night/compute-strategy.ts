@@ -102,6 +102,7 @@ function toRecord(
     tick_size: entry.tick_size,
     funding: entry.bars === null ? 'as_reported' : funding === null ? 'none' : 'historical',
     result_tolerance_bps: hasLedger ? entry.result_tolerance_bps : null,
+    max_leverage: entry.max_leverage,
     module_version: history.moduleVersion,
     rules_sha256: null, // the files are known where the module ran
     rules_since: null,

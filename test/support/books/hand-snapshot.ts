@@ -144,6 +144,7 @@ const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'incep
   tick_size: 0.1,
   funding: 'as_reported',
   result_tolerance_bps: null,
+  max_leverage: 15,
   module_version: null,
   rules_sha256: null,
   rules_since: null,
