@@ -1,5 +1,7 @@
-// Days that are chosen when the market is known: published weeks later, or in place of others.
+// Days that are chosen when the market is known: published weeks later, in place of others, or in a store that is written again.
 import { beforeAll, expect, test } from 'vitest'
+import { openStore } from '#storage/open-store.ts'
+import { readLog } from '#storage/pointer-log.ts'
 import { catalogue, dailyReturns, FIRST_DAY, reported } from '../pipeline/night/night-book.ts'
 import { barsOf, type Forgery, forge } from './forge.ts'
 
@@ -10,13 +12,15 @@ const NINE = [0.01, -0.01, 0.005, -0.02, 0.01, 0.002, -0.003, 0.01, -0.005]
 
 const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106]
 
+const BOOK = {
+  'catalogue.yaml': catalogue([reported('gum')]),
+  'returns/gum.csv': dailyReturns(NINE),
+  'bars/BTCUSDT-PERP/1d.csv': barsOf(CLOSES, FIRST_DAY),
+}
+
 let forgery: Forgery
 beforeAll(async () => {
-  forgery = await forge({
-    'catalogue.yaml': catalogue([reported('gum')]),
-    'returns/gum.csv': dailyReturns(NINE),
-    'bars/BTCUSDT-PERP/1d.csv': barsOf(CLOSES, FIRST_DAY),
-  })
+  forgery = await forge(BOOK)
   const build = (now: string) => forgery.command('build', BUILD, { now: () => Date.parse(now) })
   expect(await build(FIRST)).toMatchObject({ code: 0, err: '' })
   await forgery.write({
@@ -48,4 +52,21 @@ test('a publisher who takes a version back, and publishes other days in its plac
       'nothing was published. Correct the book. Or, if the old values were wrong, publish the new ones with ' +
       '--restate gum --reason TEXT, which every user sees\n',
   ])
+})
+
+test('a publisher who writes the whole store again: every check passes, and only the digest of an entry that a reader kept is another one', async () => {
+  const anew = await forge({ ...BOOK, 'returns/gum.csv': dailyReturns(NINE.with(3, 0.02)) })
+  expect(await anew.command('build', BUILD, { now: () => Date.parse(FIRST) })).toMatchObject({ code: 0 })
+  const [before, after] = await Promise.all(
+    [forgery, anew].map(async ({ command, stores }) => {
+      const { code, out } = await command('verify-store', ['--json'])
+      const [first] = await readLog(await openStore(stores.url))
+      return { code, sound: JSON.parse(out).sound, at: first!.entry.at, sha256: first!.sha256 }
+    }),
+  )
+  expect(after).toMatchObject({ code: 0, sound: true, at: before!.at })
+  expect(after!.sha256).not.toBe(before!.sha256)
+  expect(await anew.page('strategies/gum/sheet.html', FIRST)).toContain(
+    `Published since ${FIRST}, by the publisher's own clock`,
+  )
 })
