@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseIsoInstant } from '#core/calendar.ts'
@@ -24,8 +24,14 @@ const addTsaOption = (command: Command): Command =>
     'check the time stamps of the log under this certificate of their authority (PEM)',
   )
 
-const tsaCaOf = ({ tsaCa }: { readonly tsaCa?: string }, { cwd }: Runtime): string | null =>
-  tsaCa === undefined ? null : resolve(cwd, tsaCa)
+async function tsaCaOf({ tsaCa }: { readonly tsaCa?: string }, { cwd }: Runtime): Promise<string | null> {
+  if (tsaCa === undefined) return null
+  const path = resolve(cwd, tsaCa)
+  await access(path).catch((cause: unknown) => {
+    throw new Error(`cannot read the certificates ${path} of --tsa-ca: ${messageOf(cause)}`, { cause })
+  })
+  return path
+}
 
 const STORE_EXAMPLES = `
 Examples:
@@ -55,7 +61,7 @@ export function defineVerifyStore(command: Command, runtime: Runtime): void {
         { store, privateStore, isPrivateNamed },
         'all',
         runtime,
-        tsaCaOf(options, runtime),
+        await tsaCaOf(options, runtime),
       )
       if (options.json) terminal.json(toReport(store.url, found))
       else printVersions(found, terminal)
@@ -113,7 +119,7 @@ async function verifyRemote(address: string, options: Options, runtime: Runtime)
     isUnsignedFault: !options.allowUnsigned,
     isExpiryFault: true,
     privateStore: null,
-    tsaCa: tsaCaOf(options, runtime),
+    tsaCa: await tsaCaOf(options, runtime),
     progress: terminal.progress,
   })
   if (options.json) terminal.json(toReport(url, found))

@@ -83,20 +83,31 @@ function changeSentences({ dataset = [], strategies }: Changes): string[] {
     catalogue.map(change => ({ id, change })),
   )
   const groups = Map.groupBy(all, ({ change: { field, old, new: now } }) => JSON.stringify([field, old, now]))
-  const sentences = [...groups.values()].map(group => {
+  const inOrder = [...groups.values()].sort((a, b) => rankOf(a[0]!.change) - rankOf(b[0]!.change))
+  const sentences = inOrder.map(group => {
     const { field, old, new: now } = group[0]!.change
     const ids = group.flatMap(({ id }) => id ?? [])
-    return `Changed: ${field}${ids.length === 0 ? '' : ` of ${listed(ids)}`}, ${inShort(old)} -> ${inShort(now)}.`
+    return `Changed: ${field}${ids.length === 0 ? '' : ` of ${listed(ids)}`}, ${inShort(old, now)} -> ${inShort(now, old)}.`
   })
   const more = sentences.length - MOST_LISTED
   return more > 0 ? [...sentences.slice(0, MOST_LISTED), `And ${more} other changes.`] : sentences
 }
 
+const TEXTS = ['name', 'blurb', 'disclaimer', 'methodology_url', 'engine', 'data_source']
+
+/** Texts come last: a hundred of them must not hide a number. */
+const rankOf = ({ field }: Change): number => (TEXTS.includes(field) ? 1 : 0)
+
 const MOST_CHARS = 200
 
-function inShort(value: Change['old']): string {
-  const text = String(value ?? 'none')
-  return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text
+/** A long text from shortly before the first place where it differs from another. */
+function inShort(value: Change['old'], other: Change['old']): string {
+  const [text, than] = [String(value ?? 'none'), String(other ?? 'none')]
+  if (text.length <= MOST_CHARS) return text
+  const same = [...text].findIndex((letter, i) => letter !== than[i])
+  const from = Math.max(0, same - MOST_CHARS / 4)
+  const end = from + MOST_CHARS
+  return `${from > 0 ? '…' : ''}${text.slice(from, end)}${end < text.length ? '…' : ''}`
 }
 
 const MOST_NAMED = 12

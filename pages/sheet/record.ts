@@ -1,7 +1,7 @@
 // The parts of a fact sheet that no risk level changes: what kind of record it is, how far to trust it, and how to cite it.
 import { html, raw } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
-import { effectiveInstant, enteredText } from '#core/dataset/entered.ts'
+import { effectiveInstant, enteredText, isLongBefore } from '#core/dataset/entered.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { declarationsOf, type Restatement, reasonOf } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
@@ -116,14 +116,18 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
 }
 
 /** A restatement, another module or another base risk begins a new history. */
-const publishedOf = ({ published_since, time_stamp }: StrategyData, isRestated: boolean): string =>
-  published_since === null
-    ? 'not recorded by older builds'
-    : `${published_since}${isRestated ? ', in its present form' : ''}, ${
-        time_stamp === null
-          ? "by the publisher's own clock"
-          : `time-stamped by ${time_stamp.by} at ${time_stamp.at}, as the certificate in the time stamp says`
-      }`
+function publishedOf(strategy: StrategyData, isRestated: boolean): string {
+  const { published_since: since, time_stamp: stamp } = strategy
+  if (since === null) return 'not recorded by older builds'
+  const seen = stamp === null ? '' : ` at ${stamp.at}, as the certificate in the time stamp says`
+  const isLate = stamp !== null && isLongBefore(since, stamp.at)
+  const caution = isLate ? `; before ${stamp.at} nothing but the publisher's own clock shows it` : ''
+  return `${since}${isRestated ? ', in its present form' : ''}, ${clockOf(strategy)}${seen}${caution}`
+}
+
+/** Whose clock says when the record was published. */
+export const clockOf = ({ time_stamp: stamp }: StrategyData): string =>
+  stamp === null ? "by the publisher's own clock" : `time-stamped by ${stamp.by}`
 
 /** Declared by the operator: nothing else shows that files of a module that differ have the same rules. */
 function rulesOf(
@@ -175,9 +179,14 @@ function resultsOf({ result_tolerance_bps: tolerance, measured }: StrategyData):
   const found =
     mean === null
       ? 'none recomputed'
-      : `${whole(trades_checked)} recomputed; they differ by ${hundredths(mean)} bp in the mean and by ${hundredths(most ?? 0)} bp at most`
+      : `${whole(trades_checked)} recomputed; in the mean ${meanOf(mean)}, and ${hundredths(most ?? 0)} bp apart at most`
   return [['Results', `given with the trades, to within ${decimal(tolerance, 1)} bp of equity: ${found}`]]
 }
+
+const meanOf = (bps: number): string =>
+  Math.abs(bps) < 0.005
+    ? 'as the prices'
+    : `${bps < 0 ? 'worse' : 'better'} than the prices by ${hundredths(Math.abs(bps))} bp a trade`
 
 const lossOf = ({ measured }: StrategyData): string =>
   measured === null || measured.loss_at_stop === null

@@ -23,6 +23,7 @@ import {
   benchmarkSection,
   besideBadge,
   citeSection,
+  clockOf,
   correlationDefinitions,
   correlationSection,
   evidenceSection,
@@ -98,8 +99,9 @@ function hasOthers(snapshot: Snapshot, { daily }: StrategyData): boolean {
 }
 
 function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): Markup {
-  const { name, blurb, instrument, ccy, window, published_since } = strategy
-  const since = published_since === null ? '' : ` · published since ${published_since.slice(0, 10)}`
+  const { name, blurb, instrument, ccy, window, published_since: published } = strategy
+  const since =
+    published === null ? '' : ` · published since ${published.slice(0, 10)}, entered ${clockOf(strategy)}`
   return html`<article class="sheet">
 <header>
 <p class="crumbs"><a href="../../index.html">${snapshot.dataset.name}</a></p>

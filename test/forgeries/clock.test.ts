@@ -60,7 +60,9 @@ describe('with a table of past prices and under the name of a past day', () => {
 
   test('a publisher who names a version of today after a day of the past: the top of the sheet, the answers and both verifiers say the day of the build', async () => {
     const sheet = await forgery.page('strategies/oak/sheet.html')
-    expect(topOf(sheet)).toContain('2020-09-01 to 2024-01-14 · published since 2024-01-15 · ')
+    expect(topOf(sheet)).toContain(
+      "2020-09-01 to 2024-01-14 · published since 2024-01-15, entered by the publisher's own clock · ",
+    )
     expect(sheet).toContain("Published since 2024-01-15T06:00:00Z, by the publisher's own clock")
     expect(sheet).not.toContain('since 2021')
     expect(await forgery.page('index.html', PAST)).toContain(`Version ${PAST} , entered on 2024-01-15`)
@@ -157,7 +159,7 @@ describe('by a clock that is set back, with time stamps of an own authority from
 
   test('a publisher who stamps the time himself under the name of an authority: the sheet says where the name is from, and the certificate of the authority shows it', async () => {
     expect(await sheetOf(LATER)).toMatch(
-      /, time-stamped by Hand Time Stamps at \S+Z, as the certificate in the time stamp says /,
+      /, time-stamped by Hand Time Stamps at \S+Z, as the certificate in the time stamp says; before \S+Z nothing but the publisher's own clock shows it /,
     )
     const found = await verify('other.pem')
     expect(found.code).toBe(1)

@@ -82,7 +82,7 @@ test('a publisher who adds to every result within the tolerance: the build stops
     'ledgers/padded.csv: the results are better than the prices by 8.0 bp a trade: are costs missing? ',
   )
   expect(await sheetOf('noisy')).toContain(
-    'Results given with the trades, to within 100.0 bp of equity: 24 recomputed; they differ by 20.00 bp in the mean and by 90.00 bp at most',
+    'Results given with the trades, to within 100.0 bp of equity: 24 recomputed; in the mean better than the prices by 20.00 bp a trade, and 90.00 bp apart at most',
   )
 })
 

@@ -149,7 +149,7 @@ test.each([
 test('a sheet has the tolerance of a ledger and how far its results are from the recomputed ones', () => {
   const given = { marking: 'marked', result_tolerance_bps: 25, measured: CHECKED } as const
   expect(sectionOf(sheetOf(handSnapshot([strategy('s', 0, given)])), 'record')).toContain(
-    'given with the trades, to within 25.0 bp of equity: 25 recomputed; they differ by 0.00 bp in the mean and by −0.41 bp at most',
+    'given with the trades, to within 25.0 bp of equity: 25 recomputed; in the mean as the prices, and −0.41 bp apart at most',
   )
 })
 

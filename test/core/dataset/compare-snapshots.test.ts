@@ -343,6 +343,18 @@ test('a version that adds days alone says so, and in no other case does it', () 
   ).toEqual(['No published value restated; other changes were not recorded.'])
 })
 
+test('a number that differs stands before every text that does, and a long text is shown from where it differs', () => {
+  const named = (blurb: string, trials: number) => [
+    ...Array.from({ length: 120 }, (_, i) => ({ ...elm, id: `s${i}`, blurb: `${blurb} ${i}` })),
+    { ...ash, trials },
+  ]
+  const same = 'x'.repeat(300)
+  const words = wordsOf(handSnapshot(named(`${same} old`, 40)), handSnapshot(named(`${same} new`, 1), NEXT))
+  expect(words[0]).toBe('Changed: trials of ash, 40 -> 1.')
+  expect(words[1]).toMatch(/^Changed: blurb of s0, …x+ old 0 -> …x+ new 0\.$/)
+  expect(words.at(-1)).toBe('And 21 other changes.')
+})
+
 test('a text that the strategies share is one sentence of the versions page, however many have it', () => {
   const many = (engine: string) => Array.from({ length: 30 }, (_, i) => ({ ...elm, id: `s${i}`, engine }))
   const [sentence, ...more] = wordsOf(handSnapshot(many('one')), handSnapshot(many('two'), NEXT))
