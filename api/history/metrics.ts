@@ -27,13 +27,18 @@ export function createHistoryMetrics(observed: Observed) {
   const registry = new Registry()
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name: `highwater_history_${name}`, help, labelNames, registers })
+    new Counter({ name, help, labelNames, registers })
   const by = ['route', 'kind']
-  const requests = counter('requests_total', 'Requests by route, kind of answer and status.', [
-    ...by,
-    'status',
-  ])
-  const bodies = counter('response_bytes_total', 'Bytes of bodies by route and kind of answer.', by)
+  const requests = counter(
+    'highwater_history_requests_total',
+    'Requests by route, kind of answer and status.',
+    [...by, 'status'],
+  )
+  const bodies = counter(
+    'highwater_history_response_bytes_total',
+    'Bytes of bodies by route and kind of answer.',
+    by,
+  )
   const times = new Histogram({
     name: 'highwater_history_request_seconds',
     help: 'Time until an answer was ready to be sent.',
@@ -41,9 +46,9 @@ export function createHistoryMetrics(observed: Observed) {
     buckets: BOUNDS,
     registers,
   })
-  const swaps = counter('swaps_total', 'Versions that were swapped in.')
+  const swaps = counter('highwater_history_swaps_total', 'Versions that were swapped in.')
   const failures = counter(
-    'swap_failures_total',
+    'highwater_history_swap_failures_total',
     'Looks at the pointer after which the newest version is not served, or the list of versions is not known.',
   )
   observeDataset(registers, observed)

@@ -71,7 +71,7 @@ test('publishing by other code under the same version is refused although every 
     builtWith: { ...order.builtWith, commit: 'another' },
     render: renderHere,
   })
-  await expect(other).rejects.toThrow(`${manifestKey(HAND_VERSION)} exists with other bytes`)
+  await expect(other).rejects.toThrow(`${HAND_VERSION} was published with other files`)
   expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
 })
 
