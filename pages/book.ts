@@ -78,7 +78,8 @@ function together(snapshot: Snapshot): Markup {
   const days = { from: published.first, to: lastDay(published) }
   const { equity, underwater } = bookCharts(facts, bookModel({ book: published, held }), days)
   return html`<section><h2>All of them, equally weighted</h2>
-<p class="note">Equal parts of the strategies alive on each day, at base risk, rebalanced daily.</p>
+<p class="note">Equal parts of the strategies alive on each day, at base risk, rebalanced daily.
+Days before a strategy was published are in it; adding or removing one changes the past.</p>
 <dl class="tiles">${tiles(TILES, publishFigures(book.values))}${tiles(SPREAD, diversification.values)}</dl>
 ${rangeButtons()}
 <p class="note">Equity, logarithmic</p>

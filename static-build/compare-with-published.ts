@@ -1,10 +1,15 @@
+import { z } from 'zod'
+import { versionFolder } from '#core/contract/artifacts.ts'
 import type { CurrentVersion } from '#core/contract/manifest.ts'
-import type { Changes, Declaration } from '#core/contract/payloads/changes.ts'
+import { type Changes, changes as changesSchema, type Declaration } from '#core/contract/payloads/changes.ts'
+import { removedStrategies } from '#core/contract/payloads/strategy.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
-import type { Compared } from '#core/dataset/publication.ts'
+import { toAncestor } from '#core/dataset/lineage.ts'
+import type { Compared, PublishedRecord } from '#core/dataset/publication.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
-import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { ProgramData } from '#core/program/program.ts'
+import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
@@ -61,7 +66,7 @@ async function changesAgainst(
   const reading = readPublishedSnapshot(store, privateStore, published)
   const why = `the change from ${published.version} cannot be computed`
   const before = await orUnreadable(reading, order, published, why)
-  const record = before ?? (await newestReadable(order, log))
+  const record = before ?? (await readNewest(order, firstPublications(log)))
   const now = new Set(snapshot.strategies.map(({ id }) => id))
   const gone = record?.strategies.filter(({ id }) => !now.has(id)) ?? []
   const changes =
@@ -94,7 +99,7 @@ async function orUnreadable<T>(
 const unknownChanges = (
   { dataset }: Snapshot,
   { version }: CurrentVersion,
-  gone: readonly StrategyData[],
+  gone: Compared['gone'],
 ): Changes => ({
   version: dataset.version,
   previous: version,
@@ -112,19 +117,40 @@ export const withDeclared = (changes: Changes, more: readonly Declaration[]): Ch
   return all.length === 0 ? changes : { ...changes, declared: [...unique.values()] }
 }
 
-/** The newest version that was published and can be read. */
-async function newestReadable(
-  { store, privateStore }: Comparison,
-  log: readonly LoggedEntry[],
-): Promise<Snapshot | null> {
-  for (const { entry } of firstPublications(log).toReversed()) {
-    const read = await readPublishedSnapshot(store, privateStore, entry).catch((error: unknown) => {
-      if (error instanceof UnreadableError) return null
-      throw error
-    })
-    if (read !== null) return read
+/** The record of the newest snapshot that can be read, continued by the public files of later versions. */
+async function readNewest(order: Comparison, all: readonly LoggedEntry[]): Promise<PublishedRecord | null> {
+  const last = all.at(-1)
+  if (last === undefined) return null
+  const { store, privateStore } = order
+  const read = await readPublishedSnapshot(store, privateStore, last.entry).catch((error: unknown) => {
+    if (error instanceof UnreadableError) return null
+    throw error
+  })
+  return read ?? continued(await readNewest(order, all.slice(0, -1)), store, last.entry)
+}
+
+const shownStrategies = z.array(z.object({ id: z.string(), name: z.string() }))
+const shownData = z.object({ strategies: shownStrategies, removed: removedStrategies().default([]) })
+
+/** The record with what the public files of the next version say; without it if they are not those that were published. */
+async function continued(record: PublishedRecord | null, store: ObjectStore, published: CurrentVersion) {
+  const found = await findManifest(store, published)
+  if (found.fault !== null) return record
+  const { version, entered, artifacts, documents } = found.manifest
+  const inFolder = (path: string) => artifacts.find(({ key }) => key === `${versionFolder(version)}/${path}`)
+  const read = async <T>(schema: z.ZodType<T>, name: string, digest: string | undefined) => {
+    const bytes = await store.read(`${versionFolder(version)}/${name}`)
+    return bytes && sha256(bytes) === digest ? schema.safeParse(parseJson(bytes)).data : null
   }
-  return null
+  const shown = await read(z.object({ data: shownData }), 'dataset.json', inFolder('dataset.json')?.sha256)
+  const changes = await read(changesSchema, 'changes.json', documents['changes.json'])
+  if (!shown || !changes) return record
+  const strategies = shown.data.strategies.map(({ id, name }) => {
+    const length = inFolder(`strategies/${id}/returns.daily.json`)?.rows ?? 0
+    return { id, name, published_since: null, daily: { values: { length } } }
+  })
+  const lineage = [...(record?.dataset.lineage ?? []), toAncestor(changes, entered)]
+  return { strategies, dataset: { lineage, removed: shown.data.removed } }
 }
 
 /** The changes since the served version, and beside them what a version altered that was rolled back. */

@@ -62,7 +62,7 @@ export const toAncestor = (changes: Changes, entered: string | null): Ancestor =
   })),
   definitions: (changes.definitions ?? []).map(({ figure }) => figure),
   not_compared: changes.not_compared ?? [],
-  changed: changeSentences(changes),
+  changed: changes.dataset === undefined ? null : changeSentences(changes),
   declared: changes.declared ?? [],
   ...addedAtOnce(changes),
 })

@@ -12,9 +12,17 @@ export type Compared = {
   /** What was served; null without one, and if it cannot be read any more. */
   readonly before: Snapshot | null
   /** The same, or the newest that can be read: its lists of versions and of removed strategies are carried on. */
-  readonly record: Snapshot | null
+  readonly record: Pick<PublishedRecord, 'dataset'> | null
   /** Strategies that are removed. */
-  readonly gone: readonly StrategyData[]
+  readonly gone: PublishedRecord['strategies']
+}
+
+/** What users have seen of a snapshot, as far as it can be read. */
+export type PublishedRecord = {
+  readonly strategies: readonly (Pick<StrategyData, 'id' | 'name' | 'published_since'> & {
+    readonly daily: { readonly values: { readonly length: number } }
+  })[]
+  readonly dataset: Pick<Snapshot['dataset'], 'lineage' | 'removed'>
 }
 
 /**
@@ -74,7 +82,7 @@ export function withPublications(
 }
 
 const toRemoved = (
-  { id, name, published_since, daily }: StrategyData,
+  { id, name, published_since, daily }: Compared['gone'][number],
   now: string,
   declared: readonly Declaration[],
 ): RemovedStrategy => ({

@@ -3,13 +3,14 @@ import { dayOf, type Series } from '#core/figures/series.ts'
 import { advanceTo, openAccount } from './marks.ts'
 import type { ResolvedTrade, TradeTerms } from './resolve-trade.ts'
 
-/** Days over which another return was reported than the ledger makes. */
+/** Days over which another return was reported than the ledger makes; `ledger` is NaN on the first of days that cannot be compared. */
 export type ReportedSpan = Readonly<Record<'from' | 'to', EpochDay> & Record<'returned' | 'ledger', number>>
 
 /**
  * Compares reported returns with the ledger beside them; `tolerance` is that of one day. Without bars a ledger has no mark
  * while a trade is open, so the growth from one midnight without a position to the next is compared. The maker of a
- * result may count open trades to the account at an entry, or only what is realised: either may agree.
+ * result may count open trades to the account at an entry, or only what is realised: either may agree. A position at
+ * every midnight since the first trade would hide any return, so that is a difference, too.
  */
 export function compareReported(
   daily: Series,
@@ -25,15 +26,20 @@ export function compareReported(
   }
   const differing: ReportedSpan[] = []
   let [returned, from, before] = [1, daily.first, equitiesAt(daily.first)]
+  let compared = -1 // trades up to the last midnight without a position
   daily.values.forEach((value, i) => {
     returned *= 1 + value
     const [to, equities] = [dayOf(daily, i), equitiesAt(dayOf(daily, i) + 1)]
     if (equities === null) return
+    compared = accounts[0]!.taken.length
     const growths = equities.map((equity, k) => equity / (before?.[k] ?? Number.NaN))
     const most = tolerance * (to + 1 - from)
     if (before !== null && !growths.some(growth => Math.abs(returned - growth) <= most))
       differing.push({ from, to, returned: returned - 1, ledger: growths[0]! - 1 })
     ;[returned, from, before] = [1, to + 1, equities]
   })
+  const { taken, open } = accounts[0]!
+  if (taken.length > 0 && compared < (taken.length > open.length ? 1 : 0))
+    differing.push({ from, to: from, returned: returned - 1, ledger: Number.NaN })
   return differing
 }

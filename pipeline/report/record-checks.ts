@@ -169,6 +169,8 @@ function runningSharpe(values: Float64Array): number[] {
 }
 
 const describeDifference = ({ from, to, returned, ledger }: ReportedSpan, count: number): string =>
-  `reported returns and ledger differ in ${counted(count, 'period')}, first from ${toIsoDate(from)} to ${toIsoDate(to)}: ${percent(returned)} is reported, and ${percent(ledger)} follows from the ledger`
+  Number.isNaN(ledger)
+    ? `the ledger has a position at every midnight since ${toIsoDate(from)}, so the reported returns, ${percent(returned)} in all, could not be compared with it`
+    : `reported returns and ledger differ in ${counted(count, 'period')}, first from ${toIsoDate(from)} to ${toIsoDate(to)}: ${percent(returned)} is reported, and ${percent(ledger)} follows from the ledger`
 
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(4)} %`

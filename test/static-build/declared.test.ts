@@ -124,6 +124,47 @@ test('a version after a lost one carries on what was removed, and takes no other
   expect(await wordsOf()).toEqual([`Not compared with ${C}, which could not be read. Reason: as it must be`])
 })
 
+/** Takes away what a publisher has of a version for himself. */
+const lose = (...versions: readonly string[]) =>
+  Promise.all(versions.map(version => stores.privateStore.remove(privateKey(version, 'snapshot.json'))))
+
+test('after the loss of every private snapshot the public files say which strategies were there, what was removed, and what each version changed', async () => {
+  await publish(B, [oak], declaring('remove', 'elm'))
+  await publish(C, [oak, { ...elm, id: 'fir', name: 'Fir' }])
+  await lose(A, B, C)
+  const lost = declaring('after_lost', C)
+  await expect(publish(D, [oak], lost)).rejects.toThrow('fir: the strategy is gone')
+  await publish(D, [oak], { ...lost, remove: new Set(['fir']) })
+  const fir = { id: 'fir', name: 'Fir', on: '2024-01-08', published_since: null, days: 3 }
+  expect(await dataOf(D, 'dataset')).toMatchObject({ removed: [REMOVED, fir] })
+  const page = new TextDecoder().decode(await bytesAt(stores.store, `${versionFolder(D)}/versions.html`))
+  for (const words of [
+    'Removed: elm. Reason: as it must be',
+    'Removed: fir. Reason: as it must be',
+    'New strategies: fir.',
+  ])
+    expect(page).toContain(words)
+})
+
+test('a strategy that came after the newest snapshot which can be read is known from the public files', async () => {
+  await publish(B, [oak, elm, { ...elm, id: 'fir' }])
+  await lose(B)
+  await expect(publish(C, [oak, elm], declaring('after_lost', B))).rejects.toThrow(
+    'fir: the strategy is gone',
+  )
+})
+
+test('public files that were altered do not count, and those of the version before them do', async () => {
+  await publish(B, [oak], declaring('remove', 'elm'))
+  await lose(A, B)
+  const key = `${versionFolder(B)}/dataset.json`
+  const text = new TextDecoder().decode(await bytesAt(stores.store, key))
+  await stores.store.replace(key, new TextEncoder().encode(text.replace('as it must be', 'fine')), {
+    content_type: 'application/json',
+  })
+  await expect(publish(C, [oak], declaring('after_lost', B))).rejects.toThrow('elm: the strategy is gone')
+})
+
 test('a version that is declared lost and another one that is lost are not the same', async () => {
   await stores.privateStore.remove(privateKey(A, 'snapshot.json'))
   await expect(publish(B, [oak, elm], declaring('after_lost', B))).rejects.toThrow(

@@ -51,6 +51,23 @@ test('days with an open trade are not compared, at the start and at the end', ()
   expect(compare([0, 0.5, 0.5], trade(1.5, null, 0))).toEqual([])
 })
 
+test('a position at every midnight since the first trade is found at its first day, which stays, with what was reported', () => {
+  const hidden = (from: number, returned: number) => [
+    { from: FIRST + from, to: FIRST + from, returned: expect.closeTo(returned, 12), ledger: Number.NaN },
+  ]
+  const turns = [trade(1.5, 2.5, 0), trade(2.5, 3.5, 0)]
+  expect(compare([0, 0.5, 0.5], ...turns)).toEqual(hidden(1, 1.25))
+  expect(compare([0, 0.5, 0.5, 0.5], ...turns, trade(3.5, null, 0))).toEqual(hidden(1, 2.375))
+  expect(compare([0.5, 0.5], trade(0.5, null, 0))).toEqual(hidden(0, 1.25))
+  expect(compare([0, 0, 0, 0, 0], ...turns)).toEqual([])
+  expect(compare([0.5, 0], trade(-1.5, 1, 0), trade(1, 1.5, 0))).toEqual([])
+})
+
+test('a ledger without a trade until the end of the returns has nothing to compare but idle days', () => {
+  expect(compare([0, 0])).toEqual([])
+  expect(compare([0, 0], trade(4.5, 5.5, 0.1))).toEqual([])
+})
+
 test('a trade beside others may be sized on what is realised or on what the open ones are worth', () => {
   const open = trade(0.25, 0.75, 0.5, { entry_price: 100, account_return: 0.5 })
   const second = trade(0.5, 0.75, 0.1, { entry_price: 150 })
