@@ -1,4 +1,6 @@
 // Changes of what was published, which nobody would announce: rules, trades, strategies, trials, benchmark and texts.
+import { rm } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import {
   aLedger,
@@ -31,7 +33,11 @@ const LATER_RULE = {
 }
 const FORGED = {
   'catalogue.yaml': catalogue(
-    [{ ...oak, trials: 1 }, aLedger('yew'), { ...fir, blurb: 'Never loses', result_tolerance_bps: 100 }],
+    [
+      { ...oak, trials: 1, max_leverage: 9 },
+      aLedger('yew'),
+      { ...fir, blurb: 'Never loses', result_tolerance_bps: 100 },
+    ],
     { benchmark: false },
   ),
   'strategies/oak.ts': moduleText('oak', LATER_RULE),
@@ -123,10 +129,41 @@ test('a publisher who changes one strategy with the consent for another: the bui
 test.each([
   ['lowers the number of declared trials', 'Changed: trials of oak, 40 -> 1.'],
   ['hides the comparison with the market', 'Changed: benchmark BTCUSDT-PERP, shown -> none.'],
+  ['steers a module by the cap on its leverage', 'Changed: max_leverage of oak, 15 -> 9.'],
   ['widens the tolerance of the results', 'Changed: result_tolerance_bps of fir, 1 -> 100.'],
   ['rewrites the text about a strategy', 'Changed: blurb of fir, Rides trends -> Never loses.'],
 ])('a publisher who %s: the versions page says "%s"', async (_, says) => {
   const text = await versions()
   expect(text).toContain(says)
   expect(text).not.toContain('New days only.')
+})
+
+test('a publisher who adds a flawless strategy, or removes one, to better the past of the book: beside its figures stands that this changes the past', async () => {
+  expect(await forgery.page('index.html', V2)).toContain(
+    'Days before a strategy was published are in it; adding or removing one changes the past. Net return ',
+  )
+})
+
+test('a publisher who loses his own files to lose a strategy with them: the build stops, and no line that was published is lost', async () => {
+  await rm(fileURLToPath(forgery.stores.privateUrl), { recursive: true })
+  await forgery.write({ 'catalogue.yaml': catalogue([oak, fir]) })
+  const [V3, disk] = ['2024-01-15T00:45:00Z', 'the disk failed']
+  const build = (...declared: readonly string[]) =>
+    forgery.build('--version', V3, '--after-lost', V2, ...declared, '--reason', disk)
+  expect((await build()).err).toContain('  yew: the strategy is gone\n')
+  expect(await build('--remove', 'yew')).toMatchObject({ code: 0 })
+  const text = await forgery.page('versions.html', V3)
+  expect(text).toContain(`Not compared with ${V2}, which could not be read. Reason: ${disk}`)
+  for (const [id, why] of [
+    ['elm', WHY],
+    ['yew', disk],
+  ])
+    expect(text).toContain(`Removed: ${id}. Reason: ${why}`)
+  expect(text).toContain(`Restated: yew, 2 daily returns, 1 weekly return, 1 trade. Reason: ${WHY}`)
+  expect(await forgery.data('dataset.json', V3)).toMatchObject({
+    removed: [
+      { id: 'elm', reason: WHY },
+      { id: 'yew', reason: disk, days: 14 },
+    ],
+  })
 })

@@ -38,6 +38,12 @@ const LEDGERS = {
   noisy: ledger(i => ({ ...honest(i), more: i % 2 === 0 ? 0.009 : -0.005 })),
   empty: csv(HEAD),
   reports: ledger(honest),
+  always: csv(
+    HEAD,
+    `long,${noon(0)},100,${noon(60)},101,signal,1,,0.01`,
+    `long,${noon(60)},101,${noon(118)},100,signal,1,,-0.0099009901`,
+    `long,${noon(118)},100,,,,1,,`,
+  ),
 }
 
 /** With what each declares. */
@@ -49,6 +55,7 @@ const BOOK = catalogue([
   { ...aLedger('noisy'), result_tolerance_bps: 100 },
   aLedger('empty'),
   reported('reports'),
+  reported('always'),
 ])
 
 const WHY = 'we are sure'
@@ -60,6 +67,7 @@ beforeAll(async () => {
   forgery = await forge({
     ...Object.fromEntries(Object.entries(LEDGERS).map(([id, text]) => [`ledgers/${id}.csv`, text])),
     'returns/reports.csv': dailyReturns(returns, FROM),
+    'returns/always.csv': dailyReturns(returns, FROM),
     'bars/BTCUSDT-PERP/1d.csv': barsOf(CLOSES, FROM),
     'catalogue.yaml': BOOK,
   })
@@ -127,4 +135,11 @@ test('a publisher who reports other returns than the ledger beside them makes: t
   expect(sheet).toContain('· unverified This does not show when the rules were written. ')
   expect(sheet).toContain(`Accepted finding: ${found}. Reason: ${WHY}`)
   expect(sheet).toContain('Record Reported by its provider. Highwater recomputes no return of it.')
+})
+
+test('a publisher who always has a position in the ledger beside reported returns: the build stops, and that they were not compared stands beside the badge', async () => {
+  const found =
+    'the ledger has a position at every midnight since 2023-09-17, so the reported returns, 92.6460 % in all, could not be compared with it'
+  expect(refused).toContain(`returns/always.csv: returns_differ of always: ${found}: correct the returns`)
+  expect(await sheetOf('always')).toContain(`Accepted finding: ${found}. Reason: ${WHY}`)
 })
