@@ -135,7 +135,6 @@ export function parseThreads(text: string | undefined, cores: number): number {
 /** More threads than this only wait for each other. */
 const MOST_THREADS = 64
 
-/** The default number of threads: one for each core. */
 export const threadsFor = (cores: number): number => Math.min(cores, MOST_THREADS)
 
 /** An option that may be repeated; not a variadic one, which would take the argument that follows it. */

@@ -65,7 +65,6 @@ export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise
   })
 }
 
-/** Reads and examines the book of an order. */
 export async function readBookOf(
   order: Pick<BuildOrder, 'book' | 'asOf' | 'allowStale'>,
   runtime: Runtime,

@@ -161,10 +161,8 @@ const VARIABLES = {
 
 const NAME_WIDTH = 22
 
-/** The names of all variables. */
 export const VARIABLE_NAMES: readonly string[] = Object.keys(VARIABLES)
 
-/** What each is for, for `--help`. */
 export const ENVIRONMENT_HELP = Object.entries(VARIABLES)
   .map(([name, schema]) => `  ${name.padEnd(NAME_WIDTH)} ${schema.description}`)
   .join('\n')

@@ -1,4 +1,3 @@
-/** Exit codes. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const
 
 /** Ends a command that has printed everything with an exit code of its own. */

@@ -118,7 +118,6 @@ async function notify(
   await ping(report.error === null ? 'done' : 'fail', JSON.stringify(short))
 }
 
-/** The steps of a night, in their order. */
 type StepName = 'import' | 'build' | 'verify' | 'purge'
 
 type Step = {

@@ -235,7 +235,6 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
 
 // How serving is watched: the access log, the metrics, and alerts on versions that cannot be served.
 
-/** The services that serving needs. */
 type ServingRuntime = Pick<Runtime, 'now' | 'elapsed' | 'env' | 'logStream' | 'drawBytes'>
 
 /** From here on an answer is a fault on our side, or a refusal of a whole service. */

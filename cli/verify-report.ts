@@ -15,7 +15,6 @@ type Stores = {
   readonly isPrivateNamed: boolean
 }
 
-/** Audits versions in a store, with their snapshots. */
 export const auditStore = (
   { store, privateStore, isPrivateNamed }: Stores,
   versions: AuditOrder['versions'],

@@ -129,7 +129,6 @@ async function compare(alone: ObjectStore, fleet: ObjectStore): Promise<number> 
   return 0
 }
 
-/** The digest of each file of the version, by key. */
 async function digestsOf(store: ObjectStore): Promise<ReadonlyMap<string, string>> {
   const digests = new Map<string, string>()
   for (const key of await store.list(`${versionFolder(SAMPLE_VERSION)}/`)) {

@@ -43,7 +43,6 @@ function findField(answer: Answer, path: string): Found {
   return found
 }
 
-/** The type of a field that may be null. */
 const withoutNull = (field: unknown): unknown => (field instanceof z.ZodNullable ? field.unwrap() : field)
 
 /** A figure with a definition: what a `term` of the page names, its name, and its field in the answer. */

@@ -133,7 +133,6 @@ export const layout = (page: PageContent): string =>
 /** `, entered on 2026-11-26`, if the name of the version says another day. */
 const lateness = ({ entered }: DatasetRecord): string => (entered === null ? '' : `, ${enteredText(entered)}`)
 
-/** What a reader cites a page by. */
 export const citation = (dataset: DatasetRecord, title: string, file: string): Markup =>
   html`${title}, ${dataset.name}, version ${dataset.version}${lateness(dataset)}, <span id="address">${citedAddress(dataset, file)}</span>`
 

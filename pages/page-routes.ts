@@ -61,12 +61,10 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
 
 export const PAGE_TYPE = 'text/html; charset=utf-8'
 
-/** Headers that belong to every page. */
 export const PAGE_HEADERS = { 'content-security-policy': PAGE_POLICY } as const
 
 const isOfStrategy = ({ file }: PageRoute): boolean => file.includes('{sid}')
 
-/** The file of a page in the folder of its version. */
 export const pageFile = ({ file }: PageRoute, sid: string): string => file.replace('{sid}', sid)
 
 /** Every page of a version: a page of the book once, a page of a strategy for each. */

@@ -36,7 +36,6 @@ const row = (ancestor: Ancestor): Markup => {
   }</th><td><ul>${changesOf(ancestor).map(change => html`<li>${change}</li>`)}</ul></td></tr>`
 }
 
-/** What a version changed, a sentence each. */
 export function changesOf(ancestor: Ancestor): readonly string[] {
   const { added, restated, definitions, not_compared, changed, at_once = [] } = ancestor
   const gone = new Set([...ancestor.removed, ...idsOf(ancestor, 'remove')])

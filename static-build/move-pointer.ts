@@ -21,7 +21,6 @@ const MOST_NAMED = 10
 /** The clock and the key that an entry is written with. */
 export type Mover = { readonly nowMs: number; readonly signer: Signer | null }
 
-/** The instants of an entry that is written now. */
 export const entryTimes = (nowMs: number): { readonly at: string; readonly expires: string } => ({
   at: toIsoInstant(nowMs),
   expires: toIsoInstant(nowMs + ENTRY_LIFETIME_MS),

@@ -35,7 +35,6 @@ export function sidOf(point: Point): string {
   return point.kind === 'page' ? point.sid : point.params.sid
 }
 
-/** The folder of all files of a strategy. */
 export const strategyFolder = (version: string, id: string): string =>
   `${versionFolder(version)}/strategies/${id}`
 

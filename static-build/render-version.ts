@@ -11,7 +11,6 @@ import { type SizedPoint, sidOf } from './published-points.ts'
 import type { RenderedPoint } from './render-point.ts'
 import type { BookTask, PartTask, StrategyTask } from './render-worker.ts'
 
-/** What a static build renders and where to. */
 export type RenderOrder = {
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
@@ -70,11 +69,8 @@ export function createRenderer(threads: number) {
   return {
     /** Tasks at a time that keep the threads busy while files are written. */
     lanes: threads + TASKS_IN_WRITING,
-    /** Renders the files of a strategy of the book. */
     strategy: (task: StrategyTask): Promise<RenderedPoint[]> => pool.run(task, { name: 'renderStrategy' }),
-    /** Renders the files of the strategy of a part. */
     part: (task: PartTask): Promise<RenderedPoint[]> => pool.run(task, { name: 'renderPart' }),
-    /** Renders a file of the book. */
     book: (task: BookTask): Promise<RenderedPoint[]> => pool.run(task, { name: 'renderBook' }),
     close: () => pool.destroy(),
   }
@@ -173,6 +169,5 @@ export async function writePoints(
   return linesOf(rendered)
 }
 
-/** The lines of the manifest for points. */
 export const linesOf = (rendered: readonly RenderedPoint[]): Artifact[] =>
   rendered.map(({ artifact }) => artifact)

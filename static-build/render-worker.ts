@@ -43,7 +43,6 @@ export function renderStrategy({ position, effort, placeIn, ...whole }: Strategy
 
 export type BookTask = WholeTask & { readonly point: Point }
 
-/** Returns the `RenderedPoint` of a point of the book. */
 export const renderBook = ({ point, effort, ...whole }: BookTask) =>
   handOver([renderPoint(decode(whole), point, effort)])
 

@@ -40,7 +40,6 @@ export function versionDocuments(manifest: Described, changes: Changes): readonl
   return [...described, { name: 'SHA256SUMS', bytes: sums, headers: IMMUTABLE_TEXT }]
 }
 
-/** The digest of each, by name. */
 export const digestsOf = (documents: readonly Document[]): Manifest['documents'] =>
   Object.fromEntries(documents.map(({ name, bytes }) => [name, sha256(bytes)]))
 

@@ -5,7 +5,6 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 
-/** Whether an error says that a file or a folder is missing. */
 export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
 
 /** The result, or `otherwise` if the file or the folder is missing. */

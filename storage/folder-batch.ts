@@ -45,7 +45,6 @@ export async function beginBatch(root: string, prefix: string) {
   }
 }
 
-/** An object of a folder. */
 type FolderObject = { readonly key: string; readonly bytes: Uint8Array }
 
 /**

@@ -34,7 +34,6 @@ const STALE_MS = 5 * 60_000
 
 const HEADERS = { content_type: 'application/json' }
 
-/** Another process holds the lock. */
 export class LockedError extends Error {
   constructor(name: string, url: string, holder: LockHolder) {
     super(
@@ -45,7 +44,6 @@ export class LockedError extends Error {
   }
 }
 
-/** A lock that this process holds. */
 export type Lock = {
   /**
    * Throws if another process has taken the lock over, because this one was silent for too long (a laptop

@@ -19,7 +19,6 @@ const REMEDIES: Readonly<Record<string, (url: string) => string>> = {
     'too many files are open: raise the limit of this process (see ulimit -n), or use fewer --threads',
 }
 
-/** The error with its remedy, if one is known. */
 export function withRemedy(error: unknown, url: string): unknown {
   const remedy = REMEDIES[String(codeOf(error))]
   if (remedy === undefined || !(error instanceof Error)) return error

@@ -62,10 +62,8 @@ export function parsePublicKeyPem(pem: string): KeyObject | null {
   }
 }
 
-/** Whether a signature is that of the bytes under a public key in PEM form. */
 export const isSignedBy = (publicKeyPem: string, bytes: Uint8Array, signature: Uint8Array): boolean =>
   verify(null, bytes, createPublicKey(publicKeyPem), signature)
 
-/** A new private key in PEM form. */
 export const newPrivateKeyPem = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -168,7 +168,6 @@ export function requestIdOf(c: Exchange, { newRequestId }: HistoryParts): string
   return id
 }
 
-/** The operator's settings of the history service. */
 export type HistorySettings = {
   /** Origins of web pages that may read the service. */
   readonly allowedOrigins: ReadonlySet<string>

@@ -86,7 +86,6 @@ const UNKNOWN_PARAMETERS =
   'A parameter that another route has, or whose name nearly is one that is known (`risk` for `risk_pct`), is refused with ' +
   '422 and a suggestion; all other unknown query parameters are ignored. `error.details` lists everything that was refused.'
 
-/** The OpenAPI document as a plain object. */
 export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
   const { default: recorded } = await import('#core/contract/examples.json', { with: { type: 'json' } })
   return toOpenApi<Group>(
@@ -126,7 +125,6 @@ export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
   )
 }
 
-/** `/openapi.json`: the document of this service. */
 export const createDocumentHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
   createTextHandler(
     async () => JSON.stringify(await historyDocument(publicBaseUrl)),

@@ -22,7 +22,6 @@ export const CACHING = {
   never: 'no-store',
 } as const
 
-/** The common headers and those of the request's origin. */
 export const sharedHeaders = (
   allowedOrigins: ReadonlySet<string>,
   origin: string | undefined,

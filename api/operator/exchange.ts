@@ -40,14 +40,12 @@ export function sendAnswer(
 export const sendError = (c: Exchange, parts: OperatorParts, error: unknown): Response =>
   sendRefusal(toRefusal(error, parts.onError), keyedMeta(c, parts.clock), answerHeaders(c), true)
 
-/** Headers of every answer. */
 export const answerHeaders = (c: Exchange): Record<string, string> => ({
   'x-content-type-options': 'nosniff',
   'cache-control': CACHING.never,
   'x-request-id': c.get('requestId') ?? '',
 })
 
-/** An error as the operator sees it. */
 export function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof WritesRefusedError)

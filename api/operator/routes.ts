@@ -52,7 +52,6 @@ const SERVICE: Omit<Service<'operator'>, 'info'> = {
   recorded,
 }
 
-/** The OpenAPI document as a plain object. */
 export const operatorDocument = (version: string): Schema =>
   toOpenApi(
     {

@@ -23,7 +23,6 @@ import { answerPreview, forPages } from './routes/preview.ts'
 import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
 import type { SignalsRoute } from './signals-route.ts'
 
-/** The signals service as a Hono app. */
 export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
   const served: ServedParts = {
     ...parts,

@@ -76,7 +76,6 @@ const GROUPS: Service<SignalsGroup>['groups'] = {
   open: { name: 'Infrastructure', description: 'The process itself.', isKeyless: true },
 }
 
-/** The OpenAPI document as a plain object. */
 export const signalsDocument = (publicBaseUrl: string): Schema =>
   toOpenApi(
     {

@@ -1,7 +1,6 @@
 /** Version of the interface of both the signals service and the operator. */
 export const API_VERSION = '1.0'
 
-/** The operator's settings of the signals service. */
 export type SignalsSettings = {
   /** Public address of the service, without a trailing slash. */
   readonly publicBaseUrl: string

@@ -17,7 +17,6 @@ import { assertSound, auditStore, printChecks, printVersions, toReport } from '.
 
 type StoreVerification = StoreOptions & { readonly json?: boolean; readonly tsaCa?: string }
 
-/** `--tsa-ca`, of both commands. */
 const addTsaOption = (command: Command): Command =>
   command.option(
     '--tsa-ca <file>',

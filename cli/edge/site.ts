@@ -2,7 +2,6 @@ import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/http/
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 
-/** A host and a port. */
 export type Address = { readonly host: string; readonly port: number }
 
 /** How nginx ends TLS. Paths are absolute. */

@@ -33,7 +33,6 @@ type DemoOrder = Pick<Runtime, 'now' | 'drawBytes'> & {
   readonly signalsUrl: string
   /** Whether its receiver may be on this machine; without one the client pulls. */
   readonly hasReceiver: boolean
-  /** Prints a line of the receiver. */
   readonly print: (line: string) => void
 }
 

@@ -7,7 +7,6 @@ import { messageOf } from '#storage/error-code.ts'
 import type { Environment } from '../environment.ts'
 import { ForeignPortError, ownConnector } from './own-connector.ts'
 
-/** The default address of a Redis. */
 const USUAL_URL = 'redis://127.0.0.1:6379'
 
 /** The file with the address and the password of our own Redis: of the one that runs, else of the last one. */
@@ -16,7 +15,6 @@ const fileIn = (dataFolder: string): string => join(dataFolder, 'redis-url')
 /** Only its owner may read the password. */
 const PRIVATE_MODE = 0o600
 
-/** The data folder of the service's own Redis. */
 export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, 'redis')
 
 /** The address of the Redis of this data folder, which may not run; null if there never was one, or its file is damaged. */
@@ -67,7 +65,6 @@ export async function openRedis(
   }
 }
 
-/** How to connect to our own Redis. */
 export const ownRedisOptions = (dataFolder: string): ConnectionOptions => ({
   Connector: ownConnector(ownRedisFolder(dataFolder)),
 })

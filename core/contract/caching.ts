@@ -3,5 +3,4 @@
 /** What never changes: a year, the longest that caches honour. */
 export const IMMUTABLE = 'max-age=31536000, immutable'
 
-/** What is polled. */
 export const POLLED = 'max-age=10, stale-if-error=3600'

@@ -281,7 +281,6 @@ const BODY_REFUSALS: readonly ErrorCode[] = [
   'unsupported_media_type',
 ]
 
-/** What every route may refuse. */
 const COMMON_REFUSALS: readonly ErrorCode[] = ['method_not_allowed', 'uri_too_long', 'internal_error']
 
 /** What the HTTP server refuses by itself, without a body. A route that takes a body has its own 400. */

@@ -60,7 +60,6 @@ export const refuse = (texts: readonly string[], reason: string, allowed?: reado
 
 const echo = (text: string): string => (text.length > ECHO_LENGTH ? `${text.slice(0, ECHO_LENGTH)}...` : text)
 
-/** A parameter that may be given once. */
 export const once =
   <T>(parse: (text: string) => Outcome<T>): Parser<T> =>
   texts =>
@@ -315,7 +314,6 @@ export const PARAMETERS: { readonly [Name in Exclude<QueryName, 'format'>]: Para
   },
 }
 
-/** The parameters of a dataset route by their names. */
 export type HistoryQuery = { readonly [Name in QueryName]?: Parameter<Params[Name]> }
 
 /** Those of the given names, for a route with the given formats. */

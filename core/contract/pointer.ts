@@ -22,7 +22,6 @@ export const pointerEntry = z
 
 export type PointerEntry = z.infer<typeof pointerEntry>
 
-/** The prefix of the keys of the log. */
 export const POINTER_PREFIX = 'v1/pointer/'
 
 const ENTRY_KEY = /^v1\/pointer\/(\d+)\.json$/
@@ -30,7 +29,6 @@ const ENTRY_KEY = /^v1\/pointer\/(\d+)\.json$/
 /** `v1/pointer/0000000042.json`: the key of an entry. */
 export const pointerKey = (seq: number): string => `${POINTER_PREFIX}${sortedNumber(seq)}.json`
 
-/** The number of the entry under a key, or null where the key is none of an entry. */
 export function seqOfKey(key: string): number | null {
   const [, digits] = ENTRY_KEY.exec(key) ?? []
   return digits === undefined ? null : Number(digits)

@@ -67,7 +67,6 @@ export const variablesOf = (path: string): readonly string[] =>
 /** `/a/{sid}` as Hono spells it: `/a/:sid`. */
 export const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** The routes by path, each path with all its methods. */
 export const byPath = <R extends Route>(routes: readonly R[]): Map<string, R[]> =>
   Map.groupBy(routes, ({ path }) => path)
 

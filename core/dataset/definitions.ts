@@ -113,6 +113,5 @@ const REVISED: readonly Revised[] = [
 /** The method by which this program computes figures. Snapshots without a number were made by the first. */
 export const METHOD_REVISION = Math.max(...REVISED.map(({ revision }) => revision))
 
-/** What changed in the definitions since a revision. */
 export const definitionsSince = (revision: number): DefinitionChange[] =>
   REVISED.filter(each => each.revision > revision).map(({ revision: _, ...change }) => change)

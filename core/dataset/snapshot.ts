@@ -126,7 +126,6 @@ export type StrategyRecord = {
   readonly result_tolerance_bps: number | null
   /** Entries above it are refused, which steers a module; null in snapshots that were made before it was recorded. */
   readonly max_leverage: number | null
-  /** The version of the strategy module; null without one. */
   readonly module_version: string | null
   /** Of the files of the module; null without one, and in snapshots that were made before it was recorded. */
   readonly rules_sha256: string | null
@@ -219,7 +218,6 @@ export type Snapshot = {
 export const basisOf = ({ marking }: Pick<StrategyRecord, 'marking'>): Basis =>
   marking === 'reported' ? 'reported' : 'backtested'
 
-/** The strategy of an id, or null. */
 export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>
   snapshot.strategies[positionOf(snapshot, id) ?? -1] ?? null
 

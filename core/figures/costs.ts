@@ -15,7 +15,6 @@ export type TradeCosts = {
   readonly funding: number
 }
 
-/** What the figures of costs are computed from. */
 export type CostData = {
   readonly trades: readonly TradeCosts[]
   /** The daily returns at twice the costs. */

@@ -44,7 +44,6 @@ export type WriteRows = (
   nextBytes: number,
 ) => number
 
-/** The kernel, on a memory. */
 export function createWriteRows(memory: WebAssembly.Memory): WriteRows {
   const bytes = Uint8Array.from(atob(assembled.wasm_base64), letter => letter.charCodeAt(0))
   const { f } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { m: { m: memory } }).exports

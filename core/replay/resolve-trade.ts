@@ -28,7 +28,6 @@ const isClosed = (trade: ResolvedTrade): trade is ClosedTrade =>
   trade.account_return !== null &&
   trade.return_per_notional !== null
 
-/** The terms under which trades are resolved. */
 export type TradeTerms = {
   /** Commission of one side, a fraction of notional. */
   readonly feeRate: number

@@ -22,7 +22,6 @@ export type Trade = {
   readonly account_return: number | null
 }
 
-/** Costs and limits of trading. */
 export type Costs = {
   readonly commission_bps_per_side: number
   /** Slippage of every fill, in ticks, always against the account. */

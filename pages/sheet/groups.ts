@@ -16,7 +16,6 @@ const isGroup = (value: FigureValue | undefined): value is FigureValues =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 export const toGroup = (value: FigureValue | undefined): FigureValues => (isGroup(value) ? value : {})
 
-/** Names and values of figures of a group, each with its definition. */
 export const figureList = (strategy: StrategyData, group: string, rows: readonly FigureRow[]): Markup => {
   const values = { ...groupOf(strategy, group), n_days: strategy.figures.values.n_days ?? null }
   return html`<dl class="figures">${rows.map(

@@ -20,7 +20,6 @@ export type Book = {
   readonly bars: ReadonlyMap<BarsKey, BarsFile>
   /** By instrument; an instrument of which the catalogue states that it has none has no entry. */
   readonly funding: ReadonlyMap<string, FundingFile>
-  /** Null in a book without one. */
   readonly program: BookProgram | null
   /** Findings in the data that the operator accepts. */
   readonly accept: readonly Acceptance[]

@@ -62,7 +62,6 @@ export function createProblemList() {
       else if (++alike.count <= MOST_NAMED) alike.kept.push(problem)
     },
     isEmpty: (): boolean => byFile.size === 0,
-    /** Whether the file has a problem. */
     has: (file: string): boolean => byFile.has(file),
     /** All of them by file and line; a file past the cap ends with `and 37 more problems in this file`. */
     sorted: (): readonly Problem[] =>

@@ -34,7 +34,6 @@ export type ReadOptions = {
   readonly examine?: (sound: SoundParts, isBroken: boolean) => Examination
 }
 
-/** What an examination of a book found. */
 export type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problems: readonly Problem[] }
 
 /**

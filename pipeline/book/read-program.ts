@@ -193,7 +193,6 @@ const DEFAULT_STEPS = [
   { drawdown: 0.65, spend: 1 },
 ]
 
-/** The tiers of a program without `tiers`. */
 export const DEFAULT_TIERS: readonly Tier[] = [
   { tier: 'core', weight: 0.5, rule: { kind: 'always' } },
   { tier: 'cyclical', weight: 0.3, rule: { kind: 'mayer', mean_days: MAYER_DAYS, bands: DEFAULT_BANDS } },

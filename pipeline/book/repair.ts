@@ -15,7 +15,6 @@ export type Repair = {
 
 type RepairKind = keyof typeof SENTENCES
 
-/** Every kind, and the sentence with its count. */
 const SENTENCES = {
   banner: (n: number) => `${counted(n, 'banner line')} before the rows skipped`,
   newest_first: (_: number) => 'the rows are newest first: reversed',
@@ -44,7 +43,6 @@ export function createTally() {
     count(kind: RepairKind, by: number): void {
       if (by > 0) counts.set(kind, (counts.get(kind) ?? 0) + by)
     },
-    /** A repair for each kind that was counted. */
     findings: (file: string): Repair[] =>
       [...counts].map(([kind, count]) => ({ file, kind, count, message: SENTENCES[kind](count) })),
   }

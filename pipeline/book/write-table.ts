@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import type { Bars } from '#core/replay/bars.ts'
 import { spellMoment } from './cell.ts'
 
-/** A table of the book as text. */
 export const tableText = (header: string, rows: readonly (readonly string[])[]): string =>
   [header, ...rows.map(row => row.join())].map(line => `${line}\n`).join('')
 

@@ -43,7 +43,6 @@ export function createStepper({ dir }: Pick<Book, 'dir'>, options: ProcessOption
         reportFromMs,
         hashDays: reportFromMs < Number.POSITIVE_INFINITY,
       }),
-    /** One step, from the state before the bar. */
     async step(own: LiveEntry, before: EngineState<unknown>, bar: Bar) {
       const { version, state, reports } = await advance({
         ...inputOf(own),

@@ -64,7 +64,6 @@ export function replayWhole(input: WholeInput, { realm, beat }: Run): WholeRun {
 /** The replay of a module that passed its proof, and its replays at other risk levels. */
 export type ModuleRun = WholeRun & { readonly levels: readonly LevelReplay[] }
 
-/** The entries that a replay asked for. */
 export const entriesOf = ({ replayed, events }: Pick<WholeRun, 'replayed' | 'events'>): Entries => ({
   asked: events.filter(event => leverageAskedBy(event) !== null).length,
   refused: replayed.state.entries_refused,

@@ -167,7 +167,6 @@ function lateSeries({ strategies }: SoundParts, last: EpochDay): Problem[] {
   })
 }
 
-/** The last day of a strategy in a window. */
 export const lastDayIn = ({ ended }: Pick<StrategyEntry, 'ended'>, last: EpochDay): EpochDay =>
   Math.min(last, ended?.on ?? last)
 

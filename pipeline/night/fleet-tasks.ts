@@ -111,7 +111,6 @@ const BLOCKS = 128
 
 type CorrelateInput = { readonly series: string; readonly fromRow: number; readonly toRow: number }
 
-/** Correlates the strategies of a book on a fleet. */
 export async function correlateOnFleet(runner: TaskRunner, strategies: readonly StrategyData[]) {
   const blocks = rowBlocks(strategies.length, BLOCKS)
   const inputs = new Map<string, CorrelateInput>()

@@ -48,7 +48,6 @@ export type History = {
   readonly deviations: readonly Deviation[] | null
   /** Null without a ledger beside reported returns. */
   readonly differing: readonly ReportedSpan[] | null
-  /** The version of the module; null without one. */
   readonly moduleVersion: string | null
   /** The largest leverage that a decision of a module asked for, refused ones included; null without decisions. */
   readonly leverageAsked: number | null
@@ -86,7 +85,6 @@ const termsOf = (entry: StrategyEntry, funding: TradeTerms['funding']): TradeTer
 const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
   trades.some(({ marking }) => marking === 'realised') ? 'realised' : 'marked'
 
-/** The task of a strategy that is replayed or marked on bars. */
 export type BarsTask = HistoryTask & { readonly bars: Bars }
 
 /** Marks the ledger of a replay a second time, without the engine: the two must agree. */
@@ -170,7 +168,6 @@ const shareNotices = ({ id, instrument }: BarsTask['entry'], share: number): str
       ]
     : []
 
-/** What a ledger is checked against. */
 type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
 
 /**

@@ -10,7 +10,6 @@ import type { HistoryTask, Refused } from './histories.ts'
 /** One strategy, for a build. */
 export const strategy = (task: StrategyTask): ComputedStrategy | Refused => run(task, computeStrategy)
 
-/** One strategy, for a check. */
 export const check = (task: HistoryTask): StrategyCheck | Refused => run(task, checkStrategy)
 
 function run<Task extends HistoryTask, Outcome>(

@@ -200,7 +200,6 @@ const isRunning = (data: Data, i: number): boolean =>
 
 const endsDay = (data: Data): boolean => toEpochDay(endOfBars(data)) > toEpochDay(data.nowMs)
 
-/** The bars that are missing before a bar. */
 const missing = ({ t, timeframeMs }: Bars, i: number): number =>
   i === 0 ? 0 : Math.round((t[i]! - t[i - 1]!) / timeframeMs) - 1
 

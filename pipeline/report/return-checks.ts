@@ -57,6 +57,5 @@ function typicalMove({ daily }: Data): number {
   return moves.length < LEAST_DAYS ? 0 : median(moves)
 }
 
-/** Checks daily returns as reported. */
 export const checkReturns = (daily: Series, nowMs: number): Found[] =>
   runChecks(CHECKS, { daily, nowMs }, daily.values.length, (data, i) => [startOf(data, i), startOf(data, i)])

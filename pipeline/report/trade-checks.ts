@@ -6,7 +6,6 @@ import { fitOpens } from '../book/fit-opens.ts'
 import type { Found } from './finding.ts'
 import { all, type Check, runChecks } from './run-checks.ts'
 
-/** What the trades of a ledger are checked against. */
 export type TradeGround = {
   /** Null for a ledger beside reported returns. */
   readonly bars: Bars | null

@@ -6,7 +6,6 @@ import { unzipSync } from 'fflate'
 import { placeOf, type Reading, reporterOf } from '../book/reading.ts'
 import { attempt, createLineSplitter, readLines, splitLine, toUnreadable, UnreadableFile } from './lines.ts'
 
-/** A row of a table as texts. */
 export type Row = readonly string[]
 
 /** `row` counts lines of a text and records of other files, from 1; the names of columns of the latter are row 0. */

@@ -90,7 +90,6 @@ export function createFaults() {
       rows.set(nameOf(subject), inARow)
       return inARow
     },
-    /** Ends the row. */
     end: (subject: Subject): unknown => rows.delete(nameOf(subject)),
   }
 }

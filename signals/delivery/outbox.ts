@@ -127,7 +127,6 @@ export async function readDeliveries(
   })
 }
 
-/** The deliveries of a signal, by client. */
 export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap<string, DeliveryState>> {
   const found = await askRedis(() => redis.hgetall(outboxKey(seq)))
   return new Map(Object.entries(found).map(([client, raw]) => [client, parseState(raw)]))
@@ -145,7 +144,6 @@ export async function owedCount(redis: Redis, client: string): Promise<number> {
   return counts[0] + counts[1]
 }
 
-/** A client, and when it is due. */
 export type Scheduled = { readonly client: string; readonly atMs: number }
 
 /** The first `most` clients of a lane that are owed anything, by the time they are due. */

@@ -81,7 +81,6 @@ redis.call('SET', KEYS[1], ARGV[1])
 return 1
 `
 
-/** A client and the signals it is to get. */
 type Debtor = Debts & { readonly lane: Lane }
 
 /** From recipients by signal to signals by client. */

@@ -81,7 +81,6 @@ export async function testAliasOf({ redis, aliases }: FireTestParts, client: str
   )
 }
 
-/** Commits a test for one client. */
 export async function commitTest(
   { redis, now }: FireTestParts,
   client: string,

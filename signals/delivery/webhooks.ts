@@ -156,12 +156,10 @@ async function begin(
 export const removeWebhook = (redis: Redis, client: string): Promise<unknown> =>
   askRedis(() => revising(redis, client).del(webhookKey(client)).srem(WEBHOOKS, client).exec())
 
-/** The clients with an enabled webhook. */
 export const enabledWebhooks = (redis: Redis): Promise<string[]> => askRedis(() => redis.smembers(WEBHOOKS))
 
 const BLOCK = 500
 
-/** The sealed fields of a webhook. */
 const SEALED = ['url', 'secrets'] as const
 
 /** A concurrent rotation is over before the second try. */

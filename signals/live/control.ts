@@ -19,7 +19,6 @@ export const halt = async (redis: Redis, alias: string): Promise<void> =>
 export const resume = async (redis: Redis, alias: string): Promise<void> =>
   void (await askRedis(() => redis.srem(HALTED, alias)))
 
-/** Whether a strategy has ever run live. */
 export const hasRun = async (redis: Redis, alias: string): Promise<boolean> =>
   (await askRedis(() => redis.hexists(liveKey(alias), 'cursor'))) === 1
 

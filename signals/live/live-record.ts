@@ -51,7 +51,6 @@ const gapShape = z
  */
 export type Gap = Readonly<z.output<typeof gapShape>>
 
-/** The field `gap` of a live record. */
 export const parseGap = (text: string | null | undefined): Gap => gapShape.parse(parseJson(text ?? 'null'))
 
 /** The newest gap once a bar has come that opened at `openMs`; a bar without a gap opens at the cursor. */

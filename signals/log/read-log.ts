@@ -40,7 +40,6 @@ export async function readBefore(redis: Redis, seq: number, most: number): Promi
 export const isKnownId = async (redis: Redis, signalId: string): Promise<boolean> =>
   (await askRedis(() => redis.hexists(SIGNAL_IDS, signalId))) === 1
 
-/** One signal, or null. */
 export async function readSignal(redis: Redis, seq: number): Promise<LoggedSignal | null> {
   const [entry] = await askRedis(() => redis.xrange(LOG, `${seq}-0`, `${seq}-0`))
   return entry === undefined ? null : toLogged(entry)

@@ -15,7 +15,6 @@ const stored = z.object({
   updated_utc: z.string(),
 })
 
-/** Replaces the profile of a client. */
 export async function saveProfile(
   redis: Redis,
   client: string,

@@ -23,7 +23,6 @@ export type Hour = {
 /** The last 24 hours, oldest first, and whether all of their deliveries were read, or the newest ones. */
 export type Day = { readonly hours: readonly Hour[]; readonly isWhole: boolean }
 
-/** Of one client, or of all. */
 export async function readHours(redis: Redis, nowMs: number, client?: string): Promise<Day> {
   const endMs = Math.floor(nowMs / HOUR_MS + 1) * HOUR_MS
   const fromMs = endMs - HOURS * HOUR_MS

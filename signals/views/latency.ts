@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis'
 import { readStoredHead } from '../log/guard.ts'
 import { type DeliveryRow, type Page, recentDeliveries } from './recent.ts'
 
-/** Newest deliveries measured. */
 export const MOST_MEASURED = 1_000
 
 /** Newest signals searched for them: a client with few entitlements has fewer deliveries, and the answer has how many. */

@@ -5,7 +5,6 @@ import { keysPlace } from './places.ts'
 import { type PublicReader, tryRead } from './reader.ts'
 import { type Keyring, parsePublicKey, type TrustedKey } from './trusted-keys.ts'
 
-/** Which keys are trusted. */
 export type Trust =
   /** All keys published beside the versions: an attacker who can forge a version can add a key too. */
   | { readonly kind: 'published' }

@@ -28,7 +28,6 @@ export type AuditOrder = {
   readonly nowMs: number
   /** Which versions are read whole: the served one, all that are there, or the one that is named. */
   readonly versions: 'served' | 'all' | { readonly version: string }
-  /** Whether an unsigned log is a fault. */
   readonly isUnsignedFault: boolean
   /** Whether a newest entry that expired is a fault. */
   readonly isExpiryFault: boolean
@@ -64,7 +63,6 @@ export async function audit(order: AuditOrder): Promise<Audit> {
   return { head, trusted, checks: [...ofLog, ...versions] }
 }
 
-/** All faults of an audit. */
 export const faultsIn = ({ checks }: Audit): readonly Fault[] => checks.flatMap(({ faults }) => faults)
 
 async function auditVersions(

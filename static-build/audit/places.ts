@@ -16,10 +16,8 @@ const DOCUMENT_BYTES = 128 << 20
 export const currentPlace: Place = placeOf('current', '', SMALL_BYTES)
 export const keysPlace: Place = placeOf('keys', '', SMALL_BYTES)
 
-/** The entry of a number. */
 export const entryPlace = (seq: number): Place => placeOf('pointer_entry', sortedNumber(seq), SMALL_BYTES)
 
-/** The signature of the entry with a digest. */
 export const entrySignaturePlace = (sha256: string): Place =>
   placeOf('pointer_signature', sha256, SMALL_BYTES)
 
@@ -37,11 +35,9 @@ const DOCUMENT_ROUTES: { readonly [Name in VersionDocument]: string } = {
   SHA256SUMS: 'checksums',
 }
 
-/** A document of a version beside its files. */
 export const documentPlace = (version: string, name: VersionDocument): Place =>
   placeOf(DOCUMENT_ROUTES[name], version, DOCUMENT_BYTES)
 
-/** A file of a version, by its pinned address. */
 export const filePlace = (version: string, { key, url, bytes }: Artifact): Place => ({
   key,
   path: pinnedPath(version, url),

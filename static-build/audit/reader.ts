@@ -26,7 +26,6 @@ export type PublicReader = {
   readonly hasTwins: boolean
 }
 
-/** Reads the objects of a store by their keys. */
 export const createStoreReader = (store: ObjectStore): PublicReader => ({
   url: store.url,
   nameOf: ({ key }) => key,

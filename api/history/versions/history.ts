@@ -18,7 +18,6 @@ export type History = {
   readonly head: string | null
 }
 
-/** The history of a log and the versions in it. */
 export function toHistory(log: readonly LoggedEntry[], publications: readonly ListedPublication[]): History {
   const byCompact = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
   return { log, publications, byCompact, head: log.at(-1)?.sha256 ?? null }

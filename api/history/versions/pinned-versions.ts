@@ -99,7 +99,6 @@ function assertFormat({ version, snapshot_format: format }: Manifest): void {
   throw new ApiError('unavailable', `the version ${version} is stored in ${formats}`)
 }
 
-/** The refusal of a version that was published and then removed. */
 export const goneError = (version: string): ApiError =>
   new ApiError('gone', `the version ${version} was published and has been removed since`)
 

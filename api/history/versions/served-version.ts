@@ -95,7 +95,6 @@ async function loadSnapshot(privateStore: ObjectStore, published: Manifest): Pro
   }
 }
 
-/** The four readiness checks. */
 export function checkVersion(published: Manifest, snapshot: Snapshot): ReadinessChecks {
   const size = snapshot.strategies.length
   const { daily, weekly } = snapshot.correlation

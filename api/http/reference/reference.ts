@@ -74,7 +74,6 @@ async function readNamed(name: string, path: string) {
   return { name, mediaType: MEDIA_TYPES.get(extname(name)) ?? 'application/octet-stream', bytes }
 }
 
-/** The reference page of a service. */
 type ReferencePage = {
   readonly path: '/docs' | '/docs/reference'
   readonly title: string

@@ -8,7 +8,6 @@ import { latencyMs } from '../views.ts'
 /** Part of a page, with all values escaped. */
 export type Piece = ReturnType<typeof html>
 
-/** A session of the page. */
 export type Session = {
   /** The token that every form of this session must carry; pages of other sites cannot know it. */
   readonly csrf: string
@@ -131,7 +130,6 @@ export const errorPage = (
 type Reply = {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** More for the head of the page. */
   readonly head?: Piece
 }
 
@@ -283,7 +281,6 @@ export const clientLink = (id: string): Piece => html`<a href="/ops/view/clients
 
 export const signalLink = (seq: number): Piece => html`<a href="/ops/view/signals/${seq}">${seq}</a>`
 
-/** The state of a webhook in a word or two. */
 export function webhookWord(state: WebhookState | undefined): Piece {
   if (state === undefined) return html`<span class="dim">none</span>`
   if (!state.enabled) return html`<span class="bad">disabled</span>`

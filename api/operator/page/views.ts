@@ -209,7 +209,6 @@ function signalRow({ signal, counts }: SignalRow): Piece {
 <td>${is_test ? html`<span class="dim">test</span>` : mode}</td><td>${moment(signal.atMs)}</td></tr>`
 }
 
-/** A delivery and its attempts. */
 export type Delivered = { readonly row: DeliveryRow; readonly attempts: readonly Attempt[] }
 
 export function signalPage(logged: LoggedSignal, deliveries: readonly Delivered[], total: number): Piece {

@@ -96,7 +96,6 @@ const problemOf = (field: PropertyKey | undefined, reason: string, body: unknown
         reason,
       }
 
-/** Clamps each number to the bounds. */
 const clampInput = (input: SimulationInput, bounds: InputBounds): SimulationInput => ({
   equity_usd: clamp(input.equity_usd, bounds.equity_usd),
   contribution_cadence_bars: clamp(input.contribution_cadence_bars, bounds.contribution_cadence_bars),

@@ -197,7 +197,6 @@ async function history(
 
 type Rows = AsyncGenerator<readonly LoggedSignal[], void>
 
-/** The first `limit` rows. */
 async function* takeRows(blocks: Rows, limit: number | null): Rows {
   let left = limit ?? Number.POSITIVE_INFINITY
   for await (const block of blocks) {

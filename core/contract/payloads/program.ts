@@ -301,7 +301,6 @@ export type SimulationInput = {
 }
 export type ProgramSimulation = z.infer<typeof programSimulation>
 
-/** `/v1/program/profile`. */
 export const programProfile = z
   .looseObject({
     ...recordHead,

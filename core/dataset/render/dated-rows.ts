@@ -116,7 +116,6 @@ type RowKernel = ReturnType<typeof makeRowKernel>
 /** Shared, because writing is never interrupted; 1.1 MB, made at the first call in some 15 ms. */
 let made: RowKernel | undefined
 
-/** The kernel that writes rows, and its memory. */
 function makeRowKernel() {
   const most = TEXT_AT + BLOCK_ROWS * LONGEST_ROW + LONGEST_TEXT // the last register reaches over the end
   const memory = new WebAssembly.Memory({ initial: Math.ceil(most / PAGE_BYTES) })

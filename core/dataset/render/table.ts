@@ -52,7 +52,6 @@ export type Table = {
 
 export const isTable = (value: object): value is Table => 'kind' in value && value.kind === 'table'
 
-/** The dates of a series. */
 export const dateColumn = (name: string, series: Pick<Series, 'period' | 'first'>): Column => ({
   name,
   quoted: true,

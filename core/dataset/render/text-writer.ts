@@ -58,7 +58,6 @@ function grow(writer: ByteWriter, needed: number): void {
   writer.view = grown.view
 }
 
-/** Writes bytes as they are. */
 export function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   reserve(writer, bytes.length)
   writer.bytes.set(bytes, writer.length)
@@ -93,7 +92,6 @@ export const BLOCK_BYTES = 1 << 17
 /** The row that fills a block goes past its size; a longer one takes more memory. */
 const LAST_ROW_BYTES = 1 << 15
 
-/** The whole text. */
 export const writeWhole = (writing: Writing): Uint8Array<ArrayBuffer> =>
   written(out => {
     writing(out, Number.POSITIVE_INFINITY).next() // without a size it never pauses

@@ -74,7 +74,6 @@ function jsonAnswer(id: ResourceId, snapshot: Snapshot, params: Params, answer: 
   return { body: jsonWriting(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
 }
 
-/** The basis of the strategies that the answer is about. */
 function basisOfAnswer(snapshot: Snapshot, { sid, ids }: Params): Basis {
   const one = sid === '' ? null : strategyOf(snapshot, sid)
   if (one !== null) return basisOf(one)

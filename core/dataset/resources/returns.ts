@@ -47,7 +47,6 @@ export const returns = datasetRoute({
   },
 })
 
-/** A series as a table of dates and values. */
 export const seriesTable = (series: Series, name: string): Table => ({
   kind: 'table',
   rows: series.values.length,

@@ -31,7 +31,6 @@ const BY_ID: { readonly [Id in ResourceId]: DatasetRoute } = {
 
 export const DATASET_ROUTES: readonly DatasetRoute[] = Object.values(BY_ID)
 
-/** The route of an id. */
 export const routeOf = (id: ResourceId): DatasetRoute => BY_ID[id]
 
 /** The address of an answer without parameters. */
