@@ -47,10 +47,7 @@ const change = z
   })
   .meta({ id: 'Change' })
 
-const restatedTrade = z.object({
-  side: publishedTrade.shape.side,
-  entry_time: publishedTrade.shape.entry_time,
-  exit_time: publishedTrade.shape.exit_time,
+const restatedTrade = publishedTrade.pick({ side: true, entry_time: true, exit_time: true }).extend({
   changes: z.array(change).describe('What differs; `trade` where the whole trade came or went.'),
 })
 

@@ -34,6 +34,16 @@ const worst = () =>
     .nullable()
     .describe('The five deepest drawdowns.')
 
+const worstWindow = (length: number) =>
+  pct(`Worst return of ${length} consecutive days.`, `100 × min(E_i / E_(i-${length}) - 1)`, TOO_FEW)
+
+/** Over one of `parts` equal parts of the values `of`. */
+const tailMean = (about: string, parts: number, of: 'd' | 'r') =>
+  pct(about, `100 × mean of the floor((N - 1) / ${parts}) + 1 smallest ${of}`, TOO_FEW)
+
+const shareWithGain = (of: string, value: string, count: string) =>
+  pct(`Share of ${of} with a gain.`, `100 × n(${value} > 0) / ${count}`, TOO_FEW)
+
 export const drawdowns = () =>
   z
     .looseObject({
@@ -63,36 +73,12 @@ export const drawdowns = () =>
       ]),
       longest_days: days('Longest drawdown.', 'max(days of an episode)'),
       total_days: days('All days under water.', 'n(d < 0)'),
-      cdar_95_pct: pct(
-        'Mean of the worst 5 % of the daily drawdowns.',
-        '100 × mean of the floor((N - 1) / 20) + 1 smallest d',
-        TOO_FEW,
-      ),
-      cdar_99_pct: pct(
-        'Mean of the worst 1 % of the daily drawdowns.',
-        '100 × mean of the floor((N - 1) / 100) + 1 smallest d',
-        TOO_FEW,
-      ),
-      worst_7d_return_pct: pct(
-        'Worst return of 7 consecutive days.',
-        '100 × min(E_i / E_(i-7) - 1)',
-        TOO_FEW,
-      ),
-      worst_30d_return_pct: pct(
-        'Worst return of 30 consecutive days.',
-        '100 × min(E_i / E_(i-30) - 1)',
-        TOO_FEW,
-      ),
-      worst_90d_return_pct: pct(
-        'Worst return of 90 consecutive days.',
-        '100 × min(E_i / E_(i-90) - 1)',
-        TOO_FEW,
-      ),
-      worst_365d_return_pct: pct(
-        'Worst return of 365 consecutive days.',
-        '100 × min(E_i / E_(i-365) - 1)',
-        TOO_FEW,
-      ),
+      cdar_95_pct: tailMean('Mean of the worst 5 % of the daily drawdowns.', 20, 'd'),
+      cdar_99_pct: tailMean('Mean of the worst 1 % of the daily drawdowns.', 100, 'd'),
+      worst_7d_return_pct: worstWindow(7),
+      worst_30d_return_pct: worstWindow(30),
+      worst_90d_return_pct: worstWindow(90),
+      worst_365d_return_pct: worstWindow(365),
     })
     .describe('Falls of the equity from its peaks; the opening equity is a peak.')
     .meta(
@@ -124,25 +110,17 @@ export const monthly = () =>
       average_month_pct: pct('Mean month.', '100 × mean(m)', TOO_FEW),
       median_month_pct: pct('Median month.', '100 × median(m)', TOO_FEW),
       std_pct: pct('Sample standard deviation.', '100 × sd(m)', TOO_FEW),
-      positive_months_pct: pct('Share of months with a gain.', '100 × n(m > 0) / n', TOO_FEW),
+      positive_months_pct: shareWithGain('months', 'm', 'n'),
       average_up_month_pct: pct('Mean of the months with a gain.', '100 × mean(m > 0)', UPLESS),
       average_down_month_pct: pct('Mean of the months with a loss.', '100 × mean(m < 0)', PAINLESS),
       longest_up_streak_months: countOrNull('Longest run of months with a gain.', 'longest run of m > 0'),
       longest_down_streak_months: countOrNull('Longest run of months with a loss.', 'longest run of m < 0'),
       best_rolling_3m_pct: pct('Best 3 consecutive months.', '100 × max(q3)', TOO_FEW),
       worst_rolling_3m_pct: pct('Worst 3 consecutive months.', '100 × min(q3)', TOO_FEW),
-      positive_rolling_3m_pct: pct(
-        'Share of the runs of 3 months with a gain.',
-        '100 × n(q3 > 0) / n(q3)',
-        TOO_FEW,
-      ),
+      positive_rolling_3m_pct: shareWithGain('the runs of 3 months', 'q3', 'n(q3)'),
       best_rolling_12m_pct: pct('Best 12 consecutive months.', '100 × max(q12)', TOO_FEW),
       worst_rolling_12m_pct: pct('Worst 12 consecutive months.', '100 × min(q12)', TOO_FEW),
-      positive_rolling_12m_pct: pct(
-        'Share of the runs of 12 months with a gain.',
-        '100 × n(q12 > 0) / n(q12)',
-        TOO_FEW,
-      ),
+      positive_rolling_12m_pct: shareWithGain('the runs of 12 months', 'q12', 'n(q12)'),
     })
     .describe('UTC calendar months.')
     .meta(
@@ -245,20 +223,12 @@ export const riskAdjusted = () =>
         '100 × Q(0.05)',
         TOO_FEW,
       ),
-      cvar_95_daily_pct: pct(
-        'Mean of the worst 5 % of days.',
-        '100 × mean of the floor((N - 1) / 20) + 1 smallest r',
-        TOO_FEW,
-      ),
+      cvar_95_daily_pct: tailMean('Mean of the worst 5 % of days.', 20, 'r'),
       var_99_daily_pct: pct('1st percentile of daily returns (type 7).', '100 × Q(0.01)', TOO_FEW),
-      cvar_99_daily_pct: pct(
-        'Mean of the worst 1 % of days.',
-        '100 × mean of the floor((N - 1) / 100) + 1 smallest r',
-        TOO_FEW,
-      ),
+      cvar_99_daily_pct: tailMean('Mean of the worst 1 % of days.', 100, 'r'),
       best_day_pct: pct('Best day.', '100 × max(r)', TOO_FEW),
       worst_day_pct: pct('Worst day.', '100 × min(r)', TOO_FEW),
-      positive_days_pct: pct('Share of all days with a gain.', '100 × n(r > 0) / N', TOO_FEW),
+      positive_days_pct: shareWithGain('all days', 'r', 'N'),
       autocorrelation_lag1_daily: ratioOrNull(
         'Correlation of each daily return with the one before.',
         'Pearson correlation of r_1 … r_(N-1) with r_2 … r_N',
@@ -284,6 +254,12 @@ export const riskAdjusted = () =>
     )
 
 const UNTRADED = ['no_trades', 'too_few_points'] as const
+
+const trailing = (length: number) =>
+  pct(`Return of the last ${length} days.`, `100 × (E_N / E_(N-${length}) - 1)`, TOO_FEW)
+
+const toDate = (period: 'month' | 'year') =>
+  pct(`Return of the ${period} that the series ends in.`, `100 × (E_N / E before the ${period} - 1)`, TOO_FEW)
 
 export const annual = () =>
   z
@@ -311,30 +287,22 @@ export const annual = () =>
       average_year_pct: pct('Mean year.', '100 × mean(y)', TOO_FEW),
       median_year_pct: pct('Median year.', '100 × median(y)', TOO_FEW),
       std_pct: pct('Sample standard deviation.', '100 × sd(y)', TOO_FEW),
-      positive_years_pct: pct('Share of years with a gain.', '100 × n(y > 0) / n', TOO_FEW),
+      positive_years_pct: shareWithGain('years', 'y', 'n'),
       average_up_year_pct: pct('Mean of the years with a gain.', '100 × mean(y > 0)', UPLESS),
       average_down_year_pct: pct('Mean of the years with a loss.', '100 × mean(y < 0)', PAINLESS),
       longest_up_streak_years: countOrNull('Longest run of years with a gain.', 'longest run of y > 0'),
       longest_down_streak_years: countOrNull('Longest run of years with a loss.', 'longest run of y < 0'),
-      trailing_30d_return_pct: pct('Return of the last 30 days.', '100 × (E_N / E_(N-30) - 1)', TOO_FEW),
-      trailing_90d_return_pct: pct('Return of the last 90 days.', '100 × (E_N / E_(N-90) - 1)', TOO_FEW),
-      trailing_180d_return_pct: pct('Return of the last 180 days.', '100 × (E_N / E_(N-180) - 1)', TOO_FEW),
-      trailing_365d_return_pct: pct('Return of the last 365 days.', '100 × (E_N / E_(N-365) - 1)', TOO_FEW),
+      trailing_30d_return_pct: trailing(30),
+      trailing_90d_return_pct: trailing(90),
+      trailing_180d_return_pct: trailing(180),
+      trailing_365d_return_pct: trailing(365),
       trailing_1095d_cagr_pct: pct(
         'Compound annual growth rate of the last 1095 days.',
         '100 × ((E_N / E_(N-1095))^(1/3) - 1)',
         TOO_FEW,
       ),
-      mtd_pct: pct(
-        'Return of the month that the series ends in.',
-        '100 × (E_N / E before the month - 1)',
-        TOO_FEW,
-      ),
-      ytd_pct: pct(
-        'Return of the year that the series ends in.',
-        '100 × (E_N / E before the year - 1)',
-        TOO_FEW,
-      ),
+      mtd_pct: toDate('month'),
+      ytd_pct: toDate('year'),
     })
     .describe('UTC calendar years.')
     .meta(
@@ -345,6 +313,13 @@ export const annual = () =>
           'ruined account ends with the year of its ruin.',
       ),
     )
+
+const timeOf = (side: 'long' | 'short') =>
+  pct(
+    `Share of the window in which a ${side} position was open.`,
+    `100 × time in which a ${side} one is open / T`,
+    UNTRADED,
+  )
 
 export const exposure = () =>
   z
@@ -365,16 +340,8 @@ export const exposure = () =>
         'largest number open at one instant',
         UNTRADED,
       ),
-      long_time_pct: pct(
-        'Share of the window in which a long position was open.',
-        '100 × time in which a long one is open / T',
-        UNTRADED,
-      ),
-      short_time_pct: pct(
-        'Share of the window in which a short position was open.',
-        '100 × time in which a short one is open / T',
-        UNTRADED,
-      ),
+      long_time_pct: timeOf('long'),
+      short_time_pct: timeOf('short'),
       open_since: isoDate(
         'The UTC day of entry of the oldest position that is open at the end of the series; null if none is, and where ' +
           'only returns are reported. It ends with the window that is published, so an embargo hides newer positions.',

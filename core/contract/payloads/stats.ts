@@ -31,24 +31,21 @@ const ABOUT_NOTIONAL =
 /** A result on account equity needs the leverage of the trade, which can be estimated from open data, and not recomputed. */
 const onEquity = <Field extends z.ZodType>(field: Field): Field => notRecomputable('leverage', field)
 
-const side = (which: string) =>
-  z
-    .looseObject({
-      count: count(`Closed ${which} trades.`, 'n'),
-      win_rate_pct: pct('Share with a gain.', WIN_RATE, TRADELESS),
-      profit_factor: onEquity(ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS)),
-      profit_factor_notional: ratioOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
-    })
-    .describe(`The ${which} trades.`)
+/** How every group of trades begins. */
+const tradesHead = (which: string, aboutWinRate: string) => ({
+  count: count(`${which} trades.`, 'n'),
+  win_rate_pct: pct(aboutWinRate, WIN_RATE, TRADELESS),
+  profit_factor: onEquity(ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS)),
+  profit_factor_notional: ratioOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
+})
 
-/** The group `trades` of `fund_dd`. */
+const side = (which: string) =>
+  z.looseObject(tradesHead(`Closed ${which}`, 'Share with a gain.')).describe(`The ${which} trades.`)
+
 const tradeGroup = () =>
   z
     .looseObject({
-      count: count('Closed trades.', 'n'),
-      win_rate_pct: pct('Share with a gain; a result of exactly 0 is none.', WIN_RATE, TRADELESS),
-      profit_factor: onEquity(ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS)),
-      profit_factor_notional: ratioOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
+      ...tradesHead('Closed', 'Share with a gain; a result of exactly 0 is none.'),
       wins: count('Trades with a gain.', 'n(x > 0)'),
       losses: count('Trades with a loss.', 'n(x < 0)'),
       breakeven: count('Trades of exactly 0.', 'n(x = 0)'),
