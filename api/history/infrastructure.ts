@@ -78,31 +78,28 @@ const version = () =>
     .describe('Versions of the interface and of the data.')
     .meta({ id: 'Version' })
 
-const versionList = () =>
+const publishedVersion = () =>
   z
-    .array(
-      z
-        .looseObject({
-          version: z.string().describe('The dataset version, a UTC instant; `?dataset_version=` pins to it.'),
-          published: z.string().describe('When it was first served, a UTC instant.'),
-          entered: z
-            .string()
-            .nullable()
-            .describe('The same, if its name is more than 36 hours older; null where the name is the truth.'),
-          manifest_sha256: z.string().describe('Digest of its manifest.'),
-          is_served: z.boolean().describe('Whether the newest entry of the pointer log names it.'),
-          is_removed: z
-            .boolean()
-            .describe(
-              'Whether its files were removed: they answer 410. Known within an hour of the removal.',
-            ),
-          history_restated: z
-            .boolean()
-            .describe('Whether it alters history that the version before had published.'),
-        })
-        .meta({ id: 'PublishedVersion' }),
-    )
-    .describe('Every version that was published, newest first.')
+    .looseObject({
+      version: z.string().describe('The dataset version, a UTC instant; `?dataset_version=` pins to it.'),
+      published: z.string().describe('When it was first served, a UTC instant.'),
+      entered: z
+        .string()
+        .nullable()
+        .describe('The same, if its name is more than 36 hours older; null where the name is the truth.'),
+      manifest_sha256: z.string().describe('Digest of its manifest.'),
+      is_served: z.boolean().describe('Whether the newest entry of the pointer log names it.'),
+      is_removed: z
+        .boolean()
+        .describe('Whether its files were removed: they answer 410. Known within an hour of the removal.'),
+      history_restated: z
+        .boolean()
+        .describe('Whether it alters history that the version before had published.'),
+    })
+    .meta({ id: 'PublishedVersion' })
+
+const versionList = () =>
+  z.array(publishedVersion()).describe('Every version that was published, newest first.')
 
 const day = dayParameter('A day: leads to the dataset of the version that was served at its end (UTC).')
 
@@ -258,17 +255,9 @@ function listVersions(
 const versionTable = (publications: History['publications']): Table => ({
   kind: 'table',
   rows: publications.length,
-  columns: (
-    [
-      'version',
-      'published',
-      'entered',
-      'manifest_sha256',
-      'is_served',
-      'is_removed',
-      'history_restated',
-    ] as const
-  ).map(name => textColumn(name, row => String(publications[row]![name] ?? ''))),
+  columns: Object.keys(publishedVersion().shape).map(name =>
+    textColumn(name, row => String(publications[row]![name as keyof History['publications'][number]] ?? '')),
+  ),
 })
 
 function versionOn({ log }: History, asOf: EpochDay): string {
