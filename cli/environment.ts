@@ -15,7 +15,7 @@ export type Environment = ReturnType<typeof parseEnvironment>
 
 export const DEFAULT_ADMIN_PORT = 8083
 
-export const LARGEST_PORT = 65_535
+const LARGEST_PORT = 65_535
 
 /** As pino names and orders them: each level includes those after it, and the last is empty. */
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -309,4 +309,10 @@ export class UsageError extends Error {
     super(message)
     this.name = 'UsageError'
   }
+}
+
+export function parsePort(option: string, text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= LARGEST_PORT) return port
+  throw new UsageError(`${option}: expected a port from 0 to ${LARGEST_PORT}, got '${text}'`)
 }

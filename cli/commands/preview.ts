@@ -17,7 +17,7 @@ import { openStore, privateTwin } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { addBookOptions, type BookOptions, toBookOrder } from '../build-options.ts'
 import { describeCode } from '../describe-code.ts'
-import { readEnvironment, UsageError } from '../environment.ts'
+import { parsePort, readEnvironment, UsageError } from '../environment.ts'
 import { printPreview } from '../preview-table.ts'
 import type { Runtime } from '../runtime.ts'
 import { serveHistory } from '../serve-history.ts'
@@ -47,7 +47,7 @@ export function definePreview(command: Command, runtime: Runtime): void {
 
 async function run(strategy: string | null, options: Options, runtime: Runtime): Promise<void> {
   const order = toBookOrder(options, runtime)
-  const port = parsePort(options.port)
+  const port = parsePort('--port', options.port ?? '0')
   const published = await readPublished(options, runtime)
   const stopped = runtime.untilStopped()
   const started = createStarted()
@@ -65,12 +65,6 @@ async function run(strategy: string | null, options: Options, runtime: Runtime):
   } finally {
     await started.endAll()
   }
-}
-
-function parsePort(text = '0'): number {
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-  throw new UsageError(`--port: expected a port from 0 to 65535, got '${text}'`)
 }
 
 /** The served snapshot; null if nothing is published, or if it cannot be read, which is noted. */

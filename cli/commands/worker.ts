@@ -3,7 +3,7 @@ import { serveJobs } from '#static-build/fleet/queue.ts'
 import { PHASES, type Phase, readEnd } from '#static-build/fleet/run-files.ts'
 import { doShare, joinRun, type Run, type Share, type Worker } from '#static-build/fleet/worker.ts'
 import { addThreadsOption, parseThreads } from '../build-options.ts'
-import { LARGEST_PORT, readEnvironment, UsageError } from '../environment.ts'
+import { parsePort, readEnvironment, UsageError } from '../environment.ts'
 import { connectFleet, openWorker } from '../fleet.ts'
 import { toRedisUrl, toRunName } from '../fleet-options.ts'
 import type { Runtime } from '../runtime.ts'
@@ -74,7 +74,7 @@ function toWorkerOrder(
   runtime: Runtime,
 ) {
   const threads = parseThreads(given, runtime.cores)
-  const metricsPort = port === undefined ? null : toPort(port)
+  const metricsPort = port === undefined ? null : parsePort('--metrics-port', port)
   if (run !== undefined && share !== undefined) {
     const waitMs = 1_000 * Number(wait ?? DEFAULT_WAIT_S)
     if (!(waitMs >= 0)) throw new UsageError(`--wait: expected seconds, got '${wait}'`)
@@ -91,12 +91,6 @@ function toWorkerOrder(
   const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).fleetUrl
   if (redisUrl !== null) return { kind: 'jobs', redisUrl, threads, metricsPort } as const
   throw new UsageError('expected --fleet with the address of a Redis, or --run and --share')
-}
-
-function toPort(text: string): number {
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port <= LARGEST_PORT) return port
-  throw new UsageError(`--metrics-port: expected a port from 0 to ${LARGEST_PORT}, got '${text}'`)
 }
 
 function toShare(text: string): Share {
