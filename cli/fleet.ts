@@ -23,9 +23,6 @@ import type { FleetOrder, FleetRecord } from './fleet-options.ts'
 import type { Runtime } from './runtime.ts'
 import { passwordsIn } from './signals/redis-url.ts'
 
-/** What a worker of a fleet is made of in this process. */
-export type OpenWorker = Awaited<ReturnType<typeof openWorker>>
-
 type Stores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }
 
 /** A worker on threads of this process. */

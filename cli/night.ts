@@ -25,7 +25,6 @@ import { assertSound, auditStore } from './verify-report.ts'
 
 export type NightOrder = {
   readonly build: BuildOrder
-  /** Whether the private store was named explicitly. */
   readonly isPrivateNamed: boolean
   readonly importCommand: string | null
   readonly pingUrl: string | null
@@ -141,7 +140,6 @@ function toReport(
 ) {
   return {
     outcome: error === null ? 'done' : 'failed',
-    /** The published version, null if none was published. */
     version: summary?.version ?? null,
     host: hostname(),
     started_utc,

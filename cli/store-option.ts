@@ -42,7 +42,6 @@ export function storeUrls(options: StoreOptions, runtime: Runtime) {
   return { storeUrl, privateStoreUrl: options.privateStore ?? privateDefault, s3: environment.s3 }
 }
 
-/** Both stores that a command works on. */
 export async function openBothStores(options: StoreOptions, runtime: Runtime) {
   const { storeUrl, privateStoreUrl, s3 } = storeUrls(options, runtime)
   return { store: await openStore(storeUrl, s3), privateStore: await openStore(privateStoreUrl, s3) }
@@ -52,7 +51,6 @@ export async function openBothStores(options: StoreOptions, runtime: Runtime) {
 export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>
   options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))
 
-/** The public store that a command works on. */
 export function openPublicStore(options: StoreOptions, runtime: Runtime): Promise<ObjectStore> {
   const { storeUrl, s3 } = storeUrls(options, runtime)
   return openStore(storeUrl, s3)

@@ -34,7 +34,6 @@ export const startVarnishIn = (folder: string, port: number): Promise<Layer> =>
 const startServer = (script: string, args: readonly string[]): Promise<Layer> =>
   startLocalServer(join(import.meta.dirname, 'servers', script), args)
 
-/** The tier as a process. */
 export type Tier = {
   /** Resolves when it listens; never if it ends before. */
   readonly address: Promise<Address>

@@ -61,6 +61,5 @@ export function bookCharts({ caveat }: BookFacts, { book, lines, depths }: BookM
   } as const satisfies Record<string, LineChart>
 }
 
-/** The text of a section. */
 export const bookSection = (chart: LineChart): string =>
   lineChart(chart) + (chart.lines.length > 1 ? legend(chart.lines) : '')

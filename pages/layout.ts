@@ -60,7 +60,6 @@ type Frame = Pick<PageContent, 'title' | 'about' | 'body'> & {
   readonly footer: Markup
 }
 
-/** A whole document. */
 export const documentOf = ({ title, about, dataset, head, attributes, nav, body, footer }: Frame): string =>
   String(html`<!doctype html>
 <html lang="en">
@@ -113,7 +112,6 @@ export const serviceLink = (
     ? html`<a data-service="${path}">${text}</a>`
     : html`<a href="${public_url}${path}">${text}</a>`
 
-/** A page of a version. */
 export const layout = (page: PageContent): string =>
   documentOf({
     ...page,

@@ -1,7 +1,6 @@
 import { IMMUTABLE } from '#core/contract/caching.ts'
 import type { ObjectHeaders } from './object-store.ts'
 
-/** The headers of an object that is written once. */
 export const immutableHeaders = (content_type: string): ObjectHeaders => ({
   content_type,
   cache_control: IMMUTABLE,

@@ -22,7 +22,6 @@ import type { Signer } from './signature.ts'
 import { tolerate } from './tolerate.ts'
 import { writeOnce } from './write-once.ts'
 
-/** An entry in the store. */
 export type LoggedEntry = { readonly entry: PointerEntry; readonly sha256: string }
 
 /** What the next entry says; its place in the chain follows from the log. */

@@ -89,7 +89,6 @@ export function sendReady(
   return new Response(answer.bytes, { headers: { ...headers, ...answer.headers } })
 }
 
-/** Headers of an answer about a dataset. */
 export const datasetHeaders = (
   c: Exchange,
   parts: HistoryParts,
@@ -145,7 +144,6 @@ export function sendError(c: Exchange, parts: HistoryParts, error: unknown): Res
   return refusal
 }
 
-/** Headers of every answer to this request. */
 export const answerHeaders = (c: Exchange, { settings }: HistoryParts): Record<string, string> => ({
   ...sharedHeaders(settings.allowedOrigins, c.req.header('origin')),
   ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),

@@ -8,7 +8,6 @@ import type { RefreshOutcome } from './versions/version-source.ts'
 /** What is read when the metrics are. */
 export type Observed = {
   readonly version: () => string | null
-  /** Versions in memory. */
   readonly residentVersions: () => number
   /** Entries of the log without a proof of their time; null if no authority is used. */
   readonly unanchored: () => Promise<number | null>

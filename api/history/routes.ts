@@ -18,7 +18,6 @@ import { API_VERSION, INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './
 
 export type HistoryRoute = InfrastructureRoute | DatasetRoute
 
-/** The route table of the history service. */
 export const ROUTES: readonly HistoryRoute[] = [...INFRASTRUCTURE_ROUTES, ...DATASET_ROUTES]
 
 type Group = 'book' | 'strategy' | 'pinned' | 'proof' | 'infrastructure'

@@ -9,7 +9,6 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 /** What a read-only service answers; the value of `Allow` in refusals of other methods. */
 export const METHODS = 'GET, HEAD, OPTIONS'
 
-/** What caches may do with an answer. */
 export const CACHING = {
   /** Unpinned answers: a new version reaches clients within a minute, and an outage of the service is bridged. */
   dataset: 'max-age=60, stale-while-revalidate=60, stale-if-error=86400',

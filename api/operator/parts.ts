@@ -58,7 +58,6 @@ export type Answered = {
 
 /** What is published, and how the nights went. Times are epoch milliseconds. */
 export type Publication = {
-  /** The served version. */
   readonly version: string
   /** First and last day of any series. */
   readonly from: string | null
@@ -111,7 +110,6 @@ export type OperatorParts = {
   readonly ended?: AbortSignal
   /** The builds on a fleet that are under way. */
   readonly builds: () => Promise<readonly FleetProgress[]>
-  /** The text for Prometheus. */
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
   /** Called with the time from a fire to its acknowledgement by the disk. */
   readonly onFired?: (durableMs: number) => void
@@ -123,7 +121,6 @@ export type OperatorParts = {
   readonly onGuessing: (wrongTokens: number) => void
   /** Called after every action that was logged. */
   readonly onAction: () => void
-  /** Called for every request. */
   readonly onAnswered: (answered: Answered) => void
   /** Called for every error that the caller did not cause. */
   readonly onError: (error: unknown) => void

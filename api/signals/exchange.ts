@@ -31,7 +31,6 @@ export type SignalsParts = {
   /** A new name for the history of a log. */
   readonly newEpoch: () => string
   readonly isDraining: () => boolean
-  /** Called for every request. */
   readonly onAnswered: (answered: Answered) => void
   /** Called for every error that neither the caller nor an unreachable Redis caused. */
   readonly onError: (error: unknown) => void
@@ -68,7 +67,6 @@ export type ServedParts = SignalsParts & {
   readonly servedProgram: () => PreparedProgram
 }
 
-/** An answer in the envelope. */
 export const sendEnveloped = (
   c: Exchange,
   parts: SignalsParts,

@@ -109,5 +109,4 @@ export const manifest = z
 
 export type Manifest = z.infer<typeof manifest>
 
-/** Which version is served, and the digest of its manifest. */
 export type CurrentVersion = Pick<PointerEntry, 'version' | 'manifest_sha256'>

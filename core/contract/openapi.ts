@@ -298,7 +298,6 @@ function refusals(own: readonly ErrorCode[]): Readonly<Record<string, Schema>> {
   )
 }
 
-/** The refusals of one status, with an example of each code. */
 const refusal = (codes: readonly ErrorCode[]): Schema => ({
   description: `Refused: ${codes.join(', ')}.`,
   content: {

@@ -244,7 +244,6 @@ const isoDate: Parser<EpochDay> = once(text => {
   return value === null ? refuse([text], 'must be a calendar date YYYY-MM-DD') : { value }
 })
 
-/** A calendar day that may be absent (null). */
 export function dayParameter(about: string): Parameter<EpochDay | null> {
   return {
     about,

@@ -42,7 +42,6 @@ const state = {
     .describe('The secrets that sign, newest first, without their text.'),
 }
 
-/** The webhook of a client. */
 export const webhookState = z.object(state).meta({ id: 'WebhookState' })
 
 /** The same, in the answer to its registration. */

@@ -45,7 +45,6 @@ function caveatOf(frame: Frame): string {
   return `<text class="caveat middle" x="${width / 2}" y="${height / 2}">${escapeText(frame.caveat)}</text>`
 }
 
-/** A frame with a sentence instead of data. */
 export function emptyDrawing(frame: Frame, sentence: string): string {
   const { width, height } = areaOf(frame)
   const text = `<text class="empty" x="${width / 2}" y="${height / 2}">${sentence}</text>`

@@ -10,7 +10,6 @@ export type GuideFacts = {
   readonly signals: string | null
   /** The version that is served. */
   readonly snapshot: Snapshot
-  /** The strategy of the snippets. */
   readonly strategy: StrategyData
 }
 

@@ -87,7 +87,6 @@ const RUNS: readonly FigureRow[] = [
 const rowsOf = (table: FigureValue | undefined): FigureValues[] =>
   Array.isArray(table) ? table.map(toGroup) : []
 
-/** Whether the module was replayed at other risk levels. */
 export const hasReplays = (strategy: StrategyData): boolean =>
   rowsOf(groupOf(strategy, 'replays').table).length > 0
 

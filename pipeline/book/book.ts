@@ -21,7 +21,6 @@ export type Book = {
   /** By instrument; an instrument of which the catalogue states that it has none has no entry. */
   readonly funding: ReadonlyMap<string, FundingFile>
   readonly program: BookProgram | null
-  /** Findings in the data that the operator accepts. */
   readonly accept: readonly Acceptance[]
   /** Every file that was read, in reading order, for the record of the build. */
   readonly inputs: readonly Input[]

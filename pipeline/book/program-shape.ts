@@ -121,7 +121,6 @@ const weight = z.number().gt(0).max(1).meta({
   expected: 'a fraction above 0 and at most 1',
 })
 
-/** The fields of each tier. */
 export const tierShapes = {
   core: { weight },
   cyclical: { weight, bands: list('Ascending bands.', `a list of 1 to ${MAX_STEPS} bands`) },

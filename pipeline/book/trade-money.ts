@@ -46,7 +46,6 @@ export function sizeTrades(
   return sized
 }
 
-/** The result of a trade before costs. */
 export const grossOf = ({ side, quantity, entry_price, exit_price }: ForeignTrade): number =>
   quantity * signOf(side) * (exit_price - entry_price)
 

@@ -16,7 +16,6 @@ import { checkCharting } from './check-charting.ts'
 import { type History, type HistoryTask, ledgerInput, makeHistory, type Refused } from './histories.ts'
 import { judgeRecord } from './judge-record.ts'
 
-/** What a thread needs to compute one strategy. */
 export type StrategyTask = HistoryTask & {
   readonly service: Pick<StrategyRecord, 'engine' | 'data_source' | 'methodology_url'>
   /** Over all bars of the instruments of the book. */

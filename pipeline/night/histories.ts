@@ -122,7 +122,6 @@ function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
 const largest = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b)
 
-/** What a ledger is marked with. */
 export const ledgerInput = <Row extends Trade>(
   { entry, bars, funding }: BarsTask,
   trades: readonly Row[],

@@ -84,7 +84,6 @@ async function runAllModules(
   }).finally(processes.close)
 }
 
-/** Those that have a module. */
 export const moduleTasks = (tasks: readonly SourceTask[]): ModuleTask[] =>
   tasks.flatMap(({ entry, bars, funding }) =>
     entry.source.kind === 'module' && bars !== null ? [{ entry, bars, funding }] : [],

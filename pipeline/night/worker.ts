@@ -7,7 +7,6 @@ import { checkStrategy, type StrategyCheck } from './check-strategy.ts'
 import { type ComputedStrategy, computeStrategy, type StrategyTask } from './compute-strategy.ts'
 import type { HistoryTask, Refused } from './histories.ts'
 
-/** One strategy, for a build. */
 export const strategy = (task: StrategyTask): ComputedStrategy | Refused => run(task, computeStrategy)
 
 export const check = (task: HistoryTask): StrategyCheck | Refused => run(task, checkStrategy)

@@ -60,7 +60,6 @@ function toBar(t: number, { open, high, low, close, sigma }: Move, random: Rando
   }
 }
 
-/** The price of a logarithm, on the tick grid. */
 const toTick = (logPrice: number): number => Math.round(Math.exp(logPrice) * TICKS_PER_UNIT) / TICKS_PER_UNIT
 
 /** Bars that the outage still lasts, this one included. */

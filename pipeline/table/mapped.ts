@@ -72,7 +72,6 @@ function createMapper(kindOf: KindOf, request: MappingRequest, onRecord: OnRecor
 
 /** Where data come from, and what was found in their files. */
 export type Origin = {
-  /** The format of each file. */
   readonly formats: readonly string[]
   /** Columns that were not read. */
   readonly ignored: readonly string[]

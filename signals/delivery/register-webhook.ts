@@ -218,7 +218,6 @@ const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
 /** The only answer a subscriber gets for any failure at the address, so that it cannot be used to scan. */
 export const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
 
-/** Why an address is not allowed, or null. */
 export function refusalOfUrl(url: string, rules: AddressRules): string | null {
   try {
     checkUrl(url, rules)

@@ -208,7 +208,6 @@ export function startExchange(
   })
   return {
     ended: promise,
-    /** Ends the exchange with this error. */
     breakOff(error: Error): void {
       broken = error
       end(error)

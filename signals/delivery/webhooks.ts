@@ -26,7 +26,6 @@ export type Webhook = {
   readonly isSuspended: boolean
 }
 
-/** Who set a webhook, and when. */
 export type Setter = {
   /** The id of the key; null for the operator. */
   readonly keyId: string | null

@@ -38,7 +38,6 @@ export type Found =
   /** Released as requested. */
   | { readonly kind: 'left' }
 
-/** The result of an attempt. */
 export type Settlement = {
   /** Null leaves the delivery as it is: there was no attempt. */
   readonly state: DeliveryState | null

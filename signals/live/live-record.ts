@@ -116,7 +116,6 @@ const damaged = (alias: string, what: string): Error =>
     `${alias}: its checkpoint in Redis ${what}: use the release that wrote it, or restore it with \`highwater ops restore\``,
   )
 
-/** What the operator has ordered for a strategy. */
 export async function readOrders(
   redis: Redis,
   { alias, catalogueMode }: Pick<LiveStrategy, 'alias' | 'catalogueMode'>,

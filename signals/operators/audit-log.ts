@@ -44,7 +44,6 @@ export const subjectState = z
 
 export type SubjectState = Readonly<z.output<typeof subjectState>>
 
-/** What an operator did. */
 export const action = z.object({
   at: z.iso.datetime().describe('When, in UTC.'),
   who: text.describe('Name of the token: `operator` is OPERATOR_TOKEN.'),
@@ -65,7 +64,6 @@ export type Action = Readonly<z.output<typeof action>>
 /** An action and its number, from 1 without a gap. */
 export type LoggedAction = Action & { readonly seq: number }
 
-/** Appends an action. */
 export const logAction = async (redis: Redis, done: Action): Promise<void> =>
   void (await askRedis(() => redis.rpush(AUDIT, JSON.stringify(done))))
 

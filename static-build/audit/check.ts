@@ -2,7 +2,6 @@
 import type { StoreError } from '#storage/object-store.ts'
 import { type Place, type PublicReader, tryRead } from './reader.ts'
 
-/** What is wrong with an object. */
 export type Fault = {
   /** Its key in the store, or its path at the service. */
   readonly object: string

@@ -36,7 +36,6 @@ export const createStoreReader = (store: ObjectStore): PublicReader => ({
   hasTwins: true,
 })
 
-/** Length and digest of what was read. */
 export const describe = async (bytes: Uint8Array | null): Promise<Described | null> =>
   bytes && { bytes: bytes.length, sha256: await sha256Aside(bytes) }
 

@@ -130,7 +130,6 @@ async function assertUnderWay({ run, privateStore }: Fleet): Promise<void> {
   )
 }
 
-/** Who did a task, and the digest of its result. */
 type Done = { readonly worker: string; readonly digest: string }
 
 type Missing = Map<string, Task>

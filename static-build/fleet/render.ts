@@ -23,7 +23,6 @@ import {
 import { byWorkers, createBackground, type Fleet, runPhase } from './coordinate.ts'
 import type { Handler } from './worker.ts'
 
-/** Renders the files of a strategy from its part. */
 export const renderHandler =
   (renderer: Renderer, store: ObjectStore): Handler =>
   async (input, { plan }) => {

@@ -42,7 +42,6 @@ const plan = z.object({
   tasks: z.array(z.object({ id: z.string(), input: z.string() })).min(1),
 })
 
-/** The tasks of a phase. */
 export type Plan = z.infer<typeof plan>
 export type Task = Plan['tasks'][number]
 
@@ -112,7 +111,6 @@ export const hasResult = (
   id: string,
 ): Promise<boolean> => privateStore.has(resultsPrefix(run, phase) + id)
 
-/** The ids of the tasks of a phase that are done. */
 export const listDone = async (privateStore: ObjectStore, run: string, phase: Phase): Promise<string[]> =>
   (await privateStore.list(resultsPrefix(run, phase))).map(key => key.slice(resultsPrefix(run, phase).length))
 

@@ -70,7 +70,6 @@ export function createPinnedVersions(
     throw new ApiError('unavailable', `the version ${publication.version} cannot be read at the moment`)
   }
   return {
-    /** How many are in memory. */
     residents: () => resident.size,
     /**
      * A version, verified as the served one is. Rejects with `not_found` if none of this name was published, `gone`

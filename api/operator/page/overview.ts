@@ -24,7 +24,6 @@ import {
 
 const MEBIBYTE = 1 << 20
 
-/** What the overview shows. */
 type Shown = {
   readonly state: Overview
   readonly day: Day

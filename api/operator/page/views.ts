@@ -142,7 +142,6 @@ const audit: View = async (c, { redis }, session) => {
   return page(session, 'Audit', 'Audit', auditPage(rows, older('/ops/view/audit', next)))
 }
 
-/** Every page, by its path. */
 export const VIEWS: Readonly<Record<string, View>> = {
   '/ops': overview,
   '/ops/view/clients': clients,

@@ -33,7 +33,6 @@ import { FIRE_ROUTE } from './fire.ts'
 const MOST_ROWS = 500
 const USUAL_ROWS = 50
 
-/** The number of a signal in a query or a path. */
 export const seqText = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
 
 const limit = z.coerce.number().int().min(1).max(MOST_ROWS).default(USUAL_ROWS)

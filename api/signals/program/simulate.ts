@@ -117,7 +117,6 @@ export function simulateWithin(
   return { simulation, isClamped }
 }
 
-/** Answers a simulation within given bounds. */
 export async function simulate(
   c: Exchange,
   parts: ServedParts,

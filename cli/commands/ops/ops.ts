@@ -164,7 +164,6 @@ const delivered = z.object({
   ),
 })
 
-/** Waits for the answer of the receiver to the first attempt of a test. */
 async function awaitFirstAttempt(
   { seq }: Answer,
   { client }: Answer,

@@ -13,12 +13,10 @@ type Values = Readonly<Record<string, unknown>>
 
 /** What a command has beyond its route. */
 export type Addition = {
-  /** More options. */
   readonly options?: (command: Command) => void
   /** Fields of the body that are no options, and how the command makes them of its arguments and its own options. */
   readonly hidden?: readonly string[]
   readonly body?: (values: Values, runtime: Runtime) => unknown
-  /** An argument as it is sent. */
   readonly argument?: (text: string) => string
   /** What follows the request: returns the answer that is printed. */
   readonly follow?: (

@@ -63,7 +63,6 @@ export const ABOUT_REASONS: { readonly [Reason in UndefinedReason]: string } = {
   not_published: 'No earlier version contains the strategy with the same history.',
 }
 
-/** Why figures of a block are null. */
 export const undefinedReasons = z
   .record(z.string(), z.string())
   .describe(

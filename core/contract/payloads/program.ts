@@ -13,7 +13,6 @@ const dollars = (about: string) => z.number().describe(`${about} US dollars, 10 
 const bitcoin = (about: string) => z.number().describe(`${about} BTC, 10 significant digits.`)
 const instant = (about: string) => z.string().describe(`${about} UTC, ISO 8601.`)
 
-/** How every record begins. */
 const recordHead = {
   schema_version: z.string().describe('Version of the records of the program, to be pinned.'),
   alias: z.string().describe('The program: its entitlement has this name.'),

@@ -135,7 +135,6 @@ export const summary = datasetRoute({
 const SUMMARY_NOTE =
   'The book of a day consists of the strategies alive on that day, equally weighted at base risk; mean correlation, extreme pairs and effective bets are taken over the pairs that have a correlation. Each coverage says how many they are.'
 
-/** Figures of the book that the summary shows. */
 const BOOK_FIELDS = [
   'n_days',
   'net_return_pct',
