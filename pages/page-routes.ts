@@ -24,31 +24,18 @@ export type PageRoute = {
   readonly render: (snapshot: Snapshot, params: PageParams, integrity: Integrity) => string
 }
 
+const ofBook = (
+  id: PageId,
+  path: string,
+  file: string,
+  render: (snapshot: Snapshot, integrity: Integrity) => string,
+): PageRoute => ({ id, path, file, render: (snapshot, _, integrity) => render(snapshot, integrity) })
+
 export const PAGE_ROUTES: readonly PageRoute[] = [
-  {
-    id: 'book',
-    path: '/',
-    file: 'index.html',
-    render: (snapshot, _, integrity) => bookPage(snapshot, integrity),
-  },
-  {
-    id: 'explore',
-    path: '/explore',
-    file: 'explore.html',
-    render: (snapshot, _, integrity) => explorePage(snapshot, integrity),
-  },
-  {
-    id: 'versions',
-    path: '/versions',
-    file: 'versions.html',
-    render: (snapshot, _, integrity) => versionsPage(snapshot, integrity),
-  },
-  {
-    id: 'check',
-    path: '/check',
-    file: 'check.html',
-    render: (snapshot, _, integrity) => checkPage(snapshot, integrity),
-  },
+  ofBook('book', '/', 'index.html', bookPage),
+  ofBook('explore', '/explore', 'explore.html', explorePage),
+  ofBook('versions', '/versions', 'versions.html', versionsPage),
+  ofBook('check', '/check', 'check.html', checkPage),
   {
     id: 'sheet',
     path: '/strategies/{sid}',
