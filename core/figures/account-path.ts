@@ -17,6 +17,7 @@ export type AccountPath = {
   readonly curve: Float64Array
   /** Drawdown of each of the `n` days. */
   readonly depths: Float64Array
+  /** The index of the day of ruin, or null. */
   readonly ruinDay: number | null
 }
 
@@ -60,6 +61,7 @@ export function unlessRuined<Field extends string>({ ruinDay }: AccountPath, blo
   return ruinDay === null ? block : allUndefined(block, 'ruin')
 }
 
+/** The fields of a block, all undefined for the same reason. */
 export function allUndefined<Field extends string>(block: Record<Field, Figure>, reason: UndefinedReason) {
   const none = { ...block }
   for (const field in none) none[field] = undefinedBecause(reason)

@@ -25,6 +25,7 @@ export type Undefined = { readonly undefinedBecause: UndefinedReason }
 /** A statistic: a finite number, or the reason why it is undefined. NaN is never a figure. */
 export type Figure = number | Undefined
 
+/** The figure that is undefined for this reason. */
 export const undefinedBecause = (reason: UndefinedReason): Undefined => ({ undefinedBecause: reason })
 
 /** Whether a figure, or a node of a block of figures, is an undefined figure. */

@@ -2,6 +2,7 @@ import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 
 export type Period = 'daily' | 'weekly'
 
+/** Days from one point of a series to the next. */
 export const STEP_DAYS: Record<Period, number> = { daily: 1, weekly: 7 }
 
 /**
@@ -14,6 +15,7 @@ export type Series = {
   readonly values: Float64Array
 }
 
+/** The day of point `i`. */
 export const dayOf = (series: Pick<Series, 'period' | 'first'>, i: number): EpochDay =>
   series.first + i * STEP_DAYS[series.period]
 
