@@ -10,7 +10,7 @@ export type ReportedSpan = Readonly<Record<'from' | 'to', EpochDay> & Record<'re
  * Compares reported returns with the ledger beside them; `tolerance` is that of one day. Without bars a ledger has no mark
  * while a trade is open, so the growth from one midnight without a position to the next is compared. The maker of a
  * result may count open trades to the account at an entry, or only what is realised: either may agree. A position at
- * every midnight since the first trade would hide any return, so that is a difference, too.
+ * every midnight since the first trade would hide any return but those that only exits make, so that is a difference, too.
  */
 export function compareReported(
   daily: Series,
@@ -20,26 +20,28 @@ export function compareReported(
 ): ReportedSpan[] {
   const unvalued = trades.map(trade => ({ ...trade, leverage: null })) // worth nothing until its exit
   const accounts = [openAccount(unvalued, terms), openAccount(trades, terms)]
-  const equitiesAt = (day: EpochDay): number[] | null => {
+  const equitiesAt = (day: EpochDay): number[] => {
     for (const account of accounts) advanceTo(account, day * DAY_MS)
-    return accounts[0]!.open.length > 0 ? null : accounts.map(({ unit, realised }) => unit * realised)
+    return accounts.map(({ unit, realised }) => unit * realised)
   }
+  const isFlat = () => accounts[0]!.open.length === 0
   const differing: ReportedSpan[] = []
-  let [returned, from, before] = [1, daily.first, equitiesAt(daily.first)]
-  let compared = -1 // trades up to the last midnight without a position
+  let [returned, from, before, isKnown] = [1, daily.first, equitiesAt(daily.first), isFlat()]
+  let [compared, isBooked] = [-1, true] // trades up to the last midnight without a position; whether returns follow exits
   daily.values.forEach((value, i) => {
     returned *= 1 + value
     const [to, equities] = [dayOf(daily, i), equitiesAt(dayOf(daily, i) + 1)]
-    if (equities === null) return
-    compared = accounts[0]!.taken.length
-    const growths = equities.map((equity, k) => equity / (before?.[k] ?? Number.NaN))
     const most = tolerance * (to + 1 - from)
-    if (before !== null && !growths.some(growth => Math.abs(returned - growth) <= most))
-      differing.push({ from, to, returned: returned - 1, ledger: growths[0]! - 1 })
-    ;[returned, from, before] = [1, to + 1, equities]
+    const agree = equities.map((equity, k) => Math.abs(returned - equity / before[k]!) <= most)
+    isBooked &&= agree[0]!
+    if (!isFlat()) return
+    compared = accounts[0]!.taken.length
+    if (isKnown && !agree.includes(true))
+      differing.push({ from, to, returned: returned - 1, ledger: equities[0]! / before[0]! - 1 })
+    ;[returned, from, before, isKnown] = [1, to + 1, equities, true]
   })
   const { taken, open } = accounts[0]!
-  if (taken.length > 0 && compared < (taken.length > open.length ? 1 : 0))
+  if (!isBooked && taken.length > 0 && compared < (taken.length > open.length ? 1 : 0))
     differing.push({ from, to: from, returned: returned - 1, ledger: Number.NaN })
   return differing
 }

@@ -63,6 +63,12 @@ test('a position at every midnight since the first trade is found at its first d
   expect(compare([0.5, 0], trade(-1.5, 1, 0), trade(1, 1.5, 0))).toEqual([])
 })
 
+test('returns that book each trade at its exit are compared at every midnight, with a position or without', () => {
+  const turns = [trade(0.5, 1.5, 0.02), trade(1.5, 2.5, -0.01), trade(2.5, null, 0)]
+  expect(compare([0, 0.02, -0.01], ...turns)).toEqual([])
+  expect(compare([0, 0.02, -0.009], ...turns)).toHaveLength(1)
+})
+
 test('a ledger without a trade until the end of the returns has nothing to compare but idle days', () => {
   expect(compare([0, 0])).toEqual([])
   expect(compare([0, 0], trade(4.5, 5.5, 0.1))).toEqual([])
