@@ -3,8 +3,11 @@ import { dayOf, type Series } from '#core/figures/series.ts'
 import { advanceTo, openAccount } from './marks.ts'
 import type { ResolvedTrade, TradeTerms } from './resolve-trade.ts'
 
-/** Days over which another return was reported than the ledger makes; `ledger` is NaN on the first of days that cannot be compared. */
+/** Days over which another return was reported than the ledger makes; `ledger` is NaN on the first that cannot be compared. */
 export type ReportedSpan = Readonly<Record<'from' | 'to', EpochDay> & Record<'returned' | 'ledger', number>>
+
+/** Of fewer days it may be chance that none can be compared. */
+const LEAST_DAYS = 20
 
 /**
  * Compares reported returns with the ledger beside them; `tolerance` is that of one day. Without bars a ledger has no mark
@@ -41,7 +44,8 @@ export function compareReported(
     ;[returned, from, before, isKnown] = [1, to + 1, equities, true]
   })
   const { taken, open } = accounts[0]!
-  if (!isBooked && taken.length > 0 && compared < (taken.length > open.length ? 1 : 0))
+  const isHidden = taken.length > 0 && compared < (taken.length > open.length ? 1 : 0)
+  if (isHidden && !isBooked && dayOf(daily, daily.values.length) - from >= LEAST_DAYS)
     differing.push({ from, to: from, returned: returned - 1, ledger: Number.NaN })
   return differing
 }

@@ -51,22 +51,33 @@ test('days with an open trade are not compared, at the start and at the end', ()
   expect(compare([0, 0.5, 0.5], trade(1.5, null, 0))).toEqual([])
 })
 
-test('a position at every midnight since the first trade is found at its first day, which stays, with what was reported', () => {
-  const hidden = (from: number, returned: number) => [
-    { from: FIRST + from, to: FIRST + from, returned: expect.closeTo(returned, 12), ledger: Number.NaN },
+/** Reported days of 1 %. */
+const days = (n: number) => Array<number>(n).fill(0.01)
+
+test('a position at every midnight of 20 days since the first trade is found at its first day, which stays, with what was reported', () => {
+  const hidden = (from: number, n: number) => [
+    {
+      ...{ from: FIRST + from, to: FIRST + from, ledger: Number.NaN },
+      returned: expect.closeTo(1.01 ** n - 1, 12),
+    },
   ]
-  const turns = [trade(1.5, 2.5, 0), trade(2.5, 3.5, 0)]
-  expect(compare([0, 0.5, 0.5], ...turns)).toEqual(hidden(1, 1.25))
-  expect(compare([0, 0.5, 0.5, 0.5], ...turns, trade(3.5, null, 0))).toEqual(hidden(1, 2.375))
-  expect(compare([0.5, 0.5], trade(0.5, null, 0))).toEqual(hidden(0, 1.25))
-  expect(compare([0, 0, 0, 0, 0], ...turns)).toEqual([])
-  expect(compare([0.5, 0], trade(-1.5, 1, 0), trade(1, 1.5, 0))).toEqual([])
+  const turns = [trade(1.5, 2.5, 0), trade(2.5, 20.5, 0), trade(20.5, null, 0)]
+  expect(compare([0, ...days(19)], ...turns)).toEqual([])
+  expect(compare([0, ...days(20)], ...turns)).toEqual(hidden(1, 20))
+  expect(compare([0, ...days(30)], ...turns)).toEqual(hidden(1, 30))
+  expect(compare(days(20), trade(0.5, null, 0))).toEqual(hidden(0, 20))
+  expect(compare([0, ...days(20)], trade(1.5, null, 0))).toEqual([])
+  expect(
+    compare([0, ...days(20), 0], trade(0.5, 19.5, 0.01), trade(19.5, 20.5, 1.01 ** 19 - 1)),
+  ).toEqual([])
+  expect(compare([...days(20), 0], trade(-1.5, 1, 0), trade(1, 19.5, 0))).toEqual([])
 })
 
 test('returns that book each trade at its exit are compared at every midnight, with a position or without', () => {
   const turns = [trade(0.5, 1.5, 0.02), trade(1.5, 2.5, -0.01), trade(2.5, null, 0)]
-  expect(compare([0, 0.02, -0.01], ...turns)).toEqual([])
-  expect(compare([0, 0.02, -0.009], ...turns)).toHaveLength(1)
+  const rest = Array<number>(20).fill(0)
+  expect(compare([0, 0.02, -0.01, ...rest], ...turns)).toEqual([])
+  expect(compare([0, 0.02, 0.03, ...rest], ...turns)).toHaveLength(1)
 })
 
 test('a ledger without a trade until the end of the returns has nothing to compare but idle days', () => {
