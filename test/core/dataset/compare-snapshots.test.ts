@@ -330,6 +330,13 @@ test('every field of the dataset that differs is listed with both values, and th
 const wordsOf = (before: Snapshot, after: Snapshot): readonly string[] =>
   changesOf(toAncestor(compareSnapshots(before, after), null))
 
+test('of changes that an older release listed, without the facts, the page does not say that there is nothing else', () => {
+  const { dataset: _unknown, ...listed } = compareSnapshots(handSnapshot([ash]), handSnapshot([ash], NEXT))
+  expect(changesOf(toAncestor(listed, null))).toEqual([
+    'No published value restated; other changes were not recorded.',
+  ])
+})
+
 test('a version that adds days alone says so, and in no other case does it', () => {
   expect(wordsOf(handSnapshot([ash]), handSnapshot([grown], NEXT))).toEqual(['New days only.'])
   expect(wordsOf(handSnapshot([ash]), handSnapshot([{ ...grown, trials: 40 }], NEXT))).toEqual([

@@ -67,9 +67,7 @@ test('a position at every midnight of 20 days since the first trade is found at 
   expect(compare([0, ...days(30)], ...turns)).toEqual(hidden(1, 30))
   expect(compare(days(20), trade(0.5, null, 0))).toEqual(hidden(0, 20))
   expect(compare([0, ...days(20)], trade(1.5, null, 0))).toEqual([])
-  expect(
-    compare([0, ...days(20), 0], trade(0.5, 19.5, 0.01), trade(19.5, 20.5, 1.01 ** 19 - 1)),
-  ).toEqual([])
+  expect(compare([0, ...days(20), 0], trade(0.5, 19.5, 0.01), trade(19.5, 20.5, 1.01 ** 19 - 1))).toEqual([])
   expect(compare([...days(20), 0], trade(-1.5, 1, 0), trade(1, 19.5, 0))).toEqual([])
 })
 
