@@ -330,7 +330,7 @@ test('every field of the dataset that differs is listed with both values, and th
 const wordsOf = (before: Snapshot, after: Snapshot): readonly string[] =>
   changesOf(toAncestor(compareSnapshots(before, after), null))
 
-test('of changes that an older release listed, without the facts, the page does not say that there is nothing else', () => {
+test('the page says of changes that an older release listed, without the facts, that others were not recorded', () => {
   const { dataset: _unknown, ...listed } = compareSnapshots(handSnapshot([ash]), handSnapshot([ash], NEXT))
   expect(changesOf(toAncestor(listed, null))).toEqual([
     'No published value restated; other changes were not recorded.',
