@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type AdminParts, createAdminApp } from '#api/history/admin.ts'
 import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
@@ -62,6 +63,9 @@ export async function serveHistory(
 
 type OpenHistory = Awaited<ReturnType<typeof openHistory>>
 
+/** Metrics are read most when a store is away: they do not wait for it. */
+const LONGEST_LOOK_MS = 5_000
+
 /** Everything but the listeners; polls the stores once. */
 async function openHistory(
   environment: Environment,
@@ -87,7 +91,11 @@ async function openHistory(
     residentVersions: () => pinned.residents() + (version() === null ? 0 : 1),
     unanchored: async () => {
       const log = source.history()?.log ?? []
-      const missing = await unanchored(store, log)
+      const missing = await Promise.race([
+        unanchored(store, log),
+        sleep(LONGEST_LOOK_MS, null, { ref: false }),
+      ])
+      if (missing === null) return null
       return environment.anchorCommand === null && missing.length === log.length ? null : missing.length
     },
     caches: { published: published.use, computed: computed.use },

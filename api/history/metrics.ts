@@ -68,38 +68,35 @@ export function createHistoryMetrics(observed: Observed) {
   }
 }
 
-function observeDataset(
-  registers: Registry[],
-  { version, residentVersions, unanchored, now }: Observed,
-): void {
-  new Gauge({
-    name: 'highwater_history_entries_without_time_stamp',
-    help: 'Entries of the pointer log without a proof of their time; absent while no authority is used.',
-    registers,
-    async collect() {
-      const count = await unanchored().catch(() => null)
-      if (count === null) this.remove()
-      else this.set(count)
+function observeDataset(registers: Registry[], observed: Observed): void {
+  /** Absent while the value is null. */
+  const gauge = (name: string, help: string, read: () => number | null | Promise<number | null>) =>
+    new Gauge({
+      ...{ name, help, registers },
+      async collect() {
+        const value = await read()
+        if (value === null) this.remove()
+        else this.set(value)
+      },
+    })
+  gauge(
+    'highwater_history_entries_without_time_stamp',
+    'Entries of the pointer log without a proof of their time; absent without an authority, and while the store does not answer.',
+    () => observed.unanchored().catch(() => null),
+  )
+  gauge(
+    'highwater_history_dataset_age_seconds',
+    'Time since the instant of the served version; absent while none is served.',
+    () => {
+      const served = observed.version()
+      return served === null ? null : Math.max(0, (observed.now() - Date.parse(served)) / 1_000)
     },
-  })
-  new Gauge({
-    name: 'highwater_history_dataset_age_seconds',
-    help: 'Time since the instant of the served version; absent while none is served.',
-    registers,
-    collect() {
-      const served = version()
-      if (served === null) this.remove()
-      else this.set(Math.max(0, (now() - Date.parse(served)) / 1_000))
-    },
-  })
-  new Gauge({
-    name: 'highwater_history_resident_versions',
-    help: 'Versions in memory: the served one and those that are pinned.',
-    registers,
-    collect() {
-      this.set(residentVersions())
-    },
-  })
+  )
+  gauge(
+    'highwater_history_resident_versions',
+    'Versions in memory: the served one and those that are pinned.',
+    observed.residentVersions,
+  )
 }
 
 function observeCaches(registers: Registry[], { caches }: Observed): void {
