@@ -68,8 +68,9 @@ export const toAncestor = (changes: Changes, entered: string | null): Ancestor =
 })
 
 function addedAtOnce({ strategies }: Changes): Pick<Ancestor, 'at_once'> {
-  const added = strategies.flatMap(({ id, daily: { appended } }) => (appended ? [{ id, ...appended }] : []))
-  const at_once = added.filter(({ n }) => n > DAYS_AT_ONCE)
+  const at_once = strategies.flatMap(({ id, daily: { appended } }) =>
+    appended && appended.n > DAYS_AT_ONCE ? [{ id, ...appended }] : [],
+  )
   return at_once.length === 0 ? {} : { at_once }
 }
 
@@ -112,8 +113,8 @@ function inShort(value: Change['old'], other: Change['old']): string {
 
 const MOST_NAMED = 12
 
-export const listed = (names: readonly string[]): string =>
-  `${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}`
+export const listed = (names: readonly string[], most = MOST_NAMED): string =>
+  `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${names.length - most} more` : ''}`
 
 /** A sentence with the reason of what was declared; empty if nothing was. */
 export function reasonOf({ declared }: Pick<Ancestor, 'declared'>, what: Declaration['what'], id: string) {

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { enteredText, isLongBefore } from '#core/dataset/entered.ts'
+import { listed } from '#core/dataset/lineage.ts'
 import { sha256 } from '#storage/digest.ts'
 import { codeOf, messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/parse-json.ts'
@@ -27,11 +28,8 @@ const MOST_NAMED = 20
 export function auditNames(entries: readonly LoggedEntry[]): readonly Check[] {
   const late = publicationsOf(entries).filter(({ entered }) => entered !== null)
   if (late.length === 0) return []
-  const named = late
-    .slice(0, MOST_NAMED)
-    .map(({ version, entered }) => `${version} was ${enteredText(entered)}`)
-  const more = late.length > MOST_NAMED ? [`and ${late.length - MOST_NAMED} more`] : []
-  return [toCheck('clock', null, `older by name than by entry: ${[...named, ...more].join(', ')}`, [])]
+  const named = late.map(({ version, entered }) => `${version} was ${enteredText(entered)}`)
+  return [toCheck('clock', null, `older by name than by entry: ${listed(named, MOST_NAMED)}`, [])]
 }
 
 /** What the log contradicts in a version; in the served one, `published_since` of its strategies too. */
@@ -52,7 +50,7 @@ export async function auditTimes(
   return faults.length === 0 ? [] : [toCheck('clock', version, 'the log says otherwise', faults)]
 }
 
-const listed = z.object({
+const listing = z.object({
   data: z.array(z.looseObject({ id: z.string(), published_since: z.string().nullish() })),
 })
 
@@ -71,7 +69,7 @@ async function sinceFaults(
   /** Whether a version of the log can be known since then: see `effectiveInstant`. */
   const isBorneOut = (since: string): boolean =>
     times.some(([name, at]) => !isLongBefore(since, at) && (since <= at || since === name))
-  const strategies = listed.safeParse(parseJson(bytes)).data?.data ?? []
+  const strategies = listing.safeParse(parseJson(bytes)).data?.data ?? []
   const wrong = strategies.filter(({ published_since: since }) => since != null && !isBorneOut(since))
   if (wrong.length === 0) return []
   const ids = `${wrong[0]!.id}${wrong.length === 1 ? '' : ` (and ${wrong.length - 1} more)`}`
@@ -89,35 +87,39 @@ export async function auditStamps(
 ): Promise<Check> {
   const folder = await mkdtemp(join(tmpdir(), 'highwater-stamps-'))
   try {
-    const found: (string | Fault)[] = []
+    const found: (Stamp | Fault)[] = []
     for (const entry of entries) found.push(await stampOf(reader, entry, caFile, join(folder, 'reply')))
-    const lines = found.filter(each => typeof each === 'string')
-    const late = lines.filter(line => line.endsWith(LATE)).length
+    const stamps = found.filter(each => 'line' in each)
+    const late = stamps.filter(({ isLate }) => isLate).length
     const summary =
-      `${lines.filter(line => line.includes(STAMPED)).length} of ${entries.length} entries are time-stamped by an authority ` +
-      `that is trusted here${late === 0 ? '' : `, ${late} of them${LATE}`}`
-    const faults = found.filter(each => typeof each !== 'string')
+      `${stamps.filter(({ isStamped }) => isStamped).length} of ${entries.length} entries are time-stamped by an authority ` +
+      `that is trusted here${late === 0 ? '' : `, ${late} of them ${LATE}`}`
+    const faults = found.filter(each => 'told' in each)
+    const lines = stamps.map(({ line }) => line)
     return toCheck('stamps', null, summary, faults, lines)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-const STAMPED = ': time-stamped by '
-const LATE = ' more than 36 hours after the time that the entry says'
+const LATE = 'more than 36 hours after the time that the entry says'
+
+/** What is known of the time of an entry, as a line; without a stamp, why there is none. */
+type Stamp = { readonly line: string; readonly isStamped: boolean; readonly isLate: boolean }
 
 async function stampOf(
   reader: PublicReader,
   { entry, sha256 }: AuditedEntry,
   caFile: string,
   file: string,
-): Promise<string | Fault> {
+): Promise<Stamp | Fault> {
+  const without = (why: string) => ({ line: `${name}: ${why}`, isStamped: false, isLate: false })
+  const name = `entry ${entry.seq} of ${entry.at}`
   const place = anchorPlace(sha256)
   const bytes = await tryRead(reader, place)
-  if (bytes === null) return `entry ${entry.seq} of ${entry.at}: no time stamp`
+  if (bytes === null) return without('no time stamp')
   if (!(bytes instanceof Uint8Array)) return absenceOf(reader, place, bytes)
-  if (!isReply(bytes))
-    return `entry ${entry.seq} of ${entry.at}: a proof of another kind, which was not checked`
+  if (!isReply(bytes)) return without('a proof of another kind, which was not checked')
   await writeFile(file, bytes)
   try {
     const text = await openssl('-reply', '-in', file, '-text') // the last is signed; before it may be anything
@@ -126,7 +128,9 @@ async function stampOf(
     const trusted = ['-CAfile', caFile, '-attime', `${Math.floor(atMs / 1000)}`]
     await openssl('-verify', '-digest', sha256, '-in', file, ...trusted)
     const by = readTimeStamp(bytes, sha256)?.by ?? 'an authority that it does not name'
-    return `entry ${entry.seq} of ${entry.at}${STAMPED}${by} at ${at}${isLongBefore(entry.at, at) ? `,${LATE}` : ''}`
+    const isLate = isLongBefore(entry.at, at)
+    const line = `${name}: time-stamped by ${by} at ${at}${isLate ? `, ${LATE}` : ''}`
+    return { line, isStamped: true, isLate }
   } catch (error) {
     if (codeOf(error) === 'ENOENT')
       throw new Error('--tsa-ca needs openssl, which is not installed', { cause: error })
