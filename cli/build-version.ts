@@ -171,7 +171,7 @@ async function computeAndPublish(
 
 /** How a night is published, or only reproduced. */
 export async function publicationOf(
-  order: Pick<OpenOrder, OfOrder> & Pick<Began, 'entered' | 'progress'>,
+  order: Omit<OpenOrder, 'startMs' | 'watch' | 'lock'> & Pick<Began, 'entered' | 'progress'>,
   night: Night,
   { root, now }: Runtime,
 ): Promise<PublishOrder> {
@@ -183,8 +183,6 @@ export async function publicationOf(
     ...{ signer, declared, effort, threads, entered, progress },
   }
 }
-
-type OfOrder = 'store' | 'privateStore' | 'book' | 'signer' | 'declared' | 'effort' | 'threads'
 
 const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Runtime) => ({
   nowMs: now(),

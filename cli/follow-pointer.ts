@@ -39,8 +39,8 @@ async function purge(store: ObjectStore, command: string, runtime: Runtime): Pro
     const before = log.at(-2)?.entry.version
     if (version === undefined || before === undefined || before === version) return
     await pause(SETTLE_MS)
-    const told = { ...env, PURGE_TAGS: cacheTag(before), PURGE_VERSION: version }
-    await runShell(command, { env: told, timeoutMs: COMMAND_TIMEOUT_MS }).catch((error: unknown) => {
+    const tagged = { ...env, PURGE_TAGS: cacheTag(before), PURGE_VERSION: version }
+    await runShell(command, { env: tagged, timeoutMs: COMMAND_TIMEOUT_MS }).catch((error: unknown) => {
       throw new Error(`CDN_PURGE_COMMAND ${messageOf(error)}; run it by hand to see its output`)
     })
     terminal.note(`purged: ${before}`)

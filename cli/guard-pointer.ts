@@ -106,17 +106,13 @@ export function assertNotAhead(version: string, nowMs: number): void {
  * it began to write has the start of then, so that it gives the same bytes. Throws if that start is itself too old.
  */
 export async function entryTimeOf(
-  {
-    store,
-    privateStore,
-    startMs,
-  }: Readonly<{ store: ObjectStore; privateStore: ObjectStore; startMs: number }>,
+  build: Readonly<{ store: ObjectStore; privateStore: ObjectStore; startMs: number }>,
   version: string,
   { now, terminal }: Runtime,
 ): Promise<string | null> {
-  const begun = await readEntryTime(privateStore, version)
-  if ((await readLog(store)).some(({ entry }) => entry.version === version)) return begun // the same command again
-  const start = toIsoInstant(startMs)
+  const begun = await readEntryTime(build.privateStore, version)
+  if ((await readLog(build.store)).some(({ entry }) => entry.version === version)) return begun // the same command again
+  const start = toIsoInstant(build.startMs)
   const entered = begun ?? (isLongBefore(version, start) ? start : null)
   if (entered === null) return null
   assertTimely({ version, entered }, now())

@@ -140,6 +140,7 @@ function toReport(
 ) {
   return {
     outcome: error === null ? 'done' : 'failed',
+    /** The published version, null if none was published. */
     version: summary?.version ?? null,
     host: hostname(),
     started_utc,

@@ -129,8 +129,8 @@ async function readNewest(order: Comparison, all: readonly LoggedEntry[]): Promi
   return read ?? continued(await readNewest(order, all.slice(0, -1)), store, last.entry)
 }
 
-const shownStrategies = z.array(z.object({ id: z.string(), name: z.string() }))
-const shownData = z.object({ strategies: shownStrategies, removed: removedStrategies().default([]) })
+const strategy = z.object({ id: z.string(), name: z.string() })
+const shownData = z.object({ strategies: z.array(strategy), removed: removedStrategies().default([]) })
 
 /** The record with what the public files of the next version say; without it if they are not those that were published. */
 async function continued(record: PublishedRecord | null, store: ObjectStore, published: CurrentVersion) {

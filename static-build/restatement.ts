@@ -12,7 +12,7 @@ import { baseRiskChange, hasOtherValues, versionChange } from '#core/dataset/res
 /** Altered values that are listed for each strategy: enough to see the pattern. */
 const MOST_SHOWN = 5
 
-/** A build that would alter published values, remove a strategy or change rules, and was not told to. */
+/** A build that would alter published values, remove a strategy or change rules, without the declaration that it needs. */
 export class RestatementError extends Error {
   /** If `isRolledBack`, the version that the changes are against was published and then rolled back. */
   constructor(changes: Changes, missing: readonly Declaration[], isRolledBack: boolean) {

@@ -11,6 +11,7 @@ import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { dataSchema } from '#core/contract/route.ts'
+import { effectiveInstant } from '#core/dataset/entered.ts'
 import { BOOK_COLUMN } from '#core/dataset/equal-weight-book.ts'
 import { utcNameOf } from '#core/dataset/render/csv.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
@@ -69,7 +70,7 @@ export function dataPackage({
     title: 'Historical strategy data',
     description: ABOUT,
     version,
-    created: entered ?? version,
+    created: effectiveInstant({ version, entered }),
     resources: artifacts.map(artifact => {
       const path = toRelative(artifact.key, folder)
       const answer = points.get(artifact.key)

@@ -29,6 +29,7 @@ const ENTRY_KEY = /^v1\/pointer\/(\d+)\.json$/
 /** `v1/pointer/0000000042.json`: the key of an entry. */
 export const pointerKey = (seq: number): string => `${POINTER_PREFIX}${sortedNumber(seq)}.json`
 
+/** The number of the entry under a key, or null where the key is none of an entry. */
 export function seqOfKey(key: string): number | null {
   const [, digits] = ENTRY_KEY.exec(key) ?? []
   return digits === undefined ? null : Number(digits)

@@ -89,5 +89,6 @@ export const rolling = z.object({
 })
 export type Rolling = Readonly<z.infer<typeof rolling>>
 
+/** Fraction of a purchase that fee and slippage take. */
 export const costFraction = ({ fee_bps, slippage_bps }: ProgramPlan['costs']): number =>
   (fee_bps + slippage_bps) / 10_000

@@ -27,24 +27,33 @@ export function compareReported(
     for (const account of accounts) advanceTo(account, day * DAY_MS)
     return accounts.map(({ unit, realised }) => unit * realised)
   }
-  const isFlat = () => accounts[0]!.open.length === 0
+  const account = accounts[0]! // the other has the same trades
   const differing: ReportedSpan[] = []
-  let [returned, from, before, isKnown] = [1, daily.first, equitiesAt(daily.first), isFlat()]
-  let [compared, isBooked] = [-1, true] // trades up to the last midnight without a position; whether returns follow exits
+  let span = {
+    from: daily.first,
+    returned: 1,
+    before: equitiesAt(daily.first),
+    isKnown: account.open.length === 0,
+  }
+  let isBooked = true // returns follow the exits
+  let compared = -1 // trades up to the last midnight without a position
   daily.values.forEach((value, i) => {
-    returned *= 1 + value
+    span.returned *= 1 + value
+    const { from, returned, before, isKnown } = span
     const [to, equities] = [dayOf(daily, i), equitiesAt(dayOf(daily, i) + 1)]
     const most = tolerance * (to + 1 - from)
     const agree = equities.map((equity, k) => Math.abs(returned - equity / before[k]!) <= most)
     isBooked &&= agree[0]!
-    if (!isFlat()) return
-    compared = accounts[0]!.taken.length
+    if (account.open.length > 0) return
+    compared = account.taken.length
     if (isKnown && !agree.includes(true))
       differing.push({ from, to, returned: returned - 1, ledger: equities[0]! / before[0]! - 1 })
-    ;[returned, from, before, isKnown] = [1, to + 1, equities, true]
+    span = { from: to + 1, returned: 1, before: equities, isKnown: true }
   })
-  const { taken, open } = accounts[0]!
-  const isHidden = taken.length > 0 && compared < (taken.length > open.length ? 1 : 0)
+  const { taken, open } = account
+  const { from, returned } = span
+  const hasClosed = taken.length > open.length // then idle days in front do not count as compared
+  const isHidden = taken.length > 0 && compared < (hasClosed ? 1 : 0)
   if (isHidden && !isBooked && dayOf(daily, daily.values.length) - from >= LEAST_DAYS)
     differing.push({ from, to: from, returned: returned - 1, ledger: Number.NaN })
   return differing

@@ -34,6 +34,7 @@ export type Costs = {
 /** +1 for a long, -1 for a short: the sign of the profit when the price rises. */
 export const signOf = (side: Side): 1 | -1 => (side === 'long' ? 1 : -1)
 
+/** The commission of one side as a fraction of notional. */
 export const commissionRate = (costs: Costs): number => costs.commission_bps_per_side / 10_000
 
 /** The slippage of one fill in the quote currency. */

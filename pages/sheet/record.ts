@@ -150,16 +150,10 @@ function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: S
 }
 
 /** A position that is open at the end of the series is in its returns, and in no table of trades. */
-function openOf(strategy: StrategyData): readonly (readonly [string, string])[] {
-  const { open_since } = groupOf(strategy, 'exposure')
-  return typeof open_since === 'string'
-    ? [
-        [
-          'Open position',
-          `since ${open_since}, at the end of ${strategy.window.to}: in the returns, not among the trades`,
-        ],
-      ]
-    : []
+function openOf(strategy: StrategyData) {
+  const { open_since: since } = groupOf(strategy, 'exposure')
+  const text = `since ${since}, at the end of ${strategy.window.to}: in the returns, not among the trades`
+  return typeof since === 'string' ? [['Open position', text] as const] : []
 }
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, funding }: StrategyData): string {
@@ -275,7 +269,7 @@ export const evidenceSection = (strategy: StrategyData): Markup =>
 export const benchmarkSection = (strategy: StrategyData): Markup =>
   html`${figureList(strategy, 'benchmark', BENCHMARK)}<div class="screen">${figureList(strategy, 'benchmark', BENCHMARK_MORE)}</div>`
 
-/** Before and after the day of the first version. Who adds trades or bars of a day after it adds them in hindsight. */
+/** Before and after the day of the first version. Trades or bars that come in after their day may be hindsight. */
 export function publicationSection(strategy: StrategyData): Markup {
   const group = groupOf(strategy, 'since_publication')
   const count = (name: string) => html`<td>${figure(numberOf(group[name]), whole)}</td>`

@@ -1,5 +1,4 @@
 // Computing on a fleet: the tasks of a book, which need neither its folder nor each other, and what a worker makes of them.
-
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'

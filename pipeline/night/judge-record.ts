@@ -1,17 +1,14 @@
 import { mean, median } from 'simple-statistics'
 import { toPercent } from '#core/contract/rounding.ts'
-import type { Measured } from '#core/dataset/snapshot.ts'
 import { lossesAtStops } from '#core/replay/measures.ts'
 import { closedTrades } from '#core/replay/resolve-trade.ts'
 import { costsOf } from '../modules/module-input.ts'
-import { type Draft, draftRecord } from '../report/data-report.ts'
+import { draftRecord } from '../report/data-report.ts'
 import { checkRecord } from '../report/record-checks.ts'
 import type { History, HistoryTask } from './histories.ts'
 
-type Judgement = { readonly measured: Measured; readonly record: Draft }
-
 /** What the trades of a history show, and what is implausible in it. */
-export function judgeRecord({ entry, bars }: HistoryTask, history: History): Judgement {
+export function judgeRecord({ entry, bars }: HistoryTask, history: History) {
   const { daily, trades, deviations, differing } = history
   const closed = closedTrades(trades).sort((a, b) => a.exit_time - b.exit_time)
   const costs = costsOf(entry)

@@ -1,8 +1,9 @@
 // A thread of a build or a check. Strategy modules do not run here: see `pipeline/modules/`.
 import { type CorrelationRows, correlateRows } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
+import { messageOf } from '#storage/error-code.ts'
 import type { StrategyEntry } from '../book/book.ts'
-import type { Problem } from '../book/problem.ts'
+import { type Problem, sourceFile } from '../book/problem.ts'
 import { checkStrategy, type StrategyCheck } from './check-strategy.ts'
 import { type ComputedStrategy, computeStrategy, type StrategyTask } from './compute-strategy.ts'
 import type { HistoryTask, Refused } from './histories.ts'
@@ -33,7 +34,7 @@ export const correlation = ({ series, fromRow, toRow }: CorrelationTask): Correl
   correlateRows(series, fromRow, toRow)
 
 /** What was thrown while the history of a strategy was made, as a problem of its source. */
-function problemOfThrown({ id, source }: StrategyEntry, thrown: unknown): Problem {
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
-  return { file: source.kind === 'module' ? `strategies/${id}.ts` : source.path, message }
-}
+const problemOfThrown = (entry: StrategyEntry, thrown: unknown): Problem => ({
+  file: sourceFile(entry),
+  message: messageOf(thrown),
+})

@@ -4,7 +4,7 @@ import type { Series } from '#core/figures/series.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
 import type { BarsFile, BarsKey, FundingFile, Ledger, SoundParts, StrategyEntry } from '../book/book.ts'
-import type { Problem } from '../book/problem.ts'
+import { type Problem, sourceFile } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { instrumentOf } from '../book/read-market.ts'
 import { type Acceptance, assignAcceptances, spellAcceptance } from './accept.ts'
@@ -26,10 +26,10 @@ export function reportData(sound: SoundParts, nowMs: number): DataReport {
   return drafts.map(draft => toReport(draft, sound))
 }
 
-export function draftRecord({ id, source }: StrategyEntry, daily: Series, found: readonly Found[]): Draft {
-  const file = source.kind === 'module' ? `strategies/${id}.ts` : source.path
-  return { subject: id, file, noun: 'days', times: found.length === 0 ? [] : startsOf(daily), found }
-}
+export const draftRecord = (entry: StrategyEntry, daily: Series, found: readonly Found[]): Draft => ({
+  ...{ subject: entry.id, file: sourceFile(entry), noun: 'days', found },
+  times: found.length === 0 ? [] : startsOf(daily),
+})
 
 /** Judges what was found in records: a report for each that has a finding, and by strategy what keeps it from being published. */
 export function judgeRecords(drafts: readonly Draft[], sound: SoundParts) {

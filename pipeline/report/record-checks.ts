@@ -2,7 +2,7 @@
 import { median } from 'simple-statistics'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { tradeResult } from '#core/dataset/snapshot.ts'
-import type { Series } from '#core/figures/series.ts'
+import { DAYS_PER_YEAR, FEWEST_DAYS, type Series } from '#core/figures/series.ts'
 import { type Bars, barHolding } from '#core/replay/bars.ts'
 import type { ReportedSpan } from '#core/replay/compare-reported.ts'
 import type { StopLoss } from '#core/replay/measures.ts'
@@ -37,7 +37,7 @@ type Rule = readonly [code: RecordFinding, fix: string, find: (ground: Ground) =
 /** Fewer trades, or days on which the account moves, show nothing. */
 const LEAST = 20
 
-const SHARPE = { most: 4, days: 90 }
+const MOST_SHARPE = 4
 
 /** The median loss at a stop, in units of the base risk. */
 const LOSS = { least: 0.8, most: 1.25 }
@@ -79,9 +79,9 @@ const RULES: readonly Rule[] = [
     'look for prices of the future, missing costs and missing trades',
     ({ daily }) => {
       const ratios = runningSharpe(daily.values)
-      const what = `the Sharpe ratio is ${ratios.at(-1)?.toFixed(2)} over ${ratios.length} days, above ${SHARPE.most}`
-      const holds = (_: number, of: number) => ratios[of - 1]! > SHARPE.most
-      return { items: ofDays(daily), least: SHARPE.days, holds, what: () => what }
+      const what = `the Sharpe ratio is ${ratios.at(-1)?.toFixed(2)} over ${ratios.length} days, above ${MOST_SHARPE}`
+      const holds = (_: number, of: number) => ratios[of - 1]! > MOST_SHARPE
+      return { items: ofDays(daily), least: FEWEST_DAYS, holds, what: () => what }
     },
   ],
   [
@@ -164,7 +164,7 @@ function runningSharpe(values: Float64Array): number[] {
     const off = value - mean
     mean += off / (i + 1)
     squares += off * (value - mean)
-    return squares > 0 ? mean * Math.sqrt((365 * i) / squares) : 0
+    return squares > 0 ? mean * Math.sqrt((DAYS_PER_YEAR * i) / squares) : 0
   })
 }
 

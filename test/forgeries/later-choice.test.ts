@@ -55,10 +55,10 @@ test('a publisher who takes a version back, and publishes other days in its plac
 })
 
 test('a publisher who writes the whole store again: every check passes, and only the digest of an entry that a reader kept is another one', async () => {
-  const anew = await forge({ ...BOOK, 'returns/gum.csv': dailyReturns(NINE.with(3, 0.02)) })
-  expect(await anew.command('build', BUILD, { now: () => Date.parse(FIRST) })).toMatchObject({ code: 0 })
+  const rewritten = await forge({ ...BOOK, 'returns/gum.csv': dailyReturns(NINE.with(3, 0.02)) })
+  expect(await rewritten.command('build', BUILD, { now: () => Date.parse(FIRST) })).toMatchObject({ code: 0 })
   const [before, after] = await Promise.all(
-    [forgery, anew].map(async ({ command, stores }) => {
+    [forgery, rewritten].map(async ({ command, stores }) => {
       const { code, out } = await command('verify-store', ['--json'])
       const [first] = await readLog(await openStore(stores.url))
       return { code, sound: JSON.parse(out).sound, at: first!.entry.at, sha256: first!.sha256 }
@@ -66,7 +66,7 @@ test('a publisher who writes the whole store again: every check passes, and only
   )
   expect(after).toMatchObject({ code: 0, sound: true, at: before!.at })
   expect(after!.sha256).not.toBe(before!.sha256)
-  expect(await anew.page('strategies/gum/sheet.html', FIRST)).toContain(
+  expect(await rewritten.page('strategies/gum/sheet.html', FIRST)).toContain(
     `Published since ${FIRST}, by the publisher's own clock`,
   )
 })

@@ -123,7 +123,7 @@ describe('a rollback', () => {
     expect(await saidOf(D)).toEqual([D, `Not compared with ${C}, which could not be read. Reason: a test`])
   })
 
-  test('days that a version rolled back had shown are restated on every page, and the history begins anew, if they are others', async () => {
+  test('days that a version rolled back had shown are restated on every page, and the history begins again, if they are others', async () => {
     await publish(C, [0.01, 0.02, 0.031], ALLOWED)
     expect(await saidOf(C)).toEqual([C, 'Restated: oak, 1 daily return. Reason: a test'])
   })

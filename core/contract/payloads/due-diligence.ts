@@ -248,8 +248,7 @@ export const riskAdjusted = () =>
           '1; d: daily drawdowns E / peak - 1, never positive. Risk-free rate and threshold 0; 365 days, 52 weeks and 12 ' +
           'months a year; sample deviation (n - 1); Q: quantile of type 7, linear between order statistics. VaR, CVaR and ' +
           'the tail ratio need 20 days at 5 % and 100 days at 1 %; skewness and autocorrelation need 3, kurtosis and what ' +
-          'is made of it 4. Losses up to ' +
-          '1e-12 are none. γ: 0.5772156649, the constant of Euler.',
+          'is made of it 4. Losses up to 1e-12 are none. γ: 0.5772156649, the constant of Euler.',
       ),
     )
 

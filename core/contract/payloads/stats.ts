@@ -210,8 +210,8 @@ export const statsData = () =>
           'the risk level asked for; x: net results of the n closed trades on account equity at entry; y: `return_pct` of the ' +
           'closed trades. Risk-free rate 0, ' +
           'sample deviation (n - 1), 365 days and 52 weeks a year. The ratios and the trades ignore the risk level, which ' +
-          'multiplies every return alike. Under water is below the peak ' +
-          'by more than 1e-12 of it; losses up to 1e-12 are none. Without trades `win_rate_pct` is 0, with a reason. A rescale is arithmetic and no replay: ' +
+          'multiplies every return alike. Under water is below the peak by more than 1e-12 of it; losses up to 1e-12 are ' +
+          'none. Without trades `win_rate_pct` is 0, with a reason. A rescale is arithmetic and no replay: ' +
           '`leverage_max` is the largest entry leverage × risk level / base risk, and from `refused_above_risk_pct` = base ' +
           'risk × leverage cap / largest entry leverage on (of a module at its decisions, refused ones included) the ' +
           'engine would have refused entries.',

@@ -275,7 +275,7 @@ test('a filled gap explains the days after it, and neither another base risk nor
   expect(explains({ field: 'module_version', old: '1', new: '2' })).toBe(false)
 })
 
-/** What no list of changes names: it is compared value by value, follows from what is compared, or is of each version anew. */
+/** What no list of changes names: it is compared value by value, follows from what is compared, or differs in every version. */
 const OTHERS = {
   strategy: [
     ...['id', 'window', 'figures', 'daily', 'weekly', 'trades', 'days_without_bars', 'idle_since'],
