@@ -176,11 +176,6 @@ test('a benchmark of one day has the returns alone', () => {
   })
 })
 
-test('a benchmark of fewer than 30 days has a slope and no correlation', () => {
-  const [short, held] = [0, 50].map(from => dailyFrom('2020-01-01', year.slice(from, from + 29)))
-  expect(blockOf(short!, held!)).toMatchObject({ correlation: TOO_FEW, beta: expect.any(Number) })
-})
-
 test('a ruined account has the returns of itself and of its benchmark, and no ratio of the account', () => {
   const block = blockOf(dailyFrom('2020-01-01', year.with(200, -1)), daily)
   const whole = blockOf(daily, daily)
@@ -201,47 +196,23 @@ test('a benchmark that loses everything has its returns and no ratio', () => {
 // The root of erfc(-x / sqrt(2)) / 2 = p, found with 60 digits, of the double that p reads as.
 test.each([
   [1e-300, -37.0470962993612],
-  [1e-200, -30.20559417957964],
-  [1e-100, -21.273453560965326],
-  [1e-50, -14.933337534788489],
-  [1e-30, -11.464024688443615],
-  [1e-20, -9.262340089798407],
   [1e-16, -8.222082216130435],
-  [1e-12, -7.034483825301132],
-  [1e-9, -5.9978070150076865],
-  [1e-7, -5.1993375821928165],
   [1e-5, -4.264890793922825],
-  [1e-4, -3.7190164854556804],
   [0.001, -3.0902323061678136],
-  [0.00134, -3.0022409042673104],
   [0.00136, -2.9977283532625965],
-  [0.005, -2.575829303548901],
-  [0.01, -2.326347874040841],
   [0.02425, -1.972961051311885],
-  [0.05, -1.6448536269514726],
-  [0.1, -1.2815515655446004],
-  [0.2, -0.8416212335729142],
-  [0.25, -0.6744897501960817],
   [0.3, -0.5244005127080408],
-  [0.4, -0.2533471031357997],
-  [0.45, -0.12566134685507402],
-  [0.49, -0.025068908258711057],
   [0.4999, -0.00025066283008800747],
   [0.5, 0],
-  [0.501, 0.002506630899571766],
-  [0.6, 0.2533471031357997],
   [0.75, 0.6744897501960817],
-  [0.9, 1.2815515655446006],
-  [0.95, 1.6448536269514722],
   [0.99, 2.3263478740408408],
-  [0.999, 3.090232306167813],
   [0.999999, 4.753424308817087],
 ])('the normal quantile of %f is %f to 1e-12', (p, expected) => {
   expect(Math.abs(normalQuantile(p) - expected)).toBeLessThanOrEqual(1e-12)
 })
 
 test('the normal quantile is the inverse of the distribution function', () => {
-  forAll(fc.double({ min: -37, max: 0, noNaN: true }), x => {
+  forAll(1000, fc.double({ min: -37, max: 0, noNaN: true }), x => {
     expect(Math.abs(normalQuantile(normalCdf(x)) - x)).toBeLessThanOrEqual(1e-12)
   })
 })

@@ -17,12 +17,6 @@ test('the equal-weight book is on each day the mean of the strategies alive on i
   expect([...book.alive]).toEqual([1, 2, 2, 1])
 })
 
-test('the equal-weight book returns 0 on days between two strategies', () => {
-  const book = equalWeightBook([dailyOn(10, 0.1), dailyOn(13, 0.2)])
-  expect(book.daily).toEqual(dailyOn(10, 0.1, 0, 0, 0.2))
-  expect([...book.alive]).toEqual([1, 0, 0, 1])
-})
-
 test('the equal-weight book without series, or with empty ones alone, has no points', () => {
   expect(equalWeightBook([]).daily.values).toHaveLength(0)
   expect(equalWeightBook([dailyOn(10)]).daily.values).toHaveLength(0)
@@ -37,7 +31,7 @@ test('the equal-weight book of one series is that series', () => {
   })
 })
 
-test('the equal-weight book spans all days, and on each stays between the smallest and the largest return of those alive', () => {
+test('the equal-weight book spans all days, stays on each between the smallest and the largest return of those alive, and is 0 where none is', () => {
   forAll(30, fc.array(dailySeries(1, 200), { minLength: 2, maxLength: 5 }), all => {
     const { daily, alive } = equalWeightBook(all)
     expect(daily.first).toBe(Math.min(...all.map(series => series.first)))

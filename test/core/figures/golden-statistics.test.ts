@@ -282,14 +282,11 @@ function readFixture(returns: string, trades: string | null): Fixture {
   return { returns, series: readReturns(returns), trades: trades === null ? new Map() : readTrades(trades) }
 }
 
-/** `t,<strategy>,...`: a column each, blank before the first and after the last day. */
+/** `t,<strategy>,...`: a row a day, a column for each strategy, blank before the first and after the last day. */
 function readReturns(file: string): Map<string, Series> {
   const [header, ...rows] = readRows(file)
-  const days = rows.map(([t]) => dayOfText(t!))
-  days.forEach((day, i) => {
-    if (day !== days[0]! + i) throw new Error(`${file}: line ${i + 2} must be the day after the line above`)
-  })
-  return new Map(header!.slice(1).map((name, column) => [name, toSeries(rows, column + 1, days[0]!)]))
+  const first = parseIsoDate(rows[0]![0]!)!
+  return new Map(header!.slice(1).map((name, column) => [name, toSeries(rows, column + 1, first)]))
 }
 
 function toSeries(rows: readonly string[][], column: number, firstDay: number): Series {
@@ -323,9 +320,3 @@ const readRows = (file: string): string[][] =>
     .trimEnd()
     .split(/\r?\n/)
     .map(line => line.split(','))
-
-function dayOfText(text: string): number {
-  const day = parseIsoDate(text)
-  if (day === null) throw new Error(`${text} must be a date`)
-  return day
-}
