@@ -7,16 +7,18 @@ import { HOUR_MS, slot, TIMEFRAME_MS, trade } from './hand.ts'
 const COUNT = 200
 const RULES = { timeframeMs: TIMEFRAME_MS, tolerance: 0.1, endMs: slot(2 * COUNT), zone: null }
 
-/** A trade every second slot, sides in turn, prices that tell the trades apart. */
-const LEDGER = Array.from({ length: COUNT }, (_, i) =>
-  trade({
-    side: i % 2 === 0 ? 'long' : 'short',
-    entry_time: slot(2 * i),
-    entry_price: 100 + i,
-    exit_time: slot(2 * i + 1),
-    exit_price: 101 + i,
-  }),
-)
+/** A trade of one slot every so many, sides in turn, prices that tell the trades apart. */
+const every = (slots: number, count: number): Trade[] =>
+  Array.from({ length: count }, (_, i) =>
+    trade({
+      side: i % 2 === 0 ? 'long' : 'short',
+      entry_time: slot(slots * i),
+      entry_price: 100 + i,
+      exit_time: slot(slots * i + 1),
+      exit_price: 101 + i,
+    }),
+  )
+const LEDGER = every(2, COUNT)
 
 /** What a chart in a zone so many hours east of UTC lists of them. */
 const charted = (hours = 0, trades: readonly Trade[] = LEDGER): ChartTrade[] =>
@@ -40,14 +42,7 @@ test.each([0, 8, -5, 5.75, 14, -12])('the zone of a chart is found %s hours from
   expect(compare(charted(hours))).toEqual(confirmed(COUNT))
 })
 
-const YEAR = Array.from({ length: 73 }, (_, i) =>
-  trade({
-    entry_time: slot(30 * i),
-    entry_price: 100 + i,
-    exit_time: slot(30 * i + 1),
-    exit_price: 101 + i,
-  }),
-)
+const YEAR = every(30, 73)
 // New York is 4 hours behind UTC from 2020-03-08 to 2020-11-01, and 5 hours before and after.
 const isSummer = (ms: number) => ms >= Date.UTC(2020, 2, 8, 7) && ms < Date.UTC(2020, 10, 1, 6)
 const inNewYork = ({ t, price }: ChartTrade['entry']) => ({ t: t - (isSummer(t) ? 4 : 5) * HOUR_MS, price })
@@ -123,19 +118,15 @@ test('an export of a chart that was cut to a part of the ledger confirms nothing
 })
 
 test('a ledger with less than 30 trades is confirmed by ten or more over a year, if all of them are compared', () => {
-  const every = (count: number, slots: number) =>
-    Array.from({ length: count }, (_, i) =>
-      trade({ entry_time: slot(slots * i), entry_price: 100 + i, exit_time: slot(slots * i + 1) }),
-    )
   const result = (ledger: readonly Trade[], dropped = 0) =>
     compare(charted(0, ledger.slice(dropped)), ledger, { endMs: slot(9999) })
-  expect(result(every(30, 2))).toEqual(confirmed(30))
-  expect(result(every(29, 2))).toMatchObject({ status: 'provisional', matched: 29, lacks: 'trades' })
-  expect(result(every(10, 244))).toEqual(confirmed(10))
-  expect(result(every(10, 243))).toMatchObject({ status: 'provisional', lacks: 'trades' })
-  expect(result(every(9, 300))).toMatchObject({ status: 'provisional', lacks: 'trades' })
-  expect(result(every(29, 244), 1)).toMatchObject({ status: 'provisional', lacks: 'coverage' })
-  expect(result(every(30, 2), 1)).toMatchObject({ status: 'provisional', lacks: 'coverage' })
+  expect(result(every(2, 30))).toEqual(confirmed(30))
+  expect(result(every(2, 29))).toMatchObject({ status: 'provisional', matched: 29, lacks: 'trades' })
+  expect(result(every(244, 10))).toEqual(confirmed(10))
+  expect(result(every(243, 10))).toMatchObject({ status: 'provisional', lacks: 'trades' })
+  expect(result(every(300, 9))).toMatchObject({ status: 'provisional', lacks: 'trades' })
+  expect(result(every(244, 29), 1)).toMatchObject({ status: 'provisional', lacks: 'coverage' })
+  expect(result(every(2, 30), 1)).toMatchObject({ status: 'provisional', lacks: 'coverage' })
   expect(result(every(1, 1))).toMatchObject({ status: 'provisional', matched: 1, lacks: 'trades' })
 })
 

@@ -36,11 +36,16 @@ test('the marks are compared on runs with stops, ruins, outages, refusals and op
   expect(some(({ state }) => state.open !== null)).toBeGreaterThan(50)
 })
 
-test('the equity after each closed ledger is the product of 1 + R of its trades', () => {
+test('daily returns compound to the equity of every day, and after each closed ledger to the product of 1 + R of its trades', () => {
   forAll(arbitraryInput, input => {
-    const { trades, state, equity } = replay(input)
+    const { trades, state, equity, daily } = replay(input)
+    let level = 1
+    daily.values.forEach((ret, day) => {
+      level *= 1 + ret
+      expect(level / (equity[day]! || 1)).toBeCloseTo(equity[day] === 0 ? 0 : 1, 9)
+    })
     const last = equity.at(-1)!
-    const product = trades.reduce((level, { account_return }) => level * (1 + (account_return ?? 0)), 1)
+    const product = trades.reduce((grown, { account_return }) => grown * (1 + (account_return ?? 0)), 1)
     if (state.open === null) expect(product / (last || 1)).toBeCloseTo(last === 0 ? 0 : 1, 9)
   })
 })

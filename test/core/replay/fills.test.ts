@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { COSTLY, FREE, kinds, only, run, slot, still } from './hand.ts'
+import { COSTLY, FREE, flatDay, kinds, only, run, slot, still, stillBars } from './hand.ts'
 
 const LONG = { act: 'long', stop: 90 }
 const SHORT = { act: 'short', stop: 110 }
@@ -176,21 +176,21 @@ test('a decision to be flat without a position is ignored and counted', () => {
 const TIGHT = { act: 'short', stop: 100.2 }
 const LIQUIDATED = { exit_reason: 'liquidation', account_return: -1 }
 
-test('a liquidation at a fill ends the trade at exactly -1, the account at 0, and the strategy for good', () => {
+test('a liquidation at a fill ends the trade at exactly -1, the account at 0, the strategy for good, and makes every later return 0', () => {
   // Short 0.1 at 100; the stop 100.2 is jumped by an open at 111: 0.1 * -11 = -1.1, more than there is.
   const { result, events } = run({
-    bars: [still(100), still(100), still(111), still(111), still(111)],
+    bars: [still(100), still(100), ...stillBars(111, 111, 111, 111), ...flatDay(111)],
     decisions: { 0: TIGHT, 2: LONG, 3: LONG },
   })
   expect(kinds(events)).toEqual(['ordered', 'opened', 'closed'])
   expect(only(result.trades)).toMatchObject({ ...LIQUIDATED, exit_time: slot(2), exit_price: 111 })
-  expect(result.state).toMatchObject({ dead: true, equity: 0, cash: 0, bars: 5 })
-  expect(Array.from(result.daily.values)).toEqual([-1])
+  expect(result.state).toMatchObject({ dead: true, equity: 0, cash: 0, bars: 12 })
+  expect(Array.from(result.daily.values)).toEqual([-1, 0])
+  expect(Array.from(result.equity)).toEqual([0, 0])
 })
 
 test('a liquidation at a close happens at that close, less the slippage', () => {
-  // Funding alone can do it: 0.002 * 100 * 6 = 1.2 is charged at bar 2, whose close does not make up for
-  // it.
+  // Funding alone can do it: 0.002 * 100 * 6 = 1.2 is charged at bar 2, whose close does not make up for it.
   const { result } = run({
     bars: [still(100), still(100), still(101)],
     decisions: { 0: LONG },
@@ -210,8 +210,7 @@ test('a liquidation at the exit of a reversal leaves no entry', () => {
 })
 
 test('a liquidation by the entry commission alone ends the trade at its entry', () => {
-  // Leverage 0.2 at a commission of 500 % of notional: all of the account, before the bar can make any of
-  // it good.
+  // Leverage 0.2 at a commission of 500 % of notional: all of the account, before the bar can make any of it good.
   const { result } = run({
     bars: [still(100), [100, 700, 100, 700]],
     decisions: { 0: LONG },
@@ -219,11 +218,4 @@ test('a liquidation by the entry commission alone ends the trade at its entry', 
   })
   expect(only(result.trades)).toMatchObject({ ...LIQUIDATED, exit_time: slot(1) })
   expect(result.state.dead).toBe(true)
-})
-
-test('a liquidation makes every later return 0', () => {
-  const rows = [still(100), still(100), still(111), ...Array.from({ length: 12 }, () => still(111))]
-  const { result } = run({ bars: rows, decisions: { 0: TIGHT } })
-  expect(Array.from(result.daily.values)).toEqual([-1, 0, 0])
-  expect(Array.from(result.equity)).toEqual([0, 0, 0])
 })

@@ -49,22 +49,6 @@ test('funding in a gap is charged once, at the first bar after it, to the positi
   expect(1 - run({ ...script, funding }).result.equity.at(-1)!).toBeCloseTo(0.002 * 100 * 0.03, 14)
 })
 
-test('funding is charged to a position that is stopped out in that bar: it was carried in', () => {
-  const script = { bars: [still(100), still(100), [100, 100, 85, 95] as const], decisions: { 0: LONG } }
-  const { trades } = run({ ...script, funding: handFunding([slot(2), 0.01]) }).result
-  expect(trades[0]!.account_return).toBeCloseTo(-0.022, 14)
-})
-
-test('funding is in the account return of the trade, and so in the equity after it', () => {
-  const { result } = run({
-    bars: [still(100), still(100), still(100), still(100)],
-    decisions: { 0: LONG, 2: FLAT },
-    funding: handFunding([slot(2), 0.01]),
-  })
-  expect(result.trades[0]!.account_return).toBeCloseTo(-0.002, 15)
-  expect(result.equity.at(-1)).toBeCloseTo(0.998, 15)
-})
-
 test('funding does not depend on earlier runs of an engine: a second run charges the same', () => {
   const bars = handBars([still(100), still(100), still(110), still(120)])
   const funding = handFunding([slot(2), 0.01], [slot(3), 0.01])
@@ -95,11 +79,12 @@ const paidAfter = (...hours: readonly number[]) => {
 
 const times = (count: number, hours: number): number[] => Array<number>(count).fill(hours)
 
-const gapHours = (...hours: readonly number[]): number[] =>
-  fundingGaps(paidAfter(...hours)).map(({ from, to }) => (to - from) / HOUR_MS)
+const gapHours = (feed: Parameters<typeof fundingGaps>[0]): number[] =>
+  fundingGaps(feed).map(({ from, to }) => (to - from) / HOUR_MS)
 
 test.each([
   ['none where each payment comes in time', times(50, 8), []],
+  ['none beside a single payment', [], []],
   ['one missing payment', [...times(20, 8), 16, ...times(20, 8)], [16]],
   ['months, at either end', [1000, ...times(20, 8), 2000], [1000, 2000]],
   ['none where payments are late by seconds', [...times(20, 8), 8.01, 7.99, ...times(20, 8)], []],
@@ -109,16 +94,12 @@ test.each([
   ['none beside a payment too many', [...times(20, 8), 3, 5, ...times(20, 8)], []],
   ['every month of a feed that has one row a month', [720, 720, 720], [720, 720, 720]],
 ])('the gaps in a funding feed without a stated interval are %s', (_, hours, expected) => {
-  expect(gapHours(...hours)).toEqual(expected)
+  expect(gapHours(paidAfter(...hours))).toEqual(expected)
 })
 
 test('the interval of a funding feed is no finer than an hour, whatever is between copies of one payment', () => {
   const feed = paidAfter(1e-6, 1e-6, 1e-6, 8, 8)
   expect(fundingIntervals(feed)).toEqual([{ from: Number.NEGATIVE_INFINITY, everyMs: HOUR_MS }])
-})
-
-test('a funding feed of a single payment has no gap', () => {
-  expect(gapHours()).toEqual([])
 })
 
 test('a gap in a funding feed has the payments around it', () => {
@@ -145,7 +126,7 @@ test.each([
   ],
   ['every second payment of all the feed', stated(4, 4, ...times(50, 8)), times(50, 8)],
 ])('the gaps in a funding feed with stated intervals are %s', (_, feed, expected) => {
-  expect(fundingGaps(feed).map(({ from, to }) => (to - from) / HOUR_MS)).toEqual(expected)
+  expect(gapHours(feed)).toEqual(expected)
 })
 
 test('a gap in a funding feed lacks the payments that were due in it, of either interval', () => {

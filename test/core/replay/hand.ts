@@ -1,5 +1,4 @@
-// Bars, costs and strategies written by hand, so that every expected number can be worked out beside the
-// test.
+// Bars, costs and strategies written by hand, so that every expected number can be worked out beside the test.
 import { expect } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'

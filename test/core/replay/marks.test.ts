@@ -21,8 +21,7 @@ import {
   trade,
 } from './hand.ts'
 
-// Long from 100 at slot 1 with leverage 2; day 0 closes at 110, day 1 at 105; the exit at slot 13 is on day
-// 2.
+// Long from 100 at slot 1 with leverage 2; day 0 closes at 110, day 1 at 105; the exit at slot 13 is on day 2.
 const bars = [...flatDay(100).with(5, still(110)), ...flatDay(105), ...flatDay(90)]
 const held = trade({ leverage: 2, exit_time: slot(13), exit_price: 90, account_return: -0.25 })
 
@@ -69,8 +68,7 @@ test('a trade that enters after the end of the bars does not exist yet', () => {
 })
 
 test('an open trade pays the funding that is due by the open of the marked bar, and R holds all of it', () => {
-  // Slot 2: 0.01 of 100 a unit; slot 6 (day 1): 0.01 of 110. One more inside the last bar of day 0 is not
-  // due yet.
+  // Slot 2: 0.01 of 100 a unit; slot 6 (day 1): 0.01 of 110. One more inside the last bar of day 0 is not due yet.
   const funding = handFunding([slot(2), 0.01], [slot(5) + HOUR_MS, 0.01], [slot(6), 0.01])
   const marks = mark([held], { bars, funding })
   expectClose(marks.equity, [1.2 - 2 * 0.01, 1.1 - 2 * (0.01 + 0.01 + 0.011), 0.75])
@@ -211,8 +209,7 @@ test('overlapping trades that enter at the same instant, the parts of one positi
   const part = (to: number, account_return: number): Trade =>
     trade({ leverage: 0.5, exit_time: slot(to), account_return })
   const marks = mark([part(3, 0.05), part(8, 0.03)], { bars: twoDays, allowOverlap: true, costs: COSTLY })
-  // Each entry commission is 0.5 * 0.001; at day 0 the first part is closed, the other stands at its entry
-  // price.
+  // Each entry commission is 0.5 * 0.001; at day 0 the first part is closed, the other stands at its entry price.
   expectClose(marks.equity, [1 + 0.05 - 0.0005, 1 + 0.05 + 0.03])
 })
 

@@ -9,8 +9,7 @@ import { sharedData } from '../../support/shared-data.ts'
 import { readRows, realBars } from './real-bars.ts'
 
 // A run of backtesting.py over the same bars: another program, another author. It takes the entry commission
-// from the equity at the entry, as we do; one bar's equity is cash + PnL of the closed trades + value of the
-// open one.
+// from the equity at the entry, as we do; one bar's equity is cash + PnL of the closed trades + value of the open one.
 const COSTS = { commission_bps_per_side: 5, slippage_ticks: 0, tick_size: 0.01, max_leverage: 15 }
 const GROUND = { bars: realBars!, funding: null, costs: COSTS, resultTolerance: 0 }
 const CASH = 100_000

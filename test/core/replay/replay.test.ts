@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { endOfBars } from '#core/replay/bars.ts'
 import { PROGRESS_BARS, replay } from '#core/replay/replay.ts'
 import {
   COSTLY,
@@ -9,7 +8,6 @@ import {
   HOUR_MS,
   handBars,
   handFunding,
-  NO_DAY,
   run,
   START_MS,
   scripted,
@@ -31,32 +29,6 @@ test('daily returns are those of the equity at the last close of each UTC day, f
   expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
   expect(result.daily.values[1]).toBeCloseTo(1.01 / 1.02 - 1, 14)
   expect(result.days_without_bars).toEqual([])
-})
-
-test('daily returns of a day without bars are 0, the day is listed, and the next day catches up', () => {
-  const bars = [...flatDay(100), ...NO_DAY, ...NO_DAY, ...flatDay(110)]
-  const { result } = run({ bars, decisions: { 0: LONG } })
-  expect(Array.from(result.daily.values.slice(0, 3))).toEqual([0, 0, 0])
-  expect(result.daily.values[3]).toBeCloseTo(0.02, 14)
-  expect(result.days_without_bars).toEqual([DAY_0 + 1, DAY_0 + 2])
-})
-
-test('daily returns of a day without its last bars use the last bar that exists', () => {
-  const bars = [...stillBars(100, 100, 110), null, null, null, ...flatDay(110)]
-  const { result } = run({ bars, decisions: { 0: LONG } })
-  expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
-  expect(result.daily.values[1]).toBe(0)
-})
-
-test('daily returns compound to the equity of every day', () => {
-  const first = stillBars(100, 100, 120, 100, 100, 110)
-  const bars = [...first, ...stillBars(99, 95, 95, 95, 95, 105), ...flatDay(130)]
-  const { result } = run({ bars, decisions: { 0: LONG, 8: { act: 'flat', why: 'signal' } } })
-  let equity = 1
-  result.daily.values.forEach((ret, i) => {
-    equity *= 1 + ret
-    expect(equity).toBeCloseTo(result.equity[i]!, 14)
-  })
 })
 
 const bars = syntheticBars(3_000)
@@ -176,13 +148,6 @@ test('a replay reports its progress regularly and at the end', () => {
   expect(reported).toEqual([PROGRESS_BARS, PROGRESS_BARS * 2, PROGRESS_BARS * 2 + 5])
 })
 
-test('a replay counts the refused entries', () => {
-  const greedy = scripted({}, { onBar: (_, bar) => ({ act: 'long', stop: bar.c * 0.9999 }) })
-  const bars = handBars(Array.from({ length: 1_010 }, () => still(100)))
-  const result = replay({ strategy: greedy, bars, funding: null, costs: FREE })
-  expect(result.state.entries_refused).toBe(1_010)
-})
-
 test.each([
   ['without bars', [], TIMEFRAME_MS, TIMEFRAME_MS, 'strategy alder: there are no bars'],
   ['on another timeframe', flatDay(100), HOUR_MS, TIMEFRAME_MS, '3600000 ms and got bars of 14400000'],
@@ -191,10 +156,4 @@ test.each([
   const strategy = scripted({}, { timeframeMs: expected })
   const bars = { ...handBars(rows), timeframeMs }
   expect(() => replay({ strategy, bars, funding: null, costs: FREE })).toThrow(sentence)
-})
-
-test('a replay ends where the bars end', () => {
-  const bars = handBars(flatDay(100))
-  expect(endOfBars(bars)).toBe(slot(6))
-  expect(replay({ strategy: scripted({}), bars, funding: null, costs: FREE }).daily.values).toHaveLength(1)
 })

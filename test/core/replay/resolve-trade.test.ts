@@ -84,8 +84,7 @@ test('the account return is else leverage x prices less both commissions', () =>
 
 test('the account return includes the funding after the entry and up to the exit', () => {
   const bars = handBars([still(90), still(100), still(120), still(130)])
-  // At slot 2 the last close is 100, at slot 3 it is 120. At slot 1, the entry, and after slot 3 nothing is
-  // due.
+  // At slot 2 the last close is 100, at slot 3 it is 120. At slot 1, the entry, and after slot 3 nothing is due.
   const events = [slot(1), slot(2), slot(3), slot(3) + 1].map(t => [t, 0.01] as const)
   const funding = sumFunding(bars, handFunding(...events))
   const paid = 0.01 * (100 / 100) + 0.01 * (120 / 100)

@@ -4,7 +4,7 @@ import { createEngine, initialState } from '#core/replay/engine.ts'
 import { startReplay } from '#core/replay/replay.ts'
 import { step } from '#core/replay/step.ts'
 import type { Position } from '#core/replay/strategy.ts'
-import { COSTLY, FREE, HOUR_MS, handBars, handFunding, run, scripted, slot, still } from './hand.ts'
+import { FREE, HOUR_MS, handBars, run, scripted, slot, still } from './hand.ts'
 
 const stepOver = (...bars: readonly { t: number; o: number; h: number; l: number; c: number }[]) => {
   const engine = createEngine({ strategy: scripted({}), costs: FREE, funding: null, ordersFromMs: 0 })
@@ -105,29 +105,6 @@ test('the strategy sees its position without size, leverage or equity', () => {
   for (let i = 0; i < 3; i++) step(engine, state, barAt(bars, i))
   const position = { side: 'long', entry_time: slot(1), entry_price: 105, stop: 90 }
   expect(seen).toEqual([null, position, position])
-})
-
-test('the state of the engine is plain JSON, and a run that restores it from JSON at every bar ends in the same state', () => {
-  const decisions = {
-    0: { act: 'long', stop: 90 },
-    3: { act: 'short', stop: 130 },
-    5: { act: 'flat', why: 'time' },
-  }
-  const rows = [still(100), still(101), still(99), still(104), still(103), still(98), still(97)]
-  const bars = handBars(rows)
-  const funding = handFunding([slot(2), 0.001], [slot(4) + HOUR_MS, -0.002])
-  const input = { strategy: scripted(decisions), bars, funding, costs: COSTLY }
-  const { engine, state: kept } = startReplay(input)
-  let { state } = startReplay(input)
-  for (let i = 0; i < rows.length; i++) {
-    step(engine, kept, barAt(bars, i))
-    step(engine, state, barAt(bars, i))
-    const text = JSON.stringify(state)
-    expect(text).toBe(JSON.stringify(kept))
-    state = JSON.parse(text)
-    expect(state).toEqual(kept)
-  }
-  expect(state.trades_closed).toBe(2)
 })
 
 test.each([
