@@ -136,29 +136,28 @@ const outlook = (closes: readonly number[], first = 0, pausedAt: readonly number
 
 const dips = (...of: Parameters<typeof outlook>) => [...dipAppetite(DIPS as DipRule, outlook(...of))]
 
-test('the dips rule spends once at the first touch of each step, the touch itself included', () => {
-  expect(dips([100, 80.01, 80, 79, 66, 65, 50, 36, 35, 10])).toEqual([0, 0, 0.25, 0, 0, 0.5, 0.75, 0, 1, 0])
-})
-
-test('the dips rule lets the deepest step decide that a bar touches', () => {
-  expect(dips([100, 45, 70, 45, 30])).toEqual([0, 0.75, 0, 0, 1])
-})
-
-test('the dips rule resets its steps at a new high, not before it, and not at the same high', () => {
-  expect(dips([100, 80, 100, 80, 100.5, 80, 100.5])).toEqual([0, 0.25, 0, 0, 0, 0.25, 0])
-})
-
-test('the dips rule includes the warm-up in the high, with all steps open when the window begins', () => {
-  expect(dips([100, 60, 90, 60, 78], 3)).toEqual([0.5, 0])
-})
-
-test('the dips rule counts no step as touched in a pause, and treats the first bar after it like any other', () => {
-  expect(dips([100, 60, 60, 60], 0, [1, 2])).toEqual([0, 0, 0, 0.5])
-  expect(dips([100, 60, 90, 60], 0, [1])).toEqual([0, 0, 0, 0.5])
-})
-
-test('the dips rule raises its high in a pause', () => {
-  expect(dips([100, 80, 200, 150, 160], 0, [2])).toEqual([0, 0.25, 0, 0.25, 0])
+test.each([
+  [
+    'spends once at the first touch of each step, the touch itself included',
+    dips([100, 80.01, 80, 79, 66, 65, 50, 36, 35, 10]),
+    [0, 0, 0.25, 0, 0, 0.5, 0.75, 0, 1, 0],
+  ],
+  ['lets the deepest step decide that a bar touches', dips([100, 45, 70, 45, 30]), [0, 0.75, 0, 0, 1]],
+  [
+    'resets its steps at a new high, not before it, and not at the same high',
+    dips([100, 80, 100, 80, 100.5, 80, 100.5]),
+    [0, 0.25, 0, 0, 0, 0.25, 0],
+  ],
+  [
+    'has all steps open when the window begins, below a high of the warm-up',
+    dips([100, 60, 90, 60, 78], 3),
+    [0.5, 0],
+  ],
+  ['counts no step as touched in a pause', dips([100, 60, 60, 60], 0, [1, 2]), [0, 0, 0, 0.5]],
+  ['treats the first bar after a pause like any other', dips([100, 60, 90, 60], 0, [1]), [0, 0, 0, 0.5]],
+  ['raises its high in a pause', dips([100, 80, 200, 150, 160], 0, [2]), [0, 0.25, 0, 0.25, 0]],
+])('the dips rule of a program %s', (_, spent, expected) => {
+  expect(spent).toEqual(expected)
 })
 
 const rule = { ...MAYER, mean_days: 2 } as typeof MAYER

@@ -5,7 +5,7 @@ import { DAY_MS } from '#core/calendar.ts'
 import type { ProgramPlan, Tier, TierRule } from '#core/program/program.ts'
 import { type Bars, sliceBars } from '#core/replay/bars.ts'
 import { sharedData } from '../../support/shared-data.ts'
-import { readRows } from '../replay/real-bars.ts'
+import { readBars } from '../replay/real-bars.ts'
 
 /** Day 0 of the bars of these tests. */
 export const DAY_0 = 17_000
@@ -154,11 +154,4 @@ export const arbitraryProgram: fc.Arbitrary<Program> = fc
 
 /** The real spot market's daily bars, or null on a machine without the shared data. */
 export const realDays: Bars | null =
-  sharedData === null ? null : readDays(join(sharedData, 'bars/binance-spot_BTCUSDT_1d.csv.gz'))
-
-function readDays(path: string): Bars {
-  const rows = readRows(path).slice(1)
-  const column = (i: number) => Float64Array.from(rows, row => Number(row[i]))
-  const [t, o, h, l, c, v] = [column(0), column(2), column(3), column(4), column(5), column(6)]
-  return { timeframeMs: DAY_MS, t, o, h, l, c, v }
-}
+  sharedData === null ? null : readBars(join(sharedData, 'bars/binance-spot_BTCUSDT_1d.csv.gz'), DAY_MS)
