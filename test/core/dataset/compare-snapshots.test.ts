@@ -87,11 +87,6 @@ test.each([
   expect(changes.strategies[0]?.daily.restated).toEqual([restated])
 })
 
-test('the week of an altered day is restated', () => {
-  const changes = compare([ash], [{ ...ash, returns: days.with(2, 0.006) }])
-  expect(changes.strategies[0]?.weekly).toMatchObject({ restated_count: 1, restated: [{ t: '2024-01-07' }] })
-})
-
 test('a difference below the published precision is not a difference', () => {
   const returns = [0.01 + 1e-14, ...days.slice(1)]
   expect(compare([ash], [{ ...ash, returns }]).history_restated).toBe(false)
@@ -230,7 +225,6 @@ test('a price that only its rounding changes is not restated', () => {
 })
 
 test('appending is never a restatement, altering one day always is, and both hold to the schema', () => {
-  const anyReturn = fc.double({ min: -0.2, max: 0.2, noNaN: true })
   const history = fc.array(anyReturn, { minLength: 1, maxLength: 40 })
   forAll(history, history, fc.nat(), (old, more, where) => {
     const grown = compare([{ id: 'ash', returns: old }], [{ id: 'ash', returns: [...old, ...more] }])
@@ -244,13 +238,11 @@ test('appending is never a restatement, altering one day always is, and both hol
   })
 })
 
-const NONE = { appended: null, restated_count: 0, restated: [] }
-
 /** A strategy with one altered day, and these facts of the catalogue. */
 const alteredWith = (catalogue: Change[]): StrategyChanges => ({
   id: 'ash',
-  daily: { ...NONE, restated_count: 1, restated: [{ t: '2024-01-05', old: 0, new: 0.01 }] },
-  weekly: NONE,
+  daily: { ...NOTHING, restated_count: 1, restated: [{ t: '2024-01-05', old: 0, new: 0.01 }] },
+  weekly: NOTHING,
   trades: { appended: 0, restated_count: 0, restated: [] },
   stats: [],
   catalogue,
@@ -386,29 +378,13 @@ test('a benchmark that is gone or has other values is listed, and one that only 
 })
 
 const funding = {
-  ...{
-    instrument: 'BTCUSDT-PERP',
-    from: '2024-01-01T00:00:00Z',
-    to: '2024-01-08T00:00:00Z',
-    payments: 22,
-    gaps: 0,
-  },
-  ...{
-    longest_gap_hours: null,
-    payments_missing: 0,
-    interval_basis: 'stated' as const,
-    intervals: [{ from: null, hours: 8 }],
-  },
+  ...{ instrument: 'BTCUSDT-PERP', from: '2024-01-01T00:00:00Z', to: '2024-01-08T00:00:00Z' },
+  ...{ payments: 22, payments_missing: 0, gaps: 0, longest_gap_hours: null },
+  ...{ interval_basis: 'stated' as const, intervals: [{ from: null, hours: 8 }] },
 }
 const finding = {
-  ...{
-    finding: 'gap',
-    of: 'BTCUSDT-PERP/1d',
-    from: '2024-01-02T00:00:00Z',
-    to: '2024-01-03T00:00:00Z',
-    count: 2,
-  },
-  ...{ what: '2 bars are missing', reason: 'the exchange was closed', strategies: ['ash'] },
+  ...{ finding: 'gap', of: 'BTCUSDT-PERP/1d', from: '2024-01-02T00:00:00Z', to: '2024-01-03T00:00:00Z' },
+  ...{ count: 2, what: '2 bars are missing', reason: 'the exchange was closed', strategies: ['ash'] },
 }
 
 test('what is stated about funding, and accepted of the data, is listed where it differs, and later payments are not', () => {
