@@ -31,22 +31,14 @@ test.each([
   expect(sent.map(({ url }) => url)).toEqual(new Array(2).fill('http://service.test/base/v1/summary'))
 })
 
-test('the client asks a busy service as often as it may and no more', async () => {
-  const { read, sent } = script([() => refusal(503, { 'retry-after': '0' })], { attempts: 3 })
-  expect(await rejection(read('/'))).toMatchObject({ code: 'overloaded', status: 503, message: 'busy' })
-  expect(sent).toHaveLength(3)
-})
-
-test('the client does not wait for a busy service that wants a longer wait than allowed', async () => {
-  const { read, sent } = script([() => refusal(503, { 'retry-after': '31' })])
-  expect(await rejection(read('/'))).toMatchObject({ status: 503 })
-  expect(sent).toHaveLength(1)
-})
-
-test('the client does not ask again if the service refuses for another reason', async () => {
-  const { read, sent } = script([() => refusal(500, { 'retry-after': '0' })])
-  expect(await rejection(read('/'))).toMatchObject({ status: 500 })
-  expect(sent).toHaveLength(1)
+test.each([
+  [503, '0', 'as often as it may and no more', 3],
+  [503, '31', 'once, because the wait would be longer than allowed', 1],
+  [500, '0', 'once, because it is not busy', 1],
+])('the client asks a service that answers %d and Retry-After %s %s', async (status, after, _how, times) => {
+  const { read, sent } = script([() => refusal(status, { 'retry-after': after })], { attempts: 3 })
+  expect(await rejection(read('/'))).toMatchObject({ code: 'overloaded', status, message: 'busy' })
+  expect(sent).toHaveLength(times)
 })
 
 test('an abort ends the wait for another attempt with its reason', async () => {
