@@ -1,7 +1,9 @@
 // Bodies of answers, parsed: a test reads fields that a schema has seen, never guesses.
 import { expect, inject } from 'vitest'
 import { z } from 'zod'
-import { openHistoryApp } from '../../support/history/history-app.ts'
+import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
+import { FIRST_VERSION, openBothVersions, pointTo } from '../../support/books/small-book.ts'
+import { createTestApp, openHistoryApp } from '../../support/history/history-app.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
 /** Anything that answers requests in process. */
@@ -9,10 +11,23 @@ export type App = {
   readonly request: (path: string, init?: RequestInit) => Response | Promise<Response>
 }
 
+type Changes = Parameters<typeof createTestApp>[2]
+
 /** The app on the tiny book. */
-export const openTiny = (
-  ...changes: Parameters<typeof openHistoryApp> extends [unknown, ...infer Rest] ? Rest : never
-) => openHistoryApp(inject('tinyStore'), ...changes)
+export const openTiny = (changes?: Changes) => openHistoryApp(inject('tinyStore'), changes)
+
+/** The app on both versions of the small book, of which this one is served, and its stores. */
+export async function openServing(version: string, changes?: Changes) {
+  const stores = await openBothVersions()
+  if (version !== FIRST_VERSION) await pointTo(stores, version)
+  return { ...stores, ...(await createTestApp(stores.store, stores.privateStore, changes)) }
+}
+
+/** The app on stores in which nothing is published. */
+export async function openEmpty(changes?: Changes) {
+  const { store, privateStore } = createMemoryStores()
+  return createTestApp(store, privateStore, changes)
+}
 
 const ENVELOPE = z.strictObject({
   data: z.unknown(),

@@ -1,25 +1,25 @@
 // Every example of the OpenAPI document is what the service answers to the question beside it, on the tiny book.
 // Where a change is meant, rewrite them: UPDATE_GOLDEN=1 vitest run examples
-import { expect, inject, test } from 'vitest'
-import { type HistoryRoute, ROUTES } from '#api/history/routes.ts'
+import { inject, test } from 'vitest'
+import { ROUTES } from '#api/history/routes.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { asCsv } from '#core/contract/openapi.ts'
 import type { Format } from '#core/contract/parameters.ts'
-import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
+import { FIRST_VERSION, openBothVersions, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
 import {
   type Answers,
-  assertAnswersShown,
-  assertRefusalsShown,
-  componentsOf,
+  assertRecorded,
   exampledDocument,
+  exampleOf,
+  partsOf,
   recordIfAsked,
 } from '../../support/history/recorded-examples.ts'
 import { meddled, outage } from '../../support/stores/store-doubles.ts'
-import type { App } from './answers.ts'
+import { type App, openServing } from './answers.ts'
 import { type Apps, openApps } from './kinds.ts'
 
 const apps = await openApps(inject('tinyStore'))
@@ -29,18 +29,13 @@ const textOf = async (path: string) => portable(await (await app.request(path)).
 
 /** The digest of a manifest changes with the code that built it, and with its compressed bytes. */
 const portable = (text: string): string =>
-  text.replaceAll(/(?<="manifest_sha256":"|Z,)[0-9a-f]{64}/g, 'f'.repeat(64))
-
-const exampleOf = ({ id, example }: HistoryRoute): string => {
-  if (example === undefined) throw new Error(`the route '${id}' has no example`)
-  return example.path
-}
+  text.replaceAll(/(?<="manifest_sha256":"|Z,,?)[0-9a-f]{64}/g, 'f'.repeat(64))
 
 /** Asks every question. */
 async function answerAll(): Promise<Answers['answers']> {
   const asked = ROUTES.map(async route => {
     const { id } = route
-    const request = exampleOf(route)
+    const { path: request } = exampleOf(route)
     const formats: readonly Format[] = route.formats
     const json: unknown = JSON.parse(await textOf(request))
     const csv = formats.includes('csv') ? { csv: await textOf(asCsv(request)) } : {}
@@ -64,35 +59,29 @@ async function refuseAll({ serving, empty, faulty }: Apps): Promise<Answers['ref
     ['overloaded', `GET /v1/summary?dataset_version=${FIRST_VERSION}`, crowded],
   ]
   const refused = asked.map(async ([code, request, by]) => {
-    const [method = '', path = ''] = request.split(' ')
-    const response = await by.request(path.replace('...', 'x'.repeat(TOO_LONG)), { method })
+    const { method, path } = partsOf(request)
+    const response = await by.request(path, { method })
     return [code, { request, json: JSON.parse(portable(await response.text())) as unknown }] as const
   })
   return Object.fromEntries(await Promise.all(refused))
 }
 
-/** More than an address may be long. */
-const TOO_LONG = 8_192
-
 /** Services whose first version was removed or cannot be read, and one that loads as many versions as it may. */
 async function openFailing(): Promise<{ removed: App; unread: App; crowded: App }> {
-  const stores = await openBothVersions()
-  await pointTo(stores, SECOND_VERSION)
-  const { store, privateStore } = stores
+  const { app: removed, store, privateStore } = await openServing(SECOND_VERSION)
   const manifest = manifestKey(FIRST_VERSION)
   const down = meddled(store, key => key === manifest, outage(store))
   const { app: unread } = await createTestApp(down, privateStore)
   await store.remove(manifest)
-  const { app: removed } = await createTestApp(store, privateStore)
   return { removed, unread, crowded: await openCrowded() }
 }
 
 /** Before each request to it, as many other versions are requested as it loads at a time. */
 async function openCrowded(): Promise<App> {
-  const stores = await openBothVersions()
+  const { store, privateStore } = await openBothVersions()
   const names = Array.from({ length: 8 }, (_, i) => `2024-02-${10 + i}T00:15:00Z`)
-  for (const version of names) await pointAt(stores.store, version, 'x')
-  const { app: crowded } = await createTestApp(stores.store, stores.privateStore)
+  for (const version of names) await pointAt(store, version, 'x')
+  const { app: crowded } = await createTestApp(store, privateStore)
   const request: App['request'] = (...given) => {
     for (const version of names) void crowded.request(`/v1/summary?dataset_version=${version}`)
     return crowded.request(...given)
@@ -102,20 +91,9 @@ async function openCrowded(): Promise<App> {
 
 const answers: Answers = { answers: await answerAll(), refusals: await refuseAll(apps) }
 recordIfAsked('examples.json', answers)
-const document = exampledDocument.parse(await (await app.request('/openapi.json')).json())
+const document = exampledDocument.parse(JSON.parse(await textOf('/openapi.json')))
 
-test('every example of the document is what the service answered or refused, and there is no other one', () => {
-  const requestOf = (name: string, isCsv: boolean): string => {
-    const request = exampleOf(ROUTES.find(({ id }) => id === name)!)
-    return `GET ${isCsv ? asCsv(request) : request}`
-  }
-  expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
-})
-
-test('every answer and every refusal that the document describes has its example', () => {
-  assertAnswersShown(
-    document,
-    FILE_ROUTES.map(({ path }) => path),
-  )
-  assertRefusalsShown(document)
+test('every example of the document is what the service answered or refused, and every answer and refusal has one', () => {
+  const files = FILE_ROUTES.map(({ path }) => path)
+  assertRecorded(document, answers, ROUTES, files)
 })

@@ -6,21 +6,20 @@ import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS } from '#api/operator/guard.ts'
-import type { OperatorRoute } from '#api/operator/operator-route.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
-import { dataSchema, type Example } from '#core/contract/route.ts'
+import { dataSchema } from '#core/contract/route.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import {
   type Answers,
-  assertAnswersShown,
-  assertRefusalsShown,
+  assertRecorded,
   base62Bytes,
   base64Bytes,
-  componentsOf,
   type ExampledDocument,
   exampledDocument,
+  exampleOf,
+  partsOf,
   recordIfAsked,
   sentExamples,
 } from '../../support/history/recorded-examples.ts'
@@ -66,11 +65,6 @@ const atOneTime = (server: Redis): Redis =>
       name === 'time' ? async () => [String(NOW_MS / 1000), '0'] : Reflect.get(target, name),
   })
 
-const exampleOf = ({ id, example }: OperatorRoute): Example => {
-  if (example === undefined) throw new Error(`the route '${id}' has no example`)
-  return example
-}
-
 /** Routes that change what the others answer come after those that only read, in this order. */
 const CHANGING = [
   ...['add_client', 'issue_key', 'fire', 'activate', 'entitle', 'suspend', 'confirm_key', 'revoke_key'],
@@ -113,9 +107,8 @@ async function refuseAll(): Promise<Answers['refusals']> {
       of = parts(),
     }: { body?: string; headers?: Record<string, string>; of?: OperatorParts } = {},
   ) => {
-    const [method = '', path = ''] = request.split(' ')
-    const asked = path.replace('...', '0'.repeat(TOO_LONG))
-    const { json } = await operatorClient(of)(method, asked, body, headers)
+    const { method, path } = partsOf(request)
+    const { json } = await operatorClient(of)(method, path, body, headers)
     found[code] = { request, json }
   }
   const away = connectRedis('redis://127.0.0.1:1', () => {})
@@ -160,9 +153,6 @@ async function guessTooOften(): Promise<unknown> {
   return json
 }
 
-/** More than an address may be long. */
-const TOO_LONG = 8_192
-
 const operation = z.looseObject({
   operationId: z.string(),
   summary: z.string().min(1),
@@ -197,17 +187,8 @@ test('every route of the operator that the app mounts is described, and nothing 
   expect([...operations.keys()].toSorted()).toEqual(mounted.toSorted())
 })
 
-test('every example of the document of the operator is what was answered or refused, and there is no other one', () => {
-  const requestOf = (name: string): string =>
-    OPERATOR_ROUTES.flatMap(route =>
-      route.id === name ? [`${route.method} ${exampleOf(route).path}`] : [],
-    ).join()
-  expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
-})
-
-test('every answer and every refusal that the document of the operator describes has its example', () => {
-  assertAnswersShown(document)
-  assertRefusalsShown(document)
+test('every example of the document of the operator is what was answered or refused, and every answer and refusal has one', () => {
+  assertRecorded(document, answers, OPERATOR_ROUTES)
 })
 
 const enveloped = z.looseObject({ data: z.unknown() })

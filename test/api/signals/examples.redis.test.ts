@@ -4,9 +4,10 @@ import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
-import { isKeyless, type SignalsRoute } from '#api/signals/signals-route.ts'
+import { isKeyless } from '#api/signals/signals-route.ts'
 import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
-import { dataSchema, type Example } from '#core/contract/route.ts'
+import { asCsv } from '#core/contract/openapi.ts'
+import { dataSchema } from '#core/contract/route.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { createClient, entitleClient } from '#signals/clients/clients.ts'
 import { owe } from '#signals/delivery/outbox.ts'
@@ -14,12 +15,12 @@ import { createPreviewLimits, PREVIEW_LIMITS } from '#signals/program/preview-li
 import { connectRedis } from '#signals/redis/connect.ts'
 import {
   type Answers,
-  assertAnswersShown,
-  assertRefusalsShown,
+  assertRecorded,
   base64Bytes,
-  componentsOf,
   type ExampledDocument,
   exampledDocument,
+  exampleOf,
+  partsOf,
   recordIfAsked,
   sentExamples,
 } from '../../support/history/recorded-examples.ts'
@@ -31,11 +32,6 @@ import { undescribedFields } from '../history/described.ts'
 
 /** Every route but the document, which would stand in itself. */
 const ROUTES = SIGNALS_ROUTES.filter(({ id }) => id !== 'openapi')
-
-const exampleOf = (route: SignalsRoute): Example => {
-  if (route.example === undefined) throw new Error(`the route '${route.id}' has no example`)
-  return route.example
-}
 
 /** Routes that change what the others answer come last, in this order. */
 const CHANGING = ['put_webhook', 'get_webhook', 'put_profile', 'get_profile', 'confirm_key']
@@ -85,17 +81,13 @@ async function answerAll(token: string): Promise<Answers['answers']> {
   for (const route of ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))) {
     const { id, method } = route
     const { path, body } = exampleOf(route)
-    const ask = (query: string) =>
-      service.app.request(path + query, {
-        method,
-        headers: headersOf(token, body),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-    const response = await ask('')
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const init = { method, headers: headersOf(token, body), ...sent }
+    const response = await service.app.request(path, init)
     const json: unknown = await response.json()
     expect([id, response.status, json]).toEqual([id, 200, json])
     found[id] = route.formats?.includes('csv')
-      ? { json, csv: await (await ask('&format=csv')).text() }
+      ? { json, csv: await (await service.app.request(asCsv(path), init)).text() }
       : { json }
   }
   return found
@@ -105,8 +97,8 @@ async function answerAll(token: string): Promise<Answers['answers']> {
 async function refuseAll(token: string): Promise<Answers['refusals']> {
   const found: Record<string, Answers['refusals'][string]> = {}
   const asked = async (code: ErrorCode, request: string, init: RequestInit = {}, { app } = service) => {
-    const [method = '', path = ''] = request.split(' ')
-    const response = await app.request(path.replace('...', '0'.repeat(TOO_LONG)), { method, ...init })
+    const { method, path } = partsOf(request)
+    const response = await app.request(path, { method, ...init })
     found[code] = { request, json: await response.json() }
   }
   const keyed = (key = token) => ({ headers: headersOf(key, undefined) })
@@ -147,9 +139,6 @@ async function refuseAll(token: string): Promise<Answers['refusals']> {
   return found
 }
 
-/** More than an address may be long. */
-const TOO_LONG = 8_192
-
 /** A client with the program and two keys, and one without anything that waits to be activated. */
 async function addOthers(): Promise<{ older: string; pending: string }> {
   const random = seededBytes('others')
@@ -161,17 +150,8 @@ async function addOthers(): Promise<{ older: string; pending: string }> {
   return { older, pending }
 }
 
-test('every example of the document of the signals service is what it answered or refused, and there is no other one', () => {
-  const requestOf = (name: string, isCsv: boolean): string => {
-    const route = ROUTES.find(({ id }) => id === name)!
-    return `${route.method} ${exampleOf(route).path}${isCsv ? '&format=csv' : ''}`
-  }
-  expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
-})
-
-test('every answer and every refusal that the document of the signals service describes has its example', () => {
-  assertAnswersShown(document, ['/openapi.json'])
-  assertRefusalsShown(document)
+test('every example of the document of the signals service is what it answered or refused, and every answer and refusal has one', () => {
+  assertRecorded(document, answers, ROUTES, ['/openapi.json'])
 })
 
 const enveloped = z.looseObject({ data: z.unknown() })
@@ -225,23 +205,20 @@ const openApi = z.looseObject({
 })
 
 /** The document needs no Redis: none is there. */
-async function readDocument() {
-  const { app } = createTestSignals(connectRedis('redis://127.0.0.1:1', () => {}))
-  const response = await app.request('/openapi.json')
-  expect(response.headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
-  return openApi.parse(await response.json())
-}
+const alone = createTestSignals(connectRedis('redis://127.0.0.1:1', () => {}))
+const response = await alone.app.request('/openapi.json')
+const { paths, components } = openApi.parse(await response.json())
 
-test('the document of the signals service has every route of the table under its method, and nothing else', async () => {
-  const { paths } = await readDocument()
+test('the document of the signals service has every route of the table under its method, and nothing else', () => {
+  expect(response.headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => [operationId, method.toUpperCase(), path]),
   )
   expect(described).toEqual(SIGNALS_ROUTES.map(({ id, method, path }) => [id, method, path]))
 })
 
-test.each(SIGNALS_ROUTES)('the document has credentials of $method $path, and refusals', async route => {
-  const found = (await readDocument()).paths[route.path]?.[route.method.toLowerCase()]
+test.each(SIGNALS_ROUTES)('the document has credentials of $method $path, and refusals', route => {
+  const found = paths[route.path]?.[route.method.toLowerCase()]
   const keyed = isKeyless(route) ? [] : ['401', '503']
   expect(found?.security).toEqual(isKeyless(route) ? [] : [{ ApiKey: [] }])
   const statuses = Object.keys(found?.responses ?? {})
@@ -253,8 +230,7 @@ test.each(SIGNALS_ROUTES)('the document has credentials of $method $path, and re
   expect(statuses.includes('429')).toBe(route.group === 'preview' || route.id === 'put_webhook')
 })
 
-test('the preview documents the headers of its limit wherever they are, and Retry-After', async () => {
-  const { paths } = await readDocument()
+test('the preview documents the headers of its limit wherever they are, and Retry-After', () => {
   const methods = ['/v1/program/preview', '/v1/program/preview/simulate'].map(path => paths[path] ?? {})
   for (const { responses } of methods.flatMap(Object.values<z.infer<typeof operation>>)) {
     const headers = Object.entries(responses).map(
@@ -275,14 +251,11 @@ test.each([
   ['/v1/program/basket', ['view']],
   ['/v1/program/deploys', ['since', 'limit', 'format']],
   ['/v1/program/performance', ['benchmark']],
-])('the document has the parameters of %s', async (path, expected) => {
-  const { paths } = await readDocument()
-  const names = paths[path]?.get?.parameters.map(({ name }) => name)
-  expect(names).toEqual(expected)
+])('the document has the parameters of %s', (path, expected) => {
+  expect(paths[path]?.get?.parameters.map(({ name }) => name)).toEqual(expected)
 })
 
-test('a registration documents its body, in which the secret is optional', async () => {
-  const { paths, components } = await readDocument()
+test('a registration documents its body, in which the secret is optional', () => {
   const { requestBody } = paths['/v1/webhook']?.put ?? {}
   expect(requestBody?.content['application/json'].schema).toEqual({
     $ref: '#/components/schemas/OwnWebhookRequest',

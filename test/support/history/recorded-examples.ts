@@ -4,8 +4,26 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
-import type { RecordedAnswer, RecordedRefusal } from '#core/contract/openapi.ts'
+import { asCsv, type RecordedAnswer, type RecordedRefusal } from '#core/contract/openapi.ts'
+import type { Example, Route } from '#core/contract/route.ts'
 import type { RandomBytes } from '#signals/clients/token.ts'
+
+/** More than an address may be long. */
+const TOO_LONG = 8_192
+
+/** A request such as `GET /healthz`, taken apart; `...` in it is more than an address may be long. */
+export function partsOf(request: string): { readonly method: string; readonly path: string } {
+  const [method = '', path = ''] = request.split(' ')
+  return { method, path: path.replace('...', '0'.repeat(TOO_LONG)) }
+}
+
+type Exampled = Pick<Route, 'id' | 'method' | 'example'>
+
+/** The example of a route, which each must have. */
+export function exampleOf({ id, example }: Exampled): Example {
+  if (example === undefined) throw new Error(`the route '${id}' has no example`)
+  return example
+}
 
 /** What a test was answered, in the form in which it is recorded. */
 export type Answers = {
@@ -36,15 +54,33 @@ export function recordIfAsked(file: string, answers: Answers): void {
   )
 }
 
-/** The components that a recording makes of the answers to `requests`, a text such as `GET /healthz` by their names. */
-export function componentsOf(
+/**
+ * The examples of a document are what was answered or refused, and there is no other one; every answer and every refusal that it
+ * describes has its own, but for answers of the paths left out.
+ */
+export function assertRecorded(
+  document: ExampledDocument,
+  answers: Answers,
+  routes: readonly Exampled[],
+  leftOut: readonly string[] = [],
+): void {
+  expect(document.components.examples).toEqual(componentsOf(answers, routes))
+  assertAnswersShown(document, leftOut)
+  assertRefusalsShown(document)
+}
+
+/** The components that a recording makes of the answers of routes. */
+function componentsOf(
   { answers, refusals }: Answers,
-  requestOf: (name: string, isCsv: boolean) => string,
+  routes: readonly Exampled[],
 ): Record<string, { summary: string; value: unknown }> {
-  const answered = Object.entries(answers).flatMap(([name, { json, csv }]) => [
-    [name, { summary: requestOf(name, false), value: json }] as const,
-    ...(csv === undefined ? [] : [[`${name}_csv`, { summary: requestOf(name, true), value: csv }] as const]),
-  ])
+  const answered = Object.entries(answers).flatMap(([name, { json, csv }]) => {
+    const route = routes.find(({ id }) => id === name)!
+    const { path } = exampleOf(route)
+    const plain = [name, { summary: `${route.method} ${path}`, value: json }] as const
+    if (csv === undefined) return [plain]
+    return [plain, [`${name}_csv`, { summary: `${route.method} ${asCsv(path)}`, value: csv }] as const]
+  })
   const refused = Object.entries(refusals).map(
     ([code, { request, json }]) => [`refused_${code}`, { summary: request, value: json }] as const,
   )
@@ -73,7 +109,7 @@ const shownIn = ({ paths }: ExampledDocument): Shown[] =>
   )
 
 /** Every refusal that a document describes has one example for each of its codes, in which that code stands. */
-export function assertRefusalsShown(document: ExampledDocument): void {
+function assertRefusalsShown(document: ExampledDocument): void {
   for (const { status, description, examples } of shownIn(document)) {
     if (status < 400) continue
     const codes = description.replaceAll(/^Refused: |\.$/g, '').split(', ')
@@ -90,7 +126,7 @@ export function assertRefusalsShown(document: ExampledDocument): void {
  * Every answer as JSON or CSV has its example, but for those of the paths left out, and for objects of the store, which
  * have no schema; and every example is used by a document.
  */
-export function assertAnswersShown(document: ExampledDocument, leftOut: readonly string[] = []): void {
+function assertAnswersShown(document: ExampledDocument, leftOut: readonly string[]): void {
   const all = shownIn(document)
   for (const { path, status, type, examples } of all) {
     if (status >= 400) continue
