@@ -5,18 +5,15 @@ import { ROUTES } from '#api/history/routes.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
-import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
-import { ALLOWED_ORIGIN, createTestApp } from '../../support/history/history-app.ts'
-import { errorOf, headersOf, openTiny } from './answers.ts'
-import { ask, createFaultySource, ERRORS, KINDS, type Kind, openApps, SECRET } from './kinds.ts'
+import { ALLOWED_ORIGIN } from '../../support/history/history-app.ts'
+import { errorOf, headersOf, openEmpty, openTiny } from './answers.ts'
+import { ask, createFaultySource, ERRORS, KINDS, openApps, SECRET } from './kinds.ts'
 import { ALL_PATHS, addressesOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
 const apps = await openApps(inject('tinyStore'))
 
-const named = (kinds: readonly Kind[]) => kinds.map(kind => [kind.name, kind] as const)
-
-test.each(named(KINDS))('%s has its status, its caching, its Vary, and no date', async (_name, kind) => {
+test.each(KINDS)('$name has its status, caching, Vary, no date and no deprecation', async kind => {
   const { status, headers } = await ask(apps, kind)
   expect(status).toBe(kind.status)
   expect(headers.get('cache-control')).toBe(kind.caching)
@@ -24,20 +21,13 @@ test.each(named(KINDS))('%s has its status, its caching, its Vary, and no date',
   expect(headers.get('vary')).toBe(`Accept-Encoding, Origin${kind.isNegotiated ? ', Accept' : ''}`)
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(headers.has('last-modified')).toBe(false) // its ETag is its only validator
+  for (const unset of ['deprecation', 'sunset']) expect(headers.has(unset)).toBe(false)
 })
 
 const DEPRECATED = { deprecatedAtMs: Date.UTC(2027, 0, 1), sunsetAtMs: Date.UTC(2027, 5, 1, 12) }
-const answered = KINDS.filter(({ method }) => method !== 'OPTIONS')
-
-test.each(named(answered))('the answer of %s has no deprecation if none is set', async (_name, kind) => {
-  const { headers } = await ask(apps, kind)
-  expect(headers.has('deprecation')).toBe(false)
-  expect(headers.has('sunset')).toBe(false)
-})
-
 test('every kind of answer has the deprecation once it is set, and its sunset if there is one', async () => {
   const deprecated = await openApps(inject('tinyStore'), DEPRECATED)
-  for (const kind of answered) {
+  for (const kind of KINDS.filter(({ method }) => method !== 'OPTIONS')) {
     const { headers } = await ask(deprecated, kind)
     expect(headers.get('deprecation'), kind.name).toBe('@1798761600')
     expect(headers.get('sunset'), kind.name).toBe('Tue, 01 Jun 2027 12:00:00 GMT')
@@ -48,7 +38,7 @@ test('every kind of answer has the deprecation once it is set, and its sunset if
   expect(headers.has('sunset')).toBe(false)
 })
 
-test.each(named(ERRORS))('the refusal of %s has an envelope, a known code, no validator', async (_, kind) => {
+test.each(ERRORS)('the refusal of $name has an envelope, a known code, no validator', async kind => {
   const response = await ask(apps, kind)
   const { meta } = ERROR_ENVELOPE.parse(await response.clone().json())
   expect(Object.entries(STATUS_OF)).toContainEqual([(await errorOf(response)).code, kind.status])
@@ -62,8 +52,10 @@ test.each(named(ERRORS))('the refusal of %s has an envelope, a known code, no va
   }
 })
 
-test('a fault of the service answers one fixed sentence and nothing of its cause', async () => {
-  const response = await ask(apps, ERRORS.find(({ status }) => status === 500)!)
+test('a fault of the service answers one fixed sentence and nothing of its cause, which is reported to the operator', async () => {
+  const { app, errors } = await openEmpty({ source: createFaultySource() })
+  const response = await app.request('/v1/summary')
+  expect(errors).toEqual([new Error(SECRET)])
   const text = await response.clone().text()
   expect(await errorOf(response)).toEqual({
     code: 'internal_error',
@@ -72,13 +64,6 @@ test('a fault of the service answers one fixed sentence and nothing of its cause
   })
   expect(text).not.toContain(SECRET)
   expect(text).not.toMatch(/\.ts:\d/) // no stack
-})
-
-test('a fault of the service is reported to the operator with its cause', async () => {
-  const { store, privateStore } = createMemoryStores()
-  const { app, errors } = await createTestApp(store, privateStore, { source: createFaultySource() })
-  await app.request('/v1/summary')
-  expect(errors).toEqual([new Error(SECRET)])
 })
 
 test('a refusal that the caller caused is not reported to the operator', async () => {

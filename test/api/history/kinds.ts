@@ -2,9 +2,8 @@
 import type { HistorySettings } from '#api/history/exchange.ts'
 import type { VersionSource } from '#api/history/versions/version-source.ts'
 import { type Stores, TINY_VERSION } from '../../support/books/publish-book.ts'
-import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
-import { createTestApp, openHistoryApp, SETTINGS } from '../../support/history/history-app.ts'
-import type { App } from './answers.ts'
+import { openHistoryApp, SETTINGS } from '../../support/history/history-app.ts'
+import { type App, openEmpty } from './answers.ts'
 
 /** Apps in the three states of a service: with a dataset, without one, and with a fault of its own. */
 export type Apps = { readonly [State in 'serving' | 'empty' | 'faulty']: App }
@@ -129,11 +128,10 @@ export const SECRET = '/srv/secret.key cannot be read'
 /** Opens the three apps on a store; `settings` may differ from those of other tests. */
 export async function openApps(stores: Stores, settings: Partial<HistorySettings> = {}): Promise<Apps> {
   const changes = { settings: { ...SETTINGS, ...settings } }
-  const { store, privateStore } = createMemoryStores()
   const [serving, empty, faulty] = await Promise.all([
     openHistoryApp(stores, changes),
-    createTestApp(store, privateStore, changes),
-    createTestApp(store, privateStore, { ...changes, source: createFaultySource() }),
+    openEmpty(changes),
+    openEmpty({ ...changes, source: createFaultySource() }),
   ])
   return { serving: serving.app, empty: empty.app, faulty: faulty.app }
 }

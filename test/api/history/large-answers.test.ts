@@ -21,10 +21,8 @@ import {
   toServed,
   watched,
 } from '../../support/books/large-book.ts'
-import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
-import { createTestApp } from '../../support/history/history-app.ts'
 import { errorIn, open, start, statusesIn } from '../../support/http/raw-server.ts'
-import { type App, errorOf } from './answers.ts'
+import { type App, errorOf, openEmpty } from './answers.ts'
 import { decodedText } from './decode.ts'
 
 const BOOK = longBook(longReturns(2_000))
@@ -44,10 +42,9 @@ const COUNTED = {
 }
 
 async function openApp(changes: Partial<LargeLimits> = {}, snapshot = COUNTED) {
-  const { store, privateStore } = createMemoryStores()
   const computed = createComputedAnswers(limitsWith({ ...LIMITS, ...changes }))
   const served = toServed(snapshot)
-  const opened = await createTestApp(store, privateStore, {
+  const opened = await openEmpty({
     source: sourceOf(served),
     pinned: { open: async () => served, residents: () => 0 },
     computed,
@@ -88,9 +85,9 @@ test.each(FORMATS)('a large answer as %s has the bytes and headers of the whole 
 
 test('a matrix of correlations may be a large answer, too', async () => {
   const { app } = await openApp()
-  const response = await ask(app, '/v1/correlation?ids=s3,s1,s2,s9,s8,s7,s6,s5')
-  expect(response.headers.has('content-length')).toBe(false)
   const ids = ['s3', 's1', 's2', 's9', 's8', 's7', 's6', 's5']
+  const response = await ask(app, `/v1/correlation?ids=${ids}`)
+  expect(response.headers.has('content-length')).toBe(false)
   const whole = renderAnswer('correlation', BOOK, { ...DEFAULT_PARAMS, ids })
   expect((await read(response)).equals(whole.bytes)).toBe(true)
 })
@@ -244,9 +241,8 @@ test.each(['identity', 'zstd'] as const)('other work has a turn between two bloc
   for await (const _ of compressBlocks(blocks(), coding));
   isOver = true
   await turning
-  const text = order.join(' ')
   expect(order.filter(what => what === 'block')).toHaveLength(8)
-  expect(text).not.toContain('block block')
+  expect(order.join(' ')).not.toContain('block block')
 })
 
 test('a stream that fails ends its connection and its generator, and reports the error once', async () => {
@@ -272,9 +268,8 @@ test('a stream that fails ends its connection and its generator, and reports the
 const DAYS = 150_000
 
 async function serve(snapshot: Snapshot, large: Partial<LargeLimits> = {}, http: Partial<HttpLimits> = {}) {
-  const { store, privateStore } = createMemoryStores()
   const computed = createComputedAnswers(limitsWith({ largeCells: 1_000, ...large }))
-  const opened = await createTestApp(store, privateStore, { source: sourceOf(toServed(snapshot)), computed })
+  const opened = await openEmpty({ source: sourceOf(toServed(snapshot)), computed })
   return { server: await start(opened.app.fetch, http), computed, ...opened }
 }
 
@@ -287,6 +282,14 @@ async function openStanding(server: RunningServer, risk: string): Promise<Socket
   await once(socket, 'readable')
   return socket
 }
+
+/** The same as soon as there is a place for it. */
+const openAtLast = (server: RunningServer, risk: string): Promise<Socket> =>
+  vi.waitFor(async () => {
+    const socket = await openStanding(server, risk)
+    expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
+    return socket
+  }, 60_000)
 
 const statusOf = async (server: RunningServer, path: string): Promise<string | undefined> => {
   const answer = await text(open(server, lines(path)))
@@ -317,11 +320,7 @@ test('two readers that stand still have no more made than the sockets hold, keep
   expect(errorIn(refused).code).toBe('overloaded')
   expect(await statusOf(server, '/v1/strategies')).toBe('200')
   one.destroy()
-  const third = await vi.waitFor(async () => {
-    const socket = await openStanding(server, '0.013')
-    expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
-    return socket
-  }, 60_000)
+  const third = await openAtLast(server, '0.013')
   third.destroy()
   await expect.poll(() => answers.filter(({ kind }) => kind === 'cut')).toHaveLength(2)
   expect(errors).toEqual([])
@@ -330,10 +329,7 @@ test('two readers that stand still have no more made than the sockets hold, keep
 test('a reader that stands still is cut off in the end, and gives its place back', async () => {
   const { server, answers } = await serve(longBook(longReturns(DAYS)), { mostLarge: 1 }, { stalledMs: 300 })
   await openStanding(server, '0.011')
-  await vi.waitFor(async () => {
-    const socket = await openStanding(server, '0.012')
-    expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
-  }, 60_000)
+  await openAtLast(server, '0.012')
   expect(answers).toContainEqual(expect.objectContaining({ kind: 'cut' }))
 })
 
@@ -344,10 +340,7 @@ test('a reader who goes before there is an answer leaves no place taken', async 
     await once(socket, 'connect')
     socket.destroy()
   }
-  await vi.waitFor(async () => {
-    const socket = await openStanding(server, '0.02')
-    expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
-  }, 60_000)
+  await openAtLast(server, '0.02')
   expect(answers.every(({ kind }) => kind === 'cut' || kind === 'refused')).toBe(true)
 })
 

@@ -2,10 +2,9 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSignalsApp } from '#api/signals/app.ts'
-import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
-import { ALLOWED_ORIGIN, createTestApp } from '../../support/history/history-app.ts'
+import { ALLOWED_ORIGIN } from '../../support/history/history-app.ts'
 import { signalsParts } from '../../support/signals/signals-app.ts'
-import type { App } from './answers.ts'
+import { openEmpty } from './answers.ts'
 import { codingOf, decodedText } from './decode.ts'
 
 /** Never asked, so never connected. */
@@ -20,7 +19,7 @@ describe.each([
   let files: string[]
 
   beforeAll(async () => {
-    const app = service === 'history' ? await emptyHistory() : createSignalsApp(signalsParts(redis).parts)
+    const app = service === 'history' ? (await openEmpty()).app : createSignalsApp(signalsParts(redis).parts)
     request = async (path, headers = {}) => app.request(path, { headers })
     files = [...(await (await request(page)).text()).matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(
       ([, path = '']) => path,
@@ -79,8 +78,3 @@ describe.each([
     for (const path of others) expect([path, (await request(path)).status]).toEqual([path, 404])
   })
 })
-
-async function emptyHistory(): Promise<App> {
-  const { store, privateStore } = createMemoryStores()
-  return (await createTestApp(store, privateStore)).app
-}

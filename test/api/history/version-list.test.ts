@@ -1,5 +1,5 @@
 // The list of versions, the way to the one of a day, and the objects that prove both.
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { LOOKS_BETWEEN_LISTINGS } from '#api/history/versions/version-source.ts'
 import { toCompactInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
@@ -13,7 +13,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, readLog } from '#storage/pointer-log.ts'
 import { BEFORE } from '../../static-build/hand-order.ts'
 import { newSigner, publishTwo } from '../../static-build/signed-store.ts'
-import { createMemoryStores, type MemoryStores } from '../../support/books/publish-in-memory.ts'
+import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import {
   FIRST_VERSION,
   JSON_HEADERS,
@@ -25,22 +25,21 @@ import { createTestApp, NOW_MS } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
 import { damage, meddled, outage } from '../../support/stores/store-doubles.ts'
 import { bytesOf } from '../../support/stores/stored-bytes.ts'
-import { errorOf, getData } from './answers.ts'
+import { errorOf, getData, openEmpty, openServing } from './answers.ts'
 import { DATA } from './specification.ts'
 
 const LIST = '/v1/dataset/versions'
 
-async function openSecond() {
-  const stores = await openBothVersions()
-  await pointTo(stores, SECOND_VERSION)
-  return { ...stores, ...(await createTestApp(stores.store, stores.privateStore)) }
-}
+const openSecond = () => openServing(SECOND_VERSION)
+
+/** One for all tests that change nothing of it. */
+const second = await openSecond()
 
 const digestOf = async (store: ObjectStore, version: string) =>
   sha256(await bytesOf(store, manifestKey(version)))
 
 test('the list of versions is newest first, with what was published and which is served', async () => {
-  const { app, store } = await openSecond()
+  const { app, store } = second
   const line = async (version: string, is_served: boolean) => ({
     version,
     published: version,
@@ -57,7 +56,7 @@ test('the list of versions is newest first, with what was published and which is
 })
 
 test('the list of versions is a table as CSV, with a validator', async () => {
-  const { app, store } = await openSecond()
+  const { app, store } = second
   const response = await app.request(`${LIST}?format=csv`)
   expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
   const row = async (version: string, isServed: boolean) =>
@@ -103,16 +102,14 @@ test('the list of versions marks what was removed, with the next version at the 
 })
 
 test('the list of versions calls neither a version that cannot be looked at nor the served one removed', async () => {
-  const { store, privateStore } = await openSecond()
+  const { store, privateStore } = second
   const cannotRead = meddled(store, key => key === manifestKey(FIRST_VERSION), outage(store))
   const { app } = await createTestApp(cannotRead, privateStore)
   expect((await getData(app, LIST, DATA.versions)).map(each => each.is_removed)).toEqual([false, false])
 })
 
 test('the list of versions is empty if nothing was published', async () => {
-  const { store, privateStore } = createMemoryStores()
-  const { app } = await createTestApp(store, privateStore)
-  expect(await getData(app, LIST, DATA.versions)).toEqual([])
+  expect(await getData((await openEmpty()).app, LIST, DATA.versions)).toEqual([])
 })
 
 test('the list of versions is 503 as long as the log could not be read', async () => {
@@ -157,21 +154,20 @@ test.each([
 })
 
 test('`as_of` is 404 for a day before the first version, and 422 if it is given twice', async () => {
-  const { app } = await openSecond()
-  const error = await errorOf(await app.request(`${LIST}?as_of=2024-02-29`))
+  const error = await errorOf(await second.app.request(`${LIST}?as_of=2024-02-29`))
   expect(error).toEqual({
     code: 'not_found',
     message: `no version was served on 2024-02-29 yet; the first was published ${FIRST_VERSION}`,
     details: null,
   })
-  const twice = await app.request(`${LIST}?as_of=2024-03-01&as_of=2024-03-01`)
+  const twice = await second.app.request(`${LIST}?as_of=2024-03-01&as_of=2024-03-01`)
   expect((await errorOf(twice)).details).toMatchObject([{ reason: 'given more than once' }])
 })
 
 test.each(['', 'today', '2024-02-30', '20240301', FIRST_VERSION, 'x'.repeat(500)])(
   '`as_of` is 422 for the text %s, which is no day',
   async value => {
-    const error = await errorOf(await (await openSecond()).app.request(`${LIST}?as_of=${value}`))
+    const error = await errorOf(await second.app.request(`${LIST}?as_of=${value}`))
     const reason = 'must be a calendar date YYYY-MM-DD'
     const details = [{ param: 'as_of', value: value.slice(0, 80), reason }]
     expect(error).toEqual({ code: 'validation_error', message: 'invalid query parameters: as_of', details })
@@ -181,15 +177,11 @@ test.each(['', 'today', '2024-02-30', '20240301', FIRST_VERSION, 'x'.repeat(500)
 const FIRST_ENTRY = '0000000001'
 const IMMUTABLE = 'max-age=31536000, immutable'
 
-let signed: MemoryStores
-let entryDigest: string
-
-beforeAll(async () => {
-  const signer = newSigner()
-  signed = await publishTwo(signer, signer)
-  entryDigest = sha256(await bytesOf(signed.store, pointerKey(1)))
-  await signed.store.create(anchorKey(entryDigest), new Uint8Array([1]), JSON_HEADERS)
-})
+const signer = newSigner()
+const signed = await publishTwo(signer, signer)
+const entryDigest = sha256(await bytesOf(signed.store, pointerKey(1)))
+await signed.store.create(anchorKey(entryDigest), new Uint8Array([1]), JSON_HEADERS)
+const { app: proving } = await createTestApp(signed.store, signed.privateStore)
 
 /** The key and the address of the object of a route, of the first of two signed versions. */
 function placeOf(file: FileRoute): { readonly key: string; readonly path: string } {
@@ -203,11 +195,10 @@ function placeOf(file: FileRoute): { readonly key: string; readonly path: string
 const ROUTES = FILE_ROUTES.map(file => [file.path, file] as const)
 
 test.each(ROUTES)('%s is handed out as it is stored, for ever if it is proven', async (_path, file) => {
-  const { app } = await createTestApp(signed.store, signed.privateStore)
   const { key, path } = placeOf(file)
   const bytes = await bytesOf(signed.store, key)
   for (let i = 0; i < 2; i++) {
-    const response = await app.request(path, { headers: { 'accept-encoding': 'br' } })
+    const response = await proving.request(path, { headers: { 'accept-encoding': 'br' } })
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe(file.mediaType)
     expect(response.headers.get('etag')).toBe(`"${sha256(bytes).slice(0, 32)}"`)
@@ -239,7 +230,6 @@ test.each(ROUTES.filter(([, { proof }]) => proof !== null))(
 )
 
 test('an entry that was appended a moment ago, and that the service does not know yet, is kept for seconds only', async () => {
-  const signer = newSigner()
   const { store, privateStore } = await publishTwo(signer, signer)
   const { app } = await createTestApp(store, privateStore)
   const head = (await readLog(store)).at(-1)!
@@ -267,13 +257,11 @@ test.each([
   'signatures/x.sig',
   'anchors/x',
 ])('the pointer log answers 404 for %s, the name of no entry', async name => {
-  const { app } = await openSecond()
-  expect((await errorOf(await app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
+  expect((await errorOf(await second.app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
 })
 
 test.each(['1.json', '0000000099.json'])('a 404 for the unknown entry %s names the newest', async name => {
-  const { app } = await openSecond()
-  const { code, message } = await errorOf(await app.request(`/v1/pointer/${name}`))
+  const { code, message } = await errorOf(await second.app.request(`/v1/pointer/${name}`))
   expect(code).toBe('not_found')
   expect(message).toMatch(/; the newest known entry is 4$/)
 })

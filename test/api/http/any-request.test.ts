@@ -10,9 +10,7 @@ import { SMALLEST_RISK_PCT } from '#core/contract/parameters.ts'
 import { routeOf } from '#core/dataset/resources/routes.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
-import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { atEndOfFile } from '../../support/ends.ts'
-import { createTestApp } from '../../support/history/history-app.ts'
 import {
   type Ask,
   anyRequest,
@@ -21,7 +19,7 @@ import {
   holdToDocument,
   openApi,
 } from '../../support/http/any-request.ts'
-import { type App, openTiny } from '../history/answers.ts'
+import { type App, openEmpty, openTiny } from '../history/answers.ts'
 import { BAD } from '../history/bad-values.ts'
 import { decodedText } from '../history/decode.ts'
 import { LEGAL, SIDS } from '../history/paths.ts'
@@ -61,12 +59,6 @@ test('each answer over a connection is as the document has it, too', async () =>
   await askAnything(askOver(pool), 300)
   expect(opened.errors).toEqual([])
 })
-
-/** A service without a dataset. */
-async function openEmpty() {
-  const { store, privateStore } = createMemoryStores()
-  return createTestApp(store, privateStore)
-}
 
 test('each answer is as the document has it while there is no dataset', async () => {
   const { app, errors } = await openEmpty()
