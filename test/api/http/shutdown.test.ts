@@ -1,17 +1,14 @@
 // How a server ends: what rests ends at once, what is being answered ends with its answer, whole.
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
+import type { RunningServer } from '#api/http/http-server.ts'
+import { CLOSING, open as openSocket, REQUEST, start } from '../../support/http/raw-server.ts'
 import { createGate } from '../../support/stores/store-doubles.ts'
 
-const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
-
-const start = (fetch: Fetch): Promise<RunningServer> => startServer(() => fetch, '127.0.0.1', 0)
-
-async function open({ url }: RunningServer): Promise<Socket> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+async function open(server: RunningServer): Promise<Socket> {
+  const socket = openSocket(server)
   await once(socket, 'connect')
   return socket
 }
@@ -77,7 +74,7 @@ test('a server that ends lets a request that has only begun to arrive come in wh
   const socket = await open(server)
   socket.write(REQUEST.slice(0, 10))
   const other = await open(server)
-  other.write(REQUEST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+  other.write(CLOSING)
   await text(other) // the bytes before it have arrived, too
   const ended = server.close()
   socket.write(REQUEST.slice(10))

@@ -1,7 +1,5 @@
 // A server of a test, and connections to it on which anything may be written.
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { text } from 'node:stream/consumers'
 import {
   type Fetch,
   HTTP_LIMITS,
@@ -32,22 +30,6 @@ export function open({ url }: RunningServer, bytes = ''): Socket {
 export const GET = 'GET / HTTP/1.1\r\nHost: a\r\n'
 export const REQUEST = `${GET}\r\n`
 export const CLOSING = `${GET}Connection: close\r\n\r\n`
-
-/**
- * What a server says to these pieces, each sent when the one before had its time to arrive, until it closes. Null where it
- * closed while something was still coming: the system may then have thrown away what it had said.
- */
-export async function say(server: RunningServer, ...pieces: readonly string[]): Promise<string | null> {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-  await once(socket, 'connect')
-  socket.setNoDelay(true)
-  const answer = text(socket).catch(() => null)
-  for (const piece of pieces) {
-    if (socket.writable) socket.write(piece, 'latin1')
-    await new Promise(resolve => setTimeout(resolve, 2))
-  }
-  return answer
-}
 
 /** Answers its path, after a turn of the event loop or two. */
 export const tellPath: Fetch = async ({ url }) => {
