@@ -1,8 +1,7 @@
 // Every action of an operator through each front end: the JSON interface, the command line and the page do the same to
 // the same subject, ask and show what they must, and log it once.
 import { randomBytes } from 'node:crypto'
-import type { Redis } from 'ioredis'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { listenOperator } from '#api/operator/app.ts'
 import { FORMS } from '#api/operator/page/forms.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
@@ -12,15 +11,14 @@ import { EPOCH } from '#signals/redis/keys.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEnd } from '../../support/ends.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-let redis: Redis
 let call: ReturnType<typeof operatorClient>
-useTestRedis(connected => {
-  redis = connected
+useRedis()
+beforeAll(() => {
   call = operatorClient(parts())
 })
 

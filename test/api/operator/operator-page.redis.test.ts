@@ -1,6 +1,5 @@
 // The operator's page in process: who sees it, what a form needs, and that nothing of what others wrote becomes markup.
 import { randomBytes } from 'node:crypto'
-import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/operator/guard.ts'
@@ -11,7 +10,6 @@ import { keyIdOf } from '#signals/clients/token.ts'
 import { owe } from '#signals/delivery/outbox.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/control.ts'
 import { liveKey, readyKey } from '#signals/redis/keys.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import {
   FORM,
   ORIGIN,
@@ -22,17 +20,18 @@ import {
 } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const HOUR_MS = 3_600_000
 
-let redis: Redis
 let nowMs = NOW_MS
+/** The operator's, who has logged in. */
+let page: ReturnType<typeof operatorBrowser>
 
-useTestRedis(connected => {
-  redis = connected
-})
-beforeEach(() => {
+useRedis()
+beforeEach(async () => {
   nowMs = NOW_MS
+  page = await loggedIn()
 })
 
 const parts = (more = {}) => operatorParts(redis, { clock: { now: () => nowMs, elapsed: () => 0 }, ...more })
@@ -44,10 +43,12 @@ const browser = (own: Partial<OperatorParts> = {}) =>
 
 /** A browser whose operator has logged in. */
 async function loggedIn(own: Partial<OperatorParts> = {}) {
-  const page = browser(own)
-  await page.logIn()
-  return page
+  const opened = browser(own)
+  await opened.logIn()
+  return opened
 }
+
+const textOf = async (path: string): Promise<string> => (await page.get(path)).text
 
 /** The one script, which follows what happens. */
 const SCRIPT = '<script src="/ops/updates.js" defer></script>'
@@ -58,10 +59,8 @@ const PAGES = ['/ops', ...VIEWS.map(view => `/ops/view/${view}`)]
 test.each(PAGES)('the page %s is shown after a login, and otherwise redirects to the login', async path => {
   await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   await fire(redis, 'a', 'alder')
-  const page = browser()
-  const stranger = await page.get(path)
+  const stranger = await browser().get(path)
   expect([stranger.status, stranger.headers.get('location'), stranger.text]).toEqual([303, '/ops/login', ''])
-  await page.logIn()
   const shown = await page.get(path)
   expect([shown.status, shown.headers.get('cache-control')]).toEqual([200, 'no-store'])
   expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -70,63 +69,58 @@ test.each(PAGES)('the page %s is shown after a login, and otherwise redirects to
 })
 
 test('the login takes the token alone, and its cookie is of this site only and out of reach of scripts', async () => {
-  const page = browser()
-  const wrong = await page.post('/ops/login', { token: `${TOKEN}x` })
+  const fresh = browser()
+  const wrong = await fresh.post('/ops/login', { token: `${TOKEN}x` })
   expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])
-  const { status, headers } = await page.logIn()
+  const { status, headers } = await fresh.logIn()
   expect([status, headers.get('location')]).toEqual([303, '/ops'])
   const [, ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
   expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/ops', 'SameSite=Strict'])
   expect(headers.get('set-cookie')).not.toContain(TOKEN)
 })
 
+/** Asks the interface with a token, and logs in on the page of the same app. */
+function guessing(own: Partial<OperatorParts>) {
+  const app = createOperatorApp(parts(own))
+  const logIn = { method: 'POST', headers: { ...FORM, origin: ORIGIN } }
+  return {
+    ask: (token: string) =>
+      app.request(`${ORIGIN}/ops/status`, { headers: { authorization: `Bearer ${token}` } }),
+    logIn: (token: string) =>
+      app.request(`${ORIGIN}/ops/login`, { ...logIn, body: new URLSearchParams({ token }).toString() }),
+  }
+}
+
 test('wrong tokens are delayed and reported if they are too many for mistakes, and the right one never is', async () => {
   let elapsedMs = 0
   const pauses: number[] = []
   const guesses: number[] = []
-  const app = createOperatorApp(
-    parts({
-      clock: { now: () => nowMs, elapsed: () => elapsedMs },
-      pause: async (ms: number) => pauses.push(ms),
-      onGuessing: (count: number) => guesses.push(count),
-    }),
-  )
-  const ask = async (token: string) =>
-    (await app.request(`${ORIGIN}/ops/status`, { headers: { authorization: `Bearer ${token}` } })).status
-  const logIn = async (token: string) => {
-    const body = new URLSearchParams({ token }).toString()
-    const headers = { ...FORM, origin: ORIGIN }
-    return (await app.request(`${ORIGIN}/ops/login`, { method: 'POST', headers, body })).status
-  }
-  for (let i = 0; i < MOST_WRONG_TOKENS / 2; i++)
-    expect([await ask(`wrong-${i}`), await logIn(`wrong-${i}`)]).toEqual([401, 401])
+  const { ask, logIn } = guessing({
+    clock: { now: () => nowMs, elapsed: () => elapsedMs },
+    pause: async (ms: number) => void pauses.push(ms),
+    onGuessing: (count: number) => guesses.push(count),
+  })
+  const statuses = async (token: string) => [(await ask(token)).status, (await logIn(token)).status]
+  for (let i = 0; i < MOST_WRONG_TOKENS / 2; i++) expect(await statuses(`wrong-${i}`)).toEqual([401, 401])
   expect([pauses, guesses]).toEqual([[], []])
-  expect([await ask('wrong'), await logIn('wrong'), await ask(TOKEN), await logIn(TOKEN)]).toEqual([
-    401, 401, 200, 303,
+  expect([await statuses('wrong'), await statuses(TOKEN)]).toEqual([
+    [401, 401],
+    [200, 303],
   ])
   expect(pauses).toEqual([WRONG_TOKEN_DELAY_MS, WRONG_TOKEN_DELAY_MS])
   expect(guesses).toEqual([MOST_WRONG_TOKENS + 1, MOST_WRONG_TOKENS + 2])
   elapsedMs += 60_000
-  expect([await ask('wrong'), pauses.length]).toEqual([401, 2])
+  expect([(await ask('wrong')).status, pauses.length]).toEqual([401, 2])
 })
 
 test('parallel wrong tokens beyond those that may wait are refused at once, and the right one is served', async () => {
-  let release = (): void => {}
-  const released = new Promise<void>(resolve => {
-    release = resolve
-  })
-  const app = createOperatorApp(parts({ pause: () => released }))
-  const ask = (token: string) =>
-    app.request(`${ORIGIN}/ops/status`, { headers: { authorization: `Bearer ${token}` } })
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { ask, logIn } = guessing({ pause: () => released })
   for (let i = 0; i < MOST_WRONG_TOKENS; i++) expect((await ask('wrong')).status).toBe(401)
   const waiting = Array.from({ length: MOST_WAITING_TOKENS }, () => ask('wrong'))
-  const refused = await ask('wrong')
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
-  expect(await refused.json()).toMatchObject({ error: { code: 'rate_limited' } })
-  const body = new URLSearchParams({ token: 'wrong' }).toString()
-  const headers = { ...FORM, origin: ORIGIN }
-  const form = await app.request(`${ORIGIN}/ops/login`, { method: 'POST', headers, body })
-  expect([form.status, form.headers.get('retry-after')]).toEqual([429, '1'])
+  const refused = [await ask('wrong'), await logIn('wrong')]
+  for (const { status, headers } of refused) expect([status, headers.get('retry-after')]).toEqual([429, '1'])
+  expect(await refused[0]!.json()).toMatchObject({ error: { code: 'rate_limited' } })
   expect((await ask(TOKEN)).status).toBe(200)
   release()
   for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(401)
@@ -134,9 +128,7 @@ test('parallel wrong tokens beyond those that may wait are refused at once, and 
 })
 
 test('a session on the page ends by itself, by another operator token, and by one changed character of its cookie', async () => {
-  const page = browser()
-  const { headers } = await page.logIn()
-  const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  const cookie = page.cookie()
   nowMs += 12 * 3_600_000 - 1
   expect((await page.get('/ops')).status).toBe(200)
   nowMs += 1
@@ -153,8 +145,7 @@ test('a session on the page ends by itself, by another operator token, and by on
 })
 
 test('a session on the page ends with its logout, also for a copy of its cookie, and no other session does', async () => {
-  const page = browser()
-  const copied = (await page.logIn()).headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  const copied = page.cookie()
   const other = await loggedIn()
   const { csrf } = await page.get('/ops')
   expect((await page.post('/ops/logout', { csrf })).headers.get('location')).toBe('/ops/login')
@@ -171,7 +162,6 @@ test('a session on the page ends with its logout, also for a copy of its cookie,
 })
 
 test('a form without the token of its session, or from another site, changes nothing', async () => {
-  const page = await loggedIn()
   const { csrf } = await page.get('/ops/view/live')
   const halt = (fields: Record<string, string>, headers = {}) =>
     page.post('/ops/view/live/halt', { alias: 'alder', ...fields }, headers)
@@ -194,7 +184,7 @@ test('a range is sent again from the page of its client, which says if there is 
   const request = operatorClient(parts())
   await request('PUT', '/ops/clients/acme/webhook', { url: 'https://hooks.example.org/in' })
   for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
-  const page = await loggedIn()
+  expect((await request('POST', '/ops/clients/acme/replay')).status).toBe(422)
   const client = '/ops/view/clients/acme'
   const { csrf, text } = await page.get(client)
   expect(text).toMatch(/name="only" value="exhausted"><button class="quiet">Resend all given up…</)
@@ -223,7 +213,7 @@ test('the page shows what may be wrong with a client, refuses what is, and names
   const { csrf } = await page.get('/ops/view/clients')
   const post = (path: string, fields: Record<string, string> = {}) =>
     page.post(`/ops/view/clients${path}`, { csrf, ...fields })
-  const shown = async () => (await page.get('/ops/view/clients/acme')).text
+  const shown = () => textOf('/ops/view/clients/acme')
   const added = await post('', { id: 'acme', tier: '', aliases: ' alder,  hidden ', activate: 'yes' })
   expect(added.headers.get('location')).toBe('/ops/view/clients/acme?note=added')
   expect(await findClient(redis, 'acme')).toMatchObject({
@@ -245,7 +235,7 @@ test('the page shows what may be wrong with a client, refuses what is, and names
   expect((await page.get(tested)).text).toContain('A test signal was fired')
   await post('/acme/webhook/remove', { confirm: 'yes' })
   expect(await shown()).toContain('None, so the client pulls.')
-  const audit = (await page.get('/ops/view/audit')).text
+  const audit = await textOf('/ops/view/audit')
   for (const action of ['add client', 'entitle', 'issue key', 'revoke key', 'set webhook', 'remove webhook'])
     expect(audit).toContain(`<td>${action}</td>`)
   expect(audit).not.toMatch(/whsec_|hw_live_|\{/)
@@ -339,14 +329,11 @@ test('the overview shows what is published, how the nights went, and what is wro
 test('a strategy that diverges from its replay is shown as diverging until it agrees', async () => {
   await redis.hset(liveKey('alder'), { cursor: String(NOW_MS), live_from: String(NOW_MS), mode: 'LIVE' })
   await noteDivergence(redis, 'alder', 'alder, bar that closed at 2026-11-20T00:00:00Z: stored is nothing')
-  const page = await loggedIn()
-  for (const path of ['/ops', '/ops/view/live']) {
-    const { text } = await page.get(path)
-    expect(text).toContain('>diverging<')
-    expect(text).toContain('bar that closed at 2026-11-20T00:00:00Z: stored is nothing')
-  }
+  for (const path of ['/ops', '/ops/view/live'])
+    for (const part of ['>diverging<', 'bar that closed at 2026-11-20T00:00:00Z: stored is nothing'])
+      expect(await textOf(path)).toContain(part)
   await noteDivergence(redis, 'alder', null)
-  expect((await page.get('/ops/view/live')).text).not.toContain('diverg')
+  expect(await textOf('/ops/view/live')).not.toContain('diverg')
 })
 
 test('a suspended client is shown as suspended, and one that was never active as pending', async () => {
@@ -354,9 +341,8 @@ test('a suspended client is shown as suspended, and one that was never active as
   const request = operatorClient(parts())
   await request('POST', '/ops/clients', { id: 'fresh' })
   await request('POST', '/ops/clients/acme/suspend')
-  const page = await loggedIn()
-  expect((await page.get('/ops/view/clients/acme')).text).toContain('>suspended<')
-  const list = (await page.get('/ops/view/clients')).text
+  expect(await textOf('/ops/view/clients/acme')).toContain('>suspended<')
+  const list = await textOf('/ops/view/clients')
   expect(list).toMatch(/acme<\/a>.*\n.*>suspended</)
   expect(list).toMatch(/fresh<\/a>.*\n.*>pending</)
 })
@@ -364,9 +350,7 @@ test('a suspended client is shown as suspended, and one that was never active as
 test('a strategy that fires is shown and can be halted, also if it is not in the served dataset', async () => {
   await fire(redis, 'a', 'hidden')
   await redis.hset(liveKey('hidden'), { cursor: String(NOW_MS), live_from: String(NOW_MS), mode: 'LIVE' })
-  const page = await loggedIn()
-  for (const path of ['/ops', '/ops/view/live'])
-    expect((await page.get(path)).text).toContain('<td>hidden</td>')
+  for (const path of ['/ops', '/ops/view/live']) expect(await textOf(path)).toContain('<td>hidden</td>')
   const { csrf } = await page.get('/ops/view/live')
   expect((await page.post('/ops/view/live/halt', { alias: 'hidden', csrf })).status).toBe(303)
   expect(await haltedAliases(redis)).toEqual(['hidden'])
@@ -376,10 +360,9 @@ test('a strategy that was fired by hand, or is halted, is shown and can be halte
   await fire(redis, 'a', 'hidden')
   await halt(redis, 'birch')
   await halt(redis, '*')
-  const page = await loggedIn()
-  expect((await page.get('/ops/view/live')).text).not.toContain('<td>*</td>')
+  expect(await textOf('/ops/view/live')).not.toContain('<td>*</td>')
   await resume(redis, '*')
-  const { text } = await page.get('/ops/view/live')
+  const text = await textOf('/ops/view/live')
   expect(text).toMatch(
     /<td>hidden<\/td>.*>fired by hand<.*name="alias" value="hidden"><button class="stop">Halt</s,
   )
@@ -387,7 +370,6 @@ test('a strategy that was fired by hand, or is halted, is shown and can be halte
 })
 
 test('a cookie opens no JSON, and the token in a header opens no page', async () => {
-  const page = await loggedIn()
   expect((await page.get('/ops/status')).status).toBe(401)
   expect((await operatorClient(parts())('GET', '/ops')).status).toBe(303)
 })
@@ -397,7 +379,6 @@ test('what a client or a receiver wrote is text and never markup', async () => {
   const request = operatorClient(parts())
   await request('PUT', '/ops/clients/acme/webhook', { url: 'https://example.org/<script>alert(1)</script>' })
   await request('POST', '/ops/clients/acme/webhook/disable', { why: '<img src=x onerror=alert(1)>' })
-  const page = await loggedIn()
   for (const path of ['/ops', '/ops/view/clients/acme', '/ops/view/live?note=<script>']) {
     const { status, text } = await page.get(path)
     expect(status).toBe(200)
@@ -415,49 +396,44 @@ test('deliveries are filtered by times as a browser sends them, in UTC', async (
     const seq = await fire(redis, id, 'alder', null, atMs)
     await owe(redis, [{ client: 'acme', signals: [{ seq, prev: seq - 1 }] }], atMs)
   }
-  const page = await loggedIn()
-  const shown = async (query: string) =>
-    [...(await page.get(`/ops/view/deliveries?client=&${query}`)).text.matchAll(/signals\/(\d)"/g)].map(
-      ([, seq]) => seq,
-    )
+  const shown = async (query: string) => {
+    const text = await textOf(`/ops/view/deliveries?client=&${query}`)
+    return Array.from(text.matchAll(/signals\/(\d)"/g), ([, seq]) => seq)
+  }
   expect(await shown('fired_from=&fired_to=')).toEqual(['2', '1'])
   expect(await shown('fired_from=2026-11-21T00%3A01&fired_to=')).toEqual(['2'])
   expect(await shown('fired_from=&fired_to=2026-11-21T00%3A01')).toEqual(['1'])
-  expect((await page.get('/ops/view/deliveries?fired_to=2026-11-21T00%3A01')).text).toContain(
-    'value="2026-11-21T00:01"',
-  )
+  const filtered = await textOf('/ops/view/deliveries?fired_to=2026-11-21T00%3A01')
+  expect(filtered).toContain('value="2026-11-21T00:01"')
 })
 
 test('a page of the operator says each thing once, and shows what is typed as such', async () => {
   await playScene(redis)
   await addClient(redis, 'fresh', ['alder'], seededBytes('fresh'))
-  const page = await loggedIn()
-  const failing = (await page.get('/ops/view/clients/north-ridge')).text
+  const failing = await textOf('/ops/view/clients/north-ridge')
   expect(failing.match(/paused after failures/g)).toHaveLength(1)
   expect(failing).not.toContain('<a href="/ops/view/clients/north-ridge">')
-  expect((await page.get('/ops/view/signals/3')).text).toContain('<a href="/ops/view/clients/north-ridge">')
-  expect((await page.get('/ops/view/clients/old-mill')).text).toContain('>disabled</span>')
-  expect((await page.get('/ops/view/clients/acme-capital')).text).not.toContain('paused after failures')
-  const fresh = (await page.get('/ops/view/clients/fresh')).text
+  expect(await textOf('/ops/view/signals/3')).toContain('<a href="/ops/view/clients/north-ridge">')
+  expect(await textOf('/ops/view/clients/old-mill')).toContain('>disabled</span>')
+  expect(await textOf('/ops/view/clients/acme-capital')).not.toContain('paused after failures')
+  const fresh = await textOf('/ops/view/clients/fresh')
   expect(fresh).toContain('None, so the client pulls.')
   await redis.flushall()
-  const pages = await Promise.all(PAGES.filter(path => !/acme|1$/.test(path)).map(path => page.get(path)))
-  for (const { text } of [...pages, { text: fresh }]) expect(text).not.toContain('`')
+  const texts = await Promise.all(PAGES.filter(path => !/acme|1$/.test(path)).map(textOf))
+  for (const text of [...texts, fresh]) expect(text).not.toContain('`')
 })
 
 test('the page of a client shows its latency, and that of a signal the time of each attempt', async () => {
   await playScene(redis)
-  const page = await loggedIn()
-  const served = (await page.get('/ops/view/clients/acme-capital')).text
+  const served = await textOf('/ops/view/clients/acme-capital')
   expect(served).toContain('last 6 deliveries')
   expect(served).toMatch(/First attempt<\/td>(<td class="n">9 ms<\/td>){3}/)
   expect(served).toMatch(/Acknowledged<\/td>(<td class="n">140 ms<\/td>){3}/)
-  const dead = (await page.get('/ops/view/clients/old-mill')).text
+  const dead = await textOf('/ops/view/clients/old-mill')
   expect(dead).toMatch(/<h2>Latency<\/h2>\s*<div class="scroll"><p class="empty">No deliveries yet\./)
-  const { text } = await page.get('/ops/view/signals/3')
-  expect(text).toContain('2026-11-21 00:00:05.420')
-  expect(text).toContain('<td class="bad">502</td>')
-  expect(text).toContain('<td class="good">200</td>')
+  const text = await textOf('/ops/view/signals/3')
+  for (const part of ['2026-11-21 00:00:05.420', '<td class="bad">502</td>', '<td class="good">200</td>'])
+    expect(text).toContain(part)
 })
 
 test('builds on a fleet are shown with what each worker has done, and one without progress is marked', async () => {
@@ -479,26 +455,23 @@ test('builds on a fleet are shown with what each worker has done, and one withou
 
 test('the buttons of a table stand in front of the columns that a phone does not show', async () => {
   await playScene(redis)
-  const page = await loggedIn()
   for (const [path, behind] of [
     ['/ops/view/live', 'Last bar closed'],
     ['/ops/view/deliveries', 'Strategy'],
   ] as const) {
-    const { text } = await page.get(path)
+    const text = await textOf(path)
     expect(text.indexOf('<th></th>')).toBeGreaterThan(0)
     expect(text.indexOf('<th></th>')).toBeLessThan(text.indexOf(`<th>${behind}`))
   }
 })
 
 test('a refusal on the page of the operator is a page, in which a command stands as one', async () => {
-  const page = await loggedIn()
   const { status, text } = await page.get('/ops/view/clients/nobody')
   expect([status, text]).toEqual([404, expect.stringContaining('<code>highwater ops clients list</code>')])
   expect(text).toContain('<a class="brand" href="/ops">')
 })
 
 test('a refused form leads back to the page that it was sent from, and to no other site', async () => {
-  const page = await loggedIn()
   const { csrf } = await page.get('/ops/view/clients')
   const refused = async (referer: string, path = '/ops/view/clients') =>
     /<a href="([^"]*)">Back</.exec((await page.post(path, { csrf, id: 'A B' }, { referer })).text)?.[1]
@@ -511,11 +484,9 @@ test('a refused form leads back to the page that it was sent from, and to no oth
 
 test('a table that is too wide is reached by the keyboard, and its shadow is in the style sheet', async () => {
   await playScene(redis)
-  const page = await loggedIn()
-  expect((await page.get('/ops/view/clients')).text).toContain(
-    '<div class="scroll" role="region" aria-label="Client',
-  )
-  expect((await page.get('/ops/style.css')).text).toMatch(/\.scroll \{[^}]*var\(--shade\)/)
+  const clients = await textOf('/ops/view/clients')
+  expect(clients).toContain('<div class="scroll" role="region" aria-label="Client')
+  expect(await textOf('/ops/style.css')).toMatch(/\.scroll \{[^}]*var\(--shade\)/)
 })
 
 test('the login of the operator has a user name, as password managers need it', async () => {
@@ -524,30 +495,30 @@ test('the login of the operator has a user name, as password managers need it', 
   )
 })
 
-test('a runner that announced a position and is silent has a line on the overview and on the live page', async () => {
-  await playScene(redis)
-  const page = await loggedIn()
-  const timeframe_ms = 14_400_000
-  const announced = JSON.stringify({ mode: 'LIVE', stop: 1, action: 'short' })
-  await redis.hset(liveKey('alder'), { cursor: NOW_MS - timeframe_ms - 300_001, timeframe_ms, announced })
-  for (const path of ['/ops', '/ops/view/live'])
-    expect((await page.get(path)).text).toContain(
-      'The runner of alder is silent: it announced a short, and its next bar has been due for 5.0 min.',
-    )
-  await redis.hset(liveKey('alder'), { cursor: NOW_MS - timeframe_ms - 300_000 })
-  expect((await page.get('/ops')).text).not.toContain('is silent')
+const gapFound = (agoMs: number) => ({
+  gap: JSON.stringify({ total: 5, missing: 3, before_ms: NOW_MS - 864e5, found_ms: NOW_MS - agoMs }),
 })
+const announced = JSON.stringify({ mode: 'LIVE', stop: 1, action: 'short' })
+const timeframe_ms = 4 * HOUR_MS
+const silentFor = (ms: number) => ({ cursor: NOW_MS - timeframe_ms - ms, timeframe_ms, announced })
 
-test('a gap in the feed of a live strategy has a line on the overview and on the live page for a day', async () => {
+test.each([
+  [
+    'a runner that announced a position and is silent',
+    silentFor(300_001),
+    'The runner of alder is silent: it announced a short, and its next bar has been due for 5.0 min.',
+    silentFor(300_000),
+  ],
+  [
+    'a gap in the feed of a live strategy, for a day',
+    gapFound(864e5 - 1),
+    'alder: 3 bars are missing before 2026-11-20T00:00:05Z',
+    gapFound(864e5),
+  ],
+])('%s has a line on the overview and on the live page', async (_what, wrong, line, right) => {
   await playScene(redis)
-  const page = await loggedIn()
-  const gapFound = (agoMs: number) =>
-    redis.hset(liveKey('alder'), {
-      gap: JSON.stringify({ total: 5, missing: 3, before_ms: NOW_MS - 864e5, found_ms: NOW_MS - agoMs }),
-    })
-  await gapFound(864e5 - 1)
-  for (const path of ['/ops', '/ops/view/live'])
-    expect((await page.get(path)).text).toContain('alder: 3 bars are missing before 2026-11-20T00:00:05Z')
-  await gapFound(864e5)
-  expect((await page.get('/ops')).text).not.toContain('missing before')
+  await redis.hset(liveKey('alder'), wrong)
+  for (const path of ['/ops', '/ops/view/live']) expect(await textOf(path)).toContain(line)
+  await redis.hset(liveKey('alder'), right)
+  expect(await textOf('/ops')).not.toMatch(/is silent|missing before/)
 })

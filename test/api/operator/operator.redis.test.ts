@@ -27,14 +27,16 @@ useOwnRedis((connected, started) => {
   server = started
 })
 
-let timestamp: string
-beforeEach(() => {
-  timestamp = toIsoInstant(Date.now())
-})
-
 /** The clock of a fire must agree with that of Redis. */
 const ask = (now = () => Date.now()) =>
   operatorClient(operatorParts(redis, { clock: { now, elapsed: () => 0 } }))
+
+let timestamp: string
+let request: ReturnType<typeof ask>
+beforeEach(() => {
+  timestamp = toIsoInstant(Date.now())
+  request = ask()
+})
 
 const entry = (id: string, more: Record<string, unknown> = {}) => ({
   signal_id: id,
@@ -53,7 +55,6 @@ const pathOf = (path: string): string =>
 test.each(OPERATOR_ROUTES.map(({ method, path }) => [method, pathOf(path)]))(
   'the route %s %s is refused without the token, with another one, with a cookie, and for another host',
   async (method, path) => {
-    const request = ask()
     const wrong = [{ authorization: '' }, { authorization: `Bearer ${TOKEN}x` }, { authorization: TOKEN }]
     for (const headers of [...wrong, { authorization: '', cookie: `highwater_ops=${TOKEN}` }]) {
       const { status, json } = await request(method, path, undefined, headers)
@@ -65,12 +66,11 @@ test.each(OPERATOR_ROUTES.map(({ method, path }) => [method, pathOf(path)]))(
 )
 
 test('a route of the operator refuses an unknown method, and names those that it has', async () => {
-  const { status, headers } = await ask()('DELETE', '/ops/signals')
+  const { status, headers } = await request('DELETE', '/ops/signals')
   expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
 })
 
 test('a signal is fired once: 201 with a new number, then 200 with the same, 409 for another content, and its leverage is computed', async () => {
-  const request = ask()
   const first = await request('POST', '/ops/signals', entry('a'))
   const data = { seq: 1, repeated: false, implied_leverage: 1 }
   expect([first.status, first.json]).toMatchObject([201, { data }])
@@ -83,10 +83,10 @@ test('a signal is fired once: 201 with a new number, then 200 with the same, 409
 })
 
 test('a refused fire lists every problem of its body at once', async () => {
-  const { status, json } = await ask()('POST', '/ops/signals', entry('a b', { alias: 'oak', action: 'buy' }))
+  const { status, json } = await request('POST', '/ops/signals', entry(' b', { alias: 'oak', action: 'buy' }))
   const details = [{ param: 'signal_id' }, { param: 'action' }]
   expect([status, json]).toMatchObject([422, { error: { details } }])
-  const stops = await ask()('POST', '/ops/signals', entry('a', { alias: 'oak', stop: 51_000 }))
+  const stops = await request('POST', '/ops/signals', entry('a', { alias: 'oak', stop: 51_000 }))
   expect(stops.json).toMatchObject({ error: { details: [{ param: 'alias' }, { param: 'stop' }] } })
 })
 
@@ -98,13 +98,12 @@ test.each<[number, string, Record<string, string>]>([
   [422, 'null', {}],
   [422, '"text"', {}],
 ])('a fire is refused with %i in the envelope if its body is %.14s', async (expected, body, headers) => {
-  const { status, json } = await ask()('POST', '/ops/signals', body, headers)
+  const { status, json } = await request('POST', '/ops/signals', body, headers)
   expect([status, json]).toMatchObject([expected, { error: { message: expect.any(String) }, meta: {} }])
   expect(await readAfter(redis, 0, 10)).toEqual([])
 })
 
 test('no entry of a halted strategy is fired, but its flat is, and the answer for what was fired before is repeated', async () => {
-  const request = ask()
   await request('POST', '/ops/signals', entry('before'))
   await request('POST', '/ops/live/halt', { alias: 'alder' })
   expect((await request('POST', '/ops/signals', entry('entry'))).status).toBe(409)
@@ -117,7 +116,6 @@ test('no entry of a halted strategy is fired, but its flat is, and the answer fo
 })
 
 test('a LIVE entry is fired only within five minutes of its timestamp, and the answer for what was fired then is repeated', async () => {
-  const request = ask()
   const old = { timestamp: toIsoInstant(Date.now() - 301_000) }
   for (const more of [old, { timestamp: '2020-01-01T00:00:00Z' }])
     expect(await request('POST', '/ops/signals', entry('late', more))).toMatchObject({
@@ -143,19 +141,22 @@ test('nothing is fired by a clock that differs from that of Redis', async () => 
   expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('clock') } }])
 })
 
-test('a fire while Redis is away says that its outcome is unknown; the same id fires once when it is back', async () => {
-  const request = ask()
+test('a fire while Redis is away says that its outcome is unknown, and the page that Redis does not answer; the same id fires once when it is back', async () => {
+  const page = operatorBrowser(operatorParts(redis))
+  await page.logIn()
   await server.kill()
   const away = await request('POST', '/ops/signals', entry('a'))
   expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5'])
   expect(away.json).toMatchObject({ error: { message: 'outcome unknown: send the same signal_id again' } })
+  const { status, text } = await page.get('/ops')
+  expect([status, text]).toEqual([503, expect.stringContaining('Redis does not answer')])
   await server.restart()
   await expect.poll(async () => (await request('POST', '/ops/signals', entry('a'))).status).toBe(201)
   expect(await readAfter(redis, 0, 10)).toHaveLength(1)
+  expect((await page.get('/ops')).status).toBe(200)
 })
 
 test('a client is added whole or not at all, so that a corrected request is accepted, and once', async () => {
-  const request = ask()
   const whole = { id: 'acme', aliases: ['birch', 'alder'], activate: true }
   for (const wrong of ['Not An Alias', PROGRAM_ALIAS]) {
     const refused = await request('POST', '/ops/clients', { ...whole, aliases: ['alder', wrong] })
@@ -173,7 +174,6 @@ test('a client is added whole or not at all, so that a corrected request is acce
 })
 
 test('the newer key of a client is confirmed, which retires the older one, and revoked once', async () => {
-  const request = ask()
   const { keyId } = await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   const { json } = await request('POST', '/ops/clients/acme/keys')
   const { id } = (json as { data: { id: string } }).data
@@ -185,7 +185,6 @@ test('the newer key of a client is confirmed, which retires the older one, and r
 })
 
 test('a client may be entitled to what is not served, with a warning that names it', async () => {
-  const request = ask()
   const warning = "no strategy that is served now has the alias aldr (did you mean 'alder'?)"
   const added = await request('POST', '/ops/clients', { id: 'acme', aliases: ['alder', 'aldr'] })
   expect(added).toMatchObject({ status: 201, json: { data: { aliases: ['alder', 'aldr'], warning } } })
@@ -196,7 +195,6 @@ test('a client may be entitled to what is not served, with a warning that names 
 })
 
 test('a test fire needs a webhook that is enabled, and says why it is not', async () => {
-  const request = ask()
   await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   expect((await request('POST', '/ops/clients/acme/test')).status).toBe(404)
   const url = 'https://hooks.example.org/in'
@@ -213,7 +211,6 @@ test('a test fire needs a webhook that is enabled, and says why it is not', asyn
 })
 
 test('deliveries are listed by strategy and by the time of their signal', async () => {
-  const request = ask()
   for (const [id, alias, atMs] of [
     ['a', 'alder', NOW_MS - 7_200_000],
     ['b', 'birch', NOW_MS - 3_600_000],
@@ -236,7 +233,6 @@ test('deliveries are listed by strategy and by the time of their signal', async 
 })
 
 test('deliveries are listed by signal, by client and by status, newest first, page by page', async () => {
-  const request = ask()
   for (const id of ['a', 'b', 'c']) {
     const seq = await fire(redis, id, 'alder')
     const signals = [{ seq, prev: seq - 1 }]
@@ -266,10 +262,6 @@ test('deliveries are listed by signal, by client and by status, newest first, pa
   expect((await request('GET', '/ops/signals/2/nobody')).status).toBe(404)
   expect((await request('GET', '/ops/signals/9')).status).toBe(404)
   expect((await request('GET', '/ops/signals/x')).status).toBe(422)
-  for (const list of ['signals', 'deliveries']) {
-    const { status, json } = await request('GET', `/ops/${list}?before=0`)
-    expect([status, json]).toMatchObject([422, { error: { code: 'validation_error' } }])
-  }
   expect((await request('GET', '/ops/deliveries?status=lost&limit=0')).json).toMatchObject({
     error: { details: [{ param: 'status' }, { param: 'limit' }] },
   })
@@ -278,7 +270,6 @@ test('deliveries are listed by signal, by client and by status, newest first, pa
 test.each(['/ops/signals', '/ops/deliveries', '/ops/deliveries?client=acme'])(
   'the list %s begins before a number, from 1 on',
   async path => {
-    const request = ask()
     await fire(redis, 'a', 'alder')
     const olderThan = (seq: number) => request('GET', `${path}${path.includes('?') ? '&' : '?'}before=${seq}`)
     expect(await olderThan(0)).toMatchObject({
@@ -290,7 +281,6 @@ test.each(['/ops/signals', '/ops/deliveries', '/ops/deliveries?client=acme'])(
 )
 
 test('the account of a client has what was owed to it and what never was', async () => {
-  const request = ask()
   await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   for (const [i, alias] of ['alder', 'birch', 'alder'].entries()) await fire(redis, `s${i}`, alias)
   await owe(redis, [{ client: 'acme', signals: [{ seq: 1, prev: 0 }] }], NOW_MS)
@@ -303,47 +293,4 @@ test('the account of a client has what was owed to it and what never was', async
     error: { details: [{ param: 'from' }, { param: 'until' }] },
   })
   expect((await request('GET', '/ops/clients/nobody/account')).status).toBe(404)
-})
-
-test('a replay needs to know from where, and says how many deliveries it owes again', async () => {
-  const request = ask()
-  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-  await request('PUT', '/ops/clients/acme/webhook', { url: 'https://hooks.example.org/in' })
-  await fire(redis, 'a', 'alder')
-  expect((await request('POST', '/ops/clients/acme/replay')).status).toBe(422)
-  const { json } = await request('POST', '/ops/clients/acme/replay?from=1')
-  expect(json).toMatchObject({ data: { client: 'acme', from: 1, owed_again: 1 } })
-})
-
-test('the status shows the state of the whole service', async () => {
-  await fire(redis, 'a', 'alder')
-  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-  const { json } = await ask()('GET', '/ops/status')
-  expect(json).toMatchObject({
-    data: {
-      seq: 1,
-      epoch: 'epoch-1',
-      redis: { writing: true, problems: [] },
-      relay: { lag: 1, running: false },
-      clients: { total: 1, active: 1 },
-      halted: [],
-    },
-  })
-})
-
-test('a strategy that never ran cannot go live, and an unknown name cannot be halted', async () => {
-  const request = ask()
-  expect((await request('POST', '/ops/live/mode', { alias: 'alder', mode: 'LIVE' })).status).toBe(409)
-  expect((await request('POST', '/ops/live/halt', { alias: 'oak' })).status).toBe(422)
-  expect((await request('POST', '/ops/live/halt')).json).toMatchObject({ data: { halted: ['*'] } })
-})
-
-test('the page of the operator says so while Redis is away', async () => {
-  const page = operatorBrowser(operatorParts(redis))
-  await page.logIn()
-  await server.kill()
-  const { status, text } = await page.get('/ops')
-  expect([status, text]).toEqual([503, expect.stringContaining('Redis does not answer')])
-  await server.restart()
-  await expect.poll(async () => (await page.get('/ops')).status).toBe(200)
 })

@@ -1,7 +1,6 @@
 // `highwater ops` against the operator's interface and a real Redis: what it prints, and with which code it ends.
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
@@ -14,19 +13,14 @@ import { readAfter } from '#signals/log/read-log.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEndOfFile } from '../../support/ends.ts'
-import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { offlineOrders, operatorParts, secretKeyOf, TOKEN, testBox } from '../../support/signals/operator.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
+import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-let server: SharedRedis
-let redis: Redis
 let operator: RunningServer
 
-useTestRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useRedis()
 beforeAll(async () => {
   const clock = { now: () => Date.now(), elapsed: () => 0 }
   operator = await listenOperator(operatorParts(redis, { clock }), '127.0.0.1', 0)
@@ -135,7 +129,7 @@ test('`ops fire` fires a file once however often, and other commands show the si
   expect((await ops(['clients', 'show', 'acme'])).out).toContain(
     'latency:\n  deliveries: 0\n  first attempt ms: -\n  acknowledged ms: -\n',
   )
-  expect((await ops(['status', '--json'])).out).toContain('"seq":1')
+  expect((await ops(['status', '--json'])).out).toMatch(/"seq":1,.*"relay":\{"lag":1,"running":false\}/)
 })
 
 test('a command that an alert names is one that there is', async () => {
@@ -191,7 +185,7 @@ test('a command of the operator that is refused ends with 1 and a sentence witho
   expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('(unauthorized)') })
   const nobody = await ops(['status'], { OPERATOR_URL: 'http://127.0.0.1:9' })
   expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('does not answer') })
-  expect((await ops(['live', 'go-live', 'alder'])).err).toContain('has never run')
+  expect((await ops(['live', 'go-live', 'alder'])).err).toMatch(/has never run.*\(conflict\)/)
   expect(wrong.err + nobody.err).not.toMatch(new RegExp(`${TOKEN}|x{40}`))
 })
 
@@ -217,14 +211,6 @@ test('`ops replay` ends with 0 and a sentence if there is nothing to send again'
   })
   await fire(redis, 'a', 'alder')
   expect((await ops(['replay', 'acme', '--from', '1'])).out).toContain('owed again: 1\n')
-})
-
-test.each([
-  ...['status', 'fire', 'replay', 'account', 'backup', 'restore', 'rekey'],
-  ...['clients entitle', 'keys issue', 'webhook set', 'live halt'],
-])('the help of `ops %s` ends with 0 and has an example', async names => {
-  const { code, out } = await ops([...names.split(' '), '--help'])
-  expect([code, out]).toEqual([0, expect.stringMatching(/Examples?:\n.*highwater ops /s)])
 })
 
 test('`ops backup` ends with 2 and names the file if its folder is not there', async () => {
