@@ -1,20 +1,16 @@
 // A Host that no address can have, sent to the services behind a key or a token.
 import { request } from 'node:http'
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { atEnd } from '../support/ends.ts'
-import { useTestRedis } from '../support/servers/use-redis.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { addClient, seededBytes } from '../support/signals/signals.ts'
 import { signalsParts } from '../support/signals/signals-app.ts'
+import { redis, useRedis } from '../support/signals/test-redis.ts'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 
 const statusOf = ({ url }: RunningServer, path: string, headers: Readonly<Record<string, string>>) =>
   new Promise<number | undefined>((resolve, reject) => {
@@ -26,34 +22,31 @@ const statusOf = ({ url }: RunningServer, path: string, headers: Readonly<Record
     sent.end()
   })
 
-/** What the access log has. */
-function recorder() {
-  const statuses: number[] = []
-  return { statuses, onAnswered: ({ status }: { readonly status: number }) => void statuses.push(status) }
+let statuses: number[]
+/** Writes the access log. */
+const onAnswered = ({ status }: { readonly status: number }): void => void statuses.push(status)
+
+async function openSignals() {
+  const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  const parts = { ...signalsParts(redis).parts, onAnswered }
+  const running = await listenSignals(() => parts, '127.0.0.1', 0)
+  return { running, path: '/v1/signals/history?since=0', caller: { 'x-api-key': token } }
 }
 
-async function expectRefused(
-  running: RunningServer,
-  path: string,
-  caller: Record<string, string>,
-  statuses: readonly number[],
-) {
+async function openOperator() {
+  const running = await listenOperator(operatorParts(redis, { onAnswered }), '127.0.0.1', 0)
+  return { running, path: '/ops/signals', caller: { authorization: `Bearer ${TOKEN}` } }
+}
+
+test.each([
+  ['the signals service', openSignals],
+  ["the operator's interface", openOperator],
+])('a Host that no address can have is refused by %s, and logged', async (_name, open) => {
+  statuses = []
+  const { running, path, caller } = await open()
   atEnd(() => running.close())
-  expect(await statusOf(running, path, caller)).toBe(200)
+  expect(await statusOf(running, path, { ...caller })).toBe(200)
   for (const host of ['256.1.1.1', 'a.1', '99999999999'])
     expect([host, await statusOf(running, path, { ...caller, host })]).toEqual([host, 400])
   expect(statuses).toEqual([200, 400, 400, 400])
-}
-
-test('a Host that no address can have is refused by the signals service', async () => {
-  const { statuses, onAnswered } = recorder()
-  const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-  const running = await listenSignals(() => ({ ...signalsParts(redis).parts, onAnswered }), '127.0.0.1', 0)
-  await expectRefused(running, '/v1/signals/history?since=0', { 'x-api-key': token }, statuses)
-})
-
-test("a Host that no address can have is refused by the operator's interface", async () => {
-  const { statuses, onAnswered } = recorder()
-  const running = await listenOperator(operatorParts(redis, { onAnswered }), '127.0.0.1', 0)
-  await expectRefused(running, '/ops/signals', { authorization: `Bearer ${TOKEN}` }, statuses)
 })

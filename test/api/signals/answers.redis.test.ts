@@ -66,23 +66,6 @@ test('whoami names the flag of the program after the one that is served, and `ac
   }
 })
 
-test('the newest signal is in the envelope, with the moment and links', async () => {
-  const { data, meta, links } = await envelopeOf(await get('/v1/signals/latest'))
-  expect(SIGNAL.parse(data)).toMatchObject({ seq: 2, alias: 'alder' })
-  expect(meta).toEqual({ generated_utc: '2026-11-21T00:00:05Z', timing_ms: 0, basis: 'live' })
-  expect(links).toEqual({ self: '/v1/signals/latest', history: '/v1/signals/history' })
-})
-
-test('the head has the newest number of this client and of the log, the epoch and the time', async () => {
-  await fire(redis, 'hidden', 'birch')
-  expect((await envelopeOf(await get('/v1/signals/head'))).data).toEqual({
-    seq: 2,
-    log_seq: 3,
-    epoch: 'first-epoch',
-    server_time: '2026-11-21T00:00:05.000Z',
-  })
-})
-
 test('the account lists what a webhook acknowledged and what not, with a digest that the history gives as well', async () => {
   const rows = await rowsOf(await get('/v1/signals/history'))
   const lines = rows.map(({ seq, signal_id }) => `${seq} ${signal_id}\n`)

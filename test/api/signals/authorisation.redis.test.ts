@@ -1,6 +1,5 @@
 // Who may what, exhaustively: every route under every state of a key and every entitlement.
-import type { Redis } from 'ioredis'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import type { SignalsGroup } from '#api/signals/signals-route.ts'
@@ -8,15 +7,14 @@ import { STATUS_OF } from '#core/contract/errors.ts'
 import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { createToken } from '#signals/clients/token.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, requestOf, withKey } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { refusalOf, seqsOf } from './keyed-answers.ts'
 
-let redis: Redis
 let made: ReturnType<typeof createTestSignals>
-useTestRedis(connected => {
-  redis = connected
+useRedis()
+beforeAll(() => {
   made = createTestSignals(redis)
 })
 beforeEach(() => {

@@ -1,23 +1,19 @@
 // The client of the demonstration, on a real Redis: it always has a key that works, and the operator's word holds.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { startDemo } from '#cli/signals/demo.ts'
 import { issueKey, listKeys } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { entitleClient, findClient } from '#signals/clients/clients.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { BOX, BY_OPERATOR } from '../../support/signals/delivery.ts'
 import { NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { registerParts } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 
 const random = seededBytes('demo')
 

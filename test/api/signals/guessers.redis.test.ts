@@ -1,31 +1,20 @@
 // Clients that try invalid keys: refused at the cost of one read, and at nobody else's cost.
-import type { IncomingMessage } from 'node:http'
 import { Context } from 'hono'
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import type { SignalsEnv } from '#api/signals/exchange.ts'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
 import { createRemoteAddress } from '#api/signals/remote-address.ts'
 import { revokeKey } from '#signals/clients/api-keys.ts'
 import { createToken } from '#signals/clients/token.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, withKey } from '../../support/signals/signals-app.ts'
-import { refusalOf } from './keyed-answers.ts'
-
-let redis: Redis
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
+import { from, refusalOf } from './keyed-answers.ts'
 
 const random = seededBytes('guessers')
 const guess = (): string => createToken(random).token
 
-useTestRedis(connected => {
-  redis = connected
-})
-
-/** What the server knows of a request from an address. */
-const from = (remoteAddress: string) => ({
-  incoming: { socket: { remoteAddress } } as IncomingMessage, // all that the app reads of it
-})
+useRedis()
 
 const PROXY = from('203.0.113.7')
 

@@ -1,4 +1,5 @@
 // Bodies of the signals service, parsed: what the specification promises, written down apart from the product.
+import type { IncomingMessage } from 'node:http'
 import { expect } from 'vitest'
 import { z } from 'zod'
 
@@ -61,3 +62,8 @@ export const rowsOf = async (response: Response) => z.array(SIGNAL).parse((await
 /** The numbers of the rows of a history. */
 export const seqsOf = async (response: Response): Promise<number[]> =>
   (await rowsOf(response)).map(({ seq }) => seq)
+
+/** What the server knows of a request from an address. */
+export const from = (remoteAddress: string) => ({
+  incoming: { socket: { remoteAddress } } as IncomingMessage, // all that the app reads of it
+})

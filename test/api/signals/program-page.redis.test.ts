@@ -1,5 +1,4 @@
 // `/program` over HTTP: it shows the open preview and nothing else, counts as the preview does, and is sound for every state.
-import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { KEYLESS_BOUNDS } from '#api/signals/program/simulate.ts'
 import { BENCHMARK_NAMES } from '#core/program/benchmarks.ts'
@@ -7,19 +6,16 @@ import type { ProgramPlan } from '#core/program/program.ts'
 import { PAGE_POLICY } from '#pages/layout.ts'
 import { programPage } from '#pages/program/page.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { PROGRAM, servedProgram } from '../../support/signals/served-program.ts'
 import { createTestSignals, PAGE_ORIGIN } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { refusalOf } from './keyed-answers.ts'
 
-let redis: Redis
 let served: ServedProgram | null
 let app: ReturnType<typeof createTestSignals>['app']
 let errors: unknown[]
 
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 beforeEach(() => {
   served = PROGRAM
   ;({ app, errors } = createTestSignals(redis, { program: () => served }))

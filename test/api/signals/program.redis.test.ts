@@ -1,7 +1,6 @@
 // The routes of the program: what was published, to the byte, what is computed from the same data, and what is refused,
 // of which nothing is stored.
-import type { Redis } from 'ioredis'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
   programBasket,
@@ -9,22 +8,20 @@ import {
   programDeploys,
   programSimulation,
 } from '#core/contract/payloads/program.ts'
-import { toSignificant } from '#core/contract/rounding.ts'
 import { renderBasket } from '#core/dataset/resources/program/basket.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { profileKey } from '#signals/redis/keys.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { PROGRAM, servedProgram } from '../../support/signals/served-program.ts'
 import { addClient, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, withKey } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { envelopeOf, refusalOf } from './keyed-answers.ts'
 
 type Client = ReturnType<typeof programClient>
 
-let redis: Redis
 let app: ReturnType<typeof createTestSignals>['app']
 let clock: ReturnType<typeof createTestSignals>['clock']
 let served: ServedProgram | null
@@ -32,19 +29,19 @@ let client: Client
 let stranger: Client
 let unentitled: Client
 
-useTestRedis(connected => {
-  redis = connected
+useRedis()
+beforeAll(() => {
   ;({ app, clock } = createTestSignals(redis, { program: () => served }))
 })
 beforeEach(async () => {
   served = PROGRAM
   clock.ms = 0
-  client = programClient(app, await addEntitled(redis, 'acme'))
+  client = programClient(app, await addEntitled('acme'))
   unentitled = programClient(app, (await addClient(redis, 'other', ['alder'], seededBytes('other'))).token)
   stranger = programClient(app, '')
 })
 
-async function addEntitled(redis: Redis, id: string): Promise<string> {
+async function addEntitled(id: string): Promise<string> {
   const { token } = await addClient(redis, id, [], seededBytes(id))
   await entitleClient(redis, id, { program: true }, PROGRAM_ALIAS)
   return token
@@ -163,7 +160,7 @@ test('a profile is stored exactly as it was asked for, and answered again', asyn
 })
 
 test('a profile belongs to one client, and is replaced as a whole', async () => {
-  const other = programClient(app, await addEntitled(redis, 'other'))
+  const other = programClient(app, await addEntitled('other'))
   await client.put('/v1/program/profile', { equity_usd: 1, contribution_cadence_bars: 1 })
   await other.put('/v1/program/profile', { equity_usd: 2, contribution_cadence_bars: 5 })
   await client.put('/v1/program/profile', { equity_usd: 3, contribution_cadence_bars: 9 })
@@ -228,20 +225,6 @@ test('a simulation is the same with a key and without one, and that of the core'
   expect(keyed.meta).toMatchObject({ input_clamped: false, requested: input })
 })
 
-test('a simulation is linear in the equity', async () => {
-  const simulate = async (equity_usd: number) =>
-    programSimulation.parse(
-      await dataOf(await client.post('/v1/program/simulate', { equity_usd, contribution_cadence_bars: 21 })),
-    )
-  const one = await simulate(1)
-  for (const equity of [1_000, 1_000_000_000]) {
-    const many = await simulate(equity)
-    expect(toSignificant(many.total_btc_accumulated / equity)).toBe(one.total_btc_accumulated)
-    expect(toSignificant(many.total_usd_deployed / equity)).toBe(one.total_usd_deployed)
-    expect([many.avg_cost_basis, many.benchmarks]).toEqual([one.avg_cost_basis, one.benchmarks])
-  }
-})
-
 test.each([
   ['keyed', '/v1/program/simulate', 0.5, 0, 1, 1],
   ['keyed', '/v1/program/simulate', 2e9, 3_651, 1e9, 3_650],
@@ -266,8 +249,10 @@ test.each([
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
+const PROFILE = '/v1/program/profile'
+
 const BODIES = [
-  ['PUT', '/v1/program/profile'],
+  ['PUT', PROFILE],
   ['POST', '/v1/program/simulate'],
   ['POST', '/v1/program/preview/simulate'],
 ] as const
@@ -310,48 +295,48 @@ test.each(BODIES)('%s %s reads a body of 4 KiB, and none that is a byte longer',
 
 const FINITE = 'must be a finite number'
 const WHOLE = 'must be a whole number'
+const input = (equity: string, cadence: string) =>
+  `{"equity_usd":${equity},"contribution_cadence_bars":${cadence}}`
+const cadence = (value: string, reason = WHOLE) => ({ param: 'contribution_cadence_bars', value, reason })
+const equity = (value: string) => ({ param: 'equity_usd', value, reason: FINITE })
 
-const BAD_INPUTS = [
-  ['1000', '7.5', ['contribution_cadence_bars', '7.5', WHOLE]],
-  ['1000', '1e-7', ['contribution_cadence_bars', '1e-7', WHOLE]],
-  ['1000', '"7"', ['contribution_cadence_bars', '"7"', WHOLE]],
-  ['1000', 'null', ['contribution_cadence_bars', 'null', WHOLE]],
-  ['1000', '1e999', ['contribution_cadence_bars', 'Infinity', WHOLE]],
-  ['"1000"', '7', ['equity_usd', '"1000"', FINITE]],
-  ['true', '7', ['equity_usd', 'true', FINITE]],
-  ['[1000]', '7', ['equity_usd', '[1000]', FINITE]],
-  ['1e999', '7', ['equity_usd', 'Infinity', FINITE]],
-  ['-1e999', '7', ['equity_usd', '-Infinity', FINITE]],
-] as const
+type BadInput = readonly [body: string, details: readonly unknown[]]
 
-test.each(BODIES)('%s %s refuses an equity or a cadence that is no such number', async (method, path) => {
-  for (const [equity, cadence, [param, value, reason]] of BAD_INPUTS) {
-    const body = `{"equity_usd":${equity},"contribution_cadence_bars":${cadence}}`
+const BAD_NUMBERS: readonly BadInput[] = [
+  [input('1000', '7.5'), [cadence('7.5')]],
+  [input('1000', '1e-7'), [cadence('1e-7')]],
+  [input('1000', '"7"'), [cadence('"7"')]],
+  [input('1000', 'null'), [cadence('null')]],
+  [input('1000', '1e999'), [cadence('Infinity')]],
+  [input('"1000"', '7'), [equity('"1000"')]],
+  [input('true', '7'), [equity('true')]],
+  [input('[1000]', '7'), [equity('[1000]')]],
+  [input('1e999', '7'), [equity('Infinity')]],
+  [input('-1e999', '7'), [equity('-Infinity')]],
+]
+const BAD_OBJECTS: readonly BadInput[] = [
+  ['{"equity_usd":"much"}', [equity('"much"'), cadence('nothing', `is missing: ${WHOLE}`)]],
+  ...['[]', 'null', '7', JSON.stringify('{}')].map(
+    (body): BadInput => [body, [expect.objectContaining({ param: 'body', value: body })]],
+  ),
+]
+
+async function expectRefused(method: 'PUT' | 'POST', path: string, inputs: readonly BadInput[]) {
+  for (const [body, details] of inputs) {
     const response = await client.send(method, path, body)
-    expect(response.status).toBe(422)
-    expect((await refusalOf(response)).details).toEqual([{ param, value, reason }])
+    expect([body, response.status]).toEqual([body, 422])
+    expect((await refusalOf(response)).details).toEqual(details)
     expect(await redis.exists(profileKey('acme'))).toBe(0)
   }
+}
+
+test.each(BODIES)('%s %s refuses an equity or a cadence that is no such number', async (method, path) => {
+  await expectRefused(method, path, BAD_NUMBERS)
 })
 
-test.each(BODIES)('%s %s names everything that is wrong of an input at once', async (method, path) => {
-  const refused = await refusalOf(await client.send(method, path, '{"equity_usd":"much"}'))
-  expect(refused.details).toEqual([
-    { param: 'equity_usd', value: '"much"', reason: FINITE },
-    { param: 'contribution_cadence_bars', value: 'nothing', reason: `is missing: ${WHOLE}` },
-  ])
-})
-
-test.each(BODIES)('%s %s refuses a body that is no object, and the number NaN', async (method, path) => {
-  for (const body of ['[]', 'null', '7', '"{}"']) {
-    const response = await client.send(method, path, body)
-    expect(response.status).toBe(422)
-    expect((await refusalOf(response)).details).toMatchObject([
-      { param: 'body', value: JSON.stringify(JSON.parse(body)) },
-    ])
-  }
-  const body = '{"equity_usd":NaN,"contribution_cadence_bars":7}'
-  expect(await codeOf(await client.send(method, path, body))).toBe('bad_request')
+test.each(BODIES)('%s %s names all that is wrong of an input, or that it is none', async (method, path) => {
+  await expectRefused(method, path, BAD_OBJECTS)
+  expect(await codeOf(await client.send(method, path, input('NaN', '7')))).toBe('bad_request')
 })
 
 test.each([
@@ -360,24 +345,17 @@ test.each([
   [1_000, 0, 'contribution_cadence_bars', 'must be from 1 to 3650'],
   [1_000, 3_651, 'contribution_cadence_bars', 'must be from 1 to 3650'],
   [1_000, -7, 'contribution_cadence_bars', 'must be from 1 to 3650'],
-])('a profile of %d and %d is refused, and the old one stays', async (equity_usd, cadence, param, reason) => {
-  await client.put('/v1/program/profile', { equity_usd: 500, contribution_cadence_bars: 30 })
+])('a profile of %d and %d is refused, and one at the bounds stays', async (usd, bars, param, reason) => {
+  for (const [equity_usd, contribution_cadence_bars] of [
+    [1, 1],
+    [1_000_000_000, 3_650],
+  ])
+    expect((await client.put(PROFILE, { equity_usd, contribution_cadence_bars })).status).toBe(200)
   const before = await redis.get(profileKey('acme'))
-  const response = await client.put('/v1/program/profile', {
-    equity_usd,
-    contribution_cadence_bars: cadence,
-  })
+  const response = await client.put(PROFILE, { equity_usd: usd, contribution_cadence_bars: bars })
   expect(response.status).toBe(422)
   expect((await refusalOf(response)).details).toMatchObject([{ param, reason }])
   expect(await redis.get(profileKey('acme'))).toBe(before)
-})
-
-test.each([
-  [1, 1],
-  [1_000_000_000, 3_650],
-])('a profile of %d and %d, which are bounds, is taken', async (equity_usd, contribution_cadence_bars) => {
-  const asked = { equity_usd, contribution_cadence_bars }
-  expect((await client.put('/v1/program/profile', asked)).status).toBe(200)
 })
 
 test('a profile that is not set is 404 where it is needed, and nowhere else', async () => {

@@ -1,12 +1,10 @@
 // Laws of the pull, against a plain model: what a client sees is a filter of the log, and paging changes nothing of it.
 import fc from 'fast-check'
-import type { Redis } from 'ioredis'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { entitleClient } from '#signals/clients/clients.ts'
 import { commit, type NewSignal } from '#signals/log/commit.ts'
 import { BLOCK_SIGNALS, readAfter } from '#signals/log/read-log.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import {
   addClient,
   commitMany,
@@ -17,9 +15,9 @@ import {
   signalContent,
 } from '../../support/signals/signals.ts'
 import { createTestSignals, withKey } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { envelopeOf, rowsOf, SIGNAL } from './keyed-answers.ts'
 
-let redis: Redis
 let app: ReturnType<typeof createTestSignals>['app']
 let token: string
 
@@ -29,8 +27,8 @@ async function reset(aliases: readonly string[]): Promise<void> {
   token = (await addClient(redis, 'acme', aliases, seededBytes('pull'))).token
 }
 
-useTestRedis(connected => {
-  redis = connected
+useRedis()
+beforeAll(() => {
   app = createTestSignals(redis).app
 })
 
