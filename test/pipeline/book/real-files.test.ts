@@ -1,12 +1,9 @@
 // Every file of bars as exchanges and tools write it, defects included.
 import { readdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { sharedData } from '../../support/shared-data.ts'
 import { importing, rowsOf } from './bars-from-elsewhere.ts'
-import { catalogueWith, readChanged } from './book-folder.ts'
 
 const skip = sharedData === null ? ' (skipped: no real bars on this machine)' : ''
 const folder = sharedData ?? ''
@@ -98,37 +95,3 @@ test.skipIf(sharedData === null)(
     expect(rows.find(([t]) => t === Date.UTC(2018, 11, 15))?.[4]).toBeCloseTo(3184, -2)
   },
 )
-
-/** Real bars as an importer would leave them: the six columns of a book. */
-async function readReal(name: string) {
-  const text = gunzipSync(await readFile(join(sharedData ?? '', 'bars', `${name}.csv.gz`))).toString('utf8')
-  const rows = text.trimEnd().split('\n').slice(1)
-  const bars = ['t,o,h,l,c,v', ...rows.map(row => row.split(',').toSpliced(1, 1).join())]
-  const catalogue = catalogueWith('source: ledger', 'source: ledger\n    instrument: REAL')['catalogue.yaml']
-  const { bars: read } = await readChanged({
-    'catalogue.yaml': `${catalogue}  REAL: none\n`,
-    'bars/REAL/4h.csv': `${bars.join('\n')}\n`,
-  })
-  return read.get('REAL/4h')
-}
-
-test.skipIf(sharedData === null)(`real bars of a market that never stopped have no gap${skip}`, async () => {
-  const file = await readReal('binance-perp_BTCUSDT_4h')
-  expect(file?.bars.t).toHaveLength(14_864)
-  expect(file?.gaps).toEqual([])
-  expect(closeAt(file, '2020-03-12T20:00:00Z')).toBe(4764.65)
-})
-
-test.skipIf(sharedData === null)(
-  `real bars of a market with eight outages have eight gaps and sixteen missing bars${skip}`,
-  async () => {
-    const file = await readReal('binance-spot_BTCUSDT_4h')
-    expect(file?.bars.t).toHaveLength(19_359)
-    expect(file?.gaps).toHaveLength(8)
-    expect(file?.gaps.reduce((sum, { bars_missing }) => sum + bars_missing, 0)).toBe(16)
-    expect(closeAt(file, '2020-03-12T20:00:00Z')).toBe(4800)
-  },
-)
-
-const closeAt = (file: Awaited<ReturnType<typeof readReal>>, iso: string) =>
-  file?.bars.c[file.bars.t.indexOf(Date.parse(iso))]

@@ -10,17 +10,16 @@ import { replay } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import { FREE } from '../../core/replay/hand.ts'
 import {
-  aLedger,
-  aModule,
-  catalogue,
+  bookOf,
   dailyBars,
   dailyReturns,
   FIRST_DAY,
-  moduleText,
+  ledgerOf,
+  moduleOf,
   nightOf,
   ONE_TRADE,
   problemsOfNight,
-  reported,
+  returnsOf,
 } from './night-book.ts'
 
 const DAY_MS = 86_400_000
@@ -74,19 +73,16 @@ function direct(baseRisk: number) {
 
 let snapshot: Snapshot
 beforeAll(async () => {
-  const night = await nightOf({
-    'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
-    'strategies/oak.ts': moduleText('oak', { body: `onBar: ${onBar.toString()},` }),
-    'strategies/elm.ts': moduleText('elm'),
-    'ledgers/birch.csv': ONE_TRADE.replace(',100,', `,${CLOSES[0]},`)
-      .replace(',103,', `,${CLOSES[6]},`)
-      .replace('0.03', String(CLOSES[6]! / CLOSES[0]! - 1)),
-    'returns/cedar.csv': dailyReturns(CLOSES.map((_, i) => (i % 2 === 0 ? -0.001 : 0.001))),
-    'catalogue.yaml': catalogue(
-      [{ ...aModule('oak'), replayed_at: LEVELS }, aModule('elm'), aLedger('birch'), reported('cedar')],
-      { max_modelled_risk_pct: 1 },
-    ),
-  })
+  const trade = ONE_TRADE.replace(',100,', `,${CLOSES[0]},`)
+    .replace(',103,', `,${CLOSES[6]},`)
+    .replace('0.03', String(CLOSES[6]! / CLOSES[0]! - 1))
+  const strategies = [
+    moduleOf('oak', { body: `onBar: ${onBar.toString()},` }, { replayed_at: LEVELS }),
+    moduleOf('elm'),
+    ledgerOf('birch', trade),
+    returnsOf('cedar', dailyReturns(CLOSES.map((_, i) => (i % 2 === 0 ? -0.001 : 0.001)))),
+  ]
+  const night = await nightOf(bookOf(dailyBars(CLOSES), strategies, { max_modelled_risk_pct: 1 }))
   snapshot = night.snapshot
 })
 const group = (id: string, name: string) =>
@@ -141,6 +137,14 @@ test('a night counts the entries of every module, and has no replay where no lev
   }
 })
 
+test('a position of a module that is open at the end is in its exposure up to there, and not among its trades', () => {
+  expect(group('elm', 'exposure')).toMatchObject({
+    time_in_market_pct: expect.closeTo((100 * 119) / 120, 6),
+    open_since: '2024-01-02',
+  })
+  expect(strategyOf(snapshot, 'elm')!.figures.values.trade_count).toBe(0)
+})
+
 test('a night without costs publishes shares of 0 and the same figures at twice of them; without bars nothing of it', () => {
   for (const id of ['oak', 'birch']) {
     const { net_return_pct, max_drawdown_pct } = strategyOf(snapshot, id)!.figures.values
@@ -167,13 +171,9 @@ test('a module that fails at another risk level alone is refused, with the level
       state.isAsked = true
       return position === null ? { act: 'long', stop: bar.c * 0.99 } : null
     },`
-  const problems = await problemsOfNight({
-    'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.map(() => 100)),
-    'strategies/oak.ts': moduleText('oak', { body }),
-    'catalogue.yaml': catalogue([{ ...aModule('oak'), replayed_at: [0.05, 0.3] }], {
-      max_modelled_risk_pct: 1,
-    }),
-  })
+  const bars = dailyBars(CLOSES.map(() => 100))
+  const oak = moduleOf('oak', { body }, { replayed_at: [0.05, 0.3] })
+  const problems = await problemsOfNight(bookOf(bars, [oak], { max_modelled_risk_pct: 1 }))
   expect(problems).toEqual([
     expect.stringMatching(
       /^strategies\/oak\.ts:\d+:\d+: replayed at the risk level 0\.3: at the bar of 2024-\S+: there must be a position; at base risk it runs/,

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
-import { toSignificant } from '#core/contract/rounding.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { withPublications } from '#core/dataset/publication.ts'
 import { basisOf, type Snapshot, type StrategyData, strategyOf } from '#core/dataset/snapshot.ts'
@@ -12,7 +11,6 @@ import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
 import { sha256 } from '#storage/digest.ts'
 import { openStore } from '#storage/open-store.ts'
 import { computeBook, TINY_BOOK, TINY_VERSION } from '../../support/books/publish-book.ts'
-import { aLedger, catalogue, csv, dailyBars, dailyReturns, nightOf, reported } from './night-book.ts'
 
 let snapshot: Snapshot
 
@@ -128,35 +126,3 @@ function pearson(x: readonly number[], y: readonly number[]): number {
     mean(a.map((value, i) => (value - mean(a)) * (b[i]! - mean(b))))
   return product(x, y) / Math.sqrt(product(x, x) * product(y, y))
 }
-
-test('a position of half the account moves it by half of the price, from day to day', async () => {
-  // In at 100 on the 3rd, at closes of 110, 120 and 90 marked, out at 90 on the 6th: 1.05, 1.10, 0.95.
-  const closes = [100, 100, 110, 120, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90]
-  const { snapshot: hand } = await nightOf({
-    'bars/BTCUSDT-PERP/1d.csv': dailyBars(closes),
-    'ledgers/birch.csv': csv(
-      'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
-      'long,2024-01-03T00:00:00Z,100,2024-01-06T00:00:00Z,90,signal,0.5',
-    ),
-    'returns/cedar.csv': dailyReturns([0, 0.01, -0.02, 0.03, ...Array<number>(10).fill(0)]),
-    'catalogue.yaml': catalogue([aLedger('birch'), reported('cedar')]),
-  })
-  const birch = strategyOf(hand, 'birch')!
-  const exact = [0, 0, 0.05, 1.1 / 1.05 - 1, 0.95 / 1.1 - 1, ...Array<number>(9).fill(0)]
-  const expected = exact.map(toSignificant)
-  const week = expected.reduce((equity, value) => equity * (1 + value), 1) - 1
-  expect(week).toBeCloseTo(-0.05, 9)
-  expect([...birch.daily.values]).toEqual(expected)
-  expect([...birch.weekly.values]).toEqual([-0.05, 0])
-  expect(birch.figures.values).toMatchObject({
-    net_return_pct: expect.closeTo(100 * week, 10),
-    max_drawdown_pct: expect.closeTo(100 * expected[4]!, 10),
-    trade_count: 1,
-    win_rate_pct: 0,
-  })
-  expect([...birch.trades.account_return]).toEqual([expect.closeTo(-0.05, 12)])
-  expect([...birch.trades.notional_return]).toEqual([expect.closeTo(-0.1, 12)])
-  const halves = expected.map((value, i) => (value + [0, 0.01, -0.02, 0.03][i]!) / 2)
-  const both = halves.slice(0, 4).reduce((equity, value) => equity * (1 + value), 1) * (1 + expected[4]! / 2)
-  expect(hand.book.values.net_return_pct).toBeCloseTo((both - 1) * 100, 10)
-})

@@ -5,20 +5,21 @@ import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { pagesOf } from '#test/support/browser/rendered-pages.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import {
-  aLedger,
-  catalogue,
+  accepting,
+  bookOf,
   csv,
   dailyBars,
   dailyFunding,
   dailyReturns,
+  ledgerOf,
   nightOf,
   problemsOfNight,
-  reported,
+  returnsOf,
 } from './night-book.ts'
 
 /** Of 2024-01-01 to 2024-01-14; each day opens where the one before closed. */
 const CLOSES = [100, 100, 110, 120, 90, 90, 90, 90, 90, 100, 100, 100, 100, 100]
-const BARS = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES) }
+const BARS = dailyBars(CLOSES)
 
 const ledger = (...rows: readonly string[]): string =>
   csv('side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return', ...rows)
@@ -52,24 +53,19 @@ type FundDueDiligence = { readonly exposure: { readonly open_since: string | nul
 let night: Night
 
 beforeAll(async () => {
-  const ids = Object.keys(LEDGERS)
+  const late = { inception: '2024-01-06' }
   night = await nightOf({
-    ...BARS,
-    ...Object.fromEntries(ids.map(id => [`ledgers/${id}.csv`, LEDGERS[id]!])),
-    'returns/elm.csv': dailyReturns([0.01, -0.02, 0.03, 0.01]),
+    ...bookOf(BARS, [
+      ...Object.entries(LEDGERS).map(([id, text]) => ledgerOf(id, text, id === 'later' ? late : {})),
+      returnsOf('elm', dailyReturns([0.01, -0.02, 0.03, 0.01])),
+      returnsOf('dead', dailyReturns([0.01, -1, ...zeros(10)])),
+      returnsOf('fresh', dailyReturns(zeros(13))),
+    ]),
     'ledgers/elm.csv': ledger(
       `short,${at('01-01')},100,${at('01-02')},100,signal,,,0.05`,
       `short,${at('01-02')},100,${at('01-03')},999,signal,,,-0.02`,
       `short,${at('01-03')},100,${at('01-20')},90,signal,,,0.5`,
     ),
-    'returns/dead.csv': dailyReturns([0.01, -1, ...Array<number>(10).fill(0)]),
-    'returns/fresh.csv': dailyReturns(Array<number>(13).fill(0)),
-    'catalogue.yaml': catalogue([
-      ...ids.map(id => (id === 'later' ? { ...aLedger(id), inception: '2024-01-06' } : aLedger(id))),
-      reported('elm'),
-      reported('dead'),
-      reported('fresh'),
-    ]),
   })
 })
 
@@ -79,20 +75,21 @@ const dailyOf = (id: string): number[] => [...of(id).daily.values]
 const published = (values: readonly number[]) => values.map(toSignificant)
 const zeros = (count: number): number[] => Array<number>(count).fill(0)
 
-test('a ledger is marked at each close by the leverage that it gives', () => {
-  expect(dailyOf('by_leverage')).toEqual(published([0, 0, 0.05, 1.1 / 1.05 - 1, ...zeros(10)]))
-  expect(of('by_leverage')).toMatchObject({ marking: 'marked', leverage_max: 0.5 })
+test.each([
+  ['it gives', 'by_leverage', 0.5, 0.05, 0.1],
+  ['its stop and the base risk give: 0.02 over a fifth', 'by_stop', 0.1, 0.01, 0.02],
+  ['its result gives: 0.06 of a gain of a fifth', 'by_result', 0.3, 0.03, 0.06],
+])('a ledger is marked at each close by the leverage that %s', (_, id, leverage, first, whole) => {
+  expect(of(id).leverage_max).toBeCloseTo(leverage, 12)
+  expect(of(id).marking).toBe('marked')
+  expect(dailyOf(id)).toEqual(published([0, 0, first, (1 + whole) / (1 + first) - 1, ...zeros(10)]))
+  expect([...of(id).weekly.values]).toEqual([expect.closeTo(whole, 9), 0])
+  expect([...of(id).trades.account_return]).toEqual([expect.closeTo(whole, 12)])
+  expect([...of(id).trades.notional_return]).toEqual([expect.closeTo(0.2, 12)])
+})
+
+test('a ledger is refused above the risk at which its largest leverage reaches the cap', () => {
   expect(of('by_leverage').refused_above_risk_pct).toBeCloseTo(0.6, 12) // 30 times as much
-})
-
-test('a ledger is marked at each close by the leverage that its stop and the base risk give: 0.02 over a fifth', () => {
-  expect(of('by_stop').leverage_max).toBeCloseTo(0.1, 12)
-  expect(dailyOf('by_stop')).toEqual(published([0, 0, 0.01, 1.02 / 1.01 - 1, ...zeros(10)]))
-})
-
-test('a ledger is marked at each close by the leverage that its result gives: 0.06 of a gain of a fifth', () => {
-  expect(of('by_result').leverage_max).toBeCloseTo(0.3, 12)
-  expect(dailyOf('by_result')).toEqual(published([0, 0, 0.03, 1.06 / 1.03 - 1, ...zeros(10)]))
 })
 
 test('a trade without a known leverage is booked whole at its exit, and the history is marked as realised', () => {
@@ -199,15 +196,14 @@ const hourly = (count: number, off: (i: number) => number): string =>
     }),
   )
 
+const GAINS = {
+  ...{ finding: 'no_losses', of: 'ash', from: '2024-01-10', to: '2024-01-10' },
+  ...{ count: 20, reason: 'an example' },
+}
+
 test('a ledger whose results are better than its prices by more than rounding explains is refused, within any tolerance', async () => {
-  const book = (off: (i: number) => number) => ({
-    ...BARS,
-    'ledgers/ash.csv': hourly(21, off),
-    'catalogue.yaml': JSON.stringify({
-      ...JSON.parse(catalogue([{ ...aLedger('ash'), result_tolerance_bps: 100 }])),
-      accept: [{ ...GAINS, to: '2024-01-10', count: 20, reason: 'an example' }],
-    }),
-  })
+  const book = (off: (i: number) => number) =>
+    accepting(bookOf(BARS, [ledgerOf('ash', hourly(21, off), { result_tolerance_bps: 100 })]), [GAINS])
   expect(await problemsOfNight(book(() => 2))).toEqual([
     expect.stringMatching(
       /^ledgers\/ash\.csv: the results are better than the prices by 2\.0 bp a trade: are costs missing\? /,
@@ -220,20 +216,19 @@ test('a ledger whose results are better than its prices by more than rounding ex
   })
 })
 
-const GAINS = { finding: 'no_losses', of: 'ash', from: '2024-01-10' }
-
 test('a ledger of twenty gains is refused with the entry that accepts it, and published with its reason', async () => {
-  const book = (accept: readonly object[]) => ({
-    ...BARS,
-    'ledgers/ash.csv': hourly(22, () => 0),
-    'catalogue.yaml': JSON.stringify({ ...JSON.parse(catalogue([aLedger('ash')])), accept }),
-  })
-  expect(await problemsOfNight(book([]))).toEqual([
+  const book = bookOf(BARS, [
+    ledgerOf(
+      'ash',
+      hourly(22, () => 0),
+    ),
+  ])
+  expect(await problemsOfNight(book)).toEqual([
     'ledgers/ash.csv: no_losses of ash: none of 22 trades lost: add the trades that lost; or, if the data are right, accept: ' +
       '[{finding: no_losses, of: ash, from: 2024-01-10, to: 2024-01-10, count: 20, reason: "..."}]',
   ])
-  const entry = { ...GAINS, to: '2024-01-10', count: 20, reason: 'an example' }
-  const { snapshot, records, notices } = await nightOf(book([entry, { ...entry, finding: 'high_sharpe' }]))
+  const accepted = accepting(book, [GAINS, { ...GAINS, finding: 'high_sharpe' }])
+  const { snapshot, records, notices } = await nightOf(accepted)
   expect(snapshot.dataset.accepted_findings).toEqual([
     {
       ...{ finding: 'no_losses', of: 'ash', count: 20, what: 'none of 22 trades lost', reason: 'an example' },
@@ -247,11 +242,9 @@ test('a ledger of twenty gains is refused with the entry that accepts it, and pu
 })
 
 test('the loss of trades at their stops is measured in units of the base risk, and another one than declared is refused', async () => {
-  const book = (base_risk_pct: number) => ({
-    ...BARS,
-    'ledgers/ash.csv': ledger(`long,${at('01-05')},120,${at('01-05')},95,stop,1,95,${95 / 120 - 1}`),
-    'catalogue.yaml': catalogue([{ ...aLedger('ash'), base_risk_pct }], { max_modelled_risk_pct: 0.5 }),
-  })
+  const stopped = ledger(`long,${at('01-05')},120,${at('01-05')},95,stop,1,95,${95 / 120 - 1}`)
+  const book = (base_risk_pct: number) =>
+    bookOf(BARS, [ledgerOf('ash', stopped, { base_risk_pct })], { max_modelled_risk_pct: 0.5 })
   const { snapshot } = await nightOf(book(0.2))
   expect(strategyOf(snapshot, 'ash')!.measured).toMatchObject({ trades_at_stop: 1, loss_at_stop: 1.041667 })
   expect(await problemsOfNight(book(0.1))).toEqual([
@@ -263,11 +256,8 @@ test('the loss of trades at their stops is measured in units of the base risk, a
 
 test('reported returns that the ledger beside them does not make are refused with the first days', async () => {
   const book = (second: number) => ({
-    ...BARS,
-    'ledgers/idle.csv': ledger(),
-    'returns/elm.csv': dailyReturns([0.01, second, 0]),
+    ...bookOf(BARS, [ledgerOf('idle', ledger()), returnsOf('elm', dailyReturns([0.01, second, 0]))]),
     'ledgers/elm.csv': ledger(`long,2024-01-01T04:00:00Z,100,2024-01-01T08:00:00Z,101,signal,,,0.01`),
-    'catalogue.yaml': catalogue([aLedger('idle'), reported('elm')]),
   })
   const { snapshot } = await nightOf(book(0.0001))
   expect(strategyOf(snapshot, 'elm')).toMatchObject({
@@ -282,11 +272,8 @@ test('reported returns that the ledger beside them does not make are refused wit
 })
 
 test('a result that does not follow from prices, leverage and costs is refused with the row of its file', async () => {
-  const book = (rows: string, costs = {}, funding = 'none') => ({
-    ...BARS,
-    'ledgers/ash.csv': ledger(rows),
-    'catalogue.yaml': catalogue([{ ...aLedger('ash'), ...costs }], {}, funding),
-  })
+  const book = (rows: string, costs = {}, funding = 'none') =>
+    bookOf(BARS, [ledgerOf('ash', ledger(rows), costs)], {}, funding)
   const falls = (result: number) => `long,${at('01-04')},110,${at('01-07')},90,signal,0.25,,${result}`
   expect(await problemsOfNight(book(falls(0.5)))).toEqual([
     expect.stringMatching(
@@ -308,11 +295,10 @@ in a gap -> ${['01-01', '01-02', '01-03', '01-04', '01-12', '01-13', '01-14', '0
 before the first payment -> ${['01-09', '01-10', '01-11', '01-12', '01-13', '01-14', '01-15']} -> ${/ before its first payments, up to 2024-01-08T00:00:00Z, /}`)(
   'a result that pays funding which the feed lacks, %s, is not refused but unverified, with the gap',
   async (_, days, where) => {
+    const fallen = ledger(`long,${at('01-04')},110,${at('01-07')},90,signal,0.25,,-0.0461`)
     const { snapshot, notices } = await nightOf({
-      ...BARS,
-      'funding/BTCUSDT-PERP.csv': `t,rate\n${days.map(day => `${at(day)},0\n`).join('')}`,
-      'ledgers/ash.csv': ledger(`long,${at('01-04')},110,${at('01-07')},90,signal,0.25,,-0.0461`),
-      'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
+      ...bookOf(BARS, [ledgerOf('ash', fallen)], {}, '24h'),
+      'funding/BTCUSDT-PERP.csv': csv('t,rate', ...days.map(day => `${at(day)},0`)),
     })
     expect(strategyOf(snapshot, 'ash')!.verification_state).toBe('unverified')
     expect(notices).toContainEqual(expect.stringMatching(where))
@@ -339,28 +325,24 @@ test('a reported return that loses everything ends the account', () => {
 
 test('every trade that cannot have happened is named with the row of its file, whatever the order of the rows', async () => {
   const bad = {
-    'ledgers/fills.csv': ledger(
+    fills: ledger(
       `long,${at('01-09')},90,${at('01-10')},250,signal,1,,`,
       `long,${at('01-03')},100,${at('01-04')},110,signal,1,,`,
       `long,${at('01-02')},55,${at('01-03')},100,signal,1,,`,
     ),
-    'ledgers/stops.csv': ledger(
+    stops: ledger(
       `long,${at('01-02')},100,${at('01-03')},100,signal,1,101,`,
       `short,${at('01-03')},100,${at('01-09')},90,signal,1,115,`,
     ),
-    'ledgers/tight.csv': ledger(
+    tight: ledger(
       `long,${at('01-03')},100,${at('01-04')},110,signal,,80,`,
       `long,${at('01-04')},110,${at('01-05')},120,signal,,109.99,`,
       `short,${at('01-05')},120,${at('01-06')},90,signal,,120.01,`,
     ),
-    'ledgers/early.csv': ledger(`long,2023-12-30T00:00:00Z,100,${at('01-03')},100,signal,1,,`),
+    early: ledger(`long,2023-12-30T00:00:00Z,100,${at('01-03')},100,signal,1,,`),
   }
-  const problems = await problemsOfNight({
-    ...BARS,
-    ...bad,
-    'catalogue.yaml': catalogue(['fills', 'stops', 'tight', 'early'].map(aLedger)),
-  })
-  expect(problems).toEqual([
+  const made = Object.entries(bad).map(([id, text]) => ledgerOf(id, text))
+  expect(await problemsOfNight(bookOf(BARS, made))).toEqual([
     expect.stringMatching(
       /^ledgers\/fills\.csv:4: the trade has its entry at 55, outside the bar at 2024-01-02/,
     ),
@@ -377,13 +359,8 @@ test('every trade that cannot have happened is named with the row of its file, w
 })
 
 test('a series that begins after the last public day is reported with its id, at its line in the catalogue', async () => {
-  const problems = await problemsOfNight({
-    ...BARS,
-    'ledgers/idle.csv': ledger(),
-    'returns/new.csv': dailyReturns([0.01], 19_723 + 40),
-    'catalogue.yaml': catalogue([aLedger('idle'), reported('new')]),
-  })
-  expect(problems).toEqual([
+  const late = returnsOf('new', dailyReturns([0.01], 19_723 + 40))
+  expect(await problemsOfNight(bookOf(BARS, [ledgerOf('idle', ledger()), late]))).toEqual([
     expect.stringMatching(
       /^catalogue\.yaml:1:\d+: new: its series begins on 2024-02-10, after the last public day 2024-01-14: take it out/,
     ),

@@ -66,8 +66,11 @@ export const ONE_TRADE = [
 /** A table: its header and its rows. */
 export const csv = (...lines: readonly string[]): string => lines.map(line => `${line}\n`).join('')
 
-/** A module of the id that holds a long from the first bar on, with a stop far away; `changes` are source text. */
-export const moduleText = (id: string, changes: { readonly head?: string; readonly body?: string } = {}) => `
+/** What a module changes of one that is sound: source text. */
+export type Changes = { readonly head?: string; readonly body?: string }
+
+/** A module of the id that holds a long from the first bar on, with a stop far away. */
+export const moduleText = (id: string, changes: Changes = {}) => `
 ${changes.head ?? ''}
 export const strategy = {
   id: '${id}',
@@ -87,6 +90,47 @@ const STATED = { commission_bps_per_side: 0, slippage_ticks: 0, engine: 'by hand
 export const aModule = (id: string): Fields => ({ id, source: 'module', timeframe: '1d' })
 export const aLedger = (id: string): Fields => ({ id, source: 'ledger', ...STATED })
 export const reported = (id: string): Fields => ({ id, source: 'returns', ...STATED })
+
+/** A strategy of a book: its entry in the catalogue, and its file. */
+type Made = { readonly entry: Fields; readonly path: string; readonly text: string }
+
+export const moduleOf = (id: string, changes: Changes = {}, fields: Fields = {}): Made => ({
+  entry: { ...aModule(id), ...fields },
+  path: `strategies/${id}.ts`,
+  text: moduleText(id, changes),
+})
+
+export const ledgerOf = (id: string, text: string, fields: Fields = {}): Made => ({
+  entry: { ...aLedger(id), ...fields },
+  path: `ledgers/${id}.csv`,
+  text,
+})
+
+export const returnsOf = (id: string, text: string, fields: Fields = {}): Made => ({
+  entry: { ...reported(id), ...fields },
+  path: `returns/${id}.csv`,
+  text,
+})
+
+/** The files of a book of these strategies on daily bars, and what else its catalogue says. */
+export const bookOf = (
+  bars: string,
+  strategies: readonly Made[],
+  ...others: [service?: Fields, funding?: Parameters<typeof catalogue>[2]]
+): Readonly<Record<string, string>> => ({
+  'bars/BTCUSDT-PERP/1d.csv': bars,
+  ...Object.fromEntries(strategies.map(({ path, text }) => [path, text])),
+  'catalogue.yaml': catalogue(
+    strategies.map(({ entry }) => entry),
+    ...others,
+  ),
+})
+
+/** The same book, whose catalogue accepts these findings. */
+export const accepting = (book: Readonly<Record<string, string>>, accept: readonly object[]) => ({
+  ...book,
+  'catalogue.yaml': JSON.stringify({ ...JSON.parse(book['catalogue.yaml']!), accept }),
+})
 
 /** The night of a book on one thread, whatever the age of its bars. */
 export async function nightOf(
