@@ -11,18 +11,14 @@ import { createStepper } from '#pipeline/live/stepper.ts'
 import { STALL_MS } from '#pipeline/modules/processes.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { atEnd } from '../../support/ends.ts'
-import { aModule, catalogue, dailyBars, FIRST_DAY, moduleText } from '../night/night-book.ts'
+import { bookOf, type Changes, dailyBars, FIRST_DAY, moduleOf } from '../night/night-book.ts'
 
 const CLOSES = [100, 101, 102, 103, 104, 105]
 
-async function bookOf(modules: Readonly<Record<string, string>>): Promise<Book> {
+async function readModules(modules: Readonly<Record<string, Changes>>): Promise<Book> {
   const folder = await temporaryFolder()
-  const files = Object.entries(modules).map(([id, text]) => [join('strategies', `${id}.ts`), text])
-  await writeFiles(folder, {
-    'catalogue.yaml': catalogue(Object.keys(modules).map(aModule)),
-    'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
-    ...Object.fromEntries(files),
-  })
+  const made = Object.entries(modules).map(([id, changes]) => moduleOf(id, changes))
+  await writeFiles(folder, bookOf(dailyBars(CLOSES), made))
   return readBook(folder)
 }
 
@@ -40,7 +36,7 @@ const inputOf = (book: Book, i = 0) => ({
 })
 
 test('a module in the live runner steps from a state to the state of the replay, and leaves the one it was given alone', async () => {
-  const book = await bookOf({ oak: moduleText('oak') })
+  const book = await readModules({ oak: {} })
   const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
   const stepper = stepperOf(book)
   const whole = await stepper.replay(inputOf(book), bars, 0)
@@ -62,10 +58,7 @@ test('a module in the live runner steps from a state to the state of the replay,
 
 test('a module in the live runner that never comes back is ended, and the next one runs', async () => {
   const head = 'const hang = () => { for (;;) {} }'
-  const book = await bookOf({
-    oak: moduleText('oak', { head, body: 'init: hang,' }),
-    elm: moduleText('elm'),
-  })
+  const book = await readModules({ oak: { head, body: 'init: hang,' }, elm: {} })
   const clock = { ms: 0, stepMs: STALL_MS }
   const stepper = stepperOf(book, () => {
     clock.ms += clock.stepMs
@@ -79,10 +72,7 @@ test('a module in the live runner that never comes back is ended, and the next o
 
 test('a module in the live runner has no environment, and cannot end its process', async () => {
   const sees = 'if (typeof process !== "undefined") throw new Error("it sees")'
-  const book = await bookOf({
-    oak: moduleText('oak', { head: 'process.exit(0)' }),
-    elm: moduleText('elm', { head: sees }),
-  })
+  const book = await readModules({ oak: { head: 'process.exit(0)' }, elm: { head: sees } })
   const stepper = stepperOf(book)
   await expect(stepper.version(inputOf(book))).rejects.toThrow(
     /^strategies\/oak\.ts:\d+:\d+: ReferenceError: process is not defined$/,
@@ -91,10 +81,7 @@ test('a module in the live runner has no environment, and cannot end its process
 })
 
 test('a module in the live runner is confined like in a build: it reads no file, and imports none by a link', async () => {
-  const book = await bookOf({
-    oak: moduleText('oak', { head: `import 'node:fs'` }),
-    elm: moduleText('elm', { head: `import './link.ts'` }),
-  })
+  const book = await readModules({ oak: { head: `import 'node:fs'` }, elm: { head: `import './link.ts'` } })
   await symlink('../catalogue.yaml', join(dirname(sourceOf(book)), 'link.ts'))
   const stepper = stepperOf(book)
   for (const [i, name] of ['node:fs', './link.ts'].entries())
@@ -104,7 +91,7 @@ test('a module in the live runner is confined like in a build: it reads no file,
 })
 
 test('a module in the live runner with an invalid version is refused before it runs a bar', async () => {
-  const book = await bookOf({ oak: moduleText('oak', { body: 'version: 7,' }) })
+  const book = await readModules({ oak: { body: 'version: 7,' } })
   await expect(stepperOf(book).version(inputOf(book))).rejects.toThrow(
     'version must be a text of 1 to 32 letters',
   )

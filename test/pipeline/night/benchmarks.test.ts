@@ -2,33 +2,30 @@ import { expect, test } from 'vitest'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import {
-  aLedger,
-  catalogue,
+  bookOf,
   csv,
   dailyBars,
   dailyReturns,
   FIRST_DAY,
+  ledgerOf,
   nightOf,
   ONE_TRADE,
-  reported,
+  returnsOf,
 } from './night-book.ts'
 
 const CLOSES = [100, 101, 102, 103, 104, 105, 106, 103, 100, 100]
 
-const files = (service = {}) => ({
-  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
-  'ledgers/birch.csv': ONE_TRADE,
-  'returns/cedar.csv': dailyReturns([0.01, 0.02], FIRST_DAY + 1),
-  'returns/elm.csv': dailyReturns([0.01, 0.02]),
-  'catalogue.yaml': catalogue(
+const files = (service = {}, others: readonly ReturnType<typeof ledgerOf>[] = []) =>
+  bookOf(
+    dailyBars(CLOSES),
     [
-      { ...aLedger('birch'), inception: '2024-01-03' },
-      reported('cedar'),
-      { ...reported('elm'), instrument: 'ETHUSDT-PERP' },
+      ledgerOf('birch', ONE_TRADE, { inception: '2024-01-03' }),
+      ...others,
+      returnsOf('cedar', dailyReturns([0.01, 0.02], FIRST_DAY + 1)),
+      returnsOf('elm', dailyReturns([0.01, 0.02]), { instrument: 'ETHUSDT-PERP' }),
     ],
     service,
-  ),
-})
+  )
 
 test('the benchmark of an instrument covers the days from the first to the last of the strategies on it; without bars there is none', async () => {
   const { snapshot } = await nightOf(files())
@@ -73,16 +70,8 @@ test('the benchmark of an instrument is made of the bars that begin first', asyn
     't,o,h,l,c,v',
     ...[3, 4, 5, 6, 7, 8, 9].map(day => `2024-01-${String(day + 1).padStart(2, '0')}T00:00:00Z,7,7,7,7,1`),
   )
-  const { snapshot } = await nightOf({
-    ...files(),
-    'bars/BTCUSDT-PERP/12h.csv': short,
-    'ledgers/oak.csv': csv('side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage'),
-    'catalogue.yaml': catalogue([
-      { ...aLedger('birch'), inception: '2024-01-03' },
-      { ...aLedger('oak'), mark: '12h', inception: '2024-01-05' },
-      reported('cedar'),
-      { ...reported('elm'), instrument: 'ETHUSDT-PERP' },
-    ]),
-  })
+  const header = csv('side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage')
+  const oak = ledgerOf('oak', header, { mark: '12h', inception: '2024-01-05' })
+  const { snapshot } = await nightOf({ ...files({}, [oak]), 'bars/BTCUSDT-PERP/12h.csv': short })
   expect(snapshot.benchmarks[0]?.daily.values[0]).toBe(0.01)
 })

@@ -2,16 +2,15 @@
 import { beforeAll, expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
 import {
-  aLedger,
-  aModule,
-  catalogue,
+  bookOf,
   csv,
   dailyBars,
   dailyReturns,
   FIRST_DAY,
-  moduleText,
+  ledgerOf,
+  moduleOf,
   nightOf,
-  reported,
+  returnsOf,
 } from './night-book.ts'
 
 const TRADES = 30
@@ -48,8 +47,8 @@ const exported = (wrong = 0, count = TRADES): string =>
   )
 
 /** Holds for a day, on every third day: the trades of the ledger. */
-const oneDay = (id: string, version: string): string =>
-  moduleText(id, {
+const oneDay = (id: string, version: string) =>
+  moduleOf(id, {
     body: `version: '${version}', init: () => ({}),
       onBar: (state, bar, position) => {
         if (position !== null) return { act: 'flat', why: 'signal' }
@@ -71,23 +70,19 @@ let statuses: ReadonlyMap<string, string>
 let notices: readonly string[]
 
 beforeAll(async () => {
-  const ledgers = [...Object.keys(EXPORTS), 'without']
+  const few = LEDGER.split('\n').slice(0, 2).join('\n').concat('\n')
+  const ids = [...Object.keys(EXPORTS), 'without']
   const night = await nightOf({
-    'bars/BTCUSDT-PERP/1d.csv': BARS,
-    ...Object.fromEntries(ledgers.map(id => [`ledgers/${id}.csv`, LEDGER])),
-    'ledgers/few.csv': LEDGER.split('\n').slice(0, 2).join('\n').concat('\n'),
-    ...Object.fromEntries(Object.entries(EXPORTS).map(([id, text]) => [`charting/${id}.csv`, text])),
-    'strategies/oak.ts': oneDay('oak', '1'),
-    'charting/oak.1.csv': exported(),
-    'strategies/elm.ts': oneDay('elm', '2'),
-    'charting/elm.1.csv': exported(),
-    'strategies/fir.ts': oneDay('fir', '1'),
-    'returns/yew.csv': dailyReturns(Array<number>(14).fill(0)),
-    'catalogue.yaml': catalogue([
-      ...ledgers.map(aLedger),
-      ...['oak', 'elm', 'fir'].map(aModule),
-      reported('yew'),
+    ...bookOf(BARS, [
+      ...ids.map(id => ledgerOf(id, id === 'few' ? few : LEDGER)),
+      oneDay('oak', '1'),
+      oneDay('elm', '2'),
+      oneDay('fir', '1'),
+      returnsOf('yew', dailyReturns(Array<number>(14).fill(0))),
     ]),
+    ...Object.fromEntries(Object.entries(EXPORTS).map(([id, text]) => [`charting/${id}.csv`, text])),
+    'charting/oak.1.csv': exported(),
+    'charting/elm.1.csv': exported(),
   })
   statuses = new Map(night.snapshot.strategies.map(({ id, tv_status }) => [id, tv_status]))
   notices = night.notices

@@ -1,8 +1,9 @@
 // A strategy that is over, one that has stopped trading, and the digest of the files of a module.
 import { createHash } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
+import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { idleSince } from '#pipeline/night/compute-strategy.ts'
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
 import { createComputer, type TaskRunner } from '#pipeline/night/fleet-tasks.ts'
@@ -37,29 +38,33 @@ const bookOf = (...strategies: Parameters<typeof catalogue>[0]) => ({
   'catalogue.yaml': catalogue(strategies),
 })
 
-test('the history of a strategy ends on the day that its catalogue states, whatever it is made from', async () => {
-  const on = '2024-01-09'
-  const book = bookOf(
-    { ...aModule('oak'), ...ended(on) },
-    { ...aLedger('ash'), mark: '1d', ...ended(on) },
-    { ...reported('yew'), ...ended(on) },
-    aModule('elm'),
-  )
-  const { snapshot } = await nightOf(book)
-  expect(snapshot.strategies.map(({ id, window, ended }) => [id, window.to, ended?.reason ?? null])).toEqual([
+const ON = '2024-01-09'
+const OVER = bookOf(
+  { ...aModule('oak'), ...ended(ON) },
+  { ...aLedger('ash'), mark: '1d', ...ended(ON) },
+  { ...reported('yew'), ...ended(ON) },
+  aModule('elm'),
+)
+
+let over: Night
+
+beforeAll(async () => {
+  over = await nightOf(OVER)
+})
+
+test('the history of a strategy ends on the day that its catalogue states, whatever it is made from', () => {
+  const ends = over.snapshot.strategies.map(({ id, window, ended }) => [id, window.to, ended?.reason ?? null])
+  expect(ends).toEqual([
     ['elm', '2024-01-14', null],
-    ['oak', on, 'the exchange closed'],
-    ['ash', on, 'the exchange closed'],
-    ['yew', on, 'the exchange closed'],
+    ['oak', ON, 'the exchange closed'],
+    ['ash', ON, 'the exchange closed'],
+    ['yew', ON, 'the exchange closed'],
   ])
 })
 
 test('an ended module has the same days as one that goes on, up to its end, and the equal-weight book has it until then', async () => {
-  const [going, over] = await Promise.all([
-    nightOf(bookOf(aModule('oak'), aModule('elm'))),
-    nightOf(bookOf({ ...aModule('oak'), ...ended('2024-01-09') }, aModule('elm'))),
-  ])
-  const days = (night: typeof going) => night.snapshot.strategies.find(({ id }) => id === 'oak')!.daily.values
+  const going = await nightOf(bookOf(aModule('oak'), aModule('elm')))
+  const days = (night: Night) => night.snapshot.strategies.find(({ id }) => id === 'oak')!.daily.values
   expect([...days(over)]).toEqual([...days(going)].slice(0, 9))
   expect(over.snapshot.book.values.coverage).toMatchObject({
     days_with_all: 9,
@@ -88,14 +93,8 @@ async function onFleet(files: Readonly<Record<string, string>>) {
 }
 
 test('a fleet computes ended strategies and those that go on, on the same bars, as one machine does', async () => {
-  const over = ended('2024-01-09')
-  const book = bookOf({ ...aModule('oak'), ...over }, aModule('elm'), {
-    ...aLedger('ash'),
-    mark: '1d',
-    ...over,
-  })
-  const [here, there] = [await nightOf(book), await onFleet(book)]
-  expect(there.snapshot.strategies).toEqual(here.snapshot.strategies)
+  const { snapshot } = await onFleet(OVER)
+  expect(snapshot.strategies).toEqual(over.snapshot.strategies)
 })
 
 const NOW = (FIRST_DAY + 14) * DAY_MS

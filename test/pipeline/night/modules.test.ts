@@ -1,18 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import { STALL_MS } from '#pipeline/modules/processes.ts'
 import { casesOf } from '#test/support/cases-of.ts'
-import {
-  aLedger,
-  aModule,
-  catalogue,
-  csv,
-  dailyBars,
-  moduleText,
-  nightOf,
-  problemsOfNight,
-} from './night-book.ts'
+import { bookOf, csv, dailyBars, ledgerOf, moduleOf, nightOf, problemsOfNight } from './night-book.ts'
 
-const BARS = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]) }
+const BARS = dailyBars([100, 101, 102, 103])
 
 type Says = string | RegExp
 
@@ -48,27 +39,14 @@ no_export -> export const other = 1 -> ${': a strategy module exports `strategy`
 )
 
 test('every module that is wrong is named with its file and the fault, all of them at once, beside a bad ledger', async () => {
-  const texts = [
-    ...Object.entries(WRONG).map(([id, [body]]) => [id, moduleText(id, { body })]),
-    ...Object.entries(BROKEN).map(([id, [text]]) => [id, text]),
-  ] as const
-  const problems = await problemsOfNight(
-    {
-      ...BARS,
-      ...Object.fromEntries(texts.map(([id, text]) => [`strategies/${id}.ts`, text])),
-      'strategies/sound.ts': moduleText('sound'),
-      'ledgers/outside.csv': csv(
-        'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
-        'long,2024-01-02T00:00:00Z,100,2024-01-03T00:00:00Z,999,signal,1',
-      ),
-      'catalogue.yaml': catalogue([
-        ...texts.map(([id]) => aModule(id!)),
-        aModule('sound'),
-        aLedger('outside'),
-      ]),
-    },
-    { threads: 2 },
+  const wrong = Object.entries(WRONG).map(([id, [body]]) => moduleOf(id, { body }))
+  const broken = Object.entries(BROKEN).map(([id, [text]]) => ({ ...moduleOf(id), text }))
+  const outside = csv(
+    'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
+    'long,2024-01-02T00:00:00Z,100,2024-01-03T00:00:00Z,999,signal,1',
   )
+  const strategies = [...wrong, ...broken, moduleOf('sound'), ledgerOf('outside', outside)]
+  const problems = await problemsOfNight(bookOf(BARS, strategies), { threads: 2 })
   for (const [id, [, says]] of Object.entries({ ...WRONG, ...BROKEN })) {
     const file = `strategies/${id}.ts`
     const own = problems
@@ -77,20 +55,15 @@ test('every module that is wrong is named with its file and the fault, all of th
     expect(own, id).toEqual([typeof says === 'string' ? says : expect.stringMatching(says)])
   }
   expect(problems.at(-1)).toMatch(/^ledgers\/outside\.csv:2: the trade has its exit at 999, outside the bar/)
-  expect(problems).toHaveLength(texts.length + 1)
+  expect(problems).toHaveLength(wrong.length + broken.length + 1)
 })
 
 test('what a module prints goes to stderr and never to stdout', async () => {
   const out = listenTo(process.stdout)
   const err = listenTo(process.stderr)
   try {
-    await nightOf({
-      ...BARS,
-      'strategies/oak.ts': moduleText('oak', {
-        body: `init: () => { console.log('hello there'); return {} },`,
-      }),
-      'catalogue.yaml': catalogue([aModule('oak')]),
-    })
+    const body = `init: () => { console.log('hello there'); return {} },`
+    await nightOf(bookOf(BARS, [moduleOf('oak', { body })]))
     await expect.poll(() => err.heard()).toContain('hello there')
   } finally {
     out.end()
@@ -109,39 +82,22 @@ function listenTo(stream: NodeJS.WriteStream) {
   return { heard: () => chunks.join(''), end: () => spy.mockRestore() }
 }
 
-test('a module that loops without end is ended and named, and stops no other', async () => {
+test.each([
+  ['loops without end', 'onBar: () => { for (;;); },'],
+  [
+    'makes an endless chain of promises',
+    'init: () => { (async () => { for (;;) await null })(); return {} },',
+  ],
+])('a module that %s is ended and named, and stops no other', async (_, body) => {
   // The clock of the watchdog moves until the first has been ended: a busy machine ends no other.
   let ms = 0
-  const problems = await problemsOfNight(
-    {
-      ...BARS,
-      'strategies/loops.ts': moduleText('loops', { body: 'onBar: () => { for (;;); },' }),
-      'strategies/wrong.ts': moduleText('wrong', { body: 'onBar: () => 7,' }),
-      'catalogue.yaml': catalogue([aModule('loops'), aModule('wrong')]),
-    },
-    {
-      elapsedMs: () => {
-        ms = Math.min(ms + STALL_MS / 2, 2 * STALL_MS)
-        return ms
-      },
-    },
-  )
-  expect(problems).toEqual([
-    expect.stringMatching(/^strategies\/loops\.ts: it made no progress for 30 s and was ended: look for/),
+  const elapsedMs = () => {
+    ms = Math.min(ms + STALL_MS / 2, 2 * STALL_MS)
+    return ms
+  }
+  const book = bookOf(BARS, [moduleOf('endless', { body }), moduleOf('wrong', { body: 'onBar: () => 7,' })])
+  expect(await problemsOfNight(book, { elapsedMs })).toEqual([
+    expect.stringMatching(/^strategies\/endless\.ts: it made no progress for 30 s and was ended: look for/),
     expect.stringMatching(/^strategies\/wrong\.ts: strategy wrong: at the bar of .* it decided 7: /),
   ])
-})
-
-test('an endless chain of promises is ended and named', async () => {
-  let ms = 0
-  const body = 'init: () => { (async () => { for (;;) await null })(); return {} },'
-  const problems = await problemsOfNight(
-    {
-      ...BARS,
-      'strategies/chains.ts': moduleText('chains', { body }),
-      'catalogue.yaml': catalogue([aModule('chains')]),
-    },
-    { elapsedMs: () => (ms += STALL_MS / 2) },
-  )
-  expect(problems).toEqual([expect.stringMatching(/^strategies\/chains\.ts: it made no progress for 30 s/)])
 })
