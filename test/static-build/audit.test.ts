@@ -5,7 +5,6 @@ import { CURRENT_KEY, pointerKey, signatureKey } from '#core/contract/pointer.ts
 import { type AuditOrder, faultsIn } from '#static-build/audit/audit.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
 import { ENTRY_LIFETIME_MS } from '#static-build/move-pointer.ts'
-import { prune } from '#static-build/prune.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -18,8 +17,8 @@ import {
 } from '#test/support/books/publish-in-memory.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { damage, meddled, outage } from '#test/support/stores/store-doubles.ts'
-import { BEFORE } from './hand-order.ts'
-import { auditStore, copyOf, faultsOf, keyOf, NOW_MS, newSigner, publishTwo } from './signed-store.ts'
+import { BEFORE, pruneAll } from './hand-order.ts'
+import { auditStore, copyOf, faultsOf, keyOf, newSigner, publishTwo } from './signed-store.ts'
 
 const signer = newSigner()
 const other = newSigner()
@@ -97,11 +96,9 @@ test('a manifest that names files outside its version is refused before anything
   expect(faultsOf(found)).toEqual([`${manifestKey(HAND_VERSION)}: of another form`])
 })
 
-const rule = { keepDays: 0, keepMonthEnds: false }
-
 test('a version that was pruned is skipped and reported, and is a fault if an audit requests it by name', async () => {
-  const { store, privateStore } = await publishTwo(signer, signer)
-  await prune(store, privateStore, rule, NOW_MS)
+  const store = await copyOf(stores.store)
+  await pruneAll({ store, privateStore: await copyOf(stores.privateStore) }, HAND_VERSION)
   const found = await auditStore(store)
   expect(faultsOf(found)).toEqual([])
   expect(found.checks).toContainEqual(
@@ -131,20 +128,14 @@ test('an audit checks the private snapshot against the digests of the manifest',
   expect(faultsOf(found)).toEqual(['memory:private/20240601T001500Z/snapshot.daily.arrow: altered'])
 })
 
-test('an altered or missing record of the inputs is a fault of the audit', async () => {
+test.each<[string, (bytes: Uint8Array) => Uint8Array | null]>([
+  ['altered', damage],
+  ['missing', () => null],
+])('a record of the inputs that is %s is a fault of the audit', async (kind, change) => {
   const record = '20240601T001500Z/inputs.json'
-  for (const [change, kind] of [
-    [damage, 'altered'],
-    [() => null, 'missing'],
-  ] as const) {
-    const store = meddled(
-      stores.privateStore,
-      key => key === record,
-      bytes => change(bytes!),
-    )
-    const found = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
-    expect(faultsOf(found)).toEqual([`memory:private/${record}: ${kind}`])
-  }
+  const store = spoilt(key => key === record, change)
+  const found = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
+  expect(faultsOf(found)).toEqual([`memory:private/${record}: ${kind}`])
 })
 
 test('a private snapshot that is nowhere is a fault where its store was named, and a note where it was not', async () => {
@@ -160,7 +151,7 @@ test('a private snapshot that is nowhere is a fault where its store was named, a
 })
 
 test('a clock of the publisher that was set back is reported, and is not a fault for ever', async () => {
-  const { store } = await publishTwo(signer, signer)
+  const store = await copyOf(stores.store)
   const { entry, sha256: digest } = (await readLog(store)).at(-1)!
   const older = toJsonBytes({ ...entry, seq: 3, action: 'refresh', at: BEFORE, prev_entry_sha256: digest })
   await store.create(pointerKey(3), older, OCTETS) // as releases wrote it that did not refuse it

@@ -1,17 +1,15 @@
 // What a build publishes only if its operator declares it: for which strategy, why, and where readers see it.
 import { beforeEach, expect, test } from 'vitest'
-import { z } from 'zod'
 import { privateKey, versionFolder } from '#core/contract/artifacts.ts'
 import type { Declaration } from '#core/contract/payloads/changes.ts'
 import { changesOf } from '#pages/versions.ts'
 import { type Declarations, NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
-import { publishVersion } from '#static-build/publish-version.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import { type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import type { HandStrategy } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
-import { changesIn, orderOf, renderHere } from './hand-order.ts'
-import { bytesAt } from './tree.ts'
+import { changesIn, dataIn, publishStrategies, storesAfter } from './hand-order.ts'
+import { textAt } from './tree.ts'
 
 const A = '2024-01-05T00:15:00Z'
 const B = '2024-01-06T00:15:00Z'
@@ -29,22 +27,14 @@ const oak: HandStrategy = {
 }
 const elm: HandStrategy = { id: 'elm', name: 'Elm', returns: [0.03, 0.01, 0.02] }
 
+const openFirst = storesAfter(own => publishStrategies(own, A, [oak, elm]))
+
 beforeEach(async () => {
-  stores = createMemoryStores()
-  await publish(A, [oak, elm])
+  stores = await openFirst()
 })
 
-const publish = (
-  version: string,
-  strategies: readonly HandStrategy[],
-  declared: Declarations = NOTHING_DECLARED,
-) =>
-  publishVersion({
-    ...orderOf(version, stores),
-    snapshot: handSnapshot(strategies, { version }),
-    declared,
-    render: renderHere,
-  })
+const publish = (version: string, strategies: readonly HandStrategy[], declared = NOTHING_DECLARED) =>
+  publishStrategies(stores, version, strategies, { declared })
 
 const declaring = (what: Declaration['what'], ...names: readonly string[]): Declarations => ({
   ...NOTHING_DECLARED,
@@ -52,11 +42,7 @@ const declaring = (what: Declaration['what'], ...names: readonly string[]): Decl
   reason: 'as it must be',
 })
 
-async function dataOf(version: string, name: string) {
-  const bytes = await bytesAt(stores.store, `${versionFolder(version)}/${name}.json`)
-  const { data } = z.object({ data: z.looseObject({}) }).parse(JSON.parse(new TextDecoder().decode(bytes)))
-  return data
-}
+const dataOf = (version: string, name: string) => dataIn(stores.store, version, name)
 
 /** What the versions page says of the served version. */
 async function wordsOf(): Promise<readonly string[]> {
@@ -64,6 +50,10 @@ async function wordsOf(): Promise<readonly string[]> {
   const { dataset } = await readPublishedSnapshot(stores.store, stores.privateStore, head!.entry)
   return changesOf(dataset.lineage.at(-1)!)
 }
+
+/** Takes away what a publisher has of a version for himself. */
+const lose = (...versions: readonly string[]) =>
+  Promise.all(versions.map(version => stores.privateStore.remove(privateKey(version, 'snapshot.json'))))
 
 const restated = { ...oak, returns: [0.011, 0.02] }
 
@@ -117,16 +107,12 @@ test('a removed strategy leaves a line that stays, in the dataset and the summar
 test('a version after a lost one carries on what was removed, and takes no other strategy away', async () => {
   await publish(B, [oak], declaring('remove', 'elm'))
   await publish(C, [oak])
-  await stores.privateStore.remove(privateKey(C, 'snapshot.json'))
+  await lose(C)
   await expect(publish(D, [elm], declaring('after_lost', C))).rejects.toThrow('oak: the strategy is gone')
   await publish(D, [oak, elm], declaring('after_lost', C))
   expect(await dataOf(D, 'dataset')).toMatchObject({ removed: [REMOVED] })
   expect(await wordsOf()).toEqual([`Not compared with ${C}, which could not be read. Reason: as it must be`])
 })
-
-/** Takes away what a publisher has of a version for himself. */
-const lose = (...versions: readonly string[]) =>
-  Promise.all(versions.map(version => stores.privateStore.remove(privateKey(version, 'snapshot.json'))))
 
 test('after the loss of every private snapshot the public files say which strategies were there, what was removed, and what each version changed', async () => {
   await publish(B, [oak], declaring('remove', 'elm'))
@@ -137,7 +123,7 @@ test('after the loss of every private snapshot the public files say which strate
   await publish(D, [oak], { ...lost, remove: new Set(['fir']) })
   const fir = { id: 'fir', name: 'Fir', on: '2024-01-08', published_since: null, days: 3 }
   expect(await dataOf(D, 'dataset')).toMatchObject({ removed: [REMOVED, fir] })
-  const page = new TextDecoder().decode(await bytesAt(stores.store, `${versionFolder(D)}/versions.html`))
+  const page = await textAt(stores.store, `${versionFolder(D)}/versions.html`)
   for (const words of [
     'Removed: elm. Reason: as it must be',
     'Removed: fir. Reason: as it must be',
@@ -158,7 +144,7 @@ test('public files that were altered do not count, and those of the version befo
   await publish(B, [oak], declaring('remove', 'elm'))
   await lose(A, B)
   const key = `${versionFolder(B)}/dataset.json`
-  const text = new TextDecoder().decode(await bytesAt(stores.store, key))
+  const text = await textAt(stores.store, key)
   await stores.store.replace(key, new TextEncoder().encode(text.replace('as it must be', 'fine')), {
     content_type: 'application/json',
   })
@@ -166,7 +152,7 @@ test('public files that were altered do not count, and those of the version befo
 })
 
 test('a version that is declared lost and another one that is lost are not the same', async () => {
-  await stores.privateStore.remove(privateKey(A, 'snapshot.json'))
+  await lose(A)
   await expect(publish(B, [oak, elm], declaring('after_lost', B))).rejects.toThrow(
     `publish with --after-lost ${A} --reason TEXT`,
   )

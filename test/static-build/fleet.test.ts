@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { readPlan, readResult, saveResult } from '#static-build/fleet/run-files.ts'
 import { doTask, joinRun } from '#static-build/fleet/worker.ts'
-import { prune } from '#static-build/prune.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
 import { begun, CODE, expectUnpublished, IDS, RUN, share, useFleet } from './fleet-scene.ts'
+import { pruneAll } from './hand-order.ts'
 import { bytesAt, digestsOf } from './tree.ts'
 
 const { coordinate, workerOf, altering, losing, expectWhole } = useFleet()
@@ -155,12 +155,7 @@ test('pruning removes what is left of the runs of fleets', async () => {
   const dying = { ...stores, store: dyingAfter(stores.store, 0) }
   await expect(coordinate(dying)).rejects.toThrow('killed')
   expect((await stores.privateStore.list('fleet/')).length).toBeGreaterThan(IDS.length)
-  await prune(
-    stores.store,
-    stores.privateStore,
-    { keepDays: 1, keepMonthEnds: false },
-    Date.parse(HAND_VERSION),
-  )
+  await pruneAll(stores, HAND_VERSION)
   expect(await stores.privateStore.list('fleet/')).toEqual([])
 })
 
@@ -175,22 +170,21 @@ test('the coordinator of a fleet renders everything itself if no worker comes', 
   expect(workers).toEqual({ coordinator: 5 })
 })
 
-test('a coordinator that was killed after any number of writes is finished by the same command', async () => {
-  for (let writes = 0; writes < 60; writes += 9) {
-    const stores = createMemoryStores()
-    const dying = { ...stores, store: dyingAfter(stores.store, writes) }
-    await expect(coordinate(dying, { waitMs: 0 })).rejects.toThrow('killed')
-    await coordinate(stores, { waitMs: 0 })
-    await expectWhole(stores)
-  }
-  for (let writes = 0; writes < 16; writes++) {
-    const stores = createMemoryStores()
-    const dying = { ...stores, privateStore: dyingAfter(stores.privateStore, writes) }
-    await expect(coordinate(dying, { waitMs: 0 })).rejects.toThrow('killed')
-    await coordinate(stores, { waitMs: 0 })
-    await expectWhole(stores)
-  }
-})
+test.each([
+  ['store', 60, 9],
+  ['privateStore', 16, 1],
+] as const)(
+  'a coordinator that was killed after any number of writes to the %s is finished by the same command',
+  async (part, most, step) => {
+    for (let writes = 0; writes < most; writes += step) {
+      const stores = createMemoryStores()
+      const dying = { ...stores, [part]: dyingAfter(stores[part], writes) }
+      await expect(coordinate(dying, { waitMs: 0 })).rejects.toThrow('killed')
+      await coordinate(stores, { waitMs: 0 })
+      await expectWhole(stores)
+    }
+  },
+)
 
 test('the coordinator of a fleet uses what workers finished while it was away', async () => {
   const stores = createMemoryStores()

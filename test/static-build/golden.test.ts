@@ -1,8 +1,7 @@
 // The whole build of the tiny book, compared file by file with `test/golden/tiny`. The git diff of that folder is the
 // review of every change on the wire. Where a change is meant, rewrite it: UPDATE_GOLDEN=1 vitest run golden
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, expect, inject, test } from 'vitest'
 import {
@@ -23,7 +22,7 @@ import { openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { TINY_VERSION } from '#test/support/books/publish-book.ts'
 import { writeFiles } from '#test/support/temporary-folder.ts'
-import { bytesAt, describeDifferences, manifestIn, type Tree, treeOf } from './tree.ts'
+import { bytesAt, describeDifferences, manifestIn, type Tree, textAt, treeOf } from './tree.ts'
 
 const GOLDEN = join(import.meta.dirname, '../golden/tiny')
 const MANIFEST = manifestKey(TINY_VERSION)
@@ -149,10 +148,6 @@ test('two trees differ in files that are missing, unexpected or changed, and eac
   expect(describeDifferences(golden, golden)).toEqual([])
 })
 
-const root = () => fileURLToPath(inject('tinyStore').url)
-
-const fileAt = (path: string): Promise<string> => readFile(join(root(), decodeURI(path)), 'utf8')
-
 /** What a page leads to or loads, but for other sites. A link to `/docs` would be a file at the root of the copy. */
 const linksIn = (page: string, path: string): string[] =>
   [...page.matchAll(/ (?:href|src|action|content="0; url)="?([^"#]+)/g)]
@@ -164,7 +159,7 @@ test('the first page of a copied store leads to the book, and every link from th
   const visit = async (path: string): Promise<void> => {
     if (seen.has(path)) return
     seen.add(path)
-    const text = await fileAt(path)
+    const text = await textAt(store, decodeURI(path))
     if (path.endsWith('.html')) for (const link of linksIn(text, path)) await visit(link)
   }
   await visit('index.html')

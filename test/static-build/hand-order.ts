@@ -1,16 +1,18 @@
 // Orders to publish four days of one strategy: the smallest build there is.
-import type { z } from 'zod'
-import { documentKey } from '#core/contract/artifacts.ts'
+import { z } from 'zod'
+import { documentKey, versionFolder } from '#core/contract/artifacts.ts'
 import { changes } from '#core/contract/payloads/changes.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
+import { prune } from '#static-build/prune.ts'
 import { currentVersionOf, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { inLanes, writePoints } from '#static-build/render-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { handSnapshot } from '../support/books/hand-snapshot.ts'
-import type { MemoryStores } from '../support/books/publish-in-memory.ts'
-import { bytesAt } from './tree.ts'
+import { type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '../support/books/publish-in-memory.ts'
+import { copyAll } from '../support/books/small-book.ts'
+import { jsonAt } from './tree.ts'
 
 /** A version before `HAND_VERSION`. */
 export const BEFORE = '2024-05-31T00:15:00Z'
@@ -35,29 +37,65 @@ export const orderOf = (
   declared: lastReturn === 0.01 ? NOTHING_DECLARED : declareAll('another dataset'),
 })
 
+/** Opens stores of one's own with what `publish` publishes, which is published once for all tests. */
+export function storesAfter(
+  publish: (stores: MemoryStores) => Promise<unknown>,
+): () => Promise<MemoryStores> {
+  const publishOnce = async (): Promise<MemoryStores> => {
+    const stores = createMemoryStores()
+    await publish(stores)
+    return stores
+  }
+  let master: Promise<MemoryStores> | null = null
+  return async () => {
+    master ??= publishOnce()
+    const from = await master
+    const stores = createMemoryStores()
+    await copyAll(from.store, stores.store)
+    await copyAll(from.privateStore, stores.privateStore)
+    return stores
+  }
+}
+
 /** Publishes without threads. */
 export const publishInProcess = (stores: MemoryStores, version: string, lastReturn?: number) =>
   publishVersion({ ...orderOf(version, stores, lastReturn), render: renderHere })
 
-/** Publishes a version of these returns without threads. */
+/** Publishes a version of these strategies without threads. */
+export const publishStrategies = (
+  stores: MemoryStores,
+  version: string,
+  strategies: readonly HandStrategy[],
+  changes: Partial<PublishOrder> = {},
+) =>
+  publishVersion({
+    ...orderOf(version, stores),
+    snapshot: handSnapshot(strategies, { version }),
+    render: renderHere,
+    ...changes,
+  })
+
+/** The same of one strategy with these returns. */
 export const publishReturns = (
   stores: MemoryStores,
   version: string,
   returns: readonly number[],
   changes: Partial<PublishOrder> = {},
-) =>
-  publishVersion({
-    ...orderOf(version, stores),
-    snapshot: handSnapshot([{ id: 'oak', returns }], { version }),
-    render: renderHere,
-    ...changes,
-  })
+) => publishStrategies(stores, version, [{ id: 'oak', returns }], changes)
 
 /** The changes that a version announces. */
 export const changesIn = async (store: ObjectStore, version: string): Promise<z.infer<typeof changes>> =>
-  changes.parse(
-    JSON.parse(new TextDecoder().decode(await bytesAt(store, documentKey(version, 'changes.json')))),
-  )
+  changes.parse(await jsonAt(store, documentKey(version, 'changes.json')))
+
+/** The data of an answer of a version, such as `dataset`. */
+export const dataIn = async (store: ObjectStore, version: string, name: string): Promise<unknown> =>
+  envelope.parse(await jsonAt(store, `${versionFolder(version)}/${name}.json`)).data
+
+const envelope = z.object({ data: z.unknown() })
+
+/** Removes every version but the served one. */
+export const pruneAll = ({ store, privateStore }: MemoryStores, at: string) =>
+  prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, Date.parse(at))
 
 /** Renders in this thread, one point after the other. */
 export const renderHere: NonNullable<PublishOrder['render']> = async ({ store, bytes, points, effort }) => {

@@ -6,16 +6,20 @@ import { readHead, readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf, servedAt } from '#storage/publications.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
-import { BEFORE, publishInProcess, versionOf } from './hand-order.ts'
+import { BEFORE, pruneAll, publishInProcess, storesAfter, versionOf } from './hand-order.ts'
 import { digestsOf } from './tree.ts'
 
-const NOW = { nowMs: Date.parse('2024-06-03T00:00:00Z'), signer: null }
+const TODAY = '2024-06-03T00:00:00Z'
+const NOW = { nowMs: Date.parse(TODAY), signer: null }
 
 let stores: MemoryStores
 
+const openBoth = storesAfter(async own => {
+  for (const version of [BEFORE, HAND_VERSION]) await publishInProcess(own, version)
+})
+
 beforeEach(async () => {
-  stores = createMemoryStores()
-  for (const version of [BEFORE, HAND_VERSION]) await publishInProcess(stores, version)
+  stores = await openBoth()
 })
 
 test('rolling back serves the older version again, as one more entry, and deletes nothing', async () => {
@@ -32,12 +36,8 @@ test('rolling forth again is one more entry that serves the newer version', asyn
   await rollBack(stores.store, BEFORE, NOW)
   await rollBack(stores.store, HAND_VERSION, NOW)
   expect(await versionOf(stores.store)).toBe(HAND_VERSION)
-  expect((await readLog(stores.store)).map(({ entry }) => entry.action)).toEqual([
-    'publish',
-    'publish',
-    'rollback',
-    'rollback',
-  ])
+  const actions = (await readLog(stores.store)).map(({ entry }) => entry.action)
+  expect(actions).toEqual(['publish', 'publish', 'rollback', 'rollback'])
 })
 
 test.each([
@@ -51,7 +51,7 @@ test.each([
 test('rolling back to a version that was removed is refused', async () => {
   await stores.store.remove(manifestKey(BEFORE))
   await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow('is missing')
-  await prune(stores.store, stores.privateStore, { keepDays: 0, keepMonthEnds: false }, NOW.nowMs)
+  await pruneAll(stores, TODAY)
   await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow(
     `${BEFORE} was removed by \`highwater prune\``,
   )
@@ -147,17 +147,15 @@ test('pruning keeps what is served, however old', () => {
 test('pruning removes a version from both stores, and leaves the log and the others whole', async () => {
   const { store, privateStore } = stores
   const kept = [...(await digestsOf(store))].filter(([key]) => !key.startsWith(versionFolder(BEFORE)))
-  const rule = { keepDays: 0, keepMonthEnds: false }
-  expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [BEFORE], unfinished: [] })
+  expect(await pruneAll(stores, TODAY)).toEqual({ versions: [BEFORE], unfinished: [] })
   expect([...(await digestsOf(store))]).toEqual(kept)
   expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
   expect(await readLog(store)).toHaveLength(2)
-  expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [], unfinished: [] })
+  expect(await pruneAll(stores, TODAY)).toEqual({ versions: [], unfinished: [] })
 })
 
 test('pruning finishes what a run left in the private store that was killed there', async () => {
-  const { store, privateStore } = stores
-  const rule = { keepDays: 0, keepMonthEnds: false }
+  const { privateStore } = stores
   let left = 1
   const killed = {
     ...privateStore,
@@ -166,17 +164,17 @@ test('pruning finishes what a run left in the private store that was killed ther
       await privateStore.remove(key)
     },
   }
-  await expect(prune(store, killed, rule, NOW.nowMs)).rejects.toThrow('killed')
-  expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [BEFORE], unfinished: [] })
+  await expect(pruneAll({ ...stores, privateStore: killed }, TODAY)).rejects.toThrow('killed')
+  expect(await pruneAll(stores, TODAY)).toEqual({ versions: [BEFORE], unfinished: [] })
   expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
 })
 
 test('pruning leaves alone what else an operator keeps in the private store', async () => {
-  const { store, privateStore } = stores
+  const { privateStore } = stores
   const others = ['notes/2024.txt', '20200101T001500Z/snapshot.json', 'read.me']
   for (const key of others)
     await privateStore.create(key, new Uint8Array([1]), { content_type: 'text/plain' })
-  await prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, NOW.nowMs)
+  await pruneAll(stores, TODAY)
   expect(await privateStore.list('')).toEqual(expect.arrayContaining(others))
 })
 
@@ -185,12 +183,8 @@ test('pruning removes what a build left that was never published', async () => {
   const privateLeft = '20240602T001500Z/snapshot.json'
   await stores.store.create(left, new Uint8Array([1]), { content_type: 'application/json' })
   await stores.privateStore.create(privateLeft, new Uint8Array([1]), { content_type: 'application/json' })
-  const pruned = await prune(
-    stores.store,
-    stores.privateStore,
-    { keepDays: 999, keepMonthEnds: false },
-    NOW.nowMs,
-  )
+  const rule = { keepDays: 999, keepMonthEnds: false }
+  const pruned = await prune(stores.store, stores.privateStore, rule, NOW.nowMs)
   expect(pruned).toEqual({ versions: [], unfinished: ['20240602T001500Z'] })
   expect(await stores.store.read(left)).toBeNull()
   expect(await stores.privateStore.read(privateLeft)).toBeNull()

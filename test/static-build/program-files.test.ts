@@ -11,7 +11,6 @@ import {
   programIndex,
 } from '#core/contract/program-files.ts'
 import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
-import { prune } from '#static-build/prune.ts'
 import { programDocuments } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import { parseJson } from '#storage/parse-json.ts'
@@ -20,7 +19,7 @@ import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { DAY_0 } from '../core/program/programs.ts'
-import { versionOf } from './hand-order.ts'
+import { pruneAll, versionOf } from './hand-order.ts'
 import { A, B, backTo, C, D, programOf, publishWith, servedProgram, spoil } from './program-store.ts'
 import { auditStore, faultsOf } from './signed-store.ts'
 import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
@@ -124,7 +123,7 @@ test('the files of a program are checked against their digests by an audit, whic
 test('the files of a program are removed with their version', async () => {
   await publishWith(stores, A, programOf([100]))
   await publishWith(stores, B, programOf([100, 101]))
-  await prune(stores.store, stores.privateStore, { keepDays: 0, keepMonthEnds: false }, Date.parse(D))
+  await pruneAll(stores, D)
   const left = (await stores.privateStore.list('')).filter(key => key.includes('/program/'))
   expect(left).toHaveLength(PROGRAM_FILES.length + 1)
   expect(left.every(key => key.startsWith('20240602T'))).toBe(true)

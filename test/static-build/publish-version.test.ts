@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { documentKey, manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { EFFORTS } from '#core/contract/effort.ts'
 import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
@@ -18,16 +19,21 @@ import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
-import { BEFORE, orderOf, publishInProcess, renderHere, versionOf } from './hand-order.ts'
+import { BEFORE, orderOf, publishInProcess, renderHere, storesAfter, versionOf } from './hand-order.ts'
 import { copyOf } from './signed-store.ts'
-import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
+import { bytesAt, describeDifferences, digestsOf, jsonAt } from './tree.ts'
 
 /** Stores with one version. */
-async function storesWithBefore(): Promise<MemoryStores> {
-  const stores = createMemoryStores()
-  await publishInProcess(stores, BEFORE)
-  return stores
-}
+const storesWithBefore = storesAfter(own => publishInProcess(own, BEFORE))
+
+/** Stores with what builds without a fault publish of both versions. */
+const storesWithBoth = storesAfter(async own => {
+  for (const version of [BEFORE, HAND_VERSION]) await publishInProcess(own, version)
+})
+
+const OTHER_BYTES =
+  'exists with other bytes, and what is published never changes: build under a new --version, or use the code, the ' +
+  'book and the --effort that made it'
 
 test('publishing points to the version when it is complete, and keeps every object of the one before', async () => {
   const stores = await storesWithBefore()
@@ -50,20 +56,15 @@ test('publishing the same a second time is fine and changes nothing', async () =
 })
 
 test('publishing other bytes under the same version is refused, says why, and changes nothing', async () => {
-  const stores = await storesWithBefore()
-  await publishInProcess(stores, HAND_VERSION)
+  const stores = await storesWithBoth()
   const [before, privateBefore] = [await digestsOf(stores.store), await digestsOf(stores.privateStore)]
-  await expect(publishInProcess(stores, HAND_VERSION, 0.02)).rejects.toThrow(
-    'exists with other bytes, and what is published never changes: build under a new --version, or use the code, the ' +
-      'book and the --effort that made it',
-  )
+  await expect(publishInProcess(stores, HAND_VERSION, 0.02)).rejects.toThrow(OTHER_BYTES)
   expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
   expect(describeDifferences(privateBefore, await digestsOf(stores.privateStore))).toEqual([])
 })
 
 test('publishing by other code under the same version is refused although every artifact is the same', async () => {
-  const stores = await storesWithBefore()
-  await publishInProcess(stores, HAND_VERSION)
+  const stores = await storesWithBoth()
   const before = await digestsOf(stores.store)
   const order = orderOf(HAND_VERSION, stores)
   const other = publishVersion({
@@ -155,24 +156,15 @@ test.each(EFFORTS)(
   },
 )
 
-test('the manifest has the effort of compression that was ordered', async () => {
-  const stores = createMemoryStores()
-  const order = { ...orderOf(HAND_VERSION, stores), render: renderHere, effort: 'good' as const }
-  expect((await publishVersion(order)).manifest.built_with.effort).toBe('good')
-  const quick = { ...orderOf(HAND_VERSION, createMemoryStores()), render: renderHere }
-  expect((await publishVersion(quick)).manifest.built_with.effort).toBe('quick')
-})
-
-test('a version is finished with the effort of compression that it was started with: another is refused', async () => {
+test('the manifest has the effort of compression that was ordered, and a version is finished with that one: another is refused', async () => {
   const stores = createMemoryStores()
   const order = { ...orderOf(HAND_VERSION, stores), render: renderHere, effort: 'good' as const }
   await publishVersion(order)
-  await expect(publishVersion({ ...order, effort: 'quick' })).rejects.toThrow(
-    'exists with other bytes, and what is published never changes: build under a new --version, or use the code, the ' +
-      'book and the --effort that made it',
-  )
+  await expect(publishVersion({ ...order, effort: 'quick' })).rejects.toThrow(OTHER_BYTES)
   expect(await stores.store.read(manifestKey(HAND_VERSION))).not.toBeNull()
   expect(await publishVersion(order)).toMatchObject({ manifest: { built_with: { effort: 'good' } } })
+  const { manifest } = await publishInProcess(createMemoryStores(), HAND_VERSION)
+  expect(manifest.built_with.effort).toBe('quick')
 })
 
 test('a store that fails at any one of the writes leaves the version before served, and the same command finishes', async () => {
@@ -262,10 +254,8 @@ async function foldersWithBefore() {
   return { folder, stores }
 }
 
-/** A store holds what builds without a fault publish of both versions. */
 async function expectBoth(store: ObjectStore): Promise<void> {
-  const whole = await storesWithBefore()
-  await publishInProcess(whole, HAND_VERSION)
+  const whole = await storesWithBoth()
   expect(describeDifferences(await digestsOf(whole.store), await digestsOf(store))).toEqual([])
 }
 
@@ -299,12 +289,14 @@ async function tornStores() {
   return { folder, stores, torn: torn! }
 }
 
-test('files of a version that were torn by a loss of power are written again by the same command', async () => {
+test('files of a version that were torn by a loss of power are written again by the same command, and those of a published version are only compared', async () => {
   const { folder, stores } = await tornStores()
-  const [mark] = await readdir(join(folder, 'store/.unfinished'))
-  await writeFile(join(folder, 'store/.unfinished', mark!), 'the id of another boot')
-  await publishVersion(orderOf(HAND_VERSION, stores))
-  await expectBoth(stores.store)
+  const mark = join(folder, 'store/.unfinished', (await readdir(join(folder, 'store/.unfinished')))[0]!)
+  for (const boot of ['another', 'yet another']) {
+    await writeFile(mark, `the id of ${boot} boot`)
+    await publishVersion(orderOf(HAND_VERSION, stores))
+    await expectBoth(stores.store)
+  }
 })
 
 test('files torn by a loss of power are distinguished from other bytes on the same boot, which are refused', async () => {
@@ -315,65 +307,44 @@ test('files torn by a loss of power are distinguished from other bytes on the sa
   expect(await versionOf(stores.store)).toBe(BEFORE)
 })
 
-test('a loss of power never loses a version that is published, which is only compared', async () => {
-  const { folder, stores } = await tornStores()
-  const mark = join(folder, 'store/.unfinished', (await readdir(join(folder, 'store/.unfinished')))[0]!)
-  await writeFile(mark, 'the id of another boot')
-  await publishVersion(orderOf(HAND_VERSION, stores))
-  const whole = await digestsOf(stores.store)
-  await writeFile(mark, 'the id of yet another boot')
-  await publishVersion(orderOf(HAND_VERSION, stores))
-  expect(describeDifferences(whole, await digestsOf(stores.store))).toEqual([])
-})
-
-const VERSION = '2024-06-01T00:15:00Z'
-const KEY = '20240601T001500Z/inputs.json'
 const INPUTS = { inputs: [{ path: 'catalogue.yaml', sha256: 'ab' }] }
 
 const signer = createSigner(newPrivateKeyPem())
 
-test('the record of the inputs holds what was read, and its digest is the one that is published', async () => {
+/** The record of the inputs in a store of its own, its digest and its bytes. */
+async function recordOf(by: Signer | null = signer, version = HAND_VERSION) {
   const store = createMemoryStore('private')
-  const digest = await saveInputs(store, VERSION, INPUTS, signer)
-  const bytes = await bytesAt(store, KEY)
-  expect(JSON.parse(new TextDecoder().decode(bytes))).toMatchObject({ version: VERSION, ...INPUTS })
-  expect(digest).toBe(sha256(bytes))
+  const digest = await saveInputs(store, version, INPUTS, by)
+  const [key = ''] = await store.list('')
+  const record = z.looseObject({ salt: z.string().nullable() }).parse(await jsonAt(store, key))
+  return { store, digest, key, record }
+}
+
+test('the record of the inputs holds what was read, and its digest is the one that is published', async () => {
+  const { store, digest, key, record } = await recordOf()
+  expect(key).toBe('20240601T001500Z/inputs.json')
+  expect(record).toMatchObject({ version: HAND_VERSION, ...INPUTS })
+  expect(digest).toBe(sha256(await bytesAt(store, key)))
 })
 
 test('the record of the inputs is the same for the same key, version and book, wherever it is made', async () => {
-  const digests = await Promise.all(
-    ['one', 'two'].map(name => saveInputs(createMemoryStore(name), VERSION, INPUTS, signer)),
-  )
-  expect(digests[0]).toBe(digests[1])
+  const [one, two] = [await recordOf(), await recordOf()]
+  expect(one.digest).toBe(two.digest)
 })
 
 test('the record of the inputs cannot be guessed from its digest: another key or version salts it otherwise', async () => {
-  const other = createSigner(newPrivateKeyPem())
-  const salts = [
-    await saltOf(signer, VERSION),
-    await saltOf(other, VERSION),
-    await saltOf(signer, '2024-06-02T00:15:00Z'),
-  ]
+  const others = [await recordOf(createSigner(newPrivateKeyPem())), await recordOf(signer, BEFORE)]
+  const salts = [await recordOf(), ...others].map(({ record }) => record.salt)
   expect(new Set(salts).size).toBe(3)
   for (const salt of salts) expect(salt).toMatch(/^[0-9a-f]{64}$/)
 })
 
 test('the record of the inputs has neither salt nor digest without a key', async () => {
-  const store = createMemoryStore('private')
-  expect(await saveInputs(store, VERSION, INPUTS, null)).toBeNull()
-  expect(JSON.parse(new TextDecoder().decode(await bytesAt(store, KEY)))).toMatchObject({ salt: null })
+  expect(await recordOf(null)).toMatchObject({ digest: null, record: { salt: null } })
 })
 
 test('the record of the inputs of another book under the same version is refused', async () => {
-  const store = createMemoryStore('private')
-  await saveInputs(store, VERSION, INPUTS, signer)
-  await expect(saveInputs(store, VERSION, { inputs: [] }, signer)).rejects.toThrow('exists with other bytes')
+  const { store } = await recordOf()
+  const other = saveInputs(store, HAND_VERSION, { inputs: [] }, signer)
+  await expect(other).rejects.toThrow('exists with other bytes')
 })
-
-async function saltOf(by: Signer, version: string): Promise<string> {
-  const store = createMemoryStore('private')
-  await saveInputs(store, version, INPUTS, by)
-  const [key = ''] = await store.list('')
-  const { salt } = JSON.parse(new TextDecoder().decode(await bytesAt(store, key))) as { salt: string } // written above
-  return salt
-}

@@ -2,16 +2,13 @@
 
 import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { versionFolder } from '#core/contract/artifacts.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { withPublications } from '#core/dataset/publication.ts'
 import { declareAll } from '#static-build/declarations.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
-import { publishVersion } from '#static-build/publish-version.ts'
 import { type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
-import { orderOf, renderHere } from './hand-order.ts'
-import { bytesAt } from './tree.ts'
+import { dataIn, publishStrategies } from './hand-order.ts'
 
 /** Published shortly after the end of the day before. */
 const versionOf = (day: number): string => `2024-01-${String(day).padStart(2, '0')}T00:15:00Z`
@@ -32,17 +29,9 @@ beforeEach(() => {
 })
 
 const publish = (day: number, ...strategies: HandStrategy[]) =>
-  publishVersion({
-    ...orderOf(versionOf(day), stores),
-    snapshot: handSnapshot(strategies, { version: versionOf(day) }),
-    declared: declareAll('a test'),
-    render: renderHere,
-  })
+  publishStrategies(stores, versionOf(day), strategies, { declared: declareAll('a test') })
 
-async function dataOf(day: number, name: string): Promise<unknown> {
-  const bytes = await bytesAt(stores.store, `${versionFolder(versionOf(day))}/${name}.json`)
-  return z.object({ data: z.unknown() }).parse(JSON.parse(new TextDecoder().decode(bytes))).data
-}
+const dataOf = (day: number, name: string) => dataIn(stores.store, versionOf(day), name)
 
 const sinceIn = async (day: number, id = 'oak') =>
   z.looseObject({ published_since: z.string() }).parse(await dataOf(day, `strategies/${id}/meta`))
@@ -123,15 +112,17 @@ test('after a rollback the served version counts, and what only the other one pu
 })
 
 test.each([
-  ['the name of a version that the log bears out', '2024-01-06T12:15:00Z', versionOf(5)],
+  ['the name of a version that the log bears out', versionOf(5), '2024-01-06T12:15:00Z', versionOf(5)],
   [
     'the time of the entry of a version that has an older name',
+    versionOf(5),
     '2024-01-06T12:15:01Z',
     '2024-01-06T12:15:01Z',
   ],
-])('a history that an older release dated by name is published since %s', (_what, at, expected) => {
+  ['the version that did not record since when', null, versionOf(5), versionOf(5)],
+])('a history of an older release is published since %s', (_what, published_since, at, expected) => {
   const before = handSnapshot([until(5)], { version: versionOf(5) })
-  const dated = { ...before, strategies: [{ ...before.strategies[0]!, published_since: versionOf(5) }] }
+  const dated = { ...before, strategies: [{ ...before.strategies[0]!, published_since }] }
   const after = handSnapshot([until(6)], { version: versionOf(7) })
   const changes = compareSnapshots(dated, after)
   const compared = { changes, before: dated, record: dated, gone: [] }
@@ -141,22 +132,10 @@ test.each([
 
 test('the time at which a version was entered is kept by later ones, and a history that it began is published since then', async () => {
   const entered = '2024-01-08T10:00:00Z'
-  const order = { ...orderOf(versionOf(5), stores), now: () => Date.parse(entered) + 1000, entered }
-  await publishVersion({
-    ...order,
-    snapshot: handSnapshot([until(5)], { version: versionOf(5) }),
-    render: renderHere,
-  })
+  const now = () => Date.parse(entered) + 1000
+  await publishStrategies(stores, versionOf(5), [until(5)], { now, entered })
   await publish(9, until(9))
   await publish(10, until(10))
   expect([await sinceIn(5), await sinceIn(9), await sinceIn(10)]).toEqual([entered, entered, entered])
   expect((await statsOf(10)).fund_dd.since_publication).toMatchObject({ days_before: 8, days_after: 1 })
-})
-
-test('a version that did not record since when a history is published counts itself as the first', () => {
-  const before = handSnapshot([until(5)], { version: versionOf(5) })
-  const after = handSnapshot([until(6)], { version: versionOf(6) })
-  const changes = compareSnapshots(before, after)
-  const { strategies } = withPublications(after, { changes, before, record: before, gone: [] })
-  expect(strategies[0]?.published_since).toBe(versionOf(5))
 })

@@ -4,9 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { manifestKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
 import { changesOf as changesOnPage } from '#pages/versions.ts'
 import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
-import { rollBack } from '#static-build/move-pointer.ts'
 import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
-import { prune } from '#static-build/prune.ts'
 import type { PublishOrder } from '#static-build/publish-version.ts'
 import { RestatementError } from '#static-build/restatement.ts'
 import { StoreError } from '#storage/object-store.ts'
@@ -14,8 +12,9 @@ import { LostRaceError, readHead, readLog } from '#storage/pointer-log.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { pointAt } from '#test/support/history/point-to.ts'
-import { changesIn, publishReturns, renderHere, versionOf } from './hand-order.ts'
-import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
+import { changesIn, pruneAll, publishReturns, renderHere, storesAfter, versionOf } from './hand-order.ts'
+import { backTo } from './program-store.ts'
+import { describeDifferences, digestsOf, textAt } from './tree.ts'
 
 const night = (day: number): string => `2024-06-0${day}T00:15:00Z`
 
@@ -30,10 +29,7 @@ beforeEach(() => {
 const publish = (version: string, returns: readonly number[], changes: Partial<PublishOrder> = {}) =>
   publishReturns(stores, version, returns, changes)
 
-const back = async (version: string) => {
-  const head = await readHead(stores.store)
-  return rollBack(stores.store, version, { nowMs: Date.parse(head!.entry.at), signer: null })
-}
+const back = (version: string) => backTo(stores, version)
 
 const changesOf = (version: string) => changesIn(stores.store, version)
 
@@ -49,8 +45,7 @@ test('days that were kept back and published at once are so named on the page of
   await publish(A, [0.01, 0.02])
   await publish(B, [0.01, 0.02, ...Array.from({ length: 300 }, (_, i) => (i % 3) / 100)])
   expect(await saidOf(B)).toEqual([A, 'Published at once: 300 days from 2024-01-03 on of oak.'])
-  const sheet = await bytesAt(stores.store, `${versionFolder(B)}/strategies/oak/sheet.html`)
-  expect(new TextDecoder().decode(sheet)).toContain(
+  expect(await textAt(stores.store, `${versionFolder(B)}/strategies/oak/sheet.html`)).toContain(
     '<dt>Published at once</dt><dd>up to 300 days after it, not as they happened</dd>',
   )
 })
@@ -58,10 +53,14 @@ test('days that were kept back and published at once are so named on the page of
 const ALLOWED = { declared: declareAll('a test') }
 
 describe('a rollback', () => {
+  const openRolledBack = storesAfter(async own => {
+    await publishReturns(own, A, [0.01, 0.02])
+    await publishReturns(own, B, [0.01, 0.02, 0.03])
+    await backTo(own, A)
+  })
+
   beforeEach(async () => {
-    await publish(A, [0.01, 0.02])
-    await publish(B, [0.01, 0.02, 0.03])
-    await back(A)
+    stores = await openRolledBack()
   })
 
   test('after a rollback, a day that only the version rolled back had shown is not altered unnoticed', async () => {
@@ -129,8 +128,7 @@ describe('a rollback', () => {
   })
 
   test('a version that was rolled back and pruned cannot be built again with other days', async () => {
-    const rule = { keepDays: 0, keepMonthEnds: false }
-    await prune(stores.store, stores.privateStore, rule, Date.parse(D))
+    await pruneAll(stores, D)
     await expect(publish(B, [0.01, 0.02, 0.031])).rejects.toThrow(
       `${B} was published with other files: build under a new --version`,
     )

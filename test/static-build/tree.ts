@@ -33,8 +33,16 @@ export async function bytesAt(store: ObjectStore, key: string): Promise<Uint8Arr
   return bytes
 }
 
+/** Its text. */
+export const textAt = async (store: ObjectStore, key: string): Promise<string> =>
+  new TextDecoder().decode(await bytesAt(store, key))
+
+/** What it says, if it is JSON. */
+export const jsonAt = async (store: ObjectStore, key: string): Promise<unknown> =>
+  JSON.parse(await textAt(store, key))
+
 export const manifestIn = async (store: ObjectStore, key: string): Promise<Manifest> =>
-  manifest.parse(JSON.parse(new TextDecoder().decode(await bytesAt(store, key))))
+  manifest.parse(await jsonAt(store, key))
 
 /** One sentence a file: missing, unexpected, or changed with the first line that differs. Empty for equal trees. */
 export function describeDifferences(expected: Tree, actual: Tree): string[] {

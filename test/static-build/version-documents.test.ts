@@ -2,7 +2,7 @@
 // https://datapackage.org/standard/data-package, data-resource, table-schema and table-dialect.
 
 import { execFile } from 'node:child_process'
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -17,7 +17,7 @@ import { openStore } from '#storage/open-store.ts'
 import { BINARY_FORMATS, readTable } from '#test/core/dataset/resources/read-columns.ts'
 import { TINY_VERSION } from '#test/support/books/publish-book.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
-import { bytesAt, manifestIn } from './tree.ts'
+import { bytesAt, manifestIn, textAt } from './tree.ts'
 
 /** "only of lowercase English alphanumeric characters plus `.`, `-` and `_`". */
 const name = z.string().regex(/^[a-z0-9._-]+$/)
@@ -84,18 +84,21 @@ const descriptor = z
   })
   .refine(({ resources }) => new Set(resources.map(each => each.name)).size === resources.length)
 
+/** The data package of a version, which follows the standard. */
+const describing = (of: Manifest) => descriptor.parse(JSON.parse(JSON.stringify(dataPackage(of))))
+
 let store: ObjectStore
 let manifest: Manifest
-let described: z.infer<typeof descriptor>
+let described: ReturnType<typeof describing>
 
 beforeAll(async () => {
   store = await openStore(inject('tinyStore').url)
   manifest = await manifestIn(store, manifestKey(TINY_VERSION))
-  described = descriptor.parse(JSON.parse(JSON.stringify(dataPackage(manifest))))
+  described = describing(manifest)
 })
 
-const textAt = async (relative: string): Promise<string> =>
-  new TextDecoder().decode(await bytesAt(store, `${versionFolder(TINY_VERSION)}/${relative}`))
+/** The key of a file of the version. */
+const keyOf = (relative: string): string => `${versionFolder(TINY_VERSION)}/${relative}`
 
 const tables = (format: string) =>
   described.resources.filter(each => each.format === format && each.type === 'table')
@@ -103,7 +106,7 @@ const tables = (format: string) =>
 test('the data package of a version has a resource for every artifact, with its true length and digest', async () => {
   expect(described.resources.length).toBe(manifest.artifacts.length)
   for (const { path: relative, bytes, hash } of described.resources) {
-    const there = await bytesAt(store, `${versionFolder(TINY_VERSION)}/${relative}`)
+    const there = await bytesAt(store, keyOf(relative))
     expect([relative, bytes, hash]).toEqual([relative, there.length, `sha256:${sha256(there)}`])
   }
 })
@@ -111,7 +114,7 @@ test('the data package of a version has a resource for every artifact, with its 
 test('the data package of a version describes every CSV: its columns in their order, and cells that its types and constraints allow', async () => {
   expect(tables('csv').length).toBeGreaterThan(10)
   for (const { path: relative, schema } of tables('csv')) {
-    const [header = '', ...rows] = (await textAt(relative)).split('\r\n').slice(0, -1)
+    const [header = '', ...rows] = (await textAt(store, keyOf(relative))).split('\r\n').slice(0, -1)
     const fields = schema!.fields
     expect([relative, header]).toEqual([relative, fields.map(each => each.name).join(',')])
     const cells = rows.map(row => row.split(','))
@@ -127,7 +130,7 @@ test.each(BINARY_FORMATS)(
   async format => {
     expect(tables(format).length).toBeGreaterThan(4)
     for (const { path: relative, schema } of tables(format)) {
-      const bytes = await bytesAt(store, `${versionFolder(TINY_VERSION)}/${relative}`)
+      const bytes = await bytesAt(store, keyOf(relative))
       const { header, types } = readTable(format, bytes)
       const fields = schema!.fields.map(({ name, type }) => [name, type])
       expect([relative, fields]).toEqual([relative, header.map((name, i) => [name, TYPE_OF[types[i]!]])])
@@ -152,11 +155,8 @@ test('the data package of a version gives a unit to every number and to nothing 
 
 test('the data package of a version holds a file of a route that is not in the table, without a schema', () => {
   const [first] = manifest.artifacts
-  const key = `${versionFolder(TINY_VERSION)}/tomorrow.json`
-  const { resources } = descriptor.parse(
-    JSON.parse(JSON.stringify(dataPackage({ ...manifest, artifacts: [{ ...first!, key }] }))),
-  )
-  expect(resources).toMatchObject([{ path: 'tomorrow.json', name: 'tomorrow.json' }])
+  const described = describing({ ...manifest, artifacts: [{ ...first!, key: keyOf('tomorrow.json') }] })
+  expect(described.resources).toMatchObject([{ path: 'tomorrow.json', name: 'tomorrow.json' }])
 })
 
 /** The standard's name of each type that the files have. */
@@ -181,16 +181,14 @@ function fits(cell: string, { type, constraints }: z.infer<typeof field>): boole
   return CELLS[type]!.test(cell) && (constraints?.enum?.includes(cell) ?? true)
 }
 
-const { url } = inject('tinyStore')
 const NOT_LISTED = /^(manifest\.json(\.sig)?|SHA256SUMS)$/
-
-const manifestOfTiny = async () => manifestIn(await openStore(url), manifestKey(TINY_VERSION))
 
 /** A copy of the folder of the published version, with the list in it. */
 async function copyWithSums(): Promise<string> {
   const folder = join(await temporaryFolder(), 'copy')
+  const { url } = inject('tinyStore')
   await cp(join(fileURLToPath(url), versionFolder(TINY_VERSION)), folder, { recursive: true })
-  await writeFile(join(folder, 'SHA256SUMS'), sha256Sums(await manifestOfTiny()))
+  await writeFile(join(folder, 'SHA256SUMS'), sha256Sums(manifest))
   return folder
 }
 
@@ -225,23 +223,14 @@ test('SHA256SUMS shows a file with one other byte, and a file that is gone, by n
 })
 
 test('SHA256SUMS lists every file of the version but the manifest and itself, once and by path', async () => {
-  const entries = await readdir(await copyWithSums(), { recursive: true, withFileTypes: true })
-  const sums = sha256Sums(await manifestOfTiny())
-  const listed = sums
-    .split('\n')
-    .slice(0, -1)
-    .map(line => line.slice(66))
-  const files = entries.filter(entry => entry.isFile() && !NOT_LISTED.test(entry.name))
-  expect(listed.length).toBe(files.length)
-  expect(listed).toEqual([...new Set(listed)].sort())
+  const prefix = keyOf('')
+  const files = (await store.list(prefix)).map(key => key.slice(prefix.length))
+  const lines = sha256Sums(manifest).split('\n').slice(0, -1)
+  expect(lines.map(line => line.slice(66))).toEqual(files.filter(file => !NOT_LISTED.test(file)))
 })
 
 test('SHA256SUMS is refused for a manifest that names files outside the folder of its version', async () => {
-  const manifest = await manifestOfTiny()
   const [first] = manifest.artifacts
-  const astray = {
-    ...manifest,
-    artifacts: [{ ...first!, key: 'v1/snapshots/20000101T000000Z/summary.json' }],
-  }
-  expect(() => sha256Sums(astray)).toThrow(/is not in the folder/)
+  const artifacts = [{ ...first!, key: 'v1/snapshots/20000101T000000Z/summary.json' }]
+  expect(() => sha256Sums({ ...manifest, artifacts })).toThrow(/is not in the folder/)
 })
