@@ -1,54 +1,44 @@
 // Time stamps of the entries of the log, by an authority that the test runs itself.
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { runShell } from '#cli/shell.ts'
-import { versionFolder } from '#core/contract/artifacts.ts'
 import { anchorKey } from '#core/contract/pointer.ts'
-import { openStore, privateTwin } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
-import { aLedger, catalogue, dailyBars, dailyFunding, ONE_TRADE } from '#test/pipeline/night/night-book.ts'
 import { serveStores } from '#test/support/history/signed-service.ts'
 import { type Authority, openAuthority } from '#test/support/servers/time-stamp-authority.ts'
-import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { run } from './made-up.ts'
+import { openBook } from './own-book.ts'
 
 let authority: Authority
 beforeAll(async () => {
   authority = await openAuthority()
 })
 
-const BOOK = {
-  'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
-  'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104]),
-  'funding/BTCUSDT-PERP.csv': dailyFunding(10),
-  'ledgers/ash.csv': ONE_TRADE,
-}
 const FIRST = '2024-01-09T00:15:00Z'
 const SECOND = '2024-01-10T00:15:00Z'
 
-/** A book; commands run at the time of the machine, as the authority does, unless another is given. */
-async function openBook() {
-  const own = await temporaryFolder()
-  await writeFiles(join(own, 'book'), BOOK)
-  const url = pathToFileURL(join(own, 'store')).href
-  const command = (ANCHOR_COMMAND: string, args: readonly string[], nowMs = Date.now()) =>
-    run([...args, '--store', url], {
-      ...{ cwd: own, env: { BUILD_EFFORT: 'quick', ANCHOR_COMMAND, DATA_FOLDER: own }, now: () => nowMs },
-    })
-  const build = (anchor: string, version: string, nowMs?: number) => {
+/** A book; commands run at the time of the machine, as the authority does. */
+async function openAnchored() {
+  const { folder, stores, store, onStore, file } = await openBook()
+  const command = (ANCHOR_COMMAND: string, args: readonly string[]) =>
+    onStore(args, { env: { ANCHOR_COMMAND, DATA_FOLDER: folder }, now: Date.now })
+  const build = (anchor: string, version: string) => {
     const asOf = version === FIRST ? '2024-01-08' : '2024-01-09'
-    return command(anchor, ['build', '--book', 'book', '--as-of', asOf, '--version', version], nowMs)
+    return command(anchor, ['build', '--book', 'book', '--as-of', asOf, '--version', version])
   }
-  const sheet = (version: string) =>
-    readFile(join(fileURLToPath(url), versionFolder(version), 'strategies/ash/sheet.html'), 'utf8')
-  return { stores: { url, privateUrl: privateTwin(url) }, store: await openStore(url), build, command, sheet }
+  return {
+    stores,
+    store,
+    build,
+    command,
+    sheet: (version: string) => file(version, 'strategies/ash/sheet.html'),
+  }
 }
 
 test('each entry is time-stamped by the command of the page, the next version names the authority, and both verifiers check it', async () => {
   const anchor = await authority.start()
-  const { stores, store, build, command, sheet } = await openBook()
+  const { stores, store, build, command, sheet } = await openAnchored()
   expect((await build(anchor, FIRST)).err).not.toContain('warning')
   expect(await build(anchor, SECOND)).toMatchObject({ code: 0 })
   expect(await sheet(FIRST)).toContain('Z, by the publisher&#39;s own clock</dd>')
@@ -85,7 +75,7 @@ test('each entry is time-stamped by the command of the page, the next version na
 })
 
 test('a command that fails, prints nothing or stamps another digest is a warning, and the next run catches up', async () => {
-  const { stores, store, build, command } = await openBook()
+  const { stores, store, build, command } = await openAnchored()
   const other = `openssl ts -query -digest ${'ab'.repeat(32)} -sha256 -cert -out ${join(authority.folder, 'stray')} && cd ${authority.folder} &&
     openssl ts -reply -config tsa.cnf -queryfile stray`
   const failed = await build('exit 3', FIRST)

@@ -1,50 +1,12 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Runtime } from '#cli/runtime.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
-import { currentVersionOf } from '#static-build/publish-version.ts'
-import { openStore } from '#storage/open-store.ts'
-import {
-  aLedger,
-  aModule,
-  catalogue,
-  csv,
-  dailyBars,
-  dailyFunding,
-  moduleText,
-  ONE_TRADE,
-  reported,
-} from '#test/pipeline/night/night-book.ts'
-import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { aLedger, aModule, catalogue, csv, moduleText, reported } from '#test/pipeline/night/night-book.ts'
 import { NOW_MS, run } from './made-up.ts'
-
-/** Fourteen days, up to the day before the made-up now. */
-const BOOK = {
-  'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
-  'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]),
-  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
-  'ledgers/ash.csv': ONE_TRADE,
-}
-
-/** A book and the arguments that build it into stores beside it. */
-async function aBook(changes: Readonly<Record<string, string>> = {}) {
-  const folder = await temporaryFolder()
-  await writeFiles(join(folder, 'book'), { ...BOOK, ...changes })
-  const storeUrl = pathToFileURL(join(folder, 'store')).href
-  const buildIn = (world: Partial<Runtime>, ...more: readonly string[]) =>
-    run(['build', '--book', 'book', '--store', storeUrl, ...more], {
-      cwd: folder,
-      env: { BUILD_EFFORT: 'quick' },
-      ...world,
-    })
-  const build = (...more: readonly string[]) => buildIn({}, ...more)
-  const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
-  return { folder, storeUrl, build, buildIn, served }
-}
+import { BOOK, openBook } from './own-book.ts'
 
 /** Puts a file where the lock has its folder, so that nothing can be written there. */
 function breakLock(store: string): void {
@@ -62,14 +24,14 @@ const summarySchema = z.object({
 })
 
 test('a build prints a table for people or one JSON document for a program, and refuses a version older than the served one', async () => {
-  const { folder, build, served } = await aBook()
+  const { folder, build, served } = await openBook()
   const people = await build()
   expect([people.code, people.err]).toEqual([0, ''])
   expect(people.out).toMatch(/^published 2024-01-15T06:00:00Z {3}2024-01-01 to 2024-01-14\n/)
   expect(people.out).toMatch(/^ash +single +14 +1 +3\.00 /m)
   expect(await served()).toBe('2024-01-15T06:00:00Z')
 
-  const program = await build('--json', '--version', '2024-01-16T00:15:00Z', '--effort', 'quick')
+  const program = await build(['--json', '--version', '2024-01-16T00:15:00Z', '--effort', 'quick'])
   expect([program.code, program.err]).toEqual([0, ''])
   expect(program.out).toMatch(/^\{.*\}\n$/)
   const summary = summarySchema.parse(JSON.parse(program.out))
@@ -81,7 +43,7 @@ test('a build prints a table for people or one JSON document for a program, and 
   })
   expect((await readdir(folder)).sort()).toEqual(['book', 'store', 'store.private'])
 
-  const older = await build('--version', '2024-01-15T23:59:59Z')
+  const older = await build(['--version', '2024-01-15T23:59:59Z'])
   expect(older).toEqual({
     code: 1,
     out: '',
@@ -93,13 +55,14 @@ test('a build prints a table for people or one JSON document for a program, and 
 })
 
 test('a build of a book with problems exits 1, reports all of them on stderr, prints nothing and publishes nothing', async () => {
-  const { build, served } = await aBook({
+  const { build, served } = await openBook({
+    ...BOOK,
     'catalogue.yaml': catalogue([aLedger('ash'), reported('yew')], {}, '24h'),
     'bars/BTCUSDT-PERP/1d.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1'),
     'returns/yew.csv': csv('t,ret', '2024-01-01,NaN'),
   })
   for (const more of [[], ['--json']]) {
-    const { code, out, err } = await build(...more)
+    const { code, out, err } = await build(more)
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(
       /^the book in .* has 2 problems:\n {2}bars\/BTCUSDT-PERP\/1d\.csv:2: h: expected .*\n/m,
@@ -110,10 +73,8 @@ test('a build of a book with problems exits 1, reports all of them on stderr, pr
 })
 
 test('a build of bars that have grown stale exits 1 and names both ways out', async () => {
-  const { folder, served } = await aBook()
-  const store = pathToFileURL(join(folder, 'store')).href
-  const nextWeek = { cwd: folder, now: () => Date.parse('2024-01-22T06:00:00Z') }
-  const { code, err } = await run(['build', '--book', 'book', '--store', store], nextWeek)
+  const { build, served } = await openBook()
+  const { code, err } = await build([], { now: () => Date.parse('2024-01-22T06:00:00Z') })
   expect(code).toBe(1)
   expect(err).toMatch(/the newest bar ends at 2024-01-15T00:00:00Z, .* --as-of DATE, .* --allow-stale\n/)
   expect(err).toMatch(/the newest payment is of 2024-01-14T00:00:00Z, .* --as-of DATE, .* --allow-stale\n$/)
@@ -121,8 +82,8 @@ test('a build of bars that have grown stale exits 1 and names both ways out', as
 })
 
 test('a build of a book that does not exist makes no folder for the stores', async () => {
-  const { folder, storeUrl } = await aBook()
-  const { code, err } = await run(['build', '--book', 'nope', '--store', storeUrl], { cwd: folder })
+  const { folder, build } = await openBook()
+  const { code, err } = await build(['--book', 'nope'])
   expect([code, err]).toEqual([1, expect.stringContaining('nope')])
   expect(await readdir(folder)).toEqual(['book'])
 })
@@ -130,28 +91,29 @@ test('a build of a book that does not exist makes no folder for the stores', asy
 test.each(['', '/', '/private', '/../store', '/..'])(
   'a build refuses a private store that a web server of the public one would serve: the same with %j',
   async below => {
-    const { folder, storeUrl, build } = await aBook()
-    const { code, err } = await build('--private-store', `${storeUrl}${below}`)
+    const { folder, stores, build } = await openBook()
+    const { code, err } = await build(['--private-store', `${stores.url}${below}`])
     expect([code, err]).toEqual([1, expect.stringContaining('overlap, so private files would be served')])
     expect(await readdir(folder)).toEqual(['book'])
   },
 )
 
 test('a build that published exits 0 if only the lock cannot be released, and warns of it', async () => {
-  const { folder, buildIn, served } = await aBook()
+  const { folder, build, served } = await openBook()
   // The stopwatch is read after every step: this one breaks the lock as soon as the pointer has moved.
   const elapsed = () => {
     if (existsSync(join(folder, 'store', CURRENT_KEY))) breakLock(join(folder, 'store'))
     return 0
   }
-  const { code, out, err } = await buildIn({ elapsed })
+  const { code, out, err } = await build([], { elapsed })
   expect([code, out]).toEqual([0, expect.stringContaining('published 2024-01-15T06:00:00Z')])
   expect(err).toMatch(/^warning: the lock was not released; .*: cannot replace file:.*\n$/)
   expect(await served()).toBe('2024-01-15T06:00:00Z')
 })
 
 test('a build that failed reports why, also if the lock cannot be released', async () => {
-  const { folder, buildIn } = await aBook({
+  const { folder, build } = await openBook({
+    ...BOOK,
     'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')], {}, '24h'),
     'strategies/oak.ts': moduleText('oak', { body: `onBar: () => { throw new Error('not today') }` }),
   })
@@ -160,7 +122,7 @@ test('a build that failed reports why, also if the lock cannot be released', asy
     if (existsSync(join(folder, 'store/lock'))) breakLock(join(folder, 'store'))
     return NOW_MS
   }
-  const { code, err } = await buildIn({ now })
+  const { code, err } = await build([], { now })
   expect(code).toBe(1)
   expect(err).toMatch(/^warning: the lock was not released/)
   expect(err).toMatch(/\n {2}strategies\/oak\.ts.*not today/)

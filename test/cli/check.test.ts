@@ -1,5 +1,4 @@
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
   aLedger,
@@ -7,21 +6,14 @@ import {
   catalogue,
   csv,
   dailyBars,
-  dailyFunding,
   moduleText,
-  ONE_TRADE,
   reported,
 } from '#test/pipeline/night/night-book.ts'
-import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
-import { run } from './made-up.ts'
+import { BOOK, type Files, openBook } from './own-book.ts'
 
-/** Fourteen days, up to the day before the made-up now. */
-const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100])
 const SOUND = {
+  ...BOOK,
   'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak'), reported('yew')], {}, '24h'),
-  'bars/BTCUSDT-PERP/1d.csv': BARS,
-  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
-  'ledgers/ash.csv': ONE_TRADE,
   'returns/yew.csv': csv('t,ret', '2024-01-13,0.01', '2024-01-14,-0.01'),
   // Its first long is closed on the ninth day, and the second is open.
   'strategies/oak.ts': moduleText('oak', {
@@ -30,15 +22,14 @@ const SOUND = {
   }),
 }
 
-async function check(changes: Readonly<Record<string, string>> = {}, ...args: readonly string[]) {
-  const cwd = await temporaryFolder()
-  await writeFiles(join(cwd, 'book'), { ...SOUND, ...changes })
-  const answer = await run(['check', '--book', 'book', ...args], { cwd })
-  return { ...answer, err: answer.err.replaceAll(cwd, ''), left: await readdir(cwd) }
+async function check(changes: Files = {}, ...args: readonly string[]) {
+  const book = await openBook({ ...SOUND, ...changes })
+  const answer = await book.check(...args)
+  return { ...answer, err: answer.err.replaceAll(book.folder, ''), left: await readdir(book.folder) }
 }
 
 /** The problems that are printed for people, without the file of the module. */
-const problemsOf = async (strategies: Readonly<Record<string, string>>): Promise<string[]> => {
+const problemsOf = async (strategies: Files): Promise<string[]> => {
   const ids = Object.keys(strategies)
   const modules = ids.map(id => [`strategies/${id}.ts`, strategies[id]!] as const)
   const { code, err } = await check({

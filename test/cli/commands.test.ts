@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { threadsFor } from '#cli/build-options.ts'
 import { EXIT } from '#cli/exit.ts'
 import { calledCommand, runCommand } from '#cli/program.ts'
 import { casesOf } from '#test/support/cases-of.ts'
-import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { madeUp, run } from './made-up.ts'
 
 /** Every command and every group of them, the whole included, as its words: found in the help texts themselves. */
@@ -69,7 +69,14 @@ ${['build', '--book', 'x', '--version', 'tomorrow']} -> ${"highwater: --version:
 ${['build', '--book', 'x', '--as-of', '2026-02-30']} -> ${"highwater: --as-of: expected a date such as 2026-06-30, got '2026-02-30'\n"}
 ${['build', '--book', 'x', '--threads', '65']} -> ${"highwater: --threads: expected a whole number from 1 to 64, got '65'\n"}
 ${['build', '--book', 'x', '--effort', 'most']} -> ${"highwater: --effort: expected best, good, quick, got 'most'\n"}
-${['build', '--book', 'x', '--threads', '']} -> ${"highwater: --threads: expected a whole number from 1 to 64, got ''\n"}`)(
+${['build', '--book', 'x', '--threads', '']} -> ${"highwater: --threads: expected a whole number from 1 to 64, got ''\n"}
+${['build', '--book', '.', '--run', 'a', '--fleet-wait', 'x']} -> ${/--fleet-wait: expected seconds from 0 to 86400/}
+${['worker']} -> ${/expected --fleet with the address of a Redis, or --run and --share/}
+${['worker', '--run', 'a']} -> ${/--run and --share are used together/}
+${['worker', '--run', 'a/b', '--share', '1/2']} -> ${/--run: expected up to 64 letters, digits, '\.', '_' and '-', got 'a\/b'/}
+${['worker', '--run', 'a', '--share', '3/2']} -> ${/--share: expected k\/n such as 3\/8, with k from 1 to n/}
+${['worker', '--fleet', 'http://a']} -> ${/--fleet: expected the address of a Redis/}
+${['worker', '--run', 'a', '--share', '1/2', '--metrics-port', '70000']} -> ${/--metrics-port: expected a port from 0 to 65535, got '70000'/}`)(
   'the wrong call %j exits 2, prints nothing and says in a sentence what was expected',
   async (args, message) => {
     const { code, out, err } = await run(args)
@@ -105,12 +112,22 @@ test.each(['build --book x', 'serve history', 'serve signals', 'serve all', 'run
   },
 )
 
-test.each(['init', 'sample'])('%s with --json prints one document with the folder', async command => {
-  const cwd = await temporaryFolder()
-  const { code, out, err } = await run([command, 'book', '--json'], { cwd })
-  expect([code, err]).toEqual([0, ''])
-  expect(JSON.parse(out)).toEqual({ folder: join(cwd, 'book') })
-})
+test.each(['init', 'sample'])(
+  '%s with --json prints one document with the folder, and leaves one alone that has something in it',
+  async command => {
+    const cwd = await temporaryFolder()
+    const { code, out, err } = await run([command, 'book', '--json'], { cwd })
+    expect([code, err]).toEqual([0, ''])
+    expect(JSON.parse(out)).toEqual({ folder: join(cwd, 'book') })
+    await writeFiles(cwd, { 'mine/catalogue.yaml': 'mine' })
+    const refused = await run([command, 'mine'], { cwd })
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    const folder = join(cwd, 'mine')
+    expect(refused.err).toContain(`expected an empty or new folder, got ${folder} with catalogue.yaml in it`)
+    expect(await readdir(folder)).toEqual(['catalogue.yaml'])
+    expect(await readFile(join(folder, 'catalogue.yaml'), 'utf8')).toBe('mine')
+  },
+)
 
 test.each(['serve history', 'serve signals', 'serve all', 'run'])(
   'highwater %s refuses stores that overlap, before it serves or writes anything',
@@ -127,6 +144,15 @@ test.each(['serve history', 'serve signals', 'serve all', 'run'])(
 
 test('a build has a thread for each core, up to as many as it has use for', () => {
   expect([1, 64, 256].map(threadsFor)).toEqual([1, 64, 64])
+})
+
+test('a worker whose build never begins says how to begin it', async () => {
+  const url = `file://${join(await temporaryFolder(), 'store')}`
+  const stores = ['--store', url, '--private-store', `${url}.private`]
+  const { code, err } = await run(['worker', ...stores, '--run', 'night', '--share', '1/2', '--wait', '0'])
+  expect(code).toBe(1)
+  expect(err).toContain('no build has begun the run night (compute) in')
+  expect(err).toContain('start `highwater build --run night` on the same stores')
 })
 
 test('an error replaces the progress bar, and begins a line of its own', async () => {

@@ -1,14 +1,12 @@
 // What must not be published without a word: each is a fault in a book that is sound otherwise.
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
-import { currentVersionOf } from '#static-build/publish-version.ts'
-import { openStore } from '#storage/open-store.ts'
 import { aLedger, catalogue, csv, dailyBars, FIRST_DAY, reported } from '#test/pipeline/night/night-book.ts'
 import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { run } from './made-up.ts'
+import { type Files, openBook } from './own-book.ts'
 
 const DAYS = 200
 
@@ -35,22 +33,7 @@ const BOOK = {
   [LEDGER]: trade(dayOf(100), dayOf(100)),
 }
 
-/** A book and what is published of it; `change` writes more of its files. */
-async function aBook(changes: Readonly<Record<string, string>> = {}, folder?: string) {
-  const cwd = folder ?? (await temporaryFolder())
-  const change = (files: Readonly<Record<string, string>>) => writeFiles(join(cwd, 'book'), files)
-  await change({ ...BOOK, ...changes })
-  const store = pathToFileURL(join(cwd, 'store')).href
-  const build = (...more: readonly string[]) =>
-    run(['build', '--book', 'book', '--store', store, '--effort', 'quick', ...more], { cwd })
-  const check = (...more: readonly string[]) => run(['check', '--book', 'book', ...more], { cwd })
-  const served = async () => (await currentVersionOf(await openStore(store)))?.version ?? null
-  const publishedFile = async (name: string) => {
-    const version = (await served())!.replace(/[-:]/g, '')
-    return JSON.parse(await readFile(join(cwd, 'store/v1/snapshots', version, name), 'utf8'))
-  }
-  return { build, check, change, served, publishedFile }
-}
+const aBook = (changes: Files = {}, folder?: string) => openBook({ ...BOOK, ...changes }, folder)
 
 /** The bars with one row changed, or without some. */
 const rows = BARS.trimEnd().split('\n')
@@ -74,7 +57,7 @@ const reportedBook = {
   'returns/ash.csv': csv('t,ret', '2024-01-14,0', '2024-01-15,0.01'),
 }
 
-const FAULTS: readonly (readonly [string, Readonly<Record<string, string>>, string, string])[] = [
+const FAULTS: readonly (readonly [string, Files, string, string])[] = [
   ['a bar with ten times the price', { [TABLE]: SPIKED }, `${TABLE}:121`, 'spike of BTCUSDT-PERP/1d'],
   ['thirty missing bars', { [TABLE]: HOLED }, `${TABLE}:122`, 'gap of BTCUSDT-PERP/1d'],
   ['a leverage of 95 under a cap of 15', { [LEDGER]: LEVERED }, `${LEDGER}:2`, 'leverage_over_cap of ash'],
@@ -217,7 +200,7 @@ async function publishGap() {
   const refused = await book.build()
   await book.change({ [CATALOGUE]: acceptGap() })
   const checked = await book.check()
-  const built = await book.build('--version', '2024-01-15T00:15:00Z')
+  const built = await book.build(['--version', '2024-01-15T00:15:00Z'])
   return { ...book, refused, checked, built }
 }
 
@@ -227,7 +210,7 @@ beforeAll(async () => {
 })
 
 test('a refusal contains the entry that accepts the finding, and a build with that entry and a reason is published', async () => {
-  const { refused, checked, built, publishedFile } = holed
+  const { refused, checked, built, file } = holed
   const [, entry] = /accept: \[(\{.*\})\]/.exec(refused.err) ?? []
   expect(entry).toBe(
     `{finding: gap, of: BTCUSDT-PERP/1d, from: ${GAP.from}, to: ${GAP.to}, count: 30, reason: "..."}`,
@@ -236,7 +219,7 @@ test('a refusal contains the entry that accepts the finding, and a build with th
     /^ {2}accepted gap \(row 122, \.\.\.\): .*30 bars missing: the exchange was closed$/m,
   )
   expect(built.code).toBe(0)
-  const { data } = await publishedFile('dataset.json')
+  const { data } = JSON.parse(await file('2024-01-15T00:15:00Z', 'dataset.json'))
   const days = { from: `${GAP.from}T00:00:00Z`, to: `${GAP.to}T00:00:00Z` }
   expect(data.accepted_findings).toEqual([
     {
@@ -248,23 +231,23 @@ test('a refusal contains the entry that accepts the finding, and a build with th
 })
 
 test('filling an accepted gap is published as an explained change, with a report that names no finding; another change of the past is refused', async () => {
-  const { build, change, publishedFile, served } = holed
+  const { build, change, file, served } = holed
   // An earlier close is altered together with the gap.
   const altered = rows.with(110, rows[110]!.replace(/,[^,]+,1$/, `,${CLOSES[108]},1`))
   await change({ [CATALOGUE]: catalogue([aLedger('ash')]), [TABLE]: csv(...altered) })
-  const refused = await build('--version', '2024-01-15T00:30:00Z')
+  const refused = await build(['--version', '2024-01-15T00:30:00Z'])
   expect(refused.code).toBe(1)
   expect(refused.err).toContain('would alter history')
 
   await change({ [TABLE]: BARS })
-  const { code, out } = await build('--version', '2024-01-15T00:45:00Z')
+  const { code, out } = await build(['--version', '2024-01-15T00:45:00Z'])
   expect(code).toBe(0)
   expect(out).toContain(
     `data BTCUSDT-PERP/1d: 200 bars from ${dayOf(0)}T00:00:00Z to 2024-01-14T00:00:00Z (${TABLE}), no findings\n`,
   )
   expect(await served()).toBe('2024-01-15T00:45:00Z')
   const filled = { from: `${GAP.from}T00:00:00Z`, reason: 'the exchange was closed', strategies: ['ash'] }
-  expect(await publishedFile('changes.json')).toMatchObject({
+  expect(JSON.parse(await file('2024-01-15T00:45:00Z', 'changes.json'))).toMatchObject({
     history_restated: true,
     filled_gaps: [{ of: 'BTCUSDT-PERP/1d', ...filled }],
   })

@@ -1,15 +1,13 @@
 // The changes between two versions, as `highwater diff` prints them, and why they differ: parameters, code or data.
 import { cp } from 'node:fs/promises'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, inject, test } from 'vitest'
 import { aModule, catalogue, dailyBars, dailyFunding, moduleText } from '#test/pipeline/night/night-book.ts'
-import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { lastingFolder, temporaryFolder } from '#test/support/temporary-folder.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
-import { buildArgs, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
+import { buildArgs, copyStores, NEXT_VERSION, storeArgs } from '../support/stores/stores.ts'
 import { run } from './made-up.ts'
+import { BARS, CLOSES, type Files, openBook } from './own-book.ts'
 
-const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 101]
 const withFee = (bps: number): string =>
   catalogue([{ ...aModule('oak'), commission_bps_per_side: bps }], {}, '24h')
 const oak = (version: string, share: number): string =>
@@ -23,7 +21,7 @@ const withMore = (version: string): string => importing(version).replace('* shar
 const shareOf = (share: number): string => `export const share = ${share}`
 const BOOK = {
   'catalogue.yaml': withFee(0),
-  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+  'bars/BTCUSDT-PERP/1d.csv': BARS,
   'funding/BTCUSDT-PERP.csv': dailyFunding(14),
   'strategies/oak.ts': importing('1'),
   'strategies/lib/share.ts': `export { share } from './deep/numbers.ts'`,
@@ -33,41 +31,37 @@ const BOOK = {
 const V1 = '2024-01-15T00:15:00Z'
 const V2 = '2024-01-15T00:30:00Z'
 
-const commandsIn = (cwd: string) => {
-  const store = ['--store', pathToFileURL(join(cwd, 'store')).href]
-  const build = (version: string, ...more: readonly string[]) =>
-    run(['build', '--book', 'book', ...store, '--version', version, '--effort', 'quick', ...more], { cwd })
-  return { build, diff: () => run(['diff', V1, V2, ...store], { cwd }) }
-}
-
 /** Where the first version is published. */
 let published: string
 beforeAll(async () => {
   published = await lastingFolder()
-  await writeFiles(join(published, 'book'), BOOK)
-  expect(await commandsIn(published).build(V1)).toMatchObject({ code: 0 })
+  expect(await (await openBook(BOOK, published)).build(['--version', V1])).toMatchObject({ code: 0 })
 })
 
-/** Two versions of the book, the second with changes. */
-async function twoVersions(changes: Readonly<Record<string, string>>) {
-  const cwd = await temporaryFolder()
-  await cp(published, cwd, { recursive: true, preserveTimestamps: true })
-  await writeFiles(join(cwd, 'book'), changes)
-  const { build, diff } = commandsIn(cwd)
-  const refused = await build(V2)
-  expect(refused.code).toBe(1)
-  const declared = ['--restate', 'oak', '--same-rules', 'oak', '--reason', 'a test']
-  expect(await build(V2, ...declared)).toMatchObject({ code: 0 })
-  const { out } = await diff()
-  return { refused, out, causes: out.split('\n').filter(line => line.includes(' differ')) }
+/** The book with changes of which a second version can be built. */
+async function changedBook(changes: Files) {
+  const folder = await temporaryFolder()
+  await cp(published, folder, { recursive: true, preserveTimestamps: true })
+  const { build, onStore } = await openBook(changes, folder)
+  return {
+    undeclared: () => build(['--version', V2]),
+    /** What differs when it is built, which has to be declared. */
+    async declared() {
+      const declaring = ['--restate', 'oak', '--same-rules', 'oak', '--reason', 'a test']
+      expect(await build(['--version', V2, ...declaring])).toMatchObject({ code: 0 })
+      const { out } = await onStore(['diff', V1, V2])
+      return { out, causes: out.split('\n').filter(line => line.includes(' differ')) }
+    },
+  }
 }
 
 test('diff names parameters, data and code that differ, and the first five of many restated days', async () => {
-  const { out, causes } = await twoVersions({
+  const { declared } = await changedBook({
     'catalogue.yaml': withFee(10),
     'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.with(5, 99.5)),
     'strategies/oak.ts': withMore('1'),
   })
+  const { out, causes } = await declared()
   expect(causes.toSorted()).toEqual([
     '  code differs: strategies/oak.ts',
     '  data differ: bars/BTCUSDT-PERP/1d.csv',
@@ -79,46 +73,49 @@ test('diff names parameters, data and code that differ, and the first five of ma
 })
 
 test('diff names the changed file that a module imports through another, and not one that it does not import', async () => {
-  const { causes } = await twoVersions({
+  const { declared } = await changedBook({
     'strategies/lib/deep/numbers.ts': shareOf(0.9),
     'strategies/lib/unused.ts': shareOf(0.9),
   })
-  expect(causes).toEqual(['  code differs: strategies/lib/deep/numbers.ts'])
+  expect((await declared()).causes).toEqual(['  code differs: strategies/lib/deep/numbers.ts'])
 })
 
 test('a raised version of a module is a new history: the build explains the choice and does what the flag says', async () => {
-  const { refused, causes } = await twoVersions({ 'strategies/oak.ts': withMore('2') })
+  const { undeclared, declared } = await changedBook({ 'strategies/oak.ts': withMore('2') })
+  const refused = await undeclared()
+  expect(refused.code).toBe(1)
   expect(refused.err).toContain(
     'oak: module_version: 1 -> 2, which is a new history: keep the old module and publish the new one under another id, or announce the restatement',
   )
   expect(refused.err).toContain('--restate oak --reason TEXT')
-  expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
+  expect((await declared()).causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
 })
 
 test('a raised version with the same results is a new history too, and the build says how to go on', async () => {
-  const { refused, out, causes } = await twoVersions({ 'strategies/oak.ts': importing('2') })
+  const { undeclared, declared } = await changedBook({ 'strategies/oak.ts': importing('2') })
+  const refused = await undeclared()
+  expect(refused.code).toBe(1)
   expect(refused.err).toContain(
     'oak: module_version: 1 -> 2, which is a new history even if no published value differs: keep the old module and publish the new one under another id, or announce the restatement; if its rules are the same, restore the version 1',
   )
+  const { out, causes } = await declared()
   expect(out).toContain('history is restated')
   expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
 })
 
 test('diff prints what is appended to each strategy, and a value that is gone as none, like the refusal of a build', async () => {
   const inWorld = (args: readonly string[]) => run(args, { now: () => Date.parse(NEXT_VERSION) })
-  const stores = await newStores()
-  const { url, privateUrl } = stores
-  const diff = (...versions: readonly string[]) =>
-    inWorld(['diff', ...versions, '--store', url, '--private-store', privateUrl])
-  const first = buildArgs(stores, { version: TINY_VERSION, asOf: '2025-02-20' })
-  for (const args of [first, buildArgs(stores)]) expect(await inWorld(args)).toMatchObject({ code: 0 })
-  const [title, ...lines] = (await diff(TINY_VERSION, NEXT_VERSION)).out.trim().split('\n')
-  expect(title).toBe(`${TINY_VERSION} -> ${NEXT_VERSION}: history is only appended to`)
+  const stores = await copyStores(inject('tinyStore'))
+  const diff = (...versions: readonly string[]) => inWorld(['diff', ...versions, ...storeArgs(stores)])
+  const earlier = [...buildArgs(stores, { asOf: '2025-02-20' }), '--restate', 'ash,beech,elm,yew']
+  expect(await inWorld([...earlier, '--reason', 'an earlier window'])).toMatchObject({ code: 0 })
+  const [title, ...lines] = (await diff(NEXT_VERSION, TINY_VERSION)).out.trim().split('\n')
+  expect(title).toBe(`${NEXT_VERSION} -> ${TINY_VERSION}: history is only appended to`)
   expect(lines.length).toBeGreaterThan(1)
   for (const line of lines) {
     expect(line).toMatch(/^[a-z]+: days to 2025-02-22 \(\+2\), (1 new trade|(0|[2-9]|\d\d+) new trades)(,|$)/)
   }
-  const { out } = await diff(NEXT_VERSION, TINY_VERSION)
+  const { out } = await diff(TINY_VERSION, NEXT_VERSION)
   expect(out).toContain('history is restated')
   expect(out).toMatch(/2025-02-21: -?\d\S* -> none/)
   expect(out).not.toContain('null')

@@ -8,23 +8,31 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { beforeEach, expect, inject, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
 import { casesOf } from '#test/support/cases-of.ts'
-import { temporaryFolder } from '#test/support/temporary-folder.ts'
-import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { lastingFolder, temporaryFolder } from '#test/support/temporary-folder.ts'
+import { HAND_VERSION } from '../support/books/hand-snapshot.ts'
+import type { Stores } from '../support/books/publish-book.ts'
 import { atEnd } from '../support/ends.ts'
+import { publishSigned } from '../support/history/signed-service.ts'
 import { copyStores } from '../support/stores/stores.ts'
 import { run } from './made-up.ts'
 
 /** A day after the version was published. */
-const NOW_MS = Date.parse('2025-02-25T06:00:00Z')
+const NOW_MS = Date.parse('2024-06-02T06:00:00Z')
+
+let published: Stores
+beforeAll(async () => {
+  const folder = join(await lastingFolder(), 'store')
+  published = await publishSigned(folder, null, () => Date.parse(HAND_VERSION))
+})
 
 let stores: Stores
 let dataFolder: string
 beforeEach(async () => {
-  stores = await copyStores(inject('tinyStore'))
+  stores = await copyStores(published)
   dataFolder = await temporaryFolder()
 })
 
@@ -122,7 +130,7 @@ test('doctor warns of stores that do not exist before the first version', async 
   expect(code).toBe(1)
 })
 
-const version = toCompactInstant(TINY_VERSION)
+const version = toCompactInstant(HAND_VERSION)
 
 async function refusedCertificate() {
   const [key, cert] = [join(dataFolder, 'key.pem'), join(dataFolder, 'cert.pem')]
@@ -177,9 +185,9 @@ test('doctor reports a clock that is before the newest entry of the log', async 
 })
 
 test.each([
-  ['that failed after it published', 'failed', '2025-02-25T01:00:00Z', 'problem'],
-  ['of days ago', 'done', '2025-02-22T01:00:00Z', 'warning'],
-  ['of today', 'done', '2025-02-25T01:00:00Z', 'ok'],
+  ['that failed after it published', 'failed', '2024-06-02T01:00:00Z', 'problem'],
+  ['of days ago', 'done', '2024-05-30T01:00:00Z', 'warning'],
+  ['of today', 'done', '2024-06-02T01:00:00Z', 'ok'],
 ])('doctor judges a night %s as %s', async (_, outcome, ended_utc, state) => {
   const path = join(fileURLToPath(stores.privateUrl), version, 'night.json')
   await writeFile(path, JSON.stringify({ outcome, started_utc: ended_utc, ended_utc }))

@@ -1,56 +1,48 @@
 // A version with the name of a past time: what its builder and its readers see.
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { expect, test } from 'vitest'
-import { manifestKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, expect, test } from 'vitest'
+import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
-import { openStore, privateTwin } from '#storage/open-store.ts'
-import { aLedger, catalogue, dailyBars, dailyFunding, ONE_TRADE } from '#test/pipeline/night/night-book.ts'
+import { openStore } from '#storage/open-store.ts'
+import { dailyBars } from '#test/pipeline/night/night-book.ts'
 import { openHistoryApp } from '#test/support/history/history-app.ts'
 import { serveStores } from '#test/support/history/signed-service.ts'
 import { contentOf } from '#test/support/stores/stores.ts'
-import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { lastingFolder } from '#test/support/temporary-folder.ts'
 import { run } from './made-up.ts'
+import { CLOSES, openBook } from './own-book.ts'
 
-/** Fourteen days, up to the day before the builds. */
-const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]
-const BOOK = {
-  'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
-  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
-  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
-  'ledgers/ash.csv': ONE_TRADE,
-}
 const BUILT = '2024-01-15T06:00:00Z'
 const PAST = '2024-01-09T00:15:00Z'
 const PAST_ARGS = ['--as-of', '2024-01-08', '--version', PAST]
+const NEXT = '2024-01-15T07:00:00Z'
 
-async function openBook() {
-  const folder = await temporaryFolder()
-  await writeFiles(join(folder, 'book'), BOOK)
-  const url = pathToFileURL(join(folder, 'store')).href
-  const stores = { url, privateUrl: privateTwin(url) }
-  const at = (now: string, command: string, ...args: readonly string[]) =>
-    run([command, ...args, '--store', url], {
-      ...{ cwd: folder, env: { BUILD_EFFORT: 'quick' }, now: () => Date.parse(now) },
-    })
-  const build = (now: string, ...args: readonly string[]) => at(now, 'build', '--book', 'book', ...args)
-  const file = (version: string, name: string) =>
-    readFile(join(fileURLToPath(url), versionFolder(version), name), 'utf8')
-  return { folder, stores, at, build, file }
+/** A book, and commands at a time. */
+async function openAt(folder?: string) {
+  const { build, onStore, ...book } = await openBook(undefined, folder)
+  const at = (now: string) => ({ now: () => Date.parse(now) })
+  return {
+    ...book,
+    at: (now: string, command: string) => onStore([command], at(now)),
+    build: (now: string, ...args: readonly string[]) => build(args, at(now)),
+  }
 }
 
-test('a back-dated record is shown as entered on the day of its build, by its pages, its answers and both verifiers', async () => {
-  const { stores, at, build, file } = await openBook()
-  const first = await build(BUILT, ...PAST_ARGS)
-  expect(first).toMatchObject({
+/** A book in which a version of the past was built, and one of now after it. */
+let backDated: Awaited<ReturnType<typeof openAt>>
+beforeAll(async () => {
+  backDated = await openAt(await lastingFolder())
+  expect(await backDated.build(BUILT, ...PAST_ARGS)).toMatchObject({
     code: 0,
     err: `note: ${PAST} is a past time: every page will say that this version was entered on 2024-01-15\n`,
   })
-  const next = '2024-01-15T07:00:00Z'
-  expect(await build(next)).toMatchObject({ code: 0, err: '' })
+  expect(await backDated.build(NEXT)).toMatchObject({ code: 0, err: '' })
+})
 
-  for (const version of [PAST, next]) {
+test('a back-dated record is shown as entered on the day of its build, by its pages, its answers and both verifiers', async () => {
+  const { stores, at, file } = backDated
+  for (const version of [PAST, NEXT]) {
     const [item] = JSON.parse(await file(version, 'strategies.json')).data
     expect(item.published_since).toBe(BUILT)
     const { fund_dd } = JSON.parse(await file(version, 'strategies/ash/stats.json')).data
@@ -61,8 +53,8 @@ test('a back-dated record is shown as entered on the day of its build, by its pa
     expect(sheet).not.toContain(`since ${PAST}`)
   }
   expect(await file(PAST, 'index.html')).toContain('</code></a>, entered on 2024-01-15: this page')
-  expect(await file(next, 'index.html')).not.toContain('entered on')
-  expect(await file(next, 'versions.html')).toContain(
+  expect(await file(NEXT, 'index.html')).not.toContain('entered on')
+  expect(await file(NEXT, 'versions.html')).toContain(
     `<time datetime="${BUILT}">entered on 2024-01-15</time>`,
   )
   const dataset = JSON.parse(await file(PAST, 'dataset.json'))
@@ -73,7 +65,7 @@ test('a back-dated record is shown as entered on the day of its build, by its pa
   const get = async (path: string) => (await app.request(path)).text()
   const listed = JSON.parse(await get('/v1/dataset/versions')).data
   expect(listed).toMatchObject([
-    { version: next, published: next, entered: null },
+    { version: NEXT, published: NEXT, entered: null },
     { version: PAST, published: BUILT, entered: BUILT },
   ])
   const feed = await get('/feed.atom')
@@ -82,18 +74,18 @@ test('a back-dated record is shown as entered on the day of its build, by its pa
   )
 
   const says = `older by name than by entry: ${PAST} was entered on 2024-01-15`
-  const stored = await at(next, 'verify-store')
+  const stored = await at(NEXT, 'verify-store')
   expect([stored.code, stored.out.split('\n')[0]]).toEqual([0, says])
   const url = await serveStores(stores)
-  const remote = await run(['verify-remote', url, '--allow-unsigned'], { now: () => Date.parse(next) })
+  const remote = await run(['verify-remote', url, '--allow-unsigned'], { now: () => Date.parse(NEXT) })
   expect([remote.code, remote.out]).toEqual([0, expect.stringContaining(`ok      clock       ${says}\n`)])
-  expect((await at(next, 'versions')).out).toContain(
+  expect((await at(NEXT, 'versions')).out).toContain(
     `${PAST}  published ${BUILT}  entered on 2024-01-15  sha256`,
   )
 })
 
 test('a build of a past name that is run again has the start of the first, and is refused 36 hours after it', async () => {
-  const { stores, build } = await openBook()
+  const { stores, store, build } = await openAt()
   const privateStore = await openStore(stores.privateUrl)
   const begin = { entered: '2024-01-14T18:00:01Z' }
   await privateStore.create(privateKey(PAST, 'entered.json'), toJsonBytes(begin), { content_type: 'x' })
@@ -106,7 +98,7 @@ test('a build of a past name that is run again has the start of the first, and i
     ),
   ])
   expect(await build('2024-01-16T06:00:01Z', ...PAST_ARGS)).toMatchObject({ code: 0 })
-  const manifest = await (await openStore(stores.url)).read(manifestKey(PAST))
+  const manifest = await store.read(manifestKey(PAST))
   expect(JSON.parse(new TextDecoder().decode(manifest!))).toMatchObject(begin)
   const published = await contentOf(stores)
   expect(await build('2024-01-20T00:00:00Z', ...PAST_ARGS)).toMatchObject({ code: 0, err: '' })
@@ -117,7 +109,7 @@ test('a build of a past name that is run again has the start of the first, and i
 })
 
 test('a name of at most 36 hours before its build is the truth, and one of more than 36 hours ahead is refused', async () => {
-  const { build, file } = await openBook()
+  const { build, file } = await openAt()
   const ahead = await build(BUILT, '--version', '2024-01-16T18:00:01Z')
   expect([ahead.code, ahead.err]).toEqual([
     1,
@@ -128,9 +120,7 @@ test('a name of at most 36 hours before its build is the truth, and one of more 
 })
 
 test('a build reproduces a published version from its manifest, whatever the time is, and publishes nothing', async () => {
-  const { folder, stores, build } = await openBook()
-  await build(BUILT, ...PAST_ARGS)
-  await build('2024-01-15T07:00:00Z')
+  const { stores, build, change } = backDated
   const before = await contentOf(stores)
   const manifest = join(fileURLToPath(stores.url), manifestKey(PAST))
   const reproduce = () => build('2024-03-01T00:00:00Z', '--as-of', '2024-01-08', '--reproduce', manifest)
@@ -141,9 +131,7 @@ test('a build reproduces a published version from its manifest, whatever the tim
       /^ok {6}documents .*\nok {6}files {7}\S+ {2}\d+ objects, all as published\nok {6}snapshot .*\n$/,
     ),
   ])
-  await writeFiles(join(folder, 'book'), {
-    'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.with(4, 97.5)),
-  })
+  await change({ 'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.with(4, 97.5)) })
   const other = await reproduce()
   expect([other.code, other.out]).toEqual([
     1,

@@ -3,63 +3,45 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { withStoreLock } from '#cli/guard-pointer.ts'
 import type { Runtime } from '#cli/runtime.ts'
 import { documentKey, privateKey } from '#core/contract/artifacts.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
-import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
-import {
-  aLedger,
-  catalogue,
-  csv,
-  dailyBars,
-  dailyFunding,
-  ONE_TRADE,
-} from '#test/pipeline/night/night-book.ts'
-import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { csv } from '#test/pipeline/night/night-book.ts'
+import { writeFiles } from '#test/support/temporary-folder.ts'
 import { listenForTest } from '../support/http/listen-for-test.ts'
-import { madeUp, NOW_MS, run } from './made-up.ts'
-
-const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100])
+import { madeUp, NOW_MS } from './made-up.ts'
+import { BARS, BOOK, openBook } from './own-book.ts'
 
 /** All but the bars, which the import brings. */
-const BOOK = {
-  'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
-  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
-  'ledgers/ash.csv': ONE_TRADE,
-}
+const { 'bars/BTCUSDT-PERP/1d.csv': _bars, ...WITHOUT_BARS } = BOOK
 
 const IMPORT = 'mkdir -p bars/BTCUSDT-PERP && cp ../fetched.csv bars/BTCUSDT-PERP/1d.csv'
 
 const VERSION = '2024-01-15T06:00:00Z'
 
 async function aNight(env: Readonly<Record<string, string>> = {}) {
-  const folder = await temporaryFolder()
-  await writeFiles(join(folder, 'book'), BOOK)
+  const { folder, stores, store, served, onStore } = await openBook(WITHOUT_BARS)
   await writeFiles(folder, { 'fetched.csv': BARS })
   const receiver = await startReceiver()
-  const storeUrl = pathToFileURL(join(folder, 'store')).href
-  const privateStore = await openStore(`${storeUrl}.private`)
+  const privateStore = await openStore(stores.privateUrl)
   const whole = {
     PATH: process.env.PATH ?? '',
-    BUILD_EFFORT: 'quick',
     NIGHTLY_IMPORT_COMMAND: IMPORT,
     NIGHTLY_PING_URL: `${receiver.url}/check?key=1`,
     ALERT_URL: `${receiver.url}/alert`,
     ...env,
   }
   const nightly = (world: Partial<Runtime> = {}, ...more: readonly string[]) =>
-    run(['nightly', '--book', 'book', '--store', storeUrl, ...more], { cwd: folder, env: whole, ...world })
-  const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
+    onStore(['nightly', '--book', 'book', ...more], { ...world, env: { ...whole, ...world.env } })
   const alerts = () =>
     receiver.posted
       .filter(({ path }) => path === '/alert')
       .map(({ body }) => alertSchema.parse(JSON.parse(body)))
-  return { folder, storeUrl, privateStore, receiver, nightly, served, alerts }
+  return { folder, store, privateStore, receiver, nightly, served, alerts }
 }
 
 const alertSchema = z.object({ kind: z.string(), subject: z.string(), message: z.string(), at: z.string() })
@@ -90,26 +72,17 @@ test('a night imports, builds, verifies and purges, is served, keeps its report,
   expect(alerts()).toEqual([])
 })
 
-test('a night prints what it published and how long each step took; run again, it publishes the same data as one more version', async () => {
+test('a night prints what it published and how long each step took; run again without import, ping and alert, it publishes the same data as one more version', async () => {
   const { nightly, served } = await aNight()
   const { out } = await nightly()
   expect(out).toMatch(/^published 2024-01-15T06:00:00Z /)
   expect(out).toMatch(
     /\nnight done: 2024-01-15T06:00:00Z published .*\nok {6}import .*\nok {6}build .*\nok {6}verify /,
   )
-  expect((await nightly({ now: () => NOW_MS + 60_000 })).code).toBe(0)
+  const env = { NIGHTLY_IMPORT_COMMAND: '', NIGHTLY_PING_URL: '', ALERT_URL: '' }
+  const again = await nightly({ env, now: () => NOW_MS + 60_000 }, '--json')
+  expect([again.code, stepsOf(again.out)]).toEqual([0, ['build done', 'verify done', 'purge done']])
   expect(await served()).toBe('2024-01-15T06:01:00Z')
-})
-
-test('a night needs neither import, nor ping, nor alert', async () => {
-  const { folder, nightly } = await aNight({
-    NIGHTLY_IMPORT_COMMAND: '',
-    NIGHTLY_PING_URL: '',
-    ALERT_URL: '',
-  })
-  await writeFiles(folder, { 'book/bars/BTCUSDT-PERP/1d.csv': BARS })
-  const { code, out } = await nightly({}, '--json')
-  expect([code, stepsOf(out)]).toEqual([0, ['build done', 'verify done', 'purge done']])
 })
 
 test('a night gives its import the environment of the operator, and none of its own variables', async () => {
@@ -207,12 +180,10 @@ test('a night whose ping fails is published, and warns without the address', asy
 })
 
 test('a second nightly job is refused before its import, and reports nothing: the first one does', async () => {
-  const { folder, storeUrl, nightly, receiver } = await aNight({
+  const { folder, store, nightly, receiver } = await aNight({
     NIGHTLY_IMPORT_COMMAND: `${IMPORT}; exit 7`, // so that nothing is built
   })
-  const { runtime } = madeUp()
-  const store = await openStore(storeUrl)
-  const refused = await withStoreLock(store, runtime, () => nightly(), 'night')
+  const refused = await withStoreLock(store, madeUp().runtime, () => nightly(), 'night')
   expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('another night of') })
   expect(receiver.paths()).toEqual([])
   expect(readdirSync(join(folder, 'book'))).not.toContain('bars')

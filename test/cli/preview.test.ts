@@ -2,28 +2,18 @@
 import { appendFile, cp, readdir, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { runCommand } from '#cli/program.ts'
-import {
-  aLedger,
-  aModule,
-  catalogue,
-  dailyBars,
-  dailyFunding,
-  moduleText,
-  ONE_TRADE,
-} from '#test/pipeline/night/night-book.ts'
-import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { aLedger, aModule, catalogue, moduleText } from '#test/pipeline/night/night-book.ts'
+import { lastingFolder, temporaryFolder } from '#test/support/temporary-folder.ts'
 import { atEnd } from '../support/ends.ts'
-import { madeUp, run } from './made-up.ts'
+import { madeUp } from './made-up.ts'
+import { BOOK, openBook } from './own-book.ts'
 
-const BOOK = {
+const WITH_MODULE = {
+  ...BOOK,
   'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')], {}, '24h'),
-  'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]),
-  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
-  'ledgers/ash.csv': ONE_TRADE,
   'strategies/oak.ts': moduleText('oak'),
 }
 const FIVE_LONGS = moduleText('oak', {
@@ -35,22 +25,17 @@ const answer = z.object({ data: z.object({ strategies: z.array(z.object({ id: z.
 let published: string
 beforeAll(async () => {
   published = await lastingFolder()
-  await writeFiles(join(published, 'book'), BOOK)
-  expect(await run(['build', ...whereIn(published), '--effort', 'quick'], { cwd: published })).toMatchObject({
-    code: 0,
-  })
+  expect(await (await openBook(WITH_MODULE, published)).build()).toMatchObject({ code: 0 })
 })
-
-const whereIn = (cwd: string) => ['--book', 'book', '--store', pathToFileURL(join(cwd, 'store')).href]
 
 /** A copy of the published book and a preview of it, which runs until `stop` is called. */
 async function aPreview(...args: readonly string[]) {
   const cwd = await temporaryFolder()
   await cp(published, cwd, { recursive: true, preserveTimestamps: true })
-  const change = (files: Readonly<Record<string, string>>) => writeFiles(join(cwd, 'book'), files)
+  const { stores, change } = await openBook({}, cwd)
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   const { runtime, out, err } = madeUp({ cwd, untilStopped: () => stopped })
-  const ended = runCommand(['preview', ...whereIn(cwd), ...args], runtime)
+  const ended = runCommand(['preview', '--book', 'book', '--store', stores.url, ...args], runtime)
   atEnd(async () => {
     stop()
     await ended

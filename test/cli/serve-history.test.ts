@@ -1,9 +1,8 @@
 // The history service as it is composed, in this process, as an operator sees it: what it prints at its start, which address its
 // document has, a line a request, metrics on a listener of their own, and alerts on versions that cannot be served.
-import { readFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import type { Answered } from '#api/history/exchange.ts'
@@ -16,10 +15,10 @@ import { REQUEST_ID_PATTERN } from '#core/contract/openapi.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
 import { openStore } from '#storage/open-store.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
-import { damage } from '../support/stores/store-doubles.ts'
-import { buildArgs, copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
+import { pointAt } from '../support/history/point-to.ts'
+import { copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { createStream, madeUp, run } from './made-up.ts'
+import { createStream, madeUp } from './made-up.ts'
 
 const NOW = '2025-02-26T00:00:00.000Z'
 const { url: STORE_URL, privateUrl: PRIVATE_STORE_URL } = inject('tinyStore')
@@ -86,6 +85,8 @@ test.skipIf(!hasIpv6)(
   },
 )
 
+const JSON_HEADERS = { content_type: 'application/json' }
+
 const newStore = async () => pathToFileURL(join(await temporaryFolder(), 'store')).href
 
 test('the start of the history service prints which version is served', async () => {
@@ -102,9 +103,9 @@ test('the start of the history service prints that nothing is published, in whic
 
 test('the start of the history service prints that the newest version is damaged, and which one is served in its place', async () => {
   const { url, privateUrl } = await copyStores(inject('tinyStore'))
-  expect(await run(buildArgs({ url, privateUrl }), { now: () => Date.parse(NOW) })).toMatchObject({ code: 0 })
-  const manifest = join(fileURLToPath(url), manifestKey(NEXT_VERSION))
-  await writeFile(manifest, damage(await readFile(manifest)))
+  const store = await openStore(url)
+  await store.create(manifestKey(NEXT_VERSION), new TextEncoder().encode('{}'), JSON_HEADERS)
+  await pointAt(store, NEXT_VERSION, '0'.repeat(64))
   const { notes } = await serving({ STORE_URL: url, PRIVATE_STORE_URL: privateUrl }, async service => {
     const readyz = await fetch(`${service.url}/readyz`)
     expect(await readyz.json()).toMatchObject({ data: { ready: true, unfit_version: NEXT_VERSION } })
@@ -118,7 +119,7 @@ test('the start of the history service prints that the newest version is damaged
 test('the start of the history service prints that the first version cannot be served, and names none before it', async () => {
   const url = await newStore()
   const store = await openStore(url)
-  await store.create(pointerKey(1), new TextEncoder().encode('[]'), { content_type: 'application/json' })
+  await store.create(pointerKey(1), new TextEncoder().encode('[]'), JSON_HEADERS)
   const { notes } = await serving({ STORE_URL: url, PRIVATE_STORE_URL: '' })
   expect(notes).toEqual([
     expect.stringMatching(
