@@ -2,48 +2,31 @@
 import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import {
-  aLedger,
-  aModule,
-  catalogue,
-  dailyBars,
-  moduleText,
-  ONE_TRADE,
-} from '../pipeline/night/night-book.ts'
+import { bookOf, dailyBars, ledgerOf, moduleOf, ONE_TRADE } from '../pipeline/night/night-book.ts'
 import { type Forgery, forge } from './forge.ts'
 
 const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 101]
 const LOST = 'long,2024-01-10T00:00:00Z,106,2024-01-12T00:00:00Z,101,signal,1,-0.0471698113207547\n'
 const MORE = ONE_TRADE.replace(',103,signal,1,0.03', ',104,signal,1,0.04')
 
-const oak = aModule('oak')
-const fir = { ...aLedger('fir'), blurb: 'Rides trends' }
-const BOOK = {
-  'catalogue.yaml': catalogue([{ ...oak, trials: 40 }, aModule('elm'), aLedger('yew'), fir]),
-  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
-  'strategies/oak.ts': moduleText('oak'),
-  'strategies/elm.ts': moduleText('elm'),
-  'ledgers/yew.csv': ONE_TRADE + LOST,
-  'ledgers/fir.csv': ONE_TRADE,
-}
+const BARS = dailyBars(CLOSES)
+const trends = { blurb: 'Rides trends' }
+const BOOK = bookOf(BARS, [
+  moduleOf('oak', {}, { trials: 40 }),
+  moduleOf('elm'),
+  ledgerOf('yew', ONE_TRADE + LOST),
+  ledgerOf('fir', ONE_TRADE, trends),
+])
 /** A rule that begins on a date after the first publication, which no published value shows. */
 const LATER_RULE = {
   head: 'const since = 1_705_363_200_000',
   body: 'onBar: (state, bar, position) => position === null && bar.t < since ? { act: "long", stop: bar.c / 2 } : null,',
 }
-const FORGED = {
-  'catalogue.yaml': catalogue(
-    [
-      { ...oak, trials: 1, max_leverage: 9 },
-      aLedger('yew'),
-      { ...fir, blurb: 'Never loses', result_tolerance_bps: 100 },
-    ],
-    { benchmark: false },
-  ),
-  'strategies/oak.ts': moduleText('oak', LATER_RULE),
-  'ledgers/yew.csv': ONE_TRADE,
-  'ledgers/fir.csv': MORE,
-}
+const FORGED = [
+  moduleOf('oak', LATER_RULE, { trials: 1, max_leverage: 9 }),
+  ledgerOf('yew', ONE_TRADE),
+  ledgerOf('fir', MORE, { blurb: 'Never loses', result_tolerance_bps: 100 }),
+]
 const V1 = '2024-01-15T00:15:00Z'
 const V2 = '2024-01-15T00:30:00Z'
 const WHY = 'elm is no more, yew had a typo, oak has a comment'
@@ -55,7 +38,7 @@ let smuggled: string
 beforeAll(async () => {
   forgery = await forge(BOOK)
   expect(await forgery.build('--version', V1)).toMatchObject({ code: 0, err: '' })
-  await forgery.write(FORGED)
+  await forgery.write(bookOf(BARS, FORGED, { benchmark: false }))
   const build = (...declared: readonly string[]) => forgery.build('--version', V2, ...declared)
   const silent = await build()
   const declared = ['--remove', 'elm', '--same-rules', 'oak', '--restate', 'yew', '--reason', WHY]
@@ -146,7 +129,8 @@ test('a publisher who adds a flawless strategy, or removes one, to better the pa
 
 test('a publisher who loses his own files to lose a strategy with them: the build stops, and no line that was published is lost', async () => {
   await rm(fileURLToPath(forgery.stores.privateUrl), { recursive: true })
-  await forgery.write({ 'catalogue.yaml': catalogue([oak, fir]) })
+  const left = [moduleOf('oak', LATER_RULE, { trials: 40 }), ledgerOf('fir', ONE_TRADE, trends)]
+  await forgery.write(bookOf(BARS, left))
   const [V3, disk] = ['2024-01-15T00:45:00Z', 'the disk failed']
   const build = (...declared: readonly string[]) =>
     forgery.build('--version', V3, '--after-lost', V2, ...declared, '--reason', disk)

@@ -5,11 +5,12 @@ import { serveStores } from '#test/support/history/signed-service.ts'
 import { type Authority, openAuthority } from '#test/support/servers/time-stamp-authority.ts'
 import { NOW_MS, run } from '../cli/made-up.ts'
 import {
-  aLedger,
-  aModule,
-  catalogue,
+  accepting,
+  bookOf,
+  type Changes,
   FIRST_DAY,
-  moduleText,
+  ledgerOf,
+  moduleOf,
   ONE_TRADE,
 } from '../pipeline/night/night-book.ts'
 import { acceptedIn, barsOf, type Forgery, forge } from './forge.ts'
@@ -20,14 +21,14 @@ const DAYS = FIRST_DAY + 14 - FROM
 const CLOSES = Array.from({ length: DAYS }, (_, i) => 100 + 10 * Math.sin(i * i) + (i % 7))
 
 /** A module with a table of past prices, which buys what will have risen a day later. */
-const HINDSIGHT = moduleText('oak', {
+const HINDSIGHT: Changes = {
   head: `const closes = ${JSON.stringify(CLOSES)}`,
   body: `onBar: (state, bar, position) => {
     const isUp = closes[bar.t / 86_400_000 - ${FROM} + 1] > bar.c
     if (position !== null) return isUp ? null : { act: 'flat', why: 'signal' }
     return isUp ? { act: 'long', stop: bar.c / 2 } : null
   },`,
-})
+}
 
 const WHY = 'our rules are that good'
 
@@ -41,15 +42,12 @@ describe('with a table of past prices and under the name of a past day', () => {
   let forgery: Forgery
   let refused: string
   beforeAll(async () => {
-    const book = { 'catalogue.yaml': catalogue([aModule('oak')]), 'strategies/oak.ts': HINDSIGHT }
-    forgery = await forge({ ...book, 'bars/BTCUSDT-PERP/1d.csv': barsOf(CLOSES, FROM) })
+    const book = bookOf(barsOf(CLOSES, FROM), [moduleOf('oak', HINDSIGHT)])
+    forgery = await forge(book)
     const first = await forgery.build(...PAST_ARGS)
     expect(first.code).toBe(1)
     refused = first.err
-    const accept = acceptedIn(refused, WHY)
-    await forgery.write({
-      'catalogue.yaml': JSON.stringify({ ...JSON.parse(book['catalogue.yaml']), accept }),
-    })
+    await forgery.write(accepting(book, acceptedIn(refused, WHY)))
     const second = await forgery.build(...PAST_ARGS)
     expect([second.code, second.err]).toEqual([
       0,
@@ -104,11 +102,7 @@ const BUILD = ['--book', 'book']
 const BACK = '2024-01-10T06:00:00Z'
 const LATER = '2024-01-12T06:00:00Z'
 const WEEK = [100, 101, 99, 98, 97, 99, 103, 105, 106]
-const FILES = {
-  'catalogue.yaml': catalogue([aLedger('elm')]),
-  'ledgers/elm.csv': ONE_TRADE,
-  'bars/BTCUSDT-PERP/1d.csv': barsOf(WEEK, FIRST_DAY),
-}
+const FILES = bookOf(barsOf(WEEK, FIRST_DAY), [ledgerOf('elm', ONE_TRADE)])
 /** Of the last day before the second version, from its open to its close. */
 const BEST = 'long,2024-01-11T00:00:00Z,107,2024-01-11T23:59:00Z,112,signal,1,0.046728971962617\n'
 

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
-import { catalogue, dailyReturns, FIRST_DAY, reported } from '../pipeline/night/night-book.ts'
+import { bookOf, dailyReturns, FIRST_DAY, returnsOf } from '../pipeline/night/night-book.ts'
 import { barsOf, type Forgery, forge } from './forge.ts'
 
 const BUILD = ['--book', 'book']
@@ -12,15 +12,12 @@ const NINE = [0.01, -0.01, 0.005, -0.02, 0.01, 0.002, -0.003, 0.01, -0.005]
 
 const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106]
 
-const BOOK = {
-  'catalogue.yaml': catalogue([reported('gum')]),
-  'returns/gum.csv': dailyReturns(NINE),
-  'bars/BTCUSDT-PERP/1d.csv': barsOf(CLOSES, FIRST_DAY),
-}
+const bookWith = (returns: readonly number[]) =>
+  bookOf(barsOf(CLOSES, FIRST_DAY), [returnsOf('gum', dailyReturns(returns))])
 
 let forgery: Forgery
 beforeAll(async () => {
-  forgery = await forge(BOOK)
+  forgery = await forge(bookWith(NINE))
   const build = (now: string) => forgery.command('build', BUILD, { now: () => Date.parse(now) })
   expect(await build(FIRST)).toMatchObject({ code: 0, err: '' })
   await forgery.write({
@@ -55,7 +52,7 @@ test('a publisher who takes a version back, and publishes other days in its plac
 })
 
 test('a publisher who writes the whole store again: every check passes, and only the digest of an entry that a reader kept is another one', async () => {
-  const rewritten = await forge({ ...BOOK, 'returns/gum.csv': dailyReturns(NINE.with(3, 0.02)) })
+  const rewritten = await forge(bookWith(NINE.with(3, 0.02)))
   expect(await rewritten.command('build', BUILD, { now: () => Date.parse(FIRST) })).toMatchObject({ code: 0 })
   const [before, after] = await Promise.all(
     [forgery, rewritten].map(async ({ command, stores }) => {

@@ -1,7 +1,16 @@
-// Ledgers and reported returns that say more than happened: what the build says, and what stays on the page.
+// Ledgers and reported returns that say more than happened, or are too short for a figure of a year: what the build says, and
+// what stays on the page.
 import { beforeAll, expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
-import { aLedger, catalogue, csv, dailyReturns, FIRST_DAY, reported } from '../pipeline/night/night-book.ts'
+import {
+  accepting,
+  bookOf,
+  csv,
+  dailyReturns,
+  FIRST_DAY,
+  ledgerOf,
+  returnsOf,
+} from '../pipeline/night/night-book.ts'
 import { acceptedIn, barsOf, type Forgery, forge } from './forge.ts'
 
 /** Up to the day before the build. Prices rise from 100 to 104 on one day and fall back on the next; each bar is from 99 to 105.04. */
@@ -30,15 +39,45 @@ const loses = (i: number): boolean => i % 3 === 2
 /** Gains and losses as they come. */
 const honest = (i: number): Fills => (loses(i) ? { entry: 103, exit: 101 } : { entry: 101, exit: 102 })
 
-const LEDGERS = {
-  fills: ledger(i => (loses(i) ? { entry: 105, exit: 102 } : { entry: 99, exit: 105.04 })),
-  padded: ledger(i => ({ ...honest(i), more: 0.0008 })),
-  costs: ledger(honest),
-  risk: ledger(i => ({ ...honest(i), leverage: 3, isStop: loses(i) })),
-  noisy: ledger(i => ({ ...honest(i), more: i % 2 === 0 ? 0.009 : -0.005 })),
-  empty: csv(HEAD),
-  reports: ledger(honest),
-  always: csv(
+const COSTS = ledger(honest)
+const RETURNS = dailyReturns(
+  Array.from({ length: DAYS }, (_, i) => (i % 2 === 0 ? 0.012 : -0.001)),
+  FROM,
+)
+const LONG = dailyReturns(
+  Array.from({ length: DAYS }, (_, i) => Math.round(1e5 * Math.sin(i * i)) / 1e7),
+  FROM,
+)
+
+const BOOK = {
+  ...bookOf(barsOf(CLOSES, FROM), [
+    ledgerOf(
+      'fills',
+      ledger(i => (loses(i) ? { entry: 105, exit: 102 } : { entry: 99, exit: 105.04 })),
+    ),
+    ledgerOf(
+      'padded',
+      ledger(i => ({ ...honest(i), more: 0.0008 })),
+      { result_tolerance_bps: 10 },
+    ),
+    ledgerOf('costs', COSTS, { result_tolerance_bps: 25, commission_bps_per_side: 10 }),
+    ledgerOf(
+      'risk',
+      ledger(i => ({ ...honest(i), leverage: 3, isStop: loses(i) })),
+    ),
+    ledgerOf(
+      'noisy',
+      ledger(i => ({ ...honest(i), more: i % 2 === 0 ? 0.009 : -0.005 })),
+      { result_tolerance_bps: 100 },
+    ),
+    ledgerOf('empty', csv(HEAD)),
+    returnsOf('reports', RETURNS),
+    returnsOf('always', RETURNS),
+    returnsOf('short', dailyReturns([0.05, -0.001], FIRST_DAY + 12), { name: 'Two days' }),
+    returnsOf('long', LONG, { name: 'Long' }),
+  ]),
+  'ledgers/reports.csv': COSTS,
+  'ledgers/always.csv': csv(
     HEAD,
     `long,${noon(0)},100,${noon(60)},101,signal,1,,0.01`,
     `long,${noon(60)},101,${noon(118)},100,signal,1,,-0.0099009901`,
@@ -46,43 +85,24 @@ const LEDGERS = {
   ),
 }
 
-/** With what each declares. */
-const BOOK = catalogue([
-  aLedger('fills'),
-  { ...aLedger('padded'), result_tolerance_bps: 10 },
-  { ...aLedger('costs'), result_tolerance_bps: 25, commission_bps_per_side: 10 },
-  aLedger('risk'),
-  { ...aLedger('noisy'), result_tolerance_bps: 100 },
-  aLedger('empty'),
-  reported('reports'),
-  reported('always'),
-])
-
 const WHY = 'we are sure'
 
 let forgery: Forgery
 let refused: string
 beforeAll(async () => {
-  const returns = Array.from({ length: DAYS }, (_, i) => (i % 2 === 0 ? 0.012 : -0.001))
-  forgery = await forge({
-    ...Object.fromEntries(Object.entries(LEDGERS).map(([id, text]) => [`ledgers/${id}.csv`, text])),
-    'returns/reports.csv': dailyReturns(returns, FROM),
-    'returns/always.csv': dailyReturns(returns, FROM),
-    'bars/BTCUSDT-PERP/1d.csv': barsOf(CLOSES, FROM),
-    'catalogue.yaml': BOOK,
-  })
+  forgery = await forge(BOOK)
   const { code, err } = await forgery.build()
   expect(code).toBe(1)
   refused = err
   await forgery.write({
-    'ledgers/padded.csv': LEDGERS.costs,
+    ...accepting(BOOK, acceptedIn(refused, WHY)),
+    'ledgers/padded.csv': COSTS,
     'ledgers/costs.csv': ledger(i => ({ ...honest(i), more: -0.002 })),
-    'catalogue.yaml': JSON.stringify({ ...JSON.parse(BOOK), accept: acceptedIn(refused, WHY) }),
   })
   expect(await forgery.build()).toMatchObject({ code: 0, err: '' })
 })
 
-const sheetOf = (id: keyof typeof LEDGERS) => forgery.page(`strategies/${id}/sheet.html`)
+const sheetOf = (id: string) => forgery.page(`strategies/${id}/sheet.html`)
 const ACCEPTED = 'This does not show when the rules were written. Accepted finding: '
 
 test('a publisher who adds to every result within the tolerance: the build stops, and what scatters too much for that is on the sheet', async () => {
@@ -143,3 +163,38 @@ test('a publisher who always has a position in the ledger beside reported return
   expect(refused).toContain(`returns/always.csv: returns_differ of always: ${found}: correct the returns`)
   expect(await sheetOf('always')).toContain(`Accepted finding: ${found}. Reason: ${WHY}`)
 })
+
+test('two days of returns have no figure of a year, with the reason, and keep their volatility', async () => {
+  const stats = await forgery.data('strategies/short/stats.json')
+  expect(stats).toMatchObject({
+    n_days: 2,
+    sharpe_daily_annualized: null,
+    sortino_daily_annualized: null,
+    undefined: {
+      sharpe_daily_annualized: 'too_few_points',
+      sortino_daily_annualized: 'too_few_points',
+      'fund_dd/risk_adjusted/kelly_leverage': 'too_few_points',
+    },
+    fund_dd: { risk_adjusted: { volatility_annualized_pct: expect.any(Number), calmar: null } },
+  })
+  expect(await forgery.data('strategies/long/stats.json')).toMatchObject({
+    sharpe_daily_annualized: expect.any(Number),
+  })
+})
+
+test('a publisher who makes a year of two days: where a figure of a year would stand, the sheet says how short they are', async () => {
+  const sheet = await sheetOf('short')
+  for (const name of ['CAGR', 'Sharpe', 'Sortino', 'Calmar ratio', 'Alpha, annual'])
+    expect(sheet).toContain(`${name} 2 days: too short`)
+  expect(sheet).toMatch(/Volatility [\d.]+ % \(2 days\)/)
+})
+
+test.each(['index.html', 'explore.html'])(
+  'a strategy of two days stands last in the table of %s, as too short',
+  async page => {
+    const table = (await forgery.page(page)).split('Verified').at(-1)!
+    expect(table.indexOf('Long')).toBeGreaterThan(-1)
+    expect(table.indexOf('Two days')).toBeGreaterThan(table.indexOf('Long'))
+    expect(table).toMatch(/Two days 2 days: too short -?[−\d.]+ % 2 days: too short/)
+  },
+)

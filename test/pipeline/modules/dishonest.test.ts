@@ -2,27 +2,23 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { casesOf } from '#test/support/cases-of.ts'
-import { aModule, catalogue, dailyBars, moduleText, nightOf, problemsOfNight } from '../night/night-book.ts'
+import { bookOf, type Changes, dailyBars, moduleOf, nightOf, problemsOfNight } from '../night/night-book.ts'
 
 /** A price that goes up and down, so that knowing the next close is worth everything. */
 const CLOSES = Array.from({ length: 120 }, (_, i) => 100 + 10 * Math.sin(i * 1.7) + (i % 7))
 
-/** What a module changes of one that is sound: source text. */
-type Changes = { readonly head?: string; readonly body?: string }
-
 /** A book of modules by name, and what they may import. */
-const bookOf = (modules: Readonly<Record<string, Changes>>) => ({
-  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+const cheatBook = (modules: Readonly<Record<string, Changes>>) => ({
+  ...bookOf(
+    dailyBars(CLOSES),
+    Object.values(modules).map((changes, i) => moduleOf(`m${i}`, changes)),
+  ),
   'bars/future.ts': 'export const next = () => 1',
   'strategies/lib/half.ts': 'export const half = (value: number): number => value / 2',
   'strategies/lib/broken.ts': 'export const half =',
   'strategies/lib/broken.js': 'export const half =',
   'strategies/lib/table.json': '[1, 2]',
   'strategies/lib/load.ts': `export const load = () => import('node:fs')`,
-  ...Object.fromEntries(
-    Object.values(modules).map((changes, i) => [`strategies/m${i}.ts`, moduleText(`m${i}`, changes)]),
-  ),
-  'catalogue.yaml': catalogue(Object.keys(modules).map((_, i) => aModule(`m${i}`))),
 })
 
 /** Decides by the next close, if `next(bar)` knows it. */
@@ -87,8 +83,6 @@ throws where every object has a toJSON -> ${{
     }} -> ${new RegExp(`${AT_FIRST_BAR}mine$`)}
 throws an error that has a toJSON -> ${{ body: `onBar: () => { throw new (class extends Error { toJSON() {} })('mine') },` }} -> ${new RegExp(`${AT_FIRST_BAR}mine$`)}
 has a state without JSON, by a toJSON of every object -> ${{ head: 'Object.prototype.toJSON = () => undefined', body: 'onBar: () => null,' }} -> ${/^: its state must survive JSON, .*; its JSON is undefined: use plain/}
-has no version -> ${{ body: 'version: undefined,' }} -> ${VERSION}
-has a version that is no text -> ${{ body: 'version: { at: 1 },' }} -> ${VERSION}
 has a version that moves the cursor -> ${{ body: `version: '1\\n\\x1b[31m',` }} -> ${VERSION}`.map(
       ([name, ...each]) => [name, each],
     ),
@@ -298,8 +292,8 @@ let night: Night
 
 beforeAll(async () => {
   const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true) // by modules
-  problems = await problemsOfNight(bookOf(CHEATS))
-  night = await nightOf(bookOf(SOUND))
+  problems = await problemsOfNight(cheatBook(CHEATS))
+  night = await nightOf(cheatBook(SOUND))
   printed.mockRestore()
 })
 

@@ -11,7 +11,7 @@ import { createProcesses, processArguments } from '#pipeline/modules/processes.t
 import { workerCode } from '#pipeline/modules/worker-code.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { atEnd } from '../../support/ends.ts'
-import { aModule, catalogue, dailyBars, FIRST_DAY, moduleText } from '../night/night-book.ts'
+import { bookOf, dailyBars, FIRST_DAY, moduleOf, moduleText } from '../night/night-book.ts'
 
 /** Tries each, and answers what was denied. */
 const ESCAPED = `
@@ -89,11 +89,7 @@ test.skipIf(!hasProc).each(Object.entries(LOOPS))(
   `an endless loop %s of a module ends when its build was killed with SIGKILL${skip}`,
   async (_, body) => {
     const book = await temporaryFolder()
-    await writeFiles(book, {
-      'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]),
-      'strategies/oak.ts': moduleText('oak', { body }),
-      'catalogue.yaml': catalogue([aModule('oak')]),
-    })
+    await writeFiles(book, bookOf(dailyBars([100, 101, 102, 103]), [moduleOf('oak', { body })]))
     const parent = spawn(process.execPath, [COMMAND, 'check', '--book', book, '--allow-stale'], {
       stdio: 'ignore',
     })

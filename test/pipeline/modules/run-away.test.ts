@@ -1,7 +1,7 @@
 // Modules that run out of something: one sentence each, and nothing of what Node prints about it.
 import { expect, test, vi } from 'vitest'
 import { casesOf } from '#test/support/cases-of.ts'
-import { aModule, catalogue, dailyBars, moduleText, problemsOfNight } from '../night/night-book.ts'
+import { bookOf, dailyBars, moduleOf, problemsOfNight } from '../night/night-book.ts'
 
 const OUT_OF_MEMORY =
   'it needed more than 512 MB for its objects or 3 GB with its arrays, and was ended: look for a list that grows ' +
@@ -26,19 +26,15 @@ remembers for ever -> memoryBars: 1e9, -> ${/^strategies\/m\d\.ts: strategy m\d:
 is warm after ten years -> warmupBars: 1000, -> ${/^strategies\/m\d\.ts: strategy m\d: memoryBars \(by default twice warmupBars\) must be at most 1826, which is 1826 days, it is 2000: /}`
 
 test('modules that run out of something are refused with one sentence each, print nothing, and harm no other', async () => {
-  const modules = RUN_AWAYS.map(([, body], i) => [`m${i}`, body] as const)
-  const all = [...modules, ['wrong', 'onBar: () => 7,'] as const]
+  const modules = RUN_AWAYS.map(([, body], i) => moduleOf(`m${i}`, { body }))
+  const all = [...modules, moduleOf('wrong', { body: 'onBar: () => 7,' })]
   const chunks: string[] = []
   const spy = vi.spyOn(process.stderr, 'write').mockImplementation(chunk => {
     chunks.push(String(chunk))
     return true
   })
   try {
-    const problems = await problemsOfNight({
-      'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]),
-      ...Object.fromEntries(all.map(([id, body]) => [`strategies/${id}.ts`, moduleText(id, { body })])),
-      'catalogue.yaml': catalogue(all.map(([id]) => aModule(id))),
-    })
+    const problems = await problemsOfNight(bookOf(dailyBars([100, 101, 102, 103]), all))
     const expected = RUN_AWAYS.map(([, , sentence]) => expect.stringMatching(sentence))
     expect(problems).toEqual([...expected, expect.stringMatching(/^strategies\/wrong\.ts: .* it decided 7/)])
   } finally {
