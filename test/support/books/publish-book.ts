@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { parseIsoDate } from '#core/calendar.ts'
-import type { Effort } from '#core/contract/effort.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
 import { type Declarations, NOTHING_DECLARED } from '#static-build/declarations.ts'
@@ -27,7 +26,6 @@ export type PublishOptions = {
   readonly asOf?: string
   readonly threads?: number
   readonly declared?: Declarations
-  readonly effort?: Effort
 }
 
 /** Computes the dataset of a book, as a night does, without publishing it. */
@@ -38,7 +36,7 @@ export async function computeBook(book: string, options: PublishOptions = {}): P
     nowMs: Date.parse(version),
     asOf: parseIsoDate(options.asOf ?? TINY_LAST_DAY),
     allowStale: false,
-    threads: options.threads ?? 2,
+    threads: options.threads ?? 1,
     progress: () => {},
     elapsedMs: () => performance.now(),
   })
@@ -58,8 +56,8 @@ export async function publishBook(
     privateStore: await openStore(privateUrl, s3),
     builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
     inputs: {},
-    effort: options.effort ?? 'good',
-    threads: options.threads ?? 2,
+    effort: 'quick', // what is small is not what these versions show
+    threads: options.threads ?? 1,
     progress: () => {},
     now: () => Date.parse(options.version ?? TINY_VERSION),
     signer: null,

@@ -31,16 +31,6 @@ export async function createTestApp(
   privateStore: ObjectStore,
   changes: Partial<HistoryParts> = {},
 ) {
-  const { parts, ...reported } = await createTestParts(store, privateStore, changes)
-  return { app: createHistoryApp(parts), parts, ...reported }
-}
-
-/** What such an app is made of. */
-async function createTestParts(
-  store: ObjectStore,
-  privateStore: ObjectStore,
-  changes: Partial<HistoryParts>,
-) {
   const damages: string[] = []
   const errors: unknown[] = []
   const faults: unknown[] = []
@@ -69,12 +59,9 @@ async function createTestParts(
     onError: error => errors.push(error),
     ...changes,
   }
-  return { parts, source, damages, errors, faults, answers }
+  return { app: createHistoryApp(parts), parts, source, damages, errors, faults, answers }
 }
 
 /** The same on the stores that two URLs name. */
 export const openHistoryApp = async ({ url, privateUrl }: Stores, changes: Partial<HistoryParts> = {}) =>
   createTestApp(await openStore(url), await openStore(privateUrl), changes)
-
-export const openHistoryParts = async ({ url, privateUrl }: Stores) =>
-  createTestParts(await openStore(url), await openStore(privateUrl), {})

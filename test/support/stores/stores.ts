@@ -52,11 +52,16 @@ export type BuildArgs = {
   readonly threads?: number
 }
 
+/** The options of a command that works on these stores. */
+export const storeArgs = ({ url, privateUrl }: Stores): string[] => [
+  ...['--store', url, '--private-store', privateUrl],
+]
+
 /** The arguments that build the tiny book, or another, into the stores. */
-export function buildArgs({ url, privateUrl }: Stores, order: BuildArgs = {}): string[] {
+export function buildArgs(stores: Stores, order: BuildArgs = {}): string[] {
   const { book = TINY_BOOK, version = NEXT_VERSION, asOf = TINY_LAST_DAY, threads = 1 } = order
   return [
-    ...['build', '--book', book, '--store', url, '--private-store', privateUrl, '--version', version],
+    ...['build', '--book', book, ...storeArgs(stores), '--version', version],
     ...['--threads', String(threads), '--effort', 'quick'], // what is small is not what these builds show
     ...(asOf === null ? [] : ['--as-of', asOf]),
   ]
