@@ -1,6 +1,6 @@
 // The pages in Chromium for every reader: on a phone, on paper, with a keyboard, and with any names.
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
@@ -159,10 +159,16 @@ test.each([
   },
 )
 
+/** The pages of a book of a year, for the tests that follow. */
+let ofYear: Awaited<ReturnType<typeof open>>
+beforeAll(async () => {
+  ofYear = await open(bookOf(1))
+})
+
 test.each([SHEET, 'index.html', 'explore.html', 'check.html'])(
   'the Tab key reaches every control of %s, in the order of the page',
   async file => {
-    const { page, show } = await open(bookOf(1))
+    const { page, show } = ofYear
     await show(file)
     await page.locator('svg.chart[tabindex], button').first().waitFor()
     await page.waitForLoadState('networkidle') // what the page loads may show further controls
@@ -184,7 +190,8 @@ test.each([SHEET, 'index.html', 'explore.html', 'check.html'])(
 test.each([390, 1280])(
   'at %i pixels a name opens its definition and a state its explanation by the keyboard, inside the window, and Escape closes it',
   async width => {
-    const { page, show } = await open(bookOf(1), { width })
+    const { page, show } = ofYear
+    await page.setViewportSize({ width, height: 900 })
     await show(SHEET)
     for (const control of ['.term', '.badge', '.figures .term']) {
       const button = page.locator(control).first()
@@ -202,7 +209,8 @@ test.each([390, 1280])(
 )
 
 test('an address that makes no sense has a page with a sentence that is not wider than a phone', async () => {
-  const { page, show } = await open(bookOf(1), { width: 390 })
+  const { page, show } = ofYear
+  await page.setViewportSize({ width: 390, height: 900 })
   for (const [address, sentence] of [
     [`${SHEET}?risk_pct=${'W'.repeat(300)}&from=never`, 'is not used'],
     [`explore.html?with=${'nobody,'.repeat(200)}x&weights=x&risk_pct=`, 'is not used'],

@@ -1,10 +1,11 @@
 // The Python client as its users have it: a wheel made without a network, against real services, and its page run as it stands.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { createWebhookSecret, signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
@@ -18,9 +19,11 @@ import { startProcess } from '../support/history/highwater-process.ts'
 import { servedVersion, serveForTest } from '../support/history/history-process.ts'
 import { publishSigned, serveStores } from '../support/history/signed-service.ts'
 import { listenForTest } from '../support/http/listen-for-test.ts'
+import { blocksIn } from '../support/page-blocks.ts'
 import { DEBIAN_PYTHON, pipEnv } from '../support/pandas.ts'
 import type { Exit } from '../support/processes.ts'
 import { sharedRedis } from '../support/servers/use-redis.ts'
+import { until } from '../support/signals/delivery.ts'
 import { startPullService } from '../support/signals/receiver-kit.ts'
 import { fire, seededBytes } from '../support/signals/signals.ts'
 import { newStores } from '../support/stores/stores.ts'
@@ -28,10 +31,8 @@ import { lastingFolder } from '../support/temporary-folder.ts'
 
 const CLIENT = join(import.meta.dirname, '../../clients/python')
 const TESTS = join(import.meta.dirname, '../clients/python')
-const PAGE = readFileSync(join(CLIENT, 'README.md'), 'utf8')
 
-const blocks = (language: string): string[] =>
-  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!)
+const blocks = (language: string) => blocksIn('clients/python/README.md', language)
 
 /** No index is asked, and nothing that is there already is installed again. */
 const OFFLINE = { PIP_NO_INDEX: '1', PIP_NO_BUILD_ISOLATION: 'false', PIP_NO_CACHE_DIR: '1' }
@@ -44,14 +45,29 @@ let installing: Exit
 const python = (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Exit> =>
   startProcess(DEBIAN_PYTHON, args, {
     cwd: folder,
-    env: { ...env, ...more, PYTHONPATH: `${join(folder, 'installed')}:${env.PYTHONPATH}` },
+    env: { ...env, ...more, PYTHONPATH: `${join(folder, 'installed')}:${TESTS}:${env.PYTHONPATH}` },
   }).ended
 
-/** Runs a file of tests, none of which may be skipped. */
-async function expectSound(file: string, more: Readonly<Record<string, string>>): Promise<void> {
-  const { code, stderr } = await python(['-W', 'error::FutureWarning', join(TESTS, file)], more)
-  expect([code, stderr]).toEqual([0, expect.stringMatching(/\nRan \d+ tests? in [\d.]+s\n\nOK\n$/)])
-}
+/** What the client does, and the file of tests that shows it. */
+const SHOWN = [
+  ['gives the published numbers, keeps them on disk, and refuses what was altered', 'test_history'],
+  ['stays at its version while others are published, and keeps exports up to date', 'test_versions'],
+  ['verifies what is signed, and names what was altered', 'test_verify'],
+  ['pulls signals without a gap, and verifies deliveries as the service signs them', 'test_signals'],
+] as const
+
+/** Runs each file by itself in one process: importing pandas takes longer than most tests. */
+const RUN_EACH = `
+import io, json, sys, unittest
+printed = {}
+for name in sys.argv[1:]:
+    text = io.StringIO()
+    unittest.TextTestRunner(text).run(unittest.defaultTestLoader.loadTestsFromName(name))
+    printed[name] = text.getvalue()
+print(json.dumps(printed))
+`
+
+const texts = z.record(z.string(), z.string())
 
 const isThere = existsSync(DEBIAN_PYTHON)
 
@@ -73,86 +89,93 @@ describe.skipIf(!isThere)(`the Python client${isThere ? '' : ` (skipped: no ${DE
     expect(await readdir(join(folder, 'installed/highwater_client'))).toContain('py.typed')
   })
 
-  describe('of the sample book', () => {
-    let url: string
-    beforeAll(async () => {
-      const book = join(await lastingFolder(), 'book')
-      const stores = await newStores()
-      await writeSampleBook(book)
-      const night = { asOf: '2026-06-30', version: '2026-07-01T00:15:00Z', effort: 'quick' } as const
-      await publishBook(book, stores, night)
-      await refreshPointer(await openStore(stores.url), { nowMs: Date.now(), signer: null }) // `verify` asks the clock
-      url = await serveForTest(stores)
-    })
+  let history: string
+  /** What each file of tests printed. */
+  let printed: Readonly<Record<string, string>>
 
-    test('the Python client gives the published numbers, keeps them on disk, and refuses what was altered', async () => {
-      await expectSound('test_history.py', { HISTORY_URL: url })
-    })
+  beforeAll(async () => {
+    history = await serveSample()
+    const { url, token, deliveries } = await signalsService()
+    const { code, stdout, stderr } = await python(
+      ['-W', 'error::FutureWarning', '-c', RUN_EACH, ...SHOWN.map(([, file]) => file)],
+      {
+        HISTORY_URL: history,
+        ...(await serveVersions()),
+        SIGNED_URL: await serveSigned(),
+        ...{ SIGNALS_URL: url, SIGNALS_KEY: token, DELIVERIES: JSON.stringify(deliveries) },
+      },
+    )
+    expect([code, stderr]).toEqual([0, ''])
+    printed = texts.parse(JSON.parse(stdout))
+  })
 
-    test('the Python client does what its page says', async () => {
-      const signals = await signalsService()
-      const script = blocks('python')
-        .join('')
-        .replaceAll('http://127.0.0.1:8080', url)
-        .replaceAll('http://127.0.0.1:8081', signals.url)
-        .replaceAll('hw_live_your_key', signals.token)
-      const delivery = signals.deliveries.plain
-      const receive = `
+  test.each(SHOWN)('the Python client %s', (_what, file) => {
+    expect(printed[file]).toMatch(/\nRan \d+ tests? in [\d.]+s\n\nOK\n$/) // and none was skipped
+  })
+
+  test('the Python client does what its page says', async () => {
+    const signals = await signalsService()
+    const script = blocks('python')
+      .join('')
+      .replaceAll('http://127.0.0.1:8080', history)
+      .replaceAll('http://127.0.0.1:8081', signals.url)
+      .replaceAll('hw_live_your_key', signals.token)
+    const delivery = signals.deliveries.plain
+    const receive = `
 delivery = ${JSON.stringify(delivery)}
 print([s['seq'] for s in receive({**delivery['headers'], 'X-Prev-Seq': '4'}, delivery['body'].encode(), '${signals.deliveries.new}', 2)])
 print([s['seq'] for s in receive({**delivery['headers'], 'X-Prev-Seq': '0'}, delivery['body'].encode(), '${signals.deliveries.new}', 0)])
 `
-      const { code, stdout, stderr } = await python(['-c', script + receive])
-      expect([code, stderr, stdout]).toEqual([0, '', `${blocks('text').join('')}[3, 4, 5]\n[1]\n`])
-    })
-  })
-
-  test('the Python client stays at its version while others are published, and keeps exports up to date', async () => {
-    const stores = await newStores()
-    const restated = join(await lastingFolder(), 'restated')
-    await cp(TINY_BOOK, restated, { recursive: true })
-    const returns = join(restated, 'returns/elm.csv')
-    const rows = (await readFile(returns, 'utf8')).split('\n')
-    await writeFile(returns, rows.with(100, `${rows[100]?.split(',')[0]},0.0123`).join('\n'))
-    const nights = [
-      { book: TINY_BOOK, asOf: '2025-02-19', version: '2025-02-21T00:15:00Z' },
-      { book: TINY_BOOK, asOf: '2025-02-20', version: '2025-02-22T00:15:00Z' },
-      { book: TINY_BOOK, asOf: '2025-02-22', version: '2025-02-24T00:15:00Z' },
-      { book: restated, asOf: '2025-02-22', version: '2025-02-25T00:15:00Z', declared: declareAll('a test') },
-    ]
-    const publishNext = async (): Promise<string> => {
-      const { book, ...night } = nights.shift()!
-      await publishBook(book, stores, { ...night, effort: 'quick' })
-      return night.version
-    }
-    await publishNext()
-    const url = await serveForTest(stores)
-    const control = await onPost(async () => {
-      const version = await publishNext()
-      await expect.poll(() => servedVersion({ url })).toBe(version)
-      return version
-    })
-    await expectSound('test_versions.py', { VERSIONS_URL: url, CONTROL_URL: control })
-    expect(nights).toEqual([])
-  })
-
-  test('the Python client verifies what is signed, and names what was altered', async () => {
-    const store = join(await lastingFolder(), 'store')
-    await mkdir(store)
-    const now = Date.now() // the client asks the clock of the machine
-    const stores = await publishSigned(store, newSigner(), () => now)
-    await expectSound('test_verify.py', { SIGNED_URL: await serveStores(stores) })
-  })
-
-  test('the Python client pulls signals without a gap, and verifies deliveries as the service signs them', async () => {
-    const { url, token, deliveries } = await signalsService()
-    await expectSound('test_signals.py', {
-      SIGNALS_URL: url,
-      SIGNALS_KEY: token,
-      DELIVERIES: JSON.stringify(deliveries),
-    })
+    const { code, stdout, stderr } = await python(['-c', script + receive])
+    expect([code, stderr, stdout]).toEqual([0, '', `${blocks('text').join('')}[3, 4, 5]\n[1]\n`])
   })
 })
+
+/** The address of a service of the sample book. */
+async function serveSample(): Promise<string> {
+  const [book, stores] = [join(await lastingFolder(), 'book'), await newStores()]
+  await writeSampleBook(book)
+  await publishBook(book, stores, { asOf: '2026-06-30', version: '2026-07-01T00:15:00Z' })
+  await refreshPointer(await openStore(stores.url), { nowMs: Date.now(), signer: null }) // `verify` asks the clock
+  return serveForTest(stores)
+}
+
+/** A service of the tiny book, and an address at which each POST publishes the next night and waits until it is served. */
+async function serveVersions() {
+  const stores = await newStores()
+  const restated = join(await lastingFolder(), 'restated')
+  await cp(TINY_BOOK, restated, { recursive: true })
+  const returns = join(restated, 'returns/elm.csv')
+  const rows = (await readFile(returns, 'utf8')).split('\n')
+  await writeFile(returns, rows.with(100, `${rows[100]?.split(',')[0]},0.0123`).join('\n'))
+  const nights = [
+    { book: TINY_BOOK, asOf: '2025-02-19', version: '2025-02-21T00:15:00Z' },
+    { book: TINY_BOOK, asOf: '2025-02-20', version: '2025-02-22T00:15:00Z' },
+    { book: TINY_BOOK, asOf: '2025-02-22', version: '2025-02-24T00:15:00Z' },
+    { book: restated, asOf: '2025-02-22', version: '2025-02-25T00:15:00Z', declared: declareAll('a test') },
+  ]
+  const publishNext = async (): Promise<string> => {
+    const { book, ...night } = nights.shift()!
+    await publishBook(book, stores, night)
+    return night.version
+  }
+  await publishNext()
+  const url = await serveForTest(stores)
+  const control = await onPost(async () => {
+    const version = await publishNext()
+    await until(async () => (await servedVersion({ url })) === version)
+    return version
+  })
+  return { VERSIONS_URL: url, CONTROL_URL: control }
+}
+
+/** The address of a service of signed versions. */
+async function serveSigned(): Promise<string> {
+  const store = join(await lastingFolder(), 'store')
+  await mkdir(store)
+  const now = Date.now() // the client asks the clock of the machine
+  return serveStores(await publishSigned(store, newSigner(), () => now))
+}
 
 /** The address of a server that answers each POST with what `act` gives. */
 async function onPost(act: () => Promise<string>): Promise<string> {
