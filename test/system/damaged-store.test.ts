@@ -14,22 +14,33 @@ import { openStore } from '#storage/open-store.ts'
 import { newPrivateKeyPem } from '#storage/signature.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { run } from '../cli/made-up.ts'
-import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { writeFleetBook } from '../support/books/fleet-book.ts'
+import { publishBook, type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { damage } from '../support/stores/store-doubles.ts'
-import { buildArgs, contentOf, copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
+import {
+  buildArgs,
+  contentOf,
+  copyStores,
+  NEXT_VERSION,
+  newStores,
+  storeArgs,
+} from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
 
 const NOW_MS = Date.parse('2025-02-26T00:00:00Z')
 const LATER_VERSION = '2025-02-26T00:00:00Z'
 
-/** Stores with two versions, the second of them signed. */
+/** A book of one strategy, and stores with two versions of it, the second of them signed. */
+let book: string
 let published: Stores
 let keyFile: string
 
 beforeAll(async () => {
-  published = await copyStores(inject('tinyStore'))
+  book = await writeFleetBook(join(await lastingFolder(), 'book'), 1)
+  published = await newStores()
+  await publishBook(book, published)
   keyFile = await newKeyFile()
-  expect(await inWorld(buildArgs(published))).toMatchObject({ code: 0 })
+  expect(await inWorld(buildArgs(published, { book }))).toMatchObject({ code: 0 })
 })
 
 async function newKeyFile(): Promise<string> {
@@ -43,7 +54,7 @@ const inWorld = (args: readonly string[], { key = keyFile as string | null, nowM
   run(args, { env: key === null ? {} : { SIGNING_KEY_FILE: key }, now: () => nowMs })
 
 const COMMANDS = {
-  build: stores => buildArgs(stores, { version: LATER_VERSION }),
+  build: stores => buildArgs(stores, { book, version: LATER_VERSION }),
   rollback: stores => ['rollback', TINY_VERSION, ...storeArgs(stores)],
   refresh: stores => ['refresh', ...storeArgs(stores)],
   prune: stores => ['prune', '--yes', '--keep-days', '0', ...storeArgs(stores)],
@@ -52,8 +63,6 @@ const COMMANDS = {
 } as const satisfies Record<string, (stores: Stores) => readonly string[]>
 
 type Name = keyof typeof COMMANDS
-
-const storeArgs = ({ url, privateUrl }: Stores) => ['--store', url, '--private-store', privateUrl]
 
 const ALL = ['build', 'rollback', 'refresh', 'prune', 'versions', 'diff'] as const
 
@@ -144,7 +153,7 @@ test('a clock at the same second as the newest entry is accepted', async () => {
 test('a build for a version of the far future is refused, and writes nothing', async () => {
   await expectRefusals(
     published,
-    [buildArgs(published, { version: '2025-02-27T12:00:01Z' })],
+    [buildArgs(published, { book, version: '2025-02-27T12:00:01Z' })],
     /--version: 2025-02-27T12:00:01Z is more than 36 hours ahead of the clock/,
   )
 })

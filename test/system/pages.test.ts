@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { startServer } from '#api/http/http-server.ts'
 import { parseIsoDate, toCompactInstant } from '#core/calendar.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
@@ -20,9 +19,9 @@ import { orderOf, renderHere } from '#test/static-build/hand-order.ts'
 import { keyOf, newSigner } from '#test/static-build/signed-store.ts'
 import { handSnapshot } from '../support/books/hand-snapshot.ts'
 import { expectReadable, openPage, type PageOptions, textOf } from '../support/browser/shared-browser.ts'
-import { atEnd } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
+import { start } from '../support/http/raw-server.ts'
 import { lastingFolder, temporaryFolder } from '../support/temporary-folder.ts'
 
 const wave = (length: number, phase: number, size = 0.02): number[] =>
@@ -74,9 +73,7 @@ beforeAll(async () => {
   const order = orderOf(BOOK.dataset.version, opened)
   await publishVersion({ ...order, snapshot: BOOK, signer, render: renderHere })
   app = (await openHistoryApp(stores)).app
-  const server = await startServer(() => request => app.fetch(request), '127.0.0.1', 0)
-  atEnd(() => server.close())
-  origin = server.url
+  origin = (await start(app.fetch)).url
 })
 
 const open = (path: string, options: PageOptions = {}) => openPage(origin + path, options)

@@ -1,4 +1,4 @@
-// Real bars through the whole command and over HTTP: the reference strategies, and closes that are known.
+// Real bars through the whole command and as the service answers them: the reference strategies, and closes that are known.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ import { run } from '../cli/made-up.ts'
 import { readRows } from '../core/replay/real-bars.ts'
 import { parseBuildSummary } from '../support/books/build-summary.ts'
 import type { Stores } from '../support/books/publish-book.ts'
-import { type ServingProcess, startServing } from '../support/history/history-process.ts'
+import { openHistoryApp } from '../support/history/history-app.ts'
 import { sharedData } from '../support/shared-data.ts'
 import { buildArgs, faultsOf, newStores } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
@@ -89,7 +89,7 @@ const curveAnswer = z.object({ data: z.array(z.object({ t: z.string(), equity: z
 
 describe.skipIf(sharedData === null)(`a build of real bars${skip}`, () => {
   let stores: Stores
-  let service: ServingProcess
+  let app: Awaited<ReturnType<typeof openHistoryApp>>['app']
   let summary: ReturnType<typeof parseBuildSummary>
 
   beforeAll(async () => {
@@ -101,11 +101,11 @@ describe.skipIf(sharedData === null)(`a build of real bars${skip}`, () => {
     const exit = await run(args, { now: () => Date.now() })
     expect(exit.code, exit.err).toBe(0)
     summary = parseBuildSummary(exit.out)
-    service = await startServing(stores)
+    app = (await openHistoryApp(stores)).app
   })
 
   const get = async <T>(path: string, answer: z.ZodType<T>): Promise<T> =>
-    answer.parse(await (await fetch(service.url + path)).json())
+    answer.parse(await (await app.request(path)).json())
 
   test('a build of real bars verifies each of the six reference strategies by two independent computations of its days', () => {
     const states = summary.strategies.map(({ id, verification_state }) => [id, verification_state])

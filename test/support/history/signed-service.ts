@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeAll } from 'vitest'
-import { startServer } from '#api/http/http-server.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import { enteredOf } from '#core/dataset/entered.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
@@ -12,7 +11,7 @@ import type { Signer } from '#storage/signature.ts'
 import { BEFORE, orderOf, renderHere } from '#test/static-build/hand-order.ts'
 import { HAND_VERSION } from '../books/hand-snapshot.ts'
 import type { Stores } from '../books/publish-book.ts'
-import { atEnd } from '../ends.ts'
+import { start } from '../http/raw-server.ts'
 import { startTamperingProxy, type TamperingProxy } from '../servers/tampering-proxy.ts'
 import { lastingFolder } from '../temporary-folder.ts'
 import { openHistoryApp } from './history-app.ts'
@@ -38,9 +37,7 @@ export async function publishSigned(
 /** The address of a service of these stores, which ends with the running test, or with the file if no test runs. */
 export async function serveStores(stores: Stores): Promise<string> {
   const { app } = await openHistoryApp(stores)
-  const { url, close } = await startServer(() => request => app.fetch(request), '127.0.0.1', 0)
-  atEnd(close)
-  return url
+  return (await start(app.fetch)).url
 }
 
 /** A folder that lives as long as its tests, and a proxy before a service of the signed versions in it. */
