@@ -1,19 +1,22 @@
 // Kills of everything that publishes, moves the pointer or removes versions, on a disk and in a bucket beside each other.
-import { createRandom, type Random } from '#pipeline/sample/random.ts'
+import { createRandom } from '#pipeline/sample/random.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { whileReading } from '../support/history/reading-tier.ts'
 import { fileGround, type Ground, newKeyFile, s3Ground } from '../support/kills/grounds.ts'
 import type { Kill } from '../support/kills/kill-at.ts'
 import {
-  assertSound,
-  describeKill,
+  assertDone,
+  buildRound,
+  killsOf,
   type Model,
   modelOf,
-  playRound,
-  roundOf,
+  notServed,
+  playOnModel,
+  strikeOf,
+  violationsIn,
 } from '../support/kills/kill-rounds.ts'
-import type { Exit } from '../support/processes.ts'
-import { buildArgs, contentOf, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
+import type { Round } from '../support/kills/play-round.ts'
+import { buildArgs, contentOf, NEXT_VERSION, storeArgs } from '../support/stores/stores.ts'
 import { soak } from './soak.ts'
 
 /** A round in so many is read by a tier meanwhile, and one in so many begins with a race. */
@@ -46,16 +49,23 @@ async function openLane(name: string, ground: Ground): Promise<Lane> {
 
 async function playOne({ name, ground, model, moves }: Lane, seed: number): Promise<number> {
   const stores = await ground.open()
-  const round = roundOf(seed, model)
+  const kills = killsOf(seed, model)
+  const isRaced = seed % RACED_EVERY === 1
+  const round = isRaced ? raceRound(ground, stores, kills[0]!) : buildRound(ground, stores, kills, model)
   let killed = 0
   const publish = async (): Promise<void> => {
-    if (seed % RACED_EVERY === 1) killed += await playRace(ground, stores, round[0]!)
-    else killed += (await playRound(ground, stores, round, model)).killed
+    killed += await playOnModel(round, model)
   }
   try {
     if (seed % WATCHED_EVERY === 0) await whileReading(stores, model.content, publish)
     else await publish()
-    return killed + (await playMoves(ground, stores, moves, createRandom(seed)))
+    const { uniform } = createRandom(seed)
+    for (const [i, move] of MOVES.entries()) {
+      const kill: Kill = { at: { nth: Math.floor(uniform() * moves[i]!) }, isDone: uniform() < 0.5 }
+      killed += await playOnModel(moveRound(ground, stores, move, kill), model)
+    }
+    await assertRemoved(stores)
+    return killed
   } catch (cause) {
     throw new Error(`${name}: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }
@@ -77,48 +87,30 @@ const MOVES: readonly Move[] = [
   { args: ['prune', '--yes', '--keep-days', '0'], served: NEXT_VERSION },
 ]
 
-const argsOf = ({ url, privateUrl }: Stores, { args }: Move): string[] => [
-  ...args,
-  ...['--store', url, '--private-store', privateUrl],
-]
+const argsOf = (stores: Stores, { args }: Move): string[] => [...args, ...storeArgs(stores)]
 
 /** How many operations each of the moves has. */
 async function countMoves(ground: Ground, stores: Stores): Promise<readonly number[]> {
   const counts: number[] = []
   for (const move of MOVES) {
     const { exit, operations } = await ground.count(argsOf(stores, move))
-    assertDone(exit, move, 'nothing happened to it')
+    assertDone(exit, move.wasDone)
     counts.push(operations)
   }
   return counts
 }
 
-/** Kills each of the moves once, and lets the same command finish. Returns how many were really killed. */
-async function playMoves(
-  ground: Ground,
-  stores: Stores,
-  counts: readonly number[],
-  { uniform }: Random,
-): Promise<number> {
-  let killed = 0
-  for (const [i, move] of MOVES.entries()) {
-    const kill: Kill = { at: { nth: Math.floor(uniform() * counts[i]!) }, isDone: uniform() < 0.5 }
-    const when = `${move.args.join(' ')} ${describeKill(kill)}`
-    const exit = await ground.runUntil(argsOf(stores, move), kill)
-    if (exit.signal === 'SIGKILL') killed++
-    else assertDone(exit, move, when)
-    await assertSound(stores, when, true)
-    assertDone(await ground.start(argsOf(stores, move)).ended, move, `${when}, then run again`)
-    await assertSound(stores, when, true)
-    if ((await pointerOf(stores)) !== move.served) throw new Error(`${when}: finished, and not served`)
+/** A move that is killed once, and the same command that finishes. */
+function moveRound(ground: Ground, stores: Stores, move: Move, kill: Kill): Round {
+  const args = argsOf(stores, move)
+  return {
+    strikes: [[strikeOf(ground, args, kill, move.wasDone)]],
+    finish: async () => assertDone(await ground.start(args).ended, move.wasDone),
+    violations: async isFinished => [
+      ...(await violationsIn(stores, true)),
+      ...(isFinished ? await notServed(stores, move.served) : []),
+    ],
   }
-  await assertRemoved(stores)
-  return killed
-}
-
-function assertDone({ code, signal, stderr }: Exit, { wasDone }: Move, when: string): void {
-  if (code === 0 || (code === 1 && wasDone?.test(stderr))) return
-  throw new Error(`${when}: it ended with ${code ?? signal}: ${stderr}`)
 }
 
 /** Of a version that was removed nothing is left, in the private store neither. */
@@ -133,20 +125,19 @@ const RACERS = 3
 /** What a publisher says that another was faster than. */
 const BEATEN = /another build of \S+ is running|was faster|changed hands/
 
-/** Builds that start together, one of which is killed; then one that finishes. Returns how many were really killed. */
-async function playRace(ground: Ground, stores: Stores, kill: Kill): Promise<number> {
+/** Builds that start together, one of which is killed; then one that finishes. */
+function raceRound(ground: Ground, stores: Stores, kill: Kill): Round {
   const args = buildArgs(stores)
-  const others = Array.from({ length: RACERS - 1 }, () => ground.start(args).ended)
-  const [killed, ...exits] = await Promise.all([ground.runUntil(args, kill), ...others])
-  const when = `of ${RACERS} builds one ${describeKill(kill)}`
-  for (const { code, signal, stderr } of killed.signal === 'SIGKILL' ? exits : [killed, ...exits]) {
-    if (code !== 0 && !(code === 1 && BEATEN.test(stderr))) {
-      throw new Error(`${when}: another ended with ${code ?? signal}: ${stderr}`)
-    }
+  const { name, hit } = strikeOf(ground, args, kill, BEATEN)
+  const race = async (): Promise<boolean> => {
+    const others = Array.from({ length: RACERS - 1 }, () => ground.start(args).ended)
+    const [isKilled, ...exits] = await Promise.all([hit(), ...others])
+    for (const exit of exits) assertDone(exit, BEATEN)
+    return isKilled
   }
-  await assertSound(stores, when)
-  const { code, stderr } = await ground.start(args).ended
-  if (code !== 0) throw new Error(`${when}: the same command did not finish: ${stderr}`)
-  await assertSound(stores, `${when}, then finished`)
-  return killed.signal === 'SIGKILL' ? 1 : 0
+  return {
+    strikes: [[{ name: `of ${RACERS} racers one ${name}`, hit: race }]],
+    finish: async () => assertDone(await ground.start(args).ended),
+    violations: () => violationsIn(stores),
+  }
 }

@@ -12,7 +12,7 @@ async function openHistories() {
       await ground?.close()
       ground = await openKillGround()
     }
-    return ground!.playRound(seed)
+    return ground!.play(seed)
   }
 }
 

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
 import { readAfter } from '#signals/log/read-log.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { run } from '../cli/made-up.ts'
@@ -17,6 +16,7 @@ import { cursorOf, expectAll, type LiveBook, liveBook } from '../support/signals
 import {
   entryOf,
   environmentOf,
+  fireOnce,
   publishedDataFolder,
   redisOf,
   SERVE,
@@ -166,8 +166,6 @@ async function oneOfTwo(folder: string): Promise<SignalsProcess> {
   return serving!
 }
 
-const answer = z.object({ data: z.object({ seq: z.int().min(1) }) })
-
 /** So that the services that start meanwhile have the machine as well. */
 const BETWEEN_FIRES_MS = 15
 
@@ -180,7 +178,7 @@ function startFiring(folder: string, operatorUrl: () => string) {
     for (let i = 0; !isStopped; i++) {
       const signal = entryOf(`w${worker}-${i}`, 'ash')
       for (let seq: number | null = null; seq === null && !isStopped; ) {
-        seq = await post(operatorUrl(), token, signal)
+        seq = await fireOnce(operatorUrl(), token, signal)
         if (seq === null) await sleep(20)
         else acknowledged.set(signal.signal_id, seq)
       }
@@ -199,25 +197,6 @@ function startFiring(folder: string, operatorUrl: () => string) {
       isStopped = true
       await firing
     },
-  }
-}
-
-/** The number that was acknowledged, or null if the outcome is unknown. */
-async function post(url: string, token: string, signal: ReturnType<typeof entryOf>): Promise<number | null> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  try {
-    const response = await fetch(`${url}/ops/signals`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(signal),
-    })
-    const text = await response.text()
-    if (response.status === 503) return null
-    if (!response.ok) throw new Error(`a fire was answered ${response.status}: ${text}`)
-    return answer.parse(JSON.parse(text)).data.seq
-  } catch (error) {
-    if (error instanceof TypeError) return null // the service is away
-    throw error
   }
 }
 

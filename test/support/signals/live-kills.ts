@@ -15,6 +15,7 @@ import { aModule, catalogue, csv } from '../../pipeline/night/night-book.ts'
 import { logged, reportsOf } from '../../signals/live/live-kit.ts'
 import { startHighwater } from '../history/highwater-process.ts'
 import { startKillable } from '../kills/killable.ts'
+import { playRound, type Round, type Strike } from '../kills/play-round.ts'
 import { sharedRedis } from '../servers/use-redis.ts'
 import { temporaryFolder, writeFiles } from '../temporary-folder.ts'
 import { until } from './delivery.ts'
@@ -50,13 +51,10 @@ export async function openKilledRunners(): Promise<(seed: number) => Promise<num
   const { url, connect } = await sharedRedis()
   const redis = await connect()
   await redis.flushall()
-  return async seed => {
-    await playKilledRunner({ url, redis }, seed)
-    return KILLED_AT.length
-  }
+  return async seed => playRound(await runnerRound({ url, redis }, seed))
 }
 
-async function playKilledRunner(server: LiveRedis, seed: number): Promise<void> {
+async function runnerRound(server: LiveRedis, seed: number): Promise<Round> {
   const own = await liveBook(seed, BARS)
   const { uniform } = createRandom(1_000 + seed)
   const { args, env } = liveCommand(server, own)
@@ -72,19 +70,29 @@ async function playKilledRunner(server: LiveRedis, seed: number): Promise<void> 
     written += lines.length
     for (const line of lines) await appendFile(own.feed, `${line}\n`)
   }
-  for (const share of KILLED_AT) {
-    await untilOf(async () => (await cursorOf(server, own)) > 0)
-    const before = (await firedBy(server, own)).length
-    await write(Math.floor(BARS * share) - written)
-    const more = Math.floor(uniform() * 6)
-    await untilOf(async () => (await firedBy(server, own)).length >= before + more)
-    await runner.kill()
-    await runner.start()
+  const strikeAt = (share: number): Strike => ({
+    name: `killed at ${share} of the feed`,
+    async hit() {
+      await untilOf(async () => (await cursorOf(server, own)) > 0)
+      const before = (await firedBy(server, own)).length
+      await write(Math.floor(BARS * share) - written)
+      const more = Math.floor(uniform() * 6)
+      await untilOf(async () => (await firedBy(server, own)).length >= before + more)
+      await runner.kill()
+      await runner.start()
+      return true
+    },
+  })
+  return {
+    strikes: KILLED_AT.map(share => [strikeAt(share)]),
+    async finish() {
+      await write(BARS)
+      await untilOf(async () => (await cursorOf(server, own)) === own.endMs)
+      expect(await runner.stop()).toMatchObject({ code: 0 })
+      await expectAll(server, own)
+    },
+    violations: async () => runner.crashes,
   }
-  await write(BARS)
-  await untilOf(async () => (await cursorOf(server, own)) === own.endMs)
-  expect(await runner.stop()).toMatchObject({ code: 0 })
-  await expectAll(server, own)
 }
 
 /** A book on a market of its own, and its feed. */

@@ -1,9 +1,9 @@
 // A signals service of real processes whose parts are killed at instants that a seed decides, round after round of one
 // history: two that take fires, two that deliver, and the Redis of all. Leases and flights run out by themselves.
+import { EventEmitter, once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { z } from 'zod'
 import { readOutbox } from '#signals/delivery/outbox.ts'
 import { type LoggedSignal, readAfter } from '#signals/log/read-log.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
@@ -11,11 +11,13 @@ import { startProcess } from '../history/highwater-process.ts'
 import type { ProcessOrder } from '../history/process-order.ts'
 import { type Blow, ENTITLED, type PlannedFire, planOf, VICTIMS, type Victim } from '../kills/kill-plan.ts'
 import { type Killable, type KillableProcess, killableRedis, startKillable } from '../kills/killable.ts'
+import { playRound, type Strike } from '../kills/play-round.ts'
 import { ownRedis } from '../servers/use-redis.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { addSubscriber, until } from './delivery.ts'
 import { TOKEN } from './operator.ts'
 import { startReceiver } from './receiver.ts'
+import { entryOf, fireOnce } from './signals-process.ts'
 import { type Fired, violationsIn } from './signals-soundness.ts'
 
 /** As in production, and shorter by so much that a round need not wait for long until others take over. */
@@ -26,7 +28,7 @@ export type KillGround = {
    * Plays the round of a seed: when it ends, all that was owed has been delivered. Returns how many kills there were; pauses are
    * none. Throws what does not hold of the whole history by now.
    */
-  playRound(seed: number): Promise<number>
+  play(seed: number): Promise<number>
   close(): Promise<void>
 }
 
@@ -48,7 +50,9 @@ export async function openKillGround(): Promise<KillGround> {
   const strikes = createStrikes(new Map([...processes, ['redis', killableRedis(server)]]), counters)
   const settled = createSettled(redis)
 
-  async function playRound(seed: number): Promise<number> {
+  const crashes = () => all.flatMap(each => each.crashes)
+
+  async function play(seed: number): Promise<number> {
     const { fires, blows, answersMs } = planOf(seed, `s${seed}`)
     await strikes.areBack(blows)
     answerAfter(answersMs)
@@ -56,15 +60,22 @@ export async function openKillGround(): Promise<KillGround> {
     const firing = firer.fireAll(fires).finally(() => {
       for (const counter of Object.values(counters)) counter.release() // none is struck later than that
     })
-    await Promise.all([firing, ...blows.map(strikes.strike)])
-    await strikes.areBack(blows.filter(({ victim }) => victim === 'redis'))
+    firing.catch(() => {}) // `finish` gets the error
+    return playRound({
+      strikes: [blows.map(strikes.strikeOf)],
+      async finish() {
+        await firing
+        await strikes.areBack(blows.filter(({ victim }) => victim === 'redis'))
+      },
+      violations: async isFinished => [...(isFinished ? await unsound() : []), ...crashes()],
+    })
+  }
+
+  async function unsound(): Promise<readonly string[]> {
     const { seq: settledSeq, open } = await settled()
-    const arrived = [...receiver.received] // before the log: an abandoned fire may still be written
+    const received = [...receiver.received] // before the log: an abandoned fire may still be written
     const log = await readAfter(redis, 0, MOST_SIGNALS)
-    const history = { fired: firer.fired, log, settledSeq, received: arrived, entitled: ENTITLED }
-    const violations = [...open, ...violationsIn(history), ...all.flatMap(({ crashes }) => crashes)]
-    if (violations.length > 0) throw new Error(violations.join('; '))
-    return blows.filter(({ isPause }) => !isPause).length
+    return [...open, ...violationsIn({ fired: firer.fired, log, settledSeq, received, entitled: ENTITLED })]
   }
 
   async function close(): Promise<void> {
@@ -72,7 +83,7 @@ export async function openKillGround(): Promise<KillGround> {
     await Promise.all(all.map(each => each.kill()))
     await server.stop()
   }
-  return { playRound, close }
+  return { play, close }
 }
 
 /** A receiver that takes so long for one request after another, again from the first. */
@@ -105,7 +116,7 @@ async function startProcesses(redisUrl: string): Promise<ReadonlyMap<Victim, Kil
 const HUNG_MS = 24 * 3_600_000
 
 /** A process that takes fires or delivers; what it keeps is in a folder. */
-export function startSignalsPart(
+function startSignalsPart(
   kind: 'operator' | 'delivery',
   redisUrl: string,
   folder: string,
@@ -124,21 +135,23 @@ function createStrikes(victims: ReadonlyMap<Victim, Killable>, counters: Counter
   const areBack = async (blows: readonly Pick<Blow, 'victim'>[]): Promise<void> =>
     void (await Promise.all(blows.map(({ victim }) => back.get(victim))))
 
-  /** Resolves when it is done, and before the victim is back. */
-  async function strike({ victim, at, downMs, isPause }: Blow): Promise<void> {
-    await counters[at.of].reached(at.count)
-    await delay(at.delayMs)
-    const before = back.get(victim)
-    const target = victims.get(victim)! // all are there
-    const struck = Promise.resolve(before).then(() => (isPause ? target.pause(true) : target.kill()))
-    const again = struck
-      .then(() => sleep(downMs))
-      .then(() => (isPause ? target.pause(false) : target.start()))
-    back.set(victim, again)
-    again.catch(() => {}) // the caller of `areBack` gets the error
-    await struck
-  }
-  return { strike, areBack }
+  /** Hits before the victim is back. */
+  const strikeOf = ({ victim, at, downMs, isPause }: Blow): Strike => ({
+    name: `${victim} ${isPause ? 'paused' : 'killed'}`,
+    async hit() {
+      await counters[at.of].reached(at.count)
+      await delay(at.delayMs)
+      const { kill, start, pause } = victims.get(victim)! // all are there
+      const [down, up] = isPause ? [() => pause(true), () => pause(false)] : [kill, start]
+      const struck = Promise.resolve(back.get(victim)).then(down)
+      const again = struck.then(() => sleep(downMs)).then(up)
+      back.set(victim, again)
+      again.catch(() => {}) // the caller of `areBack` gets the error
+      await struck
+      return !isPause
+    },
+  })
+  return { strikeOf, areBack }
 }
 
 /** Timers know milliseconds, and a request of a process is over in some: below two, turns of the event loop. */
@@ -197,8 +210,6 @@ const AGAIN_MS = 10
 /** Processes are back within a second or two: after so many attempts they never will be. */
 const MOST_ATTEMPTS = 3_000
 
-const answer = z.object({ data: z.object({ seq: z.int().min(1), signal_id: z.string() }) })
-
 type Firer = {
   /** What is known of all fires until now. */
   readonly fired: ReadonlyMap<string, Fired>
@@ -213,13 +224,14 @@ function createFirer(operators: readonly KillableProcess[], counter: Counter): F
   async function fireSurely(fire: PlannedFire): Promise<void> {
     await sleep(fire.pauseMs)
     const { id, alias, isRepeated, isAbandoned } = fire
+    const entry = entryOf(id, alias)
     const seqs: number[] = []
     fired.set(id, { alias, seqs })
     for (let tries = 1; seqs.length < (isRepeated ? 2 : 1); tries++) {
       if (tries > MOST_ATTEMPTS) throw new Error(`nobody acknowledges the fire ${id}`)
       const url = operators[turn++ % operators.length]!.said()
       if (url !== null) counter.add()
-      const seq = url === null ? null : await fireOnce(url, fire)
+      const seq = url === null ? null : await fireOnce(url, TOKEN, entry)
       if (seq !== null) seqs.push(seq)
       else if (isAbandoned && url !== null) return
       else await sleep(AGAIN_MS)
@@ -237,62 +249,29 @@ function createFirer(operators: readonly KillableProcess[], counter: Counter): F
   }
 }
 
-/** The number that was acknowledged, null where the outcome is unknown. Throws on every other answer. */
-async function fireOnce(url: string, { id, alias }: PlannedFire): Promise<number | null> {
-  const found = await post(url, id, alias).catch(() => null) // the process died, or was dead
-  if (found === null || found.status === 503) return null
-  if (found.status !== 200 && found.status !== 201)
-    throw new Error(`the fire ${id} was answered ${found.status}: ${found.text}`)
-  const { data } = answer.parse(JSON.parse(found.text))
-  if (data.signal_id !== id) throw new Error(`the fire ${id} was answered with ${data.signal_id}`)
-  return data.seq
-}
-
-async function post(url: string, id: string, alias: string) {
-  const body = JSON.stringify({
-    ...{ signal_id: id, alias, action: 'long', signal_price: 50_000, stop: 49_000 },
-    ...{ base_risk_pct: 0.02, timestamp: '2026-01-01T00:00:00Z', mode: 'DRY_RUN' },
-  })
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-  const response = await fetch(`${url}/ops/signals`, { method: 'POST', headers, body })
-  return { status: response.status, text: await response.text() }
-}
+type Counter = ReturnType<typeof createCounter>
 
 /** A counter that callers can wait for. */
-type Counter = {
-  /** Gives how many there were with this one. */
-  add(): number
-  /** Resolves when the count is reached, or when counting is over. */
-  reached(count: number): Promise<void>
-  /** Resolves every waiting call. */
-  release(): void
-  restart(): void
-}
-
-function createCounter(): Counter {
+function createCounter() {
   let [count, isOver] = [0, false]
-  let waiting: { readonly count: number; readonly goOn: () => void }[] = []
-  const look = (): void => {
-    const ready = waiting.filter(each => isOver || each.count <= count)
-    waiting = waiting.filter(each => !ready.includes(each))
-    for (const { goOn } of ready) goOn()
-  }
+  const changes = new EventEmitter()
   return {
-    add() {
+    /** Gives how many there were with this one. */
+    add(): number {
       count++
-      look()
+      changes.emit('change')
       return count
     },
-    reached: asked =>
-      new Promise(goOn => {
-        waiting.push({ count: asked, goOn })
-        look()
-      }),
-    release() {
-      isOver = true
-      look()
+    /** Resolves when the count is reached, or when counting is over. */
+    async reached(asked: number): Promise<void> {
+      while (!isOver && count < asked) await once(changes, 'change')
     },
-    restart() {
+    /** Resolves every waiting call. */
+    release(): void {
+      isOver = true
+      changes.emit('change')
+    },
+    restart(): void {
       ;[count, isOver] = [0, false]
     },
   }

@@ -95,6 +95,23 @@ export async function redisOf(folder: string): Promise<LocalRedis> {
   throw new Error(`no Redis works in ${folder}`)
 }
 
+const fired = z.object({ data: z.object({ seq: z.int().min(1), signal_id: z.string() }) })
+
+type Entry = ReturnType<typeof entryOf>
+
+/** Fires an entry: the number that was acknowledged, or null if the outcome is unknown. Throws on every other answer. */
+export async function fireOnce(url: string, token: string, entry: Entry): Promise<number | null> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const order = { method: 'POST', headers, body: JSON.stringify(entry) }
+  const response = await fetch(`${url}/ops/signals`, order).catch(() => null)
+  const text = await response?.text().catch(() => null)
+  if (response === null || text == null || response.status === 503) return null // it is away, or its Redis
+  if (!response.ok) throw new Error(`the fire ${entry.signal_id} was answered ${response.status}: ${text}`)
+  const { data } = fired.parse(JSON.parse(text))
+  expect(data.signal_id).toBe(entry.signal_id)
+  return data.seq
+}
+
 /** An entry of a strategy. */
 export const entryOf = (signalId: string, alias: string) => ({
   signal_id: signalId,
