@@ -4,15 +4,10 @@
 import { spawnSync } from 'node:child_process'
 import { open, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import type { Redis } from 'ioredis'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { OperatorParts } from '#api/operator/parts.ts'
-import { parseEnvironment } from '#cli/environment.ts'
 import { startLocalServer } from '#cli/local-server.ts'
-import { createLog } from '#cli/log.ts'
-import { openSignals } from '#cli/signals/open-signals.ts'
-import { createStarted } from '#cli/started.ts'
 import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
 import {
   aboveHighWater,
@@ -41,8 +36,9 @@ import { newRedisFolder, type TestRedis } from '../../support/servers/redis.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, BOX, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
-import { fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
+import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
+import { environmentOf, SERVE } from '../../support/signals/signals-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const MARK = 1_001
@@ -64,12 +60,10 @@ const guard = (mark: number): Promise<void> => guardLog(redis, mark, newEpoch)
 const lenientParts = (on: Redis, more: Partial<OperatorParts> = {}) =>
   operatorParts(on, { clock: { now: () => Date.now(), elapsed: () => 0 }, onError: () => {}, ...more })
 
-const ask = () => operatorClient(lenientParts(redis))
-
-/** What an operator posts to fire a signal. */
-function orderOf(id: string) {
+/** Fires as an operator does. */
+function post(id: string, parts = lenientParts(redis)) {
   const { is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent(id, { mode: 'DRY_RUN' })
-  return body
+  return operatorClient(parts)('POST', '/ops/signals', body)
 }
 
 /** The alerts of a look, but for the relay, which does not run here. */
@@ -130,28 +124,11 @@ test.each([
 ])('the signals service does not start on %s', async (_, seq) => {
   if (seq !== null) await redis.multi().hset(HEAD, 'seq', seq).set(EPOCH, 'epoch-1').exec()
   const folder = await temporaryFolder()
-  const PRIVATE_STORE_URL = `file:${folder}`
+  const PRIVATE_STORE_URL = `file:${folder}/private`
   await createHighWater(await openStore(PRIVATE_STORE_URL, null)).noteEnd(5)
-  const started = createStarted()
-  const opened = openSignals(
-    {
-      environment: parseEnvironment({ PRIVATE_STORE_URL }, folder),
-      redisUrl: server.url,
-      redisFolder: null,
-      secrets: { secretKey: '', operatorToken: '' }, // not asked for: the log comes before
-      runtime: {
-        env: {},
-        now: () => NOW_MS,
-        elapsed: () => 0,
-        drawBytes: seededBytes('service'),
-        random: () => 0,
-      },
-      log: createLog('warn', new Writable(), () => NOW_MS, []),
-    },
-    started,
-  )
-  await expect(opened).rejects.toThrow(LogGoneError)
-  await started.endAll()
+  const env = { ...environmentOf(folder), REDIS_URL: server.url, PRIVATE_STORE_URL }
+  const { code, err } = await run(SERVE, { env })
+  expect([code, err]).toEqual([1, expect.stringContaining('highwater ops begin-anew --above')])
 })
 
 /** A service that runs, and has fired twice. */
@@ -164,7 +141,7 @@ async function fireTwice(): Promise<void> {
 test('a running service whose Redis is emptied fires nothing: the refusal says what to do, and no number is used twice', async () => {
   await fireTwice()
   await redis.flushall()
-  const { status, json } = await ask()('POST', '/ops/signals', orderOf('asked'))
+  const { status, json } = await post('asked')
   expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('ops restore') } }])
   await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
   expect(await readAfter(redis, 0, 10)).toEqual([])
@@ -255,7 +232,7 @@ test('a Redis without memory is read, fires nothing and says so', async () => {
   await fire(redis, 'a', 'alder')
   await withoutMemory(async () => {
     expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
-    const { status, headers, json } = await ask()('POST', '/ops/signals', orderOf('asked'))
+    const { status, headers, json } = await post('asked')
     expect([status, headers.get('retry-after')]).toEqual([503, '5'])
     expect(json).toMatchObject({
       error: {
@@ -312,21 +289,14 @@ test('a Redis without memory stops deliveries, which is no fault of the program;
 })
 
 test('a replica is read, fires nothing, and raises an alert that names the remedy', async () => {
-  const primary = await ownRedis()
-  redis = await (await ownRedis()).connect() // which is emptied of what it has
+  redis = await (await ownRedis()).connect()
   await guard(0)
-  const first = await primary.connect()
-  await first.config('SET', 'repl-diskless-sync-delay', '0')
-  await guardLog(first, 0, newEpoch)
-  await fire(first, 'a', 'alder')
+  await fire(redis, 'a', 'alder')
   expect(await alertsOf()).toEqual([])
-  const { port, password } = new URL(primary.url)
-  await redis.config('SET', 'masterauth', password)
-  await redis.replicaof('127.0.0.1', Number(port))
-  await until(async () => (await redis.info('replication')).includes('master_link_status:up'))
+  await redis.replicaof('127.0.0.1', 1) // a replica keeps and answers what it has also while its primary is away
   expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
   await expect(fire(redis, 'b', 'alder')).rejects.toEqual(refused('READONLY'))
-  const { status, json } = await ask()('POST', '/ops/signals', orderOf('asked'))
+  const { status, json } = await post('asked')
   const message = expect.stringMatching(
     /^Redis takes no writes, it is a replica: .* REDIS_URL.*nothing was fired/,
   )
@@ -430,7 +400,7 @@ beforeAll(async () => {
 const diskUsed = () => usedOfDisk(disk.outside)
 const partsOfFull = () => lenientParts(full.redis, { diskUsed })
 
-const fireOnFull = (id: string) => operatorClient(partsOfFull())('POST', '/ops/signals', orderOf(id))
+const fireOnFull = (id: string) => post(id, partsOfFull())
 
 async function alertsOfFull(): Promise<readonly string[]> {
   const sent = await alertsOf(partsOfFull(), await diskUsed())
