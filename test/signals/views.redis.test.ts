@@ -1,50 +1,47 @@
 // What a client waits for its signals, and the deliveries of a day by the hour, read from what the workers have written.
 import fc from 'fast-check'
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
 import { resend } from '#signals/delivery/resend.ts'
-import { drainClient } from '#signals/delivery/worker.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import { readHours } from '#signals/views/hours.ts'
 import { MOST_MEASURED, readLatency, spreadOf } from '#signals/views/latency.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { useTestRedis } from '../support/servers/use-redis.ts'
-import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../support/signals/delivery.ts'
+import { addSubscriber, BOX, delivered, failed, owingWorld } from '../support/signals/delivery.ts'
 import { offlineOrders, operatorClient, operatorParts } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
 import { commitMany, fire, NOW_MS, signalContent } from '../support/signals/signals.ts'
+import { redis, useRedis } from '../support/signals/test-redis.ts'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 
 const NOTHING = { deliveries: 0, firstAttempt: null, acknowledged: null }
 
 /** Three signals, relayed at once; a worker begins after 20 ms, and the receiver takes 30 ms and refuses the second one once. */
 async function playThree() {
   await addSubscriber(redis, 'acme', 'https://hooks.example.org/in')
-  for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
-  const world = madeWorld(redis, ({ signal, attempt }) => {
+  const world = owingWorld(redis, ({ signal, attempt }) => {
     world.clock.ms += 30
     return signal.seq === 2 && attempt === 1 ? failed() : delivered()
   })
-  await relayAll(redis, world.parts.now)
+  await world.more('alder', 'alder', 'alder')
   world.clock.ms += 20
-  await drainClient(world.parts, 'acme', 'slow')
+  await world.drain()
   world.clock.ms = NOW_MS + 2_000
-  await drainClient(world.parts, 'acme', 'slow')
+  await world.drain()
   return world
 }
 
-test('the latency of a client counts from the log to the first attempt and to the acknowledgement, retries included', async () => {
+test('the latency of a client counts from the log to the first attempt and to the acknowledgement, retries included, and is shown to the operator', async () => {
   await playThree()
-  expect(await readLatency(redis, 'acme')).toEqual({
-    deliveries: 3,
-    firstAttempt: { p50: 50, p99: 80, max: 80 },
-    acknowledged: { p50: 110, p99: 2_030, max: 2_030 },
-  })
+  const [first, acknowledged] = [
+    { p50: 50, p99: 80, max: 80 },
+    { p50: 110, p99: 2_030, max: 2_030 },
+  ]
+  expect(await readLatency(redis, 'acme')).toEqual({ deliveries: 3, firstAttempt: first, acknowledged })
+  const ask = operatorClient(operatorParts(redis, { orders: offlineOrders(redis, BOX) }))
+  const latency = { deliveries: 3, first_attempt_ms: first, acknowledged_ms: acknowledged }
+  expect((await ask('GET', '/ops/clients/acme')).json).toMatchObject({ data: { latency } })
 })
 
 test('the latency of a client is empty before anything was delivered, and leaves out what is owed', async () => {
@@ -55,10 +52,10 @@ test('the latency of a client is empty before anything was delivered, and leaves
 })
 
 test('the latency of a client leaves out what was resent: the second round waited for the operator', async () => {
-  const { parts, clock } = await playThree()
+  const { parts, clock, drain } = await playThree()
   clock.ms += 86_400_000
   await resend({ redis, now: parts.now, onProgress: () => {} }, 'acme', { from: 2 })
-  await drainClient(parts, 'acme', 'slow')
+  await drain()
   const wait = { p50: 50, p99: 50, max: 50 }
   expect(await readLatency(redis, 'acme')).toEqual({
     deliveries: 1,
@@ -85,20 +82,6 @@ test('the latency of a client is that of its newest deliveries, found between th
     firstAttempt: { p50: 0, p99: 0, max: 0 },
     acknowledged: spread,
   })
-})
-
-test('the latency of a client is in the view of the operator', async () => {
-  await playThree()
-  const { json } = await operatorClient(operatorParts(redis, { orders: offlineOrders(redis, BOX) }))(
-    'GET',
-    '/ops/clients/acme',
-  )
-  const latency = {
-    deliveries: 3,
-    first_attempt_ms: { p50: 50, p99: 80, max: 80 },
-    acknowledged_ms: { p50: 110, p99: 2_030, max: 2_030 },
-  }
-  expect(json).toMatchObject({ data: { latency } })
 })
 
 const stateOf = (waitMs: number): DeliveryState => ({

@@ -1,17 +1,16 @@
 // The drill: back up, lose everything, restore, go on. And new keys for old secrets.
 import { createHash, type Hash, type Hmac } from 'node:crypto'
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { createMac } from '#signals/backup/mac.ts'
 import { BackupError } from '#signals/backup/records.ts'
-import { restoreBackup, type Trust } from '#signals/backup/restore-backup.ts'
+import { type RestoreParts, restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { listClients } from '#signals/clients/clients.ts'
 import { MARK_AHEAD } from '#signals/delivery/high-water.ts'
 import { owedCount, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
-import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
+import { createSecretBox, newestKey, SealError } from '#signals/delivery/secret-box.ts'
 import { readWebhook, rekeyWebhooks } from '#signals/delivery/webhooks.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
@@ -26,32 +25,18 @@ import {
   RELAY_LEASE,
   webhookKey,
 } from '#signals/redis/keys.ts'
-import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
+import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 
-let server: SharedRedis
-let redis: Redis
-useTestRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useRedis()
 
 async function* from(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines
 }
 
-const restore = (
-  lines: readonly string[],
-  more: {
-    redis?: Redis
-    highWater?: number
-    isForced?: boolean
-    trust?: Trust
-    lines?: () => AsyncIterable<string>
-  } = {},
-) =>
+const restore = (lines: readonly string[], more: Partial<RestoreParts> = {}) =>
   restoreBackup({
     redis,
     lines: () => from(lines),
@@ -63,36 +48,46 @@ const restore = (
     ...more,
   })
 
-async function backUp(): Promise<string[]> {
+/** Backs up, and does something after each line. */
+async function backUp(meanwhile: () => Promise<unknown> = async () => {}): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of backupLines(redis, testRing(), NOW_MS)) lines.push(line)
+  for await (const line of backupLines(redis, testRing(), NOW_MS)) {
+    lines.push(line)
+    await meanwhile()
+  }
   return lines
 }
+
+/** Plays the scene, and backs it up. */
+async function backUpScene(): Promise<string[]> {
+  await playScene(redis)
+  return backUp()
+}
+
+/** What the operator and the clients see. */
+const seen = async () => ({
+  log: await readAfter(redis, 0, 100),
+  clients: await listClients(redis),
+  keys: await listKeys(redis, 'acme-capital'),
+  webhook: await readWebhook(redis, testBox(), 'acme-capital'),
+  newest: await newestOf(redis, ['alder'], 'zeta'),
+})
+
+const expectSignals = async (count: number): Promise<void> =>
+  expect(await readAfter(redis, 0, 100)).toHaveLength(count)
 
 test('a restored backup has everything, under a new epoch, and numbers go on above every delivered one', async () => {
   const { token } = await addClient(redis, 'zeta', ['alder'], seededBytes('zeta'))
   await playScene(redis)
   await readHead(redis, () => 'epoch-1')
-  const before = {
-    log: await readAfter(redis, 0, 100),
-    clients: await listClients(redis),
-    keys: await listKeys(redis, 'acme-capital'),
-    webhook: await readWebhook(redis, testBox(), 'acme-capital'),
-    newest: await newestOf(redis, ['alder'], 'zeta'),
-  }
+  const before = await seen()
   const lines = await backUp()
   await fire(redis, 'after-the-backup', 'alder')
   await redis.flushall()
 
   const restored = await restore(lines, { highWater: 1_007 })
   expect(restored).toMatchObject({ signals: 6, seq: 1_007 + MARK_AHEAD, epoch: 'epoch-2', owed: 5 })
-  expect({
-    log: await readAfter(redis, 0, 100),
-    clients: await listClients(redis),
-    keys: await listKeys(redis, 'acme-capital'),
-    webhook: await readWebhook(redis, testBox(), 'acme-capital'),
-    newest: await newestOf(redis, ['alder'], 'zeta'),
-  }).toEqual(before)
+  expect(await seen()).toEqual(before)
   expect(await authenticate(redis, token, NOW_MS)).toMatchObject({ client: { id: 'zeta' } })
   expect(await readHead(redis, () => 'never')).toEqual({ seq: 1_007 + MARK_AHEAD, epoch: 'epoch-2' })
   expect(await owedCount(redis, 'north-ridge')).toBe(5)
@@ -116,12 +111,10 @@ test('a restored log that is behind its outbox continues above the outbox', asyn
 
 test('a signal fired while a backup is taken is whole in it or not at all: every delivery has its signal', async () => {
   await playScene(redis)
-  const lines: string[] = []
   let fired = 0
-  for await (const line of backupLines(redis, testRing(), NOW_MS)) {
-    lines.push(line)
+  const lines = await backUp(async () => {
     if (fired < 20) await fire(redis, `during_${fired++}`, 'alder')
-  }
+  })
   await redis.flushall()
   const { signals, seq } = await restore(lines)
   expect((await readAfter(redis, 0, 1_000)).map(signal => signal.seq)).toEqual(
@@ -141,11 +134,7 @@ test('a strategy that runs while a backup is taken stands in it where its signal
     })
   let bar = 1
   await runBar(bar)
-  const lines: string[] = []
-  for await (const line of backupLines(redis, testRing(), NOW_MS)) {
-    lines.push(line)
-    await runBar(++bar)
-  }
+  const lines = await backUp(() => runBar(++bar))
   await redis.flushall()
   const { signals } = await restore(lines)
   expect(await redis.hget(liveKey('alder'), 'cursor')).toBe(String(signals))
@@ -162,7 +151,7 @@ test('a restore that is killed while it makes room leaves nothing that a service
       ++unlinks === 1 ? redis.unlink(keys) : Promise.reject(new Error('killed')),
   })
   await expect(restore(lines, { redis: dying, isForced: true })).rejects.toThrow('killed')
-  expect(await readAfter(redis, 0, 100)).toHaveLength(6)
+  await expectSignals(6)
   await expect(guardLog(redis, 1_007, () => 'epoch-3')).rejects.toThrow(LogGoneError)
 })
 
@@ -172,18 +161,17 @@ test('a restore is refused if there are signals, unless it is forced, and then n
   const lines = await backUp()
   await fire(redis, 'later', 'alder')
   await expect(restore(lines)).rejects.toThrow('--force')
-  expect(await readAfter(redis, 0, 100)).toHaveLength(7)
+  await expectSignals(7)
   await restore(lines, { isForced: true })
-  expect(await readAfter(redis, 0, 100)).toHaveLength(6)
+  await expectSignals(6)
   expect(await redis.exists(`${OLD_QUEUE_PREFIX}:fast:meta`)).toBe(0)
 })
 
 test('a restore is refused while a service is running, forced or not', async () => {
-  await playScene(redis)
-  const lines = await backUp()
+  const lines = await backUpScene()
   await redis.set(RELAY_LEASE, 'somebody', 'PX', 60_000)
   await expect(restore(lines, { isForced: true })).rejects.toThrow('stop it first')
-  expect(await readAfter(redis, 0, 100)).toHaveLength(6)
+  await expectSignals(6)
 })
 
 test.each([
@@ -193,10 +181,9 @@ test.each([
   ['it is another file', () => ['{"a":1}', '{"b":2}']],
   ['it is empty', () => []],
 ])('a restore of a damaged backup is refused before anything is deleted: %s', async (_, spoil) => {
-  await playScene(redis)
-  const lines = spoil(await backUp())
+  const lines = spoil(await backUpScene())
   await expect(restore(lines, { isForced: true })).rejects.toThrow(BackupError)
-  expect(await readAfter(redis, 0, 100)).toHaveLength(6)
+  await expectSignals(6)
 })
 
 /** The end of a backup whose records are these, with any digest. */
@@ -215,8 +202,7 @@ function unsigned([header = '', ...lines]: readonly string[]): string[] {
 }
 
 test('a record that was put into a backup is refused, with the checksum computed again and without the key', async () => {
-  await playScene(redis)
-  const [header = '', ...lines] = (await backUp()).slice(0, -1)
+  const [header = '', ...lines] = (await backUpScene()).slice(0, -1)
   const put = [header, JSON.stringify({ type: 'set', key: `${PREFIX}:halted`, value: ['*'] }), ...lines]
   await restore(signed(put), { isForced: true }) // as it would be with the key
   for (const hash of [createHash('sha256'), createMac(newestKey(testRing('k2'))[1])])
@@ -226,12 +212,10 @@ test('a record that was put into a backup is refused, with the checksum computed
 })
 
 test('a backup is restored with any key of SECRET_KEY, and the refusal names the key that is missing', async () => {
-  await playScene(redis)
-  const lines = await backUp()
+  const lines = await backUpScene()
   const ring = new Map([...testRing('k2'), ...testRing()])
-  expect(await restore(lines, { isForced: true, trust: { ring, acceptsUnsigned: false } })).toMatchObject({
-    signals: 6,
-  })
+  const trusted = await restore(lines, { isForced: true, trust: { ring, acceptsUnsigned: false } })
+  expect(trusted).toMatchObject({ signals: 6 })
   const trust = { ring: testRing('k2'), acceptsUnsigned: false }
   await expect(restore(lines, { isForced: true, trust })).rejects.toThrow(
     'it was signed with the key k1, which SECRET_KEY lacks; add that key behind the newest',
@@ -239,8 +223,7 @@ test('a backup is restored with any key of SECRET_KEY, and the refusal names the
 })
 
 test('a backup of an earlier release is restored only if the operator asks for it', async () => {
-  await playScene(redis)
-  const lines = unsigned(await backUp())
+  const lines = unsigned(await backUpScene())
   await expect(restore(lines, { isForced: true })).rejects.toThrow('restore it with --unsigned')
   const trust = { ring: testRing(), acceptsUnsigned: true }
   expect(await restore(lines, { isForced: true, trust })).toMatchObject({ signals: 6 })
@@ -250,22 +233,19 @@ test('a backup of an earlier release is restored only if the operator asks for i
 test.each(['session:1', 'x{hw}:client:a', LOG, EPOCH, `${FLIGHT_PREFIX}acme`])(
   'a backup with a record of the key %s, which no backup has, is refused before anything is deleted',
   async foreign => {
-    await playScene(redis)
+    const [header = '', ...lines] = (await backUpScene()).slice(0, -1)
     await redis.set('session:1', 'of another program')
-    const [header = '', ...lines] = (await backUp()).slice(0, -1)
     const put = [header, JSON.stringify({ type: 'string', key: foreign, value: 'x' }), ...lines]
     const trust = { ring: testRing(), acceptsUnsigned: true }
     for (const file of [signed(put), unsigned([...put, ''])])
       await expect(restore(file, { isForced: true, trust })).rejects.toThrow('a line is malformed')
     expect(await redis.get('session:1')).toBe('of another program')
-    expect(await readAfter(redis, 0, 100)).toHaveLength(6)
-    await redis.del('session:1')
+    await expectSignals(6)
   },
 )
 
 test('a backup file that is exchanged after it was checked leaves nothing that a service would begin with', async () => {
-  await playScene(redis)
-  const whole = await backUp()
+  const whole = await backUpScene()
   const halted = JSON.stringify({ type: 'set', key: `${PREFIX}:halted`, value: ['*'] })
   const reads = [whole, whole.toSpliced(1, 0, halted)]
   const lines = () => from(reads.shift()!)
@@ -273,11 +253,10 @@ test('a backup file that is exchanged after it was checked leaves nothing that a
   await expect(guardLog(redis, 1_007, () => 'epoch-3')).rejects.toThrow(LogGoneError)
 })
 
-const key = (id: string, fill: number) => `${id}:${Buffer.alloc(32, fill).toString('base64')}`
-const boxOf = (...keys: string[]) => createSecretBox(parseKeyRing(keys.join(',')), seededBytes(keys.join()))
+const [old, only] = [testBox('k1'), testBox('k2')]
+const both = createSecretBox(new Map([...testRing('k2'), ...testRing('k1')]), seededBytes('both'))
 
 test('rekey seals everything under the newest key, and a second run finds nothing left to do', async () => {
-  const [old, both, only] = [boxOf(key('k1', 1)), boxOf(key('k2', 2), key('k1', 1)), boxOf(key('k2', 2))]
   for (const id of ['acme', 'zeta'])
     await offlineOrders(redis, old).register(id, { url: `https://${id}.example.org/in`, secret: null })
   const before = await readWebhook(redis, old, 'acme')
@@ -288,7 +267,6 @@ test('rekey seals everything under the newest key, and a second run finds nothin
 })
 
 test('rekey never brings back a secret that was rotated in the same moment', async () => {
-  const [old, both] = [boxOf(key('k1', 1)), boxOf(key('k2', 2), key('k1', 1))]
   await offlineOrders(redis, old).register('acme', { url: 'https://acme.example.org/in', secret: null })
   let isRotated = false
   const rotating = {
@@ -307,5 +285,5 @@ test('rekey never brings back a secret that was rotated in the same moment', asy
     },
   }
   expect(await rekeyWebhooks(redis, rotating)).toEqual({ sealed: 1, untouched: 0 })
-  expect((await readWebhook(redis, boxOf(key('k2', 2)), 'acme'))?.secrets).toEqual(['rotated'])
+  expect((await readWebhook(redis, only, 'acme'))?.secrets).toEqual(['rotated'])
 })

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import {
   activateClient,
@@ -11,15 +10,10 @@ import {
 } from '#signals/clients/clients.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { clientKey } from '#signals/redis/keys.ts'
-import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
+import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 
-let server: SharedRedis
-let redis: Redis
-useTestRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useRedis()
 
 const ACME = {
   id: 'acme',
@@ -31,22 +25,23 @@ const ACME = {
   suspended: false,
 }
 
+const createAcme = () => createClient(redis, 'acme', 'gold', NOW_MS)
+
+const entitle = (change: Parameters<typeof entitleClient>[2]) =>
+  entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
+
 test('a new client waits for its activation and is entitled to nothing', async () => {
-  expect(await createClient(redis, 'acme', 'gold', NOW_MS)).toEqual(ACME)
+  expect(await createAcme()).toEqual(ACME)
   expect(await getClient(redis, 'acme')).toEqual(ACME)
   expect(await listClients(redis)).toEqual([ACME])
 })
 
-test('a client is created once: another under the same id is refused and changes nothing', async () => {
-  await createClient(redis, 'acme', 'gold', NOW_MS)
+test('a client is created once: again after a lost reply it is the same one, and another under its id is refused and changes nothing', async () => {
+  await createAcme()
+  expect(await createAcme()).toEqual(ACME)
   const second = createClient(redis, 'acme', 'silver', NOW_MS + 60_000)
   await expect(second).rejects.toMatchObject({ code: 'conflict' })
   expect(await getClient(redis, 'acme')).toEqual(ACME)
-})
-
-test('a client that is created again after a lost reply is the same client', async () => {
-  await createClient(redis, 'acme', 'gold', NOW_MS)
-  expect(await createClient(redis, 'acme', 'gold', NOW_MS)).toEqual(ACME)
 })
 
 test.each(['', 'Acme', '-acme', 'a b', 'a:b', 'é', 'a'.repeat(65)])(
@@ -59,7 +54,7 @@ test.each(['', 'Acme', '-acme', 'a b', 'a:b', 'é', 'a'.repeat(65)])(
 )
 
 test('a client is activated, suspended and activated again', async () => {
-  await createClient(redis, 'acme', 'gold', NOW_MS)
+  await createAcme()
   expect(await activateClient(redis, 'acme')).toEqual({ ...ACME, status: 'active' })
   expect(await suspendClient(redis, 'acme')).toEqual({ ...ACME, suspended: true })
   await createClient(redis, 'fresh', 'gold', NOW_MS)
@@ -78,12 +73,8 @@ test('a client that does not exist cannot be changed, and is not created by tryi
   expect(await redis.keys('*')).toEqual([])
 })
 
-const createAcme = () => createClient(redis, 'acme', 'gold', NOW_MS)
-
 test('the entitlements of a client are replaced, added to and taken from, sorted and without repetition', async () => {
   await createAcme()
-  const entitle = (change: Parameters<typeof entitleClient>[2]) =>
-    entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
   expect(await entitle({ aliases: ['birch', 'alder', 'birch'] })).toMatchObject({
     aliases: ['alder', 'birch'],
   })
@@ -100,8 +91,7 @@ test('an entitlement is never the alias of the program, nor anything that cannot
   await createAcme()
   for (const alias of [PROGRAM_ALIAS, 'Alder', '']) {
     for (const change of [{ aliases: [alias] }, { add: [alias] }]) {
-      const refused = entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
-      await expect(refused).rejects.toMatchObject({ code: 'validation_error' })
+      await expect(entitle(change)).rejects.toMatchObject({ code: 'validation_error' })
     }
   }
   expect(await getClient(redis, 'acme')).toEqual(ACME)
@@ -110,20 +100,18 @@ test('an entitlement is never the alias of the program, nor anything that cannot
 test('the entitlements of a client are at most 1000', async () => {
   await createAcme()
   const many = Array.from({ length: 1_001 }, (_, i) => `s${i}`)
-  await expect(entitleClient(redis, 'acme', { aliases: many }, PROGRAM_ALIAS)).rejects.toThrow('1001 aliases')
-  const { aliases } = await entitleClient(redis, 'acme', { aliases: many.slice(1) }, PROGRAM_ALIAS)
+  await expect(entitle({ aliases: many })).rejects.toThrow('1001 aliases')
+  const { aliases } = await entitle({ aliases: many.slice(1) })
   expect(aliases).toHaveLength(1_000)
 })
 
 test('entitlements that several operators give at the same moment are all kept', async () => {
   await createAcme()
   const added = Array.from({ length: 8 }, (_, i) => `s${i}`)
-  await Promise.all([
-    ...added.map(alias => entitleClient(redis, 'acme', { add: [alias] }, PROGRAM_ALIAS)),
-    activateClient(redis, 'acme'),
-  ])
+  await Promise.all([...added.map(alias => entitle({ add: [alias] })), activateClient(redis, 'acme')])
   expect(await getClient(redis, 'acme')).toEqual({ ...ACME, status: 'active', aliases: added })
 })
+
 test('the list of clients is sorted and complete', async () => {
   const ids = Array.from({ length: 1_203 }, (_, i) => `c${String(i).padStart(4, '0')}`)
   await Promise.all(ids.toReversed().map(id => createClient(redis, id, 'gold', NOW_MS)))
@@ -131,7 +119,7 @@ test('the list of clients is sorted and complete', async () => {
 })
 
 test('the list of clients is refused if a record is damaged', async () => {
-  await createClient(redis, 'acme', 'gold', NOW_MS)
+  await createAcme()
   await redis.hset(clientKey('acme'), 'status', 'maybe')
   await expect(listClients(redis)).rejects.toThrow('status')
 })

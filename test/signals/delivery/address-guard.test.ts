@@ -9,13 +9,15 @@ import {
   isPublicAddress,
   RefusedAddressError,
 } from '#signals/delivery/address-guard.ts'
-import { ConnectError, type ConnectFailure, establish } from '#signals/delivery/guarded-connect.ts'
+import {
+  ConnectError,
+  type ConnectFailure,
+  type ConnectOptions,
+  establish,
+} from '#signals/delivery/guarded-connect.ts'
 import type { Resolution, ResolveHost } from '#signals/delivery/resolve-host.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { type RawReceiver, startRawReceiver } from '../../support/signals/raw-receiver.ts'
-
-/** Ends what would never happen; nothing is decided by it. */
-const PATIENT = { timeout: 60_000, interval: 2 }
 
 const STRICT: AddressRules = { allowLoopback: false }
 const DEVELOPMENT: AddressRules = { allowLoopback: true }
@@ -200,18 +202,18 @@ const resolverOf = (...answers: readonly (readonly string[])[]) => {
   return { resolveHost, asked: () => asked }
 }
 
-const open = async (
+const PUBLIC = resolverOf(['93.184.216.34'])
+
+async function open(
   hostname: string,
   resolveHost: ResolveHost,
-  rules = STRICT,
-  protocol = 'https:',
-  dial = connectTcp,
-  port = String(listener.port),
-): Promise<ConnectFailure | 'connected'> => {
-  const clock = { now: () => 0, startTimer: () => () => {} }
-  const options = { rules, resolveHost, ...clock, timeoutMs: 3_000, dial }
+  more: Partial<ConnectOptions> & { readonly protocol?: string; readonly port?: string } = {},
+): Promise<ConnectFailure | 'connected'> {
+  const { protocol = 'https:', port = String(listener.port), ...options } = more
+  const clock = { now: () => 0, startTimer: () => () => {}, timeoutMs: 3_000 }
+  const defaults = { rules: STRICT, resolveHost, ...clock, dial: connectTcp }
   try {
-    const socket = await establish({ hostname, protocol, port }, options)
+    const socket = await establish({ hostname, protocol, port }, { ...defaults, ...options })
     socket.destroy()
     return 'connected'
   } catch (error) {
@@ -254,8 +256,8 @@ test('a connection asks the resolver once and goes to the address that was check
   const { resolveHost, asked } = resolverOf(['127.0.0.1'], ['127.0.0.2'])
   const name = 'rebind.example.org'
   // The listener speaks no TLS: that it was reached is what is seen.
-  const failed = open(name, resolveHost, DEVELOPMENT)
-  await expect.poll(listener.connections, PATIENT).toBe(1)
+  const failed = open(name, resolveHost, { rules: DEVELOPMENT })
+  await expect.poll(listener.connections).toBe(1)
   await listener.close()
   expect(await failed).toBe('tls_failed')
   expect(asked()).toBe(1)
@@ -264,11 +266,12 @@ test('a connection asks the resolver once and goes to the address that was check
 
 test('a connection that was allowed once is checked again when it is made again', async () => {
   const { resolveHost } = resolverOf(['127.0.0.1'], ['10.0.0.1'])
-  const first = open('rebind.example.org', resolveHost, DEVELOPMENT)
-  await expect.poll(listener.connections, PATIENT).toBe(1)
+  const rules = DEVELOPMENT
+  const first = open('rebind.example.org', resolveHost, { rules })
+  await expect.poll(listener.connections).toBe(1)
   await listener.close()
   expect(await first).toBe('tls_failed')
-  expect(await open('rebind.example.org', resolveHost, DEVELOPMENT)).toBe('address_refused')
+  expect(await open('rebind.example.org', resolveHost, { rules })).toBe('address_refused')
 })
 
 test('a connection that ends elsewhere than it was sent is given up before its first byte', async () => {
@@ -277,28 +280,24 @@ test('a connection that ends elsewhere than it was sent is given up before its f
     onConnection: socket => socket.on('data', chunk => (bytes += chunk.length)),
   })
   const dial = () => connectTcp({ host: '127.0.0.1', port: inner.port })
-  expect(
-    await open('hooks.example.org', resolverOf(['93.184.216.34']).resolveHost, STRICT, 'https:', dial),
-  ).toBe('address_refused')
-  await expect.poll(() => [inner.connections(), inner.open()], PATIENT).toEqual([1, 0])
+  expect(await open('hooks.example.org', PUBLIC.resolveHost, { dial })).toBe('address_refused')
+  await expect.poll(() => [inner.connections(), inner.open()]).toEqual([1, 0])
   expect(bytes).toBe(0)
 })
 
 test('a connection in plain text is made to this machine alone, and only under the development switch', async () => {
   const nobody = resolverOf([]).resolveHost
-  expect(await open('127.0.0.1', nobody, DEVELOPMENT, 'http:')).toBe('connected')
-  expect(await open('localhost', nobody, DEVELOPMENT, 'http:')).toBe('connected')
-  expect(await open('127.0.0.1', nobody, STRICT, 'http:')).toBe('address_refused')
-  expect(
-    await open('hooks.example.org', resolverOf(['93.184.216.34']).resolveHost, DEVELOPMENT, 'http:'),
-  ).toBe('address_refused')
+  const [plain, protocol] = [{ rules: DEVELOPMENT, protocol: 'http:' }, 'http:']
+  expect(await open('127.0.0.1', nobody, plain)).toBe('connected')
+  expect(await open('localhost', nobody, plain)).toBe('connected')
+  expect(await open('127.0.0.1', nobody, { protocol })).toBe('address_refused')
+  expect(await open('hooks.example.org', PUBLIC.resolveHost, plain)).toBe('address_refused')
 })
 
 test('a connection to an address without a port goes to port 443', async () => {
-  const { resolveHost } = resolverOf(['93.184.216.34'])
   const dial = (...asked: unknown[]): never => {
     throw new Error(JSON.stringify(asked))
   }
-  const opening = open('hooks.example.org', resolveHost, STRICT, 'https:', dial, '')
+  const opening = open('hooks.example.org', PUBLIC.resolveHost, { dial, port: '' })
   await expect(opening).rejects.toThrow('"port":443,')
 })

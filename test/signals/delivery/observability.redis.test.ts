@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { createLog } from '#cli/log.ts'
@@ -17,21 +16,19 @@ import { RedisDownError } from '#signals/redis/connect.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import { listenForTest } from '../../support/http/listen-for-test.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 beforeEach(async () => {
   await playScene(redis)
 })
 
 const overview = () => readOverview(operatorParts(redis))
+const relayed = async (): Promise<Overview> => ({ ...(await overview()), isRelayed: true })
 
 /** A live strategy whose next bar has been due for so long. */
 const leaveBehind = (alias: string, ms: number, announced: object | null = null) =>
@@ -41,16 +38,11 @@ const leaveBehind = (alias: string, ms: number, announced: object | null = null)
     announced: JSON.stringify(announced),
   })
 
-/** A live strategy without a position, whose runner found a gap of three bars so long ago. */
-const leaveGap = (alias: string, agoMs: number) =>
-  redis.hset(liveKey(alias), {
-    gap: JSON.stringify({
-      total: 5,
-      missing: 3,
-      before_ms: Date.UTC(2026, 10, 20),
-      found_ms: NOW_MS - agoMs,
-    }),
-  })
+/** A live strategy without a position, whose runner found a gap of three bars just now. */
+function leaveGap(alias: string) {
+  const gap = { total: 5, missing: 3, before_ms: Date.UTC(2026, 10, 20), found_ms: NOW_MS }
+  return redis.hset(liveKey(alias), { gap: JSON.stringify(gap) })
+}
 
 const attempt = (ok: boolean): DeliveryEvent => ({
   kind: 'attempt',
@@ -95,16 +87,12 @@ test('metrics count what the process did, and show the state of the service, wit
   expect(text).not.toMatch(/acme|north-ridge|hooks\./)
 })
 
-test('metrics show how long the next bar of each live strategy has been due', async () => {
+test('metrics show how long the next bar of each live strategy has been due, and how many are missing in its feed', async () => {
   await leaveBehind('alder', 600_000)
+  await leaveGap('alder')
   const { text } = await createMetrics(overview).read()
   expect(text).toContain('highwater_live_behind_seconds{alias="alder"} 600')
   expect(text).toContain('highwater_live_behind_seconds{alias="birch"} 0')
-})
-
-test('metrics count the bars that are missing in the feed of each live strategy', async () => {
-  await leaveGap('alder', 0)
-  const { text } = await createMetrics(overview).read()
   expect(text).toContain('highwater_live_missing_bars{alias="alder"} 5')
   expect(text).toContain('highwater_live_missing_bars{alias="birch"} 0')
 })
@@ -151,7 +139,7 @@ test('an alert names a live strategy that is behind, and the position that subsc
 
 test('an alert names a gap in the feed of a live strategy, once', async () => {
   const { alerts, sent, clock } = start()
-  await leaveGap('alder', 0)
+  await leaveGap('alder')
   const found = await overview()
   alerts.look(found)
   clock.ms += 3_600_000
@@ -168,7 +156,9 @@ const start = () => {
     alert => sent.push(alert),
     () => clock.ms,
   )
-  return { sent, clock, alerts, kinds: (): AlertKind[] => sent.map(({ kind }) => kind) }
+  const kinds = (): AlertKind[] => sent.map(({ kind }) => kind)
+  const subjects = () => sent.map(({ kind, subject }) => [kind, subject])
+  return { sent, clock, alerts, kinds, subjects }
 }
 
 test('an alert is raised once an hour for the same problem, with the number that was suppressed', () => {
@@ -231,14 +221,14 @@ test('alerts are limited to twenty a minute, with the number of the others after
 })
 
 test('an alert on a fault of ours is raised after three in a row: by client, or once for all if it is the network', () => {
-  const { sent, alerts } = start()
+  const { subjects, alerts } = start()
   const fault = { kind: 'our fault', seq: 7 } as const
   for (const client of ['acme', 'birch'])
     for (const inARow of [1, 2, 3, 4]) {
       alerts.onEvent({ ...fault, client, reason: 'program_error', inARow })
       alerts.onEvent({ ...fault, client, reason: 'resolver_down', inARow })
     }
-  expect(sent.map(({ kind, subject }) => [kind, subject])).toEqual([
+  expect(subjects()).toEqual([
     ['our_fault', 'acme'],
     ['our_fault', 'resolver_down'],
     ['our_fault', 'birch'],
@@ -246,10 +236,10 @@ test('an alert on a fault of ours is raised after three in a row: by client, or 
 })
 
 test('an alert on the disk of Redis is raised at 70 and at 85 %, each once', async () => {
-  const good: Overview = { ...(await overview()), isRelayed: true }
-  const { sent, alerts } = start()
+  const good = await relayed()
+  const { subjects, alerts } = start()
   for (const used of [null, 0.69, 0.7, 0.84, 0.85, 0.99]) alerts.look(good, used)
-  expect(sent.map(({ kind, subject }) => [kind, subject])).toEqual([
+  expect(subjects()).toEqual([
     ['redis_full', 'disk at 70 %'],
     ['redis_full', 'disk at 85 %'],
   ])
@@ -271,7 +261,7 @@ test('an alert on a failing webhook is raised at each of its stages', () => {
 })
 
 test('alerts are raised for what is wrong with the service, and for nothing if all is well', async () => {
-  const good: Overview = { ...(await overview()), isRelayed: true }
+  const good = await relayed()
   const full = {
     ...good.redis,
     limitBytes: 100,
@@ -290,7 +280,7 @@ test('alerts are raised for what is wrong with the service, and for nothing if a
 })
 
 test('an alert is raised for a relay that holds its lease and does not get past a signal, such as a damaged one', async () => {
-  const good: Overview = { ...(await overview()), isRelayed: true, seq: 9 }
+  const good = { ...(await relayed()), seq: 9 }
   const { sent, alerts } = start()
   for (const relayLag of [3, 2, 0, 0]) alerts.look({ ...good, relayLag }) // it moves on, and is done
   alerts.look({ ...good, seq: 10, relayLag: 1 })
@@ -309,6 +299,14 @@ const ALERT: SentAlert = {
   repeated: 0,
 }
 
+/** Sends it by what the environment names, and gives what is logged meanwhile. */
+async function sendAlert(env: Record<string, string>): Promise<readonly string[]> {
+  const errors: string[] = []
+  const { reporting } = parseEnvironment(env, '/srv')
+  await createAlertChannel(reporting, env, message => errors.push(message))(ALERT)
+  return errors
+}
+
 test('an alert goes to an address and to a command, which gets no secret of ours', async () => {
   const got: string[] = []
   const url = await listenForTest(
@@ -318,16 +316,8 @@ test('an alert goes to an address and to a command, which gets no secret of ours
     }),
   )
   const file = join(await temporaryFolder(), 'alert')
-  const env = {
-    ALERT_URL: url,
-    ALERT_COMMAND: `cat > ${file}; env >> ${file}`,
-    SECRET: 'HIDDEN',
-    PATH: process.env.PATH,
-  }
-  const errors: string[] = []
-  await createAlertChannel(parseEnvironment(env, '/srv').reporting, env, message => errors.push(message))(
-    ALERT,
-  )
+  const ALERT_COMMAND = `cat > ${file}; env >> ${file}`
+  const errors = await sendAlert({ ALERT_URL: url, ALERT_COMMAND, SECRET: 'HIDDEN', PATH: process.env.PATH! })
   expect([got, errors]).toEqual([[`POST ${JSON.stringify(ALERT)}`], []])
   const written = await readFile(file, 'utf8')
   expect(written).toContain(JSON.stringify(ALERT))
@@ -335,12 +325,8 @@ test('an alert goes to an address and to a command, which gets no secret of ours
 })
 
 test('an alert that cannot be sent is logged without the address and the command', async () => {
-  const errors: string[] = []
   const env = { ALERT_URL: 'http://127.0.0.1:9/HIDDEN', ALERT_COMMAND: 'exit 3 # HIDDEN' }
-  await createAlertChannel(parseEnvironment(env, '/srv').reporting, env, message => errors.push(message))(
-    ALERT,
-  )
-  expect(errors).toEqual([
+  expect(await sendAlert(env)).toEqual([
     'an alert (disabled) could not be sent: ALERT_URL does not answer',
     'an alert (disabled) could not be sent: ALERT_COMMAND ended with 3',
   ])

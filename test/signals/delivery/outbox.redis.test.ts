@@ -1,14 +1,12 @@
 // The outbox on a real Redis: what is owed is owed until it is settled, whichever process crashes in between. And what makes
 // it quick: the records that workers keep, of which every change reaches the next delivery, and commands that calls share.
 import { once } from 'node:events'
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import {
   type Attempt,
   owe,
-  oweAgain,
   owedCount,
   readAttempts,
   readDelivery,
@@ -25,21 +23,17 @@ import {
   removeWebhook,
   saveSecrets,
   saveWebhook,
-  type Webhook,
 } from '#signals/delivery/webhooks.ts'
 import { type Due, type Found, type Settlement, settle, take } from '#signals/delivery/work.ts'
 import { flightKey } from '#signals/redis/keys.ts'
 import { createSharedScript } from '#signals/redis/script.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, BOX, BY_OPERATOR } from '../../support/signals/delivery.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const NOW = 1_000_000
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 
 const ME = { client: 'acme', token: 'me', flightMs: 20_000 }
 const OTHER = { ...ME, token: 'other' }
@@ -47,7 +41,7 @@ const OTHER = { ...ME, token: 'other' }
 const debts = (seq: number, ...clients: readonly string[]) =>
   clients.map(client => ({ client, signals: [{ seq, prev: 0 }] }))
 
-const attempt = (more: Partial<Attempt> = {}): Attempt => ({
+const attempt: Attempt = {
   at: NOW,
   n: 1,
   ok: true,
@@ -56,8 +50,7 @@ const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   first_byte_ms: 5,
   total_ms: 6,
   excerpt: '',
-  ...more,
-})
+}
 
 /** The clients of both lanes that are due at a time. */
 async function dueAt(ms: number): Promise<readonly string[]> {
@@ -68,19 +61,22 @@ async function dueAt(ms: number): Promise<readonly string[]> {
 const done = ({ state }: Due): Settlement => ({
   state: { ...state, status: 'delivered', attempts: 1, settled_at: NOW },
   dueMs: null,
-  attempt: attempt(),
+  attempt,
   webhook: null,
 })
 
 const retried = ({ state }: Due, dueMs: number): Settlement => ({
   state: { ...state, attempts: 1 },
   dueMs,
-  attempt: attempt({ ok: false }),
+  attempt: { ...attempt, ok: false },
   webhook: null,
 })
 
-/** Takes a client that must be owed something. */
-const taken = async (): Promise<Due> => dueOf(await take(redis, ME, NOW))
+/** Owes these to a client, and takes it. */
+async function taken(...seqs: readonly number[]): Promise<Due> {
+  for (const seq of seqs) await owe(redis, debts(seq, 'acme'), NOW)
+  return dueOf(await take(redis, ME, NOW))
+}
 
 function dueOf(found: Found): Due {
   if (found.kind !== 'send') throw new Error(`expected a signal, got ${found.kind}`)
@@ -119,12 +115,11 @@ test('a signal is owed together with others, and only if it is new among them', 
 })
 
 test('a signal is not owed again after it was delivered', async () => {
-  await owe(redis, debts(1, 'acme'), NOW)
-  const due = await taken()
+  const due = await taken(1)
   await settle(redis, ME, due, done(due), NOW, null)
   expect(await owe(redis, debts(1, 'acme'), NOW)).toEqual([])
   expect(await owedCount(redis, 'acme')).toBe(0)
-  expect(await readAttempts(redis, 1, 'acme')).toEqual([attempt()])
+  expect(await readAttempts(redis, 1, 'acme')).toEqual([attempt])
 })
 
 test('a signal is due again when the lease of a worker that died ends', async () => {
@@ -137,8 +132,7 @@ test('a signal is due again when the lease of a worker that died ends', async ()
 })
 
 test('a client is leased to one worker at a time, and gets its signals by number and not as text', async () => {
-  for (const seq of [9, 10, 11]) await owe(redis, debts(seq, 'acme'), NOW)
-  const due = await taken()
+  const due = await taken(9, 10, 11)
   expect(due.seq).toBe(9)
   expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'busy' })
   expect(await settle(redis, ME, due, done(due), NOW, null)).toMatchObject({
@@ -148,8 +142,7 @@ test('a client is leased to one worker at a time, and gets its signals by number
 })
 
 test('a client is free again in the same step in which nothing more is found due', async () => {
-  await owe(redis, debts(1, 'acme'), NOW)
-  const due = await taken()
+  const due = await taken(1)
   const { next } = await settle(redis, ME, due, retried(due, NOW + 500), NOW, null)
   expect(next).toEqual({ kind: 'free', atMs: NOW + 500 })
   expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'free', atMs: NOW + 500 })
@@ -158,15 +151,13 @@ test('a client is free again in the same step in which nothing more is found due
 })
 
 test('a client that is owed nothing is no longer in the schedule', async () => {
-  await owe(redis, debts(1, 'acme'), NOW)
-  const due = await taken()
+  const due = await taken(1)
   expect((await settle(redis, ME, due, done(due), NOW, NOW)).next).toEqual({ kind: 'free', atMs: null })
   expect(await dueAt(NOW * 2)).toEqual([])
 })
 
 test('a client of a worker that was silent for too long goes to another, and the first worker is told that it is lost', async () => {
-  await owe(redis, debts(1, 'acme'), NOW)
-  const due = await taken()
+  const due = await taken(1)
   await redis.del(flightKey('acme')) // as its expiry does
   expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 1 })
   const late = await settle(redis, ME, due, done(due), NOW, null)
@@ -176,8 +167,7 @@ test('a client of a worker that was silent for too long goes to another, and the
 })
 
 test('a client that is let go is due again at the time that was set', async () => {
-  for (const seq of [1, 2]) await owe(redis, debts(seq, 'acme'), NOW)
-  const due = await taken()
+  const due = await taken(1, 2)
   const { next } = await settle(redis, ME, due, done(due), NOW, NOW + 15_000)
   expect(next).toEqual({ kind: 'left' })
   expect(await dueAt(NOW + 14_999)).toEqual([])
@@ -186,40 +176,11 @@ test('a client that is let go is due again at the time that was set', async () =
 })
 
 test('the result of an attempt can be written again after a lost reply, and is recorded once', async () => {
-  for (const seq of [1, 2]) await owe(redis, debts(seq, 'acme'), NOW)
-  const due = await taken()
+  const due = await taken(1, 2)
   await settle(redis, ME, due, done(due), NOW, null)
   const again = await settle(redis, ME, due, done(due), NOW, null)
   expect(again).toMatchObject({ isCurrent: true, next: { seq: 2 } })
   expect(await readAttempts(redis, 1, 'acme')).toHaveLength(1)
-})
-
-test('the result of an attempt does not settle a signal that was resent meanwhile: it stays owed', async () => {
-  await owe(redis, debts(1, 'acme'), NOW)
-  const due = await taken()
-  await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW + 10)
-  const { isCurrent, next } = await settle(redis, ME, due, done(due), NOW + 20, null)
-  expect(isCurrent).toBe(false)
-  expect(next).toMatchObject({ kind: 'send', seq: 1, state: { round: 2, attempts: 0 } })
-  expect(await readAttempts(redis, 1, 'acme')).toHaveLength(1)
-})
-
-test('a resend owes a delivered signal once more, from its first attempt on', async () => {
-  await owe(redis, debts(1, 'acme'), NOW)
-  const due = await taken()
-  await settle(redis, ME, due, done(due), NOW, null)
-  await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW + 10)
-  expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'owed', attempts: 0, round: 2 })
-  expect(await owedCount(redis, 'acme')).toBe(1)
-})
-
-test('a resend of a signal that waits for a retry makes it due now, and owes it once', async () => {
-  await owe(redis, debts(1, 'acme'), NOW)
-  const due = await taken()
-  await settle(redis, ME, due, retried(due, NOW + 500), NOW, null)
-  await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW)
-  expect(await owedCount(redis, 'acme')).toBe(1)
-  expect(await taken()).toMatchObject({ seq: 1, state: { attempts: 0, round: 2 } })
 })
 
 /** The first of eight signals that a subscriber is owed, taken. */
@@ -230,7 +191,7 @@ async function firstOfEight(): Promise<Due> {
   return taken()
 }
 
-const webhook = async (): Promise<Webhook> => (await readWebhook(redis, BOX, 'acme'))! // it was made with the client
+const webhook = async () => (await readWebhook(redis, BOX, 'acme'))! // it was made with the client
 
 const next = async (before: Due, settlement = done(before)): Promise<Due> =>
   dueOf((await settle(redis, ME, before, settlement, NOW, null)).next)

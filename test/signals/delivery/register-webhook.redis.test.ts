@@ -1,6 +1,5 @@
 // How a webhook comes to be, on a real Redis and with real receivers: nothing is sent to an address that did not
 // acknowledge a signed test, and nobody learns from a refusal what is there.
-import type { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, expect, test } from 'vitest'
 import { ApiError } from '#core/contract/errors.ts'
@@ -15,7 +14,7 @@ import {
   rotateWebhookSecret,
 } from '#signals/delivery/register-webhook.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
-import { createSender, createSendSignal, type Sender } from '#signals/delivery/send.ts'
+import { createSendSignal } from '#signals/delivery/send.ts'
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { fireTest } from '#signals/delivery/test-fire.ts'
 import {
@@ -28,8 +27,6 @@ import {
 import { readSignal } from '#signals/log/read-log.ts'
 import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
-import { atEnd } from '../../support/ends.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { BOX, relayAll, startTimer } from '../../support/signals/delivery.ts'
 import {
   acknowledge,
@@ -38,51 +35,34 @@ import {
   type ReceiverAnswer,
   startReceiver,
 } from '../../support/signals/receiver.ts'
+import { createTestSender } from '../../support/signals/sender.ts'
 import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { registerParts } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 let receiver: Receiver
-let sender: Sender
 let answer: ReceiverAnswer
-let clock: { ms: number }
 let keyId: string
+let parts: RegisterParts
 
 beforeEach(async () => {
   receiver = await startReceiver((request, response) => answer(request, response))
   keyId = (await addClient(redis, 'acme', ['alder'], seededBytes('keys'))).keyId
   answer = acknowledge
-  clock = { ms: NOW_MS }
-  sender = createSender({
-    rules: { allowLoopback: true },
-    resolveHost: createHostResolver(),
-    now: () => clock.ms,
-    startTimer,
-  })
-  atEnd(sender.close)
+  const now = () => NOW_MS
+  const sender = createTestSender({ resolveHost: createHostResolver(), now, startTimer })
+  const send = createSendSignal(sender, () => Date.now()) // verifiers look at their own clock
+  parts = { ...registerParts(redis, now, send), aliases: () => ['birch'] }
 })
 
-function registering() {
-  const privateStore = createMemoryStore('private')
-  let tokens = 0
-  const parts: RegisterParts = {
-    redis,
-    box: BOX,
-    highWater: createHighWater(privateStore),
-    now: () => clock.ms,
-    newToken: () => `t${++tokens}`,
-    drawBytes: seededBytes('secrets'),
-    aliases: () => ['birch'],
-    rules: { allowLoopback: true },
-    onChange: () => {},
-    send: createSendSignal(sender, () => Date.now()), // verifiers look at their own clock
-  }
-  return { parts, privateStore }
-}
+const request = (secret: string | null = null, url = receiver.urlOf('acme')) => ({ url, secret })
 
-const request = (secret: string | null = null) => ({ url: receiver.urlOf('acme'), secret })
+const register = (secret: string | null = null, url?: string) =>
+  registerWebhook(parts, 'acme', request(secret, url))
+
+/** Why an address is refused. */
+const refuse = (url = receiver.urlOf('acme')) => refusalOf(register(null, url))
 
 const readAcme = () => readWebhook(redis, BOX, 'acme')
 
@@ -109,9 +89,10 @@ function isLastSigned(secret: string | null): boolean {
 }
 
 test('a registration is enabled by a signed test that is acknowledged, and shows its secret once', async () => {
-  const { parts, privateStore } = registering()
+  const privateStore = createMemoryStore('private')
+  parts = { ...parts, highWater: createHighWater(privateStore) }
   await fire(redis, 'a', 'alder')
-  const secret = await registerWebhook(parts, 'acme', request())
+  const secret = await register()
   const sent = receiver.received.at(-1)
   expect(JSON.parse(sent?.body ?? '')).toMatchObject({
     seq: 2,
@@ -133,8 +114,7 @@ test('a registration is enabled by a signed test that is acknowledged, and shows
 })
 
 test('a registration has its test delivered once, and never by the relay', async () => {
-  const { parts } = registering()
-  await registerWebhook(parts, 'acme', request())
+  await register()
   const calls = await relayAll(redis, parts.now)
   expect(calls).toEqual([])
   expect((await readSignal(redis, 1))?.onlyFor).toBe('acme')
@@ -143,18 +123,16 @@ test('a registration has its test delivered once, and never by the relay', async
 })
 
 test('a registration is missing in no account if its test was acknowledged, and in every one if it was not', async () => {
-  const { parts } = registering()
-  await registerWebhook(parts, 'acme', request())
+  await register()
   expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [] })
   answer = (_, response) => void response.writeHead(500).end()
-  await refusalOf(registerWebhook(parts, 'acme', request()))
+  await refuse()
   expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [2] })
   expect((await readOutbox(redis, 2)).size).toBe(0)
 })
 
 test('a registration of a client that is entitled to nothing yet uses an alias of the dataset', async () => {
   await addClient(redis, 'fresh', [], seededBytes('fresh'))
-  const { parts } = registering()
   await registerWebhook(parts, 'fresh', { url: receiver.urlOf('fresh'), secret: null })
   expect(receiver.received.at(-1)?.body).toContain('"alias":"birch"')
   const none = registerWebhook({ ...parts, aliases: () => [] }, 'fresh', request())
@@ -162,30 +140,27 @@ test('a registration of a client that is entitled to nothing yet uses an alias o
 })
 
 test('a registration that moves keeps its secrets, so that a receiver which verifies can acknowledge it', async () => {
-  const { parts } = registering()
-  const secret = await registerWebhook(parts, 'acme', request())
+  const secret = await register()
   answer = ({ body, headers }, response) => {
     response.statusCode = isSigned(secret ?? '', body, headers) ? 200 : 401
     response.end()
   }
-  expect(await registerWebhook(parts, 'acme', { url: receiver.urlOf('moved'), secret: null })).toBeNull()
+  expect(await register(null, receiver.urlOf('moved'))).toBeNull()
   expect(await readAcme()).toMatchObject({ url: receiver.urlOf('moved') })
   expect((await readAcme())?.secrets.map(({ text }) => text)).toEqual([secret])
 })
 
 test('a registration may bring its own secret, and a later one beside which the old one signs for a day', async () => {
-  const { parts } = registering()
   const [first, second] = [createWebhookSecret(seededBytes('1')), createWebhookSecret(seededBytes('2'))]
-  expect(await registerWebhook(parts, 'acme', request(first))).toBeNull()
-  await registerWebhook(parts, 'acme', request(second))
+  expect(await register(first)).toBeNull()
+  await register(second)
   for (const secret of [first, second]) expect(isLastSigned(secret)).toBe(true)
-  const weak = await refusalOf(registerWebhook(parts, 'acme', request('whsec_short')))
+  const weak = await refusalOf(register('whsec_short'))
   expect(weak).toMatchObject({ code: 'validation_error' })
   expect(JSON.stringify([weak.message, weak.details])).not.toContain('whsec_short')
 })
 
 test('a refused registration gives the same answer for every address, and repeats none', async () => {
-  const { parts } = registering()
   answer = (_, response) => {
     response.statusCode = 302
     response.setHeader('location', 'http://169.254.169.254/').end()
@@ -202,7 +177,7 @@ test('a refused registration gives the same answer for every address, and repeat
   const refusals = new Set<string>()
   for (const url of urls) {
     await redis.del(registrationsKey('acme'))
-    const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, { url, secret: null }))
+    const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request(null, url)))
     refusals.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
     expect(refusal.message).not.toContain(url)
   }
@@ -211,10 +186,9 @@ test('a refused registration gives the same answer for every address, and repeat
 })
 
 test('a refused registration shows the operator the result of the test, and repeats no address', async () => {
-  const { parts } = registering()
   answer = (_, response) => void response.writeHead(302, { location: 'https://example.org/' }).end()
   const whyRefused = async (url: string): Promise<string> => {
-    const { message } = await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
+    const { message } = await refuse(url)
     expect(message).not.toContain(url)
     return message
   }
@@ -227,24 +201,21 @@ test('a refused registration shows the operator the result of the test, and repe
 })
 
 test('a registration of an address that is refused writes no test', async () => {
-  const { parts } = registering()
   const urls = ['https://169.254.169.254/', 'gopher://example.org/', 'no address at all']
-  for (const url of urls) await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
-  await refusalOf(registerOwnWebhook(parts, 'acme', keyId, { url: 'https://10.0.0.1/', secret: null }))
+  for (const url of urls) await refuse(url)
+  await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request(null, 'https://10.0.0.1/')))
   expect(await redis.hget(HEAD, 'seq')).toBeNull()
 })
 
 test('a refused registration leaves the webhook that existed as it was', async () => {
-  const { parts } = registering()
-  await registerWebhook(parts, 'acme', request())
+  await register()
   const before = await redis.hgetall('{hw}:webhook:acme')
   answer = (_, response) => void response.writeHead(500).end()
-  await refusalOf(registerWebhook(parts, 'acme', { url: receiver.urlOf('other'), secret: null }))
+  await refuse(receiver.urlOf('other'))
   expect(await redis.hgetall('{hw}:webhook:acme')).toEqual(before)
 })
 
 test(`after ${MOST_REGISTRATIONS} registrations in an hour a client is refused, sends nothing, and limits no other client`, async () => {
-  const { parts } = registering()
   const bolt = await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
   for (let i = 0; i < MOST_REGISTRATIONS; i++) await registerOwnWebhook(parts, 'acme', keyId, request())
   const [sent, seq] = [receiver.received.length, await redis.hget(HEAD, 'seq')]
@@ -257,8 +228,7 @@ test(`after ${MOST_REGISTRATIONS} registrations in an hour a client is refused, 
 })
 
 test('a webhook gets a new secret beside the old one for a day, and at once after a leak', async () => {
-  const { parts } = registering()
-  await registerWebhook(parts, 'acme', request())
+  await register()
   const second = await rotateWebhookSecret(parts, 'acme')
   expect((await readAcme())?.secrets).toMatchObject([
     { text: second, expiresAtMs: null },
@@ -270,8 +240,7 @@ test('a webhook gets a new secret beside the old one for a day, and at once afte
 })
 
 test('a webhook that is disabled gets nothing more, is enabled without failures, and is forgotten when removed', async () => {
-  const { parts } = registering()
-  await registerWebhook(parts, 'acme', request())
+  await register()
   await disableWebhook(redis, 'acme', 'the operator said so')
   await fire(redis, 'a', 'alder')
   expect(await relayAll(redis, parts.now)).toEqual([])
@@ -284,7 +253,6 @@ test('a webhook that is disabled gets nothing more, is enabled without failures,
 })
 
 test('a webhook is tested by a signal that takes the way of every other, to this client alone', async () => {
-  const { parts } = registering()
   await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
   for (const client of ['acme', 'bolt']) await registerWebhook(parts, client, request())
   const seq = await fireTest(parts, 'acme')

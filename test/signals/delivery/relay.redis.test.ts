@@ -1,37 +1,20 @@
 // The relay on a real Redis: killed between any two writes, it does the same again and nothing is lost or doubled.
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/delivery/high-water.ts'
 import { readOutbox } from '#signals/delivery/outbox.ts'
 import { giveBackLease, type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
-import { commit } from '#signals/log/commit.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
 import { RELAY_CURSOR, RELAYED } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { KEEPS_ORDER } from '../../support/signals/delivery.ts'
+import { fire as fireOne } from '../../support/signals/signals.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 
+/** Fires signals of birch, if their ids begin so, and of alder. */
 async function fire(...ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    const content = {
-      signal_id: id,
-      alias: id.startsWith('b') ? 'birch' : 'alder',
-      mode: 'LIVE' as const,
-      is_test: false,
-      action: 'flat' as const,
-      signal_price: 1,
-      stop: 1,
-      base_risk_pct: 0,
-      timestamp: '2026-11-21T00:00:00Z',
-      implied_leverage: 0,
-    }
-    await commit(redis, [{ content, onlyFor: null }], 0)
-  }
+  for (const id of ids) await fireOne(redis, id, id.startsWith('b') ? 'birch' : 'alder')
 }
 
 /** A relay whose workers are a list, and which may be killed before a write. */

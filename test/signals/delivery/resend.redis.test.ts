@@ -1,52 +1,40 @@
 // Resends and accounts on a real outbox: what is sent again, and what is reported of what was sent.
 import { createHash } from 'node:crypto'
-import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
-import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { dueCounts, readAttempts, readDelivery } from '#signals/delivery/outbox.ts'
-import type { Outcome } from '#signals/delivery/outcome.ts'
 import { type ResendRange, resend } from '#signals/delivery/resend.ts'
 import { disableWebhook, enableWebhook } from '#signals/delivery/webhooks.ts'
-import { drainClient } from '#signals/delivery/worker.ts'
+import { readAfter } from '#signals/log/read-log.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
-import { addSubscriber, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
+import { type Answer, addSubscriber, delivered, failed, owingWorld } from '../../support/signals/delivery.ts'
 import { fire } from '../../support/signals/signals.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 beforeEach(() => addSubscriber(redis, 'acme', 'http://127.0.0.1:9999/acme'))
 
 /** Fires under each alias in turn, and relays. */
-async function fired(aliases: readonly string[], answer: (order: SendOrder) => Outcome | Promise<Outcome>) {
-  const world = madeWorld(redis, answer)
-  let ids = 0
+async function fired(aliases: readonly string[], answer?: Answer) {
+  const world = owingWorld(redis, answer)
   const progress: number[][] = []
-  const more = async (...fresh: readonly string[]): Promise<void> => {
-    for (const alias of fresh) await fire(redis, `s-${++ids}`, alias)
-    await relayAll(redis, world.parts.now)
-  }
-  await more(...aliases)
+  await world.more(...aliases)
   const replay = (from: number, more: Omit<ResendRange, 'from'> = {}): Promise<number> =>
     resend(
       { redis, now: world.parts.now, onProgress: (owed, seq) => void progress.push([owed, seq]) },
       'acme',
       { from, ...more },
     )
-  const drain = () => drainClient(world.parts, 'acme', 'slow')
-  return { ...world, progress, more, replay, drain }
+  return { ...world, progress, replay }
 }
 
 test('a resend of a range sends again the signals between two numbers, or one, each with the number before it', async () => {
-  const { drain, replay, sent } = await fired(['alder', 'alder', 'alder', 'alder'], () => delivered())
+  const { drain, replay, pairs } = await fired(['alder', 'alder', 'alder', 'alder'])
   await drain()
   expect(await replay(2, { to: 3 })).toBe(2)
   expect(await replay(4, { to: 4 })).toBe(1)
   await drain()
-  expect(sent.slice(4).map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
+  expect(pairs().slice(4)).toEqual([
     [2, 1],
     [3, 2],
     [4, 3],
@@ -54,26 +42,24 @@ test('a resend of a range sends again the signals between two numbers, or one, e
 })
 
 test('a resend of exhausted signals leaves out what was delivered', async () => {
-  const { drain, replay, sent } = await fired(['alder', 'alder', 'alder'], () => delivered())
+  const { drain, replay, pairs } = await fired(['alder', 'alder', 'alder'])
   await drain()
   const state = await readDelivery(redis, 2, 'acme')
   await redis.hset(outboxKey(2), 'acme', JSON.stringify({ ...state, status: 'exhausted' }))
   expect(await replay(1, { only: 'exhausted' })).toBe(1)
   await drain()
-  expect(sent.slice(3).map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([[2, 1]])
+  expect(pairs().slice(3)).toEqual([[2, 1]])
 })
 
 test('a resend from a number sends again what the client may see, in order, each with the number before it', async () => {
-  const { drain, replay, sent, progress, clock } = await fired(
-    ['alder', 'birch', 'alder', 'alder', 'birch'],
-    () => delivered(),
-  )
+  const aliases = ['alder', 'birch', 'alder', 'alder', 'birch']
+  const { drain, replay, pairs, progress, clock } = await fired(aliases)
   await drain()
   expect(await replay(3)).toBe(2)
   expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 1, slow: 0 })
   expect(progress).toEqual([[2, 4]])
   await drain()
-  expect(sent.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
+  expect(pairs()).toEqual([
     [1, 0],
     [3, 1],
     [4, 3],
@@ -84,7 +70,7 @@ test('a resend from a number sends again what the client may see, in order, each
 })
 
 test('a resend brings what was never owed, because there was no webhook then', async () => {
-  const { drain, replay, more, seqs } = await fired(['alder'], () => delivered())
+  const { drain, replay, more, seqs } = await fired(['alder'])
   await drain()
   await disableWebhook(redis, 'acme', 'a test')
   await more('alder', 'alder')
@@ -122,7 +108,7 @@ test('a resend that races a retry loses none of its attempts: they start again',
 })
 
 test('a resend leaves what the relay has not passed to the relay', async () => {
-  const { drain, replay, seqs } = await fired(['alder'], () => delivered())
+  const { drain, replay, seqs } = await fired(['alder'])
   await fire(redis, 'not-relayed', 'alder')
   expect(await replay(1)).toBe(1)
   await drain()
@@ -130,7 +116,7 @@ test('a resend leaves what the relay has not passed to the relay', async () => {
 })
 
 test('a resend of nothing makes no client due, and one of an unknown client is refused', async () => {
-  const { replay } = await fired(['birch'], () => delivered())
+  const { replay } = await fired(['birch'])
   expect(await replay(1)).toBe(0)
   expect(await dueCounts(redis, Number.MAX_SAFE_INTEGER)).toEqual({ fast: 0, slow: 0 })
   const parts = { redis, now: () => 0, onProgress: () => {} }
@@ -152,12 +138,8 @@ test('an account names what was delivered and what was not, over a list that the
     exhausted: [],
     withdrawn: [],
   })
-  const rows: string[] = []
-  for (const [id] of await redis.xrange('{hw}:log', '-', '+')) {
-    const [[, fields] = ['', []]] = await redis.xrange('{hw}:log', id, id)
-    const { seq, signal_id, alias } = JSON.parse(fields[1] ?? '') as Record<string, string> // a signal
-    if (alias === 'alder') rows.push(`${seq} ${signal_id}\n`)
-  }
+  const own = (await readAfter(redis, 0, 10)).filter(({ alias }) => alias === 'alder')
+  const rows = own.map(({ seq, body }) => `${seq} ${JSON.parse(body).signal_id}\n`)
   expect(account.sha256).toBe(createHash('sha256').update(rows.join('')).digest('hex'))
   expect(await accountFor(redis, 'acme', 2, 2)).toMatchObject({ entitled: 0, delivered: 0, missing: [] })
   expect(await accountFor(redis, 'acme', null, null)).toEqual({ ...account, from: 1, to: 4 })
@@ -165,7 +147,7 @@ test('an account names what was delivered and what was not, over a list that the
 })
 
 test('an account counts what was withdrawn among what is missing', async () => {
-  const { drain } = await fired(['alder'], () => delivered())
+  const { drain } = await fired(['alder'])
   await disableWebhook(redis, 'acme', 'a test')
   await drain()
   expect(await accountFor(redis, 'acme', 1, 1)).toMatchObject({

@@ -197,13 +197,9 @@ async function startNameServer(answer: (question: Question) => Reply) {
 }
 
 function readQuestion(query: Buffer): Question {
-  const labels: string[] = []
-  let at = HEAD_BYTES
-  for (let length = query[at]!; length > 0; length = query[at]!) {
-    labels.push(query.toString('latin1', at + 1, at + 1 + length))
-    at += 1 + length
-  }
-  return { name: labels.join('.').toLowerCase(), type: TYPES[query.readUInt16BE(at + 1)] ?? 'A' }
+  const end = query.indexOf(0, HEAD_BYTES)
+  const name = query.toString('latin1', HEAD_BYTES + 1, end).replace(/[^\w-]/g, '.') // lengths stand between labels
+  return { name: name.toLowerCase(), type: TYPES[query.readUInt16BE(end + 1)] ?? 'A' }
 }
 
 function writeReply(query: Buffer, reply: Reply): Buffer {

@@ -1,54 +1,45 @@
 // The self-test of the webhook that a client has stored.
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
+import type { WebhookSecret } from '#signals/delivery/sign.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
-import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { BY_OPERATOR } from '../../support/signals/delivery.ts'
+import { secretKeyOf, testBox } from '../../support/signals/operator.ts'
 import { OTHER_SECRET, SECRET } from '../../support/signals/receiver-kit.ts'
 import { selfTest, startFlawedReceiver } from '../../support/signals/self-test.ts'
-import { NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { NOW_MS } from '../../support/signals/signals.ts'
+import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 
-const SECRET_KEY = `k1:${Buffer.alloc(32, 1).toString('base64')}`
-const BOX = createSecretBox(parseKeyRing(SECRET_KEY), seededBytes('box'))
+useRedis()
+const SECRET_KEY = secretKeyOf()
 
-let server: SharedRedis
-let redis: Redis
-useTestRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+/** A webhook whose first secret is valid for ever. */
+function save(client: string, url: string, more: readonly WebhookSecret[] = []) {
+  const secrets = [{ text: SECRET, expiresAtMs: null }, ...more]
+  return saveWebhook(redis, testBox(), { client, url, secrets }, BY_OPERATOR)
+}
+
 const env = () => ({ REDIS_URL: server.url, SECRET_KEY, ALLOW_PRIVATE_WEBHOOKS: 'yes' })
 
 test('ops self-test sends to the webhook of a client what its valid secrets have signed', async () => {
   const url = await startFlawedReceiver([SECRET, OTHER_SECRET], null)
-  const secrets = [
-    { text: SECRET, expiresAtMs: null },
-    { text: OTHER_SECRET, expiresAtMs: NOW_MS + 1 },
-  ]
-  await saveWebhook(redis, BOX, { client: 'acme', url, secrets }, BY_OPERATOR)
-  const { out, err, error } = await selfTest(['acme'], env())
-  expect([err, error]).toEqual(['', null])
+  await save('acme', url, [{ text: OTHER_SECRET, expiresAtMs: NOW_MS + 1 }])
+  const { code, out, err } = await selfTest(['acme'], env())
+  expect([code, err]).toEqual([0, ''])
   expect(out.match(/^passed /gm)).toHaveLength(15)
 })
 
 test('ops self-test names the option that a webhook on this machine needs', async () => {
   const url = await startFlawedReceiver([SECRET], null)
-  await saveWebhook(
-    redis,
-    BOX,
-    { client: 'here', url, secrets: [{ text: SECRET, expiresAtMs: null }] },
-    BY_OPERATOR,
-  )
+  await save('here', url)
   const named = { REDIS_URL: server.url, SECRET_KEY }
-  const { out, error } = await selfTest(['here'], named)
-  expect([out, error]).toEqual(['', expect.stringContaining('--allow-loopback lets it be of this machine')])
-  expect((await selfTest(['here', '--allow-loopback'], named)).error).toBeNull()
+  const { out, err } = await selfTest(['here'], named)
+  expect([out, err]).toEqual(['', expect.stringContaining('--allow-loopback lets it be of this machine')])
+  expect((await selfTest(['here', '--allow-loopback'], named)).code).toBe(0)
 })
 
 test.each([
   [['nobody'], "the client 'nobody' has no webhook"],
   [['acme', '--secret', SECRET], 'the secrets of acme are those of its webhook'],
 ])('ops self-test of a client refuses %j', async (args, message) => {
-  expect((await selfTest(args, env())).error).toContain(message)
+  expect((await selfTest(args, env())).err).toContain(message)
 })

@@ -1,52 +1,47 @@
-// What a worker does for one client, on a real ledger: order, retries, the breaker, and a last look before each sending.
-import type { Redis } from 'ioredis'
+// What a worker does for one client, on a real ledger: order, retries, the breaker, and a last look before each sending. And
+// the workers of one process: how many clients they have at a time, what they take over from workers that died, and what they
+// do if they lose a client, because Redis or the process stood still and another worker may have it. Time is the test's.
 import { beforeEach, expect, test } from 'vitest'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
-import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { dueCounts, owedCount, readAttempts, readDelivery, readSchedule } from '#signals/delivery/outbox.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
-import { RETRY_WAITS_MS } from '#signals/delivery/policy.ts'
+import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/delivery/policy.ts'
 import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
-import { drainClient } from '#signals/delivery/worker.ts'
+import { FLIGHT_MS, take } from '#signals/delivery/work.ts'
+import { drainClient, LAST_START_SHARE } from '#signals/delivery/worker.ts'
+import { startWorkers } from '#signals/delivery/workers.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { flightKey, LOG } from '#signals/redis/keys.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import {
+  type Answer,
   addSubscriber,
   BOX,
   BY_OPERATOR,
   delivered,
   failed,
-  madeWorld,
-  relayAll,
+  owingWorld,
+  startTimer,
+  until,
 } from '../../support/signals/delivery.ts'
-import { fire, NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
+import { beforeScripts, fire, NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const URL_OF_ACME = 'http://127.0.0.1:9999/acme'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
-beforeEach(async () => {
-  await addSubscriber(redis, 'acme', URL_OF_ACME)
-})
+useRedis()
+beforeEach(() => addSubscriber(redis, 'acme', URL_OF_ACME))
 
 /** Fires so many signals and owes them, with a receiver that answers by `answer`. */
-async function owed(
-  count: number,
-  answer: (order: SendOrder) => Outcome | Promise<Outcome> = () => delivered(),
-) {
-  const world = madeWorld(redis, answer)
-  const more = async (fresh: number): Promise<void> => {
-    for (let i = 0; i < fresh; i++) await fire(redis, `s${world.clock.ms}-${i}`, 'alder')
-    await relayAll(redis, world.parts.now)
-  }
+async function owed(count: number, answer?: Answer) {
+  const world = owingWorld(redis, answer)
+  const more = (fresh: number): Promise<void> => world.more(...Array(fresh).fill('alder'))
   await more(count)
-  const drain = (lane: 'fast' | 'slow' = 'slow') => drainClient(world.parts, 'acme', lane)
-  return { ...world, drain, more }
+  return { ...world, more }
 }
+
+/** Ends the lease of a client as its expiry does. */
+const expire = () => redis.del(flightKey('acme'))
 
 const statusOf = async (seq: number) => (await readDelivery(redis, seq, 'acme'))?.status
 
@@ -61,7 +56,7 @@ test('a client gets everything that is due, lowest number first, each with the n
 })
 
 test('a client can see what it missed while it had no webhook, by the number before the next signal', async () => {
-  const { drain, more, sent, clock } = await owed(1)
+  const { drain, more, pairs, clock } = await owed(1)
   await drain()
   await disableWebhook(redis, 'acme', 'a test')
   clock.ms += 1
@@ -70,7 +65,7 @@ test('a client can see what it missed while it had no webhook, by the number bef
   clock.ms += 1
   await more(1)
   await drain()
-  expect(sent.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
+  expect(pairs()).toEqual([
     [1, 0],
     [4, 3],
   ])
@@ -87,12 +82,6 @@ test('a client is left to the worker that has it, which finds what came meanwhil
   })
   await world.drain('fast')
   expect(world.seqs()).toEqual([1, 2])
-})
-
-test('a client is begun with once, however many signals are relayed together', async () => {
-  await fire(redis, 'a', 'alder')
-  await fire(redis, 'b', 'alder')
-  expect(await relayAll(redis, () => NOW_MS)).toEqual(['acme'])
 })
 
 test('a client has its turn, and then the others have theirs', async () => {
@@ -182,7 +171,7 @@ test('a delivery that fails is tried again at its time, and delays no other', as
 
 test('a delivery that fails sixteen times is exhausted, and reported to the operator once', async () => {
   // Every other signal arrives, so that the breaker stays closed.
-  const { drain, more, clock, events, sent } = await owed(1, ({ signal }) =>
+  const { drain, more, clock, eventsOf, sent } = await owed(1, ({ signal }) =>
     signal.seq === 1 ? failed() : delivered(),
   )
   for (const waitMs of [...RETRY_WAITS_MS, 0]) {
@@ -194,9 +183,7 @@ test('a delivery that fails sixteen times is exhausted, and reported to the oper
     Array.from({ length: 16 }, (_, i) => i + 1),
   )
   expect(await statusOf(1)).toBe('exhausted')
-  expect(events.filter(({ kind }) => kind === 'exhausted')).toEqual([
-    { kind: 'exhausted', client: 'acme', seq: 1 },
-  ])
+  expect(eventsOf('exhausted')).toEqual([{ kind: 'exhausted', client: 'acme', seq: 1 }])
 })
 
 test('a delivery that fails by a fault of ours counts as no attempt, and its client is due again', async () => {
@@ -210,7 +197,7 @@ test('a delivery that fails by a fault of ours counts as no attempt, and its cli
 
 test('an error of the program at one signal makes it wait longer each time, delays no other, and is reported with the number in a row', async () => {
   let isMended = false
-  const { drain, clock, events, errors, seqs } = await owed(2, ({ signal }) => {
+  const { drain, clock, eventsOf, errors, seqs } = await owed(2, ({ signal }) => {
     if (signal.seq === 1 && !isMended) throw new Error('a bug')
     return delivered()
   })
@@ -222,9 +209,7 @@ test('an error of the program at one signal makes it wait longer each time, dela
   expect(await readAttempts(redis, 1, 'acme')).toEqual([])
   expect(errors).toHaveLength(3)
   const fault = { kind: 'our fault', client: 'acme', seq: 1, reason: 'program_error' }
-  expect(events.filter(({ kind }) => kind === 'our fault')).toEqual(
-    [1, 2, 3].map(inARow => ({ ...fault, inARow })),
-  )
+  expect(eventsOf('our fault')).toEqual([1, 2, 3].map(inARow => ({ ...fault, inARow })))
   isMended = true
   expect(await drain()).toEqual({ kind: 'done' })
   expect([await statusOf(1), await statusOf(2)]).toEqual(['delivered', 'delivered'])
@@ -236,7 +221,7 @@ test('an error of the program at the client itself is reported, in a row even if
   for (let i = 0; i < 3; i++) {
     await expect(drain()).rejects.toThrow()
     expect(await drain()).toEqual({ kind: 'busy' })
-    await redis.del(flightKey('acme')) // as its expiry does
+    await expire()
   }
   expect(events).toMatchObject([1, 2, 3].map(inARow => ({ kind: 'our fault', seq: null, inARow })))
 })
@@ -263,14 +248,12 @@ test.each([
 )
 
 test('a receiver that fails for five minutes is reported once, with how long', async () => {
-  const { drain, clock, events } = await owed(1, () => failed())
+  const { drain, clock, eventsOf } = await owed(1, () => failed())
   for (const passedMs of [0, 299_999, 1, 60_000]) {
     clock.ms += passedMs
     await drain()
   }
-  expect(events.filter(({ kind }) => kind === 'failing')).toEqual([
-    { kind: 'failing', client: 'acme', forMs: 300_000 },
-  ])
+  expect(eventsOf('failing')).toEqual([{ kind: 'failing', client: 'acme', forMs: 300_000 }])
 })
 
 test('a receiver that is down is probed after 15 s with the only signal there is, though that one would wait for longer', async () => {
@@ -327,7 +310,7 @@ test('a receiver that is back gets also what waited for a later retry, in order'
 })
 
 test('a receiver that answers 410 Gone twice in a row is disabled, and what was owed is withdrawn', async () => {
-  const { drain, events, seqs } = await owed(4, () => failed(410))
+  const { drain, eventsOf, seqs } = await owed(4, () => failed(410))
   await drain()
   expect(seqs()).toEqual([1, 2])
   expect(await readWebhook(redis, BOX, 'acme')).toMatchObject({
@@ -335,7 +318,7 @@ test('a receiver that answers 410 Gone twice in a row is disabled, and what was 
     disabledWhy: 'the receiver answered 410 Gone 2 times in a row',
   })
   expect(await Promise.all([1, 2, 3, 4].map(statusOf))).toEqual(Array(4).fill('withdrawn'))
-  expect(events.filter(({ kind }) => kind === 'disabled')).toHaveLength(1)
+  expect(eventsOf('disabled')).toHaveLength(1)
   expect(await owedCount(redis, 'acme')).toBe(0)
 })
 
@@ -377,3 +360,137 @@ for (const [name, change] of Object.entries(changes)) {
     expect(await statusOf(1)).toBe('withdrawn')
   })
 }
+
+type World = ReturnType<typeof owingWorld>
+
+/** The workers of a process. */
+const start = ({ parts, errors }: Pick<World, 'parts' | 'errors'>) =>
+  startWorkers(parts, startTimer, error => errors.push(error), 5)
+
+test('a client whose workers died twice in a request is delivered to by a third when their leases have ended, and no attempt is counted', async () => {
+  const { parts, clock, sent, errors } = await owed(1)
+  for (const token of ['killed-1', 'killed-2']) {
+    expect(await take(redis, { client: 'acme', token, flightMs: 400 }, clock.ms)).toMatchObject({ seq: 1 })
+    await expire()
+    clock.ms += 400
+  }
+  const workers = start({ parts, errors })
+  await until(() => sent.length > 0 || errors.length > 0)
+  await workers.close()
+  expect(sent).toMatchObject([{ signal: { seq: 1 }, attempt: 1 }]) // no attempt of the dead is counted
+  expect(errors).toEqual([])
+})
+
+/** Workers of a world in which so many clients are owed a signal. */
+async function deliverTo(count: number, answer: Answer) {
+  const clients = Array.from({ length: count }, (_, i) => `client-${i}`)
+  for (const client of clients) await addSubscriber(redis, client, `http://127.0.0.1/${client}`, ['birch'])
+  const world = owingWorld(redis, answer)
+  await world.more('birch')
+  const workers = start(world)
+  const expectDone = async (): Promise<void> => {
+    await workers.close()
+    expect(await Promise.all(clients.map(client => owedCount(redis, client)))).toEqual(Array(count).fill(0))
+    expect(world.errors).toEqual([])
+  }
+  return { ...world, clients, workers, expectDone }
+}
+
+test('receivers that hang, more of them than there is room for, do not delay the others', async () => {
+  const isHanging = (url: string): boolean => Number(url.split('-').at(-1)) < 300
+  const hanging: ((outcome: Outcome) => void)[] = []
+  const { clients, workers, clock, sent, expectDone } = await deliverTo(320, ({ url }) =>
+    isHanging(url) ? new Promise(resolve => hanging.push(resolve)) : delivered(),
+  )
+  workers.begin('fast', clients)
+  await until(() => hanging.length === 256)
+  clock.ms += SLOT_GIVEN_BACK_AFTER_MS
+  await until(() => sent.length === 320)
+  for (const answer of hanging) answer(delivered())
+  await expectDone()
+})
+
+test('workers deliver to at most 256 clients at a time, and to the others as soon as there is room', async () => {
+  const answers: ((outcome: Outcome) => void)[] = []
+  const { parts, sent, expectDone } = await deliverTo(
+    300,
+    () => new Promise(resolve => answers.push(resolve)),
+  )
+  await until(() => sent.length === 256)
+  expect(await dueCounts(redis, parts.now())).toEqual({ fast: 44, slow: 0 })
+  for (const answer of answers.splice(0)) answer(delivered())
+  await until(() => sent.length === 300)
+  for (const answer of answers) answer(delivered())
+  await expectDone()
+})
+
+/** A worker that reaches Redis after something happened. */
+const workerAfter = ({ parts, clock }: Pick<World, 'parts' | 'clock'>, happens: () => Promise<void>) => ({
+  ...parts,
+  redis: beforeScripts(redis, happens),
+  sleep: async (ms: number): Promise<void> => {
+    clock.ms += ms
+  },
+})
+
+test('a request is never begun so late that its deadline lies after the lease of its client', () => {
+  expect(FLIGHT_MS * LAST_START_SHARE + ATTEMPT_TIMEOUT_MS).toBeLessThan(FLIGHT_MS)
+})
+
+test('a request is not begun with the rest of a lease after Redis was away while the one before it was written', async () => {
+  const backMs = NOW_MS + FLIGHT_MS - 1_000
+  let isAway = false
+  const { drain, seqs, ...world } = await owed(3, () => {
+    isAway = seqs().length === 1
+    return delivered()
+  })
+  const worker = workerAfter(world, async () => {
+    if (isAway && world.clock.ms < backMs) throw new Error('away')
+  })
+  expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later' })
+  expect(seqs()).toEqual([1])
+  expect(await statusOf(1)).toBe('delivered')
+  await drain() // another worker, at once: the client was given back
+  expect(seqs()).toEqual([1, 2, 3])
+})
+
+test('a request is not begun by a process that stood still, and the client is given back with everything owed', async () => {
+  const { drain, seqs, ...world } = await owed(2)
+  const worker = workerAfter(world, async () => {
+    world.clock.ms += FLIGHT_MS * LAST_START_SHARE
+  })
+  expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later', lane: 'fast' })
+  expect(seqs()).toEqual([])
+  expect(await redis.exists(flightKey('acme'))).toBe(0)
+  await drain()
+  expect(seqs()).toEqual([1, 2])
+})
+
+test('a signal that two workers sent is delivered if one request was acknowledged, whichever result is written first', async () => {
+  for (const outcomes of [
+    [failed(), delivered()],
+    [delivered(), failed()],
+  ] as const) {
+    await redis.flushall()
+    await addSubscriber(redis, 'acme', URL_OF_ACME)
+    const { drain, seqs } = await owed(1, async () => {
+      if (seqs().length > 1) return outcomes[0]
+      await expire() // the first worker stands still in its request
+      await drain()
+      return outcomes[1]
+    })
+    await drain()
+    expect(seqs()).toEqual([1, 1])
+    expect(await statusOf(1)).toBe('delivered')
+    expect(await owedCount(redis, 'acme')).toBe(0)
+    expect((await readAttempts(redis, 1, 'acme')).map(({ ok }) => ok).sort()).toEqual([false, true])
+  }
+})
+
+test('a client whose lease was granted in a lost reply is taken again by the same worker, and by no other', async () => {
+  await owed(1)
+  const mine = { client: 'acme', token: 'me', flightMs: FLIGHT_MS }
+  await take(redis, mine, NOW_MS) // the reply is lost
+  expect(await take(redis, mine, NOW_MS)).toMatchObject({ kind: 'send', seq: 1 })
+  expect(await take(redis, { ...mine, token: 'other' }, NOW_MS)).toEqual({ kind: 'busy' })
+})

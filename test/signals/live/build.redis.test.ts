@@ -2,7 +2,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import { readStatus } from '#signals/live/control.ts'
@@ -11,16 +10,12 @@ import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { aModule, catalogue, csv, dailyBars, moduleText } from '../../pipeline/night/night-book.ts'
-import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
+import { until } from '../../support/signals/delivery.ts'
+import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder, writeFiles } from '../../support/temporary-folder.ts'
 import { logged } from './live-kit.ts'
 
-let server: SharedRedis
-let redis: Redis
-useTestRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useRedis()
 
 /** Fourteen days, up to the day before the made-up now; the live runner begins after ten of them. */
 const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]
@@ -46,24 +41,28 @@ async function aBook() {
     })
   const alerted = async (): Promise<unknown> => JSON.parse(await readFile(alerts, 'utf8'))
   const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
-  return { folder, build, served, alerted }
+  const setBars = (text: string) => writeFile(join(folder, 'book', BARS), text)
+  return { folder, build, served, alerted, setBars }
 }
 
-/** Runs live until the last bar of the feed is committed. */
-const runLive = (
+/** Runs live until the last bar of the feed is committed, or until it ends by itself. */
+async function runLive(
   folder: string,
   args: readonly string[] = ['--feed', 'file:feed.csv', '--live-dir', 'live'],
-) =>
-  run(['live', '--allow-unpublished', '--book', 'book', ...args], {
+  env: Readonly<Record<string, string>> = {},
+) {
+  let [hasEnded, waiting] = [false, Promise.resolve()]
+  const isOver = async () => hasEnded || (await redis.hget(liveKey('oak'), 'cursor')) === String(END_MS)
+  const ended = await run(['live', '--allow-unpublished', '--book', 'book', ...args], {
     cwd: folder,
-    env: { REDIS_URL: server.url },
+    env: { REDIS_URL: server.url, ...env },
     now: () => Date.now(),
-    untilStopped: async () => {
-      while ((await redis.hget(liveKey('oak'), 'cursor')) !== String(END_MS)) {
-        await new Promise(resolve => setTimeout(resolve, 5))
-      }
-    },
+    untilStopped: () => (waiting = until(isOver)),
   })
+  hasEnded = true
+  await waiting
+  return ended
+}
 
 test('a strategy that is not in the served dataset runs live with consent alone', async () => {
   const { folder } = await aBook()
@@ -80,15 +79,12 @@ test('a book is not followed live on a Redis that ends before what was delivered
   const { folder } = await aBook()
   const PRIVATE_STORE_URL = `file:${join(folder, 'marked')}`
   await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
-  const { code, err } = await run(['live', '--allow-unpublished', '--book', 'book'], {
-    cwd: folder,
-    env: { REDIS_URL: server.url, PRIVATE_STORE_URL },
-  })
+  const { code, err } = await runLive(folder, [], { PRIVATE_STORE_URL })
   expect([code, err]).toEqual([1, expect.stringContaining('the log is lost')])
 })
 
 test('a book that ran live is built if its replay is what was fired, and refused if a bar was revised since', async () => {
-  const { folder, build, served, alerted } = await aBook()
+  const { folder, build, served, alerted, setBars } = await aBook()
   const lived = await runLive(folder)
   expect(lived).toMatchObject({ code: 0, err: '' })
   expect(lived.out).toMatch(/signal 1: oak \w+ at /)
@@ -97,7 +93,7 @@ test('a book that ran live is built if its replay is what was fired, and refused
     csv('t,o,h,l,c,v', ...dailyBars(CLOSES).split('\n').slice(11, -1)),
   )
 
-  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES.with(11, 99.5)))
+  await setBars(dailyBars(CLOSES.with(11, 99.5)))
   const refused = await build(server.url)
   expect(refused.code).toBe(1)
   expect(refused.err).toContain('live signals differ from the replay, and nothing was published:')
@@ -110,7 +106,7 @@ test('a book that ran live is built if its replay is what was fired, and refused
     message: expect.stringContaining('nothing was published'),
   })
 
-  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
+  await setBars(dailyBars(CLOSES))
   const built = await build(server.url)
   expect(built.code).toBe(0)
   expect(built.err).toContain('oak: its live signals up to 2024-01-15T00:00:00Z equal those of the replay')
@@ -118,8 +114,8 @@ test('a book that ran live is built if its replay is what was fired, and refused
 })
 
 test('a book that ran live is built with a warning if Redis cannot be reached, which no live runner accepts', async () => {
-  const { folder, build, served } = await aBook()
-  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
+  const { folder, build, served, setBars } = await aBook()
+  await setBars(dailyBars(CLOSES))
   const away = 'redis://127.0.0.1:1'
   const built = await build(away)
   expect(built.code).toBe(0)
@@ -127,17 +123,14 @@ test('a book that ran live is built with a warning if Redis cannot be reached, w
     'warning: live signals were not compared with the replay: Redis does not answer',
   )
   expect(await served()).not.toBeNull()
-  const live = await run(['live', '--allow-unpublished', '--book', 'book'], {
-    cwd: folder,
-    env: { REDIS_URL: away },
-  })
+  const live = await runLive(folder, [], { REDIS_URL: away })
   expect(live.code).toBe(1)
   expect(live.err).toContain('start it, or name it in REDIS_URL')
 })
 
 test('highwater live follows the own bars of its book if no feed is named', async () => {
-  const { folder } = await aBook()
-  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
+  const { folder, setBars } = await aBook()
+  await setBars(dailyBars(CLOSES))
   const { code, out } = await runLive(folder, ['--live-dir', 'live'])
   expect(code).toBe(0)
   expect(out).toContain(`oak follow ${join(folder, 'book', BARS)}`)
@@ -152,19 +145,12 @@ test('highwater live prints that a strategy has a tick on which the market does 
 })
 
 test('highwater live ignores a bar of the book until it has closed', async () => {
-  const { folder } = await aBook()
+  const { folder, setBars } = await aBook()
   const forming = '2099-01-01T00:00:00Z,1,1,1,1,1\n'
-  await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES.slice(0, 10)) + forming)
+  await setBars(dailyBars(CLOSES.slice(0, 10)) + forming)
   expect(await runLive(folder)).toMatchObject({ code: 0, err: '' })
   expect(await logged(redis)).not.toEqual([])
 })
-
-/** Why a live runner does not begin. */
-const refuse = (folder: string, ...args: readonly string[]) =>
-  run(['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live', ...args], {
-    ...{ cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() },
-    untilStopped: () => new Promise<void>(() => {}),
-  })
 
 test.each([
   [['--strategy', 'elm'], 2, "--strategy: expected a module of the book (oak), got 'elm'"],
@@ -173,12 +159,12 @@ test.each([
   [['--feed', 'file:nowhere.csv'], 1, 'nowhere.csv: it cannot be read (ENOENT'],
 ])('highwater live refuses the arguments %j', async (args, code, sentence) => {
   const { folder } = await aBook()
-  expect(await refuse(folder, ...args)).toMatchObject({ code, err: expect.stringContaining(sentence) })
+  expect(await runLive(folder, args)).toMatchObject({ code, err: expect.stringContaining(sentence) })
 })
 
 test('highwater live refuses a module that differs from its catalogue', async () => {
   const { folder } = await aBook()
   await writeFile(join(folder, 'book/strategies/oak.ts'), moduleText('ash'))
-  const { err } = await refuse(folder)
+  const { err } = await runLive(folder)
   expect(err).toContain('strategies/oak.ts: id: oak in the catalogue, ash in the module')
 })

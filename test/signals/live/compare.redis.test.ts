@@ -1,5 +1,4 @@
 // Live against replay: silent where they agree, and a sentence for everything that does not.
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
@@ -19,14 +18,11 @@ import { liveKey } from '#signals/redis/keys.ts'
 import { FREE } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { signalContent } from '../../support/signals/signals.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { barsFrom, firstBars, liveStrategy, logged, reportsOf, testWorld } from './live-kit.ts'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 
 const BARS = syntheticBars(900)
 const FIRST = 600

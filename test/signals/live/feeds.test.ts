@@ -84,12 +84,8 @@ test.each<[string, (path: string) => Promise<void>, string]>([
 test('a feed of a file needs the header of a book, and the file to exist', async () => {
   const { feed } = await growing('open,high\n')
   await expect(take(feed, 1)).rejects.toThrow('line 1: expected the columns t,o,h,l,c,v')
-  await expect(
-    take(
-      fileFeed('/nowhere/bars.csv', newReader, async () => {}),
-      1,
-    ),
-  ).rejects.toThrow('the feed /nowhere/bars.csv: it cannot be read (ENOENT')
+  const nowhere = fileFeed('/nowhere/bars.csv', newReader, async () => {})
+  await expect(take(nowhere, 1)).rejects.toThrow('the feed /nowhere/bars.csv: it cannot be read (ENOENT')
 })
 
 test('a feed of a pipe gives its bars in whatever pieces they come, and ends with it', async () => {

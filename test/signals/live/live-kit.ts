@@ -60,7 +60,7 @@ export const firstBars = (bars: Bars, count: number): Bars => sliceBars(bars, 0,
 export const barsFrom = (bars: Bars, from: number): Bar[] =>
   Array.from({ length: bars.t.length - from }, (_, i) => barAt(bars, from + i))
 
-export type TestWorld = LiveWorld & { nowMs: number; readonly notes: string[] }
+type TestWorld = LiveWorld & { nowMs: number; readonly notes: string[] }
 
 /** A world whose clock stands where the test puts it. */
 export function testWorld(redis: Redis, nowMs = 0): TestWorld {
@@ -86,5 +86,6 @@ export async function logged(redis: Redis): Promise<Signal[]> {
   }
 }
 
-/** `long LIVE`. */
-export const gist = ({ action, mode }: Pick<Signal, 'action' | 'mode'>): string => `${action} ${mode}`
+/** The same as `long LIVE`. */
+export const gists = async (redis: Redis): Promise<string[]> =>
+  (await logged(redis)).map(({ action, mode }) => `${action} ${mode}`)

@@ -2,8 +2,7 @@
 // runner goes on after it stopped anywhere. And who follows it: one runner at a time, and the next one as soon as the first is gone.
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Redis } from 'ioredis'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
@@ -18,14 +17,12 @@ import type { LiveStrategy } from '#signals/live/signals-of.ts'
 import { liveLeaseKey } from '#signals/redis/keys.ts'
 import { readLive } from '#signals/views/overview.ts'
 import { handBars, type Ohlc, scripted, slot, still } from '../../core/replay/hand.ts'
-import { ownRedis, useTestRedis } from '../../support/servers/use-redis.ts'
+import { ownRedis } from '../../support/servers/use-redis.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { barsFrom, firstBars, gist, liveStrategy, logged, testWorld } from './live-kit.ts'
+import { barsFrom, firstBars, gists, liveStrategy, logged, testWorld } from './live-kit.ts'
 
-let redis: Redis
-useTestRedis(connected => {
-  redis = connected
-})
+useRedis()
 
 const newReader = () => createBarReader('4h')
 
@@ -49,8 +46,16 @@ const feedOf = (world: { nowMs: number }, bars: readonly Bar[], repeats = false)
   },
 })
 
+/** The bars that the book does not have. */
+const bars = barsFrom(BARS, FIRST)
+const [one, two] = bars
+
+let folder: string
+beforeEach(async () => {
+  folder = await temporaryFolder()
+})
+
 type Setting = {
-  readonly folder: string
   readonly feed: (world: { nowMs: number }) => Feed
   readonly strategies?: readonly LiveStrategy[]
   readonly bookBars?: number
@@ -58,7 +63,7 @@ type Setting = {
 }
 
 async function runOn(setting: Setting) {
-  const { folder, feed, strategies = [liveStrategy(RULES)], bookBars = FIRST, change = w => w } = setting
+  const { feed, strategies = [liveStrategy(RULES)], bookBars = FIRST, change = w => w } = setting
   const base = testWorld(redis, slot(bookBars))
   const world: MarketWorld & typeof base = Object.assign(base, {
     pause: () => Promise.resolve(),
@@ -75,75 +80,71 @@ async function runOn(setting: Setting) {
   return world
 }
 
-const storedIn = (folder: string) => readFile(join(folder, 'live/4h.csv'), 'utf8')
+const stored = () => readFile(join(folder, 'live/4h.csv'), 'utf8')
+
+/** Begins with nothing in the middle of a test. */
+async function beginAnew(): Promise<void> {
+  await redis.flushall()
+  folder = await temporaryFolder()
+}
 
 test('a live market stores every bar of its feed and fires what the strategies decide', async () => {
-  const folder = await temporaryFolder()
-  await runOn({ folder, feed: world => feedOf(world, barsFrom(BARS, FIRST)) })
-  expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
-  expect((await storedIn(folder)).split('\n').slice(0, 2)).toEqual([
+  await runOn({ feed: world => feedOf(world, bars) })
+  expect(await gists(redis)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+  expect((await stored()).split('\n').slice(0, 2)).toEqual([
     't,o,h,l,c,v',
     `${toIsoInstant(slot(FIRST))},100,100,100,100,`,
   ])
 })
 
 test('a live market is listed from its start on, whether its strategies have fired or are published', async () => {
-  await runOn({ folder: await temporaryFolder(), feed: world => feedOf(world, []) })
+  await runOn({ feed: world => feedOf(world, []) })
   expect(await logged(redis)).toEqual([])
   expect((await readLive(redis, new Set(), slot(FIRST))).map(({ alias }) => alias)).toEqual(['alder'])
 })
 
 test('a live market fires nothing twice if a feed repeats its bars, equal or revised', async () => {
-  const folder = await temporaryFolder()
-  const bars = barsFrom(BARS, FIRST)
   const revised = bars.map(bar => ({ ...bar, h: 101, c: 101 }))
   const world = await runOn({
-    folder,
     feed: w => feedOf(w, [...bars.slice(0, 6), ...barsFrom(BARS, 0), ...revised, ...revised]),
   })
-  expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+  expect(await gists(redis)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
   expect(world.notes.filter(note => note.includes('was revised; the first one stays'))).toHaveLength(22)
-  expect((await storedIn(folder)).split('\n')).toHaveLength(bars.length + 2)
-  expect(await storedIn(folder)).not.toContain('101')
+  expect((await stored()).split('\n')).toHaveLength(bars.length + 2)
+  expect(await stored()).not.toContain('101')
 })
 
 test('a live market goes on from what was stored and not committed, and from bars that the book got meanwhile', async () => {
-  const folder = await temporaryFolder()
-  const bars = barsFrom(BARS, FIRST)
-  await runOn({ folder, feed: w => feedOf(w, bars.slice(0, 2)) })
+  await runOn({ feed: w => feedOf(w, bars.slice(0, 2)) })
   const store = await openBarStore(join(folder, 'live/4h.csv'), newReader)
   await store.append(bars[2]!) // and killed here
   await store.close()
-  await runOn({ folder, feed: w => feedOf(w, []), bookBars: 14 })
-  expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+  await runOn({ feed: w => feedOf(w, []), bookBars: 14 })
+  expect(await gists(redis)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
   expect((await readStanding(redis, 'alder'))?.cursor).toBe(String(slot(14)))
-  expect((await storedIn(folder)).split('\n')).toHaveLength(6 + 2)
+  expect((await stored()).split('\n')).toHaveLength(6 + 2)
 })
 
 test('a live market has a gap where a bar never came; in a feed that repeats, one that comes after all stays out', async () => {
-  const folder = await temporaryFolder()
-  const bars = barsFrom(BARS, FIRST)
   const holed = [...bars.slice(0, 1), ...bars.slice(2, 3), ...bars.slice(1, 3)]
-  const world = await runOn({ folder, feed: w => feedOf(w, holed, true) })
+  const world = await runOn({ feed: w => feedOf(w, holed, true) })
   expect(world.notes.at(-1)).toContain('came too late and stays a gap')
   expect(world.notes).toContain(
     `alder: a bar is missing before ${toIsoInstant(slot(FIRST + 2))}, and it goes on without`,
   )
-  const other = await temporaryFolder()
-  await redis.flushall()
-  const refused = runOn({ folder: other, feed: w => feedOf(w, holed) })
+  await beginAnew()
+  const refused = runOn({ feed: w => feedOf(w, holed) })
   await expect(refused).rejects.toThrow('came after later ones')
-  expect((await storedIn(other)).split('\n')).toHaveLength(2 + 2)
+  expect((await stored()).split('\n')).toHaveLength(2 + 2)
 })
 
 test('a live market reports and records the bars that its feed leaves out, and no gap if it has all of them', async () => {
-  const bars = barsFrom(BARS, FIRST)
-  const whole = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, bars) })
+  const whole = await runOn({ feed: w => feedOf(w, bars) })
   expect(whole.notes.join()).not.toContain('missing')
   expect(await readStatus(redis, 'alder', 0)).toMatchObject({ gap: null })
-  await redis.flushall()
+  await beginAnew()
   const holed = bars.toSpliced(10, 1).toSpliced(4, 3)
-  const world = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, holed) })
+  const world = await runOn({ feed: w => feedOf(w, holed) })
   expect(world.notes.filter(note => note.includes('missing'))).toEqual([
     `alder: 3 bars are missing before ${toIsoInstant(bars[7]!.t)}, and it goes on without`,
     `alder: a bar is missing before ${toIsoInstant(bars[11]!.t)}, and it goes on without`,
@@ -157,10 +158,8 @@ test('a live market reports and records the bars that its feed leaves out, and n
 })
 
 test('a live market finds a gap that came while it was stopped', async () => {
-  const folder = await temporaryFolder()
-  const bars = barsFrom(BARS, FIRST)
-  await runOn({ folder, feed: w => feedOf(w, bars.slice(0, 2)) })
-  await runOn({ folder, feed: w => feedOf(w, bars.slice(4)) })
+  await runOn({ feed: w => feedOf(w, bars.slice(0, 2)) })
+  await runOn({ feed: w => feedOf(w, bars.slice(4)) })
   const { gap } = await readStatus(redis, 'alder', 0)
   expect(gap).toMatchObject({ total: 2, missing: 2, before_ms: bars[4]!.t })
 })
@@ -172,24 +171,21 @@ test.each([
   [{ c: Number.NaN }, 'must have 0 < low'],
   [{ h: Number.POSITIVE_INFINITY }, 'must have 0 < low'],
 ])('a live market stops at an impossible bar (%j) before anything is stored', async (change, sentence) => {
-  const folder = await temporaryFolder()
-  const bar = { ...barsFrom(BARS, FIRST)[0]!, ...change }
-  await expect(runOn({ folder, feed: w => feedOf(w, [bar]) })).rejects.toThrow(sentence)
-  expect(await storedIn(folder)).toBe('t,o,h,l,c,v\n')
+  const bar = { ...bars[0]!, ...change }
+  await expect(runOn({ feed: w => feedOf(w, [bar]) })).rejects.toThrow(sentence)
+  expect(await stored()).toBe('t,o,h,l,c,v\n')
   expect((await readStanding(redis, 'alder'))?.cursor).toBe(String(slot(FIRST)))
 })
 
 test('a live market waits for the close of a bar that comes a little early, and refuses one from the future', async () => {
-  const [bar] = barsFrom(BARS, FIRST)
-  const closeMs = bar!.t + BARS.timeframeMs
+  const closeMs = one!.t + BARS.timeframeMs
   const early = (aheadMs: number) => (world: { nowMs: number }) => ({
     ...feedOf(world, []),
     async *bars() {
       world.nowMs = closeMs - aheadMs
-      yield bar!
+      yield one!
     },
   })
-  const folder = await temporaryFolder()
   const waits: number[] = []
   const change = (world: MarketWorld): MarketWorld =>
     Object.assign(world, {
@@ -198,22 +194,19 @@ test('a live market waits for the close of a bar that comes a little early, and 
         Object.assign(world, { nowMs: world.now() + ms })
       },
     })
-  await runOn({ folder, feed: early(1_500), change })
+  await runOn({ feed: early(1_500), change })
   expect(waits).toEqual([1_500])
-  await redis.flushall()
-  await expect(runOn({ folder: await temporaryFolder(), feed: early(2_001) })).rejects.toThrow(
-    'set the clocks',
-  )
+  await beginAnew()
+  await expect(runOn({ feed: early(2_001) })).rejects.toThrow('set the clocks')
 })
 
 test('a live market loses no strategy to another one that fails, and reports it at the end', async () => {
-  const folder = await temporaryFolder()
   const broken = liveStrategy({
     ...RULES,
     strategy: scripted({ 9: { act: 'sideways' } }, { id: 'birch' }),
   })
   const strategies = [broken, liveStrategy(RULES)]
-  const refused = runOn({ folder, strategies, feed: w => feedOf(w, barsFrom(BARS, FIRST)) })
+  const refused = runOn({ strategies, feed: w => feedOf(w, bars) })
   await expect(refused).rejects.toThrow('strategy birch: at the bar of 2020-01-02T12:00:00Z')
   expect((await logged(redis)).map(({ alias }) => alias)).toEqual(['alder', 'alder'])
 })
@@ -221,7 +214,6 @@ test('a live market loses no strategy to another one that fails, and reports it 
 test('a live market waits for a Redis that is away; what grew old meanwhile is late', async () => {
   const own = await ownRedis()
   const there = await own.connect()
-  const folder = await temporaryFolder()
   let isDead = false
   const change = (world: MarketWorld): MarketWorld =>
     Object.assign(world, {
@@ -235,8 +227,7 @@ test('a live market waits for a Redis that is away; what grew old meanwhile is l
         await isBack
       },
     })
-  const bars = barsFrom(BARS, FIRST)
-  await runOn({ folder, feed: w => feedOf(w, []), change })
+  await runOn({ feed: w => feedOf(w, []), change })
   await orderMode(there, 'alder', 'LIVE')
   const feed = (w: { nowMs: number }): Feed => ({
     ...feedOf(w, []),
@@ -247,16 +238,14 @@ test('a live market waits for a Redis that is away; what grew old meanwhile is l
       yield* feedOf(w, bars.slice(2)).bars(stop)
     },
   })
-  const world = await runOn({ folder, feed, change })
+  const world = await runOn({ feed, change })
   expect(world.notes[0]).toMatch(/^Redis does not answer: .*; waiting for it$/)
   expect(world.notes).toContain('Redis answers again')
-  expect((await logged(there)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+  expect(await gists(there)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
 })
 
-const [one, two] = barsFrom(BARS, FIRST)
-
 test('the bar store cuts off the half line that a crash left, and keeps the rest', async () => {
-  const path = join(await temporaryFolder(), 'a/b.csv')
+  const path = join(folder, 'a/b.csv')
   const store = await openBarStore(path, newReader)
   await store.append(one!)
   await store.close()
@@ -272,7 +261,7 @@ test('the bar store cuts off the half line that a crash left, and keeps the rest
 })
 
 test('the bar store skips a bar that was written again by a runner that had stood still while another went on', async () => {
-  const path = join(await temporaryFolder(), 'twice.csv')
+  const path = join(folder, 'twice.csv')
   const late = await openBarStore(path, newReader)
   await late.append(one!)
   const other = await openBarStore(path, newReader)
@@ -286,7 +275,7 @@ test('the bar store skips a bar that was written again by a runner that had stoo
 })
 
 test('the bar store refuses a file that holds anything else, naming the line', async () => {
-  const path = join(await temporaryFolder(), 'b.csv')
+  const path = join(folder, 'b.csv')
   await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,1,1,\n2020-01-02T08:00:00Z,1,1,1,1,\n')
   await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:3: expected a bar later than')
   await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,2,1,\n')

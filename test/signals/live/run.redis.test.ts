@@ -15,12 +15,12 @@ import { HEAD, liveKey } from '#signals/redis/keys.ts'
 import { FREE, handBars, type Ohlc, scripted, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
-import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
-import { beforeScripts } from '../../support/signals/signals.ts'
+import { beforeScripts, meddledWith } from '../../support/signals/signals.ts'
+import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 import {
   barsFrom,
   firstBars,
-  gist,
+  gists,
   liveStrategy,
   logged,
   type Rules,
@@ -28,12 +28,7 @@ import {
   testWorld,
 } from './live-kit.ts'
 
-let server: SharedRedis
-let redis: Redis
-useTestRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useRedis()
 
 const known = (rules: Rules, count: number) => createKnownBars(firstBars(rules.bars, count), [])
 
@@ -101,7 +96,7 @@ const RULES: Rules = { strategy: scripted(DECISIONS), bars: handBars(ROWS) }
 const FIRST = 8
 
 /** What the script comes to: the long of slot 16 is stopped out in slot 20. */
-const ALL = ['long', 'flat', 'short', 'flat', 'long', 'flat', 'short', 'flat']
+const ALL_LIVE = ['long', 'flat', 'short', 'flat', 'long', 'flat', 'short', 'flat'].map(act => `${act} LIVE`)
 
 async function goLive(rules: Rules = RULES, first = FIRST) {
   const strategy = liveStrategy(rules)
@@ -113,18 +108,12 @@ async function goLive(rules: Rules = RULES, first = FIRST) {
 /** A connection that dies at its n-th command: before Redis has it, or after Redis has done it. */
 function dyingRedis(dies: { readonly at: number; readonly isDone: boolean }): Redis {
   let count = 0
-  return new Proxy(redis, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name)
-      if (typeof member !== 'function') return member
-      return async (...args: unknown[]) => {
-        const isHit = count++ === dies.at
-        if (isHit && !dies.isDone) throw new Error('killed')
-        const reply: unknown = await member.apply(target, args)
-        if (isHit) throw new Error('killed')
-        return reply
-      }
-    },
+  return meddledWith(redis, async run => {
+    const isHit = count++ === dies.at
+    if (isHit && !dies.isDone) throw new Error('killed')
+    const reply = await run()
+    if (isHit) throw new Error('killed')
+    return reply
   })
 }
 
@@ -166,7 +155,7 @@ test('a runner that is killed before or after any of its commands, and started a
       }
     }
   }
-  expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
+  expect(await gists(redis)).toEqual(ALL_LIVE)
   expect(kills).toBeGreaterThan(100)
 })
 
@@ -186,7 +175,7 @@ test('a runner that is started ten times fires everything once', async () => {
       }
     }),
   )
-  expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
+  expect(await gists(redis)).toEqual(ALL_LIVE)
 })
 
 test('a runner that runs a bar again, even a revised one, fires nothing and goes on from what was committed', async () => {
@@ -197,7 +186,7 @@ test('a runner that runs a bar again, even a revised one, fires nothing and goes
   expect(again).toEqual(entered)
   expect(await logged(redis)).toHaveLength(1)
   await runAll(strategy, again, bars.slice(3))
-  expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
+  expect(await gists(redis)).toEqual(ALL_LIVE)
 })
 
 test('a runner whose cursor was lost and is behind its log cannot fire a bar a second time', async () => {
@@ -226,7 +215,7 @@ test('a runner goes on from a checkpoint of a release that did not write the uni
   const read = await readStanding(redis, 'alder')
   expect(read?.state.unit).toBe(1)
   await runAll(strategy, read!, bars.slice(4))
-  expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
+  expect(await gists(redis)).toEqual(ALL_LIVE)
 })
 
 test('a runner refuses a checkpoint that is not what was written', async () => {
@@ -247,7 +236,7 @@ test('a late entry is DRY_RUN and so is its flat; a flat of a LIVE one stays LIV
   const left = await runAll(strategy, entered, bars.slice(3, 5))
   const short = await runAll(strategy, left, bars.slice(5, 7), 300_000)
   await runAll(strategy, short, bars.slice(7, 9), late)
-  expect((await logged(redis)).map(gist)).toEqual([
+  expect(await gists(redis)).toEqual([
     'long DRY_RUN',
     'flat DRY_RUN',
     'short LIVE',
@@ -268,7 +257,7 @@ test('an entry is kept back by a halt of its alias or of all, and its flat with 
   const stopped = await runAll(strategy, short, bars.slice(7, 13))
   await resume(redis, 'alder')
   await runAll(strategy, stopped, bars.slice(13))
-  expect((await logged(redis)).map(gist)).toEqual(['short LIVE', 'flat LIVE', 'short LIVE', 'flat LIVE'])
+  expect(await gists(redis)).toEqual(['short LIVE', 'flat LIVE', 'short LIVE', 'flat LIVE'])
 })
 
 test('an entry in flight when a halt is acknowledged does not go out; the flat of its bar does', async () => {
@@ -279,7 +268,7 @@ test('an entry in flight when a halt is acknowledged does not go out; the flat o
   const meanwhile = beforeScripts(redis, () => halt(redis, EVERY_ALIAS))
   const world = testWorld(meanwhile, closeOf(bars[3]!, reversing) + 1_000)
   const next = await runBar(world, reversing, long, bars[3]!)
-  expect((await logged(redis)).map(gist)).toEqual(['long LIVE', 'flat LIVE'])
+  expect(await gists(redis)).toEqual(['long LIVE', 'flat LIVE'])
   expect(next.announced).toBeNull()
   expect(await readStanding(redis, 'alder')).toEqual(next)
   expect(world.notes).toContain('alder: an entry is kept back, because it is halted')
@@ -294,7 +283,7 @@ test('an entry is DRY_RUN until the operator orders LIVE, and in a strategy whos
   await orderMode(redis, 'alder', 'LIVE')
   const second = await runAll(dry, first, bars.slice(5, 7))
   await runAll(free, second, bars.slice(7))
-  expect((await logged(redis)).map(gist)).toEqual([
+  expect(await gists(redis)).toEqual([
     'long DRY_RUN',
     'flat DRY_RUN',
     'short DRY_RUN',
@@ -337,7 +326,7 @@ test('going live emits nothing, and closes no position that was never announced'
   expect(standing.state.open?.position.side).toBe('long')
   expect((await readStatus(redis, 'alder', 0)).liveFromMs).toBe(Number(standing.cursor))
   await runAll(strategy, standing, bars)
-  expect((await logged(redis)).map(gist)).toEqual(['short LIVE', 'flat LIVE'])
+  expect(await gists(redis)).toEqual(['short LIVE', 'flat LIVE'])
 })
 
 test('going live again with a new version closes what the old one announced, and is DRY_RUN again', async () => {
@@ -348,12 +337,7 @@ test('going live again with a new version closes what the old one announced, and
   const again = await begin(testWorld(redis), next, known(newRules, 18))
   expect(again).toMatchObject({ version: '2', announced: null })
   await runAll(next, again, barsFrom(newRules.bars, 18))
-  expect((await logged(redis)).map(gist).slice(4)).toEqual([
-    'long LIVE',
-    'flat LIVE',
-    'short DRY_RUN',
-    'flat DRY_RUN',
-  ])
+  expect((await gists(redis)).slice(4)).toEqual(['long LIVE', 'flat LIVE', 'short DRY_RUN', 'flat DRY_RUN'])
   expect(await begin(testWorld(redis), next, known(newRules, 27))).toMatchObject({ version: '2' })
 })
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { SignalContent } from '#core/contract/signal.ts'
-import { announce, lateAfterMs } from '#signals/live/live-record.ts'
+import { lateAfterMs } from '#signals/live/live-record.ts'
 import { signalId, signalsOf } from '#signals/live/signals-of.ts'
 import { forAll, forAllInTurn } from '#test/support/for-all.ts'
 import { arbitraryBars, arbitraryCosts, arbitraryStrategy } from '../../core/replay/arbitraries.ts'
@@ -169,35 +169,6 @@ test('the id of a signal has no price in it, and differs by alias, bar and actio
     signalId('alder', 1, 'short'),
   ]
   expect(new Set(ids).size).toBe(4)
-})
-
-const entry = { signal_id: 'a', action: 'long', stop: 96 } as SignalContent
-const flat = { signal_id: 'b', action: 'flat', stop: 96 } as SignalContent
-const live = { mode: 'LIVE', isHalted: false, isLate: false } as const
-
-test('an entry is announced LIVE if the strategy is and the bar is not late, DRY_RUN otherwise', () => {
-  expect(announce([entry], null, live).signals[0]?.mode).toBe('LIVE')
-  expect(announce([entry], null, { ...live, isLate: true }).signals[0]?.mode).toBe('DRY_RUN')
-  expect(announce([entry], null, { ...live, mode: 'DRY_RUN' }).signals[0]?.mode).toBe('DRY_RUN')
-})
-
-test('a flat is announced in the mode of its entry, whatever was ordered since, and not at all without one', () => {
-  const { announced } = announce([entry], null, live)
-  const worst = { mode: 'DRY_RUN', isHalted: true, isLate: true } as const
-  expect(announce([flat], announced, worst).signals[0]?.mode).toBe('LIVE')
-  const dry = announce([entry], null, { ...live, isLate: true }).announced
-  expect(announce([flat], dry, live).signals[0]?.mode).toBe('DRY_RUN')
-  expect(announce([flat], null, live)).toEqual({ signals: [], announced: null, held: [] })
-})
-
-test('an entry under a halt is not announced, and then its flat is not either', () => {
-  const halted = announce(
-    [flat, entry],
-    { mode: 'LIVE', stop: 1, action: 'short' },
-    { ...live, isHalted: true },
-  )
-  expect(halted.signals.map(({ signal_id }) => signal_id)).toEqual(['b'])
-  expect(halted).toMatchObject({ announced: null, held: ['a'] })
 })
 
 test('a signal is late after a quarter of a bar, and after five minutes at the most', () => {

@@ -16,9 +16,10 @@ import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { subscribersOf } from '#signals/delivery/subscribers.ts'
 import { type Setter, saveWebhook } from '#signals/delivery/webhooks.ts'
+import { drainClient } from '#signals/delivery/worker.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
-import { addClient, NOW_MS, seededBytes } from './signals.ts'
+import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
 export const BOX: SecretBox = createSecretBox(
   parseKeyRing(`k1:${Buffer.alloc(32, 7).toString('base64')}`),
@@ -63,8 +64,11 @@ export const failed = (status: number | null = 500): Outcome => ({
   excerpt: '',
 })
 
+/** What a receiver answers. */
+export type Answer = (order: SendOrder) => Outcome | Promise<Outcome>
+
 /** A world in which a test says what time it is and what receivers answer. */
-export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | Promise<Outcome>) {
+export function madeWorld(redis: Redis, answer: Answer = () => delivered()) {
   const clock = { ms: NOW_MS }
   const sent: SendOrder[] = []
   const events: DeliveryEvent[] = []
@@ -89,7 +93,13 @@ export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | 
     onEvent: event => void events.push(event),
     onError: error => void errors.push(error),
   }
-  return { parts, clock, sent, events, errors, seqs: () => sent.map(({ signal }) => signal.seq) }
+  return {
+    ...{ parts, clock, sent, events, errors },
+    /** The numbers that were sent, and each with the one before it. */
+    seqs: () => sent.map(({ signal }) => signal.seq),
+    pairs: () => sent.map(({ signal, prevSeq }) => [signal.seq, prevSeq]),
+    eventsOf: (wanted: DeliveryEvent['kind']) => events.filter(({ kind }) => kind === wanted),
+  }
 }
 
 /** The highest of the random numbers: a shuffle by it leaves every list as it is. */
@@ -109,6 +119,21 @@ export async function relayAll(redis: Redis, now: () => number): Promise<readonl
     subscribersOf: signals => subscribersOf(redis, signals),
   })
   return begun
+}
+
+/** The same, in which signals are fired and owed, and a worker delivers to `acme`. */
+export function owingWorld(redis: Redis, answer?: Answer) {
+  const world = madeWorld(redis, answer)
+  let ids = 0
+  return {
+    ...world,
+    /** Fires a signal under each alias, and relays. */
+    async more(...aliases: readonly string[]): Promise<void> {
+      for (const alias of aliases) await fire(redis, `s${++ids}`, alias)
+      await relayAll(redis, world.parts.now)
+    },
+    drain: (lane: 'fast' | 'slow' = 'slow') => drainClient(world.parts, 'acme', lane),
+  }
 }
 
 export type TestDelivery = Awaited<ReturnType<typeof startDelivery>> & {

@@ -1,6 +1,7 @@
 // A receiver of webhooks on loopback that answers with whatever bytes a test wants, or with none.
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { atEnd } from '../ends.ts'
@@ -11,7 +12,7 @@ const TLS_FOLDER = join(import.meta.dirname, '../../fixtures/tls')
 export const RECEIVER_CERTIFICATE = readFileSync(join(TLS_FOLDER, 'receiver.crt'), 'utf8')
 
 /** What arrived: the head as text, the body as bytes. */
-export type RawRequest = { readonly head: string; readonly body: Buffer }
+type RawRequest = { readonly head: string; readonly body: Buffer }
 
 export type RawReceiver = {
   readonly port: number
@@ -56,7 +57,8 @@ export async function startRawReceiver(answer: RawAnswer, options: RawOptions = 
     socket.once('close', () => sockets.delete(socket))
     onConnection(socket)
   })
-  const port = await listen(server, wanted, host)
+  await once(server.listen(wanted, host), 'listening')
+  const { port } = server.address() as AddressInfo // a server that listens on a port has one
   const close = async (): Promise<void> => {
     for (const socket of sockets) socket.destroy()
     await new Promise(resolve => server.close(resolve))
@@ -82,15 +84,6 @@ const tlsOptions = () => ({
   cert: RECEIVER_CERTIFICATE,
   key: readFileSync(join(TLS_FOLDER, 'receiver.key'), 'utf8'),
 })
-
-const listen = (server: Server, port: number, host: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : 0)
-    })
-  })
 
 function readRequests(socket: Socket, onRequest: (request: RawRequest) => void): void {
   let bytes = Buffer.alloc(0)

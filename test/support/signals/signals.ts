@@ -66,16 +66,19 @@ export async function addClient(redis: Redis, id: string, aliases: readonly stri
   return { id, token, keyId }
 }
 
-/** The same Redis, before each of whose scripts something happens. */
-export const beforeScripts = (redis: Redis, happens: () => Promise<void>): Redis =>
+/** The same Redis, whose commands run as a test wants. */
+export const meddledWith = (
+  redis: Redis,
+  meddle: (run: () => unknown, command: string | symbol) => unknown,
+): Redis =>
   new Proxy(redis, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name)
       if (typeof member !== 'function') return member
-      if (name !== 'evalsha') return member.bind(target)
-      return async (...args: unknown[]) => {
-        await happens()
-        return member.apply(target, args)
-      }
+      return (...args: unknown[]) => meddle(() => member.apply(target, args), name)
     },
   })
+
+/** The same Redis, before each of whose scripts something happens. */
+export const beforeScripts = (redis: Redis, happens: () => Promise<void>): Redis =>
+  meddledWith(redis, (run, command) => (command === 'evalsha' ? happens().then(run) : run()))
