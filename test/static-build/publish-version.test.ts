@@ -87,20 +87,18 @@ test('a build that another one has overtaken writes its files and leaves the poi
   expect(await versionOf(stores.store)).toBe(BEFORE)
 })
 
-test('publishing makes the same files on any number of threads, and in this one', async () => {
+test('publishing makes the same files on several threads and in this one', async () => {
   const stores = await storesWithBefore()
   const here = await publishInProcess(stores, HAND_VERSION)
-  for (const threads of [1, 3]) {
-    const other = await storesWithBefore()
-    expect(await publishVersion({ ...orderOf(HAND_VERSION, other), threads })).toEqual(here)
-    expect(describeDifferences(await digestsOf(stores.store), await digestsOf(other.store))).toEqual([])
-  }
+  const other = await storesWithBefore()
+  expect(await publishVersion({ ...orderOf(HAND_VERSION, other), threads: 2 })).toEqual(here)
+  expect(describeDifferences(await digestsOf(stores.store), await digestsOf(other.store))).toEqual([])
 })
 
 /** Numbers as they are published: what Brotli 11 is far better at than 5. */
 const TEXT = new TextEncoder().encode(
   JSON.stringify(
-    Array.from({ length: 3_000 }, (_, i) => Number((1 + Math.sin(i * i) / 100).toPrecision(10))),
+    Array.from({ length: 1_500 }, (_, i) => Number((1 + Math.sin(i * i) / 100).toPrecision(10))),
   ),
 )
 const LARGE = new Uint8Array((1 << 20) + 1).fill(48)
@@ -272,8 +270,7 @@ test('a folder that fails under a render thread leaves the version before served
   await expectBoth(stores.store)
 })
 
-/** Both stores of a build that ended before its files were flushed, one of them torn. */
-async function tornStores() {
+test('files of a version that were torn by a loss of power are written again by the same command, unless the machine has not restarted since, and those of a published version are only compared', async () => {
   const { folder, stores } = await foldersWithBefore()
   const lost = new Error('the machine lost power')
   const losing: ObjectStore = {
@@ -286,25 +283,19 @@ async function tornStores() {
   await expect(publishVersion(orderOf(HAND_VERSION, { ...stores, store: losing }))).rejects.toBe(lost)
   const [torn] = (await stores.store.list(versionFolder(HAND_VERSION))).filter(key => /curve.json$/.test(key))
   await truncate(join(folder, 'store', torn!))
-  return { folder, stores, torn: torn! }
-}
 
-test('files of a version that were torn by a loss of power are written again by the same command, and those of a published version are only compared', async () => {
-  const { folder, stores } = await tornStores()
-  const mark = join(folder, 'store/.unfinished', (await readdir(join(folder, 'store/.unfinished')))[0]!)
+  const sameBoot = publishVersion(orderOf(HAND_VERSION, stores))
+  await expect(sameBoot).rejects.toThrow(`${torn} exists with other bytes`)
+  expect(await versionOf(stores.store)).toBe(BEFORE)
+
+  const unfinished = join(folder, 'store/.unfinished')
+  const marks = await readdir(unfinished)
+  expect(marks).not.toEqual([])
   for (const boot of ['another', 'yet another']) {
-    await writeFile(mark, `the id of ${boot} boot`)
+    for (const mark of marks) await writeFile(join(unfinished, mark), `the id of ${boot} boot`)
     await publishVersion(orderOf(HAND_VERSION, stores))
     await expectBoth(stores.store)
   }
-})
-
-test('files torn by a loss of power are distinguished from other bytes on the same boot, which are refused', async () => {
-  const { stores, torn } = await tornStores()
-  await expect(publishVersion(orderOf(HAND_VERSION, stores))).rejects.toThrow(
-    `${torn} exists with other bytes`,
-  )
-  expect(await versionOf(stores.store)).toBe(BEFORE)
 })
 
 const INPUTS = { inputs: [{ path: 'catalogue.yaml', sha256: 'ab' }] }
