@@ -1,12 +1,13 @@
 // What reaches the tier through Varnish and nginx: a day's traffic, the API reference, the files of a bucket, and outages.
 import { beforeAll, expect, inject, test } from 'vitest'
-import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
-import { manifest } from '#core/contract/manifest.ts'
+import { versionFolder } from '#core/contract/artifacts.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { openStore } from '#storage/open-store.ts'
+import { publishReturns } from '#test/static-build/hand-order.ts'
 import type { Layer } from '../../deploy/layers.ts'
+import { HAND_VERSION } from '../support/books/hand-snapshot.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { startServing } from '../support/history/history-process.ts'
 import { shared } from '../support/runner/shared.ts'
@@ -22,8 +23,8 @@ import {
   type WatchedTier,
   watchTier,
 } from '../support/servers/cdn.ts'
-import { tinyS3Stores } from '../support/stores/s3-stores.ts'
-import { bytesOf } from '../support/stores/stored-bytes.ts'
+import { newS3Stores } from '../support/stores/s3-stores.ts'
+import { manifestOf } from '../support/stores/stored-bytes.ts'
 
 let direct: string
 let tier: WatchedTier
@@ -142,15 +143,20 @@ test('the API reference and its files come from the tier once in every coding, a
 })
 
 test('each published file of a bucket comes from the tier once in every coding, and unchanged', async () => {
-  const stores = await tinyS3Stores()
+  const stores = await newS3Stores()
+  const [store, privateStore] = [
+    await openStore(stores.url, stores.s3),
+    await openStore(stores.privateUrl, stores.s3),
+  ]
+  const returns = Array.from({ length: 200 }, (_, i) => (i % 7) / 500 - 0.005)
+  await publishReturns({ store, privateStore }, HAND_VERSION, returns)
   const service = await startServing(stores)
   const watched = await watchTier(addressOf(service.url))
   const alone = await startEdge(await siteOf(watched, { nginx: watched })) // no nginx: it serves folders
-  const text = await bytesOf(await openStore(stores.url, stores.s3), manifestKey(TINY_VERSION))
-  const { artifacts } = manifest.parse(JSON.parse(new TextDecoder().decode(text)))
+  const { artifacts } = await manifestOf(store, HAND_VERSION)
   const addresses = artifacts.flatMap(({ url }) => {
     const isFile = /\.(html|js|css)$/.test(url) // its own address leads to the version
-    return isFile ? [pinnedPath(TINY_VERSION, url)] : [url, pinnedPath(TINY_VERSION, url)]
+    return isFile ? [pinnedPath(HAND_VERSION, url)] : [url, pinnedPath(HAND_VERSION, url)]
   })
   await expectKept(addresses, service.url, alone, watched)
 })

@@ -1,8 +1,9 @@
 // The whole chain: Varnish, nginx, and the tier on a store, while versions come and go.
+import { setTimeout as after } from 'node:timers/promises'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
-import { manifestKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
-import { type Artifact, manifest } from '#core/contract/manifest.ts'
+import { privateKey, versionFolder } from '#core/contract/artifacts.ts'
+import type { Artifact } from '#core/contract/manifest.ts'
 import { programFileName } from '#core/contract/program-files.ts'
 import { sha256 } from '#storage/digest.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -22,7 +23,7 @@ import {
   watchTier,
 } from '../support/servers/cdn.ts'
 import { waysTo } from '../support/signals/ways-to-private.ts'
-import { bytesOf } from '../support/stores/stored-bytes.ts'
+import { manifestOf } from '../support/stores/stored-bytes.ts'
 import { buildArgs, copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
 
 const BROWSER = { 'accept-encoding': 'gzip, deflate, br, zstd' }
@@ -41,8 +42,7 @@ beforeAll(async () => {
 })
 
 const artifactsOf = async (version: string): Promise<readonly Artifact[]> =>
-  manifest.parse(JSON.parse((await bytesOf(await openStore(stores.url), manifestKey(version))).toString()))
-    .artifacts
+  (await manifestOf(await openStore(stores.url), version)).artifacts
 
 test('each origin gets its own headers of one cached object, and nobody those between nginx and Varnish', async () => {
   const address = '/v1/strategies/ash/returns?period=weekly'
@@ -147,6 +147,9 @@ test('a purge that comes through a proxy is refused, and one without a tag too',
 
 const READERS = 8
 
+/** Between two requests of a reader, so that the build has the machine as well. */
+const PAUSE_MS = 4
+
 /** Half as long as an answer of the version before could stay without a purge. An answer on its way at the first purge needs another. */
 const SOON = { timeout: 30_000, interval: 200 }
 
@@ -168,6 +171,7 @@ test('while a version is published under load no answer mixes versions, and a pu
       const at = (i * 7) % before.length
       for (const address of [before[at]!.url, pinned[at]!])
         seen.push({ address, digest: await read(address) })
+      await after(PAUSE_MS)
     }
   })
 
@@ -183,11 +187,11 @@ test('while a version is published under load no answer mixes versions, and a pu
   await service.prints(new RegExp(`swapped ${TINY_VERSION} for ${NEXT_VERSION}`))
   const fromFiles = async () => (await ask(`${files.url}/v1/dataset`)).headers['cache-tag']
   await expect.poll(fromFiles).toBe(`v-${toCompactInstant(NEXT_VERSION)}`)
-  const after = await artifactsOf(NEXT_VERSION)
+  const next = await artifactsOf(NEXT_VERSION)
   const unmoved = async (): Promise<string[]> => {
     await purge(edge, `v-${toCompactInstant(TINY_VERSION)}`)
-    const digests = await Promise.all(after.map(({ url }) => read(url)))
-    return after.filter(({ sha256: digest }, i) => digest !== digests[i]).map(({ url }) => url)
+    const digests = await Promise.all(next.map(({ url }) => read(url)))
+    return next.filter(({ sha256: digest }, i) => digest !== digests[i]).map(({ url }) => url)
   }
   await expect.poll(unmoved, SOON).toEqual([])
   await isReadOften(10)
@@ -195,10 +199,10 @@ test('while a version is published under load no answer mixes versions, and a pu
   await Promise.all(readers)
 
   const subjects: Subject[] = before.flatMap(({ url, sha256: old }, i) => [
-    { address: url, digests: new Set([old, after[i]!.sha256]) },
+    { address: url, digests: new Set([old, next[i]!.sha256]) },
     { address: pinned[i]!, digests: new Set([old]) },
   ])
   const digestsOf = new Map(subjects.map(({ address, digests }) => [address, digests]))
   expect(seen.filter(({ address, digest }) => digestsOf.get(address)?.has(digest) !== true)).toEqual([])
-  expect(before.some(({ sha256: old }, i) => old !== after[i]!.sha256)).toBe(true)
+  expect(before.some(({ sha256: old }, i) => old !== next[i]!.sha256)).toBe(true)
 })

@@ -1,13 +1,14 @@
 // nginx itself in front of a published store: what it answers from disk, what it passes to the tier, and how many requests of a
 // client may wait for the tier.
-import { cp, readFile, rm } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { type RequestListener, request, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, inject, test } from 'vitest'
-import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
-import { type Manifest, manifest } from '#core/contract/manifest.ts'
+import { versionFolder } from '#core/contract/artifacts.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
 import { disclaimerKey } from '#storage/nginx-files.ts'
+import { openStore } from '#storage/open-store.ts'
 import type { Layer } from '../../deploy/layers.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { shared } from '../support/runner/shared.ts'
@@ -20,6 +21,7 @@ import {
   startFiles,
   startOrigin,
 } from '../support/servers/cdn.ts'
+import { manifestOf } from '../support/stores/stored-bytes.ts'
 import { copyStores } from '../support/stores/stores.ts'
 
 const PINNED = `/${versionFolder(TINY_VERSION)}`
@@ -45,7 +47,7 @@ const echo: RequestListener = ({ method, url }, response) =>
 let answer = echo
 
 beforeAll(async () => {
-  published = manifest.parse(JSON.parse(await readFile(join(STORE, manifestKey(TINY_VERSION)), 'utf8')))
+  published = await manifestOf(await openStore(inject('tinyStore').url), TINY_VERSION)
   service = await shared('history')
   tier = await startOrigin((incoming, outgoing) => answer(incoming, outgoing))
   files = await startFiles(await siteOf(tier, { store: STORE }))

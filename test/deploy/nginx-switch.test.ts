@@ -10,12 +10,11 @@ import {
   openSwitchGround,
   PATIENT,
   rollBackHalf,
-  storeArgs,
   tagOf,
   VERSIONS,
 } from '../support/history/nginx-switch.ts'
 import { addressOf, ask, siteOf, startFiles, startOrigin } from '../support/servers/cdn.ts'
-import { copyStores, pointerOf } from '../support/stores/stores.ts'
+import { copyStores, pointerOf, storeArgs } from '../support/stores/stores.ts'
 
 /** One of them is killed between entry and switch; `make soak` moves it for minutes. */
 const MOVES = 6

@@ -7,6 +7,7 @@ import { expect, inject, test } from 'vitest'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { sha256Aside } from '#storage/digest.ts'
 import { createFileStore } from '#storage/file-store.ts'
+import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../support/books/publish-book.ts'
 import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
 import type { Exit } from '../support/processes.ts'
@@ -17,6 +18,7 @@ import {
   faultsOf,
   NEXT_VERSION,
   pointerOf,
+  storeArgs,
 } from '../support/stores/stores.ts'
 import { lastingFolder, temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 
@@ -59,16 +61,16 @@ test.each(LIMITS)(
     expect(await contentOf(stores)).toMatchObject(before)
 
     if (blocks !== LIMITS[2][0]) return // one that has written the most shows it
-    expect(await limited(null, buildArgs(stores, { book }))).toMatchObject({ code: 0 })
+    expect(await run(buildArgs(stores, { book }), { now: Date.now })).toMatchObject({ code: 0 })
     expect(await faultsOf(stores)).toEqual([])
   },
 )
 
 /** The command under the shell's limit on the size of a file: past it writes fail as they do on a full disk. */
-const limited = (blocks: number | null, args: readonly string[]) =>
+const limited = (blocks: number, args: readonly string[]) =>
   startProcess('bash', [
     '-c',
-    `ulimit -f ${blocks ?? 'unlimited'} && exec "$@"`,
+    `ulimit -f ${blocks} && exec "$@"`,
     ...['bash', process.execPath, LAUNCHER, ...args],
   ]).ended
 
@@ -83,8 +85,6 @@ const inReadOnly = ({ url }: Stores, args: readonly string[]): Promise<Exit> =>
 
 const mayMount =
   spawnSync('unshare', ['--map-root-user', '--mount', 'bash', '-c', MOUNTED, '/tmp', 'true']).status === 0
-
-const storeArgs = ({ url, privateUrl }: Stores) => ['--store', url, '--private-store', privateUrl]
 
 const WRITING: readonly [string, (stores: Stores) => readonly string[]][] = [
   ['build', buildArgs],

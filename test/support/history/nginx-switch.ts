@@ -4,8 +4,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
-import { manifestKey, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
-import { type Artifact, manifest } from '#core/contract/manifest.ts'
+import { TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
+import type { Artifact } from '#core/contract/manifest.ts'
 import { parseCompactInstant, pinnedPath, unpinnedPath } from '#core/contract/pins.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -17,13 +17,16 @@ import { run } from '../../cli/made-up.ts'
 import { type Stores, TINY_VERSION } from '../books/publish-book.ts'
 import { fileGround } from '../kills/grounds.ts'
 import { addressOf, ask, type Got, siteOf, startFiles } from '../servers/cdn.ts'
-import { bytesOf } from '../stores/stored-bytes.ts'
-import { buildArgs, NEXT_VERSION, pointerOf } from '../stores/stores.ts'
+import { manifestOf } from '../stores/stored-bytes.ts'
+import { buildArgs, NEXT_VERSION, pointerOf, storeArgs } from '../stores/stores.ts'
 import { startServing } from './history-process.ts'
 
 export const VERSIONS = [TINY_VERSION, NEXT_VERSION] as const
 
 const READERS = 6
+
+/** Between two requests of a reader, so that what moves the pointer has the machine as well. */
+const PAUSE_MS = 4
 
 /** One move in so many is a rollback that is killed. */
 const KILLED_EVERY = 6
@@ -33,7 +36,6 @@ export const PATIENT = { timeout: 60_000, interval: 50 }
 
 export const latestOf = async ({ url }: Layer) => (await ask(`${url}/v1/dataset`)).headers['cache-tag']
 export const tagOf = (version: string): string => `v-${toCompactInstant(version)}`
-export const storeArgs = ({ url, privateUrl }: Stores) => ['--store', url, '--private-store', privateUrl]
 
 /** Rolls back in a process that is killed at the line that switches nginx: the entry stands, and nginx has not followed. */
 export async function rollBackHalf(stores: Stores, version: string): Promise<void> {
@@ -76,8 +78,8 @@ type Artifacts = ReadonlyMap<string, Artifact>
 const CODINGS = ['identity', 'br', 'gzip'] as const
 
 /**
- * Runs something while readers request canonical addresses from nginx, which serves this store, without a pause. Returns how
- * many answers there were of each version; throws at the first answer that is not of one version.
+ * Runs something while readers request canonical addresses from nginx, which serves this store. Returns how many answers
+ * there were of each version; throws at the first answer that is not of one version.
  */
 async function whileReadingNginx(
   url: string,
@@ -86,7 +88,7 @@ async function whileReadingNginx(
 ): Promise<ReadonlyMap<string, number>> {
   const published = new Map<string, Artifacts>()
   for (const version of VERSIONS) {
-    const { artifacts } = manifest.parse(JSON.parse((await bytesOf(store, manifestKey(version))).toString()))
+    const { artifacts } = await manifestOf(store, version)
     published.set(version, new Map(artifacts.map(artifact => [artifact.url, artifact])))
   }
   const addresses = [...published.get(TINY_VERSION)!.keys()]
@@ -104,7 +106,7 @@ async function whileReadingNginx(
     Array.from({ length: READERS }, async (_, reader) => {
       for (let i = reader; !isOver; i += READERS) {
         await read(i)
-        if (i % 100 < READERS) await after(1) // so that what else the process does gets its turn
+        await after(PAUSE_MS)
       }
     }),
   )

@@ -35,14 +35,16 @@ export async function newS3Stores(): Promise<Required<Stores>> {
   return { url: `s3://${bucket}/store`, privateUrl: `s3://${bucket}/store.private`, s3: await s3Server() }
 }
 
-/** Two stores in a bucket with the version that every test run publishes. */
-export async function tinyS3Stores(): Promise<Required<Stores>> {
-  const tiny = inject('tinyStore')
-  const stores = await newS3Stores()
-  await copyAll(await openStore(tiny.url), await openStore(stores.url, stores.s3))
-  await copyAll(await openStore(tiny.privateUrl), await openStore(stores.privateUrl, stores.s3))
-  return stores
+/** Two stores in a bucket with what others have published in folders. */
+export async function copyToBucket(from: Stores): Promise<Required<Stores>> {
+  const to = await newS3Stores()
+  await copyAll(await openStore(from.url), await openStore(to.url, to.s3))
+  await copyAll(await openStore(from.privateUrl), await openStore(to.privateUrl, to.s3))
+  return to
 }
+
+/** Two stores in a bucket with the version that every test run publishes. */
+export const tinyS3Stores = (): Promise<Required<Stores>> => copyToBucket(inject('tinyStore'))
 
 const COPIES_AT_ONCE = 16
 
