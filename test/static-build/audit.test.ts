@@ -233,8 +233,8 @@ test('a bit turned over in any published object is a fault of the audit', async 
 test('any published object that is gone is a fault of the audit', async () => {
   const served = { versions: { version: BEFORE } } // by name: a version that is only listed may have been removed
   for (const key of await keysOf(isRemovable)) {
-    const found = await Promise.all([auditWith(key, () => null), auditWith(key, () => null, served)])
-    expect(found.flatMap(faultsOf), key).not.toEqual([])
+    const found = faultsOf(await auditWith(key, () => null))
+    if (found.length === 0) expect(faultsOf(await auditWith(key, () => null, served)), key).not.toEqual([])
   }
 })
 
