@@ -2,8 +2,8 @@
 // makes both. So a lost file costs time and nothing else.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, inject, test } from 'vitest'
-import { manifestKey, TWIN_CODINGS, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
-import { type Artifact, manifest } from '#core/contract/manifest.ts'
+import { TWIN_CODINGS, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
+import type { Artifact } from '#core/contract/manifest.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import { canonicalPath, canonicalPoints } from '#core/dataset/resources/routes.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
@@ -15,15 +15,13 @@ import { openStore } from '#storage/open-store.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
 import { damage, isArtifact, meddled, outage } from '../../support/stores/store-doubles.ts'
-import { bytesOf, snapshotBytesOf } from '../../support/stores/stored-bytes.ts'
+import { bytesOf, manifestOf, snapshotBytesOf } from '../../support/stores/stored-bytes.ts'
 import { DATA_ROUTES, SIDS } from './paths.ts'
 
 const { url: storeUrl, privateUrl } = inject('tinyStore')
 const store = await openStore(storeUrl)
 const privateStore = await openStore(privateUrl)
-const published = manifest.parse(
-  JSON.parse(new TextDecoder().decode(await bytesOf(store, manifestKey(TINY_VERSION)))),
-)
+const published = await manifestOf(store, TINY_VERSION)
 
 const points = DATA_ROUTES.flatMap(route => {
   const { id } = route

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createVersionSource } from '#api/history/versions/version-source.ts'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
-import { type Manifest, manifest } from '#core/contract/manifest.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
 import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
 import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
@@ -32,7 +32,7 @@ import {
 import { createTestApp } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
 import { damage, isArtifact, meddled, outage } from '../../support/stores/store-doubles.ts'
-import { bytesOf } from '../../support/stores/stored-bytes.ts'
+import { bytesOf, manifestOf } from '../../support/stores/stored-bytes.ts'
 import { errorOf, getData, getEnvelope, openEmpty, openServing } from './answers.ts'
 import { addressesOf, DATA_ROUTES } from './paths.ts'
 import { DATA } from './specification.ts'
@@ -48,14 +48,11 @@ const open = ({ store, privateStore }: MemoryStores) => createTestApp(store, pri
 /** Makes the second version unfit after it was published whole. */
 type Harm = (stores: MemoryStores) => Promise<void>
 
-const readManifest = async ({ store }: MemoryStores): Promise<Manifest> =>
-  manifest.parse(JSON.parse(new TextDecoder().decode(await bytesOf(store, manifestKey(SECOND_VERSION)))))
-
 /** A manifest that says something else; its digest in the pointer is right. */
 const rewritten =
   (change: (published: Manifest) => unknown): Harm =>
   async stores =>
-    replaceManifest(stores.store, SECOND_VERSION, change(await readManifest(stores)))
+    replaceManifest(stores.store, SECOND_VERSION, change(await manifestOf(stores.store, SECOND_VERSION)))
 
 const pointedWrongly: Harm = async ({ store }) => void (await pointAt(store, SECOND_VERSION, 'x'))
 

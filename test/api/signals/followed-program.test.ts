@@ -2,11 +2,11 @@
 
 import { beforeEach, expect, test } from 'vitest'
 import { followVersion } from '#cli/signals/served-version.ts'
-import { manifestKey } from '#core/contract/artifacts.ts'
 import type { Alert } from '#signals/alerts.ts'
 import { declareAll } from '#static-build/declarations.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { manifestOf } from '#test/support/stores/stored-bytes.ts'
 import { orderOf } from '../../static-build/hand-order.ts'
 import { A, B, backTo, C, programOf, publishWith, spoil } from '../../static-build/program-store.ts'
 
@@ -142,7 +142,7 @@ test('the manifest of a version is read once for all its followers, and again on
   await publishWith(stores, B, programOf([100, 101]))
   await look()
   expect([current()?.version, manifests()]).toEqual([B, 2])
-  expect(aliases()).toEqual(JSON.parse(await text(stores, B)).strategies)
+  expect(aliases()).toEqual((await manifestOf(stores.store, B)).strategies)
 })
 
 test('a program that cannot be read withholds the aliases of its version from no client', async () => {
@@ -154,6 +154,3 @@ test('a program that cannot be read withholds the aliases of its version from no
   expect(current()).toBeNull()
   expect(aliases()).not.toEqual([])
 })
-
-const text = async ({ store }: MemoryStores, version: string): Promise<string> =>
-  new TextDecoder().decode((await store.read(manifestKey(version))) ?? new Uint8Array())
