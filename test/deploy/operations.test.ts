@@ -15,6 +15,7 @@ import { ALERT_KINDS } from '#signals/alerts.ts'
 import project from '../../package.json' with { type: 'json' }
 import { run } from '../cli/made-up.ts'
 import { LAUNCHER } from '../support/history/highwater-process.ts'
+import { blocksIn } from '../support/page-blocks.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 import { COMPOSE } from './compose-file.ts'
 
@@ -224,8 +225,7 @@ test('every alert rule of Prometheus has a sentence of what to do', () => {
 })
 
 const page = readText('docs/operating.md')
-const blocks = (language: string) =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!).join('')
+const blocks = (language: string) => blocksIn('docs/operating.md', language).join('')
 
 test('the first commands of docs/operating.md publish a book, and find everything as published', async () => {
   const cwd = await temporaryFolder()

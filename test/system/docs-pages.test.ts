@@ -5,7 +5,6 @@ import { Redis } from 'ioredis'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { ROUTES } from '#api/history/routes.ts'
-import { type Fetch, startServer } from '#api/http/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { toCompactInstant } from '#core/calendar.ts'
@@ -16,8 +15,8 @@ import { GUIDES } from '#pages/guides/guides.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { expectReadable, openPage, photograph, type Size } from '../support/browser/shared-browser.ts'
-import { atEnd } from '../support/ends.ts'
 import { openHistoryApp, SETTINGS } from '../support/history/history-app.ts'
+import { start } from '../support/http/raw-server.ts'
 import { servedProgram } from '../support/signals/served-program.ts'
 import { signalsParts } from '../support/signals/signals-app.ts'
 
@@ -41,18 +40,12 @@ beforeAll(async () => {
   const signalsBaseUrl = 'https://signals.example.org'
   const opened = await openHistoryApp(inject('tinyStore'), { settings: { ...SETTINGS, signalsBaseUrl } })
   app = opened.app
-  url = await serve(app.fetch)
+  url = (await start(app.fetch)).url
   const redis = new Redis({ lazyConnect: true, enableOfflineQueue: false }) // none is there: the process counts requests
   redis.disconnect()
   const { parts } = signalsParts(redis, { program: () => served })
-  signals = await serve(createSignalsApp(parts).fetch)
+  signals = (await start(createSignalsApp(parts).fetch)).url
 })
-
-async function serve(fetch: Fetch): Promise<string> {
-  const server = await startServer(() => fetch, '127.0.0.1', 0)
-  atEnd(() => server.close())
-  return server.url
-}
 
 test.each(PATHS)(
   'the page %s is accessible and never wider than the window, with every snippet open',

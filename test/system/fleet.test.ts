@@ -18,6 +18,7 @@ import {
   faultsOf,
   newStores,
   pointerOf,
+  storeArgs,
   versionContentOf,
   withStart,
 } from '../support/stores/stores.ts'
@@ -44,8 +45,8 @@ const buildOn = (stores: Stores, book = TINY_BOOK): string[] => [
   ...['--run', 'night', '--fleet-wait', '600'],
 ]
 
-const workerOn = ({ url, privateUrl }: Stores, ...how: string[]): string[] => [
-  ...['worker', '--store', url, '--private-store', privateUrl, '--threads', '1', ...how],
+const workerOn = (stores: Stores, ...how: string[]): string[] => [
+  ...['worker', ...storeArgs(stores), '--threads', '1', ...how],
 ]
 
 const shareOf = (stores: Stores, share: string): string[] =>

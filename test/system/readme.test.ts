@@ -32,6 +32,7 @@ beforeAll(async () => {
     SIGNALS_PORT: ports.get('8081'),
     OPERATOR_PORT: ports.get('8082'),
     DATA_FOLDER: join(temporary, 'data'),
+    BUILD_EFFORT: 'quick', // no page shows the size of a compressed file
   }
   for (const name of ['STORE_URL', 'PRIVATE_STORE_URL', 'ADMIN_PORT']) delete env[name]
   // What is installed stays, however old it is: other tests run from it.

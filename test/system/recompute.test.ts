@@ -4,7 +4,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { DAY_MS, toCompactInstant, toIsoDate } from '#core/calendar.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
@@ -203,6 +203,14 @@ const REFUSED: readonly [readonly string[], string][] = [
 const serveAltered = ([, file, pattern, replacement]: Alteration): Promise<string> =>
   serveFiles(tiny(), (path, text) => (path === tinyFile(file) ? text.replace(pattern, replacement) : text))
 
+/** The tiny book on a file server with one more in the last digit of each number of a strategy; `paths` receives where. */
+const serveIncreased = (paths: string[]): Promise<string> =>
+  serveFiles(tiny(), (path, text) => {
+    if (path !== tinyFile(STATS)) return text
+    const answer = JSON.parse(text)
+    return JSON.stringify({ ...answer, data: increased(answer.data, '', paths) })
+  })
+
 /** The one that is altered, or any. */
 const strategyOf = ([, file]: Alteration): string => /^\/strategies\/(\w+)/.exec(file)?.[1] ?? 'yew'
 
@@ -216,67 +224,84 @@ async function publishSample(): Promise<Stores> {
     '$&\n    trials: 12\n    replayed_at: [0.01, 0.02, 0.1]',
   )
   await writeFiles(book, { 'catalogue.yaml': replayed })
-  await publishBook(book, stores, {
-    asOf: '2021-12-31',
-    version: '2022-01-01T00:15:00Z',
-    effort: 'quick',
-  })
+  await publishBook(book, stores, { asOf: '2021-12-31', version: '2022-01-01T00:15:00Z' })
   return stores
 }
 
 async function publishEdges(): Promise<Stores> {
   const stores = await newStores()
-  await publishBook(await edgeBook(), stores, { effort: 'quick' })
+  await publishBook(await edgeBook(), stores)
   return stores
 }
 
 const isThere = existsSync(DEBIAN_PYTHON)
 
 describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_PYTHON})`}`, () => {
+  type Group = 'equal' | 'anywhere' | 'altered' | 'increased' | 'refused'
+  let calls: Readonly<Record<Group, readonly (readonly string[])[]>>
+  /** What the calls gave, all of one process. */
+  let exits: Readonly<Record<Group, z.infer<typeof ran>>>
+  const increasedPaths: string[] = []
+
+  beforeAll(async () => {
+    const { url } = await shared('history')
+    calls = {
+      equal: [[await serveStores(await publishSample())], [await serveStores(await publishEdges())]],
+      anywhere: [[await serveFiles(tiny(), (_, text) => text)]],
+      altered: await Promise.all(
+        ALTERATIONS.map(async one => [await serveAltered(one), '--strategy', strategyOf(one)]),
+      ),
+      increased: [[await serveIncreased(increasedPaths), '--strategy', 'beech', '--json']],
+      refused: [['--help'], ...REFUSED.map(([args]) => args.map(arg => (arg === 'SERVICE' ? url : arg)))],
+    }
+  })
+
+  beforeAll(async () => {
+    const all = await recomputeEach(Object.values(calls).flat())
+    const exitsOf = (group: readonly unknown[]) => all.splice(0, group.length)
+    exits = {
+      ...{ equal: exitsOf(calls.equal), anywhere: exitsOf(calls.anywhere) },
+      ...{ altered: exitsOf(calls.altered), increased: exitsOf(calls.increased) },
+      refused: exitsOf(calls.refused),
+    }
+  })
+
   test.each([
-    ['the sample book with replays', publishSample],
-    ['a book of edge cases', publishEdges],
-  ] as const)('recompute.py finds no difference in %s', async (_what, publish) => {
-    const { code, stdout, stderr } = await python([SCRIPT, await serveStores(await publish())])
+    ['the sample book with replays', 0],
+    ['a book of edge cases', 1],
+  ])('recompute.py finds no difference in %s', (_what, i) => {
+    const { code, stdout, stderr } = exits.equal[i]!
     expect([code, stderr, stdout.split('\n').filter(line => /differ|^ /.test(line))]).toEqual([0, '', []])
     const blocks = blocksIn(stdout)
     expect([...blocks.keys()].toSorted()).toEqual(BLOCKS.toSorted())
     for (const line of blocks.values()) expect(line).toContain('all equal')
   })
 
-  test('recompute.py reads published files from any file server, and says what it cannot check there', async () => {
-    const [exit] = await recomputeEach([[await serveFiles(tiny(), (_, text) => text)]])
+  test('recompute.py reads published files from any file server, and says what it cannot check there', () => {
+    const [exit] = exits.anywhere
     expect(exit).toMatchObject({ code: 0, stderr: '' })
     expect(exit!.stdout).toContain('not checked: rolling years and other risk levels')
   })
 
-  test('recompute.py exits with 1 and names each figure that was altered', async () => {
-    const calls = ALTERATIONS.map(async one => [await serveAltered(one), '--strategy', strategyOf(one)])
-    const exits = await recomputeEach(await Promise.all(calls))
+  test('recompute.py exits with 1 and names each figure that was altered', () => {
     for (const [i, [what, , , , named]] of ALTERATIONS.entries()) {
-      expect(exits[i], what).toMatchObject({ code: 1, stderr: '' })
-      expect(exits[i]!.stdout, what).toMatch(/\d+ differ/)
-      expect(exits[i]!.stdout, what).toContain(named)
+      expect(exits.altered[i], what).toMatchObject({ code: 1, stderr: '' })
+      expect(exits.altered[i]!.stdout, what).toMatch(/\d+ differ/)
+      expect(exits.altered[i]!.stdout, what).toContain(named)
     }
   })
 
-  test('recompute.py notices a change of the last digit of every number that open data determine', async () => {
-    const altered: string[] = []
-    const url = await serveFiles(tiny(), (path, text) => {
-      if (path !== tinyFile(STATS)) return text
-      const answer = JSON.parse(text)
-      return JSON.stringify({ ...answer, data: increased(answer.data, '', altered) })
-    })
-    const [exit] = await recomputeEach([[url, '--strategy', 'beech', '--json']])
+  test('recompute.py notices a change of the last digit of every number that open data determine', () => {
+    const [exit] = exits.increased
     const report = jsonReport.parse(JSON.parse(exit!.stdout))
     const named = new Set(
       Object.values(report.blocks).flatMap(block => block.differences.map(({ path }) => path)),
     )
     const listed = Object.keys(report.not_recomputable)
     const isListed = (path: string) => listed.some(name => `${path}/`.startsWith(`${name}/`))
-    const missed = altered.filter(path => !named.has(path) && !isListed(path))
+    const missed = increasedPaths.filter(path => !named.has(path) && !isListed(path))
     expect([exit!.code, missed.filter(path => !FOLLOWING.test(path))]).toEqual([1, []])
-    expect(altered.length).toBeGreaterThan(150)
+    expect(increasedPaths.length).toBeGreaterThan(150)
   })
 
   test('recompute.py lists exactly the fields that the API reference marks as not recomputable, with the same reasons', async () => {
@@ -297,12 +322,10 @@ describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_
     expect(inListed).toEqual([])
   })
 
-  test('recompute.py prints its options, and refuses with 2 what it cannot answer', async () => {
-    const { url } = await shared('history')
-    const refused = REFUSED.map(([args]) => args.map(arg => (arg === 'SERVICE' ? url : arg)))
-    const [help, ...exits] = await recomputeEach([['--help'], ...refused])
+  test('recompute.py prints its options, and refuses with 2 what it cannot answer', () => {
+    const [help, ...refused] = exits.refused
     expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('examples:') })
-    expect(exits).toMatchObject(
+    expect(refused).toMatchObject(
       REFUSED.map(([, message]) => ({ code: 2, stderr: expect.stringContaining(message) })),
     )
   })

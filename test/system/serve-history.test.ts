@@ -1,16 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { manifestKey } from '#core/contract/artifacts.ts'
-import { openStore } from '#storage/open-store.ts'
 import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
-import { highwater, startHighwater } from '../support/history/highwater-process.ts'
+import { startHighwater } from '../support/history/highwater-process.ts'
 import { servedVersion, startServing } from '../support/history/history-process.ts'
-import { pointAt } from '../support/history/point-to.ts'
 import { openExchange } from '../support/http/raw-exchange.ts'
-import { shared } from '../support/runner/shared.ts'
-import { buildArgs, copyStores, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
+import { buildArgs, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
 
 /** Preloaded into a process: at its end, writes the addresses of all modules that it loaded to the file MODULES names. */
@@ -64,19 +60,6 @@ test('a service that starts before anything is published answers 503, serves the
 const build = (stores: Stores, version: string) =>
   run(buildArgs(stores, { version }), { now: () => Date.now() })
 
-test('a port that is taken ends the command with exit code 1 and one sentence', async () => {
-  const { url, privateUrl } = inject('tinyStore')
-  const { port } = new URL((await shared('history')).url)
-  const exit = await highwater(['serve', 'history'], {
-    env: { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: port },
-  })
-  expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
-  expect(exit.stderr).toContain(
-    `highwater: HISTORY_PORT: cannot listen on 127.0.0.1:${port}: another process has the port: stop it, or choose another port\n`,
-  )
-  expect(exit.stderr).not.toMatch(/^ +at /m)
-})
-
 test.each([
   ['SIGTERM', 'SIGINT'],
   ['SIGINT', 'SIGTERM'],
@@ -104,19 +87,6 @@ test.each([
     expect(await service.ended).toMatchObject({ code: 0, signal: null })
   },
 )
-
-test('a version whose manifest is not the published one is not served: the one before stays', async () => {
-  const stores = await copyStores(inject('tinyStore'))
-  const service = await startServing(stores)
-  const store = await openStore(stores.url)
-  await store.create(manifestKey(NEXT_VERSION), new TextEncoder().encode('{}'), JSON_HEADERS)
-  await pointAt(store, NEXT_VERSION, '0'.repeat(64))
-  await service.prints(/still serving the version before: .*its manifest is not the one that was published/)
-  expect(await servedVersion(service)).toBe(TINY_VERSION)
-  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
-})
-
-const JSON_HEADERS = { content_type: 'application/json' }
 
 /** Resolves when new connections are refused; open ones are still served to their end. */
 async function untilRefused(url: string): Promise<void> {

@@ -14,6 +14,7 @@ import { atEndOfFile } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { SETTINGS } from '../support/history/history-app.ts'
 import { start } from '../support/http/raw-server.ts'
+import { blocksIn } from '../support/page-blocks.ts'
 import { shared } from '../support/runner/shared.ts'
 import { sharedRedis } from '../support/servers/use-redis.ts'
 import { SECRET, startPullService } from '../support/signals/receiver-kit.ts'
@@ -130,10 +131,7 @@ async function pack(): Promise<{ readonly tarball: string; readonly files: reado
 const PACKED = z.array(z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) }))
 
 /** The programs of the README, in its order: the history, the signals. */
-const examples = async (): Promise<readonly string[]> =>
-  [...(await readFile(join(CLIENT, 'README.md'), 'utf8')).matchAll(/^```ts\n(.*?)^```$/gms)].map(
-    ([, text]) => text!,
-  )
+const [EXAMPLE = '', OF_SIGNALS = ''] = blocksIn('clients/typescript/README.md', 'ts')
 
 const TSC = join(ROOT, 'node_modules/.bin/tsc')
 
@@ -160,12 +158,11 @@ beforeAll(async () => {
   const order = { id: 's4', seq: 4, prevSeq: 3, attempt: 1, sentAtMs: Date.now() }
   const delivery = { body: new TextEncoder().encode(body), ...order }
   pushed = JSON.stringify({ headers: signedHeaders(delivery, [SECRET]), body })
-  const [example = '', ofSignals = ''] = await examples()
   await writeFiles(consumer, {
     'package.json': JSON.stringify({ private: true, type: 'module' }),
     // The tiny book has no alder.
-    'example.ts': example.replace('http://127.0.0.1:8080', history).replace("'alder'", "'ash'"),
-    'signals.ts': ofSignals.replace('https://signals.example.org', signals.url),
+    'example.ts': EXAMPLE.replace('http://127.0.0.1:8080', history).replace("'alder'", "'ash'"),
+    'signals.ts': OF_SIGNALS.replace('https://signals.example.org', signals.url),
     'run-signals.ts': RUN_SIGNALS,
     'use.ts': USE,
     ...Object.fromEntries(Object.entries(TSCONFIGS).map(([name, config]) => [name, JSON.stringify(config)])),

@@ -25,6 +25,7 @@ export async function startServing(
       STORE_URL: url,
       PRIVATE_STORE_URL: privateUrl,
       HISTORY_PORT: '0',
+      BUILD_EFFORT: 'quick', // of `run`: what is small is not what it shows
       ...(s3 === undefined ? {} : s3Env(s3)),
     },
   })
