@@ -113,7 +113,8 @@ test('the npm package is installed, brings the right Node, and takes what the pa
   const nodes = modules.filter(path => path.includes('/node-linux-'))
   const page = readFileSync(join(ROOT, 'docs/installing.md'), 'utf8')
   const [, stated, ofNode] = /takes (\d+) MB on disk; the\s+Node beside it takes another (\d+) MB/.exec(page)!
-  expect(Number(/installed ([\d.]+) MB/.exec(packed)?.[1]).toFixed(0)).toBe(stated)
+  // Another file system has blocks of another size.
+  expect(Math.abs(Number(/installed ([\d.]+) MB/.exec(packed)?.[1]) - Number(stated))).toBeLessThan(3)
   expect(Math.abs(megabytesOf(ours) - Number(stated))).toBeLessThan(3)
   expect(Number(stated)).toBeLessThan(MOST_MEGABYTES)
   expect(Math.abs(megabytesOf(nodes) - Number(ofNode))).toBeLessThan(15)

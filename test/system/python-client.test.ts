@@ -109,7 +109,7 @@ describe.skipIf(!isThere)(`the Python client${isThere ? '' : ` (skipped: no ${DE
     printed = texts.parse(JSON.parse(stdout))
   })
 
-  test.each(SHOWN)('what the Python client shows of itself holds: %s', (_what, file) => {
+  test.each(SHOWN)('the Python client, in tests of its own, %s', (_what, file) => {
     expect(printed[file]).toMatch(/\nRan \d+ tests? in [\d.]+s\n\nOK\n$/) // and none was skipped
   })
 
