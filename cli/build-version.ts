@@ -21,6 +21,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore, openStore } from '#storage/open-store.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
+import { assertCreatesOnce } from '#storage/write-once.ts'
 import type { BuildOrder } from './build-options.ts'
 import { printReport } from './data-report.ts'
 import { describeCode } from './describe-code.ts'
@@ -58,6 +59,7 @@ export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise
   const watch = createStopwatch(runtime.elapsed, 'read')
   // Before anything is written: a book that is not there leaves no litter.
   const book = await readBookOf(order, runtime)
+  for (const each of [store, privateStore]) await assertCreatesOnce(each) // before the lock, which depends on it
   return withStoreLock(store, runtime, async lock => {
     await cleanStore(order.storeUrl)
     await cleanStore(order.privateStoreUrl)

@@ -2,7 +2,7 @@
 // version.
 import { toCompactInstant } from '#core/calendar.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
-import type { ObjectStore } from './object-store.ts'
+import { isFolder, type ObjectStore } from './object-store.ts'
 import { readHead } from './pointer-log.ts'
 
 /** The file that names the latest version: `deploy/nginx/serve.sh` reloads nginx when its content changes. */
@@ -54,8 +54,6 @@ export async function repairSwitch(
 
 /** In nginx a version is its compact name. */
 export const servedLine = (version: string): string => `set $version ${toCompactInstant(version)};\n`
-
-const isFolder = ({ url }: ObjectStore): boolean => url.startsWith('file:')
 
 /** Null if it is missing, or has a dollar sign, which nginx would read as the beginning of a variable. */
 function disclaimerIn(artifacts: Switched['artifacts']): string | null {

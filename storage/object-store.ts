@@ -41,6 +41,9 @@ export type ObjectStore = {
   readonly beginBatch?: (prefix: string) => Promise<Batch | null>
 }
 
+/** Whether the objects of a store are files. */
+export const isFolder = ({ url }: ObjectStore): boolean => url.startsWith('file:')
+
 /** What a manifest says of an object. */
 export type Described = { readonly bytes: number; readonly sha256: string }
 

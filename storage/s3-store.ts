@@ -15,6 +15,7 @@ import { assertKey, type ObjectHeaders, type ObjectStore, StoreError } from './o
 import { createS3Client, type S3Access } from './s3-access.ts'
 import type { S3Patience } from './s3-patience.ts'
 import { parseS3Url, type S3Place, toS3Url } from './s3-url.ts'
+import { CONDITIONAL_REMEDY } from './write-once.ts'
 
 type Place = S3Place & { readonly client: S3Client }
 
@@ -202,6 +203,7 @@ export function describeS3Error(error: unknown, bucket: string): string {
       `to read, write and list in bucket '${bucket}'`
     )
   }
+  if (status === 501) return `the service cannot do this (${name}): ${CONDITIONAL_REMEDY}`
   if (status !== null && status >= 500) {
     return `the service answered ${status} (${name}) ${tries(error)}: run the command again when it has recovered`
   }

@@ -37,7 +37,8 @@ const NEEDING_STORE: readonly Check[] = [clock, pointerLog, signingKey, formats,
 const EXIT_OF: Readonly<Record<State, number>> = { ok: 0, skipped: 0, warning: 1, problem: 2 }
 
 const HELP = `
-It changes nothing: an object that it writes into a store is removed at once. Secrets are shown as ***.
+It changes nothing: an object that it writes into a store is removed at once, except lock/probe in a bucket, which every
+build needs. Secrets are shown as ***.
 
 Exit codes:
   0  nothing is wrong

@@ -10,11 +10,12 @@ import { auditHead, auditLog } from '#static-build/audit/audit-log.ts'
 import { auditSignatures } from '#static-build/audit/audit-signatures.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
 import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import { isFolder, type ObjectStore } from '#storage/object-store.ts'
 import { assertApart } from '#storage/open-store.ts'
 import { readHead, readLog } from '#storage/pointer-log.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { unanchored } from '#storage/time-stamps.ts'
+import { assertCreatesOnce } from '#storage/write-once.ts'
 import project from '../../package.json' with { type: 'json' }
 import { assertClock, assertSignedHead, NO_CONSENT, readSigner } from '../guard-pointer.ts'
 import { readNight } from '../read-night.ts'
@@ -22,8 +23,6 @@ import { type Check, type Installation, ok, problem, skipped, warning } from './
 
 /** Neither a version nor an entry of the log: no reader looks for it. */
 const PROBE = 'doctor-probe'
-
-const isFolder = ({ url }: ObjectStore): boolean => url.startsWith('file:')
 
 /** Reads, lists, and unless the machine only serves, writes and removes an object. */
 const rights = (name: string, storeOf: (installation: Installation) => ObjectStore): Check => ({
@@ -46,6 +45,7 @@ const rights = (name: string, storeOf: (installation: Installation) => ObjectSto
     } finally {
       await store.remove(PROBE)
     }
+    await assertCreatesOnce(store)
     return ok(`${store.url} can be read and written`)
   },
 })

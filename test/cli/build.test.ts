@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { aLedger, aModule, catalogue, csv, moduleText, reported } from '#test/pipeline/night/night-book.ts'
+import { startS3Without } from '#test/support/servers/s3-without.ts'
 import { NOW_MS, run } from './made-up.ts'
 import { BOOK, openBook } from './own-book.ts'
 
@@ -94,6 +95,28 @@ test.each(['', '/', '/private', '/../store', '/..'])(
     const { folder, stores, build } = await openBook()
     const { code, err } = await build(['--private-store', `${stores.url}${below}`])
     expect([code, err]).toEqual([1, expect.stringContaining('overlap, so private files would be served')])
+    expect(await readdir(folder)).toEqual(['book'])
+  },
+)
+
+const TWICE =
+  'let the key lock/probe be created twice (its service ignores `If-None-Match: *`), so that two builds '
+
+test.each([
+  ['--store', 'ignored', `${TWICE}would overwrite one another`, ['/bucket/x/lock/probe']],
+  ['--private-store', 'ignored', `${TWICE}would overwrite one another`, ['/bucket/x/lock/probe']],
+  ['--store', 'refused', 'the service cannot do this (NotImplemented)', []],
+] as const)(
+  'a build with %s in a bucket whose conditional writes are %s ends with the reason and publishes nothing',
+  async (option, conditions, reason, left) => {
+    const { folder, stores } = await openBook()
+    const { objects, env } = await startS3Without(conditions)
+    const args = ['build', '--book', 'book', '--store', stores.url, option, 's3://bucket/x']
+    const { code, out, err } = await run(args, { cwd: folder, env: { BUILD_EFFORT: 'quick', ...env } })
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toContain('s3://bucket/x')
+    expect(err).toContain(`${reason}: use a service with conditional writes, such as AWS S3`)
+    expect([...objects.keys()]).toEqual(left)
     expect(await readdir(folder)).toEqual(['book'])
   },
 )

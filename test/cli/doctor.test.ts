@@ -17,6 +17,7 @@ import { HAND_VERSION } from '../support/books/hand-snapshot.ts'
 import type { Stores } from '../support/books/publish-book.ts'
 import { atEnd } from '../support/ends.ts'
 import { publishSigned } from '../support/history/signed-service.ts'
+import { startS3Without } from '../support/servers/s3-without.ts'
 import { copyStores } from '../support/stores/stores.ts'
 import { run } from './made-up.ts'
 
@@ -168,6 +169,22 @@ test.each(FAULTS)('doctor finds %s and names a fix', async (_, message, fault) =
   const { state, fix } = findings.find(each => message.test(textOf(each)))!
   expect(fix).toMatch(/\w/)
   expect(code).toBe(state === 'problem' ? 2 : 1 + Number(code === 2))
+})
+
+test('doctor reports buckets in which a key can be created twice, with the fix', async () => {
+  const { env } = await startS3Without('ignored')
+  const { code, of } = await doctor({
+    ...env,
+    STORE_URL: 's3://bucket/store',
+    PRIVATE_STORE_URL: 's3://bucket/hidden',
+  })
+  for (const [check, path] of Object.entries({ 'public store': 'store', 'private store': 'hidden' }))
+    expect(of(check)).toMatchObject({
+      state: 'problem',
+      says: expect.stringContaining(`s3://bucket/${path} let the key lock/probe be created twice`),
+      fix: expect.stringContaining('use a service with conditional writes'),
+    })
+  expect(code).toBe(2)
 })
 
 test('doctor warns of an expired log and names refresh', async () => {

@@ -97,7 +97,7 @@ test('a build that loses its bucket at any step fails with the reason, the same 
 test('a build is refused with a bucket that may only be read', async () => {
   const before = await contentOf(stores)
   await forbidWriting(new URL(stores.url).hostname)
-  const reason = /cannot create s3:\S+\/lock\/build\/\d+: the service refuses \(AccessDenied\): check AWS_/
+  const reason = /cannot create s3:\S+\/lock\/probe: the service refuses \(AccessDenied\): check AWS_/
   expectRefusal(await buildInto(stores, await s3Server()), reason)
   expect(await contentOf(stores)).toEqual(before)
 })

@@ -7,7 +7,7 @@ import { sha256 } from '#storage/digest.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { MOST_SOCKETS, type S3Access } from '#storage/s3-access.ts'
 import { createS3Store } from '#storage/s3-store.ts'
-import { writeOnce } from '#storage/write-once.ts'
+import { assertCreatesOnce, writeOnce } from '#storage/write-once.ts'
 import { atFirst, type Fault, type S3Proxy, startS3Proxy } from '../support/servers/s3-proxy.ts'
 import { forbidWriting, newBucket, s3Client, s3Server } from '../support/stores/s3-stores.ts'
 import { testConformance } from '../support/stores/store-conformance.ts'
@@ -136,6 +136,24 @@ test('a create whose answer is lost every time is an error, and the same command
   await writeOnce(store, 'k', bytes('ours'), HEADERS)
   expect(await direct.read('k')).toEqual(bytes('ours'))
 })
+
+test.each([
+  ['no answer', -1, ['PUT', 'PUT']],
+  ['the first answer', 0, ['PUT', 'PUT', 'GET', 'PUT']],
+  ['the second answer', 1, ['PUT', 'PUT', 'PUT', 'GET']],
+])(
+  'a bucket is found to create once in two requests and later in one, also if %s is lost',
+  async (_, nth, expected) => {
+    const { proxy, store } = await newSetting()
+    let count = 0
+    proxy.meddle(() => (count++ === nth ? 'answer lost' : null))
+    await assertCreatesOnce(store)
+    expect(proxy.asked().map(({ method }) => method)).toEqual(expected)
+    proxy.meddle(() => null)
+    await assertCreatesOnce(store)
+    expect(proxy.asked()).toHaveLength(1)
+  },
+)
 
 const READ_FAULTS: readonly [Fault, RegExp][] = [
   ['answer lost', /the connection broke off \(ECONNRESET\) in 3 tries: run the command again/],

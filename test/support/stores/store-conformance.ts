@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { writeOnce } from '#storage/write-once.ts'
+import { assertCreatesOnce, writeOnce } from '#storage/write-once.ts'
 
 const HEADERS = { content_type: 'text/plain' }
 
@@ -46,6 +46,12 @@ export function testConformance(name: string, open: () => ObjectStore | Promise<
     await store.create('k', bytes('first'), HEADERS)
     expect(await store.create('k', bytes('second'), HEADERS)).toBe(false)
     expect(text(await store.read('k'))).toBe('first')
+  })
+
+  test(`the ${name} store is found to create once, by many at the same time and again later`, async () => {
+    const store = await open()
+    await Promise.all(Array.from({ length: 5 }, () => assertCreatesOnce(store)))
+    await assertCreatesOnce(store)
   })
 
   test(`the ${name} store lets exactly one of many racers create`, async () => {
