@@ -1,8 +1,8 @@
 import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAtOrBefore } from './bars.ts'
-import { unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
+import { FUNDING_JITTER_MS, unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
 import { describeFault, describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
 import type { Deviation } from './measures.ts'
-import { returnPerNotional, sumFunding } from './resolve-trade.ts'
+import { fundingOf, returnPerNotional, sumFunding } from './resolve-trade.ts'
 import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
 
 type AuditInput = {
@@ -29,6 +29,7 @@ export type AuditProblem = {
     | 'stop_side'
     | 'stop_exit'
     | 'stop_missed'
+    | 'funding'
     | 'result'
     | 'overlap'
   /** A whole sentence that names the trade. */
@@ -54,9 +55,10 @@ const RESULT_DUST = 1e-9
  * - a stop exit is not worse than the stop, less the slippage, unless its bar opened beyond the stop; a
  *   better one is a stop that was moved;
  * - no bar between entry and exit touched the stop: such a trade should have ended there;
- * - a result that is given with its leverage follows from prices, commission and funding, within the tolerance, and
- *   may be lower by the declared slippage of both fills. The tolerance makes no gain of a loss, and no loss of a gain.
- *   A trade with a position where funding payments are missing is not recomputed;
+ * - funding that the ledger states is that of the payments, or small where they are unknown (`describeFundingFault`);
+ * - a result that is given with its leverage follows from prices, commission and funding, or what the ledger states of
+ *   them, within the tolerance, and may be lower by the declared slippage of both fills. The tolerance makes no gain of a
+ *   loss, and no loss of a gain. A trade with a position where funding payments are missing is not recomputed;
  * - there is one position at a time, unless overlaps are allowed.
  *
  * O(trades log trades + bars with a position).
@@ -72,6 +74,7 @@ export function auditLedger(input: AuditInput): AuditProblem[] {
     report('not_a_trade', fault)
     if (fault !== null) return
     auditTrade(trade, input, report)
+    report('funding', describeFundingFault(trade, input.bars, charges))
     report('result', describeResultFault(trade, input, charges))
   })
   return problems.concat(auditOverlaps(input)).sort((a, b) => a.index - b.index)
@@ -185,6 +188,54 @@ function describeMissedStop(trade: Trade, stop: number, bars: Bars): string | nu
   return null
 }
 
+/** The price at a payment is not exactly the last close: by this share of each payment, stated funding may differ. */
+const FUNDING_TOLERANCE = 0.1
+
+/** Stated funding where payments are unknown: at most so much of notional for each 8 hours begun. */
+const MOST_FUNDING = 0.0005
+const HOUR_MS = 3_600_000
+
+/** The makers of a ledger gain by the funding that it states: it is compared with the payments, or limited without them. */
+function describeFundingFault(trade: Trade, bars: Bars, charges: Charges): string | null {
+  const { funding: stated, exit_time } = trade
+  if (stated === null || exit_time === null || exit_time >= endOfBars(bars)) return null
+  const closed = { ...trade, exit_time, funding: null }
+  const isKnown = charges.funding.t.length > 0 && unfundedSpanOf(closed, charges.unfunded) === null
+  const { expected, most } = isKnown ? fundingByPayments(closed, charges) : fundingByHours(closed)
+  if (Math.abs(stated - expected) <= most) return null
+  const payments = isKnown ? `give ${sixDigits(expected)}` : 'are unknown'
+  return (
+    `has a funding of ${stated} of its notional, and the payments while it was open ${payments}, so that ${sixDigits(most)} ` +
+    'more or less is accepted: correct funding, which is positive if received, or ' +
+    (isKnown ? 'leave it blank' : 'add the payments of the instrument')
+  )
+}
+
+type Closed = Trade & { readonly exit_time: number }
+
+/** A payment within a minute of a fill may be in stated funding or not. */
+function fundingByPayments(trade: Closed, { funding }: Charges) {
+  const { entry_time, exit_time, entry_price } = trade
+  const first = lastAtOrBefore(funding.t, entry_time - FUNDING_JITTER_MS) + 1
+  const last = lastAtOrBefore(funding.t, exit_time + FUNDING_JITTER_MS)
+  let most = 0
+  for (let i = first; i <= last; i++) {
+    const payment = Math.abs(funding.paid[i]! - (funding.paid[i - 1] ?? 0)) / entry_price
+    const toFill = Math.min(funding.t[i]! - entry_time, exit_time - funding.t[i]!)
+    most += toFill > FUNDING_JITTER_MS ? FUNDING_TOLERANCE * payment : payment
+  }
+  return { expected: fundingOf(trade, exit_time, funding), most }
+}
+
+/** Exchanges pay at full hours, so a trade over none received nothing. */
+function fundingByHours({ entry_time, exit_time }: Closed) {
+  const isOverHour =
+    Math.floor((exit_time + FUNDING_JITTER_MS) / HOUR_MS) >
+    Math.floor((entry_time - FUNDING_JITTER_MS) / HOUR_MS)
+  const begun = Math.max(1, Math.ceil((exit_time - entry_time) / (8 * HOUR_MS)))
+  return { expected: 0, most: isOverHour ? MOST_FUNDING * begun : 0 }
+}
+
 // The prices are fills, so slippage is in them. If a ledger has the prices of the market instead, slippage is in its
 // results alone, which are lower by it. A liquidation returns -1 at any price, because the account is gone.
 function recompute(trade: Trade, { bars, costs }: AuditInput, charges: Charges) {
@@ -216,12 +267,14 @@ function describeResultFault(trade: Trade, input: AuditInput, charges: Charges):
   const { lowest, highest } = resultRange(expected, leverage, { tolerance: resultTolerance, slippage })
   if (account_return >= lowest && account_return <= highest) return null
   return (
-    `has the result ${account_return}, and ${Number(expected.toPrecision(6))} follows from its prices, its leverage of ${leverage}, the ` +
+    `has the result ${account_return}, and ${sixDigits(expected)} follows from its prices, its leverage of ${leverage}, the ` +
     `commission and the funding, with a tolerance of ${resultTolerance} of the account and of notional, within which no ` +
     `loss becomes a gain: correct account_return, leverage or the ` +
-    'prices, or give the costs and the funding that were paid'
+    'prices, or give what was paid in the columns fees and funding'
   )
 }
+
+const sixDigits = (value: number): number => Number(value.toPrecision(6))
 
 /** The results of the account that agree with a recomputed one; `slippage` is a fraction of notional. */
 function resultRange(

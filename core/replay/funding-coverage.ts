@@ -73,12 +73,15 @@ export function unfundedSpans(funding: Feed | null): FundingGap[] {
   return [{ from: Number.NEGATIVE_INFINITY, to: begin }, ...fundingGaps(funding)]
 }
 
-/** The first of the spans in which a trade has a position, or null. */
+/** The first of the spans in which a trade has a position, or null; null, too, if the ledger states its funding. */
 export const unfundedSpanOf = (
-  { entry_time, exit_time }: Pick<Trade, 'entry_time' | 'exit_time'>,
+  { entry_time, exit_time, funding }: Pick<Trade, 'entry_time' | 'exit_time' | 'funding'>,
   spans: readonly FundingGap[],
 ): FundingGap | null =>
-  spans.find(({ from, to }) => entry_time < to && (exit_time ?? Number.POSITIVE_INFINITY) > from) ?? null
+  funding === null
+    ? (spans.find(({ from, to }) => entry_time < to && (exit_time ?? Number.POSITIVE_INFINITY) > from) ??
+      null)
+    : null
 
 /** The share of the time with a position, up to `endMs`, in which payments are unknown. O(trades x spans). */
 export function unfundedShare(

@@ -1,5 +1,5 @@
 import { describeInstant } from './bars.ts'
-import { signOf, type Trade } from './trade.ts'
+import { isPossibleFee, signOf, type Trade } from './trade.ts'
 
 /** When a trade is open. */
 type Span = Pick<Trade, 'entry_time' | 'exit_time'>
@@ -49,7 +49,9 @@ export function describeFault(trade: Trade): string | null {
     describeExitFault(trade) ??
     describeOptionalFault('leverage', trade.leverage, trade.leverage === null || trade.leverage > 0) ??
     describeOptionalFault('stop', trade.stop, true) ??
-    describeOptionalFault('account_return', trade.account_return, true)
+    describeOptionalFault('account_return', trade.account_return, true) ??
+    describeOptionalFault('fees', trade.fees, trade.fees === null || isPossibleFee(trade.fees)) ??
+    describeOptionalFault('funding', trade.funding, true)
   )
 }
 
@@ -79,5 +81,6 @@ export const hasStopOnLosingSide = ({ side, entry_price }: Trade, stop: number):
 export function cutTrade(trade: Trade, end: number): Trade | null {
   if (trade.entry_time >= end) return null
   if (endOf(trade) < end) return trade
-  return { ...trade, exit_time: null, exit_price: null, exit_reason: null, account_return: null }
+  const outcome = { exit_time: null, exit_price: null, exit_reason: null, account_return: null }
+  return { ...trade, ...outcome, fees: null, funding: null }
 }

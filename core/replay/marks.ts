@@ -43,7 +43,8 @@ export type LedgerMarks = DailyMarks & {
  *
  * With account equity `E`, a trade is sized on the equity `B` at its entry; side `s`, leverage `L`, entry
  * price `Pe`, net return `R`, entry commission `f`. While open it is worth `B*L*(s*(P/Pe - 1) - f)` at price
- * P, less the funding so far; at its exit `E += B*R`, exactly. Entries and exits of a day are applied in the
+ * P, less the funding so far; at its exit `E += B*R`, exactly. Fees and funding that the ledger states are in R alone:
+ * they are known at the exit, and a mark must not depend on what follows. Entries and exits of a day are applied in the
  * order of time, exits first on a tie, but never before their own entry; then `Eq = E + sum of values` at the
  * last close of the day, and the return is `Eq / Eq of the day before - 1`. So the product of `1 + ret` over
  * a trade's life is `1 + R`.
@@ -296,6 +297,7 @@ const liquidated = (
   exit_price: price,
   exit_reason: 'liquidation',
   account_return: accountReturn,
+  ...{ fees: null, funding: null }, // those of another exit
   return_per_notional: trade.leverage === null ? null : accountReturn / trade.leverage,
 })
 

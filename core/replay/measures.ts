@@ -33,7 +33,7 @@ export function describeBias(deviations: readonly Deviation[], tolerance: number
   const [word, question] = better > most ? ['better', 'missing'] : ['worse', 'counted twice']
   return (
     `the results are ${word} than the prices by ${inBps(Math.abs(better))} bp a trade: are costs ${question}? ` +
-    `Rounding explains at most ${inBps(most)} bp in ${n} trades: correct account_return, or state the costs that were paid`
+    `Rounding explains at most ${inBps(most)} bp in ${n} trades: correct account_return, or give what was paid in the columns fees and funding`
   )
 }
 

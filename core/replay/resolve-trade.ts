@@ -48,9 +48,9 @@ export const INFERENCE_MIN_RETURN = 0.01
  * return over the return per notional, if that is well conditioned (`INFERENCE_MIN_RETURN`) and the account
  * was not ruined. A derived leverage that is not above 0, or above the cap of the strategy, is discarded.
  *
- * The account return is the ledger's, or leverage x return per notional from prices, commission and funding.
- * It is never below -1, because an account cannot lose more than it has; a trade that loses everything is a
- * liquidation, and a liquidation returns exactly -1.
+ * The account return is the ledger's, or leverage x return per notional from prices, commission and funding, or what the
+ * ledger states of these two. It is never below -1, because an account cannot lose more than it has; a trade that loses
+ * everything is a liquidation, and a liquidation returns exactly -1.
  *
  * Returns the end of an error sentence if a closed trade has neither an account return nor a leverage to
  * compute one.
@@ -112,14 +112,20 @@ export function returnPerNotional(
 ): number | null {
   const beforeFunding = pricesAlone(trade, { feeRate })
   if (beforeFunding === null || trade.exit_time === null) return null
-  const paid = paidUpTo(funding, trade.exit_time) - paidUpTo(funding, trade.entry_time)
-  return beforeFunding - (signOf(trade.side) * paid) / trade.entry_price
+  return beforeFunding + fundingOf(trade, trade.exit_time, funding)
 }
 
 function pricesAlone(trade: Trade, { feeRate }: Pick<TradeTerms, 'feeRate'>): number | null {
   if (trade.exit_price === null) return null
   const ratio = trade.exit_price / trade.entry_price
-  return signOf(trade.side) * (ratio - 1) - feeRate * (1 + ratio)
+  return signOf(trade.side) * (ratio - 1) - (trade.fees ?? feeRate * (1 + ratio))
+}
+
+/** The funding that a trade received, a fraction of the notional at entry: as the ledger states it, or by the payments. */
+export function fundingOf(trade: Trade, exitTime: number, sums: FundingSums): number {
+  if (trade.funding !== null) return trade.funding
+  const paid = paidUpTo(sums, exitTime) - paidUpTo(sums, trade.entry_time)
+  return -(signOf(trade.side) * paid) / trade.entry_price
 }
 
 function describeUnknown(trade: Trade, terms: TradeTerms): string {

@@ -80,6 +80,8 @@ export const openTrade = ({ position, leverage }: OpenPosition): Trade => ({
   leverage,
   stop: position.stop,
   account_return: null,
+  fees: null,
+  funding: null,
 })
 
 /**

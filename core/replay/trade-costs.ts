@@ -11,9 +11,10 @@ type CostInput = Omit<LedgerInput, 'trades' | 'allowOverlap'> & { readonly trade
  * unknown.
  *
  * A trade of leverage L holds `q = L / entry price` of the base asset for each unit of account equity at its entry. Its
- * fees are `q f (entry + exit price)`, its slippage `2 q S`, its funding `q` x what one unit paid, if long. Twice the costs
- * take the same once more from its result, while q stays: the entry is S worse, so its leverage changes with its price.
- * Until the exit the ledger is marked as always, with doubled commission and funding.
+ * fees are `q f (entry + exit price)`, its slippage `2 q S`, its funding `q` x what one unit paid, if long; fees and
+ * funding that the ledger states count L times. Twice the costs take the same once more from its result, while q stays:
+ * the entry is S worse, so its leverage changes with its price. Until the exit the ledger is marked as always, with
+ * doubled commission and funding.
  */
 export function costData({ trades, ...market }: CostInput): CostData | null {
   const { bars, funding, costs } = market
@@ -48,9 +49,9 @@ function costsOf(trade: ResolvedTrade, { feeRate, slippage, funding }: Terms): T
   const paid = paidUpTo(funding, exit_time) - paidUpTo(funding, entry_time)
   return {
     result: account_return,
-    fees: quantity * feeRate * (entry_price + exit_price),
+    fees: trade.fees === null ? quantity * feeRate * (entry_price + exit_price) : leverage * trade.fees,
     slippage: quantity * 2 * slippage,
-    funding: quantity * signOf(side) * paid,
+    funding: trade.funding === null ? quantity * signOf(side) * paid : -leverage * trade.funding,
   }
 }
 

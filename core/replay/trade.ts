@@ -20,7 +20,14 @@ export type Trade = {
   readonly stop: number | null
   /** Net return as a fraction of account equity at entry, all costs and funding in. */
   readonly account_return: number | null
+  /** Commissions of both fills, a fraction of the notional at entry, negative if rebated; null: as declared. */
+  readonly fees: number | null
+  /** Funding as a fraction of the notional at entry, positive if received; null: as the payments of the instrument give. */
+  readonly funding: number | null
 }
+
+/** Whether fees can be those of a trade: from a rebate of 5 basis points a side to 1 % a side. */
+export const isPossibleFee = (fees: number): boolean => fees >= -0.001 && fees <= 0.02
 
 export type Costs = {
   readonly commission_bps_per_side: number

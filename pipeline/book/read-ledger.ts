@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { byEntry, endOf, findOverlaps } from '#core/replay/ledger.ts'
-import { EXIT_REASONS, type Trade } from '#core/replay/trade.ts'
+import { EXIT_REASONS, isPossibleFee, type Trade } from '#core/replay/trade.ts'
 import type { Ledger } from './book.ts'
 import { explainMoment, parseDecimal, parseMoment, spellMoment } from './cell.ts'
 import { fieldProblems, got } from './field.ts'
@@ -9,18 +9,21 @@ import { type Columns, readTable } from './table.ts'
 
 const ALWAYS = ['side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'exit_reason']
 
-/** A ledger that is marked: one of the optional columns gives each trade's weight in the account. */
+/** What was paid, in the place of the declared costs. */
+export const PAID_COLUMNS = ['fees', 'funding']
+
+/** A ledger that is marked: one of three columns gives each trade's weight in the account. */
 const MARKED: Columns = {
   required: ALWAYS,
-  optional: ['leverage', 'stop', 'account_return'],
-  needsOptional: true,
+  oneOf: ['leverage', 'stop', 'account_return'],
+  optional: PAID_COLUMNS,
   mayBeEmpty: true,
 }
 
 /** A ledger beside reported returns: it serves the trade statistics, and nothing is marked. */
 const REPORTED: Columns = {
   required: [...ALWAYS, 'account_return'],
-  optional: ['leverage', 'stop'],
+  optional: ['leverage', 'stop', ...PAID_COLUMNS],
   mayBeEmpty: true,
 }
 
@@ -37,14 +40,15 @@ export async function readLedger(
   imported?: readonly LedgerRow[],
 ): Promise<Ledger> {
   const columns = rules.besideReturns ? REPORTED : MARKED
-  const names = imported ? LEDGER_COLUMNS : [...columns.required, ...(columns.optional ?? [])]
+  const { required, oneOf = [], optional = [] } = columns
+  const names = imported ? [...LEDGER_COLUMNS, ...PAID_COLUMNS] : [...required, ...oneOf, ...optional]
   const ledger = createLedger(reading, path, names, rules)
   if (imported === undefined) await readTable(reading, path, columns, ledger.onRow)
   for (const { fields, row } of imported ?? []) ledger.onRow(fields, row)
   return ledger.end()
 }
 
-/** Texts in the order of `LEDGER_COLUMNS`. */
+/** Texts in the order of `LEDGER_COLUMNS`, and then, if they are known, of `PAID_COLUMNS`. */
 export type LedgerRow = { readonly fields: readonly string[]; readonly row: number }
 
 export const LEDGER_COLUMNS = [...ALWAYS, 'leverage', 'stop', 'account_return']
@@ -54,7 +58,7 @@ function createLedger(reading: Reading, path: string, names: readonly string[], 
   const rows: number[] = []
   return {
     onRow(fields: readonly string[], row: number): void {
-      const record = Object.fromEntries(names.map((name, i) => [name, fields[i]]))
+      const record = Object.fromEntries(names.map((name, i) => [name, fields[i] ?? '']))
       const trade = tradeSchema.safeParse(record).data
       const messages = trade === undefined ? explainFields(record) : explainTrade(trade, rules.besideReturns)
       for (const message of messages) reading.problems.add({ file: path, row, message })
@@ -127,6 +131,14 @@ const tradeShape = {
     decimal('', value => value >= -1),
     'a fraction of at least -1 (0.01 = +1 % of account equity), or a blank',
   ),
+  fees: blankOr(
+    decimal('', isPossibleFee),
+    'a fraction of the notional at entry from -0.001 to 0.02 (0.0007 = 7 basis points for both fills), or a blank',
+  ),
+  funding: blankOr(
+    decimal('', value => Math.abs(value) < 1),
+    'a fraction of the notional at entry (0.0003 = 3 basis points received, -0.0003 = paid), or a blank',
+  ),
 }
 
 const tradeSchema = z.object(tradeShape)
@@ -142,10 +154,10 @@ function explainTrade(trade: Trade, needsAccountReturn: boolean): string[] {
 const HALF_CLOSED =
   'expected exit_time, exit_price and exit_reason together, or all three blank for an open trade, got some of them'
 
-const explainOpen = ({ account_return }: Trade): string[] =>
-  account_return === null
-    ? []
-    : [`account_return: expected a blank, because the trade is still open, got ${got(account_return)}`]
+const explainOpen = (trade: Trade): string[] =>
+  (['account_return', 'fees', 'funding'] as const)
+    .filter(name => trade[name] !== null)
+    .map(name => `${name}: expected a blank, because the trade is still open, got ${got(trade[name])}`)
 
 function explainExit({ entry_time, exit_time }: Trade): string[] {
   if (exit_time === null || exit_time >= entry_time) return []

@@ -4,7 +4,7 @@ import { placeOf, type Reading, type Report, reporterOf } from './reading.ts'
 
 /**
  * Reads a CSV file of the book, plain or gzip, and hands each row on as its fields in the order of `columns`
- * (required, then optional). Everything that is wrong with the form of the file goes to `reading.problems`.
+ * (required, one of, optional). Everything that is wrong with the form of the file goes to `reading.problems`.
  *
  * A row is a line: no field of the book needs a line break. Only a line with a quote in it is given to
  * csv-parse, because a plain one is split several times faster.
@@ -62,9 +62,9 @@ const MAX_SHOWN_CHARS = 200
 /** The columns of a table by exact name. Their order in a file is free; any other column is an error. */
 export type Columns = {
   readonly required: readonly string[]
+  /** Of these, at least one is required. */
+  readonly oneOf?: readonly string[]
   readonly optional?: readonly string[]
-  /** Whether at least one of the optional columns is required. */
-  readonly needsOptional?: boolean
   /** Whether a header without rows is a table. */
   readonly mayBeEmpty?: boolean
 }
@@ -78,13 +78,13 @@ export type Header = {
 
 /** Null unless each name is a column, none comes twice and no required one is missing. */
 export function toHeader(names: readonly string[], columns: Columns): Header | null {
-  const { required, optional = [], needsOptional } = columns
-  const wanted = [...required, ...optional]
+  const { required, oneOf = [], optional = [] } = columns
+  const wanted = [...required, ...oneOf, ...optional]
   const isSound =
     names.every(name => wanted.includes(name)) &&
     new Set(names).size === names.length &&
     required.every(name => names.includes(name)) &&
-    (!needsOptional || optional.some(name => names.includes(name)))
+    (oneOf.length === 0 || oneOf.some(name => names.includes(name)))
   if (!isSound) return null
   // Most files have the columns as the documentation has them; then no row is copied.
   if (names.join() === wanted.join()) return { names, arrange: fields => fields }
@@ -93,10 +93,10 @@ export function toHeader(names: readonly string[], columns: Columns): Header | n
 }
 
 /** Why `toHeader` returned null. */
-export function explainHeader(line: string, { required, optional = [], needsOptional }: Columns): string {
-  const others =
-    optional.length === 0 ? '' : ` and ${needsOptional ? 'at least one' : 'any'} of ${optional.join(',')}`
-  return `expected the columns ${required.join(',')}${others}, in any order, got ${got(line, MAX_SHOWN_CHARS)}`
+export function explainHeader(line: string, { required, oneOf = [], optional = [] }: Columns): string {
+  const one = oneOf.length === 0 ? '' : ` and at least one of ${oneOf.join(',')}`
+  const any = optional.length === 0 ? '' : ` and any of ${optional.join(',')}`
+  return `expected the columns ${required.join(',')}${one}${any}, in any order, got ${got(line, MAX_SHOWN_CHARS)}`
 }
 
 /** Why a row does not fit its header. `fields` is null if its quotes do not match. */

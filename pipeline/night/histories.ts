@@ -274,7 +274,7 @@ function unfundedNotices({ entry }: LedgerGround, spans: readonly FundingGap[], 
     : `before its first payments, up to ${toIsoInstant(first.to)}`
   return [
     `${entry.id}: unverified, because ${spans.length} of its ${trades} trades are open where the funding of ` +
-      `${entry.instrument} is unknown, the first ${where}, and their results cannot be recomputed: add the payments`,
+      `${entry.instrument} is unknown, the first ${where}, and their results cannot be recomputed: add the payments, or the column funding`,
   ]
 }
 

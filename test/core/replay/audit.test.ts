@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type AuditProblem, auditLedger, isRecomputable } from '#core/replay/audit.ts'
+import type { Funding } from '#core/replay/bars.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { FREE, HOUR_MS, handBars, handFunding, type Ohlc, slot, still, trade } from './hand.ts'
 
@@ -171,6 +172,52 @@ test('a result has the funding between entry and exit in it', () => {
   expect(results({ account_return: 0.5 * (0.1 - 0.0102) }, { funding })).toEqual([])
 })
 
+test('a result has the fees and the funding that its trade states, each in the place of what is declared', () => {
+  const ground = { costs: { ...FREE, commission_bps_per_side: 10 }, funding: handFunding([slot(2), 0.01]) }
+  const resultOf = (fees: number | null, funding: number | null, perNotional: number) =>
+    results({ fees, funding, account_return: 0.5 * perNotional }, ground)
+  expect(resultOf(0.0007, -0.0101, 0.1 - 0.0007 - 0.0101)).toEqual([])
+  expect(resultOf(0.0007, -0.0101, 0.1 - 0.0007 - 0.0101 + 1e-6)).toEqual(['result'])
+  expect(resultOf(0.0007, null, 0.1 - 0.0007 - 0.0102)).toEqual([])
+  expect(resultOf(null, -0.0101, 0.1 - 0.0021 - 0.0101)).toEqual([])
+  expect(resultOf(0, 0.0101, 0.1 + 0.0101)).toEqual(['funding']) // the wrong sign
+})
+
+test('fees are between a rebate of 5 basis points a side and 1 % a side', () => {
+  const free = (fees: number) => results({ fees, account_return: 0.5 * (0.1 - fees) })
+  for (const fees of [-0.001, 0, 0.02]) expect(free(fees)).toEqual([])
+  for (const fees of [-0.00101, 0.0201, Number.NaN]) expect(free(fees)).toEqual(['not_a_trade'])
+})
+
+/** What the audit says of a long of 8 hours from slot 1 on that states this funding. */
+const fundingFaults = (stated: number, payments: Funding | null, change: Partial<Trade> = {}) =>
+  results({ funding: stated, leverage: null, ...change }, { funding: payments })
+
+test('stated funding is that of the payments to within a tenth of each, and one within a minute of a fill may be in it', () => {
+  const inside = handFunding([slot(2), 0.01]) // 0.0102 of notional
+  for (const stated of [-0.0102, -0.0112, -0.0092]) expect(fundingFaults(stated, inside)).toEqual([])
+  for (const stated of [-0.0113, -0.0091, 0, 0.0102])
+    expect(fundingFaults(stated, inside)).toEqual(['funding'])
+  expect(fundingFaults(0.0102, inside, { side: 'short' })).toEqual([])
+  const atExit = (ms: number) => fundingFaults(0, handFunding([slot(1), 0], [slot(3) + ms, 0.01]))
+  expect([-61_000, -60_000, 0, 60_000].map(atExit)).toEqual([['funding'], [], [], []])
+})
+
+test('stated funding where payments are unknown is at most 5 basis points for each 8 hours begun, and none if no full hour passes', () => {
+  const missing = handFunding([slot(-12), 0], [slot(12), 0]) // a gap of four days
+  for (const payments of [null, missing]) {
+    for (const stated of [-0.0005, 0.0005]) expect(fundingFaults(stated, payments)).toEqual([])
+    for (const stated of [-0.00051, 0.00051]) expect(fundingFaults(stated, payments)).toEqual(['funding'])
+  }
+  expect(fundingFaults(0.001, null, { exit_time: slot(3) + 1 })).toEqual([])
+  const brief = { entry_time: slot(1) + 120_000, exit_time: slot(1) + 3_000_000, exit_price: 104 }
+  expect(fundingFaults(0.0001, null, brief)).toEqual(['funding'])
+  expect(auditLedger({ ...GROUND, trades: [trade({ funding: 0.05 })] })[0]!.message).toBe(
+    'trade 0 has a funding of 0.05 of its notional, and the payments while it was open are unknown, so that 0.0005 more or ' +
+      'less is accepted: correct funding, which is positive if received, or add the payments of the instrument',
+  )
+})
+
 test('a result may be lower by the slippage of both fills, and not higher', () => {
   const costs = { ...FREE, slippage_ticks: 1, tick_size: 0.5 }
   expect(results({ account_return: 0.05 - 0.5 * 0.01 }, { costs })).toEqual([])
@@ -208,8 +255,8 @@ test('a result is not below -1: an account loses no more than it has, at a liqui
   expect(results({ ...fall, leverage: 7, exit_reason: 'liquidation', account_return: -1 })).toEqual([])
 })
 
-test('a result is not judged after the last bar, while the trade is open, or if something is missing', () => {
-  expect(results({ exit_time: slot(8) })).toEqual([])
+test('a result is not judged after the last bar, nor is its funding, while the trade is open, or if something is missing', () => {
+  expect(results({ exit_time: slot(8), funding: 0.5 })).toEqual([])
   expect(results({ exit_time: null, exit_price: null, account_return: null })).toEqual([])
   expect(results({ leverage: null, account_return: 0.5 })).toEqual([])
 })

@@ -94,6 +94,7 @@ export const trade = (overrides: Partial<Trade> = {}): Trade => ({
   leverage: null,
   stop: null,
   account_return: null,
+  ...{ fees: null, funding: null },
   ...overrides,
 })
 

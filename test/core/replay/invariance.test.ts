@@ -119,7 +119,8 @@ test('the decisions of a late start differ if the rule counts its bars', () => {
 
 test('the decisions of a late start are compared from the first bar that is in no trade begun before', () => {
   const [entry, exit] = [slot(10), slot(30)]
-  const trade = { side: 'long', entry_time: entry, exit_time: exit, stop: 50 } as const
+  const costs = { fees: null, funding: null }
+  const trade = { side: 'long', entry_time: entry, exit_time: exit, stop: 50, ...costs } as const
   const trades = [
     { ...trade, entry_price: 100, exit_price: 100, exit_reason: 'time', leverage: 1, account_return: 0 },
   ] as const

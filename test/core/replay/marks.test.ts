@@ -74,6 +74,17 @@ test('an open trade pays the funding that is due by the open of the marked bar, 
   expectClose(marks.equity, [1.2 - 2 * 0.01, 1.1 - 2 * (0.01 + 0.01 + 0.011), 0.75])
 })
 
+test('fees and funding that a trade states are booked at its exit, so that no mark depends on what follows it', () => {
+  const market = { bars, costs: COSTLY, funding: handFunding([slot(6), 0.01]) }
+  const stated = { ...held, fees: -0.0005, funding: -0.002, account_return: null }
+  const [declared, own] = [mark([held], market), mark([stated], market)]
+  expect(own.equity.subarray(0, 2)).toEqual(declared.equity.subarray(0, 2))
+  expect(own.equity[2]).toBeCloseTo(1 + 2 * (-0.1 + 0.0005 - 0.002), 14)
+  const open = mark([{ ...stated, exit_time: slot(99) }], market)
+  const ruined = mark([{ ...stated, side: 'short', leverage: 12 }], market)
+  for (const { trades } of [open, ruined]) expect(trades[0]).toMatchObject({ fees: null, funding: null })
+})
+
 test('a trade that entered inside a bar owes nothing for what was due in that bar before it', () => {
   const funding = handFunding([slot(5) + HOUR_MS, 0.01], [slot(5) + 3 * HOUR_MS, 0.01])
   const late = { ...held, entry_time: slot(5) + 2 * HOUR_MS }

@@ -23,7 +23,7 @@ test('results that are two basis points better than their prices are refused wit
   const padded = deviations(Array<number>(40).fill(2))
   expect(describeBias(padded, 100 * BP)).toBe(
     'the results are better than the prices by 2.0 bp a trade: are costs missing? Rounding explains at most 0.1 bp in 40 trades: ' +
-      'correct account_return, or state the costs that were paid',
+      'correct account_return, or give what was paid in the columns fees and funding',
   )
 })
 
@@ -55,7 +55,7 @@ test('results that are worse than their prices are refused too, unless the decla
 const stopped = (change: Partial<ClosedTrade>): ClosedTrade => ({
   ...{ side: 'long', entry_time: 0, entry_price: 100, exit_time: 1, exit_price: 95, exit_reason: 'stop' },
   ...{ leverage: 1, stop: 95, account_return: -0.05, leverage_from: 'ledger', marking: 'daily' },
-  ...{ return_per_notional: -0.05, ...change },
+  ...{ return_per_notional: -0.05, fees: null, funding: null, ...change },
 })
 
 const COSTS = { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.5, max_leverage: 15 }

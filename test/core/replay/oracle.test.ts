@@ -46,6 +46,7 @@ function readLedger(): Trade[] {
       leverage: (Math.abs(size) * entry_price) / atEntry,
       stop: Number(at(row, 'SL')),
       account_return: pnl / atEntry,
+      ...{ fees: null, funding: null },
     }
   })
 }

@@ -166,6 +166,11 @@ test('the costs are unknown if one trade has an unknown leverage', () => {
   expect(markedCosts(known, trade({ account_return: 0.0001, exit_price: 100 }))).toBeNull()
 })
 
+test('the costs of a trade are the fees and the funding that it states, times its leverage', () => {
+  const stated = { fees: 0.0008, funding: -0.001, leverage: 0.5, account_return: 0.04 }
+  expect(markedCosts(trade(stated))!.trades[0]).toMatchObject({ fees: 0.0004, funding: 0.0005 })
+})
+
 test('the costs of no trades have no shares, and an account that stays as it is', () => {
   const costs = figuresOf(markedCosts())
   expect(costs.fees_pct_of_gross_profit).toEqual({ undefinedBecause: 'no_trades' })

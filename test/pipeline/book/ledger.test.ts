@@ -3,8 +3,9 @@ import { casesOf } from '#test/support/cases-of.ts'
 import { catalogueWith, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'ledgers/birch.csv'
-const HEADER = 'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return'
-const SOUND = 'long,2020-01-01T00:00:00Z,7200,2020-01-01T04:00:00Z,7240,time,0.5,7100,0.002'
+const HEADER =
+  'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return,fees,funding'
+const SOUND = 'long,2020-01-01T00:00:00Z,7200,2020-01-01T04:00:00Z,7240,time,0.5,7100,0.002,0.0007,-0.0001'
 
 /** The sound trade with some of its fields changed, as in `side=buy,stop=`. */
 function changed(changes: string): string {
@@ -27,7 +28,10 @@ a negative stop -> stop=-7100 -> stop: expected a price above 0, or a blank, got
 a loss of more than the account -> account_return=-1.2 -> account_return: expected a fraction of at least -1 (0.01 = +1 % of account equity), or a blank, got "-1.2"
 half an exit -> exit_price= -> expected exit_time, exit_price and exit_reason together, or all three blank for an open trade, got some of them
 an exit before the entry -> exit_time=2019-12-31T20:00:00Z -> exit_time: expected a time not before entry_time 2020-01-01T00:00:00Z, got 2019-12-31T20:00:00Z
-a result while it is open -> exit_time=,exit_price=,exit_reason= -> account_return: expected a blank, because the trade is still open, got 0.002
+fees in percent -> fees=0.07 -> fees: expected a fraction of the notional at entry from -0.001 to 0.02 (0.0007 = 7 basis points for both fills), or a blank, got "0.07"
+funding in money -> funding=-12.5 -> funding: expected a fraction of the notional at entry (0.0003 = 3 basis points received, -0.0003 = paid), or a blank, got "-12.5"
+fees while it is open -> exit_time=,exit_price=,exit_reason=,account_return=,funding= -> fees: expected a blank, because the trade is still open, got 0.0007
+a result while it is open -> exit_time=,exit_price=,exit_reason=,fees=,funding= -> account_return: expected a blank, because the trade is still open, got 0.002
 neither leverage, stop nor result -> leverage=,stop=,account_return= -> expected at least one of leverage, stop and account_return, got none of them
 a stop at the entry alone -> leverage=,stop=7200,account_return= -> stop: expected a price away from entry_price, because their distance gives the leverage, got 7200`)(
   'a row of a ledger with %s is refused with what was expected and what came',
@@ -52,14 +56,14 @@ test('a closed trade of a ledger beside reported returns needs its account retur
   ])
   const without = header.replace('account_return', 'stop')
   expect(await problemsOf({ 'ledgers/cedar.csv': lines(without, row) })).toEqual([
-    `ledgers/cedar.csv:1: expected the columns ${header} and any of leverage,stop, in any order, got "${without}"`,
+    `ledgers/cedar.csv:1: expected the columns ${header} and any of leverage,stop,fees,funding, in any order, got "${without}"`,
   ])
 })
 
 const trade = (entry: string, exit: string) =>
   exit === ''
-    ? `long,2020-01-${entry}T00:00:00Z,100,,,,1,,`
-    : `long,2020-01-${entry}T00:00:00Z,100,2020-01-${exit}T00:00:00Z,100,time,1,,`
+    ? `long,2020-01-${entry}T00:00:00Z,100,,,,1,,,,`
+    : `long,2020-01-${entry}T00:00:00Z,100,2020-01-${exit}T00:00:00Z,100,time,1,,,,`
 const rows = (...trades: readonly [string, string][]) => ({
   [PATH]: lines(HEADER, ...trades.map(([entry, exit]) => trade(entry, exit))),
 })

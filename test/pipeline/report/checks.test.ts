@@ -256,6 +256,7 @@ const ledger = (shift = 0, changes: Partial<Trade> = {}): Trade[] =>
     leverage: 1,
     stop: null,
     account_return: null,
+    ...{ fees: null, funding: null },
     ...changes,
   }))
 
