@@ -102,7 +102,10 @@ export type TimeStamp = { readonly at: string; readonly by: string }
 export type Measured = Readonly<
   Record<'trades_checked' | 'trades_at_stop', number> &
     Record<'mean_deviation_bps' | 'largest_deviation_bps' | 'loss_at_stop', number | null>
->
+> & {
+  /** Of how many closed trades the ledger states a cost, and its mean, basis points of notional at entry; left out without. */
+  readonly stated_costs?: readonly (Record<'trades' | 'mean_bps', number> & { cost: 'fees' | 'funding' })[]
+}
 
 export type StrategyRecord = {
   readonly id: string

@@ -156,14 +156,20 @@ function openOf(strategy: StrategyData) {
   return typeof since === 'string' ? [['Open position', text] as const] : []
 }
 
-function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, funding }: StrategyData): string {
+function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strategy }: StrategyData): string {
+  const { funding, measured, trades } = strategy
   const paid =
     funding === 'historical'
       ? 'historical funding'
       : funding === null
         ? 'funding not recorded'
         : `funding: ${funding.replaceAll('_', ' ')}`
-  return `${commission_bps_per_side} bps a side, slippage of ${slippage_ticks} ticks of ${tick_size}, ${paid}`
+  const stated = measured?.stated_costs?.map(
+    each =>
+      `; as the ledger states, ${whole(each.trades)} of ${whole(trades.entry_time.length)} trades ` +
+      `${each.cost === 'fees' ? 'paid' : 'received'} ${each.cost} of ${hundredths(each.mean_bps)} bp of notional in the mean`,
+  )
+  return `${commission_bps_per_side} bps a side, slippage of ${slippage_ticks} ticks of ${tick_size}, ${paid}${stated?.join('') ?? ''}`
 }
 
 /** The tolerance of a ledger, and how far its results are from their recomputation. */

@@ -81,6 +81,8 @@ function toRecord(
   history: History,
 ): Omit<StrategyRecord, 'figures' | Judged> {
   const { daily, differing } = history
+  const isStated = history.trades.some(trade => trade.funding !== null)
+  const isAsReported = entry.bars === null || (funding === null && isStated)
   const hasLedger = entry.source.kind === 'ledger' || differing !== null
   const leverages = history.trades.flatMap(({ leverage }) => (leverage === null ? [] : [leverage]))
   const leverage_max = leverages.length === 0 ? null : Math.max(...leverages)
@@ -98,7 +100,7 @@ function toRecord(
     commission_bps_per_side: entry.commission_bps_per_side,
     slippage_ticks: entry.slippage_ticks,
     tick_size: entry.tick_size,
-    funding: entry.bars === null ? 'as_reported' : funding === null ? 'none' : 'historical',
+    funding: isAsReported ? 'as_reported' : funding === null ? 'none' : 'historical',
     result_tolerance_bps: hasLedger ? entry.result_tolerance_bps : null,
     max_leverage: entry.max_leverage,
     module_version: history.moduleVersion,

@@ -21,6 +21,13 @@ const noon = (day: number): string => `${toIsoDate(FROM + day)}T12:00:00Z`
 
 type Fills = Readonly<{ entry: number; exit: number; leverage?: number; more?: number; isStop?: boolean }>
 
+/** A ledger of the same trades that states a cost of each, which its results follow. */
+const stating = (cost: 'fees' | 'funding', value: number): string => {
+  const more = cost === 'fees' ? -value : value
+  const lines = ledger(i => ({ ...honest(i), more })).trimEnd()
+  return csv(...lines.split('\n').map((line, i) => `${line},${i === 0 ? cost : value}`))
+}
+
 const HEAD = 'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return'
 
 /** A ledger of 24 trades of a day each, whose results are those of their prices, and `more`. */
@@ -70,6 +77,8 @@ const BOOK = {
       ledger(i => ({ ...honest(i), more: i % 2 === 0 ? 0.009 : -0.005 })),
       { result_tolerance_bps: 100 },
     ),
+    ledgerOf('fees', stating('fees', -0.0005), { commission_bps_per_side: 10 }),
+    ledgerOf('funding', stating('funding', 0.005)),
     ledgerOf('empty', csv(HEAD)),
     returnsOf('reports', RETURNS),
     returnsOf('always', RETURNS),
@@ -98,6 +107,7 @@ beforeAll(async () => {
     ...accepting(BOOK, acceptedIn(refused, WHY)),
     'ledgers/padded.csv': COSTS,
     'ledgers/costs.csv': ledger(i => ({ ...honest(i), more: -0.002 })),
+    'ledgers/funding.csv': stating('funding', 0.001),
   })
   expect(await forgery.build()).toMatchObject({ code: 0, err: '' })
 })
@@ -120,6 +130,21 @@ test('a publisher who leaves the costs out of the results: the build stops', asy
   )
   expect(await sheetOf('costs')).toContain('Costs 10 bps a side, slippage of 0 ticks of 0.1, funding: none')
   expect(await sheetOf('risk')).toContain('Costs 0 bps a side, slippage of 0 ticks of 0.1, funding: none')
+})
+
+test('a publisher who states lower fees than were paid: the sheet has their mean beside the declared commission', async () => {
+  expect(await sheetOf('fees')).toContain(
+    'Costs 10 bps a side, slippage of 0 ticks of 0.1, funding: none; as the ledger states, 24 of 24 trades paid fees of −5.00 bp of notional in the mean',
+  )
+})
+
+test('a publisher who states funding that was never paid: the build stops, and what is accepted without payments is on the sheet', async () => {
+  expect(refused).toContain(
+    'ledgers/funding.csv:2: the trade has a funding of 0.005 of its notional, and the payments while it was open are unknown, so that 0.0015 more or less is accepted: ',
+  )
+  expect(await sheetOf('funding')).toContain(
+    'Costs 0 bps a side, slippage of 0 ticks of 0.1, funding: as reported; as the ledger states, 24 of 24 trades received funding of 10.00 bp of notional in the mean',
+  )
 })
 
 test('a publisher who fills orders at the lows and highs of bars: the build stops, and what is accepted stands beside the badge', async () => {

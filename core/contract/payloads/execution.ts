@@ -44,8 +44,8 @@ export const costs = () =>
           'the quantity for each unit of account equity at entry, f the commission of one side, S the slippage of one fill ' +
           '(ticks × tick size), F the sum of funding rate × last known close over the payments after the entry up to the exit; ' +
           'x its net result on account equity at entry, g = x + q f (P_in + P_out) + 2 q S + s q F its result before costs. ' +
-          'So the shares sum to (sum(g) - sum(x)) / sum(g > 0). Twice the costs: every entry is S worse at the same q, the ' +
-          'result of a closed trade is 2 x - g, at least -1, and the ledger is marked again with doubled commission and ' +
+          'Fees and funding that a ledger states, times L, replace these. Twice the costs: every entry is S worse at the same ' +
+          'q, the result of a closed trade is 2 x - g, at least -1, and the ledger is marked again with doubled commission and ' +
           'funding; E: that equity, r: its daily returns, N of them. Decisions, stops and sizes stay. Needs bars and the ' +
           'leverage of every trade, the open ones included.',
       ),

@@ -139,7 +139,8 @@ export const strategyMetadata = () =>
             .describe(
               '`historical`: each payment of the instrument is charged at the last close known at its instant, as far as ' +
                 '`/v1/dataset` says; `none`: the operator states that the instrument has none; `as_reported`: whatever ' +
-                'the maker of the returns charged. Null in versions of older builds.',
+                'the maker of the returns charged, or of a ledger without payments of its instrument. Null in versions of ' +
+                'older builds.',
             ),
           result_tolerance_bps: z
             .number()
@@ -195,6 +196,18 @@ export const strategyMetadata = () =>
           largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
           trades_at_stop: z.int().describe('Trades that ended at the stop of their entry.'),
           loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
+          stated_costs: z
+            .array(
+              z.looseObject({
+                cost: z
+                  .enum(['fees', 'funding'])
+                  .describe('`fees`: both commissions of a trade; `funding`: positive if received.'),
+                trades: z.int().describe('Closed trades of which the ledger states it.'),
+                mean_bps: ratio('Its mean, basis points of the notional at entry.'),
+              }),
+            )
+            .optional()
+            .describe('What the maker of a ledger states itself in the place of the declared costs.'),
         })
         .nullable()
         .describe(

@@ -305,6 +305,29 @@ before the first payment -> ${['01-09', '01-10', '01-11', '01-12', '01-13', '01-
   },
 )
 
+test('a ledger that states fees and funding is verified without a tolerance and without payments, and the record has their means', async () => {
+  const result = 0.25 * (90 / 110 - 1 - 0.0004 + 0.001)
+  const costs = { commission_bps_per_side: 5, result_tolerance_bps: 0 }
+  const book = (funding: string) => ({
+    ...BARS,
+    'ledgers/ash.csv': csv(
+      'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return,fees,funding',
+      `long,${at('01-04')},110,${at('01-07')},90,signal,0.25,${result},0.0004,0.001`,
+    ),
+    'catalogue.yaml': catalogue([{ ...aLedger('ash'), ...costs }], {}, funding),
+  })
+  const stated_costs = [
+    { cost: 'fees', trades: 1, mean_bps: 4 },
+    { cost: 'funding', trades: 1, mean_bps: 10 },
+  ]
+  const verified = { verification_state: 'single_verified', measured: { stated_costs } }
+  const { snapshot } = await nightOf(book('none'))
+  expect(strategyOf(snapshot, 'ash')).toMatchObject({ ...verified, funding: 'as_reported' })
+  const gap = csv('t,rate', ...['01-01', '01-02', '01-13', '01-14', '01-15'].map(day => `${at(day)},0`))
+  const night = await nightOf({ ...book('24h'), 'funding/BTCUSDT-PERP.csv': gap })
+  expect(strategyOf(night.snapshot, 'ash')).toMatchObject({ ...verified, funding: 'historical' })
+})
+
 test('reported returns are published as they are, with a window of their own', () => {
   expect(dailyOf('elm')).toEqual([0.01, -0.02, 0.03, 0.01])
   expect(of('elm')).toMatchObject({

@@ -426,7 +426,7 @@ export type Strategy = {
         slippage_ticks: number;
         /** One tick, in the quote currency. */
         tick_size: number;
-        /** `historical`: each payment of the instrument is charged at the last close known at its instant, as far as `/v1/dataset` says; `none`: the operator states that the instrument has none; `as_reported`: whatever the maker of the returns charged. Null in versions of older builds. */
+        /** `historical`: each payment of the instrument is charged at the last close known at its instant, as far as `/v1/dataset` says; `none`: the operator states that the instrument has none; `as_reported`: whatever the maker of the returns charged, or of a ledger without payments of its instrument. Null in versions of older builds. */
         funding: ("historical" | "none" | "as_reported") | null;
         /** Of a ledger: by how much a given result may differ from its recomputation, and a reported day from the ledger beside it. Basis points of equity; null for other histories. */
         result_tolerance_bps: number | null;
@@ -458,6 +458,15 @@ export type Strategy = {
         trades_at_stop: number;
         /** Median of their losses, in units of the base risk. 6 decimals. */
         loss_at_stop: number | null;
+        /** What the maker of a ledger states itself in the place of the declared costs. */
+        stated_costs?: {
+            /** `fees`: both commissions of a trade; `funding`: positive if received. */
+            cost: "fees" | "funding";
+            /** Closed trades of which the ledger states it. */
+            trades: number;
+            /** Its mean, basis points of the notional at entry. 6 decimals. */
+            mean_bps: number;
+        }[];
     } | null;
     /** Days of the window without any price; their return is 0 and caught up on the next day. */
     days_without_bars: number;
