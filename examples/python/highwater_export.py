@@ -6,7 +6,8 @@
     write_returns("book/returns/elm.csv", equity)
 
 `trades` are mappings with side ("long" or "short"), entry_time, entry_price, quantity, pnl (net of all costs) and, once
-closed, exit_time, exit_price and optionally exit_reason; rows of a pandas DataFrame work: `df.to_dict("records")`.
+closed, exit_time, exit_price and optionally exit_reason, fees (of both fills) and funding (negative if paid), in money;
+rows of a pandas DataFrame work: `df.to_dict("records")`.
 `equity` are pairs of time and account equity, ascending; `series.items()` of pandas works. Times are datetimes; one
 without a zone is refused, because only its author knows what it means.
 
@@ -21,7 +22,7 @@ import gzip
 import os
 from datetime import datetime, timedelta, timezone
 
-COLUMNS = "side entry_time entry_price exit_time exit_price exit_reason leverage stop account_return".split()
+COLUMNS = "side entry_time entry_price exit_time exit_price exit_reason leverage stop account_return fees funding".split()
 REASONS = ("stop", "signal", "time", "target", "liquidation")
 
 
@@ -42,16 +43,19 @@ def write_ledger(path, trades, capital):
         reason = trade.get("exit_reason") or "signal"
         if trade["side"] not in ("long", "short") or reason not in REASONS:
             raise ValueError(f"expected side long or short and a reason of {REASONS}, got {trade['side']}, {reason}")
-        row = [trade["side"], _spell(entry), repr(price), "", "", "", repr(quantity * price / equity), "", ""]
+        row = [trade["side"], _spell(entry), repr(price), "", "", "", repr(quantity * price / equity), "", "", "", ""]
         if leave is not None:
             pnl, busy_until = float(trade["pnl"]), _utc(leave)
             row[3:6] = [_spell(busy_until), repr(float(trade["exit_price"])), reason]
             row[8] = repr(pnl / equity)
+            paid = [trade.get(cost) for cost in ("fees", "funding")]
+            row[9:] = ["" if money is None else repr(float(money) / (quantity * price)) for money in paid]
             equity += pnl
         else:
             busy_until = datetime.max.replace(tzinfo=timezone.utc)
         rows.append(row)
-    _write(path, COLUMNS, rows)
+    used = len(COLUMNS) if any(any(row[9:]) for row in rows) else 9
+    _write(path, COLUMNS[:used], [row[:used] for row in rows])
 
 
 def write_returns(path, equity):

@@ -71,6 +71,16 @@ strategies:
 )
 
 test.skipIf(!isThere)(
+  `the exporter for Python writes fees and funding as fractions of notional, if a trade has them${SKIPPED}`,
+  async () => {
+    const cwd = await temporaryFolder()
+    const write = `import sys; sys.path.insert(0, ${JSON.stringify(join(EXPORTER, '..'))}); from highwater_export import write_ledger; from datetime import *; t = datetime(2024, 1, 1, tzinfo=timezone.utc); write_ledger('elm.csv', [dict(side='long', entry_time=t, entry_price=100, quantity=5, pnl=10, exit_time=t, exit_price=102, fees=0.5, funding=-0.25)], 1000)`
+    await python(cwd, '-c', write)
+    expect((await rowsOf(join(cwd, 'elm.csv')))[0]!.slice(6)).toEqual(['0.5', '', '0.01', '0.001', '-0.0005'])
+  },
+)
+
+test.skipIf(!isThere)(
   `the exporter for Python refuses times without a zone, and trades that overlap${SKIPPED}`,
   async () => {
     const call = (trades: string) =>
