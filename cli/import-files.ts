@@ -1,25 +1,31 @@
-import { resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { toIsoDate } from '#core/calendar.ts'
 import { findOverlaps } from '#core/replay/ledger.ts'
 import type { Trade } from '#core/replay/trade.ts'
-import { openCatalogue } from '#pipeline/book/add-strategy.ts'
+import { type OpenCatalogue, openCatalogue } from '#pipeline/book/add-strategy.ts'
 import type { BarsFile } from '#pipeline/book/book.ts'
 import { settingsShape, strategyShape, timeframe } from '#pipeline/book/catalogue.ts'
 import { spellMoment } from '#pipeline/book/cell.ts'
-import { listed } from '#pipeline/book/field.ts'
-import { barsFileShape, ledgerFileShape, returnsFileShape } from '#pipeline/book/file-spec.ts'
 import { findBars } from '#pipeline/book/find-bars.ts'
-import { importBars } from '#pipeline/book/import-bars.ts'
-import { type ImportedLedger, importLedger } from '#pipeline/book/import-ledger.ts'
-import { importReturns } from '#pipeline/book/import-returns.ts'
 import { BookError } from '#pipeline/book/problem.ts'
 import { CATALOGUE_FILE } from '#pipeline/book/read-catalogue.ts'
-import { LEDGER_COLUMNS, readLedger } from '#pipeline/book/read-ledger.ts'
+import { LEDGER_COLUMNS, type LedgerRow, OPTIONAL_COLUMNS, readLedger } from '#pipeline/book/read-ledger.ts'
 import { readReturns } from '#pipeline/book/read-sources.ts'
 import { createReading, type Reading } from '#pipeline/book/reading.ts'
 import { assertFree, barsText, tableText, writeBookFiles } from '#pipeline/book/write-table.ts'
-import type { Origin } from '#pipeline/table/mapped.ts'
+import { appendRows } from '#pipeline/import/append.ts'
+import { importBars } from '#pipeline/import/bars.ts'
+import { type ImportedLedger, importLedger } from '#pipeline/import/ledger.ts'
+import type { Origin } from '#pipeline/import/read-table.ts'
+import { importReturns } from '#pipeline/import/returns.ts'
+import {
+  barsFileShape,
+  ledgerFileShape,
+  returnsFileShape,
+  spellStatement,
+} from '#pipeline/import/statement.ts'
 import { UsageError } from './environment.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -30,24 +36,33 @@ const amount = z.number().min(0).optional().meta({ expected: 'a number of at lea
 
 const fileOptions = {
   ...{ book: z.string(), replace: flag, json: flag },
-  ...{ as: barsFileShape.as, tz: barsFileShape.tz, column: barsFileShape.columns },
+  ...{
+    format: barsFileShape.format,
+    tz: barsFileShape.tz,
+    column: barsFileShape.columns,
+    ignore: barsFileShape.ignore,
+  },
 }
 const historyOptions = {
   ...{ ...fileOptions, id: strategyShape(1).id, engine: z.string().optional() },
   ...{ base_risk: amount, commission_bps: amount },
 }
 const instrument = settingsShape.instrument.unwrap().meta(settingsShape.instrument.meta() ?? {})
-const { drop_last, drop_impossible } = barsFileShape
+const { drop_last, drop_impossible, times, duplicates } = barsFileShape
 
 export const BARS_OPTIONS = {
   ...{ ...fileOptions, instrument, timeframe: timeframe('').optional() },
-  ...{ drop_last, drop_impossible },
+  ...{ drop_last, drop_impossible, times, duplicates },
 }
 export const LEDGER_OPTIONS = {
   ...{ ...historyOptions, instrument, mark: timeframe('').optional(), capital: ledgerFileShape.capital },
-  ...{ funding: z.boolean().default(true), realised: flag },
+  ...{ funding: z.boolean().default(true), realised: flag, append: flag, results: ledgerFileShape.results },
 }
-export const RETURNS_OPTIONS = { ...historyOptions, unit: returnsFileShape.unit }
+export const RETURNS_OPTIONS = {
+  ...historyOptions,
+  unit: returnsFileShape.unit,
+  results: returnsFileShape.results,
+}
 
 type FileOptions = z.infer<z.ZodObject<typeof fileOptions>>
 type HistoryOptions = z.infer<z.ZodObject<typeof historyOptions>>
@@ -56,7 +71,13 @@ type LedgerOptions = z.infer<z.ZodObject<typeof LEDGER_OPTIONS>>
 type ReturnsOptions = z.infer<z.ZodObject<typeof RETURNS_OPTIONS>>
 
 /** What the catalogue would say of the files. */
-const specOf = (path: string[], { as, tz, column: columns }: FileOptions) => ({ path, as, tz, columns })
+const specOf = (path: string[], { format, tz, column: columns, ignore }: FileOptions) => ({
+  path,
+  format,
+  tz,
+  columns,
+  ignore,
+})
 
 /** The value, unless a file has a problem: then all of them are thrown, and nothing is written. */
 function sound<T>({ dir, problems }: Reading, value: T | null): T {
@@ -71,44 +92,55 @@ type Summary = { readonly line: string; readonly summary: Readonly<Record<string
 async function write(
   tables: Readonly<Record<string, string>>,
   catalogue: string | null,
-  { formats, ignored, findings }: Origin,
+  { formats, unread, findings, files: read }: Origin,
   { line, summary }: Summary,
-  options: FileOptions,
+  options: FileOptions & { readonly append?: boolean },
   { cwd, terminal }: Runtime,
 ): Promise<void> {
   const book = resolve(cwd, options.book)
-  for (const path of Object.keys(tables)) assertFree(book, path, options.replace)
+  for (const path of Object.keys(tables)) assertFree(book, path, options.replace || options.append === true)
   const files = catalogue === null ? tables : { ...tables, [CATALOGUE_FILE]: catalogue }
   await writeBookFiles(book, files)
   const written = Object.keys(files)
-  if (options.json) return terminal.json({ ...summary, written, formats, ignored, findings })
+  if (options.json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
   terminal.print(`${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`)
   for (const { file, message } of findings) terminal.note(`note: ${file}: ${message}`)
-  if (ignored.length > 0) terminal.note(`note: columns that are not read: ${ignored.join(', ')}`)
+  for (const { file, total, header, dropped } of read)
+    terminal.note(
+      `note: ${file}: ${total} rows = ${total - header - dropped} read + ${dropped} dropped + ${header} of the header`,
+    )
+  if (unread.length > 0)
+    terminal.note(
+      `note: columns that are not read: ${unread.map(({ column, why }) => `${column} (${why})`).join(', ')}`,
+    )
 }
 
 /** Writes bars of one instrument. */
 export async function importBarsFiles(paths: string[], options: BarsOptions, runtime: Runtime) {
-  const { instrument, timeframe: stated = null, drop_last, drop_impossible } = options
+  const { instrument, timeframe: stated = null, drop_last, drop_impossible, times, duplicates } = options
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
-  const rules = { ...specOf(paths, options), timeframe: stated, drop_last, drop_impossible }
+  const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
+  const spec = { ...specOf(paths, options), times, duplicates, drop_last, drop_impossible }
+  const rules = { ...spec, timeframe: stated, readers: catalogue.modulesOn(instrument) }
   const { bars, timeframe, ...origin } = sound(reading, await importBars(reading, rules))
   const [from, to] = [spellMoment(bars.t[0]!), spellMoment(bars.t.at(-1)!)]
   const summary = { instrument, timeframe, bars: bars.t.length, from, to }
   const line = `${bars.t.length} bars of ${timeframe}, ${from} to ${to}`
-  const tables = { [`bars/${instrument}/${timeframe}.csv`]: barsText(bars) }
-  await write(tables, null, origin, { line, summary }, options, runtime)
+  const path = `bars/${instrument}/${timeframe}.csv`
+  const text = stateImports(catalogue, [path], spec)
+  await write({ [path]: barsText(bars) }, text, origin, { line, summary }, options, runtime)
 }
 
 /** Writes daily returns as they were reported. */
 export async function importReturnsFile(paths: string[], options: ReturnsOptions, runtime: Runtime) {
-  const { id, unit } = options
+  const { id, unit, results } = options
   const reading = createReading(runtime.cwd)
-  const imported = sound(reading, await importReturns(reading, { ...specOf(paths, options), unit }))
+  const spec = { ...specOf(paths, options), unit, results }
+  const imported = sound(reading, await importReturns(reading, spec))
   const days = imported.rows.map(({ fields }) => fields)
   const count = sound(reading, await readReturns(reading, paths[0]!, imported.rows)).values.length
   const fields = { source: 'returns', ...assumptions(options, imported, null, []) }
-  const catalogue = await catalogueWith(options, fields, null, runtime)
+  const catalogue = await catalogueWith(options, fields, null, [`returns/${id}.csv`], spec, runtime)
   const [from, to] = [days[0]?.[0], days.at(-1)?.[0]]
   const printed = { line: `${count} days, ${from} to ${to}`, summary: { id, days: count, from, to } }
   const tables = { [`returns/${id}.csv`]: tableText('t,ret', days) }
@@ -117,13 +149,14 @@ export async function importReturnsFile(paths: string[], options: ReturnsOptions
 
 /** Writes the trades of a file as a ledger that is marked on the bars of the book, or as reported returns. */
 export async function importLedgerFile(paths: string[], options: LedgerOptions, runtime: Runtime) {
-  const { id, instrument, realised, capital, commission_bps = null } = options
+  const { id, instrument, realised, capital, results, commission_bps = null } = options
   const book = resolve(runtime.cwd, options.book)
   const file = await findBars(book, instrument, options.mark ?? null, runtime.now())
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
-  const rules = { bars: file?.bars ?? null, realised, capital, commission_bps }
-  const imported = sound(reading, await importLedger(reading, { ...specOf(paths, options), ...rules }))
-  if (!realised) assertMarkable(paths[0]!, imported, file, options)
+  const spec = { ...specOf(paths, options), capital, results }
+  const rules = { bars: file?.bars ?? null, realised, commission_bps, isUnfunded: !options.funding }
+  const imported = sound(reading, await importLedger(reading, { ...spec, ...rules }))
+  if (!realised && file === null) throw new Error(explainNoBars(paths[0]!, options))
   const lax = { allowOverlap: true, besideReturns: realised }
   const ledger = await readLedger(reading, paths[0]!, lax, imported.rows)
   const { trades } = sound(reading, ledger)
@@ -131,48 +164,56 @@ export async function importLedgerFile(paths: string[], options: LedgerOptions, 
 
   const prices = file === null ? trades.map(each => each.entry_price) : pricesOf(file)
   const stated = assumptions(options, imported, imported.commission_bps, prices)
-  const { deviation_bps, account } = imported
-  const isRounded = deviation_bps > 1 && deviation_bps <= MOST_DEVIATION_BPS
+  const { account } = imported
   const marked = {
     ...{ source: 'ledger', instrument, mark: file?.timeframe },
     ...(findOverlaps(trades).length > 0 ? { allow_overlap: true } : {}),
-    ...(isRounded ? { result_tolerance_bps: Math.ceil(deviation_bps * 10) / 10 } : {}),
   }
   const fields = realised ? { source: 'returns', instrument, allow_overlap: true } : marked
   const unfunded = options.funding || realised ? null : instrument
-  const catalogue = await catalogueWith(options, { ...fields, ...stated }, unfunded, runtime)
   const daily = (account?.daily ?? []).map(({ day, ret }) => [toIsoDate(day), String(ret)])
-  const tables = {
-    [`ledgers/${id}.csv`]: tableText(
-      LEDGER_COLUMNS.join(),
-      imported.rows.map(row => row.fields),
-    ),
+  const made = {
+    [`ledgers/${id}.csv`]: ledgerText(imported.rows),
     ...(realised ? { [`returns/${id}.csv`]: tableText('t,ret', daily) } : {}),
   }
+  const tables = options.append ? await grown(book, made, id) : made
+  const fieldsOf = { ...fields, ...stated }
+  const catalogue = await catalogueWith(options, fieldsOf, unfunded, Object.keys(made), spec, runtime)
   const line = account === null ? `${trades.length} trades` : describeTotals(account.totals)
   const summary = { id, trades: trades.length, ...account?.totals }
   await write(tables, catalogue, imported, { line, summary }, options, runtime)
 }
 
-/** Tools round; a result that is further from its prices than this needs another explanation. */
-const MOST_DEVIATION_BPS = 5
-
-function assertMarkable(
-  path: string,
-  { symbols }: ImportedLedger,
-  file: BarsFile | null,
-  { instrument, book }: LedgerOptions,
-): void {
-  const other = 'or take the account as reported returns with --realised'
-  if (symbols.length > 1)
-    throw new Error(
-      `${path}: expected trades of one instrument, got ${listed(symbols)}: export one, ${other}`,
-    )
-  if (file === null)
-    throw new Error(
-      `${path}: expected bars of ${instrument} in ${book}, got none: bring them with \`highwater import bars\`, ${other}`,
-    )
+/** Optional columns are there if a trade has one of them. */
+function ledgerText(rows: readonly LedgerRow[]): string {
+  const columns = [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS]
+  const isThere = columns.map(
+    (name, i) => LEDGER_COLUMNS.includes(name) || rows.some(({ fields }) => fields[i] !== ''),
+  )
+  const chosen = (texts: readonly string[]): string[] => texts.filter((_, i) => isThere[i])
+  return tableText(
+    chosen(columns).join(),
+    rows.map(({ fields }) => chosen(fields)),
+  )
 }
+
+/** The tables of the book with the rows that are new in them. */
+async function grown(
+  book: string,
+  tables: Readonly<Record<string, string>>,
+  id: string,
+): Promise<Record<string, string>> {
+  const entries = Object.entries(tables).map(async ([path, text]): Promise<[string, string]> => {
+    const before = await readFile(join(book, path), 'utf8').catch(() => null)
+    if (before === null)
+      throw new UsageError(`--append: expected ${path} in ${book}, got none: import it once without --append`)
+    return [path, appendRows(before, text, { path, id })]
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+const explainNoBars = (path: string, { instrument, book }: LedgerOptions): string =>
+  `${path}: expected bars of ${instrument} in ${book}, got none: bring them with \`highwater import bars\`, or take the account as reported returns with --realised`
 
 /** A trade before the first bar cannot be marked. */
 function assertCovered(path: string, trades: readonly Trade[], { bars }: BarsFile): void {
@@ -226,15 +267,25 @@ function tickOf(prices: readonly number[]): number {
   return 10 ** -decimals
 }
 
-/** The text of the catalogue with a new strategy; null if it is there already, as its author wrote it. */
+/** Keeps what was stated of tables in the catalogue; its text, null if it stays as its author wrote it. */
+function stateImports(catalogue: OpenCatalogue, paths: readonly string[], spec: object): string | null {
+  const stated = spellStatement({ ...spec })
+  const texts = paths.map(path => catalogue.state(path, stated))
+  return texts.findLast(text => text !== null) ?? null
+}
+
+/** The text of the catalogue with a new strategy; null if it is there already and nothing else changes. */
 async function catalogueWith(
   { id, base_risk, book }: HistoryOptions,
   fields: Readonly<Record<string, unknown>>,
   unfunded: string | null,
+  paths: readonly string[],
+  spec: object,
   { cwd }: Runtime,
 ): Promise<string | null> {
   const catalogue = await openCatalogue(resolve(cwd, book))
-  if (catalogue.ids.includes(id)) return null
+  const text = stateImports(catalogue, paths, spec)
+  if (catalogue.ids.includes(id)) return text
   if (base_risk === undefined)
     throw new UsageError(
       `--base-risk: expected the risk of a trade of ${id}, which the catalogue does not have yet, such as 0.02`,

@@ -7,6 +7,7 @@ import { toPrice } from '#core/contract/rounding.ts'
 import { type Bars, lastAtOrBefore, sliceBars } from '#core/replay/bars.ts'
 import type { BarsFile, BarsKey, Book, StrategyEntry } from '#pipeline/book/book.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
+import { readBarsAnswer } from '#pipeline/import/bars.ts'
 import type { Stepper } from '#pipeline/live/stepper.ts'
 import { type BarStore, openBarStore } from '#signals/live/bar-store.ts'
 import type { Feed, Pause } from '#signals/live/feeds/feed.ts'
@@ -252,7 +253,8 @@ function openFeed(
   if (source.startsWith('file:')) return fileFeed(resolve(world.cwd, filePath(source)), newReader, pause)
   if (/^https?:\/\//.test(source) && URL.canParse(source)) {
     const lastKnown = () => known.last()?.t ?? null
-    return pollFeed({ url: source, timeframeMs: known.timeframeMs, newReader, now, pause, note, lastKnown })
+    const readAnswer = (answer: Buffer) => readBarsAnswer(answer, file.timeframe, now())
+    return pollFeed({ url: source, timeframeMs: known.timeframeMs, readAnswer, now, pause, note, lastKnown })
   }
   throw new UsageError(`--feed: expected file:PATH, - or an http(s) address, got '${source}'`)
 }

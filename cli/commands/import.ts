@@ -64,13 +64,28 @@ export function defineImport(command: Command, runtime: Runtime): void {
 /** Flags and what they do, by the key of their value. */
 const FLAGS: Readonly<Record<string, readonly [flags: string, about: string]>> = {
   book: ['--book <dir>', 'the folder of the book; it is made if there is none'],
-  as: ['--as <format>', 'refuse every other format'],
+  format: [
+    '--format <name>',
+    'read it as this format, or as a plain `table` of columns by name (default: found by the columns)',
+  ],
   tz: ['--tz <zone>', `the zone of times that have none: ${ZONE_FORM}`],
-  column: ['--column <role=name>', 'a column by its name in the header or its place from 1 on; repeatable'],
+  column: [
+    '--column <role=name>',
+    'a column by its name in the header, its place from 1 on, or t=DATE+TIME; repeatable',
+  ],
+  ignore: [
+    '--ignore <column>',
+    'do not read a column that could change a figure, which is published; repeatable',
+  ],
   replace: ['--replace', 'replace a table that the book has already'],
   json: ['--json', 'print what was read and written as one JSON document'],
   instrument: ['--instrument <name>', 'the instrument, whose bars the book has under bars/'],
   timeframe: ['--timeframe <name>', `${TIMEFRAMES.join(', ')} (default: found by the distance of the bars)`],
+  times: ['--times <open|close>', 'what the time of a row is (default: what the format says)'],
+  duplicates: [
+    '--duplicates <which>',
+    'of rows of one time count the first, the last or the one of largest-volume',
+  ],
   drop_last: ['--drop-last', 'leave out the last bar, because it was not over when the file was made'],
   drop_impossible: ['--drop-impossible', 'leave out bars whose prices contradict each other'],
   id: ['--id <id>', 'the strategy: a public alias, such as elm'],
@@ -89,6 +104,11 @@ const FLAGS: Readonly<Record<string, readonly [flags: string, about: string]>> =
     '--no-funding',
     'state that the instrument has no funding; otherwise bring funding/<instrument>.csv',
   ],
+  results: [
+    '--results <what>',
+    'results are after-costs or before-costs (default: what the prices show); of returns: per-day',
+  ],
+  append: ['--append', 'add the rows after the last one; one that differs is refused'],
   realised: [
     '--realised',
     'take the account without the value of open trades, as reported returns: it needs no bars',
@@ -111,7 +131,13 @@ function define<Shape extends z.ZodRawShape>(
     const isNumber = (text: string): boolean =>
       text.trim() !== '' && z.safeParse(schema, Number(text)).success
     const parse = (text: string, before: unknown): unknown =>
-      key === 'column' ? addColumn(text, before) : isNumber(text) ? Number(text) : text
+      key === 'column'
+        ? addColumn(text, before)
+        : key === 'ignore'
+          ? [...listOf(before), text]
+          : isNumber(text)
+            ? Number(text)
+            : text
     const option = new Option(flags, about).makeOptionMandatory(!z.safeParse(schema, undefined).success)
     command.addOption(option.required ? option.argParser(parse) : option)
   }
@@ -128,6 +154,8 @@ function define<Shape extends z.ZodRawShape>(
     await run([given].flat(), z.object(shape).parse(record), runtime)
   })
 }
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 function addColumn(text: string, before: unknown): object {
   const [, role, name = ''] = /^(\w+)=(.+)$/.exec(text) ?? []

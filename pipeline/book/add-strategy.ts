@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSeq, parseDocument, stringify } from 'yaml'
+import { settingsShape } from './catalogue.ts'
 import { CATALOGUE_FILE } from './read-catalogue.ts'
 
 /** The catalogue of a book that an import begins: it builds, and its texts are to be replaced. */
@@ -11,9 +12,15 @@ const SERVICE = {
   engine: 'Histories made elsewhere',
 }
 
+const DEFAULT_INSTRUMENT = settingsShape.instrument.parse(undefined)
+
 /** A catalogue that is to be extended by strategies. */
 export type OpenCatalogue = {
   readonly ids: readonly unknown[]
+  /** The modules that are replayed on bars of an instrument. */
+  readonly modulesOn: (instrument: string) => readonly string[]
+  /** Keeps what was stated at the import of a table, or that nothing was; the text, null if it does not change. */
+  readonly state: (path: string, stated: string | null) => string | null
   /** The text with another strategy, which is the last one, and an instrument that has no funding. */
   readonly with: (entry: Readonly<Record<string, unknown>>, unfunded: string | null) => string
 }
@@ -30,6 +37,19 @@ export async function openCatalogue(dir: string): Promise<OpenCatalogue> {
   if (text === null) strategies.flow = false
   return {
     ids: strategies.items.map((_, i) => doc.getIn(['strategies', i, 'id'])),
+    modulesOn: instrument =>
+      strategies.items.flatMap((_, i) => {
+        const [id, source, own] = ['id', 'source', 'instrument'].map(key => doc.getIn(['strategies', i, key]))
+        const traded = own ?? doc.getIn(['defaults', 'instrument']) ?? DEFAULT_INSTRUMENT
+        return source === 'module' && traded === instrument ? [String(id)] : []
+      }),
+    state(path, stated) {
+      const place = ['imports', path]
+      if ((doc.getIn(place) ?? null) === stated) return null
+      if (stated === null) doc.deleteIn(place)
+      else doc.setIn(place, stated)
+      return doc.toString({ lineWidth: 0 })
+    },
     with(entry, unfunded) {
       if (unfunded !== null && !doc.hasIn(['funding', unfunded])) doc.setIn(['funding', unfunded], 'none')
       strategies.add(doc.createNode(entry))

@@ -3,11 +3,11 @@ import type { ProgramPlan } from '#core/program/program.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { ChartExport } from '#core/replay/compare-charting.ts'
 import type { Trade } from '#core/replay/trade.ts'
+import type { Repair } from '../import/repair.ts'
 import type { Acceptance } from '../report/accept.ts'
 import type { DataReport } from '../report/finding.ts'
 import type { CatalogueStrategy, Service } from './catalogue.ts'
 import type { Place, Problem } from './problem.ts'
-import type { Repair } from './repair.ts'
 import type { Timeframe } from './timeframe.ts'
 
 /** An operator's book, read and sound: what a build computes from. */
@@ -92,10 +92,13 @@ export type Source =
 /** An export of a charting tool; `version` is that of the module whose trades it has, null for a ledger. */
 export type Charting = ChartExport & { readonly path: string; readonly version: string | null }
 
+/** A trade of a ledger; `part` tells equal parts of one entry apart. */
+export type LedgerTrade = Trade & { readonly part?: string }
+
 /** Trades by entry, then exit time; `rows[i]` is the row of trade `i` in the file. */
 export type Ledger = {
   readonly path: string
-  readonly trades: readonly Trade[]
+  readonly trades: readonly LedgerTrade[]
   readonly rows: readonly number[]
 }
 

@@ -49,6 +49,11 @@ export const catalogueShape = {
     description: 'Files from elsewhere in place of tables of bars, by instrument and timeframe.',
     expected: 'a map',
   }),
+  imports: z.record(z.string(), text('What was stated.', MAX_LONG_TEXT_CHARS)).nullable().default({}).meta({
+    description:
+      'What was stated at the import of tables, by their paths; `highwater import` writes it, and it is published.',
+    expected: 'a map of tables to texts, such as { ledgers/elm.csv: "ignore: [Swap]" }',
+  }),
   accept: z.array(z.unknown()).nullable().default([]).meta({
     description: 'Serious findings in the data that the operator accepts, each with a published reason.',
     expected: 'a list of findings',

@@ -79,7 +79,7 @@ export function parseForeignMoment(text: string, zone: Zone | null): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(unitOf(Number(text))?.ms ?? Number.NaN)
   const [, date = '', , clock = '00:00', offset] = FOREIGN.exec(text) ?? []
   const ms = parseMoment(
-    `${date.replaceAll('/', '-')}T${clock.replace(/(\.\d{3})\d+$/, '$1')}${toOffset(offset)}`,
+    `${date.replaceAll(/[/.]/g, '-')}T${clock.replace(/(\.\d{3})\d+$/, '$1')}${toOffset(offset)}`,
   )
   if (offset !== undefined || Number.isNaN(ms)) return ms
   const [instant = Number.NaN, ...others] = zone?.instantsOf(ms) ?? []
@@ -87,7 +87,7 @@ export function parseForeignMoment(text: string, zone: Zone | null): number {
 }
 
 const FOREIGN =
-  /^(\d{4}([-/])\d{2}\2\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?)?$/
+  /^(\d{4}([-/.])\d{2}\2\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?)?$/
 
 function toOffset(offset = 'Z'): string {
   if (offset === 'Z' || offset === 'UTC') return 'Z'

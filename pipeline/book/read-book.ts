@@ -3,7 +3,10 @@ import { type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
 import type { ChartExport, ChartTrade } from '#core/replay/compare-charting.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
-import { readMapped } from '../table/mapped.ts'
+import { readForeign } from '../import/read-table.ts'
+import { pairTrades, type TradeRecord } from '../import/read-trades.ts'
+import { createTally } from '../import/repair.ts'
+import { LIST_OF_TRADES } from '../import/trade-formats.ts'
 import type { Book, Charting, SoundParts, StrategyEntry } from './book.ts'
 import type { CatalogueStrategy } from './catalogue.ts'
 import { explainForeignMoment, parseDecimal, parseForeignMoment } from './cell.ts'
@@ -15,11 +18,8 @@ import { fundingWarnings, readAllFunding } from './read-funding.ts'
 import { barsKeyOf, readAllBars } from './read-market.ts'
 import { PROGRAM_FILE, readProgram } from './read-program.ts'
 import { readSources } from './read-sources.ts'
-import { pairTrades, type TradeRecord } from './read-trades.ts'
 import { createReading, type Reading, reporterOf } from './reading.ts'
-import { createTally } from './repair.ts'
 import { TIMEFRAMES } from './timeframe.ts'
-import { LIST_OF_TRADES } from './trades-table.ts'
 import { UTC } from './zone.ts'
 
 export type ReadOptions = {
@@ -230,15 +230,18 @@ async function readAllCharting(
   return Map.groupBy(exports, ({ id }) => id)
 }
 
+/** Of an export beside a strategy its fills are compared, and its amounts mean nothing. */
+const FILLS = { ...LIST_OF_TRADES, matters: () => false }
+
 /** Times stay those of the chart, whose zone the comparison finds. */
 async function readExport(reading: Reading, path: string): Promise<ChartExport> {
   const rows: TradeRecord[] = []
   const report = reporterOf(reading, path)
-  const request = { tally: createTally() }
-  await readMapped(
+  const request = { statement: {}, tally: createTally() }
+  await readForeign(
     reading,
     path,
-    () => LIST_OF_TRADES,
+    () => FILLS,
     request,
     (cell, row) => rows.push({ cell, row }),
   )

@@ -1,4 +1,12 @@
 import { z } from 'zod'
+import { statedOf } from '../import/repair.ts'
+import {
+  barsFileShape,
+  type LedgerSpec,
+  ledgerFileShape,
+  type ReturnsSpec,
+  returnsFileShape,
+} from '../import/statement.ts'
 import { type Acceptance, acceptShape } from '../report/accept.ts'
 import type { BarsKey } from './book.ts'
 import {
@@ -11,13 +19,6 @@ import {
   strategyShape,
 } from './catalogue.ts'
 import { got, listed } from './field.ts'
-import {
-  barsFileShape,
-  type LedgerSpec,
-  ledgerFileShape,
-  type ReturnsSpec,
-  returnsFileShape,
-} from './file-spec.ts'
 import type { Place } from './problem.ts'
 import { type FundingStatements, readFundingStatements } from './read-funding-statement.ts'
 import type { Reading } from './reading.ts'
@@ -67,6 +68,7 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
   reportFields(file, [], root, catalogueShape)
   const parts = partsSchema.parse(root)
   readBarsSpecs(reading, file, parts.bars)
+  for (const [path, stated] of Object.entries(parts.imports)) reading.repairs.push(statedOf(path, stated))
   const service = parts.service && soundFields(file, ['service'], parts.service, serviceShape)
   const defaults = parts.defaults && soundFields(file, ['defaults'], parts.defaults, settingsShape)
 
@@ -108,6 +110,7 @@ const partsSchema = z.object({
   defaults: z.preprocess(value => value ?? {}, mapSchema.nullable().catch(null)),
   funding: z.preprocess(value => value ?? {}, mapSchema.nullable().catch(null)),
   bars: z.preprocess(value => value ?? {}, mapSchema.catch({})),
+  imports: z.preprocess(value => value ?? {}, z.record(z.string(), z.string()).catch({})),
   accept: z.preprocess(value => value ?? [], z.array(z.unknown()).catch([])),
   strategies: z.array(z.unknown()).catch([]),
 })

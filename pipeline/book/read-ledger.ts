@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { byEntry, endOf, findOverlaps } from '#core/replay/ledger.ts'
 import { EXIT_REASONS, isPossibleFee, type Trade } from '#core/replay/trade.ts'
-import type { Ledger } from './book.ts'
+import type { Ledger, LedgerTrade } from './book.ts'
 import { explainMoment, parseDecimal, parseMoment, spellMoment } from './cell.ts'
 import { fieldProblems, got } from './field.ts'
 import type { Reading } from './reading.ts'
@@ -9,21 +9,21 @@ import { type Columns, readTable } from './table.ts'
 
 const ALWAYS = ['side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'exit_reason']
 
-/** What was paid, in the place of the declared costs. */
-export const PAID_COLUMNS = ['fees', 'funding']
+/** What was paid, in the place of the declared costs; and the number of a part of an entry, where parts are equal. */
+export const OPTIONAL_COLUMNS = ['fees', 'funding', 'part']
 
 /** A ledger that is marked: one of three columns gives each trade's weight in the account. */
 const MARKED: Columns = {
   required: ALWAYS,
   oneOf: ['leverage', 'stop', 'account_return'],
-  optional: PAID_COLUMNS,
+  optional: OPTIONAL_COLUMNS,
   mayBeEmpty: true,
 }
 
 /** A ledger beside reported returns: it serves the trade statistics, and nothing is marked. */
 const REPORTED: Columns = {
   required: [...ALWAYS, 'account_return'],
-  optional: ['leverage', 'stop', ...PAID_COLUMNS],
+  optional: ['leverage', 'stop', ...OPTIONAL_COLUMNS],
   mayBeEmpty: true,
 }
 
@@ -41,20 +41,20 @@ export async function readLedger(
 ): Promise<Ledger> {
   const columns = rules.besideReturns ? REPORTED : MARKED
   const { required, oneOf = [], optional = [] } = columns
-  const names = imported ? [...LEDGER_COLUMNS, ...PAID_COLUMNS] : [...required, ...oneOf, ...optional]
+  const names = imported ? [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS] : [...required, ...oneOf, ...optional]
   const ledger = createLedger(reading, path, names, rules)
   if (imported === undefined) await readTable(reading, path, columns, ledger.onRow)
   for (const { fields, row } of imported ?? []) ledger.onRow(fields, row)
   return ledger.end()
 }
 
-/** Texts in the order of `LEDGER_COLUMNS`, and then, if they are known, of `PAID_COLUMNS`. */
+/** Texts in the order of `LEDGER_COLUMNS`, and then, if they are known, of `OPTIONAL_COLUMNS`. */
 export type LedgerRow = { readonly fields: readonly string[]; readonly row: number }
 
 export const LEDGER_COLUMNS = [...ALWAYS, 'leverage', 'stop', 'account_return']
 
 function createLedger(reading: Reading, path: string, names: readonly string[], rules: LedgerRules) {
-  const trades: Trade[] = []
+  const trades: LedgerTrade[] = []
   const rows: number[] = []
   return {
     onRow(fields: readonly string[], row: number): void {
@@ -63,7 +63,8 @@ function createLedger(reading: Reading, path: string, names: readonly string[], 
       const messages = trade === undefined ? explainFields(record) : explainTrade(trade, rules.besideReturns)
       for (const message of messages) reading.problems.add({ file: path, row, message })
       if (trade === undefined) return
-      trades.push(trade)
+      const { part, ...own } = trade
+      trades.push(part === null ? own : { ...own, part })
       rows.push(row)
     },
     end(): Ledger {
@@ -139,6 +140,7 @@ const tradeShape = {
     decimal('', value => Math.abs(value) < 1),
     'a fraction of the notional at entry (0.0003 = 3 basis points received, -0.0003 = paid), or a blank',
   ),
+  part: blankOr(z.string().regex(/^\d+$/), 'a number that tells equal parts of one entry apart, or a blank'),
 }
 
 const tradeSchema = z.object(tradeShape)

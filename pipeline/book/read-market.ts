@@ -1,8 +1,8 @@
 import { nearestTo } from '#core/contract/near-miss.ts'
+import { importBars } from '../import/bars.ts'
 import type { BarsFile, BarsKey } from './book.ts'
 import { got, listed } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
-import { importBars } from './import-bars.ts'
 import { readBars } from './read-bars.ts'
 import type { Claim } from './read-catalogue.ts'
 import type { Reading } from './reading.ts'
@@ -45,7 +45,8 @@ export async function readAllBars(
   reportUnknown(claims, known)
   for (const [key, users] of Map.groupBy(claims, barsKeyOf)) {
     if (key === null) continue
-    const file = await readBarsOf(reading, folder, key)
+    const readers = users.filter(({ source }) => source === 'module').map(({ id }) => id)
+    const file = await readBarsOf(reading, folder, key, readers)
     if (file !== undefined) {
       if (file !== null) bars.set(key, file)
     } else if (known.includes(instrumentOf(key))) reportMissing(reading, folder, key, users)
@@ -55,18 +56,19 @@ export async function readAllBars(
 
 /**
  * Reads one set of bars: the files that the catalogue names for it, or its table. Undefined if there is neither, null
- * if what there is has problems.
+ * if what there is has problems. `readers` are the modules that may read the volume.
  */
 export async function readBarsOf(
   reading: Reading,
   folder: Folder,
   key: BarsKey,
+  readers: readonly string[] = [],
 ): Promise<BarsFile | null | undefined> {
   const path = tableAt(reading, folder, `bars/${key}`)
   const spec = reading.named.get(key)
   const timeframe = key.slice(key.lastIndexOf('/') + 1) as Timeframe // by the type of the key
   if (spec !== undefined) {
-    if (path === null) return importBars(reading, { ...spec, timeframe })
+    if (path === null) return importBars(reading, { ...spec, timeframe, readers })
     const message = `expected one source of ${key}, got ${path} and ${listed(spec.path)} of the catalogue: remove one`
     reading.problems.add({ file: path, message })
     return null

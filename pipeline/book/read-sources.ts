@@ -1,10 +1,10 @@
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
+import { importReturns } from '../import/returns.ts'
 import type { Ledger, Source } from './book.ts'
 import { parseDecimal, toShared } from './cell.ts'
 import { got, listed } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
-import { importReturns } from './import-returns.ts'
 import type { Claim } from './read-catalogue.ts'
 import { type LedgerRow, readLedger } from './read-ledger.ts'
 import { placeOf, type Reading, readWhole } from './reading.ts'
@@ -74,8 +74,14 @@ async function readSource(
 async function ledgerOf(reading: Reading, path: string, claim: Claim): Promise<Ledger> {
   const { file, commission_bps_per_side } = claim
   if (file?.source !== 'ledger') return readLedger(reading, path, rulesOf(claim, false))
-  const rules = { ...file, bars: null, commission_bps: commission_bps_per_side, realised: false }
-  const { importLedger } = await import('./import-ledger.ts') // most books have none
+  const rules = {
+    ...file,
+    bars: null,
+    commission_bps: commission_bps_per_side,
+    realised: false,
+    isUnfunded: false,
+  }
+  const { importLedger } = await import('../import/ledger.ts') // most books have none
   const imported = await importLedger(reading, rules)
   return readLedger(reading, path, rulesOf(claim, false), imported?.rows ?? [])
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import type { Repair } from '../import/repair.ts'
+import type { BarsSpec } from '../import/statement.ts'
 import type { BarsKey, Input } from './book.ts'
-import type { BarsSpec } from './file-spec.ts'
 import { createProblemList, type ProblemList } from './problem.ts'
-import type { Repair } from './repair.ts'
 
 /** One reading of a book: its folder, and what is collected. */
 export type Reading = {
@@ -18,14 +18,20 @@ export type Reading = {
   readonly nowMs: number
   /** Called with the path of each file before it is read. */
   readonly onFile: (path: string) => void
+  /** The bytes of the one file, if it is not on the disk. */
+  readonly held: Buffer | null
 }
 
 /** A new reading of a folder. Without a clock every bar is over. */
 export const createReading = (
   dir: string,
-  { onFile = () => {}, nowMs = Number.POSITIVE_INFINITY }: Partial<Pick<Reading, 'onFile' | 'nowMs'>> = {},
+  {
+    onFile = () => {},
+    nowMs = Number.POSITIVE_INFINITY,
+    held = null,
+  }: Partial<Pick<Reading, 'onFile' | 'nowMs' | 'held'>> = {},
 ): Reading => ({
-  ...{ dir, onFile, nowMs },
+  ...{ dir, onFile, nowMs, held },
   ...{ problems: createProblemList(), inputs: [], repairs: [], named: new Map() },
 })
 

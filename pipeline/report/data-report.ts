@@ -60,20 +60,26 @@ function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): S
   // A reader counts gaps too, which are checked here.
   const repairs = sound.repairs.filter(each => each.kind !== 'gaps' && each.file.startsWith(file))
   const notes = repairs.map(({ kind, count, message }): Found => {
-    const where = { from: from ?? 0, to: to ?? 0, at: [], count }
+    const where = { from: from ?? 0, to: (kind === STATED ? from : to) ?? 0, at: [], count }
     return { code: kind, severity: 'note', ...where, what: message, fix: null }
   })
   const judged = [...notes, ...found].map(
     ({ at, ...each }): Finding => ({ ...each, subject, file, rows: at.flatMap(rowOf), accepted: null }),
   )
   const accepted = acceptedOf({ to, findings: judged }, sound.accept)
-  const findings = judged.map(each => ({ ...each, accepted: accepted.get(each)?.reason ?? null }))
+  const reasonOf = (each: Finding): string | null =>
+    each.code === STATED ? BY_PUBLISHER : (accepted.get(each)?.reason ?? null)
+  const findings = judged.map(each => ({ ...each, accepted: reasonOf(each) }))
   const users = sound.strategies.filter(
     ({ id, bars, instrument }) =>
       [id, bars].includes(subject) || (noun === 'payments' && instrument === subject),
   )
   return { ...draft, count: times.length, from, to, strategies: users.map(({ id }) => id), findings }
 }
+
+/** What a publisher states about a file is published as what he accepts: it holds for all of it, from its first row on. */
+const STATED = 'stated'
+const BY_PUBLISHER = 'stated by the publisher at the import'
 
 const acceptedOf = (report: Pick<SubjectReport, 'to' | 'findings'>, entries: readonly Acceptance[]) =>
   assignAcceptances(

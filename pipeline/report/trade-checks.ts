@@ -1,6 +1,7 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Bars } from '#core/replay/bars.ts'
-import { signOf, type Trade } from '#core/replay/trade.ts'
+import { signOf } from '#core/replay/trade.ts'
+import type { LedgerTrade } from '../book/book.ts'
 import { counted } from '../book/field.ts'
 import { fitOpens } from '../book/fit-opens.ts'
 import type { Found } from './finding.ts'
@@ -15,7 +16,7 @@ export type TradeGround = {
   readonly nowMs: number
 }
 
-type Data = TradeGround & { readonly trades: readonly Trade[] }
+type Data = TradeGround & { readonly trades: readonly LedgerTrade[] }
 
 /** The cap applies to a decision; until its fill the price and the account move a little. */
 const LEVERAGE_SLACK = 0.05
@@ -57,7 +58,7 @@ const CHECKS: readonly Check<Data>[] = [
     },
     what: (_, { length }) =>
       `${counted(length, 'trade')} equal to an earlier one in side, times, prices and result`,
-    fix: 'remove the copies',
+    fix: 'remove the copies, or number equal parts of one entry in a column `part`',
   },
   {
     ...{ code: 'shifted_labels', severity: 'serious', group: all },
@@ -70,14 +71,21 @@ const CHECKS: readonly Check<Data>[] = [
   },
 ]
 
-export const checkTrades = (trades: readonly Trade[], ground: TradeGround): Found[] =>
+export const checkTrades = (trades: readonly LedgerTrade[], ground: TradeGround): Found[] =>
   runChecks(CHECKS, { ...ground, trades }, trades.length, (_, i) => {
     const { entry_time, exit_time } = trades[i]!
     return [entry_time, exit_time ?? entry_time]
   })
 
-const keyOf = ({ side, entry_time, entry_price, exit_time, exit_price, account_return }: Trade): string =>
-  [side, entry_time, entry_price, exit_time, exit_price, account_return].join()
+const keyOf = ({
+  side,
+  entry_time,
+  entry_price,
+  exit_time,
+  exit_price,
+  account_return,
+  part,
+}: LedgerTrade): string => [side, entry_time, entry_price, exit_time, exit_price, account_return, part].join()
 
 /**
  * Entries that are at the opens of bars some hours away have times of another zone, or the bars have; one bar away, the

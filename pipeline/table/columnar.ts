@@ -26,14 +26,18 @@ const COMPRESSORS: Compressors = {
 /** The rows of a Parquet file as objects. A time without a zone is a text without one. */
 export async function parquetRows(bytes: Uint8Array): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const file = bytes.slice().buffer
-  const local = attempt('a Parquet file', () =>
-    parquetMetadata(file).schema.flatMap(({ name, logical_type: type }) =>
-      type?.type === 'TIMESTAMP' && !type.isAdjustedToUTC ? [name] : [],
-    ),
+  const schema = attempt('a Parquet file', () => parquetMetadata(file).schema)
+  const local = schema.flatMap(({ name, logical_type: type }) =>
+    type?.type === 'TIMESTAMP' && !type.isAdjustedToUTC ? [name] : [],
   )
+  const decimals = schema.flatMap(({ name, converted_type }) => (converted_type === 'DECIMAL' ? [name] : []))
   try {
     const rows = await parquetReadObjects({ file, compressors: COMPRESSORS })
-    return rows.map(row => ({ ...row, ...Object.fromEntries(local.map(name => [name, toLocal(row[name])])) }))
+    return rows.map(row => ({
+      ...row,
+      ...Object.fromEntries(local.map(name => [name, toLocal(row[name])])),
+      ...Object.fromEntries(decimals.map(name => [name, toDecimal(row[name])])),
+    }))
   } catch (error) {
     throw new UnreadableFile(`expected a whole Parquet file, got another thing (${String(error)})`, null)
   }
@@ -51,6 +55,10 @@ export function arrowRows(bytes: Uint8Array): readonly Readonly<Record<string, u
       .map(row => ({ ...row, ...Object.fromEntries(local.map(name => [name, toLocal(row[name])])) }))
   })
 }
+
+/** Without the digits that the product with a power of ten adds. */
+const toDecimal = (value: unknown): unknown =>
+  typeof value === 'number' ? Number(value.toPrecision(15)) : value
 
 const toLocal = (value: unknown): unknown =>
   value instanceof Date ? value.toISOString().replace('Z', '') : value

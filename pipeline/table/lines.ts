@@ -72,7 +72,7 @@ export async function readLines(path: string, onLine: (line: string, row: number
 
   const file = createReadStream(path, { highWaterMark: CHUNK_BYTES })
   try {
-    if (path.endsWith('.gz')) await pipeline(file, tallied, createGunzip({ chunkSize: CHUNK_BYTES }), split)
+    if (/\.gz$/i.test(path)) await pipeline(file, tallied, createGunzip({ chunkSize: CHUNK_BYTES }), split)
     else await pipeline(file, tallied, split)
   } catch (error) {
     throw toUnreadable(error, splitter.lines())

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { open, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { table } from 'arquero'
 import { unzipSync } from 'fflate'
 import { placeOf, type Reading, reporterOf } from '../book/reading.ts'
 import { attempt, createLineSplitter, readLines, splitLine, toUnreadable, UnreadableFile } from './lines.ts'
@@ -15,8 +16,8 @@ type OnRow = (cells: Row, row: number) => void
 export type PickRows = (document: unknown) => readonly unknown[]
 
 /**
- * Reads a table of any form, by the ending of its name: JSON, Parquet, Arrow (Feather), and otherwise lines of text with
- * commas, semicolons or tabs; each plain, as `.gz` or alone in a `.zip`. Null if the file cannot be read, which is a
+ * Reads a table of any form, by the ending of its name: JSON (also a record a line), Parquet, Arrow (Feather), and otherwise lines of
+ * text with commas, semicolons or tabs; each plain, as `.gz` or alone in a `.zip`. Null if the file cannot be read, which is a
  * problem of the reading. `onRow` and `onEnd`, which returns the rows of the header, may throw `UnreadableFile`, too.
  * `openRow` is the row of a last line without a line break, which may be cut off.
  */
@@ -34,9 +35,7 @@ export async function readRows(
     onRow(cells, row)
   }
   try {
-    const { bytes, sha256, openRow } = isText(path.replace(/\.gz$/, ''))
-      ? await streamText(placeOf(reading, path), counted)
-      : await readWholeTable(placeOf(reading, path), counted, pick)
+    const { bytes, sha256, openRow } = await readTableOf(reading, path, counted, pick)
     reading.inputs.push({ path, bytes, sha256, rows: count - onEnd() })
     return { openRow }
   } catch (error) {
@@ -46,7 +45,38 @@ export async function readRows(
   }
 }
 
-const isText = (name: string): boolean => !/\.(?:json|parquet|feather|arrow|zip)$/i.test(name)
+const isText = (name: string): boolean => !/\.(?:json|jsonl|ndjson|parquet|feather|arrow|zip)$/i.test(name)
+
+/** Files that begin with these bytes are no table, or need another ending: what they are, and what to do. */
+const CONTAINERS: readonly (readonly [begin: string, ending: RegExp, what: string])[] = [
+  ['504b0304', /\.zip$/i, 'a workbook (XLSX) or an archive: save the sheet as CSV, or name the archive .zip'],
+  ['d0cf11e0', /$^/, 'a workbook (XLS): save the sheet as CSV'],
+  ['1f8b', /\.gz$/i, 'a gzip file: give it the ending .gz'],
+  ['50415231', /\.parquet$/i, 'a Parquet file: give it the ending .parquet'],
+  ['4152524f5731', /\.(?:feather|arrow)$/i, 'an Arrow file: give it the ending .arrow'],
+]
+
+async function readTableOf(reading: Reading, path: string, onRow: OnRow, pick: PickRows) {
+  if (reading.held !== null) return readBytes(path, reading.held, onRow, pick)
+  const place = placeOf(reading, path)
+  await assertKnown(place)
+  if (isText(path.replace(/\.gz$/i, ''))) return streamText(place, onRow)
+  const { size } = await stat(place)
+  if (size > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(size), null)
+  return readBytes(basename(place), await readFile(place), onRow, pick)
+}
+
+async function assertKnown(place: string): Promise<void> {
+  const file = await open(place)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8)
+    const begin = buffer.toString('hex', 0, bytesRead)
+    const found = CONTAINERS.find(([bytes, ending]) => begin.startsWith(bytes) && !ending.test(place))
+    if (found !== undefined) throw new UnreadableFile(`expected a table, got ${found[2]}`, null)
+  } finally {
+    await file.close()
+  }
+}
 
 async function streamText(place: string, onRow: OnRow) {
   const cells = createCellSplitter(onRow)
@@ -57,12 +87,9 @@ async function streamText(place: string, onRow: OnRow) {
 /** Memory for a document and its rows at once; a million bars of JSON have 60 MB. */
 const MAX_TABLE_BYTES = 256_000_000
 
-async function readWholeTable(place: string, onRow: OnRow, pick: PickRows) {
-  const { size } = await stat(place)
-  if (size > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(size), null)
-  const packed = await readFile(place)
-  const file = { bytes: size, sha256: createHash('sha256').update(packed).digest('hex') }
-  const { name, bytes } = unpack(basename(place), packed)
+async function readBytes(path: string, packed: Buffer, onRow: OnRow, pick: PickRows) {
+  const file = { bytes: packed.length, sha256: createHash('sha256').update(packed).digest('hex') }
+  const { name, bytes } = unpack(path, packed)
   if (isText(name)) {
     const cells = createCellSplitter(onRow)
     const splitter = createLineSplitter(cells.onLine)
@@ -70,8 +97,10 @@ async function readWholeTable(place: string, onRow: OnRow, pick: PickRows) {
     return { ...file, openRow: cells.end(splitter.end()) }
   }
   const rows = await toRows(name, bytes, pick)
-  // The keys of objects are the names of the columns, which the first one has.
-  const names = Array.isArray(rows[0]) ? null : Object.keys(rows[0] ?? {})
+  // The keys of objects are the names of the columns; a later one may have more.
+  const keys = new Set<string>()
+  for (const row of rows) for (const key in row) keys.add(key)
+  const names = Array.isArray(rows[0]) ? null : [...keys]
   if (names !== null) onRow(names, 0)
   for (const [i, row] of rows.entries())
     onRow((names?.map(name => row[name]) ?? Object.values(row)).map(toCell), i + 1)
@@ -103,7 +132,10 @@ function unzip(name: string, packed: Buffer) {
 const stem = (name: string): string => basename(name).replace(/\.\w+$/, '')
 
 function isTable({ name, originalSize }: { readonly name: string; readonly originalSize: number }): boolean {
-  if (!/\.(?:csv|txt|tsv|json|parquet|feather|arrow)$/i.test(name) || name.startsWith('__MACOSX/'))
+  if (
+    !/\.(?:csv|txt|tsv|json|jsonl|ndjson|parquet|feather|arrow)$/i.test(name) ||
+    name.startsWith('__MACOSX/')
+  )
     return false
   if (originalSize > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(originalSize), null)
   return true
@@ -118,7 +150,9 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
     return /\.parquet$/i.test(name) ? parquetRows(bytes) : arrowRows(bytes)
   }
   const text = new TextDecoder().decode(bytes)
-  const document = attempt('JSON', (): unknown => JSON.parse(text))
+  const document = attempt('JSON', (): unknown =>
+    JSON.parse(isRecords(text) ? `[${text.trim().split('\n').join()}]` : text),
+  )
   const rows = pick(document)
   assertNamesOnce(text, document)
   const isRow = (row: unknown): row is Fields =>
@@ -127,6 +161,10 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
   const message = 'expected a list of rows, all of them lists or all of them objects, got another value in it'
   throw new UnreadableFile(message, null)
 }
+
+/** Whether a text has a record of JSON in every line. */
+const isRecords = (text: string): boolean =>
+  /^\s*(?:\{.*\}|\[.*\])\r?\n(?:\s*(?:\{.*\}|\[.*\])\s*)+$/.test(text)
 
 /** A text of JSON, with the colon behind it if it is a name. */
 const TEXT_OR_NAME = /"(?:[^"\\]|\\.)*"(\s*:)?/g
@@ -155,14 +193,36 @@ function toCell(value: unknown): string {
   return typeof value === 'object' ? NESTED : String(value)
 }
 
-/** The one list of rows in a document of an exchange, however deep: `[...]`, `{"data": {"ohlc": [...]}}`. */
+/**
+ * The one list of rows in a document of an exchange, however deep: `[...]`, `{"data": {"ohlc": [...]}}`; or the rows of one
+ * object of columns, `{"t": [...], "o": [...]}`.
+ */
 export const onlyList: PickRows = document => {
   const lists = listsIn(document)
+  const columns = lists.length === 0 ? columnsIn(document) : null
+  if (columns !== null) return table(columns).objects()
   if (lists.length === 1) return lists[0]!
   throw new UnreadableFile(
-    `expected JSON with one list of rows, got ${lists.length === 0 ? 'none' : lists.length}`,
+    `expected JSON with one list of rows, got ${lists.length === 0 ? "none (pandas writes one with orient='records')" : lists.length}`,
     null,
   )
+}
+
+/** The columns of an object: lists of single values, all of one length. */
+function columnsIn(value: unknown): Record<string, unknown[]> | null {
+  if (typeof value !== 'object' || value === null) return null
+  const columns = Object.entries(value).filter((entry): entry is [string, unknown[]] =>
+    Array.isArray(entry[1]),
+  )
+  if (columns.length < 2)
+    return (
+      Object.values(value)
+        .map(columnsIn)
+        .find(found => found !== null) ?? null
+    )
+  return columns.every(([, list]) => list.length === columns[0]![1].length)
+    ? Object.fromEntries(columns)
+    : null
 }
 
 /** Deeper than any document with a table; a recursion has to end somewhere. */
@@ -180,7 +240,26 @@ function listsIn(value: unknown, level = 1): (readonly unknown[])[] {
 /** Lines that are looked at to find out what separates their fields. */
 const LOOKED_AT = 30
 
-/** Splits lines into cells. The separator is a semicolon or a tab if the last line that is looked at has several. */
+const DELIMITERS = [',', ';', '\t', '|'] as const
+
+/** The separator that cuts most lines into as many fields, and of several the one that makes more: marks in a text cut few lines. */
+function delimiterOf(lines: readonly string[]): string {
+  const shown = lines.filter(line => line.trim() !== '')
+  const tried = DELIMITERS.map(delimiter => {
+    const widths = Map.groupBy(shown, line => splitLine(line, delimiter)?.length ?? 1)
+    const [width, agree] = [...widths].reduce<[number, number]>(
+      (best, [fields, own]) => (fields > 1 && own.length > best[1] ? [fields, own.length] : best),
+      [1, 0],
+    )
+    return { delimiter, width, agree }
+  })
+  return tried.reduce((a, b) => (b.agree > a.agree || (b.agree === a.agree && b.width > a.width) ? b : a))
+    .delimiter
+}
+
+const UTF16 = 'expected text in UTF-8, got UTF-16 or another thing with zeros in it: save the file as UTF-8'
+
+/** Splits lines into cells. */
 function createCellSplitter(onRow: OnRow) {
   const first: string[] = []
   let delimiter: string | null = null
@@ -191,12 +270,12 @@ function createCellSplitter(onRow: OnRow) {
     onRow(cells, row)
   }
   const begin = (): void => {
-    const shown = first.findLast(line => line.trim() !== '') ?? ''
-    delimiter = ['\t', ';'].find(each => shown.split(each).length > 2) ?? ','
+    delimiter = delimiterOf(first)
     for (const [i, line] of first.entries()) split(line, i + 1)
   }
   return {
     onLine(line: string, row: number): void {
+      if (delimiter === null && line.includes('\0')) throw new UnreadableFile(UTF16, row)
       if (delimiter === null) first.push(line)
       else split(line, row)
       if (delimiter === null && first.length === LOOKED_AT) begin()

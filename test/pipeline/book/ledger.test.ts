@@ -56,7 +56,7 @@ test('a closed trade of a ledger beside reported returns needs its account retur
   ])
   const without = header.replace('account_return', 'stop')
   expect(await problemsOf({ 'ledgers/cedar.csv': lines(without, row) })).toEqual([
-    `ledgers/cedar.csv:1: expected the columns ${header} and any of leverage,stop,fees,funding, in any order, got "${without}"`,
+    `ledgers/cedar.csv:1: expected the columns ${header} and any of leverage,stop,fees,funding,part, in any order, got "${without}"`,
   ])
 })
 

@@ -226,7 +226,7 @@ test('every problem of a book is reported at once, by file and line', async () =
     'catalogue.yaml:20:5: strategies[2].name: expected a line of text of 1 to 200 characters, got nothing',
     'catalogue.yaml:21:5: strategies[2]: unknown key "nmae"; the nearest key is "name"',
     'funding/BTCUSDT-PERP.csv:2: t: expected epoch milliseconds, got "1577836800", which looks like epoch seconds',
-    'ledgers/birch.csv:1: expected the columns side,entry_time,entry_price,exit_time,exit_price,exit_reason and at least one of leverage,stop,account_return and any of fees,funding, in any order, got "side,entry_time"',
+    'ledgers/birch.csv:1: expected the columns side,entry_time,entry_price,exit_time,exit_price,exit_reason and at least one of leverage,stop,account_return and any of fees,funding,part, in any order, got "side,entry_time"',
     'ledgers/cedar.csv:2: side: expected long or short, got "up"',
     'returns/cedar.csv:2: ret: expected a fraction of at least -1 (0.01 = +1 %), got "1%"',
   ])

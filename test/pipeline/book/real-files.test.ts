@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sharedData } from '../../support/shared-data.ts'
-import { importing, rowsOf } from './bars-from-elsewhere.ts'
+import { importing, rowsOf } from '../import/bars-from-elsewhere.ts'
 
 const skip = sharedData === null ? ' (skipped: no real bars on this machine)' : ''
 const folder = sharedData ?? ''
@@ -24,11 +24,11 @@ const EXPECTED: Readonly<
     'cryptodatadownload',
     '1d',
     2822,
-    { swapped_volume: 1180, banner: 1, newest_first: 2822, unfinished: 1 },
+    { swapped_volume: 1180, banner: 1, newest_first: 2822, unfinished: 1, stated: 1 },
   ],
-  'freqtrade-json': ['ccxt/freqtrade/bitvavo', '1d', 1880, { unfinished: 1 }],
+  'freqtrade-json': ['ccxt/freqtrade/bitvavo', '1d', 1880, { unfinished: 1, stated: 1 }],
   kraken: ['kraken', '1d', 2722, { last_bar: 1, gaps: 12 }],
-  yahoo: ['yahoo/freqtrade', '1d', 4324, { impossible: 24, sorted: 2, last_bar: 1, gaps: 33 }],
+  yahoo: ['yahoo/freqtrade', '1d', 4324, { impossible: 24, sorted: 2, last_bar: 1, gaps: 33, stated: 1 }],
   'yfinance-multiheader': ['yfinance', '1d', 1827, { last_bar: 1 }],
 }
 

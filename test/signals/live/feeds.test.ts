@@ -6,9 +6,10 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
+import { readBarsAnswer } from '#pipeline/import/bars.ts'
 import type { Feed } from '#signals/live/feeds/feed.ts'
 import { fileFeed, streamFeed } from '#signals/live/feeds/file-feed.ts'
-import { pollFeed, toTable } from '#signals/live/feeds/poll-feed.ts'
+import { pollFeed } from '#signals/live/feeds/poll-feed.ts'
 import { listenForTest } from '../../support/http/listen-for-test.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -128,7 +129,7 @@ function poll(url: string, options: { nowMs?: number; last?: number | null; paus
   const feed = pollFeed({
     url,
     timeframeMs: FOUR_HOURS_MS,
-    newReader,
+    readAnswer: answer => readBarsAnswer(answer, '4h', world.nowMs),
     now: () => world.nowMs,
     pause: async ms => {
       pauses.push(ms)
@@ -169,27 +170,27 @@ test('a polled feed takes a bar as final a moment after its close, because an ex
 test('a polled feed retries after every failure, waits longer each time, and logs once, without the secret of its address', async () => {
   const pauses: number[] = []
   const url = await serve(
+    bars(0),
     text('no', 500),
     text('<html>maintenance</html>'),
     text('{"error":"busy"}'),
     request => void request.destroy(),
     text('[1,'),
-    bars(0),
+    bars(0, 1),
   )
   const { feed, notes } = poll(url, { pauses })
-  expect(await take(feed, 1)).toEqual([0])
-  expect(pauses.slice(0, 5)).toEqual([1_000, 2_000, 5_000, 10_000, 30_000])
+  expect(await take(feed, 2)).toEqual([0, 0, 1])
+  expect(pauses.slice(1, 6)).toEqual([1_000, 2_000, 5_000, 10_000, 30_000])
   expect(notes).toHaveLength(2)
   expect(notes[0]).toContain('it answered 500; trying again')
   expect(notes.join()).not.toContain('secret')
 })
 
-test('a polled feed stops at a row that is no bar', async () => {
-  const { feed } = poll(await serve(text(`[[${openOf(0)},1,1,2,1,1]]`)))
-  const stopped = take(feed, 1)
-  await expect(stopped).rejects.toThrow('line 2: h: expected a high')
+test('a polled feed stops at a row that is no bar, and says which', async () => {
+  const answer = text(`${HEADER}${line(0)}${openOf(1)},1,1,2,1,1\n`)
+  const stopped = take(poll(await serve(answer)).feed, 1)
+  await expect(stopped).rejects.toThrow('row 3: h: expected a high')
   await expect(stopped).rejects.not.toThrow('secret')
-  await expect(take(poll(await serve(text('[{"t":"x,y"}]'))).feed, 1)).rejects.toThrow('expected 6 fields')
 })
 
 test('a polled feed waits for a bar that is missing, and takes it for a gap after a minute', async () => {
@@ -200,9 +201,72 @@ test('a polled feed waits for a bar that is missing, and takes it for a gap afte
   expect(await take(empty.feed, 5)).toEqual([0, 0, 0, 0, 2])
 })
 
-test('a polled feed reads an answer as a table or a list, and says why not', () => {
-  expect(toTable('t,o,h,l,c,v\r\n1')).toEqual({ table: 't,o,h,l,c,v\r\n1' })
-  expect(toTable('[[1,2],"x",null]')).toEqual({ table: 't,o,h,l,c,v\n1,2\nx\n' })
-  expect(toTable('')).toEqual({ why: expect.stringContaining('got another thing') })
-  expect(toTable('{"a":1}')).toEqual({ why: 'expected a JSON list of bars, got another thing' })
-})
+const SHAPES: Readonly<Record<string, (i: number) => unknown>> = {
+  'lists of six': i => [openOf(i), 100, 102, 99, 101, 2],
+  'the lists of twelve of a spot exchange': i => [
+    openOf(i),
+    '100',
+    '102',
+    '99',
+    '101',
+    '2',
+    openOf(i + 1) - 1,
+    '202',
+    3,
+    '1',
+    '101',
+    '0',
+  ],
+  'the objects of eleven fields of an exchange': i => ({
+    ...{ openTime: openOf(i), open: '100', high: '102', low: '99', close: '101', volume: '2' },
+    ...{
+      closeTime: openOf(i + 1) - 1,
+      quoteVolume: '202',
+      count: 3,
+      takerBuyVolume: '1',
+      takerBuyQuote: '101',
+    },
+  }),
+  'candles with one-letter names': i => ({
+    ...{
+      t: openOf(i),
+      T: openOf(i + 1) - 1,
+      s: 'BTC',
+      i: '4h',
+      o: '100',
+      c: '101',
+      h: '102',
+      l: '99',
+      v: '2',
+      n: 3,
+    },
+  }),
+}
+
+test.each(Object.entries(SHAPES))(
+  'a polled feed reads %s, newest first and wrapped in an object',
+  async (_, shape) => {
+    const rows = [2, 1, 0].map(shape)
+    const { feed } = poll(await serve(text(JSON.stringify({ code: 0, data: { list: rows } }))))
+    const stop = new AbortController()
+    const taken: Bar[] = []
+    for await (const bar of feed.bars(stop.signal)) if (taken.push(bar) === 3) stop.abort()
+    expect(taken).toEqual([0, 1, 2].map(i => ({ t: openOf(i), o: 100, h: 102, l: 99, c: 101, v: 2 })))
+  },
+)
+
+test.each([
+  ['a page', '<html>maintenance</html>', 'expected columns for t, o, h, l, c of bars'],
+  ['another document', '{"error":"busy"}', 'expected JSON with one list of rows, got none'],
+  [
+    'rows of an unknown shape',
+    '[{"time":1,"price":2}]',
+    'expected columns for t, o, h, l, c of bars, got no column for o',
+  ],
+  ['nothing', '', 'expected a table of bars, got an empty file'],
+])(
+  'a polled feed that brings %s at first ends with the sentence of the importer',
+  async (_, body, sentence) => {
+    await expect(take(poll(await serve(text(body))).feed, 1)).rejects.toThrow(sentence)
+  },
+)

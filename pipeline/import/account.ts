@@ -7,7 +7,10 @@ import type { ReadTrades, TradeRecord } from './read-trades.ts'
 /** A trade whose times and prices are known; NaN for an amount that the file lacks, and for the exit price of an open one. */
 export type ForeignTrade = TradeRecord &
   Pick<Trade, 'side' | 'entry_time' | 'entry_price' | 'exit_time'> &
-  Readonly<Record<'exit_price' | 'quantity' | 'pnl' | 'commission' | 'cumulative_pct', number>>
+  /** `pnl` is the result, `fees` what was paid, `funding` what was received, all in money. */
+  Readonly<
+    Record<'exit_price' | 'quantity' | 'pnl' | 'gross' | 'fees' | 'funding' | 'cumulative_pct', number>
+  >
 
 /** A trade as a part of its account; `base` is the account equity at the entry, in money. */
 export type AccountTrade = Readonly<Record<'base' | 'leverage' | 'account_return', number>>
@@ -46,19 +49,9 @@ export function sizeTrades(
   return sized
 }
 
+/** What the prices give. */
 export const grossOf = ({ side, quantity, entry_price, exit_price }: ForeignTrade): number =>
   quantity * signOf(side) * (exit_price - entry_price)
-
-/** The largest distance of a result from what prices and commission give, in basis points of notional. */
-export function deviationOf(trades: readonly ForeignTrade[], commission_bps: number): number {
-  const deviations = trades.map(trade => {
-    const { quantity, entry_price, exit_price, pnl } = trade
-    const expected = grossOf(trade) - (commission_bps / 10_000) * quantity * (entry_price + exit_price)
-    return (10_000 * Math.abs(pnl - expected)) / (quantity * entry_price)
-  })
-  // That of an open trade is no number.
-  return deviations.reduce((worst, each) => (each > worst ? each : worst), 0)
-}
 
 const profitOf = (trades: readonly ForeignTrade[]): number =>
   trades.reduce((total, { pnl }) => total + pnl, 0)
@@ -82,6 +75,7 @@ export function totalsOf(trades: readonly ForeignTrade[], capital: number) {
   return {
     trades: closed.length,
     open: trades.length - closed.length,
+    short: trades.filter(({ side }) => side === 'short').length,
     wins,
     losses: closed.filter(({ pnl }) => pnl < 0).length,
     win_rate_pct: closed.length === 0 ? null : (100 * wins) / closed.length,

@@ -1,6 +1,6 @@
-import { importBars } from '#pipeline/book/import-bars.ts'
 import { formatProblem } from '#pipeline/book/problem.ts'
 import { createReading } from '#pipeline/book/reading.ts'
+import { importBars } from '#pipeline/import/bars.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 
 type Rules = Partial<Parameters<typeof importBars>[1]>
@@ -16,7 +16,14 @@ export async function importing(
   nowMs: number = NOW_MS,
 ) {
   const reading = createReading(dir, { nowMs })
-  const order = { path: [...path], drop_last: false, drop_impossible: false, timeframe: null, ...rules }
+  const order = {
+    path: [...path],
+    drop_last: false,
+    drop_impossible: false,
+    timeframe: null,
+    readers: [],
+    ...rules,
+  }
   const imported = await importBars(reading, order)
   return { imported, problems: reading.problems.sorted().map(formatProblem) }
 }

@@ -1,21 +1,22 @@
 import { from } from 'arquero'
 import { z } from 'zod'
 import type { Side } from '#core/replay/strategy.ts'
+import { parseDecimal } from '../book/cell.ts'
+import { got, listed } from '../book/field.ts'
+import { type Reading, type Report, reporterOf } from '../book/reading.ts'
 import { UnreadableFile } from '../table/lines.ts'
-import { type Cell, type MappedFile, readMapped } from '../table/mapped.ts'
 import { onlyList, type PickRows } from '../table/rows.ts'
-import { parseDecimal } from './cell.ts'
-import { got, listed } from './field.ts'
-import type { FileSpec } from './file-spec.ts'
-import { type Reading, type Report, reporterOf } from './reading.ts'
+import type { Cell } from './format.ts'
+import { type ReadTable, readForeign } from './read-table.ts'
 import type { Tally } from './repair.ts'
-import { LIST_OF_TRADES, tradesKind } from './trades-table.ts'
+import type { LedgerSpec } from './statement.ts'
+import { LIST_OF_TRADES, tradesKind } from './trade-formats.ts'
 
 /** A trade, or a row of a list of trades, as its file has it: texts by role. */
 export type TradeRecord = { readonly row: number; readonly cell: Cell }
 
 export type ReadTrades = {
-  readonly file: MappedFile
+  readonly file: ReadTable
   readonly records: readonly TradeRecord[]
   /** What the file says of the whole test; null for what it does not say. */
   readonly stated: Omit<FreqtradeResult, 'trades'>
@@ -31,7 +32,7 @@ type FreqtradeResult = z.infer<typeof freqtradeResult>
 /** Reads the trades of any known file. Null if there is a problem; all are reported. */
 export async function readTrades(
   reading: Reading,
-  { path: [path = ''], ...spec }: FileSpec,
+  { path: [path = ''], ...statement }: LedgerSpec,
   tally: Tally,
 ): Promise<ReadTrades | null> {
   const rows: TradeRecord[] = []
@@ -41,7 +42,7 @@ export async function readTrades(
     stated = result ?? stated
     return result?.trades ?? onlyList(document)
   }
-  const file = await readMapped(reading, path, tradesKind, { ...spec, tally, pick }, (cell, row) => {
+  const file = await readForeign(reading, path, tradesKind, { statement, tally, pick }, (cell, row) => {
     rows.push({ row, cell })
   })
   const report = reporterOf(reading, path)

@@ -5,8 +5,8 @@ import { parquetWriteBuffer } from 'hyparquet-writer'
 import { expect, test } from 'vitest'
 import '#pipeline/table/columnar.ts' // registers the codecs that the Feather files below are written with
 import { casesOf } from '#test/support/cases-of.ts'
+import { catalogueWith, lines, problemsOf, readChanged } from '../book/book-folder.ts'
 import { importingFiles } from './bars-from-elsewhere.ts'
-import { catalogueWith, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2024, 0, 1)
@@ -46,9 +46,12 @@ const CDD = 'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD'
 const downloaded = rows(([t, ...each]) => [seconds(t), day(t!), 'BTC/USD', ...each, each[3]! * each[4]!])
 const arrowOf = (codec: 0 | 1 | null = null) => tableToIPC(arrow, { format: 'file', codec })!
 
+/** A plain table does not say what its times are. */
+const timesOf = (format: string) => (format === 'columns by name' ? ({ times: 'open' } as const) : {})
+
 test.each(casesOf<[string, string, string, string | Uint8Array]>`
-binance -> without a header -> BTCUSDT-1d.csv -> ${lines(...rows(([t, o, h, l, c, v]) => [t, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0]))}
-binance -> with a header -> a.csv -> ${lines(BINANCE, ...rows(([t, o, h, l, c, v]) => [t! * 1000, o, h, l, c, v, t! + DAY_MS - 1, 5, 3, 1, 1, 0]))}
+binance -> without a header -> BTCUSDT-1d.csv -> ${lines(...rows(([t, o, h, l, c, v]) => [t, o, h, l, c, v, t! + DAY_MS - 1, v! * c!, 3, 1, 1, 0]))}
+binance -> with a header -> a.csv -> ${lines(BINANCE, ...rows(([t, o, h, l, c, v]) => [t! * 1000, o, h, l, c, v, t! + DAY_MS - 1, v! * c!, 3, 1, 1, 0]))}
 kraken -> the archive -> XBTUSD_1440.csv -> ${lines(...rows(([t, o, h, l, c, v]) => [seconds(t), o, h, l, c, v, 9]))}
 kraken-api -> an answer of its interface -> a.json -> ${JSON.stringify({ error: [], result: { XXBTZUSD: KRAKEN, last: 1 } })}
 coinbase -> newest first -> a.json -> ${JSON.stringify(BARS.map(([t, o, h, l, c, v]) => [seconds(t), l, h, o, c, v]).reverse())}
@@ -61,7 +64,8 @@ yahoo/freqtrade -> dates alone -> a.csv -> ${lines('Date,Open,High,Low,Close,Adj
 yfinance -> three lines of header -> a.csv -> ${lines(...['Price,Close,High,Low,Open,Volume', 'Ticker,X,X,X,X,X', 'Date,,,,,'], ...rows(([t, o, h, l, c, v]) => [day(t!), c, h, l, o, v]))}
 tradingview-chart -> seconds -> a.csv -> ${lines('time,open,high,low,close,Volume', ...rows(([t, ...rest]) => [seconds(t), ...rest]))}
 highwater -> a table of a book -> a.csv -> ${lines('t,o,h,l,c,v', ...rows(bar => bar))}
-columns by name -> in another order -> a.csv -> ${lines('volume,close,low,high,open,timestamp', ...rows(bar => bar.toReversed()))}
+bitstamp/ccxt -> in another order -> a.csv -> ${lines('volume,close,low,high,open,timestamp', ...rows(bar => bar.toReversed()))}
+columns by name -> of no known format -> a.csv -> ${lines('when,Open Price,Max,Min,Close Price,Vol'.replace('when', 'datetime'), ...rows(bar => bar))}
 bitstamp/ccxt -> semicolons -> a.csv -> ${lines('timestamp;open;high;low;close;volume', ...BARS.map(bar => bar.join(';')))}
 bitstamp/ccxt -> tabs -> a.tsv -> ${lines('timestamp\topen\thigh\tlow\tclose\tvolume', ...BARS.map(bar => bar.join('\t')))}
 bitstamp/ccxt -> Parquet -> a.parquet -> ${new Uint8Array(parquet)}
@@ -76,7 +80,7 @@ highwater -> zip -> a.zip -> ${zipSync({ 'a.csv': strToU8(lines('t,o,h,l,c,v', .
       findings: _findings,
       gaps: _gaps,
       ...read
-    } = await importingFiles({ [name]: content }, { tz: 'UTC' })
+    } = await importingFiles({ [name]: content }, { tz: 'UTC', ...timesOf(format) })
     expect(read).toEqual({ format, timeframe: '1d', rows: BARS, problems: [] })
   },
 )
@@ -139,7 +143,7 @@ test('columns that are not known by name are read as the operator states them', 
     ...BARS.map(bar => [day(bar[0]!), ...bar.slice(1, 5)].join(';')),
   )
   const columns = { t: 'Datum', o: 'Anfang', h: 'Hoch', l: 'Tief', c: 5 }
-  const read = await importingFiles({ 'kurse.csv': text }, { tz: 'UTC', columns })
+  const read = await importingFiles({ 'kurse.csv': text }, { tz: 'UTC', columns, times: 'open' })
   expect(read).toMatchObject({ format: 'columns as stated', problems: [], timeframe: '1d' })
   expect(read.rows?.map(row => row.slice(0, 5))).toEqual(BARS.map(bar => bar.slice(0, 5)))
 })
@@ -160,7 +164,7 @@ test('the unit of a time is found row by row, so an archive may change from mill
   const month = (factor: number, from: number, to: number) =>
     lines(
       ...BARS.slice(from, to).map(([t, ...rest]) =>
-        [t! * factor, ...rest, t! * factor + 1, 5, 3, 1, 1, 0].join(),
+        [t! * factor, ...rest, (t! + DAY_MS - 1) * factor, rest[4]! * rest[3]!, 3, 1, 1, 0].join(),
       ),
     )
   const read = await importingFiles({ '2024-12.csv': month(1, 0, 3), '2025-01.csv': month(1000, 3, 5) })
@@ -185,13 +189,12 @@ test('local times of a zone with daylight saving time are read as the moments th
 const HEADER = 't,o,h,l,c,v'
 const TEXTS = rows(bar => bar)
 const [first = '', second = '', third = '', ...others] = TEXTS
-const binance = (t: number): string => [t, 1, 2, 1, 2, 1, t + DAY_MS - 1, 5, 3, 1, 1, 0].join()
+const binance = (t: number): string => [t, 1, 2, 1, 2, 1, t + DAY_MS - 1, 2, 3, 1, 1, 0].join()
 
 test.each(casesOf<[string, string, [string, number][]]>`
 newest first -> ${lines(HEADER, ...TEXTS.toReversed())} -> ${[['newest_first', 4]]}
 out of order -> ${lines(HEADER, second, first, third, ...others)} -> ${[['sorted', 1]]}
 repeated -> ${lines(HEADER, first, second, second, third, ...others)} -> ${[['duplicates', 1]]}
-repeated with other values: the last row counts -> ${lines(HEADER, first, second.replace(',106,', ',104,'), third, ...others, second)} -> ${[['sorted', 1], ['conflicts', 1]]}
 rows without prices -> ${lines(HEADER, ...TEXTS, `${START_MS + 9 * DAY_MS},null,null,null,null,null`)} -> ${[['blank', 1]]}
 a last line that ends in a number -> ${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},100,110,90,105,1 -> ${[['cut_off', 1]]}`)(
   'importing counts a repair of bars that are %s',
@@ -203,57 +206,89 @@ a last line that ends in a number -> ${lines(HEADER, ...TEXTS)}${START_MS + 5 * 
 test('an imported file whose last line has fewer fields is refused', async () => {
   const text = `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},1,2,1,1.`
   expect((await importingFiles({ 'a.csv': text })).problems).toEqual([
-    'a.csv:7: expected 6 fields as in the first row of data, got 5',
+    'a.csv:7: expected 6 fields as in the header or the first row, got 5',
   ])
 })
 
-const all = Array.from({ length: 50 }, (_, i) => START_MS + i * DAY_MS)
-const table = (times: readonly number[], price: number) =>
-  times.map(t => `${t},${price},${price},${price},${price},1`)
+test('two rows of one time with other values are refused with both rows, until it is stated which counts', async () => {
+  const later = second.replace(',106,8', ',106.5,9')
+  const files = { 'a.csv': lines(HEADER, first, second, third, ...others, later) }
+  expect((await importingFiles(files)).problems).toEqual([
+    'a.csv:7: c: expected one bar of 2024-01-02T00:00:00Z, got 106 (row 3 of a.csv) and 106.5, as for 1 rows: if they are of one source, --duplicates first, last or largest-volume (duplicates:) states which counts; otherwise bring each source alone',
+  ])
+  const readBy = async (duplicates: 'first' | 'last' | 'largest-volume') =>
+    (await importingFiles(files, { duplicates })).rows?.[1]?.[4]
+  expect([await readBy('first'), await readBy('last'), await readBy('largest-volume')]).toEqual([
+    106, 106.5, 106.5,
+  ])
+})
 
-test('two rows of one time in one file are refused if their closes are far apart', async () => {
-  const text = lines(HEADER, ...table(all, 100), ...table(all.slice(9, 10), 2000))
+test('rows of one time that differ between two files are refused as two sources', async () => {
+  const table = (price: number) =>
+    lines(HEADER, ...BARS.map(([t]) => `${t},${price},${price},${price},${price},1`))
+  expect((await importingFiles({ 'a.csv': table(100), 'b.csv': table(101) })).problems).toEqual([
+    expect.stringMatching(
+      /^b\.csv:2: o: expected one bar of .*, as for 5 rows: .*otherwise bring each source alone$/,
+    ),
+  ])
+})
+
+test('times that are closes are read as the opens before them, by the format or as stated', async () => {
+  const [header, step] = [
+    'timestamp,symbol,open,high,low,close,trades,volume,homeNotional,foreignNotional',
+    DAY_MS,
+  ]
+  const closes = rows(([t, o, h, l, c, v]) => [t! + step, 'X', o, h, l, c, 3, 9, v, v! * c!])
+  expect(await importingFiles({ 'a.csv': lines(header, ...closes) })).toMatchObject({
+    rows: BARS,
+    format: 'bitmex',
+  })
+  const named = lines(
+    'close_time,open,high,low,close,volume',
+    ...rows(([t, ...rest]) => [t! + step, ...rest]),
+  )
+  expect(await importingFiles({ 'a.csv': named })).toMatchObject({ rows: BARS })
+  const plain = lines(HEADER, ...rows(([t, ...rest]) => [t! + step, ...rest]))
+  expect(await importingFiles({ 'a.csv': plain }, { times: 'close' })).toMatchObject({ rows: BARS })
+})
+
+test('a plain table whose times may be opens or closes is refused until it is stated', async () => {
+  const text = lines('datetime,open price,max,min,close price', ...rows(([t, o, h, l, c]) => [t, o, h, l, c]))
   expect((await importingFiles({ 'a.csv': text })).problems).toEqual([
-    'a.csv:52: c: expected one bar of 2024-01-10T00:00:00Z, got 100 (row 11 of a.csv) and 2000: these are two instruments, or two units: bring each alone',
+    'a.csv: t: expected to know whether "datetime" is the open or the close of a bar, which a plain table does not say: state --times open or --times close (times:)',
   ])
 })
 
-test('rows of one time that differ between two files are refused if they are many', async () => {
-  const other = (count: number) =>
-    importingFiles({
-      'a.csv': lines(HEADER, ...table(all, 100)),
-      'b.csv': lines(HEADER, ...table(all.slice(0, count), 101)),
-    })
-  expect((await other(11)).problems).toEqual([
-    'b.csv:2: o: expected one bar of 2024-01-01T00:00:00Z, got 100 (row 2 of a.csv) and 101: 11 times have two bars that differ by more than another rounding of the same values, so these are two sources: bring each alone',
+test('a volume that is a time, or contradicts the quote volume, is left blank, and refused where a module may read it', async () => {
+  const times = { 'a.csv': lines(HEADER, ...rows(([t, o, h, l, c]) => [t, o, h, l, c, t! + DAY_MS - 1])) }
+  const blank = await importingFiles(times)
+  expect(blank.rows?.map(row => row[5])).toEqual(BARS.map(() => Number.NaN))
+  expect(blank.findings).toEqual([['no_volume', 5]])
+  const quoted = lines(
+    `${HEADER},quote volume`,
+    ...rows(([t, o, h, l, c, v]) => [t, o, h, l, c, v, v! * c! * 3]),
+  )
+  const read = await importingFiles({ 'a.csv': quoted }, { times: 'open' })
+  expect(read.rows?.[0]?.[5]).toBeNaN()
+  expect((await importingFiles(times, { readers: ['oak'] })).problems).toEqual([
+    expect.stringMatching(
+      /^a\.csv:2: v: expected a volume that fits the other columns, because oak may read it/,
+    ),
   ])
-  expect((await other(10)).findings).toContainEqual(['conflicts', 10])
 })
 
-test('two files of one source that are rounded differently are read, and the later counts', async () => {
-  const exact = (i: number, name: number): number => 100 + ((i * 7919 + name * 104_729) % 1e6) / 1e6
-  const rounded = (digits: number, more = 0) =>
-    lines(
-      HEADER,
-      ...all.map((t, i) => {
-        const [o, c] = [exact(i, 1), exact(i, 2)]
-        const prices = [o, Math.max(o, c) + 0.5, Math.min(o, c) - 0.5, c + more]
-        return [t, ...prices.map(price => price.toFixed(digits)), (7 * o).toFixed(digits)].join()
-      }),
-    )
-  const both = (b: string) => importingFiles({ 'a.csv': rounded(4), 'b.csv': b })
-  const { rows: coarse, findings, problems } = await both(rounded(2))
-  expect([problems, findings]).toEqual([
-    [],
-    [
-      ['sorted', 1],
-      ['rounded', 50],
+test('an unknown column that may be a price or a volume ends the import until it is ignored, which is a finding', async () => {
+  const text = lines(`${HEADER},amount`, ...TEXTS.map(row => `${row},3`))
+  const files = { 'a.csv': text }
+  expect((await importingFiles(files)).problems[0]).toMatch(/^a\.csv:1: expected to know what "amount" is/)
+  const read = await importingFiles(files, { ignore: ['amount'], times: 'open' })
+  expect(read).toMatchObject({
+    rows: BARS,
+    findings: [
+      ['last_bar', 1],
+      ['stated', 1],
     ],
-  ])
-  expect(coarse?.[7]?.[1]).toBe(Number(exact(7, 1).toFixed(2)))
-  expect((await both(rounded(6))).findings).toContainEqual(['rounded', 50])
-  expect((await both(rounded(2, 0.02))).problems).toEqual([expect.stringMatching(/so these are two sources/)])
-  expect((await both(rounded(0))).problems).toEqual([expect.stringMatching(/so these are two sources/)])
+  })
 })
 
 test.each(casesOf<[string, Record<string, string>, [string, number][]]>`
@@ -298,6 +333,7 @@ test('the last bar of an imported file is dropped if it is not over, by the cloc
     findings: [
       ['newest_first', 4],
       ['unfinished', 1],
+      ['stated', 1],
     ],
   })
 })
@@ -313,6 +349,7 @@ test('bars whose prices contradict each other are refused, or dropped if the ope
     findings: [
       ['impossible', 1],
       ['gaps', 1],
+      ['stated', 1],
     ],
     rows: BARS.toSpliced(2, 1),
   })
@@ -358,7 +395,7 @@ test('bars of a file that the catalogue names are read in place, and what was re
 test.each(casesOf`
 { path: ../perp.csv } -> catalogue.yaml:9:28: bars.BTCUSDT-PERP/4h.path: expected a path inside the book, or a list of them, got "../perp.csv"
 { path: raw/perp.csv, zone: UTC } -> catalogue.yaml:9:42: bars.BTCUSDT-PERP/4h: unknown key "zone"
-{ path: raw/perp.csv, as: kraken } -> raw/perp.csv:1: expected the format kraken, got bitstamp/ccxt: leave out --as (as:) or name the right one
+{ path: raw/perp.csv, format: kraken } -> raw/perp.csv:1: expected the columns of kraken, got "timestamp,open,high,low,close,volume": leave out --format (format:), or state --format table and the columns
 { path: raw/prep.csv } -> raw/prep.csv: expected a file that can be read, got another thing`)(
   'bars that the catalogue names as %s are refused',
   async (spec, problem) => {

@@ -3,14 +3,14 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
-import { importLedger } from '#pipeline/book/import-ledger.ts'
 import { readLedger } from '#pipeline/book/read-ledger.ts'
 import { createReading } from '#pipeline/book/reading.ts'
+import { importLedger } from '#pipeline/import/ledger.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { lines } from '../book/book-folder.ts'
 import { importingFiles } from './bars-from-elsewhere.ts'
-import { lines } from './book-folder.ts'
 
 const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2024, 0, 1)
@@ -29,34 +29,33 @@ const mapped = (toRow: (bar: number[], i: number) => readonly unknown[]) =>
   lines(HEADER, ...BARS.map((bar, i) => toRow(bar, i).join()))
 
 test.each(casesOf<[string, string | Uint8Array, string]>`
-cut in mid-row, with more lines behind -> ${TEXT.replace(ROWS[4]!, ROWS[4]!.slice(0, -9))} -> :6: expected 6 fields as in the first row of data, got 4
-cut in mid-row at its end -> ${TEXT.slice(0, -9)} -> :41: expected 6 fields as in the first row of data, got 4
-of two instruments without a column that names them -> ${TEXT + lines(...BARS.map(([t, ...prices]) => [t, ...prices.map(price => price! * 20)].join()))} -> :42: c: expected one bar of 2024-01-01T00:00:00Z, got ${BARS[0]![4]} (row 2 of a.csv) and ${BARS[0]![4]! * 20}: these are two instruments, or two units: bring each alone
-whose first row is cut off -> ${TEXT.replace(ROWS[0]!, ROWS[0]!.slice(0, 9))} -> :2: expected a row of data as those below it, got one without its numbers
-whose first row has prices that are none -> ${TEXT.replace(ROWS[0]!, `${START_MS},1x0,1x1,9x,100,10`)} -> :2: expected a row of data as those below it, got one without its numbers
+cut in mid-row, with more lines behind -> ${TEXT.replace(ROWS[4]!, ROWS[4]!.slice(0, -9))} -> :6: expected 6 fields as in the header or the first row, got 4
+cut in mid-row at its end -> ${TEXT.slice(0, -9)} -> :41: expected 6 fields as in the header or the first row, got 4
+of two instruments without a column that names them -> ${TEXT + lines(...BARS.map(([t, ...prices]) => [t, ...prices.map(price => price! * 20)].join()))} -> :42: o: expected one bar of 2024-01-01T00:00:00Z, got ${BARS[0]![1]} (row 2 of a.csv) and ${BARS[0]![1]! * 20}, as for 40 rows: if they are of one source
+whose first row is cut off -> ${TEXT.replace(ROWS[0]!, ROWS[0]!.slice(0, 9))} -> :2: expected 6 fields as in the header or the first row, got 1
+whose first row has prices that are none -> ${TEXT.replace(ROWS[0]!, `${START_MS},1x0,1x1,9x,100,10`)} -> :2: o: expected a number, got "1x0"
 with bars of the future -> ${TEXT + lines(`${Date.UTC(2031, 0, 1)},100,101,99,100,1`)} -> :42: t: expected a bar of the past, got 2031-01-01T00:00:00Z: correct the zone or the file
-separated by blanks -> ${TEXT.replaceAll(',', ' ')} -> :1: expected bars, got no row of numbers: "
-separated by bars -> ${TEXT.replaceAll(',', '|')} -> :1: expected bars, got no row of numbers: "
-with decimal commas -> ${TEXT.replaceAll(',', ';').replaceAll('.', ',')} -> :2: h: expected decimals with a point, got "102,25": export the file so
-with thousands separators -> ${mapped(([t, o, ...rest]) => [t, `"1,${o}"`, ...rest])} -> :2: o: expected decimals with a point, got "1,100": export the file so
+separated by blanks -> ${TEXT.replaceAll(',', ' ')} -> :1: expected columns for t, o, h, l, c of bars, got no column for t
+with decimal commas -> ${TEXT.replaceAll(',', ';').replaceAll('.', ',')} -> :2: h: expected a number, got "102,25", which has a decimal comma: export decimals with a point
+with thousands separators -> ${mapped(([t, o, ...rest]) => [t, `"1,${o}"`, ...rest])} -> :2: o: expected a number, got "1,100", which has thousands separators: export the numbers without them
 with a header in another language -> ${TEXT.replace(HEADER, 'Datum,Eröffnung,Hoch,Tief,Schluss,Volumen')} -> :1: expected columns for t, o, h, l, c of bars, got no column for t in "Datum,Eröffnung,Hoch,Tief,Schluss,Volumen": state the names of the file with --column t=NAME (columns: {t: NAME})
 with a column twice -> ${TEXT.replace('volume', 'close')} -> :1: c: expected one column, got close and close: state the right one
 with serial dates of a spreadsheet -> ${mapped(([t, ...rest]) => [t! / DAY_MS + 25_569, ...rest])} -> :2: t: expected a time, got "45292", which looks like the serial date of a spreadsheet (2024-01-01): export the column as text, YYYY-MM-DD
 with ambiguous days and months -> ${mapped(([t, ...rest]) => [iso(t).slice(0, 10).split('-').reverse().join('.'), ...rest])} -> :2: t: expected a date with the year first
 with local times -> ${mapped(([t, ...rest]) => [iso(t).slice(0, 16), ...rest])} -> :2: t: expected a zone for "2024-01-01T00:00", which has none: state it with --tz
-with times of the close -> ${TEXT.replace('timestamp', 'close_time')} -> :1: expected columns for t, o, h, l, c of bars, got no column for t
 with the days of another zone -> ${mapped(([t, ...rest]) => [t! - 3_600_000, ...rest])} -> :2: t: expected the open of a 1d bar, counted from midnight UTC, got 2023-12-31T23:00:00Z: days of another zone
 of two instruments -> ${lines(`${HEADER},symbol`, ...ROWS.map((row, i) => `${row},${i % 2 === 0 ? 'BTC' : 'ETH'}`))} -> : expected one instrument, got BTC and ETH: split the file
 of two timeframes -> ${TEXT + lines(`${START_MS + 3_600_000},100,101,99,100,1`)} -> : expected bars of one timeframe, got most of them 1d and some 1h apart
 of a timeframe that is none -> ${mapped(([, ...rest], i) => [START_MS + i * 7 * 60_000, ...rest])} -> : expected bars of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got bars that are 420 seconds apart
 without a header, in an unknown order -> ${lines(...BARS.map(([t, ...rest]) => [...rest, t].join()))} -> :1: expected a header, or a known order of columns of bars, got "
-without a header, in two possible orders -> ${lines(...BARS.map(([t]) => `${t},5,5,5,5,1`))} -> :1: expected one order of columns that fits, got ccxt/freqtrade/bitvavo and coinbase: name the format with --as
+without a header, in two possible orders -> ${lines(...BARS.map(([t]) => `${t},5,5,5,5,1`))} -> :1: expected one order of columns that fits, got ccxt/freqtrade/bitvavo, coinbase and bitfinex: name the format with --format
 with swapped prices -> ${TEXT.replace('high,low', 'low,high')} -> :2: h: expected a high of at least the low, 102.25, got 98.5, as if their columns were exchanged; --column (columns:) states the right ones, --drop-impossible (drop_impossible: true) leaves such bars out (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)
-with a price that is none -> ${TEXT.replace(',100,', ',n/a,')} -> :2: o: expected a price above 0, got "n/a"
+with a price that is none -> ${TEXT.replace(',100,', ',n/a,')} -> :2: o: expected a number, got "n/a"
 with a stray quote -> ${TEXT.replace(',100,', ',1"00,')} -> :2: expected fields whose quotes match, got a stray quote
 empty ->  -> :1: expected a table of bars, got an empty file
 of a header alone -> ${HEADER}\n -> : expected bars, got none
-that is UTF-16 -> ${Buffer.from(TEXT, 'utf16le')} -> :1: expected bars, got no row of numbers
+that is UTF-16 -> ${Buffer.from(TEXT, 'utf16le')} -> :1: expected text in UTF-8, got UTF-16
+that is a workbook -> ${strToU8('PK\u0003\u0004 and more\n')} -> : expected a table, got a workbook (XLSX) or an archive: save the sheet as CSV
 of bytes without lines -> ${new Uint8Array(1_000_000)} -> :1: expected lines of at most 4096 characters, got a longer one
 of a page of the web -> ${lines('<!DOCTYPE html>', '<html><body>404</body></html>')} -> :1: expected columns for t`)(
   'a CSV file of bars is refused with row and reason if it is %s',
@@ -144,7 +143,9 @@ const FILES: Readonly<Record<string, string>> = {
   'plain.csv': TEXT,
   'reversed.csv': lines(HEADER, ...ROWS.toReversed()),
   'semicolons.csv': TEXT.replaceAll(',', ';'),
-  'binance.csv': lines(...BARS.map(bar => `${bar.join()},${bar[0]! + DAY_MS - 1},5,3,1,1,0`)),
+  'binance.csv': lines(
+    ...BARS.map(bar => `${bar.join()},${bar[0]! + DAY_MS - 1},${bar[5]! * bar[4]!},3,1,1,0`),
+  ),
   'arrays.json': JSON.stringify(BARS),
   'objects.json': JSON.stringify({
     data: {
@@ -177,7 +178,7 @@ const inMilliseconds = (t: number): number =>
   t > 1e17 ? t / 1e6 : t > 1e14 ? t / 1e3 : t < 1e11 ? t * 1e3 : t
 
 /** Every row of data is a bar, or one that a finding counts. */
-const DROPPED = ['duplicates', 'conflicts', 'rounded', 'blank', 'cut_off', 'unfinished']
+const DROPPED = ['duplicates', 'blank', 'cut_off', 'unfinished']
 const countDropped = (findings: readonly (readonly (string | number)[])[]): number =>
   findings.reduce((sum, [kind, count]) => (DROPPED.includes(String(kind)) ? sum + Number(count) : sum), 0)
 
@@ -240,7 +241,14 @@ test.each([
     const dir = await temporaryFolder()
     await writeFiles(dir, { [name]: text })
     const reading = createReading(dir)
-    const rules = { bars: null, commission_bps: null, realised: false, capital: 10_000, tz: 'UTC' }
+    const rules = {
+      bars: null,
+      commission_bps: null,
+      isUnfunded: false,
+      realised: false,
+      capital: 10_000,
+      tz: 'UTC',
+    }
     const imported = await importLedger(reading, { path: [name], ...rules })
     if (imported === null) {
       for (const { message } of reading.problems.sorted()) expect(message).toMatch(/expected|more problems/)

@@ -1,0 +1,182 @@
+import { median } from 'simple-statistics'
+import { signOf } from '#core/replay/trade.ts'
+import { type ForeignTrade, grossOf } from './account.ts'
+import type { LedgerSpec } from './statement.ts'
+
+// What the results of trades say about their sides and costs. A result is what the prices give, less fees, with funding, give or
+// take the rounding of the file; whatever else it is, is refused.
+
+/** Why results are refused; `row` is where, if it is in one. */
+export type Fault = { readonly fault: string; readonly row: number | null }
+
+/** Trades with the results that the account had, and what their costs are. */
+type Judged = {
+  readonly trades: readonly ForeignTrade[]
+  /** In basis points of a fill. */
+  readonly commission_bps: number
+  /** Whether the fees of a trade are not those of this commission. */
+  readonly feesVary: boolean
+  /** Rows whose results are further from prices and costs than a build accepts by itself. */
+  readonly roundedRows: readonly number[]
+}
+
+type Stated = Pick<LedgerSpec, 'results'> & {
+  /** Of a fill, as stated, or as the file has it for all trades. */
+  readonly commission_bps: number | null
+  /** Whether the format says that results are after costs. */
+  readonly isNet: boolean
+  /** Whether results are of several instruments or contracts, and need not follow from prices. */
+  readonly realised: boolean
+}
+
+/** A result may be lost in costs and slippage where the price moves by less than this share. */
+const LEAST_MOVE = 0.004
+
+/** Tools round; a result that is further from prices and costs than this share of the position needs another explanation. */
+const MOST_BPS = 5
+
+/** A build accepts by itself what is nearer. */
+const DUST_BPS = 1
+
+/** A commission that differs by more is another one. */
+const COMMISSION_BPS = 0.1
+
+/** The share of trades that has to agree with an explanation. */
+const MOST = 0.9
+
+/** Judges the results of trades that have quantity and result. */
+export function judgeResults(trades: readonly ForeignTrade[], stated: Stated): Judged | Fault {
+  const sides = judgeSides(trades)
+  if (sides !== null) return sides
+  const { results, realised } = stated
+  const closed = trades.filter(({ exit_price }) => exit_price > 0)
+  const unit = unitOf(closed)
+  const hasCosts = closed.some(({ fees, funding }) => !Number.isNaN(fees) || !Number.isNaN(funding))
+  const shown = hasCosts || closed.length === 0 ? 0 : roundBps(median(closed.map(shownBps)))
+  if (results === 'before-costs' && !hasCosts && stated.commission_bps === null)
+    return fault('expected the commission that results before costs lack, got none: state --commission-bps')
+  const bps = stated.commission_bps ?? Math.max(shown, 0)
+  const readings = signsOf(closed).flatMap(sign => {
+    const costOf = (trade: ForeignTrade): number => feesOf(trade, sign, bps) - (trade.funding || 0)
+    return [true, false].map(isNet => {
+      const restOf = (trade: ForeignTrade): number => trade.pnl - grossOf(trade) + (isNet ? costOf(trade) : 0)
+      const far = closed.filter(trade => Math.abs(restOf(trade)) > slackOf(trade, unit))
+      return { sign, isNet, costOf, restOf, far, lean: Math.abs(medianBps(closed, restOf)) }
+    })
+  })
+  const best = readings.reduce((a, b) => ((b.far.length - a.far.length || b.lean - a.lean) < 0 ? b : a))
+  const { sign, costOf, restOf, far, lean } = best
+  const isPaid = closed.some(trade => (1e4 * Math.abs(costOf(trade))) / turnoverOf(trade) > COMMISSION_BPS)
+  const isGross = isPaid && !best.isNet
+  if (
+    realised &&
+    (results === 'after-costs' || (results === undefined && far.length > (1 - MOST) * closed.length))
+  )
+    return { trades, commission_bps: bps, feesVary: false, roundedRows: [] }
+  if (
+    far.length > 0 ||
+    lean >
+      Math.max(
+        COMMISSION_BPS,
+        medianBps(closed, () => unit),
+      )
+  ) {
+    const [first = closed[0]!] = far
+    const wanted = Number((first.pnl - restOf(first)).toPrecision(8))
+    return {
+      fault: `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${first.pnl} for ${wanted}; without columns of costs they show a commission of ${roundBps(median(closed.map(shownBps)))} bp a fill: state --commission-bps, --results before-costs (results:), or the columns with --column fees=NAME and --column funding=NAME (columns:)`,
+      row: far.length > 0 ? first.row : null,
+    }
+  }
+  if (isGross && results !== 'before-costs')
+    return fault(
+      'expected results after costs, got ones before the fees and the funding: state --results before-costs (results:)',
+    )
+  if (isPaid && !isGross && results === 'before-costs')
+    return fault(
+      'expected results before costs, got ones after fees and funding: leave out --results (results:)',
+    )
+  const isUnsaid =
+    !isPaid && !hasCosts && stated.commission_bps === null && !stated.isNet && results === undefined
+  if (isUnsaid && closed.length > 0 && !realised)
+    return fault(
+      'expected results after costs, got exactly what the prices give: state --commission-bps 0 if nothing was paid, or --results before-costs with --commission-bps (results:)',
+    )
+  const own = hasCosts ? roundBps(medianBps(closed, trade => feesOf(trade, sign, bps))) : bps
+  const commission_bps = stated.commission_bps ?? own
+  return {
+    trades: trades.map(trade => ({
+      ...trade,
+      ...{ fees: feesOf(trade, sign, bps), pnl: isGross ? trade.pnl - costOf(trade) : trade.pnl },
+    })),
+    commission_bps,
+    feesVary: closed.some(
+      trade => Math.abs(feesOf(trade, sign, bps) - feesAt(trade, commission_bps)) > slackOf(trade, unit),
+    ),
+    roundedRows: closed
+      .filter(trade => 1e4 * Math.abs(restOf(trade)) > DUST_BPS * trade.quantity * trade.entry_price)
+      .map(({ row }) => row),
+  }
+}
+
+/** Why the sides contradict the results, or the contract is another kind; null if neither. */
+export function judgeSides(trades: readonly ForeignTrade[]): Fault | null {
+  const moved = trades.filter(
+    ({ entry_price, exit_price, pnl }) =>
+      Math.abs(exit_price / entry_price - 1) > LEAST_MOVE && !Number.isNaN(pnl),
+  )
+  const against = moved.filter(trade => grossOf(trade) * trade.pnl < 0)
+  const [first] = against
+  if (first !== undefined)
+    return {
+      fault: `the sides contradict the results in ${against.length} of ${moved.length} trades: is this the side of the closing order? State the column with the side of the position`,
+      row: first.row,
+    }
+  if (moved.length === 0 || moved.filter(looksInverse).length < MOST * moved.length) return null
+  return {
+    fault:
+      'expected results in the currency of the prices, got those of an inverse contract, whose quantity is in the currency of the prices and whose result is in the coin: bring the account as daily returns with `highwater import returns`',
+    row: moved[0]!.row,
+  }
+}
+
+function looksInverse({ side, quantity, entry_price, exit_price, pnl }: ForeignTrade): boolean {
+  const coins = quantity * signOf(side) * (1 / entry_price - 1 / exit_price)
+  return Math.abs(pnl - coins) < LEAST_MOVE * (quantity / entry_price)
+}
+
+const fault = (message: string): Fault => ({ fault: message, row: null })
+
+const roundBps = (bps: number): number => Math.round(100 * bps) / 100 + 0 // no -0
+
+const turnoverOf = ({ quantity, entry_price, exit_price }: ForeignTrade): number =>
+  quantity * (entry_price + (exit_price > 0 ? exit_price : 0))
+
+const feesAt = (trade: ForeignTrade, bps: number): number => (bps / 1e4) * turnoverOf(trade)
+
+/** The fees of a trade as costs: its own, or those of a commission. */
+const feesOf = (trade: ForeignTrade, sign: number, bps: number): number =>
+  Number.isNaN(trade.fees) ? feesAt(trade, bps) : sign * trade.fees
+
+/** Whether fees are spelled as costs (1) or as losses (-1): with rebates among them both are tried. */
+const signsOf = (trades: readonly ForeignTrade[]): number[] =>
+  [1, -1].filter(sign =>
+    sign === 1
+      ? !trades.some(({ fees }) => fees < 0) || trades.some(({ fees }) => fees > 0)
+      : trades.some(({ fees }) => fees < 0),
+  )
+
+/** The commission that a result shows, in basis points of a fill. */
+const shownBps = (trade: ForeignTrade): number => (1e4 * (grossOf(trade) - trade.pnl)) / turnoverOf(trade)
+
+/** A unit of the last decimal of results; fees and funding beside them are rounded as well. */
+const unitOf = (trades: readonly ForeignTrade[]): number =>
+  10 ** -trades.reduce((most, { cell }) => Math.max(most, (/\.(\d+)/.exec(cell('pnl'))?.[1] ?? '').length), 0)
+
+/** How far a result may be from what prices and costs give. */
+const slackOf = ({ quantity, entry_price }: ForeignTrade, unit: number): number =>
+  Math.max(2 * unit, (MOST_BPS / 1e4) * quantity * entry_price)
+
+/** The median of amounts in basis points of a fill. */
+const medianBps = (closed: readonly ForeignTrade[], amountOf: (trade: ForeignTrade) => number): number =>
+  closed.length === 0 ? 0 : median(closed.map(trade => (1e4 * amountOf(trade)) / turnoverOf(trade)))

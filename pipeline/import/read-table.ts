@@ -1,0 +1,116 @@
+import { type Reading, type Report, reporterOf } from '../book/reading.ts'
+import { NO_LAST_BREAK } from '../table/lines.ts'
+import { type PickRows, type Row, readRows } from '../table/rows.ts'
+import { type Mapping, mapColumns } from './columns.ts'
+import type { Cell, Kind } from './format.ts'
+import { type Repair, statedOf, type Tally } from './repair.ts'
+import { type Statement, spellStatement } from './statement.ts'
+
+/** Rows in which format and header are found. */
+const PROBED_ROWS = 200
+
+/** The role of all cells of a row together. */
+export const WHOLE_ROW = '*'
+
+export type OnRecord = (cell: Cell, row: number) => void
+
+/**
+ * A table that was read: what its columns are, how many rows the file has, and the last row if its line has no break: it may be
+ * cut off.
+ */
+export type ReadTable = Mapping & {
+  readonly path: string
+  readonly total: number
+  readonly openRow: number | null
+}
+
+type Request = { readonly statement: Statement; readonly tally: Tally; readonly pick?: PickRows }
+
+/** Reads a table of a kind, and hands each row of data on. Null if the file cannot be read: its problems are reported. */
+export async function readForeign(
+  reading: Reading,
+  path: string,
+  kindOf: (rows: readonly Row[]) => Kind,
+  { statement, tally, pick }: Request,
+  onRecord: OnRecord,
+): Promise<ReadTable | null> {
+  const report = reporterOf(reading, path)
+  const mapper = createMapper(kindOf, statement, report, onRecord)
+  const headerRows = (): number => mapper.end().headerRows.length + mapper.end().bannerRows.length
+  const read = await readRows(reading, path, mapper.onRow, headerRows, pick)
+  if (read === null) return null
+  const mapping = mapper.end()
+  const openRow = mapping.kind.mayEndOpen ? read.openRow : null
+  if (read.openRow !== openRow) report(NO_LAST_BREAK, read.openRow)
+  for (const row of mapping.bannerRows) tally.drop('banner', path, row)
+  return { ...mapping, path, openRow, total: mapper.total() }
+}
+
+/** Takes the rows of a file one by one: the first ones show its columns. */
+function createMapper(
+  kindOf: (rows: readonly Row[]) => Kind,
+  statement: Statement,
+  report: Report,
+  onRecord: OnRecord,
+) {
+  const probe: { readonly cells: Row; readonly row: number }[] = []
+  let [mapping, total]: [Mapping | null, number] = [null, 0]
+
+  const take = ({ width, places }: Mapping, cells: Row, row: number): void => {
+    if (cells.length !== width)
+      report(`expected ${width} fields as in the header or the first row, got ${cells.length}`, row)
+    else onRecord(role => (role === WHOLE_ROW ? cells.join('\n') : textIn(cells, places.get(role))), row)
+  }
+  const begin = (): Mapping => {
+    mapping = mapColumns(kindOf(probe.map(({ cells }) => cells)), probe, statement)
+    const above = new Set([...mapping.bannerRows, ...mapping.headerRows])
+    for (const { cells, row } of probe) if (!above.has(row)) take(mapping, cells, row)
+    return mapping
+  }
+  return {
+    onRow(cells: Row, row: number): void {
+      total++
+      if (mapping !== null) take(mapping, cells, row)
+      else if (probe.push({ cells, row }) === PROBED_ROWS) begin()
+    },
+    end: (): Mapping => mapping ?? begin(),
+    total: (): number => total,
+  }
+}
+
+/** The texts of all columns of a role, with blanks between them. */
+function textIn(cells: Row, places: readonly number[] = []): string {
+  const [first = -1, ...others] = places
+  const text = cells[first]?.trim() ?? ''
+  return others.length === 0 ? text : [text, ...others.map(i => cells[i]?.trim() ?? '')].join(' ').trim()
+}
+
+/** Where data come from, what was found in their files, and what was stated. */
+export type Origin = {
+  readonly formats: readonly string[]
+  /** Columns that were not read, and why. */
+  readonly unread: Mapping['unread']
+  readonly findings: readonly Repair[]
+  /** What became of the rows of each file: what is neither of the header nor dropped was read. */
+  readonly files: readonly Readonly<Record<'total' | 'header' | 'dropped', number> & { file: string }>[]
+}
+
+/** Keeps what was found among the repairs of the reading, too. */
+export function originOf(
+  { repairs }: Reading,
+  files: readonly ReadTable[],
+  tally: Tally,
+  spec: object,
+): Origin {
+  const stated = spellStatement({ ...spec })
+  const findings = [...tally.findings(), ...(stated === null ? [] : [statedOf(files[0]!.path, stated)])]
+  repairs.push(...findings)
+  const counts = files.map(({ path: file, total, headerRows }) => ({
+    file,
+    total,
+    header: headerRows.length,
+    dropped: tally.dropped(file),
+  }))
+  const unread = new Map(files.flatMap(file => file.unread).map(each => [each.column, each]))
+  return { formats: files.map(({ name }) => name), unread: [...unread.values()], findings, files: counts }
+}

@@ -1,0 +1,105 @@
+import { counted } from '../book/field.ts'
+
+/**
+ * What a reader found in the form of a file, and what it did about it. A repair is no problem: the data were read. The
+ * data report prints repairs as notes; kind and count are for programs.
+ */
+export type Repair = {
+  /** Path inside the book, or as it was given to an import. */
+  readonly file: string
+  readonly kind: RepairKind
+  /** Rows, bars or trades, whatever the message counts. */
+  readonly count: number
+  /** The rows, such as `3, 17-20`; blank if it concerns none or all of them. */
+  readonly rows: string
+  readonly message: string
+}
+
+type RepairKind = keyof typeof SENTENCES
+
+/** Kinds of rows that are not read. */
+const DROPPED = ['banner', 'duplicates', 'chosen', 'cut_off', 'unfinished', 'blank', 'impossible'] as const
+type Dropped = (typeof DROPPED)[number]
+
+const SENTENCES = {
+  banner: (n: number) => `${counted(n, 'row')} above the header skipped`,
+  duplicates: (n: number) => `${counted(n, 'repeated row')} dropped`,
+  chosen: (n: number) =>
+    `${counted(n, 'row')} with another row of the same time and other values dropped, as stated`,
+  cut_off: (_: number) => 'the last line has no line break and may be cut off: dropped',
+  unfinished: (n: number) => `${counted(n, 'bar')} dropped, because not over`,
+  blank: (n: number) => `${counted(n, 'row')} without values dropped`,
+  impossible: (n: number) => `${counted(n, 'bar')} whose prices contradict each other dropped, as stated`,
+  newest_first: (_: number) => 'the rows are newest first: reversed',
+  sorted: (n: number) => `${counted(n, 'row')} earlier than the row before: sorted by time`,
+  last_bar: (_: number) =>
+    'the last bar may not have been over when the file was made, which the file does not show: compare its volume with the bars before it; --drop-last (drop_last: true) leaves it out',
+  swapped_volume: (n: number) =>
+    `${counted(n, 'row')} with base and quote volume in each other's column: exchanged`,
+  no_volume: (n: number) => `${counted(n, 'row')} whose volume contradicts the other columns: left blank`,
+  shifted: (_: number) => 'the times are those of closes: each bar begins one timeframe earlier',
+  open_at_end: (n: number) => `${counted(n, 'trade')} closed by the tool at the end of its test`,
+  rounded: (n: number) =>
+    `${counted(n, 'result')} further from prices and costs than 1 bp of the position, as by rounding: the build accepts them if result_tolerance_bps of the strategy states how far`,
+  gaps: (n: number) => `${counted(n, 'bar')} missing; nothing is filled in`,
+  stated: (_: number) => '',
+}
+
+/** What was stated about a file, which is published with the data. */
+export const statedOf = (file: string, stated: string): Repair => ({
+  ...{ file, kind: 'stated', count: 1, rows: '', message: `read as its publisher states: ${stated}` },
+})
+
+/** Counts what a reader finds, by file. */
+export function createTally() {
+  const found = new Map<string, { file: string; kind: RepairKind; count: number; rows: number[] }>()
+  const entryOf = (kind: RepairKind, file: string) => {
+    const key = `${file}\n${kind}`
+    const entry = found.get(key) ?? { file, kind, count: 0, rows: [] }
+    found.set(key, entry)
+    return entry
+  }
+  return {
+    count(kind: RepairKind, file: string, by: number): void {
+      if (by > 0) entryOf(kind, file).count += by
+    },
+    /** A row that is not read, or was changed. */
+    drop(kind: Dropped | 'swapped_volume' | 'no_volume' | 'rounded', file: string, row: number): void {
+      const entry = entryOf(kind, file)
+      entry.count++
+      entry.rows.push(row)
+    },
+    findings: (): Repair[] =>
+      [...found.values()].map(({ file, kind, count, rows }) => {
+        const spelled = spellRows(rows)
+        const where = spelled === '' ? '' : ` (row${rows.length === 1 ? '' : 's'} ${spelled})`
+        return { file, kind, count, rows: spelled, message: `${SENTENCES[kind](count)}${where}` }
+      }),
+    dropped: (file: string): number =>
+      DROPPED.reduce((sum, kind) => sum + (found.get(`${file}\n${kind}`)?.count ?? 0), 0),
+  }
+}
+
+export type Tally = ReturnType<typeof createTally>
+
+/** `3, 17-20`. */
+function spellRows(rows: readonly number[]): string {
+  const spans: [number, number][] = []
+  for (const row of rows.toSorted((a, b) => a - b)) {
+    const last = spans.at(-1)
+    if (last !== undefined && row === last[1] + 1) last[1] = row
+    else spans.push([row, row])
+  }
+  return spans.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ')
+}
+
+type Placed = { readonly t: number; readonly file: string; readonly row: number }
+
+/** Rows by time; the order of each file is a repair. */
+export function inOrder<Item extends Placed>(rows: readonly Item[], tally: Tally): Item[] {
+  for (const [file, own] of Map.groupBy(rows, row => row.file)) {
+    const late = own.filter(({ t }, i) => i > 0 && t < own[i - 1]!.t).length
+    tally.count(late > 1 && late === own.length - 1 ? 'newest_first' : 'sorted', file, late)
+  }
+  return rows.toSorted((a, b) => a.t - b.t)
+}

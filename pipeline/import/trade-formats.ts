@@ -1,0 +1,155 @@
+import type { Row } from '../table/rows.ts'
+import { declare, type Format, type Kind, toName } from './format.ts'
+
+const NAME = '(a name that the tool or its user gave)'
+const DERIVED = '(follows from the columns that are read)'
+const EXTREME = '(a price between entry and exit)'
+const SIZE = '(the value of the position)'
+const NET = { results: 'after-costs' } as const
+
+/** Tables with a row for each trade. */
+const FORMATS: readonly Format[] = [
+  declare(
+    'highwater',
+    `side: side; entrytime: entry_time; entryprice: entry_price; exittime: exit_time; exitprice: exit_price
+     exitreason?: exit_reason; leverage?: leverage; stop?: stop; accountreturn?: account_return; fees?: own_fees; funding?: own_funding`,
+    NET,
+  ),
+  declare(
+    'freqtrade',
+    `|unnamed:0?: (the index of the table); pair: symbol; stakeamount: ${SIZE}; maxstakeamount?: ${SIZE}; amount: quantity
+     opendate: entry_time; closedate: exit_time; openrate: entry_price; closerate: exit_price; feeopen?: fee; feeclose?: exit_fee
+     tradeduration?: ${DERIVED}; profitratio?: ${DERIVED}; profitabs: pnl; exitreason|sellreason?: exit_reason; isopen: is_open
+     initialstoplossabs?: stop; (?:initial)?stoploss(?:abs|ratio)*: (a stop that moved, or a ratio); (?:min|max)rate*: ${EXTREME}
+     (?:open|close)timestamp*: (the same time as a number); isshort?: is_short; leverage?: (of the stake); entertag|buytag?: ${NAME}
+     orders?: (the fills of the trade); fundingfees?: funding; exittag?: ${NAME}; weekday?: ${DERIVED}; key?: ${NAME}
+     liquidationprice?: (the price of a liquidation)`,
+    NET,
+  ),
+  declare(
+    'backtesting.py',
+    `size: quantity; (?:entry|exit)bar*: ${DERIVED}; entryprice: entry_price; exitprice: exit_price; sl?: last_stop; tp?: (the target)
+     pnl: pnl; commission?: fees; returnpct?: ${DERIVED}; entrytime: entry_time; exittime: exit_time; duration?: ${DERIVED}; tag?: ${NAME}
+     (?:entry|exit)\\w+*: (an indicator)`,
+    NET,
+  ),
+  declare(
+    'vectorbt',
+    `(?:exit|entry)?tradeid: ${NAME}; column?: ${NAME}; size: quantity; entrytimestamp: entry_time; avgentryprice: entry_price
+     entryfees: fees; exittimestamp: exit_time; avgexitprice: exit_price; exitfees: fees; pnl: pnl; return?: ${DERIVED}
+     direction: side; status: is_open; positionid?: ${NAME}`,
+    NET,
+  ),
+  declare(
+    'backtrader',
+    `ref?: ${NAME}; data?: ${NAME}; size: quantity; entrydate: entry_time; entryprice: entry_price; exitdate: exit_time
+     exitprice: exit_price; pnl: gross; pnlcomm: pnl`,
+  ),
+  declare(
+    'ninjatrader',
+    `tradenumber: ${NAME}; instrument: symbol; account: ${NAME}; strategy: ${NAME}; marketpos: side; qty: quantity
+     entryprice: entry_price; exitprice: exit_price; entrytime: entry_time; exittime: exit_time; entryname: ${NAME}; exitname: ${NAME}
+     profit: pnl; cumnetprofit: ${DERIVED}; commission: fees; mae|mfe|etd*: ${EXTREME}; bars?: ${DERIVED}`,
+  ),
+]
+
+/** Columns of a plain table that change no figure: names, counts, and what follows from prices. */
+const HARMLESS =
+  /^(?:|unnamed:\d+|#|no|nr|index|id|\w*id|ref|ticket|order\w*|(?:max)?(?:mae|mfe|etd)|(?:favorable|adverse)excursion.*|bars?(?:held|count)?|\w*duration\w*|comment|tag|\w*tag|name|strategy|account|note|iswin|drawdown|returnpct|profitratio|(?:cum(?:ulative)?).*)$/
+
+const isNumber = (text: string): boolean =>
+  /^[-+\u2212]?[\d.,']*\d[\d.,']*(?:e[-+]?\d+)?\s*\D{0,5}$/i.test(text.trim())
+
+/** Tables of trades, a row each. */
+export const TRADES: Kind = {
+  noun: 'trades',
+  roles: {
+    side: 'side direction marketpos',
+    is_short: 'isshort',
+    entry_time: 'entrytime opendate opentime entrydate entrytimestamp opentimestamp',
+    entry_price: 'entryprice openrate openprice avgentryprice',
+    exit_time: 'exittime closedate closetime exitdate exittimestamp closetimestamp',
+    exit_price: 'exitprice closerate closeprice avgexitprice',
+    exit_reason: 'exitreason sellreason reason',
+    is_open: 'isopen',
+    /** Signed, if there is neither side nor `is_short`. */
+    quantity: 'size quantity qty amount contracts',
+    /** In the currency of the account; the prices show whether before or after costs. */
+    pnl: 'netpnl netprofit pnl profitabs profit',
+    /** Of the whole trade, in money; several columns are added. */
+    fees: '(?:entry|exit)?fees? commissions?',
+    /** In money, received is positive; several columns are added. */
+    funding: 'fundingfees? funding swap',
+    /** The commission of a fill as a fraction. */
+    fee: 'feeopen',
+    leverage: 'leverage',
+    stop: 'stop initialstoplossabs',
+    /** A stop as it was at the end, which may have been moved. */
+    last_stop: 'sl',
+    account_return: 'accountreturn',
+    symbol: 'pair symbol instrument ticker',
+  },
+  checked: {
+    gross: 'the result without costs',
+    symbol: 'one instrument',
+    exit_fee: 'the commission of the other fill',
+  },
+  required: ['entry_time', 'entry_price', 'exit_time', 'exit_price'],
+  formats: FORMATS,
+  fits: () => true,
+  matters: (name, cells) => !HARMLESS.test(name) && cells.some(isNumber),
+  looksLike(names) {
+    const has = (pattern: RegExp): boolean => names.some(name => pattern.test(toName(name)))
+    if (has(/^trade(?:nr|#|number)?$/) && has(/^typ/))
+      return 'a list of trades of a charting tool in another language: set the language of the tool to English and export again'
+    const isFill =
+      has(/^(?:side|type|action|direction)$/) &&
+      has(/^(?:avg|average|fill|exec)?price$/) &&
+      has(/qty|quantity|amount|size|volume/)
+    return isFill ? 'fills or orders: export the trades, with entry and exit in one row' : null
+  },
+}
+
+/** A list of trades of TradingView: two rows a trade, the exit mostly first. Currencies end some names. */
+export const LIST_OF_TRADES: Kind = {
+  ...TRADES,
+  noun: 'the list of trades of a charting tool',
+  roles: {
+    ...{
+      trade: 'trade# tradenumber',
+      type: 'type',
+      time: 'dateandtime date/time',
+      price: 'price[a-z]{0,5}',
+      signal: 'signal',
+    },
+    ...{
+      quantity: '(?:position)?sizeqty contracts quantity qty',
+      pnl: 'netp(?:&|n)l[a-z]{2,5} profit[a-z]{2,5} profit',
+    },
+    ...{ fees: 'commission[a-z]{0,5}', cumulative: 'cumulativep(?:&|n)l[a-z]{2,5} cumprofit[a-z]{0,5}' },
+    cumulative_pct: 'cumulativep(?:&|n)l% cumprofit%',
+  },
+  checked: { cumulative: 'the sum of the results', cumulative_pct: 'the sum as a part of the capital' },
+  required: ['trade', 'type', 'time', 'price'],
+  formats: [
+    declare(
+      'tradingview',
+      `trade#|tradenumber: trade; type: type; dateandtime|date/time: time; signal: signal; price[a-z]{0,5}: price
+       (?:position)?sizeqty|contracts: quantity; (?:position)?sizevalue|value?: ${SIZE}; netp(?:&|n)l[a-z]{2,5}|profit[a-z]{0,5}: pnl
+       netp(?:&|n)l%|return%|profit%?: ${DERIVED}; commission[a-z]{0,5}?: fees; cumulativep(?:&|n)l[a-z]{2,5}|cumprofit[a-z]{0,5}?: cumulative
+       cumulativep(?:&|n)l%|cumprofit%?: cumulative_pct; durationbars?: ${DERIVED}
+       (?:favorable|adverse)excursion.*|run-?up.*|drawdown.*|mfe.*|mae.*|cumulativereturn.**: ${EXTREME}`,
+      NET,
+    ),
+  ],
+  mayEndOpen: true,
+}
+
+const isNamed = (role: string, name: string): boolean =>
+  LIST_OF_TRADES.roles[role]!.split(' ').some(each => new RegExp(`^(?:${each})$`).test(toName(name)))
+
+/** Which of the two a file is: the list of a charting tool has the type of each row. */
+export const tradesKind = (rows: readonly Row[]): Kind =>
+  rows.some(row => LIST_OF_TRADES.required.every(role => row.some(name => isNamed(role, name))))
+    ? LIST_OF_TRADES
+    : TRADES

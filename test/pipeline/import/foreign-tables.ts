@@ -1,0 +1,266 @@
+// Files in every declared format, made from known bars and trades, and what may become of them on their way: another spelling,
+// order, unit, language. An import returns what is known, or refuses.
+import { type Format, type Kind, reasonIn } from '#pipeline/import/format.ts'
+import { createRandom } from '#pipeline/sample/random.ts'
+
+export type Dice = {
+  /** A whole number below `n`. */
+  readonly below: (n: number) => number
+  readonly pick: <Item>(items: readonly Item[]) => Item
+  /** A number with so many decimals. */
+  readonly number: (from: number, to: number, decimals: number) => number
+}
+
+export function createDice(seed: number): Dice {
+  const { uniform } = createRandom(seed)
+  const below = (n: number): number => Math.floor(uniform() * n)
+  return {
+    below,
+    pick: items => items[below(items.length)]!,
+    number: (from, to, decimals) => Number((from + (to - from) * uniform()).toFixed(decimals)),
+  }
+}
+
+/** A table before it is a text: columns by what they are. */
+export type Table = {
+  readonly names: readonly string[] | null
+  readonly uses: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+export type File = { readonly name: string; readonly text: string | Uint8Array }
+
+/** What is known of a row, by role. */
+export type Known = Readonly<Record<string, string>>
+
+/** Writes known rows in a format; optional columns are there by chance. */
+export function tableIn(format: Format, known: readonly Known[], dice: Dice): Table {
+  const columns = columnsOf(format, dice)
+  const uses = columns.map(({ use }) => use)
+  const cellOf = (row: Known, use: string, i: number): string =>
+    reasonIn(use) === undefined ? spellPart(row, uses, i) : String(dice.below(1000))
+  return {
+    names: !format.hasHeader ? null : columns.map(({ name }) => name),
+    uses,
+    rows: known.map(row => uses.map((use, i) => cellOf(row, use, i))),
+  }
+}
+
+const columnsOf = (
+  { columns, hasHeader }: Format,
+  dice: Dice,
+): readonly { readonly name: string; readonly use: string }[] =>
+  columns
+    .filter(({ many, use }) => !hasHeader || many === '' || use === 'is_short' || dice.below(2) === 0)
+    .map(({ name, use }) => ({ name: sampleName(name), use }))
+
+/** One of two columns of one role has a part of it. */
+function spellPart(row: Known, uses: readonly string[], i: number): string {
+  const use = uses[i]!
+  const places = uses.flatMap((each, place) => (each === use ? [place] : []))
+  const text = row[use] ?? ''
+  if (places.length === 1 || text === '') return text
+  if (use === 't') return text.split('T')[places.indexOf(i)] ?? ''
+  return String(Number(text) / places.length)
+}
+
+/** A name that fits a pattern of a declaration. */
+const sampleName = (key: string): string =>
+  key
+    .replaceAll(/\(\?:[^()]*\)\?/g, '')
+    .replaceAll(/\(\?:([^()|]*)[^()]*\)/g, '$1')
+    .split('|')[0]!
+    .replaceAll(/\[a-z\]\{0,5\}/g, '')
+    .replaceAll(/\[a-z\]\{2,5\}/g, 'usd')
+    .replaceAll(/\\w[+*]/g, 'x')
+
+export const csvOf = ({ names, rows }: Table, delimiter = ','): string => {
+  const quoted = (cell: string): string =>
+    cell.includes(delimiter) || cell.includes('"') ? `"${cell.replaceAll('"', '""')}"` : cell
+  return [...(names === null ? [] : [names]), ...rows]
+    .map(row => `${row.map(quoted).join(delimiter)}\n`)
+    .join('')
+}
+
+export function jsonOf({ names, rows }: Table): string {
+  const value = (text: string): unknown =>
+    text === '' ? null : /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
+  const lists = rows.map(row => row.map(value))
+  return JSON.stringify(
+    names === null ? lists : lists.map(row => Object.fromEntries(names.map((name, i) => [name, row[i]]))),
+  )
+}
+
+const changed = (table: Table, use: string, spell: (text: string, row: number) => string): Table => ({
+  ...table,
+  rows: table.rows.map((row, n) => row.map((cell, i) => (table.uses[i] === use ? spell(cell, n) : cell))),
+})
+
+const isPrice = (use: string): boolean => /^[ohlc]$|_price$/.test(use)
+const eachPrice = (table: Table, spell: (text: string) => string): Table => ({
+  ...table,
+  rows: table.rows.map(row =>
+    row.map((cell, i) => (isPrice(table.uses[i]!) && cell !== '' ? spell(cell) : cell)),
+  ),
+})
+
+const withColumn = (table: Table, name: string, cell: (i: number) => string): Table => ({
+  names: table.names && [...table.names, name],
+  uses: [...table.uses, '(extra)'],
+  rows: table.rows.map((row, i) => [...row, cell(i)]),
+})
+
+function withoutColumn(table: Table, at: number): Table {
+  const rest = <Item>(items: readonly Item[]): Item[] => items.filter((_, i) => i !== at)
+  return { names: table.names && rest(table.names), uses: rest(table.uses), rows: table.rows.map(rest) }
+}
+
+/** Changes of a table that change nothing of what it means, or make it what nobody can read. */
+export const MUTATIONS: Readonly<Record<string, (table: Table, dice: Dice) => Table>> = {
+  none: table => table,
+  reversed: table => ({ ...table, rows: table.rows.toReversed() }),
+  shuffled: (table, dice) => ({
+    ...table,
+    rows: table.rows
+      .map(row => [dice.below(1e6), row] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([, row]) => row),
+  }),
+  'a row twice': (table, dice) => ({ ...table, rows: [...table.rows, dice.pick(table.rows)] }),
+  'capital names': table => ({
+    ...table,
+    names: table.names?.map(name => (name.length > 1 ? name.toUpperCase() : name)) ?? null,
+  }),
+  'another language': table => ({
+    ...table,
+    names: table.names?.map((_, i) => `Spalte ${String.fromCharCode(65 + i)}`) ?? null,
+  }),
+  'one name in another language': (table, dice) => {
+    const at = dice.below(table.uses.length)
+    return { ...table, names: table.names?.map((name, i) => (i === at ? 'Wert' : name)) ?? null }
+  },
+  'a column less': (table, dice) =>
+    table.names === null ? table : withoutColumn(table, dice.below(table.uses.length)),
+  'a column of texts more': (table, dice) => withColumn(table, 'Bemerkung', () => dice.pick(['a', 'b', ''])),
+  'a column of numbers more': (table, dice) =>
+    withColumn(table, dice.pick(['Fees', 'Gebühr', 'swap', 'volume2', 'Netto']), () =>
+      String(dice.number(0, 9, 2)),
+    ),
+  'decimal commas': table => eachPrice(table, text => text.replace('.', ',')),
+  'thousands separators': table => eachPrice(table, text => text.replace(/^(\d+)(\d{3})(?=\.|$)/, '$1,$2')),
+  units: table => eachPrice(table, text => `${text} USDT`),
+  'a plus sign': table => changed(table, 'pnl', text => (Number(text) > 0 ? `+${text}` : text)),
+  'another minus sign': table => changed(table, 'pnl', text => text.replace('-', '\u2212')),
+  blanks: table => ({ ...table, rows: table.rows.map(row => row.map(cell => ` ${cell} `)) }),
+  seconds: table => ({
+    ...table,
+    rows: table.rows.map(row => row.map((cell, i) => (isTime(table, i) ? epoch(cell, 1e-3) : cell))),
+  }),
+  microseconds: table => ({
+    ...table,
+    rows: table.rows.map(row => row.map((cell, i) => (isTime(table, i) ? epoch(cell, 1e3) : cell))),
+  }),
+  'another offset': table => ({
+    ...table,
+    rows: table.rows.map(row => row.map((cell, i) => (isTime(table, i) ? inOffset(cell) : cell))),
+  }),
+  'serial dates': table => ({
+    ...table,
+    rows: table.rows.map(row =>
+      row.map((cell, i) => (isTime(table, i) && cell !== '' ? String(45_000 + row.length) : cell)),
+    ),
+  }),
+}
+
+const isTime = ({ uses }: Table, i: number): boolean =>
+  ['t', 'end', 'entry_time', 'exit_time'].includes(uses[i]!) &&
+  uses.filter(use => use === uses[i]).length === 1
+
+const msOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Date.parse(text))
+const epoch = (text: string, per: number): string => (text === '' ? '' : String(Math.floor(msOf(text) * per)))
+const inOffset = (text: string): string =>
+  text === '' ? '' : `${new Date(msOf(text) + 7_200_000).toISOString().slice(0, 19)}+02:00`
+
+/** Changes of what words, sides, costs and volumes of a table say: what an import must notice. */
+export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>> = {
+  'the time in the column of the volume': table => {
+    const t = table.uses.indexOf('t')
+    return {
+      ...table,
+      rows: table.rows.map(row => row.map((cell, i) => (table.uses[i] === 'v' ? epoch(row[t]!, 1) : cell))),
+    }
+  },
+  'a bar twice, with another close': (table, dice) => {
+    const row = dice.pick(table.rows)
+    const at = ['c', 'exit_price'].map(use => table.uses.indexOf(use)).find(i => i >= 0) ?? 0
+    return table.uses.includes('t')
+      ? {
+          ...table,
+          rows: [...table.rows, row.map((cell, i) => (i === at ? String(Number(cell) * 1.00001) : cell))],
+        }
+      : table
+  },
+  'words in capitals': table =>
+    changed(changed(changed(table, 'is_short', upper), 'is_open', upper), 'side', upper),
+  'words as pandas writes them': table => changed(changed(table, 'is_short', capital), 'is_open', capital),
+  'words as numbers': table =>
+    changed(table, 'is_short', text => (text === 'true' ? '1' : text === 'false' ? '0' : text)),
+  'words of another language': table =>
+    changed(
+      changed(table, 'is_short', text => (text === 'true' ? 'wahr' : 'falsch')),
+      'side',
+      text => (text === 'long' ? 'Kauf' : 'Verkauf'),
+    ),
+  'the sides of the closing orders': table => {
+    if (!table.uses.some(use => use === 'pnl' || use === 'account_return')) return table // nothing could show it
+    const turn: Readonly<Record<string, string>> = {
+      long: 'short',
+      short: 'long',
+      true: 'false',
+      false: 'true',
+    }
+    const flipped = changed(
+      changed(table, 'side', text => turn[text] ?? text),
+      'is_short',
+      text => turn[text] ?? text,
+    )
+    return table.uses.includes('side') || table.uses.includes('is_short')
+      ? flipped
+      : changed(table, 'quantity', text => String(-Number(text)))
+  },
+  'fees as losses': table => changed(table, 'fees', text => (text === '' ? '' : String(-Number(text)))),
+}
+
+const upper = (text: string): string => text.toUpperCase()
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** What a file may be packed as. */
+export function fileOf(table: Table, dice: Dice): File {
+  switch (dice.below(8)) {
+    case 0:
+      return { name: 'a.json', text: jsonOf(table) }
+    case 1:
+      return { name: 'a.csv', text: csvOf(table, ';') }
+    case 2:
+      return { name: 'a.tsv', text: csvOf(table, '\t') }
+    case 3:
+      return { name: 'a.csv', text: `\ufeff${csvOf(table).replaceAll('\n', '\r\n')}` }
+    case 4:
+      return { name: 'a.csv', text: table.names === null ? csvOf(table) : `made by a tool\n${csvOf(table)}` }
+    case 5:
+      return {
+        name: 'a.jsonl',
+        text: JSON.parse(jsonOf(table))
+          .map((row: unknown) => `${JSON.stringify(row)}\n`)
+          .join(''),
+      }
+    default:
+      return { name: 'a.csv', text: csvOf(table) }
+  }
+}
+
+/** A file that ends somewhere. */
+export const cutAt = ({ name, text }: File, dice: Dice): File =>
+  typeof text === 'string' ? { name, text: text.slice(0, dice.below(text.length)) } : { name, text }
+
+export const namesOf = ({ formats }: Kind): readonly string[] => formats.map(({ name }) => name)

@@ -1,0 +1,258 @@
+// Ordinary files of each kind that was read wrongly once: read with the right values, or refused with the remedy.
+import { expect, test } from 'vitest'
+import { createReading } from '#pipeline/book/reading.ts'
+import { importBars } from '#pipeline/import/bars.ts'
+import { importLedger } from '#pipeline/import/ledger.ts'
+import { importReturns } from '#pipeline/import/returns.ts'
+import { casesOf } from '#test/support/cases-of.ts'
+
+const DAY_MS = 86_400_000
+const START_MS = Date.UTC(2024, 0, 1)
+const iso = (ms: number): string => new Date(ms).toISOString().replace('.000', '')
+const table = (header: string, rows: readonly string[]): string => `${[header, ...rows].join('\n')}\n`
+const problemsOf = (reading: ReturnType<typeof createReading>): string =>
+  reading.problems
+    .sorted()
+    .map(({ row, message }) => `${row ?? ''}: ${message}`)
+    .join('\n')
+
+const held = (text: string | Uint8Array) =>
+  createReading('', { held: Buffer.from(text), nowMs: Date.UTC(2030, 0, 1) })
+
+const BARS = Array.from({ length: 9 }, (_, i) => {
+  const [o, c] = [40_000 + ((i * 7919) % 900), 40_000 + (((i + 1) * 7919) % 900)]
+  return {
+    t: START_MS + i * DAY_MS,
+    o,
+    h: Math.max(o, c) + 50.5,
+    l: Math.min(o, c) - 40.25,
+    c,
+    v: 100.25 + i,
+  }
+})
+type Bar = (typeof BARS)[number]
+const bars = (header: string, row: (bar: Bar, i: number) => readonly unknown[]): string =>
+  table(
+    header,
+    BARS.map((bar, i) => row(bar, i).join()),
+  )
+const bare = (row: (bar: Bar) => readonly unknown[]): string =>
+  BARS.map(bar => `${row(bar).join()}\n`).join('')
+const quote = ({ v, c }: Bar): number => v * c
+
+async function readBars(name: string, text: string, more: object = {}) {
+  const reading = held(text)
+  const rules = {
+    path: [name],
+    timeframe: null,
+    readers: [],
+    drop_last: false,
+    drop_impossible: false,
+    ...more,
+  }
+  const imported = await importBars(reading, rules)
+  return imported === null
+    ? problemsOf(reading)
+    : Array.from(imported.bars.t, (t, i) => `${t} ${imported.bars.o[i]} ${imported.bars.v[i]}`).join('\n')
+}
+
+const RIGHT = BARS.map(({ t, o, v }) => `${t} ${o} ${v}`).join('\n')
+const NO_VOLUME = BARS.map(({ t, o }) => `${t} ${o} NaN`).join('\n')
+
+test.each(casesOf<[string, string, string, object, string]>`
+eight columns without a header -> a.csv -> ${bare(b => [b.t, b.o, b.h, b.l, b.c, b.v, b.t + DAY_MS - 1, quote(b)])} -> ${{}} -> ${RIGHT}
+nine columns, the number of trades last -> a.json -> ${JSON.stringify(BARS.map(b => [b.t, b.o, b.h, b.l, b.c, b.v, b.t + DAY_MS - 1, quote(b), 7]))} -> ${{}} -> ${RIGHT}
+seven columns with the quote volume -> a.csv -> ${bare(b => [b.t, b.o, b.h, b.l, b.c, b.v, quote(b)])} -> ${{}} -> ${RIGHT}
+seven columns with the number of trades -> a.csv -> ${bare(b => [b.t / 1000, b.o, b.h, b.l, b.c, b.v, 7])} -> ${{}} -> ${RIGHT}
+closing time in the place of the volume -> a.csv -> ${bare(b => [b.t, b.o, b.h, b.l, b.c, b.t + DAY_MS - 1])} -> ${{}} -> known order of columns
+open and close before high and low -> a.csv -> ${bare(b => [b.t, b.o, b.c, b.h, b.l, b.v, quote(b)])} -> ${{}} -> ${RIGHT}
+base and quote volume as amount and vol -> a.csv -> ${bars('id,open,close,low,high,amount,vol,count', b => [b.t / 1000, b.o, b.c, b.l, b.h, b.v, quote(b), 7])} -> ${{}} -> ${RIGHT}
+a second volume of an unknown name -> a.csv -> ${bars('timestamp,open,high,low,close,volume,turnover_value', b => [b.t, b.o, b.h, b.l, b.c, b.v, 5])} -> ${{}} -> "turnover_value" is
+volume and amount -> a.csv -> ${bars('timestamp,open,high,low,close,volume,amount', b => [b.t, b.o, b.h, b.l, b.c, b.v, quote(b)])} -> ${{}} -> --ignore NAME
+quote volume under the name of the volume, beside the base -> a.csv -> ${bars('t,o,h,l,c,v,quote volume', b => [b.t, b.o, b.h, b.l, b.c, quote(b), b.v * 3])} -> ${{ times: 'open' }} -> ${NO_VOLUME}
+buckets of closes with some columns less -> a.csv -> ${bars('timestamp,symbol,open,high,low,close,trades,volume,homeNotional,foreignNotional', b => [iso(b.t + DAY_MS), 'X', b.o, b.h, b.l, b.c, 3, 9, b.v, quote(b)])} -> ${{}} -> ${RIGHT}
+a column close time alone -> a.csv -> ${bars('Close Time,Open,High,Low,Close,Volume', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> ${RIGHT}
+other buckets -> a.csv -> ${bars('time,open,high,low,close,volume,trades,period', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v, 3, 'D1'])} -> ${{}} -> --times open or --times close
+open time and close time -> a.csv -> ${bars('open time,close time,open,high,low,close,volume', b => [b.t, b.t + DAY_MS, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> "close time" is
+date and time in two columns -> a.csv -> ${bars('<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>', () => []).replace(/\n[\s\S]*/, '\n')}${BARS.map(b => `${[iso(b.t).slice(0, 10).replaceAll('-', '.'), '00:00:00', b.o, b.h, b.l, b.c, 9, b.v, 1].join('\t')}\n`).join('')} -> ${{ tz: 'UTC' }} -> ${RIGHT}
+two columns that are stated -> a.csv -> ${bars('Tag,Uhr,open,high,low,close,volume', b => [iso(b.t).slice(0, 10), '00:00', b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: 'UTC', columns: { t: 'Tag+Uhr' }, times: 'open' }} -> ${RIGHT}
+the date of hours alone -> a.csv -> ${bars('date,Time of day,open,high,low,close,volume', (b, i) => [iso(START_MS).slice(0, 10), `${i}:00`, b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: 'UTC', times: 'open' }} -> join them with --column t=DATE+TIME (columns:), such as "Time of day"
+a remainder in a second row -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])}${START_MS},40000,40001,39999,40000,0.004\n -> ${{}} -> (row 2 of a.csv)
+the same, and the largest volume stated -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])}${START_MS},40000,40001,39999,40000,0.004\n -> ${{ duplicates: 'largest-volume' }} -> ${RIGHT}
+thousands in later rows -> a.csv -> ${bars('timestamp,open,high,low,close,volume', (b, i) => [b.t, i > 3 ? `"${b.o.toLocaleString('en')}.50"` : b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> thousands separators: export
+units -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, `$${b.o}`, b.h, b.l, b.c, b.v])} -> ${{}} -> a unit: export the number alone
+decimal commas -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])
+  .replaceAll(',', ';')
+  .replaceAll('.', ',')} -> ${{}} -> a decimal comma
+rows of nulls among the others -> a.json -> ${JSON.stringify([...BARS, { t: START_MS + 20 * DAY_MS, o: null, h: null, l: null, c: null, v: null }])} -> ${{}} -> ${RIGHT}
+columns instead of rows -> a.json -> ${JSON.stringify({ s: 'ok', ...Object.fromEntries(['t', 'o', 'h', 'l', 'c', 'v'].map(name => [name, BARS.map(b => b[name as keyof Bar])])) })} -> ${{}} -> ${RIGHT}
+a record a line -> a.jsonl -> ${BARS.map(b => `${JSON.stringify(b)}\n`).join('')} -> ${{}} -> ${RIGHT}
+a title and a date above the header -> a.csv -> Prices of X\n\nmade, today\n${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> ${RIGHT}
+a second header in the middle -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v]).repeat(2)} -> ${{}} -> 11: o: expected a number, got "open"
+a row that is none above the header -> a.csv -> a,b,c,d,e,f\n${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> 1: expected a header, or a banner of fewer fields`)(
+  'a file of bars with %s is read right, or refused with the remedy',
+  async (_, name, text, more, right) => {
+    const read = await readBars(name, text, more)
+    if (/^\d+ \d/.test(right)) expect(read).toBe(right)
+    else expect(read).toContain(right)
+  },
+)
+
+const CAPITAL = 10_000
+const TRADES = Array.from({ length: 12 }, (_, i) => {
+  const [side, entry, exit] = [
+    i % 2 === 0 ? 'long' : 'short',
+    40_000 + ((i * 7919) % 900),
+    40_000 + (((i + 3) * 6863) % 1500),
+  ]
+  const gross = 0.1 * (side === 'long' ? 1 : -1) * (exit - entry)
+  const [fees, maker] = [0.1 * (entry + exit) * 0.0005, 0.1 * (entry * 0.0002 + exit * 0.0005)]
+  return {
+    side,
+    from: iso(START_MS + i * DAY_MS),
+    to: iso(START_MS + i * DAY_MS + 3_600_000),
+    entry,
+    exit,
+    gross,
+    fees,
+    maker,
+  }
+})
+type Trade = (typeof TRADES)[number]
+const trades = (header: string, row: (trade: Trade, i: number) => readonly unknown[]): string =>
+  table(
+    header,
+    TRADES.map((trade, i) => row(trade, i).join()),
+  )
+
+async function readTrades(name: string, text: string, more: object = {}) {
+  const reading = held(text)
+  const rules = {
+    path: [name],
+    bars: null,
+    capital: CAPITAL,
+    realised: false,
+    isUnfunded: false,
+    commission_bps: null,
+    ...more,
+  }
+  const imported = await importLedger(reading, rules)
+  if (imported === null) return problemsOf(reading)
+  const shorts = imported.rows.filter(({ fields }) => fields[0] === 'short').length
+  const open = imported.rows.filter(({ fields }) => fields[3] === '').length
+  return `${imported.rows.length} trades, ${shorts} short, ${open} open, ${imported.account?.totals.net_profit.toFixed(2) ?? 'no account'}`
+}
+
+const NET = TRADES.reduce((sum, { gross, fees }) => sum + gross - fees, 0).toFixed(2)
+const MAKER = TRADES.reduce((sum, { gross, maker }) => sum + gross - maker, 0).toFixed(2)
+const ALL = `12 trades, 6 short, 0 open, ${NET}`
+const PLAIN = 'side,entry_time,entry_price,exit_time,exit_price,qty,pnl'
+const plain = (t: Trade, pnl = t.gross - t.fees): readonly unknown[] => [
+  t.side,
+  t.from,
+  t.entry,
+  t.to,
+  t.exit,
+  0.1,
+  pnl.toFixed(6),
+]
+const FLAGS = 'pair,amount,open_date,close_date,open_rate,close_rate,profit_abs,is_short'
+const flags = (word: (isShort: boolean) => string) =>
+  trades(FLAGS, t => [
+    'X',
+    0.1,
+    t.from,
+    t.to,
+    t.entry,
+    t.exit,
+    (t.gross - t.fees).toFixed(6),
+    word(t.side === 'short'),
+  ])
+
+test.each(casesOf<[string, string, object, string]>`
+is_short in capitals -> ${flags(is => String(is).toUpperCase())} -> ${{}} -> ${ALL}
+is_short as pandas writes it -> ${flags(is => (is ? 'True' : 'False'))} -> ${{}} -> ${ALL}
+is_short as yes and no -> ${flags(is => (is ? 'Yes' : 'No'))} -> ${{}} -> ${ALL}
+is_short in another language -> ${flags(is => (is ? 'ja' : 'nein'))} -> ${{}} -> 2: is_short: expected true or false, got "nein"
+no column of sides -> ${trades(FLAGS.replace(',is_short', ''), t => ['X', 0.1, t.from, t.to, t.entry, t.exit, (t.gross - t.fees).toFixed(6)])} -> ${{}} -> the sides contradict the results
+sides in words of orders -> ${trades(PLAIN, t => [t.side === 'long' ? 'BUY' : 'SELL', ...plain(t).slice(1)])} -> ${{}} -> ${ALL}
+sides in another language -> ${trades(PLAIN, t => [t.side === 'long' ? 'Kauf' : 'Verkauf', ...plain(t).slice(1)])} -> ${{}} -> 2: side: expected long, short, buy or sell, got "Kauf"
+the sides of the closing orders -> ${trades(PLAIN, t => [t.side === 'long' ? 'sell' : 'buy', ...plain(t).slice(1)])} -> ${{}} -> is this the side of the closing order?
+sides and quantities of other signs -> ${trades(PLAIN, t => plain(t).with(5, t.side === 'long' ? -0.1 : 0.1))} -> ${{}} -> expected one side, got long and short in the columns
+the last trade as Open -> ${trades(`${PLAIN},Status`, (t, i) => [...plain(t), i === 11 ? 'Open' : 'Closed'])} -> ${{ columns: { is_open: 'Status' } }} -> 12 trades, 6 short, 1 open
+the last trade with a status of another language -> ${trades(`${PLAIN},Status`, (t, i) => [...plain(t), i === 11 ? 'offen' : 'zu'])} -> ${{ columns: { is_open: 'Status' } }} -> is_open: expected true, false, open or closed, got "zu"
+an open trade on top -> ${table(PLAIN, ['long,2023-12-01T00:00:00Z,40000,,,0.1,', ...TRADES.map(t => plain(t).join())])} -> ${{}} -> 13 trades, 6 short, 1 open
+results before the fees beside them -> ${trades(`${PLAIN},Fees`, t => [...plain(t, t.gross), t.fees.toFixed(6)])} -> ${{}} -> state --results before-costs
+the same, stated -> ${trades(`${PLAIN},Fees`, t => [...plain(t, t.gross), t.fees.toFixed(6)])} -> ${{ results: 'before-costs' }} -> ${ALL}
+results after the fees beside them -> ${trades(`${PLAIN},Fees`, t => [...plain(t), t.fees.toFixed(6)])} -> ${{}} -> ${ALL}
+fees as losses -> ${trades(`${PLAIN},Commission`, t => [...plain(t), (-t.fees).toFixed(6)])} -> ${{}} -> ${ALL}
+fees of makers and takers -> ${trades(`${PLAIN},Fees`, t => [...plain(t, t.gross - t.maker), t.maker.toFixed(6)])} -> ${{}} -> 12 trades, 6 short, 0 open, ${MAKER}
+fees under an unknown name -> ${trades(`${PLAIN},Gebühr`, t => [...plain(t, t.gross), t.fees.toFixed(6)])} -> ${{}} -> "Gebühr" is, because such a column can change a figure
+exactly what the prices give -> ${trades(PLAIN, t => plain(t, t.gross))} -> ${{}} -> state --commission-bps 0 if nothing was paid, or --results before-costs
+before costs, and a commission stated -> ${trades(PLAIN, t => plain(t, t.gross))} -> ${{ commission_bps: 5 }} -> state --results before-costs
+the same, stated -> ${trades(PLAIN, t => plain(t, t.gross))} -> ${{ commission_bps: 5, results: 'before-costs' }} -> ${ALL}
+another commission than is stated -> ${trades(PLAIN, t => plain(t))} -> ${{ commission_bps: 2 }} -> they show a commission of 5 bp a fill
+results that do not follow -> ${trades(PLAIN, (t, i) => plain(t, t.gross - t.fees + (i % 3) * 4))} -> ${{}} -> --column fees=NAME and --column funding=NAME
+gross and net -> ${trades('ref,data,size,entrydate,entryprice,exitdate,exitprice,pnl,pnlcomm', (t, i) => [i, 'X', t.side === 'long' ? 0.1 : -0.1, t.from, t.entry, t.to, t.exit, t.gross.toFixed(6), (t.gross - t.fees).toFixed(6)])} -> ${{}} -> ${ALL}
+gross and net under other names -> ${trades(`${PLAIN},Gross result`, t => [...plain(t), t.gross.toFixed(6)])} -> ${{}} -> "Gross result" is
+a first column Trade number -> ${trades(`Trade number,${PLAIN}`, (t, i) => [i + 1, ...plain(t)])} -> ${{}} -> "Trade number" is
+the same, ignored -> ${trades(`Trade number,${PLAIN}`, (t, i) => [i + 1, ...plain(t)])} -> ${{ ignore: ['Trade number'] }} -> ${ALL}
+units in the first rows -> ${trades(PLAIN, (t, i) => (i < 3 ? plain(t).with(5, '0.1 BTC') : plain(t)))} -> ${{}} -> 2: quantity: expected a number, got "0.1 BTC", which has a unit
+the minus sign U+2212 -> ${trades(PLAIN, t => plain(t).with(6, String(plain(t)[6]).replace('-', '\u2212')))} -> ${{}} -> ${ALL}
+thousands separators -> ${trades(PLAIN, t => plain(t).with(2, `"${t.entry.toLocaleString('en')}"`))} -> ${{}} -> which has thousands separators
+an inverse contract -> ${trades(PLAIN, t => plain(t, 1000 * (t.side === 'long' ? 1 : -1) * (1 / t.entry - 1 / t.exit)).with(5, 1000))} -> ${{}} -> an inverse contract
+fills -> ${trades('time,side,price,qty,fee', t => [t.from, t.side === 'long' ? 'buy' : 'sell', t.entry, 0.1, 1])} -> ${{}} -> what looks like fills or orders: export the trades
+headings in another language -> ${trades('Trade-Nr.,Typ,Datum,Preis', t => [1, 'Einstieg', t.from, t.entry])} -> ${{}} -> set the language of the tool to English
+semicolons in texts -> ${trades(`${PLAIN},Comment`, t => [...plain(t), 'a;b;c'])} -> ${{}} -> ${ALL}
+funding, and none stated -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ isUnfunded: true }} -> 2: funding: expected none, because --no-funding
+funding -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ commission_bps: 5 }} -> 12 trades, 6 short, 0 open
+a trade twice -> ${table(
+  PLAIN,
+  [...TRADES, TRADES[3]!].map(t => plain(t).join()),
+)} -> ${{}} -> 14: expected each trade once, got row 5 again
+equal parts with numbers of their own -> ${table(
+  `id,${PLAIN}`,
+  [...TRADES, TRADES[3]!].map((t, i) => [i, ...plain(t)].join()),
+)} -> ${{}} -> 13 trades, 7 short`)(
+  'a table of trades with %s is read right, or refused with the remedy',
+  async (_, text, more, right) => {
+    expect(await readTrades('a.csv', text, more)).toContain(right)
+  },
+)
+
+const DAYS = [0.0123, -0.0041, 0.0007, -0.0188, 0.0211, 0.0034, -0.0093, 0.0102, -0.0055, 0.0016]
+const days = (header: string, spell: (ret: number, i: number) => string, separator = ','): string =>
+  table(
+    header,
+    DAYS.map((ret, i) => `${iso(START_MS + i * DAY_MS).slice(0, 10)}${separator}${spell(ret, i)}`),
+  )
+const sums = DAYS.map((_, i) => DAYS.slice(0, i + 1).reduce((sum, ret) => sum + Math.abs(ret), 0))
+
+test.each(casesOf<[string, string, object, string]>`
+a blank first day -> ${days('date,ret', (ret, i) => (i === 0 ? '' : String(ret)))} -> ${{}} -> 9 days from -0.0041
+a blank first day, newest first -> ${days('date,ret', (ret, i) => (i === 0 ? '' : String(ret)))
+  .split('\n')
+  .slice(1, -1)
+  .reverse()
+  .reduce((text, row) => `${text}${row}\n`, 'date,ret\n')} -> ${{}} -> 9 days from -0.0041
+a blank day inside -> ${days('date,ret', (ret, i) => (i === 4 ? '' : String(ret)))} -> ${{}} -> 6: ret: expected a return, got nothing
+the header of a series -> ${days(',0', String)} -> ${{}} -> 10 days from 0.0123
+the header of a named series -> ${days('date,returns', String)} -> ${{}} -> 10 days from 0.0123
+percents with signs -> ${days('date,ret', ret => `${ret > 0 ? '+' : ''}${(100 * ret).toFixed(2)} %`)} -> ${{ unit: 'percent' }} -> 10 days from 0.0123
+percents as fractions -> ${days('date,ret', ret => `${(100 * ret).toFixed(2)}%`)} -> ${{}} -> a percent sign: state --unit percent
+cumulative returns -> ${days('date,Returns', (_, i) => sums[i]!.toFixed(6))} -> ${{}} -> look like cumulative returns
+the account -> ${days('date,return', (_, i) => (1000 * (1 + DAYS.slice(0, i + 1).reduce((sum, ret) => sum + ret, 0))).toFixed(2))} -> ${{}} -> look like cumulative returns or the account itself
+returns that all rise, stated -> ${days('date,ret', (_, i) => (0.001 * (i + 1)).toFixed(4))} -> ${{ results: 'per-day' }} -> 10 days from 0.001
+decimal commas -> ${days('date;ret', ret => String(ret).replace('.', ','), ';')} -> ${{}} -> a decimal comma
+the minus sign U+2212 -> ${days('date,ret', ret => String(ret).replace('-', '\u2212'))} -> ${{}} -> 10 days from 0.0123
+returns of two things -> ${days('date,ret,benchmark', ret => `${ret},0.001`)} -> ${{}} -> "benchmark" is`)(
+  'a file of returns with %s is read right, or refused with the remedy',
+  async (_, text, more, right) => {
+    const reading = held(text)
+    const imported = await importReturns(reading, { path: ['a.csv'], unit: 'fraction', ...more })
+    const read = imported?.rows.map(({ fields }) => fields[1])
+    expect(imported === null ? problemsOf(reading) : `${read?.length} days from ${read?.[0]}`).toContain(
+      right,
+    )
+  },
+)
