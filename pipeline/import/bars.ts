@@ -118,9 +118,14 @@ async function readFile(
     const fields = BAR_COLUMNS.map(role => cell(role).replace(BLANK, ''))
     const bar = toBar(fields, text => parseForeignMoment(text, zone))
     const over = toFlag(cell('over'))
-    if (fields.slice(1, 5).every(text => text === '')) return tally.drop('blank', path, row)
-    if (over === false) return tally.drop('unfinished', path, row)
-    if (rules.drop_impossible && isRange(bar) && !isPossible(bar)) return tally.drop('impossible', path, row)
+    const lost =
+      (fields.slice(1, 5).every(text => text === '') && 'blank') ||
+      (over === false && 'unfinished') ||
+      (rules.drop_impossible && isRange(bar) && !isPossible(bar) && 'impossible')
+    if (lost) {
+      tally.drop(lost, path, row)
+      return
+    }
     const faults = [
       ...(Number.isNaN(bar.t) ? [`t: ${explainForeignMoment(cell('t'), zone)}`] : []),
       ...(over === undefined ? [`over: expected true or false, got ${got(cell('over'))}`] : []),

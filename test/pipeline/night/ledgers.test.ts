@@ -308,14 +308,11 @@ before the first payment -> ${['01-09', '01-10', '01-11', '01-12', '01-13', '01-
 test('a ledger that states fees and funding is verified without a tolerance and without payments, and the record has their means', async () => {
   const result = 0.25 * (90 / 110 - 1 - 0.0004 + 0.001)
   const costs = { commission_bps_per_side: 5, result_tolerance_bps: 0 }
-  const book = (funding: string) => ({
-    ...BARS,
-    'ledgers/ash.csv': csv(
-      'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return,fees,funding',
-      `long,${at('01-04')},110,${at('01-07')},90,signal,0.25,${result},0.0004,0.001`,
-    ),
-    'catalogue.yaml': catalogue([{ ...aLedger('ash'), ...costs }], {}, funding),
-  })
+  const text = csv(
+    'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return,fees,funding',
+    `long,${at('01-04')},110,${at('01-07')},90,signal,0.25,${result},0.0004,0.001`,
+  )
+  const book = (funding: string) => bookOf(BARS, [ledgerOf('ash', text, costs)], {}, funding)
   const stated_costs = [
     { cost: 'fees', trades: 1, mean_bps: 4 },
     { cost: 'funding', trades: 1, mean_bps: 10 },
