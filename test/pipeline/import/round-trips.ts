@@ -1,7 +1,5 @@
 // Known bars, trades and returns, written as a file and imported: what came back.
 
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { createReading } from '#pipeline/book/reading.ts'
 import { BARS } from '#pipeline/import/bar-formats.ts'
 import { importBars } from '#pipeline/import/bars.ts'
@@ -27,17 +25,15 @@ const iso = (ms: number): string => new Date(ms).toISOString().replace('.000', '
 /** What became of a file: `read`, or why it was refused. `wrong` is set if other values than the known ones came back. */
 export type Outcome = { readonly what: string; readonly read: boolean; readonly wrong: string | null }
 
-/** Plays the case of a seed in a folder. */
-export async function playCase(seed: number, folder: string): Promise<Outcome> {
+/** Plays the case of a seed. */
+export async function playCase(seed: number): Promise<Outcome> {
   const dice = createDice(seed)
-  return dice.below(2) === 0 ? playBars(dice, folder, String(seed)) : playTrades(dice, folder, String(seed))
+  return dice.below(2) === 0 ? playBars(dice) : playTrades(dice)
 }
 
-async function write(folder: string, seed: string, { name, text }: File): Promise<string> {
-  const path = `${seed}-${name}`
-  await writeFile(join(folder, path), text)
-  return path
-}
+/** A reading of one file, long after what is in it. */
+const readingOf = ({ text }: File) =>
+  createReading('', { held: Buffer.from(text), nowMs: Date.UTC(2030, 0, 1) })
 
 function mutate(table: ReturnType<typeof tableIn>, dice: Dice, isTruth: boolean) {
   const [own, lie] = [dice.pick(Object.keys(MUTATIONS)), isTruth ? null : dice.pick(Object.keys(LIES))]
@@ -50,7 +46,7 @@ function mutate(table: ReturnType<typeof tableIn>, dice: Dice, isTruth: boolean)
   }
 }
 
-async function playBars(dice: Dice, folder: string, seed: string): Promise<Outcome> {
+async function playBars(dice: Dice): Promise<Outcome> {
   const [format, stepMs] = [dice.pick(BARS.formats), dice.pick([DAY_MS, 3_600_000])]
   const bars = Array.from({ length: 12 + dice.below(20) }, (_, i) => {
     const [o, c] = [dice.number(30_000, 60_000, 2), dice.number(30_000, 60_000, 2)]
@@ -80,17 +76,15 @@ async function playBars(dice: Dice, folder: string, seed: string): Promise<Outco
     }
   })
   const { file, how } = mutate(tableIn(format, known, dice), dice, dice.below(3) > 0)
-  const reading = createReading(folder, { nowMs: Date.UTC(2030, 0, 1) })
-  const path = await write(folder, seed, file)
   const rules = {
-    path: [path],
+    path: [file.name],
     timeframe: null,
     readers: [],
     drop_last: false,
     drop_impossible: false,
     tz: 'UTC',
   }
-  const imported = await importBars(reading, rules)
+  const imported = await importBars(readingOf(file), rules)
   const what = `${format.name}: ${how}`
   if (imported === null) return { what, read: false, wrong: null }
   const byTime = new Map(bars.map(bar => [bar.t, bar]))
@@ -125,7 +119,7 @@ function accounted(
 
 const CAPITAL = 100_000
 
-async function playTrades(dice: Dice, folder: string, seed: string): Promise<Outcome> {
+async function playTrades(dice: Dice): Promise<Outcome> {
   const format = dice.pick(TRADES.formats)
   const bps = dice.pick([0, 2, 5])
   const isFunded = format.name === 'freqtrade' && dice.below(2) === 0
@@ -182,10 +176,8 @@ async function playTrades(dice: Dice, folder: string, seed: string): Promise<Out
     }
   })
   const { file, how } = mutate(tableIn(format, known, dice), dice, dice.below(3) > 0)
-  const reading = createReading(folder, { nowMs: Date.UTC(2030, 0, 1) })
-  const path = await write(folder, seed, file)
   const rules = {
-    path: [path],
+    path: [file.name],
     bars: null,
     capital: CAPITAL,
     realised: false,
@@ -193,7 +185,7 @@ async function playTrades(dice: Dice, folder: string, seed: string): Promise<Out
     tz: 'UTC',
     commission_bps: bps,
   }
-  const imported = await importLedger(reading, rules)
+  const imported = await importLedger(readingOf(file), rules)
   const what = `${format.name}${isGross ? ' (results before costs)' : ''}: ${how}`
   if (imported === null) return { what, read: false, wrong: null }
   const byTime = new Map(trades.map(trade => [iso(trade.from), trade]))
