@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { UTC, type Zone } from './zone.ts'
 
 // What the cells of a table hold: decimals, and instants as ISO 8601 with `Z` or an offset, or as epoch
@@ -32,8 +33,8 @@ export const LATEST_MS = Date.UTC(2100, 0, 1)
 /** What to write, for messages. */
 const MOMENT_FORMS = 'an ISO 8601 time with Z or an offset (2026-06-30T20:00:00Z), or epoch milliseconds'
 
-const ISO =
-  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?(?:(Z)|([+-])(\d{2}):(\d{2}))$/
+/** With the days that months have, which `Date.parse` does not check. */
+const ISO = z.regexes.datetime({ offset: true })
 
 /** The form of nearly every table, on a day that every month has: read without a calendar. */
 const PLAIN_UTC = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
@@ -127,19 +128,6 @@ const isDigits = (text: string): boolean => /^\d+$/.test(text)
 
 function parseIso(text: string): number {
   if (PLAIN_UTC.test(text)) return Date.parse(text)
-  const match = ISO.exec(text)
-  if (match === null) return Number.NaN
-  const [, year, month, day, hour, minute, second = '0', fraction = '0', , sign, offsetHour, offsetMinute] =
-    match
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
-  // Date.UTC rolls 31 February over into March; the calendar has no such day.
-  if (date.getUTCMonth() + 1 !== Number(month) || date.getUTCDate() !== Number(day)) return Number.NaN
-  const time = clock(hour, minute) * 60_000 + below(60, second) * 1000 + Number(fraction.padEnd(3, '0'))
-  const offset = sign === undefined ? 0 : clock(offsetHour, offsetMinute) * (sign === '-' ? -60_000 : 60_000)
-  return date.getTime() + time - offset
+  const iso = text.replace(' ', 'T')
+  return ISO.test(iso) && !/\.\d{4}/.test(iso) ? Date.parse(iso) : Number.NaN
 }
-
-const clock = (hour = '', minute = ''): number => below(24, hour) * 60 + below(60, minute)
-
-const below = (limit: number, digits: string): number =>
-  Number(digits) < limit ? Number(digits) : Number.NaN

@@ -99,14 +99,11 @@ function withParts(rows: readonly LedgerRow[]): LedgerRow[] {
 }
 
 function toTrade({ row, cell }: TradeRecord, zone: Zone | null, report: Report): ForeignTrade {
+  /** The sum of the columns of a role; NaN if all are blank. */
   const amount = (role: string): number => {
-    const texts = cell(role)
-      .split(' ')
-      .filter(text => text !== '')
-    const values = texts.map(parseForeignDecimal)
-    const at = values.findIndex(Number.isNaN)
-    if (at >= 0) report(`${role}: ${explainDecimal(cell(role), 'a number')}`, row)
-    return texts.length === 0 ? Number.NaN : values.reduce((sum, each) => sum + each)
+    const values = cell(role).split(' ').filter(Boolean).map(parseForeignDecimal)
+    if (values.some(Number.isNaN)) report(`${role}: ${explainDecimal(cell(role), 'a number')}`, row)
+    return values.length === 0 ? Number.NaN : values.reduce((sum, each) => sum + each)
   }
   const price = (role: string): number => {
     const value = amount(role)
@@ -119,71 +116,48 @@ function toTrade({ row, cell }: TradeRecord, zone: Zone | null, report: Report):
     if (Number.isNaN(ms)) report(`${role}: ${explainForeignMoment(cell(role), zone)}`, row)
     return ms
   }
-  const open = toOpen(cell('is_open'))
-  if (open === undefined)
-    report(`is_open: expected true, false, open or closed, got ${got(cell('is_open'))}`, row)
-  const isOpen = open ?? cell('exit_time') === ''
+  const word = <Value>(role: string, read: (text: string) => Value | null | undefined, expected: string) => {
+    const value = read(cell(role))
+    if (value === undefined) report(`${role}: expected ${expected}, got ${got(cell(role))}`, row)
+    return value ?? null
+  }
+  const isOpen = word('is_open', toOpen, 'true, false, open or closed') ?? cell('exit_time') === ''
   const signed = amount('quantity')
+  const side = word('side', toSide, 'long, short, buy or sell')
+  const isShort = word('is_short', toFlag, 'true or false')
+  const sides = new Set<Side>([side, isShort === null ? null : sideOf(isShort)].filter(each => each !== null))
+  if (signed < 0 || (sides.size === 0 && signed > 0)) sides.add(sideOf(signed < 0))
+  const said = [...sides].join(' and ') || got(cell('side') || cell('quantity'))
+  if (sides.size !== 1)
+    report(`expected one side, long or short, or the sign of a quantity, got ${said}`, row)
   const trade = {
-    ...{ row, cell, side: sideOf(cell, signed, row, report) ?? 'long' },
+    ...{ row, cell, side: [...sides][0] ?? 'long' },
     ...{ entry_time: time('entry_time'), entry_price: price('entry_price') },
     exit_time: isOpen ? null : time('exit_time'),
     exit_price: isOpen ? Number.NaN : price('exit_price'),
-    ...{
-      quantity: Math.abs(signed),
-      fees: amount('fees'),
-      funding: amount('funding'),
-      gross: amount('gross'),
-    },
-    pnl: isOpen && cell('pnl') === '' ? 0 : amount('pnl'),
+    ...{ quantity: Math.abs(signed), fees: amount('fees'), funding: amount('funding') },
+    ...{ gross: amount('gross'), pnl: isOpen && cell('pnl') === '' ? 0 : amount('pnl') },
     cumulative_pct: amount('cumulative_pct'),
   }
-  if (Math.abs(trade.gross - grossOf(trade)) > 1e-4 * trade.quantity * trade.entry_price)
-    report(
-      `expected a result before costs of ${grossOf(trade)}, which the prices give, got ${trade.gross}`,
-      row,
-    )
+  const gross = grossOf(trade)
+  if (Math.abs(trade.gross - gross) > 1e-4 * trade.quantity * trade.entry_price)
+    report(`expected a result before costs of ${gross}, which the prices give, got ${trade.gross}`, row)
   return trade
 }
 
-/** The side that all columns of a row agree on. */
-function sideOf(cell: TradeRecord['cell'], quantity: number, row: number, report: Report): Side | null {
-  const [side, isShort] = [toSide(cell('side')), toFlag(cell('is_short'))]
-  if (side === undefined) report(`side: expected long, short, buy or sell, got ${got(cell('side'))}`, row)
-  if (isShort === undefined) report(`is_short: expected true or false, got ${got(cell('is_short'))}`, row)
-  if (side === undefined || isShort === undefined) return null
-  const hasSign = quantity < 0 || (side === null && isShort === null)
-  const said = [
-    side,
-    isShort === null ? null : isShort ? ('short' as const) : ('long' as const),
-    hasSign && quantity !== 0 && !Number.isNaN(quantity)
-      ? quantity < 0
-        ? ('short' as const)
-        : ('long' as const)
-      : null,
-  ].filter(each => each !== null)
-  const [first] = said
-  if (first === undefined)
-    report(`side: expected long or short, or the sign of a quantity, got ${got(cell('quantity'))}`, row)
-  else if (said.some(each => each !== first))
-    report(`expected one side, got ${said.join(' and ')} in the columns of the row`, row)
-  return first ?? null
-}
+const sideOf = (isShort: boolean): Side => (isShort ? 'short' : 'long')
 
 const isLocal = (text: string): boolean =>
   Number.isNaN(parseForeignMoment(text, null)) && !Number.isNaN(parseForeignMoment(text, UTC))
 
-/** Equal parts of one entry have a number of their own in a file that says so; rows that are equal in all cells are one trade. */
+/** Rows that are equal in all cells are one trade; parts of one entry that are equal have numbers of their own. */
 function refuseCopies(records: readonly TradeRecord[], report: Report): void {
   const first = new Map<string, number>()
   for (const { row, cell } of records) {
-    const before = first.get(cell(WHOLE_ROW))
-    if (before === undefined) first.set(cell(WHOLE_ROW), row)
-    else
-      report(
-        `expected each trade once, got row ${before} again: remove one; parts of one entry need a column that numbers them`,
-        row,
-      )
+    const whole = cell(WHOLE_ROW)
+    const why = 'remove one; parts of one entry need a column that numbers them'
+    if (first.has(whole)) report(`expected each trade once, got row ${first.get(whole)} again: ${why}`, row)
+    else first.set(whole, row)
   }
 }
 
@@ -200,21 +174,17 @@ function refuseFunding(trades: readonly ForeignTrade[], report: Report): void {
 const PRICE_TOLERANCE = 1e-6
 
 /** A price that no bar has at its time is that of no fill. */
-function refuseAverages(trades: readonly ForeignTrade[], { t, l, h, ...bars }: Bars, report: Report): void {
-  const isOutside = (ms: number, price: number): boolean => {
-    const i = barHolding({ t, l, h, ...bars }, ms)
-    return i >= 0 && (price < l[i]! * (1 - PRICE_TOLERANCE) || price > h[i]! * (1 + PRICE_TOLERANCE))
-  }
-  for (const { entry_time, entry_price, exit_time, exit_price, row } of trades) {
-    const outside = isOutside(entry_time, entry_price)
-      ? 'entry_price'
-      : exit_time !== null && isOutside(exit_time, exit_price)
-        ? 'exit_price'
-        : null
-    if (outside === null) continue
-    const [price, ms] = outside === 'entry_price' ? [entry_price, entry_time] : [exit_price, exit_time ?? 0]
+function refuseAverages(trades: readonly ForeignTrade[], bars: Bars, report: Report): void {
+  const fills = trades.flatMap(({ row, entry_time, entry_price, exit_time, exit_price }) => [
+    { row, role: 'entry_price', ms: entry_time, price: entry_price },
+    ...(exit_time === null ? [] : [{ row, role: 'exit_price', ms: exit_time, price: exit_price }]),
+  ])
+  for (const { row, role, ms, price } of fills) {
+    const i = barHolding(bars, ms)
+    const room = price * PRICE_TOLERANCE
+    if (i < 0 || (price >= bars.l[i]! - room && price <= bars.h[i]! + room)) continue
     report(
-      `${outside}: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
+      `${role}: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
       row,
     )
   }

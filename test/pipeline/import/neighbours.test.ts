@@ -178,7 +178,7 @@ no column of sides -> ${trades(FLAGS.replace(',is_short', ''), t => ['X', 0.1, t
 sides in words of orders -> ${trades(PLAIN, t => [t.side === 'long' ? 'BUY' : 'SELL', ...plain(t).slice(1)])} -> ${{}} -> ${ALL}
 sides in another language -> ${trades(PLAIN, t => [t.side === 'long' ? 'Kauf' : 'Verkauf', ...plain(t).slice(1)])} -> ${{}} -> 2: side: expected long, short, buy or sell, got "Kauf"
 the sides of the closing orders -> ${trades(PLAIN, t => [t.side === 'long' ? 'sell' : 'buy', ...plain(t).slice(1)])} -> ${{}} -> is this the side of the closing order?
-sides and quantities of other signs -> ${trades(PLAIN, t => plain(t).with(5, t.side === 'long' ? -0.1 : 0.1))} -> ${{}} -> expected one side, got long and short in the columns
+sides and quantities of other signs -> ${trades(PLAIN, t => plain(t).with(5, t.side === 'long' ? -0.1 : 0.1))} -> ${{}} -> expected one side, long or short, or the sign of a quantity, got long and short
 the last trade as Open -> ${trades(`${PLAIN},Status`, (t, i) => [...plain(t), i === 11 ? 'Open' : 'Closed'])} -> ${{ columns: { is_open: 'Status' } }} -> 12 trades, 6 short, 1 open
 the last trade with a status of another language -> ${trades(`${PLAIN},Status`, (t, i) => [...plain(t), i === 11 ? 'offen' : 'zu'])} -> ${{ columns: { is_open: 'Status' } }} -> is_open: expected true, false, open or closed, got "zu"
 an open trade on top -> ${table(PLAIN, ['long,2023-12-01T00:00:00Z,40000,,,0.1,', ...TRADES.map(t => plain(t).join())])} -> ${{}} -> 13 trades, 6 short, 1 open
