@@ -69,7 +69,7 @@ function createMapper(
   }
   return {
     onRow(cells: Row, row: number): void {
-      total++
+      if (row > 0) total++ // names of columns beside records are no row
       if (mapping !== null) take(mapping, cells, row)
       else if (probe.push({ cells, row }) === PROBED_ROWS) begin()
     },
@@ -108,7 +108,7 @@ export function originOf(
   const counts = files.map(({ path: file, total, headerRows }) => ({
     file,
     total,
-    header: headerRows.length,
+    header: headerRows.filter(row => row > 0).length,
     dropped: tally.dropped(file),
   }))
   const unread = new Map(files.flatMap(file => file.unread).map(each => [each.column, each]))
