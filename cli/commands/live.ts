@@ -32,7 +32,7 @@ type Options = {
 
 const EXAMPLES = `
 A feed is a file of bars that grows, in the format of bars/, or a URL that returns the newest bars in any form that
-`highwater import bars` knows. The default is the file of the book.
+\`highwater import bars\` knows. The default is the file of the book.
 
 Examples:
   highwater live --book ./book --feed file:/srv/feed/btc-4h.csv
