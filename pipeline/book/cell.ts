@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { toIsoDate } from '#core/calendar.ts'
 import { UTC, type Zone } from './zone.ts'
 
 // What the cells of a table hold: decimals, and instants as ISO 8601 with `Z` or an offset, or as epoch
@@ -33,8 +34,8 @@ export const LATEST_MS = Date.UTC(2100, 0, 1)
 /** What to write, for messages. */
 const MOMENT_FORMS = 'an ISO 8601 time with Z or an offset (2026-06-30T20:00:00Z), or epoch milliseconds'
 
-/** With the days that months have, which `Date.parse` does not check. */
-const ISO = z.regexes.datetime({ offset: true })
+const ISO =
+  /^(\d{4}-\d\d-\d\d)[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
 /** The form of nearly every table, on a day that every month has: read without a calendar. */
 const PLAIN_UTC = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
@@ -108,9 +109,7 @@ const unitOf = (value: number) =>
 export function explainForeignMoment(text: string, zone: Zone | null): string {
   const got = `got ${text === '' ? 'nothing' : JSON.stringify(text)}`
   if (/^[2-6]\d{4}(?:\.\d+)?$/.test(text)) {
-    const day = new Date(Date.UTC(1899, 11, 30) + Math.floor(Number(text)) * 86_400_000)
-      .toISOString()
-      .slice(0, 10)
+    const day = toIsoDate(Math.floor(Number(text)) - 25_569) // spreadsheets count from 1899-12-30
     return `expected a time, ${got}, which looks like the serial date of a spreadsheet (${day}): export the column as text, YYYY-MM-DD`
   }
   if (/^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}/.test(text))
@@ -128,6 +127,7 @@ const isDigits = (text: string): boolean => /^\d+$/.test(text)
 
 function parseIso(text: string): number {
   if (PLAIN_UTC.test(text)) return Date.parse(text)
-  const iso = text.replace(' ', 'T')
-  return ISO.test(iso) && !/\.\d{4}/.test(iso) ? Date.parse(iso) : Number.NaN
+  const [, day = ''] = ISO.exec(text) ?? []
+  // Date.parse rolls 31 February over into March; the calendar has no such day.
+  return z.regexes.date.test(day) ? Date.parse(text.replace(' ', 'T')) : Number.NaN
 }

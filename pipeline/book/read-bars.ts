@@ -4,7 +4,7 @@ import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment, to
 import { got } from './field.ts'
 import type { Problem } from './problem.ts'
 import type { Reading } from './reading.ts'
-import { type Columns, explainHeader, explainLength, type Header, readTable, toHeader } from './table.ts'
+import { type Columns, createRowReader, readTable } from './table.ts'
 import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
 
 export const BAR_COLUMNS = ['t', 'o', 'h', 'l', 'c', 'v'] as const
@@ -17,7 +17,6 @@ const COLUMNS: Columns = { required: BAR_COLUMNS }
  * wrong is a problem of its row; only the order of a table that is newest first is one problem.
  */
 export async function readBars(reading: Reading, path: string, timeframe: Timeframe): Promise<BarsFile> {
-  const timeframeMs = TIMEFRAME_MS[timeframe]
   const columns = newBarColumns()
   const late: Problem[] = []
   let rows = 0
@@ -27,11 +26,9 @@ export async function readBars(reading: Reading, path: string, timeframe: Timefr
     const bar = toBar(fields, parseMoment)
     rows++
     if (bar.t <= before) late.push({ file: path, row, message: `t: ${explainOrder(bar.t, before)}` })
-    if (isSound(bar, timeframeMs)) addBar(columns, bar)
-    else
-      for (const message of explainBar(fields, bar, timeframe)) {
-        reading.problems.add({ file: path, row, message })
-      }
+    for (const message of explainBar(fields, bar, timeframe))
+      reading.problems.add({ file: path, row, message })
+    addBar(columns, bar)
     if (!Number.isNaN(bar.t)) before = bar.t
   })
   const isReversed = rows > 2 && late.length === rows - 1
@@ -72,19 +69,25 @@ export function toBar(fields: readonly string[], parseTime: (text: string) => nu
   }
 }
 
-const isSound = (bar: Bar, timeframeMs: number): boolean => bar.t % timeframeMs === 0 && isPossible(bar)
-
 /** Whether the prices and the volume can be those of a bar. */
 export const isPossible = ({ o, h, l, c, v }: Bar): boolean =>
   l > 0 && l <= o && l <= c && h >= o && h >= c && !(v < 0)
 
-/** Why `isSound` returns false: at least one sentence. */
-const explainBar = (fields: readonly string[], bar: Bar, timeframe: Timeframe): string[] => [
-  ...explainTime(fields[0] ?? '', bar.t, timeframe),
-  ...explainPrices(fields, bar),
-]
+const NO_FAULT: readonly string[] = []
 
-/** Why `isPossible` returns false: at least one sentence. `fields` are the texts in the order of the columns. */
+/** What is wrong with a row. Nearly all are sound: those cost no list. */
+function explainBar(fields: readonly string[], bar: Bar, timeframe: Timeframe): readonly string[] {
+  if (bar.t % TIMEFRAME_MS[timeframe] === 0 && isPossible(bar)) return NO_FAULT
+  const grid = `expected the open of a ${timeframe} bar, counted from midnight UTC`
+  const time = Number.isNaN(bar.t)
+    ? [explainMoment(fields[0] ?? '')]
+    : bar.t % TIMEFRAME_MS[timeframe] === 0
+      ? []
+      : [`${grid}, got ${spellMoment(bar.t)}`]
+  return [...time.map(why => `t: ${why}`), ...explainPrices(fields, bar)]
+}
+
+/** Why `isPossible` returns false; empty if it is true. `fields` are the texts in the order of the columns. */
 export function explainPrices(fields: readonly string[], bar: Bar): string[] {
   const prices = BAR_COLUMNS.flatMap((name, i) =>
     ['t', 'v'].includes(name) || bar[name] > 0
@@ -95,14 +98,6 @@ export function explainPrices(fields: readonly string[], bar: Bar): string[] {
     ...(prices.length === 0 ? explainRange(bar) : prices),
     ...(bar.v < 0 ? [`v: expected a volume of at least 0, or a blank, got ${got(fields[5])}`] : []),
   ]
-}
-
-function explainTime(text: string, t: number, timeframe: Timeframe): string[] {
-  if (Number.isNaN(t)) return [`t: ${explainMoment(text)}`]
-  if (t % TIMEFRAME_MS[timeframe] !== 0) {
-    return [`t: expected the open of a ${timeframe} bar, counted from midnight UTC, got ${spellMoment(t)}`]
-  }
-  return []
 }
 
 function explainRange({ o, h, l, c }: Bar): string[] {
@@ -133,19 +128,22 @@ type BarLine =
  * The order of the rows is checked by the caller, which knows the row before.
  */
 export function createBarReader(timeframe: Timeframe): (line: string) => BarLine {
-  let header: Header | null = null
-  return line => {
-    if (header !== null) return readRow(line, header, timeframe)
-    header = toHeader(line.split(','), COLUMNS)
-    return header === null ? { kind: 'fault', why: explainHeader(line, COLUMNS) } : { kind: 'header' }
+  let found: BarLine
+  let rows = 0
+  const fault = (why: string): null => {
+    found = { kind: 'fault', why }
+    return null
   }
-}
-
-function readRow(line: string, header: Header, timeframe: Timeframe): BarLine {
-  const cells = line.split(',')
-  if (cells.length !== header.names.length) return { kind: 'fault', why: explainLength(line, cells, header) }
-  const fields = header.arrange(cells)
-  const bar = toBar(fields, parseMoment)
-  if (isSound(bar, TIMEFRAME_MS[timeframe])) return { kind: 'bar', bar }
-  return { kind: 'fault', why: explainBar(fields, bar, timeframe).join('; ') }
+  const onRow = (fields: readonly string[]): void => {
+    const bar = toBar(fields, parseMoment)
+    const faults = explainBar(fields, bar, timeframe)
+    if (faults.length > 0) fault(faults.join('; '))
+    else found = { kind: 'bar', bar }
+  }
+  const onLine = createRowReader(COLUMNS, onRow, fault)
+  return line => {
+    found = { kind: 'header' }
+    onLine(line, ++rows)
+    return found
+  }
 }

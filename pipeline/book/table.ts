@@ -7,52 +7,49 @@ import { placeOf, type Reading, type Report, reporterOf } from './reading.ts'
  * (required, one of, optional). Everything that is wrong with the form of the file goes to `reading.problems`.
  *
  * A row is a line: no field of the book needs a line break. Only a line with a quote in it is given to
- * csv-parse, because a plain one is split several times faster.
+ * csv-parse, because a plain one is split several times faster. Rows that come from elsewhere obey the same rules.
  */
 export async function readTable(
   reading: Reading,
   path: string,
   columns: Columns,
-  onRow: (fields: readonly string[], row: number) => void,
+  onRow: OnRow,
+  imported?: readonly TableRow[],
 ): Promise<void> {
+  if (imported !== undefined) return imported.forEach(({ fields, row }) => void onRow(fields, row))
   const report = reporterOf(reading, path)
-  const rows = createRowReader(columns, onRow, report)
+  const onLine = createRowReader(columns, onRow, report)
   reading.onFile(path)
   try {
-    const { bytes, sha256, lines, openLine } = await readLines(placeOf(reading, path), rows.onLine)
+    const { bytes, sha256, lines, openLine } = await readLines(placeOf(reading, path), onLine)
     if (openLine !== null) throw new UnreadableFile(NO_LAST_BREAK, lines + 1)
     reading.inputs.push({ path, bytes, sha256, rows: Math.max(lines - 1, 0) })
-    rows.end(lines)
+    if (lines === 0) onLine('', 1)
+    if (lines === 1 && !columns.mayBeEmpty && !reading.problems.has(path))
+      report('expected rows under the header, got none', 1)
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
     report(error.message, error.row)
   }
 }
 
-/** Takes the lines of a table one by one: the first is its header; under a bad header no row is checked. */
-function createRowReader(
-  columns: Columns,
-  onRow: (fields: readonly string[], row: number) => void,
-  report: Report,
-) {
-  let header: Header | null = null
+type OnRow = (fields: readonly string[], row: number) => void
 
-  return {
-    onLine(line: string, row: number): void {
-      if (row === 1) {
-        header = toHeader(splitLine(line) ?? [], columns)
-        if (header === null) report(explainHeader(line, columns), row)
-      } else if (header !== null) {
-        const fields = splitLine(line)
-        if (fields?.length === header.names.length) onRow(header.arrange(fields), row)
-        else report(explainLength(line, fields, header), row)
-      }
-    },
-    end(lines: number): void {
-      if (lines === 0) report(explainHeader('', columns), 1)
-      if (lines === 1 && header !== null && !columns.mayBeEmpty)
-        report('expected rows under the header, got none', 1)
-    },
+/** Texts in the order of the columns. */
+export type TableRow = { readonly fields: readonly string[]; readonly row: number }
+
+/** Takes the lines of a table one by one: the first is its header; under a bad header no row is checked. */
+export function createRowReader(
+  columns: Columns,
+  onRow: OnRow,
+  report: Report,
+): (line: string, row: number) => void {
+  let header: Header | null = null
+  return (line, row) => {
+    const fields = splitLine(line)
+    if (row === 1) header = toHeader(fields ?? [], columns) ?? report(explainHeader(line, columns), row)
+    else if (header !== null && fields?.length === header.names.length) onRow(header.arrange(fields), row)
+    else if (header !== null) report(explainLength(line, fields, header), row)
   }
 }
 
@@ -69,7 +66,7 @@ export type Columns = {
   readonly mayBeEmpty?: boolean
 }
 
-export type Header = {
+type Header = {
   /** In the order of the file. */
   readonly names: readonly string[]
   /** Brings the fields of a row into the order of the columns; a column that the file lacks is blank. */
@@ -77,7 +74,7 @@ export type Header = {
 }
 
 /** Null unless each name is a column, none comes twice and no required one is missing. */
-export function toHeader(names: readonly string[], columns: Columns): Header | null {
+function toHeader(names: readonly string[], columns: Columns): Header | null {
   const { required, oneOf = [], optional = [] } = columns
   const wanted = [...required, ...oneOf, ...optional]
   const isSound =
@@ -93,14 +90,14 @@ export function toHeader(names: readonly string[], columns: Columns): Header | n
 }
 
 /** Why `toHeader` returned null. */
-export function explainHeader(line: string, { required, oneOf = [], optional = [] }: Columns): string {
+function explainHeader(line: string, { required, oneOf = [], optional = [] }: Columns): string {
   const one = oneOf.length === 0 ? '' : ` and at least one of ${oneOf.join(',')}`
   const any = optional.length === 0 ? '' : ` and any of ${optional.join(',')}`
   return `expected the columns ${required.join(',')}${one}${any}, in any order, got ${got(line, MAX_SHOWN_CHARS)}`
 }
 
 /** Why a row does not fit its header. `fields` is null if its quotes do not match. */
-export function explainLength(line: string, fields: readonly string[] | null, { names }: Header): string {
+function explainLength(line: string, fields: readonly string[] | null, { names }: Header): string {
   const expected = `expected ${names.length} fields (${names.join(',')})`
   if (line.trim() === '') return `${expected}, got a blank line`
   if (fields === null)

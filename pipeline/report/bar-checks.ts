@@ -10,9 +10,19 @@ import { all, type Check, each, runChecks, runs } from './run-checks.ts'
  * no market makes in a bar, is a finding, and the operator may accept each.
  */
 export const checkBars = (bars: Bars, nowMs: number): readonly Found[] =>
-  runChecks(CHECKS, { ...bars, nowMs }, bars.t.length, ({ t }, i) => [t[i]!, t[i]!])
+  runChecks(CHECKS, { ...bars, ...factsOf(bars), nowMs }, bars.t.length, ({ t }, i) => [t[i]!, t[i]!])
 
-type Data = Bars & { readonly nowMs: number }
+type Data = Bars & ReturnType<typeof factsOf> & { readonly nowMs: number }
+
+/** What checks compare single bars with. */
+const factsOf = (bars: Bars) => ({
+  leastReversal: Math.max(NOTED_FACTOR, Math.exp(NOTED_MOVES * usualMove(bars))),
+  isTraded: bars.v.some(volume => volume !== 0),
+  tick: bars.c.reduce(
+    (least, _, i) => (stepOf(bars, i) > 0 ? Math.min(least, stepOf(bars, i)) : least),
+    Infinity,
+  ),
+})
 
 /** A gap of as many bars is longer than nearly every outage of an exchange on 4-hour bars. */
 const LONG_GAP_BARS = 10
@@ -56,10 +66,7 @@ const BARS_WITHOUT_WICKS = 200
 const CHECKS: readonly Check<Data>[] = [
   {
     ...{ code: 'future_bars', severity: 'blocking', group: all },
-    is:
-      ({ t, nowMs }) =>
-      i =>
-        t[i]! > nowMs,
+    is: ({ t, nowMs }, i) => t[i]! > nowMs,
     what: ({ t, nowMs }, { length }) =>
       `${counted(length, 'bar')} of the future, the last at ${toIsoInstant(t.at(-1)!)}, while it is ${toIsoInstant(nowMs)}`,
     fix: 'remove them, or correct the unit or the zone of the times',
@@ -68,7 +75,7 @@ const CHECKS: readonly Check<Data>[] = [
   ...(['blocking', 'note'] as const).map(
     (severity): Check<Data> => ({
       ...{ code: 'unfinished_bar', severity, group: all },
-      is: data => i => isRunning(data, i) && endsDay(data) === (severity === 'blocking'),
+      is: (data, i) => isRunning(data, i) && endsDay(data) === (severity === 'blocking'),
       what: data =>
         `the bar at ${toIsoInstant(data.t.at(-1)!)} ends at ${toIsoInstant(endOfBars(data))} and is not over`,
       fix: 'leave out a running bar',
@@ -76,7 +83,7 @@ const CHECKS: readonly Check<Data>[] = [
   ),
   {
     ...{ code: 'gap', severity: 'serious', group: each },
-    is: data => i => missing(data, i) >= LONG_GAP_BARS,
+    is: (data, i) => missing(data, i) >= LONG_GAP_BARS,
     extent: gapBefore,
     what: (data, [i = 0]) => {
       const [from, to, count] = gapBefore(data, i)
@@ -87,7 +94,7 @@ const CHECKS: readonly Check<Data>[] = [
   ...(['serious', 'note'] as const).map(
     (severity): Check<Data> => ({
       ...{ code: 'gaps', severity, extent: gapBefore },
-      is: data => i => missing(data, i) > 0 && missing(data, i) < LONG_GAP_BARS,
+      is: (data, i) => missing(data, i) > 0 && missing(data, i) < LONG_GAP_BARS,
       group: (at, data) => (isMuch(data, at) === (severity === 'serious') ? all(at, data) : []),
       what: (data, at) =>
         `${counted(sumMissing(data, at), 'bar')} missing in ${counted(at.length, 'short gap')}`,
@@ -96,17 +103,14 @@ const CHECKS: readonly Check<Data>[] = [
   ),
   {
     ...{ code: 'spike', severity: 'serious', group: each },
-    is: data => i => spikeOf(data, i) >= SPIKE_FACTOR,
+    is: (data, i) => spikeOf(data, i) >= SPIKE_FACTOR,
     what: (data, [i = 0]) =>
       `the bar at ${toIsoInstant(data.t[i]!)} reaches a price ${spell(spikeOf(data, i))} times off its neighbours: o ${data.o[i]}, h ${data.h[i]}, l ${data.l[i]}, c ${data.c[i]}, between ${neighbours(data, i).join(' and ')}`,
     fix: 'compare it with another source and correct the row',
   },
   {
     ...{ code: 'reversals', severity: 'note', group: all },
-    is: data => {
-      const least = Math.max(NOTED_FACTOR, Math.exp(NOTED_MOVES * usualMove(data)))
-      return i => spikeOf(data, i) > least && spikeOf(data, i) < SPIKE_FACTOR
-    },
+    is: (data, i) => spikeOf(data, i) > data.leastReversal && spikeOf(data, i) < SPIKE_FACTOR,
     what: (data, at) => {
       const largest = at.reduce((a, b) => (spikeOf(data, b) > spikeOf(data, a) ? b : a))
       return `${counted(at.length, 'bar')} whose move the next bar takes back, the largest at ${toIsoInstant(data.t[largest]!)}, by ${spell((spikeOf(data, largest) - 1) * 100)} %`
@@ -115,7 +119,7 @@ const CHECKS: readonly Check<Data>[] = [
   },
   {
     ...{ code: 'jump', severity: 'serious', group: each },
-    is: data => i => {
+    is: (data, i) => {
       const { o, c } = data
       const before = c[i - 1] ?? Number.NaN // nothing jumps in the first bar: every comparison with NaN is false
       const isSpike = reversal(before, c[i]!, neighbours(data, i)[1]) >= SPIKE_FACTOR
@@ -128,52 +132,38 @@ const CHECKS: readonly Check<Data>[] = [
   },
   {
     ...{ code: 'flat_run', severity: 'serious', group: longRuns },
-    is:
-      ({ o, h, l, c }) =>
-      i =>
-        i > 0 && h[i] === l[i] && o[i] === c[i - 1] && c[i] === c[i - 1],
+    is: ({ o, h, l, c }, i) => i > 0 && h[i] === l[i] && o[i] === c[i - 1] && c[i] === c[i - 1],
     what: (data, run) => `the price does not move in ${barsFrom(data, run)}, at ${data.c[run[0]!]}`,
     fix: 'leave out bars without trades: a gap is legal, a filled one is not',
   },
   {
     ...{ code: 'no_volume', severity: 'note', group: all },
-    is:
-      ({ v }) =>
-      i =>
-        v[i] === 0,
+    is: ({ v }, i) => v[i] === 0,
     what: ({ v }, { length }) =>
       `the volume is 0 in ${length === v.length ? 'every bar' : counted(length, 'bar')}`,
     fix: 'leave v blank if it is not known',
   },
   {
     ...{ code: 'zero_volume', severity: 'serious', group: longRuns },
-    is: ({ h, l, v }) => {
-      const isTraded = v.some(volume => volume !== 0)
-      return i => isTraded && v[i] === 0 && h[i]! > l[i]!
-    },
+    is: ({ isTraded, h, l, v }, i) => isTraded && v[i] === 0 && h[i]! > l[i]!,
     what: (data, run) => `the price moves without volume in ${barsFrom(data, run)}`,
     fix: 'bring bars of a market with trades, or leave v blank if it is not known',
   },
   {
     ...{ code: 'copied_bars', severity: 'serious', group: runs(() => COPIED_BARS) },
-    is: ({ o, h, l, c, v }) => {
-      const columns = [o, h, l, c, v]
-      return i => i > 0 && v[i]! > 0 && h[i]! > l[i]! && columns.every(column => column[i] === column[i - 1])
-    },
+    is: ({ o, h, l, c, v }, i) =>
+      v[i]! > 0 && h[i]! > l[i]! && [o, h, l, c, v].every(column => column[i] === column[i - 1]),
     what: (data, run) => `${barsFrom(data, run)} equal the bar before in every column`,
     fix: 'leave out bars that were filled in',
   },
   {
     ...{ code: 'straight_line', severity: 'serious', group: runs(() => STRAIGHT_BARS) },
-    is: ({ c }) => {
-      const step = (i: number): number => Math.abs(c[i]! - c[i - 1]!)
-      const tick = c.reduce((least, _, i) => (step(i) > 0 ? Math.min(least, step(i)) : least), Infinity)
-      const bend = (i: number): number => Math.abs(c[i]! - 2 * c[i - 1]! + c[i - 2]!)
-      const most = (i: number): number =>
-        step(i) < ROUNDED_TICKS.step * tick
-          ? STRAIGHT_ERROR * c[i]!
-          : Math.max(STRAIGHT_ERROR * c[i]!, (ROUNDED_TICKS.bend + 1e-6) * tick)
-      return i => i > 1 && step(i) >= STRAIGHT_TICKS * tick && bend(i) <= most(i)
+    is: (data, i) => {
+      const { c, tick } = data
+      const step = stepOf(data, i)
+      const rounded = step < ROUNDED_TICKS.step * tick ? 0 : (ROUNDED_TICKS.bend + 1e-6) * tick
+      const bend = Math.abs(c[i]! - 2 * c[i - 1]! + c[i - 2]!)
+      return step >= STRAIGHT_TICKS * tick && bend <= Math.max(STRAIGHT_ERROR * c[i]!, rounded)
     },
     what: (data, run) =>
       `the closes of ${barsFrom(data, run)} are in a straight line, as interpolated ones are`,
@@ -181,10 +171,8 @@ const CHECKS: readonly Check<Data>[] = [
   },
   {
     ...{ code: 'no_wicks', severity: 'serious', group: runs(() => BARS_WITHOUT_WICKS) },
-    is:
-      ({ o, h, l, c }) =>
-      i =>
-        h[i]! > l[i]! && h[i] === Math.max(o[i]!, c[i]!) && l[i] === Math.min(o[i]!, c[i]!),
+    is: ({ o, h, l, c }, i) =>
+      h[i]! > l[i]! && h[i] === Math.max(o[i]!, c[i]!) && l[i] === Math.min(o[i]!, c[i]!),
     what: (data, run) =>
       `in ${barsFrom(data, run)}, no price leaves the range of open and close, as in generated bars`,
     fix: 'bring the bars of a market',
@@ -203,9 +191,12 @@ const endsDay = (data: Data): boolean => toEpochDay(endOfBars(data)) > toEpochDa
 const missing = ({ t, timeframeMs }: Bars, i: number): number =>
   i === 0 ? 0 : Math.round((t[i]! - t[i - 1]!) / timeframeMs) - 1
 
-function gapBefore(bars: Bars, i: number): readonly [number, number, number] {
+function gapBefore(bars: Bars, i: number): readonly [from: number, to: number, count: number] {
   return [bars.t[i - 1]! + bars.timeframeMs, bars.t[i]! - bars.timeframeMs, missing(bars, i)]
 }
+
+/** How far a close is from the one before. */
+const stepOf = ({ c }: Bars, i: number): number => Math.abs(c[i]! - c[i - 1]!)
 
 const sumMissing = (bars: Bars, at: readonly number[]): number =>
   at.reduce((sum, i) => sum + missing(bars, i), 0)

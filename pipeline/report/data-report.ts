@@ -179,10 +179,7 @@ function draftBars(
 /** Funding of the future is a forecast. */
 const FUTURE_PAYMENTS: Check<Funding & { readonly nowMs: number }> = {
   ...{ code: 'future_payments', severity: 'blocking', group: all },
-  is:
-    ({ t, nowMs }) =>
-    i =>
-      t[i]! > nowMs,
+  is: ({ t, nowMs }, i) => t[i]! > nowMs,
   what: () => 'expected payments that were made, got later ones',
   fix: 'remove them, or correct the unit or the zone of the times',
 }

@@ -15,47 +15,50 @@ const LEAST_DAYS = 10
 const LEAST_LEVEL_DAYS = 60
 const LEVEL_CORRELATION = 0.8
 
-type Data = { readonly daily: Series; readonly nowMs: number }
+type Data = {
+  readonly daily: Series
+  readonly nowMs: number
+  readonly isLevel: boolean
+  readonly move: number
+}
 
 const startOf = ({ daily }: Data, i: number): number => (daily.first + i) * DAY_MS
 
 const CHECKS: readonly Check<Data>[] = [
   {
     ...{ code: 'future_returns', severity: 'blocking', group: all },
-    is: data => i => startOf(data, i) + DAY_MS > data.nowMs,
+    is: (data, i) => startOf(data, i) + DAY_MS > data.nowMs,
     what: ({ nowMs }, { length }) =>
       `${counted(length, 'day')} that ${length === 1 ? 'is' : 'are'} not over, while it is ${toIsoInstant(nowMs)}`,
     fix: 'remove them',
   },
   {
     ...{ code: 'percent_returns', severity: 'serious', group: all },
-    is: data => {
-      const isLarge = typicalMove(data) > LARGE_DAY && !isLevel(data)
-      return () => isLarge
-    },
-    what: data =>
-      `expected fractions (0.01 = +1 %), got a median move of ${Number(typicalMove(data).toPrecision(3))} a day`,
+    is: ({ move, isLevel }) => move > LARGE_DAY && !isLevel,
+    what: ({ move }) =>
+      `expected fractions (0.01 = +1 %), got a median move of ${Number(move.toPrecision(3))} a day`,
     fix: 'divide percents by 100',
   },
   {
-    ...{ code: 'level_returns', severity: 'serious' },
-    is: () => () => true,
+    ...{ code: 'level_returns', severity: 'serious', group: all },
     // The same days every night, so that an acceptance holds.
-    group: (days, data) => (isLevel(data) ? [days.slice(0, LEAST_LEVEL_DAYS)] : []),
+    is: ({ isLevel }, i) => isLevel && i < LEAST_LEVEL_DAYS,
     what: () => 'expected the return of each day, got values that follow from those of the day before',
     fix: 'if they are returns since the start, or the equity, divide the equity by that of the day before',
   },
 ]
 
 /** Whether each value follows from the one before, as in a walk. */
-const isLevel = ({ daily: { values } }: Data): boolean =>
+const isWalk = ({ values }: Series): boolean =>
   values.length >= LEAST_LEVEL_DAYS &&
   sampleCorrelation([...values.slice(1)], [...values.slice(0, -1)]) > LEVEL_CORRELATION
 
-function typicalMove({ daily }: Data): number {
-  const moves = [...daily.values].filter(value => value !== 0).map(Math.abs)
+function typicalMove({ values }: Series): number {
+  const moves = [...values].filter(value => value !== 0).map(Math.abs)
   return moves.length < LEAST_DAYS ? 0 : median(moves)
 }
 
-export const checkReturns = (daily: Series, nowMs: number): Found[] =>
-  runChecks(CHECKS, { daily, nowMs }, daily.values.length, (data, i) => [startOf(data, i), startOf(data, i)])
+export function checkReturns(daily: Series, nowMs: number): Found[] {
+  const data = { daily, nowMs, isLevel: isWalk(daily), move: typicalMove(daily) }
+  return runChecks(CHECKS, data, daily.values.length, (_, i) => [startOf(data, i), startOf(data, i)])
+}

@@ -7,7 +7,7 @@ type Group<Data> = (indices: readonly number[], data: Data) => readonly (readonl
 
 /** A row of a table of checks: which indices of the data it finds, how many findings they are, and what it says. */
 export type Check<Data> = Verdict & {
-  readonly is: (data: Data) => (i: number) => boolean
+  readonly is: (data: Data, i: number) => boolean
   readonly group: Group<Data>
   readonly what: (data: Data, at: readonly number[]) => string
   /** If it is not that of the table. */
@@ -43,8 +43,8 @@ export const runChecks = <Data>(
   extentOf: (data: Data, i: number) => Extent,
 ): Found[] =>
   checks.flatMap(({ is, group, what, extent = extentOf, ...verdict }) => {
-    const [isIn, indices]: [(i: number) => boolean, number[]] = [is(data), []]
-    for (let i = 0; i < length; i++) if (isIn(i)) indices.push(i)
+    const indices: number[] = []
+    for (let i = 0; i < length; i++) if (is(data, i)) indices.push(i)
     return group(indices, data).map(at => {
       let [from, to, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0]
       for (const i of at) {

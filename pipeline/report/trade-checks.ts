@@ -16,7 +16,12 @@ export type TradeGround = {
   readonly nowMs: number
 }
 
-type Data = TradeGround & { readonly trades: readonly LedgerTrade[] }
+type Data = TradeGround & {
+  readonly trades: readonly LedgerTrade[]
+  readonly copies: ReadonlySet<number>
+  /** Why the times are those of another zone; null if they are not. */
+  readonly shift: string | null
+}
 
 /** The cap applies to a decision; until its fill the price and the account move a little. */
 const LEVERAGE_SLACK = 0.05
@@ -32,66 +37,64 @@ const FITS_NOT = 0.3
 const CHECKS: readonly Check<Data>[] = [
   {
     ...{ code: 'future_trades', severity: 'blocking', group: all },
-    is:
-      ({ trades, nowMs }) =>
-      i =>
-        Math.max(trades[i]!.entry_time, trades[i]!.exit_time ?? 0) > nowMs,
+    is: ({ trades, nowMs }, i) => Math.max(trades[i]!.entry_time, trades[i]!.exit_time ?? 0) > nowMs,
     what: ({ nowMs }, { length }) =>
       `${counted(length, 'trade')} of the future, while it is ${toIsoInstant(nowMs)}`,
     fix: 'remove them, or correct the unit or the zone of the times',
   },
   {
     ...{ code: 'leverage_over_cap', severity: 'blocking', group: all },
-    is:
-      ({ trades, maxLeverage }) =>
-      i =>
-        (trades[i]!.leverage ?? 0) > maxLeverage * (1 + LEVERAGE_SLACK),
+    is: ({ trades, maxLeverage }, i) => (trades[i]!.leverage ?? 0) > maxLeverage * (1 + LEVERAGE_SLACK),
     what: ({ trades, maxLeverage }, at) =>
       `expected a leverage of at most ${maxLeverage}, the max_leverage of the strategy, got ${counted(at.length, 'trade')} over it, the largest ${Math.max(...at.map(i => trades[i]!.leverage ?? 0))}`,
     fix: 'correct the leverage (notional / account equity at entry), or state the cap that applied as max_leverage',
   },
   {
     ...{ code: 'duplicate_trades', severity: 'serious', group: all },
-    is: ({ trades }) => {
-      const seen = new Set<string>()
-      return i => seen.size === seen.add(keyOf(trades[i]!)).size
-    },
+    is: ({ copies }, i) => copies.has(i),
     what: (_, { length }) =>
       `${counted(length, 'trade')} equal to an earlier one in side, times, prices and result`,
     fix: 'remove the copies, or number equal parts of one entry in a column `part`',
   },
   {
     ...{ code: 'shifted_labels', severity: 'serious', group: all },
-    is: data => {
-      const isShifted = findShift(data) !== null
-      return () => isShifted
-    },
-    what: data => findShift(data) ?? '',
+    is: ({ shift }) => shift !== null,
+    what: ({ shift }) => shift ?? '',
     fix: 'correct the zone of the times of the ledger or of the bars; a bar has the time of its open',
   },
 ]
 
-export const checkTrades = (trades: readonly LedgerTrade[], ground: TradeGround): Found[] =>
-  runChecks(CHECKS, { ...ground, trades }, trades.length, (_, i) => {
+export function checkTrades(trades: readonly LedgerTrade[], ground: TradeGround): Found[] {
+  const data = { ...ground, trades, copies: copiesIn(trades), shift: findShift(trades, ground) }
+  return runChecks(CHECKS, data, trades.length, (_, i) => {
     const { entry_time, exit_time } = trades[i]!
     return [entry_time, exit_time ?? entry_time]
   })
+}
 
-const keyOf = ({
-  side,
-  entry_time,
-  entry_price,
-  exit_time,
-  exit_price,
-  account_return,
-  part,
-}: LedgerTrade): string => [side, entry_time, entry_price, exit_time, exit_price, account_return, part].join()
+const SAME = [
+  'side',
+  'entry_time',
+  'entry_price',
+  'exit_time',
+  'exit_price',
+  'account_return',
+  'part',
+] as const
+
+/** The trades that equal an earlier one. */
+const copiesIn = (trades: readonly LedgerTrade[]): ReadonlySet<number> =>
+  new Set(
+    [...Map.groupBy(trades.keys(), i => SAME.map(name => trades[i]![name]).join()).values()].flatMap(same =>
+      same.slice(1),
+    ),
+  )
 
 /**
  * Entries that are at the opens of bars some hours away have times of another zone, or the bars have; one bar away, the
  * label of one of them is the close of the bar.
  */
-function findShift({ trades, bars, slippage }: Data): string | null {
+function findShift(trades: readonly LedgerTrade[], { bars, slippage }: TradeGround): string | null {
   if (bars === null) return null
   const entries = trades.map(({ entry_time: t, entry_price, side }) => ({
     t,
