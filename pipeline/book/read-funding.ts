@@ -13,11 +13,11 @@ import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment, to
 import { got, listed } from './field.ts'
 import { type Folder, tableAt } from './folder.ts'
 import type { Problem } from './problem.ts'
-import { CATALOGUE_FILE, type Catalogue, type Claim } from './read-catalogue.ts'
+import { CATALOGUE_FILE, type Catalogue } from './read-catalogue.ts'
 import { spellInterval, spellIntervals } from './read-funding-statement.ts'
 import { instrumentOf, instrumentsIn } from './read-market.ts'
 import type { Reading } from './reading.ts'
-import { type Columns, readTable } from './table.ts'
+import { readTable } from './table.ts'
 
 /**
  * Reads the funding of every instrument that is replayed or marked here. An instrument without a file must be stated to
@@ -30,42 +30,28 @@ export async function readAllFunding(
 ): Promise<SoundParts['funding']> {
   const funding = new Map<string, FundingFile>()
   const known = instrumentsIn(reading, folder)
-  for (const [instrument, users] of tradedInstruments(claims)) {
+  const traded = claims.filter(({ source, instrument }) => source !== 'returns' && instrument !== null)
+  for (const [instrument, users] of Map.groupBy(traded, claim => claim.instrument ?? '')) {
     if (!known.includes(instrument)) continue // reported, because it has no bars
     const path = tableAt(reading, folder, `funding/${instrument}`)
     const stated = statements?.get(instrument)
+    const none = `funding: { ${instrument}: none }`
     if (path === null) {
-      if (statements !== null && stated !== 'none') reportUnfunded(reading, instrument, users)
-    } else if (stated === 'none') reportContradiction(reading, path, instrument)
-    else {
+      const message =
+        `expected the funding of ${instrument} for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; ` +
+        `if ${instrument} has no funding, state it in ${CATALOGUE_FILE}: ${none}`
+      if (statements !== null && stated !== 'none')
+        reading.problems.add({ file: `funding/${instrument}.csv`, message })
+    } else if (stated === 'none') {
+      const message = `expected no such file, because ${CATALOGUE_FILE} states ${none}: correct one of them`
+      reading.problems.add({ file: path, message })
+    } else {
       const payments = await readFunding(reading, path, stated)
       if (!reading.problems.has(path)) funding.set(instrument, payments)
     }
   }
   return funding
 }
-
-/** The instruments of the strategies that are replayed or marked here, with these strategies. */
-const tradedInstruments = (claims: readonly Claim[]): ReadonlyMap<string, readonly Claim[]> =>
-  Map.groupBy(
-    claims.filter(({ source, instrument }) => source !== 'returns' && instrument !== null),
-    ({ instrument }) => instrument ?? '',
-  )
-
-function reportUnfunded({ problems }: Reading, instrument: string, users: readonly Claim[]): void {
-  const file = `funding/${instrument}.csv`
-  const message =
-    `expected the funding of ${instrument} for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; ` +
-    `if ${instrument} has no funding, state it in ${CATALOGUE_FILE}: funding: { ${instrument}: none }`
-  problems.add({ file, message })
-}
-
-function reportContradiction({ problems }: Reading, file: string, instrument: string): void {
-  const message = `expected no such file, because ${CATALOGUE_FILE} states funding: { ${instrument}: none }: correct one of them`
-  problems.add({ file, message })
-}
-
-const COLUMNS: Columns = { required: ['t', 'rate'] }
 
 /** Exchanges cap a payment at 2 to 4 % of notional; a larger number is in percent or basis points. */
 const MAX_RATE = 0.1
@@ -79,7 +65,7 @@ async function readFunding(
   const [t, rate]: [number[], number[]] = [[], []]
   let before = Number.NaN // no order before the first row: every comparison with NaN is false
 
-  await readTable(reading, path, COLUMNS, ([time = '', text = ''], row) => {
+  await readTable(reading, path, { required: ['t', 'rate'] }, ([time = '', text = ''], row) => {
     const ms = parseMoment(time)
     const value = parseDecimal(text)
     const report = (message: string) => reading.problems.add({ file: path, row, message })

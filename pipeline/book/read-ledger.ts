@@ -5,7 +5,7 @@ import type { Ledger, LedgerTrade } from './book.ts'
 import { explainMoment, parseDecimal, parseMoment, spellMoment } from './cell.ts'
 import { fieldProblems, got } from './field.ts'
 import type { Reading } from './reading.ts'
-import { type Columns, readTable } from './table.ts'
+import { type Columns, readTable, type TableRow } from './table.ts'
 
 const ALWAYS = ['side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'exit_reason']
 
@@ -42,38 +42,27 @@ export async function readLedger(
   const columns = rules.besideReturns ? REPORTED : MARKED
   const { required, oneOf = [], optional = [] } = columns
   const names = imported ? [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS] : [...required, ...oneOf, ...optional]
-  const ledger = createLedger(reading, path, names, rules)
-  if (imported === undefined) await readTable(reading, path, columns, ledger.onRow)
-  for (const { fields, row } of imported ?? []) ledger.onRow(fields, row)
-  return ledger.end()
+  const [trades, rows]: [LedgerTrade[], number[]] = [[], []]
+  const onRow = (fields: readonly string[], row: number): void => {
+    const record = Object.fromEntries(names.map((name, i) => [name, fields[i] ?? '']))
+    const trade = tradeSchema.safeParse(record).data
+    const messages = trade === undefined ? explainFields(record) : explainTrade(trade, rules.besideReturns)
+    for (const message of messages) reading.problems.add({ file: path, row, message })
+    if (trade === undefined) return
+    const { part, ...own } = trade
+    trades.push(part === null ? own : { ...own, part })
+    rows.push(row)
+  }
+  await readTable(reading, path, columns, onRow, imported)
+  if (!rules.allowOverlap) reportOverlaps(reading, path, trades, rows)
+  const order = byEntry(trades)
+  return { path, trades: order.map(i => trades[i]!), rows: order.map(i => rows[i]!) }
 }
 
 /** Texts in the order of `LEDGER_COLUMNS`, and then, if they are known, of `OPTIONAL_COLUMNS`. */
-export type LedgerRow = { readonly fields: readonly string[]; readonly row: number }
+export type LedgerRow = TableRow
 
 export const LEDGER_COLUMNS = [...ALWAYS, 'leverage', 'stop', 'account_return']
-
-function createLedger(reading: Reading, path: string, names: readonly string[], rules: LedgerRules) {
-  const trades: LedgerTrade[] = []
-  const rows: number[] = []
-  return {
-    onRow(fields: readonly string[], row: number): void {
-      const record = Object.fromEntries(names.map((name, i) => [name, fields[i] ?? '']))
-      const trade = tradeSchema.safeParse(record).data
-      const messages = trade === undefined ? explainFields(record) : explainTrade(trade, rules.besideReturns)
-      for (const message of messages) reading.problems.add({ file: path, row, message })
-      if (trade === undefined) return
-      const { part, ...own } = trade
-      trades.push(part === null ? own : { ...own, part })
-      rows.push(row)
-    },
-    end(): Ledger {
-      if (!rules.allowOverlap) reportOverlaps(reading, path, trades, rows)
-      const order = byEntry(trades)
-      return { path, trades: order.map(i => trades[i]!), rows: order.map(i => rows[i]!) }
-    },
-  }
-}
 
 const explainFields = (record: Readonly<Record<string, unknown>>): string[] =>
   fieldProblems(tradeShape, record).map(({ key, message }) => `${key}: ${message}`)
@@ -147,39 +136,28 @@ const tradeSchema = z.object(tradeShape)
 
 /** What is wrong between the fields of a trade, each of them sound by itself. */
 function explainTrade(trade: Trade, needsAccountReturn: boolean): string[] {
-  const exits = [trade.exit_time, trade.exit_price, trade.exit_reason]
-  if (exits.every(value => value === null)) return explainOpen(trade)
-  if (exits.includes(null)) return [HALF_CLOSED]
-  return [...explainExit(trade), ...explainSize(trade, needsAccountReturn)]
+  const { entry_time, exit_time, exit_price, exit_reason } = trade
+  if (exit_time === null && exit_price === null && exit_reason === null)
+    return (['account_return', 'fees', 'funding'] as const)
+      .filter(name => trade[name] !== null)
+      .map(name => `${name}: expected a blank, because the trade is still open, got ${got(trade[name])}`)
+  if (exit_time === null || exit_price === null || exit_reason === null) return [HALF_CLOSED]
+  const size = explainSize(trade, needsAccountReturn)
+  if (exit_time >= entry_time) return size
+  const [entry, exit] = [spellMoment(entry_time), spellMoment(exit_time)]
+  return [`exit_time: expected a time not before entry_time ${entry}, got ${exit}`, ...size]
 }
 
 const HALF_CLOSED =
   'expected exit_time, exit_price and exit_reason together, or all three blank for an open trade, got some of them'
 
-const explainOpen = (trade: Trade): string[] =>
-  (['account_return', 'fees', 'funding'] as const)
-    .filter(name => trade[name] !== null)
-    .map(name => `${name}: expected a blank, because the trade is still open, got ${got(trade[name])}`)
-
-function explainExit({ entry_time, exit_time }: Trade): string[] {
-  if (exit_time === null || exit_time >= entry_time) return []
-  const [entry, exit] = [spellMoment(entry_time), spellMoment(exit_time)]
-  return [`exit_time: expected a time not before entry_time ${entry}, got ${exit}`]
-}
-
 /** A trade can be marked when its leverage, or else its result, is known; see the marking of ledgers. */
 function explainSize(trade: Trade, needsAccountReturn: boolean): string[] {
   const { leverage, stop, account_return, entry_price } = trade
-  if (needsAccountReturn && account_return === null) {
-    return ['account_return: expected the net return of the closed trade, got nothing']
-  }
-  if (leverage === null && account_return === null && stop === entry_price) {
-    return [
-      `stop: expected a price away from entry_price, because their distance gives the leverage, got ${stop}`,
-    ]
-  }
-  if (leverage === null && stop === null && account_return === null) {
-    return ['expected at least one of leverage, stop and account_return, got none of them']
-  }
-  return []
+  if (account_return !== null) return []
+  if (needsAccountReturn) return ['account_return: expected the net return of the closed trade, got nothing']
+  if (leverage !== null) return []
+  if (stop === null) return ['expected at least one of leverage, stop and account_return, got none of them']
+  const expected = 'expected a price away from entry_price, because their distance gives the leverage'
+  return stop === entry_price ? [`stop: ${expected}, got ${stop}`] : []
 }

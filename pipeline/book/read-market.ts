@@ -15,20 +15,9 @@ type Wants = Pick<Claim, 'source' | 'instrument' | 'timeframe' | 'mark'>
  * The bars that replay and mark a strategy: on a module's own timeframe, on a ledger's `mark`; null for
  * reported returns, which need none. One set a strategy, because two sets may disagree on a close.
  */
-export function barsKeyOf(wants: Wants): BarsKey | null {
-  const timeframe = timeframeOf(wants)
-  return timeframe === null || wants.instrument === null ? null : `${wants.instrument}/${timeframe}`
-}
-
-function timeframeOf({ source, timeframe, mark }: Wants): Timeframe | null {
-  switch (source) {
-    case 'module':
-      return timeframe
-    case 'ledger':
-      return mark
-    case 'returns':
-      return null
-  }
+export function barsKeyOf({ source, instrument, timeframe: own, mark }: Wants): BarsKey | null {
+  const timeframe = { module: own, ledger: mark, returns: null }[source]
+  return timeframe === null || instrument === null ? null : `${instrument}/${timeframe}`
 }
 
 /**
@@ -47,9 +36,9 @@ export async function readAllBars(
     if (key === null) continue
     const readers = users.filter(({ source }) => source === 'module').map(({ id }) => id)
     const file = await readBarsOf(reading, folder, key, readers)
-    if (file !== undefined) {
-      if (file !== null) bars.set(key, file)
-    } else if (known.includes(instrumentOf(key))) reportMissing(reading, folder, key, users)
+    if (file) bars.set(key, file)
+    else if (file === undefined && known.includes(instrumentOf(key)))
+      reportMissing(reading, folder, key, users)
   }
   return bars
 }
@@ -113,8 +102,6 @@ export function explainUnknown(instrument: string, known: readonly string[], use
 function reportMissing(reading: Reading, folder: Folder, key: BarsKey, users: readonly Claim[]): void {
   const parent = `bars/${instrumentOf(key)}`
   const beside = listed(filesUnder(folder, parent))
-  reading.problems.add({
-    file: `bars/${key}.csv`,
-    message: `expected bars for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; ${parent}/ has ${beside}`,
-  })
+  const message = `expected bars for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; ${parent}/ has ${beside}`
+  reading.problems.add({ file: `bars/${key}.csv`, message })
 }

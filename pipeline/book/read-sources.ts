@@ -1,14 +1,14 @@
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
 import { importReturns } from '../import/returns.ts'
-import type { Ledger, Source } from './book.ts'
+import type { Source } from './book.ts'
 import { parseDecimal, toShared } from './cell.ts'
 import { got, listed } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
 import type { Claim } from './read-catalogue.ts'
-import { type LedgerRow, readLedger } from './read-ledger.ts'
+import { readLedger } from './read-ledger.ts'
 import { placeOf, type Reading, readWhole } from './reading.ts'
-import { type Columns, readTable } from './table.ts'
+import { readTable, type TableRow } from './table.ts'
 
 /**
  * Reads the source of every strategy; a missing one, or a second one, is a problem. Returns the sound ones by
@@ -58,45 +58,31 @@ async function readSource(
   switch (claim.source) {
     case 'module':
       return (await readWhole(reading, path)) && { kind: 'module', path: placeOf(reading, path) }
-    case 'ledger':
-      return { kind: 'ledger', ...(await ledgerOf(reading, path, claim)) }
-    case 'returns':
-      return {
-        kind: 'returns',
-        path,
-        daily: await returnsOf(reading, path, claim.file),
-        ledger: found.ledger === null ? null : await readLedger(reading, found.ledger, rulesOf(claim, true)),
-      }
+    case 'ledger': {
+      const imported = await importedRows(reading, claim)
+      const rules = { allowOverlap: claim.allow_overlap, besideReturns: false }
+      return { kind: 'ledger', ...(await readLedger(reading, path, rules, imported)) }
+    }
+    case 'returns': {
+      const daily = await readReturns(reading, path, await importedRows(reading, claim))
+      const rules = { allowOverlap: claim.allow_overlap, besideReturns: true }
+      const ledger = found.ledger === null ? null : await readLedger(reading, found.ledger, rules)
+      return { kind: 'returns', path, daily, ledger }
+    }
   }
 }
 
-/** The table of the book, or what the catalogue names for it. */
-async function ledgerOf(reading: Reading, path: string, claim: Claim): Promise<Ledger> {
-  const { file, commission_bps_per_side } = claim
-  if (file?.source !== 'ledger') return readLedger(reading, path, rulesOf(claim, false))
-  const rules = {
-    ...file,
-    bars: null,
-    commission_bps: commission_bps_per_side,
-    realised: false,
-    isUnfunded: false,
-  }
+/** The rows of the file that the catalogue names in place of a table of the book; none if it has problems. */
+async function importedRows(
+  reading: Reading,
+  { file, commission_bps_per_side: commission_bps }: Claim,
+): Promise<readonly TableRow[] | undefined> {
+  if (!file) return undefined
+  if (file.source === 'returns') return (await importReturns(reading, file))?.rows ?? []
   const { importLedger } = await import('../import/ledger.ts') // most books have none
-  const imported = await importLedger(reading, rules)
-  return readLedger(reading, path, rulesOf(claim, false), imported?.rows ?? [])
+  const rules = { bars: null, commission_bps, realised: false, isUnfunded: false }
+  return (await importLedger(reading, { ...file, ...rules }))?.rows ?? []
 }
-
-async function returnsOf(reading: Reading, path: string, file: Claim['file']): Promise<Series> {
-  if (file?.source !== 'returns') return readReturns(reading, path)
-  return readReturns(reading, path, (await importReturns(reading, file))?.rows ?? [])
-}
-
-const rulesOf = ({ allow_overlap }: Claim, besideReturns: boolean) => ({
-  allowOverlap: allow_overlap,
-  besideReturns,
-})
-
-const FOLDER_OF = { module: 'strategies', ledger: 'ledgers', returns: 'returns' } as const
 
 /** Two sources of one strategy are ambiguous. */
 function reportStrangers({ source, id, report }: Claim, { module, ledger, returns, file }: Candidates): void {
@@ -104,23 +90,16 @@ function reportStrangers({ source, id, report }: Claim, { module, ledger, return
   const allowed = [...(file === null ? own : []), ...(source === 'returns' ? [ledger] : [])]
   const strangers = [module, ledger, returns].filter(path => path !== null && !allowed.includes(path))
   if (strangers.length === 0) return
-  report(
-    'source',
-    `expected ${id} to have no other source than its ${source}, got ${strangers.join(' and ')} too: remove one`,
-  )
+  const others = strangers.join(' and ')
+  report('source', `expected ${id} to have no other source than its ${source}, got ${others} too: remove one`)
 }
 
 function reportMissing({ source, id, report }: Claim, folder: Folder): void {
-  const parent = FOLDER_OF[source]
-  const wanted = source === 'module' ? `${parent}/${id}.ts` : `${parent}/${id}.csv or .csv.gz`
-  const beside = filesUnder(folder, parent)
-  report(
-    'source',
-    `expected ${wanted}, got no such file; ${parent}/ has ${beside.length === 0 ? 'no files' : listed(beside)}`,
-  )
+  const parent = { module: 'strategies', ledger: 'ledgers', returns: 'returns' }[source]
+  const ending = source === 'module' ? '.ts' : '.csv or .csv.gz'
+  const beside = listed(filesUnder(folder, parent)) || 'no files'
+  report('source', `expected ${parent}/${id}${ending}, got no such file; ${parent}/ has ${beside}`)
 }
-
-const COLUMNS: Columns = { required: ['t', 'ret'] }
 
 /** A day that loses everything: legal, and the last day on which the account can move. */
 const RUIN = -1
@@ -133,37 +112,28 @@ const RUIN = -1
 export async function readReturns(
   reading: Reading,
   path: string,
-  imported?: readonly LedgerRow[],
+  imported?: readonly TableRow[],
 ): Promise<Series> {
-  const returns = createReturns(reading, path)
-  if (imported === undefined) await readTable(reading, path, COLUMNS, returns.onRow)
-  for (const { fields, row } of imported ?? []) returns.onRow(fields, row)
-  return returns.end()
-}
-
-function createReturns(reading: Reading, path: string) {
   const values: number[] = []
   let first: EpochDay | null = null
   let before: EpochDay | null = null
   let isRuined = false
-
-  return {
-    onRow([t = '', ret = '']: readonly string[], row: number): void {
-      const report = (message: string) => reading.problems.add({ file: path, row, message })
-      const day = parseIsoDate(t)
-      const value = parseDecimal(ret)
-      if (day === null) report(`t: expected a date as YYYY-MM-DD, got ${got(t)}`)
-      else if (before !== null && day !== before + 1) report(`t: ${explainDay(day, before)}`)
-      if (!(value >= RUIN)) report(`ret: expected a fraction of at least -1 (0.01 = +1 %), got ${got(ret)}`)
-      else if (isRuined && value !== 0)
-        report(`ret: expected 0 after the day of -1 that ended the account, got ${got(ret)}`)
-      first ??= day
-      before = day ?? (before === null ? null : before + 1)
-      isRuined ||= value === RUIN
-      values.push(value)
-    },
-    end: (): Series => ({ period: 'daily', first: first ?? 0, values: toShared(values) }),
+  const onRow = ([t = '', ret = '']: readonly string[], row: number): void => {
+    const report = (message: string) => reading.problems.add({ file: path, row, message })
+    const day = parseIsoDate(t)
+    const value = parseDecimal(ret)
+    if (day === null) report(`t: expected a date as YYYY-MM-DD, got ${got(t)}`)
+    else if (before !== null && day !== before + 1) report(`t: ${explainDay(day, before)}`)
+    if (!(value >= RUIN)) report(`ret: expected a fraction of at least -1 (0.01 = +1 %), got ${got(ret)}`)
+    else if (isRuined && value !== 0)
+      report(`ret: expected 0 after the day of -1 that ended the account, got ${got(ret)}`)
+    first ??= day
+    before = day ?? (before === null ? null : before + 1)
+    isRuined ||= value === RUIN
+    values.push(value)
   }
+  await readTable(reading, path, { required: ['t', 'ret'] }, onRow, imported)
+  return { period: 'daily', first: first ?? 0, values: toShared(values) }
 }
 
 function explainDay(day: EpochDay, before: EpochDay): string {
