@@ -1,6 +1,6 @@
 // Files in every declared format, made from known bars and trades, and what may become of them on their way: another spelling,
 // order, unit, language. An import returns what is known, or refuses.
-import { type Format, type Kind, reasonIn } from '#pipeline/import/format.ts'
+import { type Format, reasonIn } from '#pipeline/import/format.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 
 export type Dice = {
@@ -152,34 +152,27 @@ export const MUTATIONS: Readonly<Record<string, (table: Table, dice: Dice) => Ta
   'a plus sign': table => changed(table, 'pnl', text => (Number(text) > 0 ? `+${text}` : text)),
   'another minus sign': table => changed(table, 'pnl', text => text.replace('-', '\u2212')),
   blanks: table => ({ ...table, rows: table.rows.map(row => row.map(cell => ` ${cell} `)) }),
-  seconds: table => ({
-    ...table,
-    rows: table.rows.map(row => row.map((cell, i) => (isTime(table, i) ? epoch(cell, 1e-3) : cell))),
-  }),
-  microseconds: table => ({
-    ...table,
-    rows: table.rows.map(row => row.map((cell, i) => (isTime(table, i) ? epoch(cell, 1e3) : cell))),
-  }),
-  'another offset': table => ({
-    ...table,
-    rows: table.rows.map(row => row.map((cell, i) => (isTime(table, i) ? inOffset(cell) : cell))),
-  }),
-  'serial dates': table => ({
-    ...table,
-    rows: table.rows.map(row =>
-      row.map((cell, i) => (isTime(table, i) && cell !== '' ? String(45_000 + row.length) : cell)),
-    ),
-  }),
+  seconds: table => eachTime(table, text => epoch(text, 1e-3)),
+  microseconds: table => eachTime(table, text => epoch(text, 1e3)),
+  'another offset': table => eachTime(table, inOffset),
+  'serial dates': table => eachTime(table, (_, i) => String(45_000 + i)),
 }
 
 const isTime = ({ uses }: Table, i: number): boolean =>
   ['t', 'end', 'entry_time', 'exit_time'].includes(uses[i]!) &&
   uses.filter(use => use === uses[i]).length === 1
 
+const eachTime = (table: Table, spell: (text: string, row: number) => string): Table => ({
+  ...table,
+  rows: table.rows.map((row, n) =>
+    row.map((cell, i) => (isTime(table, i) && cell !== '' ? spell(cell, n) : cell)),
+  ),
+})
+
 const msOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Date.parse(text))
-const epoch = (text: string, per: number): string => (text === '' ? '' : String(Math.floor(msOf(text) * per)))
+const epoch = (text: string, per: number): string => String(Math.floor(msOf(text) * per))
 const inOffset = (text: string): string =>
-  text === '' ? '' : `${new Date(msOf(text) + 7_200_000).toISOString().slice(0, 19)}+02:00`
+  `${new Date(msOf(text) + 7_200_000).toISOString().slice(0, 19)}+02:00`
 
 /** Changes of what words, sides, costs and volumes of a table say: what an import must notice. */
 export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>> = {
@@ -219,11 +212,8 @@ export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>>
       true: 'false',
       false: 'true',
     }
-    const flipped = changed(
-      changed(table, 'side', text => turn[text] ?? text),
-      'is_short',
-      text => turn[text] ?? text,
-    )
+    const turned = (text: string): string => turn[text] ?? text
+    const flipped = changed(changed(table, 'side', turned), 'is_short', turned)
     return table.uses.includes('side') || table.uses.includes('is_short')
       ? flipped
       : changed(table, 'quantity', text => String(-Number(text)))
@@ -262,5 +252,3 @@ export function fileOf(table: Table, dice: Dice): File {
 /** A file that ends somewhere. */
 export const cutAt = ({ name, text }: File, dice: Dice): File =>
   typeof text === 'string' ? { name, text: text.slice(0, dice.below(text.length)) } : { name, text }
-
-export const namesOf = ({ formats }: Kind): readonly string[] => formats.map(({ name }) => name)
