@@ -13,9 +13,9 @@ export async function importing(
   dir: string,
   path: readonly string[],
   rules: Rules = {},
-  nowMs: number = NOW_MS,
+  { nowMs = NOW_MS, held = null as Buffer | null } = {},
 ) {
-  const reading = createReading(dir, { nowMs })
+  const reading = createReading(dir, { nowMs, held })
   const order = {
     path: [...path],
     drop_last: false,
@@ -28,15 +28,17 @@ export async function importing(
   return { imported, problems: reading.problems.sorted().map(formatProblem) }
 }
 
-/** The same of files that are made for the test. */
+/** The same of files that are made for the test; a text alone is in memory. */
 export async function importingFiles(
   files: Readonly<Record<string, string | Uint8Array>>,
   rules: Rules = {},
   nowMs: number = NOW_MS,
 ) {
-  const dir = await temporaryFolder()
-  await writeFiles(dir, files)
-  const { imported, problems } = await importing(dir, Object.keys(files), rules, nowMs)
+  const [[, first = ''] = [], ...others] = Object.entries(files)
+  const held = others.length === 0 && typeof first === 'string' ? Buffer.from(first) : null
+  const dir = held === null ? await temporaryFolder() : ''
+  if (held === null) await writeFiles(dir, files)
+  const { imported, problems } = await importing(dir, Object.keys(files), rules, { nowMs, held })
   return {
     problems,
     format: imported?.formats[0] ?? null,

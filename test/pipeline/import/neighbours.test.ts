@@ -1,10 +1,10 @@
 // Ordinary files of each kind that was read wrongly once: read with the right values, or refused with the remedy.
 import { expect, test } from 'vitest'
 import { createReading } from '#pipeline/book/reading.ts'
-import { importBars } from '#pipeline/import/bars.ts'
 import { importLedger } from '#pipeline/import/ledger.ts'
 import { importReturns } from '#pipeline/import/returns.ts'
 import { casesOf } from '#test/support/cases-of.ts'
+import { importingFiles } from './bars-from-elsewhere.ts'
 
 const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2024, 0, 1)
@@ -16,8 +16,7 @@ const problemsOf = (reading: ReturnType<typeof createReading>): string =>
     .map(({ row, message }) => `${row ?? ''}: ${message}`)
     .join('\n')
 
-const held = (text: string | Uint8Array) =>
-  createReading('', { held: Buffer.from(text), nowMs: Date.UTC(2030, 0, 1) })
+const held = (text: string) => createReading('', { held: Buffer.from(text) })
 
 const BARS = Array.from({ length: 9 }, (_, i) => {
   const [o, c] = [40_000 + ((i * 7919) % 900), 40_000 + (((i + 1) * 7919) % 900)]
@@ -36,57 +35,31 @@ const bars = (header: string, row: (bar: Bar, i: number) => readonly unknown[]):
     header,
     BARS.map((bar, i) => row(bar, i).join()),
   )
-const bare = (row: (bar: Bar) => readonly unknown[]): string =>
-  BARS.map(bar => `${row(bar).join()}\n`).join('')
+const bare = (row: (bar: Bar) => readonly unknown[]): string => bars('', row).slice(1)
 const quote = ({ v, c }: Bar): number => v * c
 
-async function readBars(name: string, text: string, more: object = {}) {
-  const reading = held(text)
-  const rules = {
-    path: [name],
-    timeframe: null,
-    readers: [],
-    drop_last: false,
-    drop_impossible: false,
-    ...more,
-  }
-  const imported = await importBars(reading, rules)
-  return imported === null
-    ? problemsOf(reading)
-    : Array.from(imported.bars.t, (t, i) => `${t} ${imported.bars.o[i]} ${imported.bars.v[i]}`).join('\n')
+async function readBars(name: string, text: string, more: object) {
+  const { rows, problems } = await importingFiles({ [name]: text }, more)
+  return rows?.map(([t, o, , , , v]) => `${t} ${o} ${v}`).join('\n') ?? problems.join('\n')
 }
 
 const RIGHT = BARS.map(({ t, o, v }) => `${t} ${o} ${v}`).join('\n')
 const NO_VOLUME = BARS.map(({ t, o }) => `${t} ${o} NaN`).join('\n')
 
 test.each(casesOf<[string, string, string, object, string]>`
-eight columns without a header -> a.csv -> ${bare(b => [b.t, b.o, b.h, b.l, b.c, b.v, b.t + DAY_MS - 1, quote(b)])} -> ${{}} -> ${RIGHT}
-nine columns, the number of trades last -> a.json -> ${JSON.stringify(BARS.map(b => [b.t, b.o, b.h, b.l, b.c, b.v, b.t + DAY_MS - 1, quote(b), 7]))} -> ${{}} -> ${RIGHT}
-seven columns with the quote volume -> a.csv -> ${bare(b => [b.t, b.o, b.h, b.l, b.c, b.v, quote(b)])} -> ${{}} -> ${RIGHT}
-seven columns with the number of trades -> a.csv -> ${bare(b => [b.t / 1000, b.o, b.h, b.l, b.c, b.v, 7])} -> ${{}} -> ${RIGHT}
 closing time in the place of the volume -> a.csv -> ${bare(b => [b.t, b.o, b.h, b.l, b.c, b.t + DAY_MS - 1])} -> ${{}} -> known order of columns
-open and close before high and low -> a.csv -> ${bare(b => [b.t, b.o, b.c, b.h, b.l, b.v, quote(b)])} -> ${{}} -> ${RIGHT}
-base and quote volume as amount and vol -> a.csv -> ${bars('id,open,close,low,high,amount,vol,count', b => [b.t / 1000, b.o, b.c, b.l, b.h, b.v, quote(b), 7])} -> ${{}} -> ${RIGHT}
-a second volume of an unknown name -> a.csv -> ${bars('timestamp,open,high,low,close,volume,turnover_value', b => [b.t, b.o, b.h, b.l, b.c, b.v, 5])} -> ${{}} -> "turnover_value" is
-volume and amount -> a.csv -> ${bars('timestamp,open,high,low,close,volume,amount', b => [b.t, b.o, b.h, b.l, b.c, b.v, quote(b)])} -> ${{}} -> --ignore NAME
 quote volume under the name of the volume, beside the base -> a.csv -> ${bars('t,o,h,l,c,v,quote volume', b => [b.t, b.o, b.h, b.l, b.c, quote(b), b.v * 3])} -> ${{ times: 'open' }} -> ${NO_VOLUME}
-buckets of closes with some columns less -> a.csv -> ${bars('timestamp,symbol,open,high,low,close,trades,volume,homeNotional,foreignNotional', b => [iso(b.t + DAY_MS), 'X', b.o, b.h, b.l, b.c, 3, 9, b.v, quote(b)])} -> ${{}} -> ${RIGHT}
+times that are stated to be closes -> a.csv -> ${bars('t,o,h,l,c,v', b => [b.t + DAY_MS, b.o, b.h, b.l, b.c, b.v])} -> ${{ times: 'close' }} -> ${RIGHT}
+columns of unknown names, by name and place -> a.csv -> ${bars('Datum,Anfang,Hoch,Tief,Schluss,Menge', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{ columns: { t: 'Datum', o: 'Anfang', h: 'Hoch', l: 'Tief', c: 5, v: 'Menge' }, times: 'open' }} -> ${RIGHT}
 a column close time alone -> a.csv -> ${bars('Close Time,Open,High,Low,Close,Volume', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> ${RIGHT}
 other buckets -> a.csv -> ${bars('time,open,high,low,close,volume,trades,period', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v, 3, 'D1'])} -> ${{}} -> --times open or --times close
 open time and close time -> a.csv -> ${bars('open time,close time,open,high,low,close,volume', b => [b.t, b.t + DAY_MS, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> "close time" is
 date and time in two columns -> a.csv -> ${bars('<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>', () => []).replace(/\n[\s\S]*/, '\n')}${BARS.map(b => `${[iso(b.t).slice(0, 10).replaceAll('-', '.'), '00:00:00', b.o, b.h, b.l, b.c, 9, b.v, 1].join('\t')}\n`).join('')} -> ${{ tz: 'UTC' }} -> ${RIGHT}
 two columns that are stated -> a.csv -> ${bars('Tag,Uhr,open,high,low,close,volume', b => [iso(b.t).slice(0, 10), '00:00', b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: 'UTC', columns: { t: 'Tag+Uhr' }, times: 'open' }} -> ${RIGHT}
 the date of hours alone -> a.csv -> ${bars('date,Time of day,open,high,low,close,volume', (b, i) => [iso(START_MS).slice(0, 10), `${i}:00`, b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: 'UTC', times: 'open' }} -> join them with --column t=DATE+TIME (columns:), such as "Time of day"
-a remainder in a second row -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])}${START_MS},40000,40001,39999,40000,0.004\n -> ${{}} -> (row 2 of a.csv)
-the same, and the largest volume stated -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])}${START_MS},40000,40001,39999,40000,0.004\n -> ${{ duplicates: 'largest-volume' }} -> ${RIGHT}
 thousands in later rows -> a.csv -> ${bars('timestamp,open,high,low,close,volume', (b, i) => [b.t, i > 3 ? `"${b.o.toLocaleString('en')}.50"` : b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> thousands separators: export
 units -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, `$${b.o}`, b.h, b.l, b.c, b.v])} -> ${{}} -> a unit: export the number alone
-decimal commas -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])
-  .replaceAll(',', ';')
-  .replaceAll('.', ',')} -> ${{}} -> a decimal comma
-rows of nulls among the others -> a.json -> ${JSON.stringify([...BARS, { t: START_MS + 20 * DAY_MS, o: null, h: null, l: null, c: null, v: null }])} -> ${{}} -> ${RIGHT}
 columns instead of rows -> a.json -> ${JSON.stringify({ s: 'ok', ...Object.fromEntries(['t', 'o', 'h', 'l', 'c', 'v'].map(name => [name, BARS.map(b => b[name as keyof Bar])])) })} -> ${{}} -> ${RIGHT}
-a record a line -> a.jsonl -> ${BARS.map(b => `${JSON.stringify(b)}\n`).join('')} -> ${{}} -> ${RIGHT}
 a title and a date above the header -> a.csv -> Prices of X\n\nmade, today\n${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> ${RIGHT}
 a second header in the middle -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v]).repeat(2)} -> ${{}} -> 11: o: expected a number, got "open"
 a row that is none above the header -> a.csv -> a,b,c,d,e,f\n${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> 1: expected a header, or a banner of fewer fields`)(
@@ -100,23 +73,12 @@ a row that is none above the header -> a.csv -> a,b,c,d,e,f\n${bars('timestamp,o
 
 const CAPITAL = 10_000
 const TRADES = Array.from({ length: 12 }, (_, i) => {
-  const [side, entry, exit] = [
-    i % 2 === 0 ? 'long' : 'short',
-    40_000 + ((i * 7919) % 900),
-    40_000 + (((i + 3) * 6863) % 1500),
-  ]
+  const side = i % 2 === 0 ? 'long' : 'short'
+  const [entry, exit] = [40_000 + ((i * 7919) % 900), 40_000 + (((i + 3) * 6863) % 1500)]
   const gross = 0.1 * (side === 'long' ? 1 : -1) * (exit - entry)
   const [fees, maker] = [0.1 * (entry + exit) * 0.0005, 0.1 * (entry * 0.0002 + exit * 0.0005)]
-  return {
-    side,
-    from: iso(START_MS + i * DAY_MS),
-    to: iso(START_MS + i * DAY_MS + 3_600_000),
-    entry,
-    exit,
-    gross,
-    fees,
-    maker,
-  }
+  const [from, to] = [iso(START_MS + i * DAY_MS), iso(START_MS + i * DAY_MS + 3_600_000)]
+  return { side, from, to, entry, exit, gross, fees, maker }
 })
 type Trade = (typeof TRADES)[number]
 const trades = (header: string, row: (trade: Trade, i: number) => readonly unknown[]): string =>
@@ -127,16 +89,8 @@ const trades = (header: string, row: (trade: Trade, i: number) => readonly unkno
 
 async function readTrades(name: string, text: string, more: object = {}) {
   const reading = held(text)
-  const rules = {
-    path: [name],
-    bars: null,
-    capital: CAPITAL,
-    realised: false,
-    isUnfunded: false,
-    commission_bps: null,
-    ...more,
-  }
-  const imported = await importLedger(reading, rules)
+  const stated = { bars: null, capital: CAPITAL, realised: false, isUnfunded: false, commission_bps: null }
+  const imported = await importLedger(reading, { path: [name], ...stated, ...more })
   if (imported === null) return problemsOf(reading)
   const shorts = imported.rows.filter(({ fields }) => fields[0] === 'short').length
   const open = imported.rows.filter(({ fields }) => fields[3] === '').length
@@ -170,6 +124,7 @@ const flags = (word: (isShort: boolean) => string) =>
   ])
 
 test.each(casesOf<[string, string, object, string]>`
+no capital -> ${trades(PLAIN, t => plain(t))} -> ${{ capital: undefined }} -> expected the capital at the start, which is not in the file: state it with --capital
 is_short in capitals -> ${flags(is => String(is).toUpperCase())} -> ${{}} -> ${ALL}
 is_short as pandas writes it -> ${flags(is => (is ? 'True' : 'False'))} -> ${{}} -> ${ALL}
 is_short as yes and no -> ${flags(is => (is ? 'Yes' : 'No'))} -> ${{}} -> ${ALL}
