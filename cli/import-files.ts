@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { toIsoDate } from '#core/calendar.ts'
 import { findOverlaps } from '#core/replay/ledger.ts'
 import type { Trade } from '#core/replay/trade.ts'
-import { type OpenCatalogue, openCatalogue } from '#pipeline/book/add-strategy.ts'
+import { openCatalogue } from '#pipeline/book/add-strategy.ts'
 import type { BarsFile } from '#pipeline/book/book.ts'
 import { settingsShape, strategyShape, timeframe } from '#pipeline/book/catalogue.ts'
 import { spellMoment } from '#pipeline/book/cell.ts'
@@ -14,6 +14,7 @@ import { CATALOGUE_FILE } from '#pipeline/book/read-catalogue.ts'
 import { LEDGER_COLUMNS, type LedgerRow, OPTIONAL_COLUMNS, readLedger } from '#pipeline/book/read-ledger.ts'
 import { readReturns } from '#pipeline/book/read-sources.ts'
 import { createReading, type Reading } from '#pipeline/book/reading.ts'
+import { TIMEFRAMES } from '#pipeline/book/timeframe.ts'
 import { assertFree, barsText, tableText, writeBookFiles } from '#pipeline/book/write-table.ts'
 import { appendRows } from '#pipeline/import/append.ts'
 import { importBars } from '#pipeline/import/bars.ts'
@@ -31,32 +32,39 @@ import type { Runtime } from './runtime.ts'
 
 // What `highwater import bars`, `ledger` and `returns` do, and the shapes of their options.
 
-const flag = z.boolean().default(false)
-const amount = z.number().min(0).optional().meta({ expected: 'a number of at least 0' })
+const flag = (description: string, isSet = false) => z.boolean().default(isSet).meta({ description })
+const amount = (description: string) =>
+  z.number().min(0).optional().meta({ description, expected: 'a number of at least 0' })
 
+const { format, tz, columns: column, ignore, drop_last, drop_impossible, times, duplicates } = barsFileShape
 const fileOptions = {
-  ...{ book: z.string(), replace: flag, json: flag },
-  ...{
-    format: barsFileShape.format,
-    tz: barsFileShape.tz,
-    column: barsFileShape.columns,
-    ignore: barsFileShape.ignore,
-  },
+  book: z.string().meta({ description: 'The folder of the book; it is made if there is none.' }),
+  ...{ format, tz, column, ignore },
+  replace: flag('Replace a table that the book has already.'),
+  json: flag('Print what was read and written as one JSON document.'),
 }
 const historyOptions = {
-  ...{ ...fileOptions, id: strategyShape(1).id, engine: z.string().optional() },
-  ...{ base_risk: amount, commission_bps: amount },
+  ...{ ...fileOptions, id: strategyShape(1).id },
+  engine: z.string().optional().meta({ description: 'What made the history (default: the format).' }),
+  base_risk: amount('The risk of a trade by which users rescale, 0.02 = 2 %; a new strategy needs it.'),
+  commission_bps: amount('The commission of a fill in basis points (default: what the results show).'),
 }
-const instrument = settingsShape.instrument.unwrap().meta(settingsShape.instrument.meta() ?? {})
-const { drop_last, drop_impossible, times, duplicates } = barsFileShape
+const instrument = settingsShape.instrument.unwrap().meta({
+  ...settingsShape.instrument.meta(),
+  description: 'The instrument, whose bars the book has under bars/.',
+})
 
 export const BARS_OPTIONS = {
-  ...{ ...fileOptions, instrument, timeframe: timeframe('').optional() },
-  ...{ drop_last, drop_impossible, times, duplicates },
+  ...{ ...fileOptions, instrument },
+  timeframe: timeframe(`${TIMEFRAMES.join(', ')} (default: found by the distance of the bars).`).optional(),
+  ...{ times, duplicates, drop_last, drop_impossible },
 }
 export const LEDGER_OPTIONS = {
-  ...{ ...historyOptions, instrument, mark: timeframe('').optional(), capital: ledgerFileShape.capital },
-  ...{ funding: z.boolean().default(true), realised: flag, append: flag, results: ledgerFileShape.results },
+  ...{ ...historyOptions, instrument, capital: ledgerFileShape.capital, results: ledgerFileShape.results },
+  mark: timeframe('The bars whose closes mark the trades (default: the only ones).').optional(),
+  funding: flag('State that the instrument has no funding; otherwise bring funding/<instrument>.csv.', true),
+  append: flag('Add the rows after the last one; one that differs is refused.'),
+  realised: flag('Take the account without the value of open trades, as returns: it needs no bars.'),
 }
 export const RETURNS_OPTIONS = {
   ...historyOptions,
@@ -71,12 +79,9 @@ type LedgerOptions = z.infer<z.ZodObject<typeof LEDGER_OPTIONS>>
 type ReturnsOptions = z.infer<z.ZodObject<typeof RETURNS_OPTIONS>>
 
 /** What the catalogue would say of the files. */
-const specOf = (path: string[], { format, tz, column: columns, ignore }: FileOptions) => ({
-  path,
-  format,
-  tz,
-  columns,
-  ignore,
+const specOf = <Options extends FileOptions>(path: string[], options: Options) => ({
+  ...options,
+  ...{ path, columns: options.column },
 })
 
 /** The value, unless a file has a problem: then all of them are thrown, and nothing is written. */
@@ -117,25 +122,25 @@ async function write(
 
 /** Writes bars of one instrument. */
 export async function importBarsFiles(paths: string[], options: BarsOptions, runtime: Runtime) {
-  const { instrument, timeframe: stated = null, drop_last, drop_impossible, times, duplicates } = options
+  const { instrument, timeframe: stated = null } = options
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
-  const spec = { ...specOf(paths, options), times, duplicates, drop_last, drop_impossible }
+  const spec = specOf(paths, options)
   const rules = { ...spec, timeframe: stated, readers: catalogue.modulesOn(instrument) }
   const { bars, timeframe, ...origin } = sound(reading, await importBars(reading, rules))
   const [from, to] = [spellMoment(bars.t[0]!), spellMoment(bars.t.at(-1)!)]
   const summary = { instrument, timeframe, bars: bars.t.length, from, to }
   const line = `${bars.t.length} bars of ${timeframe}, ${from} to ${to}`
   const path = `bars/${instrument}/${timeframe}.csv`
-  const text = stateImports(catalogue, [path], spec)
-  await write({ [path]: barsText(bars) }, text, origin, { line, summary }, options, runtime)
+  catalogue.state(path, spellStatement(spec))
+  await write({ [path]: barsText(bars) }, catalogue.text(), origin, { line, summary }, options, runtime)
 }
 
 /** Writes daily returns as they were reported. */
 export async function importReturnsFile(paths: string[], options: ReturnsOptions, runtime: Runtime) {
-  const { id, unit, results } = options
+  const { id } = options
   const reading = createReading(runtime.cwd)
-  const spec = { ...specOf(paths, options), unit, results }
+  const spec = specOf(paths, options)
   const imported = sound(reading, await importReturns(reading, spec))
   const days = imported.rows.map(({ fields }) => fields)
   const count = sound(reading, await readReturns(reading, paths[0]!, imported.rows)).values.length
@@ -149,20 +154,24 @@ export async function importReturnsFile(paths: string[], options: ReturnsOptions
 
 /** Writes the trades of a file as a ledger that is marked on the bars of the book, or as reported returns. */
 export async function importLedgerFile(paths: string[], options: LedgerOptions, runtime: Runtime) {
-  const { id, instrument, realised, capital, results, commission_bps = null } = options
+  const { id, instrument, realised, commission_bps = null } = options
   const book = resolve(runtime.cwd, options.book)
   const file = await findBars(book, instrument, options.mark ?? null, runtime.now())
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
-  const spec = { ...specOf(paths, options), capital, results }
+  const spec = specOf(paths, options)
   const rules = { bars: file?.bars ?? null, realised, commission_bps, isUnfunded: !options.funding }
   const imported = sound(reading, await importLedger(reading, { ...spec, ...rules }))
-  if (!realised && file === null) throw new Error(explainNoBars(paths[0]!, options))
+  if (!realised && file === null)
+    throw new Error(
+      `${paths[0]}: expected bars of ${instrument} in ${options.book}, got none: bring them with \`highwater import bars\`, or take the account as reported returns with --realised`,
+    )
   const lax = { allowOverlap: true, besideReturns: realised }
   const ledger = await readLedger(reading, paths[0]!, lax, imported.rows)
   const { trades } = sound(reading, ledger)
   if (!realised && file !== null) assertCovered(paths[0]!, trades, file)
 
-  const prices = file === null ? trades.map(each => each.entry_price) : pricesOf(file)
+  const { o = [], c = [] } = file?.bars ?? {}
+  const prices = file === null ? trades.map(each => each.entry_price) : [...o.slice(-1000), ...c.slice(-1000)]
   const stated = assumptions(options, imported, imported.commission_bps, prices)
   const { account } = imported
   const marked = {
@@ -186,15 +195,14 @@ export async function importLedgerFile(paths: string[], options: LedgerOptions, 
 
 /** Optional columns are there if a trade has one of them. */
 function ledgerText(rows: readonly LedgerRow[]): string {
-  const columns = [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS]
-  const isThere = columns.map(
-    (name, i) => LEDGER_COLUMNS.includes(name) || rows.some(({ fields }) => fields[i] !== ''),
+  const names = [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS]
+  const isThere = names.map(
+    (name, i) => LEDGER_COLUMNS.includes(name) || rows.some(row => row.fields[i] !== ''),
   )
-  const chosen = (texts: readonly string[]): string[] => texts.filter((_, i) => isThere[i])
-  return tableText(
-    chosen(columns).join(),
-    rows.map(({ fields }) => chosen(fields)),
+  const [header = [], ...lines] = [names, ...rows.map(({ fields }) => fields)].map(texts =>
+    texts.filter((_, i) => isThere[i]),
   )
+  return tableText(header.join(), lines)
 }
 
 /** The tables of the book with the rows that are new in them. */
@@ -203,17 +211,15 @@ async function grown(
   tables: Readonly<Record<string, string>>,
   id: string,
 ): Promise<Record<string, string>> {
-  const entries = Object.entries(tables).map(async ([path, text]): Promise<[string, string]> => {
+  const texts: Record<string, string> = {}
+  for (const [path, text] of Object.entries(tables)) {
     const before = await readFile(join(book, path), 'utf8').catch(() => null)
     if (before === null)
       throw new UsageError(`--append: expected ${path} in ${book}, got none: import it once without --append`)
-    return [path, appendRows(before, text, { path, id })]
-  })
-  return Object.fromEntries(await Promise.all(entries))
+    texts[path] = appendRows(before, text, { path, id })
+  }
+  return texts
 }
-
-const explainNoBars = (path: string, { instrument, book }: LedgerOptions): string =>
-  `${path}: expected bars of ${instrument} in ${book}, got none: bring them with \`highwater import bars\`, or take the account as reported returns with --realised`
 
 /** A trade before the first bar cannot be marked. */
 function assertCovered(path: string, trades: readonly Trade[], { bars }: BarsFile): void {
@@ -224,8 +230,6 @@ function assertCovered(path: string, trades: readonly Trade[], { bars }: BarsFil
       `${path}: ${early} of ${trades.length} trades are before the first bar, ${spellMoment(first)}: import older bars, or take the account as reported returns with --realised`,
     )
 }
-
-const pricesOf = ({ bars: { o, c } }: BarsFile): number[] => [...o.slice(-1000), ...c.slice(-1000)]
 
 function describeTotals(totals: NonNullable<ImportedLedger['account']>['totals']): string {
   const { trades, open, win_rate_pct, net_profit, open_profit, max_drawdown_pct } = totals
@@ -248,12 +252,8 @@ function assumptions(
       '--commission-bps: expected the commission of a fill, because the file does not show it (0 is a statement)',
     )
   // The prices of a file are those of its fills.
-  return {
-    engine: engine ?? formats[0],
-    commission_bps_per_side,
-    slippage_ticks: 0,
-    tick_size: tickOf(prices),
-  }
+  const fills = { slippage_ticks: 0, tick_size: tickOf(prices) }
+  return { engine: engine ?? formats[0], commission_bps_per_side, ...fills }
 }
 
 /** No market has a smaller step. */
@@ -267,29 +267,23 @@ function tickOf(prices: readonly number[]): number {
   return 10 ** -decimals
 }
 
-/** Keeps what was stated of tables in the catalogue; its text, null if it stays as its author wrote it. */
-function stateImports(catalogue: OpenCatalogue, paths: readonly string[], spec: object): string | null {
-  const stated = spellStatement({ ...spec })
-  const texts = paths.map(path => catalogue.state(path, stated))
-  return texts.findLast(text => text !== null) ?? null
-}
-
 /** The text of the catalogue with a new strategy; null if it is there already and nothing else changes. */
 async function catalogueWith(
   { id, base_risk, book }: HistoryOptions,
   fields: Readonly<Record<string, unknown>>,
   unfunded: string | null,
   paths: readonly string[],
-  spec: object,
+  spec: Readonly<Record<string, unknown>>,
   { cwd }: Runtime,
 ): Promise<string | null> {
   const catalogue = await openCatalogue(resolve(cwd, book))
-  const text = stateImports(catalogue, paths, spec)
-  if (catalogue.ids.includes(id)) return text
+  for (const path of paths) catalogue.state(path, spellStatement(spec))
+  if (catalogue.ids.includes(id)) return catalogue.text()
   if (base_risk === undefined)
     throw new UsageError(
       `--base-risk: expected the risk of a trade of ${id}, which the catalogue does not have yet, such as 0.02`,
     )
   const name = id.charAt(0).toUpperCase() + id.slice(1)
-  return catalogue.with({ id, name, base_risk_pct: base_risk, ...fields }, unfunded)
+  catalogue.add({ id, name, base_risk_pct: base_risk, ...fields }, unfunded)
+  return catalogue.text()
 }

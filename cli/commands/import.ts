@@ -1,8 +1,6 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { fieldProblems } from '#pipeline/book/field.ts'
-import { TIMEFRAMES } from '#pipeline/book/timeframe.ts'
-import { ZONE_FORM } from '#pipeline/book/zone.ts'
+import { fieldProblems, metaOf } from '#pipeline/book/field.ts'
 import { UsageError } from '../environment.ts'
 import {
   BARS_OPTIONS,
@@ -17,8 +15,8 @@ import type { Runtime } from '../runtime.ts'
 const ABOUT = `
 Reads CSV (also with semicolons or tabs), JSON, Parquet and Arrow (Feather), each plain, as .gz or in a .zip. The format is
 found and named; a file whose columns, zone or timeframe are in doubt is refused. Every repair is counted and printed;
-nothing is interpolated. The exit code is 1 if a file is refused: every problem is printed with file and row, and nothing is
-written.
+nothing is interpolated. --column and --ignore can be repeated. The exit code is 1 if a file is refused: every problem is
+printed with file and row, and nothing is written.
 `
 
 const BARS_EXAMPLES = `
@@ -61,59 +59,20 @@ export function defineImport(command: Command, runtime: Runtime): void {
   define(returns, '<file>', RETURNS_OPTIONS, RETURNS_EXAMPLES, importReturnsFile, runtime)
 }
 
-/** Flags and what they do, by the key of their value. */
-const FLAGS: Readonly<Record<string, readonly [flags: string, about: string]>> = {
-  book: ['--book <dir>', 'the folder of the book; it is made if there is none'],
-  format: [
-    '--format <name>',
-    'read it as this format, or as a plain `table` of columns by name (default: found by the columns)',
-  ],
-  tz: ['--tz <zone>', `the zone of times that have none: ${ZONE_FORM}`],
-  column: [
-    '--column <role=name>',
-    'a column by its name in the header, its place from 1 on, or t=DATE+TIME; repeatable',
-  ],
-  ignore: [
-    '--ignore <column>',
-    'do not read a column that could change a figure, which is published; repeatable',
-  ],
-  replace: ['--replace', 'replace a table that the book has already'],
-  json: ['--json', 'print what was read and written as one JSON document'],
-  instrument: ['--instrument <name>', 'the instrument, whose bars the book has under bars/'],
-  timeframe: ['--timeframe <name>', `${TIMEFRAMES.join(', ')} (default: found by the distance of the bars)`],
-  times: ['--times <open|close>', 'what the time of a row is (default: what the format says)'],
-  duplicates: [
-    '--duplicates <which>',
-    'of rows of one time count the first, the last or the one of largest-volume',
-  ],
-  drop_last: ['--drop-last', 'leave out the last bar, because it was not over when the file was made'],
-  drop_impossible: ['--drop-impossible', 'leave out bars whose prices contradict each other'],
-  id: ['--id <id>', 'the strategy: a public alias, such as elm'],
-  base_risk: [
-    '--base-risk <fraction>',
-    'the risk of a trade by which users rescale, 0.02 = 2 %; needed for a new strategy',
-  ],
-  engine: ['--engine <text>', 'what made the history (default: the name of the format)'],
-  commission_bps: [
-    '--commission-bps <n>',
-    'the commission of a fill in basis points (default: what the results show)',
-  ],
-  capital: ['--capital <amount>', 'the account at the start, in its currency, if the file does not have it'],
-  mark: ['--mark <timeframe>', 'the bars whose closes mark the trades (default: the only ones)'],
-  funding: [
-    '--no-funding',
-    'state that the instrument has no funding; otherwise bring funding/<instrument>.csv',
-  ],
-  results: [
-    '--results <what>',
-    'results are after-costs or before-costs (default: what the prices show); of returns: per-day',
-  ],
-  append: ['--append', 'add the rows after the last one; one that differs is refused'],
-  realised: [
-    '--realised',
-    'take the account without the value of open trades, as reported returns: it needs no bars',
-  ],
-  unit: ['--unit <fraction|percent>', 'what a return of 1 means: +100 % or +1 %'],
+/** What the value of an option is called, if it is neither one of a few words nor called like the option. */
+const VALUES: Readonly<Record<string, string>> = {
+  ...{ book: 'dir', tz: 'zone', column: 'role=name', ignore: 'column', engine: 'text' },
+  ...{ base_risk: 'fraction', commission_bps: 'n', timeframe: 'name', mark: 'timeframe' },
+}
+
+/** `--drop-last`, `--no-funding`, `--tz <zone>` or `--times <open|close>`. */
+function flagsOf(key: string, schema: z.core.$ZodType): string {
+  const name = key.replaceAll('_', '-')
+  const initial = z.safeParse(schema, undefined).data
+  if (typeof initial === 'boolean') return `${initial ? '--no-' : '--'}${name}`
+  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema
+  const words = inner instanceof z.ZodEnum ? inner.options.join('|') : key
+  return `--${name} <${VALUES[key] ?? words}>`
 }
 
 /** Defines a command by the shape of its options; one that may not be missing is required. */
@@ -127,7 +86,7 @@ function define<Shape extends z.ZodRawShape>(
 ): void {
   command.argument(files, 'plain, .gz or .zip').addHelpText('after', ABOUT + examples)
   for (const [key, schema] of Object.entries(shape)) {
-    const [flags, about] = FLAGS[key]!
+    const about = metaOf(schema)?.description
     const isNumber = (text: string): boolean =>
       text.trim() !== '' && z.safeParse(schema, Number(text)).success
     const parse = (text: string, before: unknown): unknown =>
@@ -138,7 +97,9 @@ function define<Shape extends z.ZodRawShape>(
           : isNumber(text)
             ? Number(text)
             : text
-    const option = new Option(flags, about).makeOptionMandatory(!z.safeParse(schema, undefined).success)
+    const option = new Option(flagsOf(key, schema), about).makeOptionMandatory(
+      !z.safeParse(schema, undefined).success,
+    )
     command.addOption(option.required ? option.argParser(parse) : option)
   }
   command.action(async (given: string | string[], options: object) => {
