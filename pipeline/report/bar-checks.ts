@@ -10,7 +10,7 @@ import { all, type Check, each, runChecks, runs } from './run-checks.ts'
  * no market makes in a bar, is a finding, and the operator may accept each.
  */
 export const checkBars = (bars: Bars, nowMs: number): readonly Found[] =>
-  runChecks(CHECKS, { ...bars, ...factsOf(bars), nowMs }, bars.t.length, ({ t }, i) => [t[i]!, t[i]!])
+  runChecks(CHECKS, { ...bars, ...factsOf(bars), nowMs }, bars.t)
 
 type Data = Bars & ReturnType<typeof factsOf> & { readonly nowMs: number }
 

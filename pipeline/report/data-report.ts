@@ -1,4 +1,4 @@
-import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { AcceptedFinding } from '#core/dataset/snapshot.ts'
 import type { Series } from '#core/figures/series.ts'
 import type { Funding } from '#core/replay/bars.ts'
@@ -11,7 +11,7 @@ import { type Acceptance, assignAcceptances, spellAcceptance } from './accept.ts
 import { checkBars } from './bar-checks.ts'
 import { type DataReport, type Finding, type Found, isOfRecord, type SubjectReport } from './finding.ts'
 import { compareLabels } from './label-checks.ts'
-import { checkReturns } from './return-checks.ts'
+import { checkReturns, startsOf } from './return-checks.ts'
 import { all, type Check, runChecks } from './run-checks.ts'
 import { checkTrades } from './trade-checks.ts'
 
@@ -40,8 +40,6 @@ export function judgeRecords(drafts: readonly Draft[], sound: SoundParts) {
   const refused = new Map(records.map(each => [each.subject, refusals([each], accept)]))
   return { records, refused, unused: unusedAcceptances(accept, records) }
 }
-
-const startsOf = ({ first, values }: Series): Float64Array => values.map((_, i) => (first + i) * DAY_MS)
 
 /** A report whose findings are not judged yet. */
 export type Draft = Pick<SubjectReport, 'subject' | 'file' | 'noun'> & {
@@ -186,10 +184,7 @@ const FUTURE_PAYMENTS: Check<Funding & { readonly nowMs: number }> = {
 
 function draftFunding(subject: string, { path: file, ...funding }: FundingFile, nowMs: number): Draft {
   const { t: times } = funding
-  const found = runChecks([FUTURE_PAYMENTS], { ...funding, nowMs }, times.length, ({ t }, i) => [
-    t[i]!,
-    t[i]!,
-  ])
+  const found = runChecks([FUTURE_PAYMENTS], { ...funding, nowMs }, times)
   return { subject, file, noun: 'payments', times, found }
 }
 

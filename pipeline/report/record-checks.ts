@@ -26,13 +26,13 @@ type Item = { readonly from: number; readonly to: number; readonly isHit: boolea
 
 /** The finding is there if `holds` of the hits among all items, which are in order of time; and there are `least` (20). */
 type Evidence = {
+  readonly code: RecordFinding
   readonly items: readonly Item[]
   readonly least?: number
-  readonly holds: (hits: number, of: number) => boolean
-  readonly what: (hits: number, of: number) => string
+  readonly holds?: (hits: number, of: number) => boolean
+  readonly what: string
+  readonly fix: string
 }
-
-type Rule = readonly [code: RecordFinding, fix: string, find: (ground: Ground) => Evidence]
 
 /** Fewer trades, or days on which the account moves, show nothing. */
 const LEAST = 20
@@ -45,101 +45,96 @@ const LOSS = { least: 0.8, most: 1.25 }
 /** In a bar of a few ticks every price is near an extreme. */
 const EXTREME_SHARE = 0.1
 
-const RULES: readonly Rule[] = [
-  [
-    'perfect_fills',
-    'give the prices at which orders were filled: a bar shows its extremes when it is over',
-    ground => ({
-      items: ofTrades(ground.closed, trade => isPerfect(trade, ground)),
-      holds: (hits, of) => hits > of / 2,
-      what: (hits, of) =>
-        `${hits} of ${of} trades enter at the low and leave at the high of their bars, within a tick (shorts the other way round)`,
-    }),
-  ],
-  [
-    'no_losses',
-    'add the trades that lost',
-    ({ closed }) => ({
+/** What is too good. */
+function evidenceOfLuck(ground: Ground): Evidence[] {
+  const { daily, closed } = ground
+  const perfect = ofTrades(closed, trade => isPerfect(trade, ground))
+  const ratios = runningSharpe(daily.values)
+  const moves = ofDays(daily).filter((_, i) => daily.values[i] !== 0)
+  return [
+    {
+      ...{ code: 'perfect_fills', items: perfect, holds: (hits, of) => hits > of / 2 },
+      what: `${perfect.filter(({ isHit }) => isHit).length} of ${perfect.length} trades enter at the low and leave at the high of their bars, within a tick (shorts the other way round)`,
+      fix: 'give the prices at which orders were filled: a bar shows its extremes when it is over',
+    },
+    {
+      code: 'no_losses',
       items: ofTrades(closed, ({ account_return }) => tradeResult(account_return) === 'loss'),
       holds: hits => hits === 0,
-      what: (_, of) => `none of ${of} trades lost`,
-    }),
-  ],
-  [
-    'no_drawdown',
-    'mark open positions every day, and add the days that lost',
-    ({ daily }) => ({
-      items: ofDays(daily).filter((_, i) => daily.values[i] !== 0),
-      holds: hits => hits === 0,
-      what: (_, of) => `the account moved on ${of} days and fell on none`,
-    }),
-  ],
-  [
-    'high_sharpe',
-    'look for prices of the future, missing costs and missing trades',
-    ({ daily }) => {
-      const ratios = runningSharpe(daily.values)
-      const what = `the Sharpe ratio is ${ratios.at(-1)?.toFixed(2)} over ${ratios.length} days, above ${MOST_SHARPE}`
-      const holds = (_: number, of: number) => ratios[of - 1]! > MOST_SHARPE
-      return { items: ofDays(daily), least: FEWEST_DAYS, holds, what: () => what }
+      what: `none of ${closed.length} trades lost`,
+      fix: 'add the trades that lost',
     },
-  ],
-  [
-    'base_risk',
-    'state as base_risk_pct what the account loses at a stop',
-    ({ stops }) => {
-      const usual = stops.length === 0 ? 1 : median(stops.map(({ loss }) => loss))
-      const items = ofTrades(stops.filter(({ loss }) => isOff(loss)).map(({ trade }) => trade))
-      const what = `${counted(stops.length, 'trade')} that ended at the stop lost ${usual.toFixed(2)} times the base risk in the median, expected ${LOSS.least} to ${LOSS.most} times`
-      return { items, least: 1, holds: () => isOff(usual), what: () => what }
+    {
+      ...{ code: 'no_drawdown', items: moves, holds: hits => hits === 0 },
+      what: `the account moved on ${moves.length} days and fell on none`,
+      fix: 'mark open positions every day, and add the days that lost',
     },
-  ],
-  [
-    'result_sign',
-    'correct the side, the prices or account_return',
-    ({ closed }) => {
-      const items = ofTrades(closed.filter(each => each.account_return * each.return_per_notional < 0))
-      const what = `${counted(items.length, 'trade')} with a gain of the account and a loss of the prices, or the other way round`
-      return { items, least: items.length, holds: () => true, what: () => what }
+    {
+      ...{ code: 'high_sharpe', items: ofDays(daily), least: FEWEST_DAYS },
+      holds: (_, of) => ratios[of - 1]! > MOST_SHARPE,
+      what: `the Sharpe ratio is ${ratios.at(-1)?.toFixed(2)} over ${ratios.length} days, above ${MOST_SHARPE}`,
+      fix: 'look for prices of the future, missing costs and missing trades',
     },
-  ],
-  [
-    'returns_differ',
-    'correct the returns or the ledger',
-    ({ differing }) => ({
+  ]
+}
+
+/** What contradicts itself. */
+function evidenceOfErrors({ closed, stops, differing }: Ground): Evidence[] {
+  const usual = stops.length === 0 ? 1 : median(stops.map(({ loss }) => loss))
+  const odd = closed.filter(each => each.account_return * each.return_per_notional < 0)
+  return [
+    {
+      ...{ code: 'base_risk', least: 1, holds: () => isOff(usual) },
+      items: ofTrades(stops.filter(({ loss }) => isOff(loss)).map(({ trade }) => trade)),
+      what: `${counted(stops.length, 'trade')} that ended at the stop lost ${usual.toFixed(2)} times the base risk in the median, expected ${LOSS.least} to ${LOSS.most} times`,
+      fix: 'state as base_risk_pct what the account loses at a stop',
+    },
+    {
+      ...{ code: 'result_sign', items: ofTrades(odd), least: odd.length },
+      what: `${counted(odd.length, 'trade')} with a gain of the account and a loss of the prices, or the other way round`,
+      fix: 'correct the side, the prices or account_return',
+    },
+    {
+      ...{
+        code: 'returns_differ',
+        least: 1,
+        what: differing
+          .slice(0, 1)
+          .map(each => describeDifference(each, differing.length))
+          .join(),
+      },
       items: differing.map(({ from, to }) => ({ from: from * DAY_MS, to: to * DAY_MS, isHit: true })),
-      least: 1,
-      holds: () => true,
-      what: (_, of) => describeDifference(differing[0]!, of),
-    }),
-  ],
-]
+      fix: 'correct the returns or the ledger',
+    },
+  ]
+}
 
 /** All are serious. The place of a finding is where it first holds, so that its acceptance lasts while the record grows. */
 export const checkRecord = (ground: Ground): Found[] =>
-  RULES.flatMap(([code, fix, find]) => {
-    const { items, least = LEAST, holds, what } = find(ground)
-    let hits = 0
-    const isShown = items.map(({ isHit }, i) => {
-      if (isHit) hits++
-      return i + 1 >= least && holds(hits, i + 1)
-    })
-    if (isShown.at(-1) !== true) return []
-    const first = items.slice(0, isShown.indexOf(true) + 1)
-    const from = Math.min(...first.map(item => item.from))
-    const to = Math.max(...first.map(item => item.to))
-    const place = { from, to, count: first.length, at: [] }
-    return [{ code, severity: 'serious' as const, ...place, what: what(hits, items.length), fix }]
-  })
+  [...evidenceOfLuck(ground), ...evidenceOfErrors(ground)].flatMap(
+    ({ items, least = LEAST, holds = () => true, ...verdict }) => {
+      let hits = 0
+      const isShown = items.map(({ isHit }, i) => {
+        if (isHit) hits++
+        return i + 1 >= least && holds(hits, i + 1)
+      })
+      if (isShown.at(-1) !== true) return []
+      const first = items.slice(0, isShown.indexOf(true) + 1)
+      const from = Math.min(...first.map(item => item.from))
+      const to = Math.max(...first.map(item => item.to))
+      return [{ ...verdict, severity: 'serious' as const, from, to, count: first.length, at: [] }]
+    },
+  )
 
 const ofTrades = (trades: readonly ClosedTrade[], isHit = (_: ClosedTrade): boolean => true): Item[] =>
   trades.map(trade => ({ from: trade.entry_time, to: trade.exit_time, isHit: isHit(trade) }))
 
 /** Days that lost are hits. */
 const ofDays = ({ first, values }: Series): Item[] =>
-  Array.from(values, (value, i) => ({
-    ...{ from: (first + i) * DAY_MS, to: (first + i) * DAY_MS, isHit: value < 0 },
-  }))
+  Array.from(values, (value, i) => {
+    const day = (first + i) * DAY_MS
+    return { from: day, to: day, isHit: value < 0 }
+  })
 
 /** Whether a long enters at the low and leaves at the high of its bars; the declared slippage may be in its prices. */
 function isPerfect({ side, ...trade }: ClosedTrade, { bars, costs }: Ground): boolean {

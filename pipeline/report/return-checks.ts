@@ -22,12 +22,14 @@ type Data = {
   readonly move: number
 }
 
-const startOf = ({ daily }: Data, i: number): number => (daily.first + i) * DAY_MS
+/** The midnights of its days. */
+export const startsOf = ({ first, values }: Series): Float64Array =>
+  values.map((_, i) => (first + i) * DAY_MS)
 
 const CHECKS: readonly Check<Data>[] = [
   {
     ...{ code: 'future_returns', severity: 'blocking', group: all },
-    is: (data, i) => startOf(data, i) + DAY_MS > data.nowMs,
+    is: ({ daily, nowMs }, i) => (daily.first + i + 1) * DAY_MS > nowMs,
     what: ({ nowMs }, { length }) =>
       `${counted(length, 'day')} that ${length === 1 ? 'is' : 'are'} not over, while it is ${toIsoInstant(nowMs)}`,
     fix: 'remove them',
@@ -60,5 +62,5 @@ function typicalMove({ values }: Series): number {
 
 export function checkReturns(daily: Series, nowMs: number): Found[] {
   const data = { daily, nowMs, isLevel: isWalk(daily), move: typicalMove(daily) }
-  return runChecks(CHECKS, data, daily.values.length, (_, i) => [startOf(data, i), startOf(data, i)])
+  return runChecks(CHECKS, data, startsOf(daily))
 }

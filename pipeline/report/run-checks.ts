@@ -1,7 +1,7 @@
 import type { Found, Verdict } from './finding.ts'
 
 /** First and last instant of what an index stands for, and how many bars, trades or days it counts for. */
-type Extent = readonly [from: number, to: number, count?: number]
+type Extent = readonly [from: number, to: number, count: number]
 
 type Group<Data> = (indices: readonly number[], data: Data) => readonly (readonly number[])[]
 
@@ -35,24 +35,21 @@ export const runs =
 /** As many indices as a finding keeps. */
 const MOST_PLACES = 5
 
-/** Applies every row of a table to data of a length. */
+/** Applies every row of a table to data whose bars, trades or days begin, and end, at these times. */
 export const runChecks = <Data>(
   checks: readonly Check<Data>[],
   data: Data,
-  length: number,
-  extentOf: (data: Data, i: number) => Extent,
+  starts: ArrayLike<number>,
+  ends: ArrayLike<number> = starts,
 ): Found[] =>
-  checks.flatMap(({ is, group, what, extent = extentOf, ...verdict }) => {
+  checks.flatMap(({ is, group, what, extent = (_, i) => [starts[i]!, ends[i]!, 1], ...verdict }) => {
     const indices: number[] = []
-    for (let i = 0; i < length; i++) if (is(data, i)) indices.push(i)
+    for (let i = 0; i < starts.length; i++) if (is(data, i)) indices.push(i)
     return group(indices, data).map(at => {
-      let [from, to, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0]
-      for (const i of at) {
-        const [first, last, by = 1] = extent(data, i)
-        from = Math.min(from, first)
-        to = Math.max(to, last)
-        count += by
-      }
+      const extents = at.map(i => extent(data, i))
+      const from = extents.reduce((least, [first]) => Math.min(least, first), Infinity)
+      const to = extents.reduce((most, [, last]) => Math.max(most, last), -Infinity)
+      const count = extents.reduce((sum, [, , by]) => sum + by, 0)
       return { ...verdict, from, to, at: at.slice(0, MOST_PLACES), count, what: what(data, at) }
     })
   })

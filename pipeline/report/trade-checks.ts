@@ -66,10 +66,9 @@ const CHECKS: readonly Check<Data>[] = [
 
 export function checkTrades(trades: readonly LedgerTrade[], ground: TradeGround): Found[] {
   const data = { ...ground, trades, copies: copiesIn(trades), shift: findShift(trades, ground) }
-  return runChecks(CHECKS, data, trades.length, (_, i) => {
-    const { entry_time, exit_time } = trades[i]!
-    return [entry_time, exit_time ?? entry_time]
-  })
+  const entries = trades.map(({ entry_time }) => entry_time)
+  const exits = trades.map(({ exit_time, entry_time }) => exit_time ?? entry_time)
+  return runChecks(CHECKS, data, entries, exits)
 }
 
 const SAME = [
