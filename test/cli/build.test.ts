@@ -73,15 +73,6 @@ test('a build of a book with problems exits 1, reports all of them on stderr, pr
   expect(await served()).toBeNull()
 })
 
-test('a build of bars that have grown stale exits 1 and names both ways out', async () => {
-  const { build, served } = await openBook()
-  const { code, err } = await build([], { now: () => Date.parse('2024-01-22T06:00:00Z') })
-  expect(code).toBe(1)
-  expect(err).toMatch(/the newest bar ends at 2024-01-15T00:00:00Z, .* --as-of DATE, .* --allow-stale\n/)
-  expect(err).toMatch(/the newest payment is of 2024-01-14T00:00:00Z, .* --as-of DATE, .* --allow-stale\n$/)
-  expect(await served()).toBeNull()
-})
-
 test('a build of a book that does not exist makes no folder for the stores', async () => {
   const { folder, build } = await openBook()
   const { code, err } = await build(['--book', 'nope'])
@@ -151,17 +142,6 @@ test('a build that failed reports why, also if the lock cannot be released', asy
   expect(err).toMatch(/\n {2}strategies\/oak\.ts.*not today/)
 })
 
-test.each(['/var/lib', 'ftp://host/x', 'file://host/x'])(
-  'a build refuses the store %s with the form it must have',
-  async url => {
-    const { code, err } = await run(['build', '--book', 'x', '--store', url])
-    expect(code).toBe(2)
-    expect(err).toContain(
-      `argument '${url}' is invalid. not a store: ${JSON.stringify(url)}; expected file:///`,
-    )
-  },
-)
-
 test.each([[['--restate', 'oak']], [['--remove', 'oak', '--reason', ' ']], [['--reason', 'why']]])(
   'a build refuses a declaration without a reason, and a reason without one: %j',
   async options => {
@@ -172,8 +152,3 @@ test.each([[['--restate', 'oak']], [['--remove', 'oak', '--reason', ' ']], [['--
     )
   },
 )
-
-test('a build on a very large machine starts no more threads than it has use for', async () => {
-  const { code, err } = await run(['build', '--book', 'x', '--store', 'file:///nowhere'], { cores: 256 })
-  expect([code, err]).toEqual([1, expect.stringContaining('expected a catalogue')])
-})

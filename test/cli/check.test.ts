@@ -28,18 +28,6 @@ async function check(changes: Files = {}, ...args: readonly string[]) {
   return { ...answer, err: answer.err.replaceAll(book.folder, ''), left: await readdir(book.folder) }
 }
 
-/** The problems that are printed for people, without the file of the module. */
-const problemsOf = async (strategies: Files): Promise<string[]> => {
-  const ids = Object.keys(strategies)
-  const modules = ids.map(id => [`strategies/${id}.ts`, strategies[id]!] as const)
-  const { code, err } = await check({
-    'catalogue.yaml': catalogue(ids.map(aModule), {}, '24h'),
-    ...Object.fromEntries(modules),
-  })
-  expect(code).toBe(1)
-  return err.split('\n').filter(line => line.startsWith('  strategies/'))
-}
-
 test('a check of a sound book exits 0, shows every strategy, and writes nothing', async () => {
   const { code, out, err, left } = await check()
   expect([code, left]).toEqual([0, ['book']])
@@ -110,33 +98,4 @@ test('a check refuses stale data like a build, unless --as-of or --allow-stale p
   expect((await check(catalogueOnly, '--as-of', '2024-01-09')).code).toBe(0)
   expect((await check(catalogueOnly, '--allow-stale')).code).toBe(0)
   expect((await check({}, '--as-of', 'then')).code).toBe(2)
-})
-
-test('a check reports a catalogue that is no YAML with its line', async () => {
-  const { code, out, err } = await check({ 'catalogue.yaml': 'strategies: [' })
-  expect([code, out]).toEqual([1, ''])
-  expect(err).toMatch(/^the book in \S+ has .*\n {2}catalogue\.yaml:1/)
-})
-
-test('a check finds a module that keeps memory outside of its state, by the first bar that differs', async () => {
-  const beside = moduleText('beside', {
-    head: 'const seen = new WeakMap()',
-    body:
-      'onBar: (s, bar) => { seen.set(s, (seen.get(s) ?? 0) + 1);' +
-      ' return seen.get(s) === 5 ? { act: "long", stop: bar.c / 2 } : null },',
-  })
-  expect(await problemsOf({ beside })).toEqual([
-    expect.stringMatching(
-      /keeps memory outside of its state, .* the first bar that differs is that of 2024-01-05/,
-    ),
-  ])
-})
-
-test('a check finds a module whose state does not survive JSON', async () => {
-  const body = 'init: () => ({ sum: 0 }), onBar: (state, bar) => { state.sum = bar.c / 0; return null },'
-  expect(await problemsOf({ dividing: moduleText('dividing', { body }) })).toEqual([
-    expect.stringContaining(
-      'its state must survive JSON, because it is a checkpoint; the state.sum is Infinity: use',
-    ),
-  ])
 })

@@ -1,6 +1,6 @@
 // Real results of charting tools and backtesters, imported, built, and compared with what those tools state.
-import { readdirSync, readFileSync } from 'node:fs'
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
@@ -61,7 +61,6 @@ async function newBook() {
       const text = await readFile(path, 'utf8')
       await writeFile(path, text.replace(`- id: ${id}\n`, `$&    result_tolerance_bps: ${bps}\n`))
     },
-    accept: (finding: string) => appendFile(join(cwd, 'book/catalogue.yaml'), `accept: [${finding}]\n`),
     text: (path: string) => readFile(join(cwd, 'book', path), 'utf8'),
   }
 }
@@ -120,51 +119,6 @@ describe.skipIf(sharedData === null)(`lists${skip}`, () => {
       ['bay', 'unverified', 4],
     ])
   })
-})
-
-describe.skipIf(sharedData === null)(`bars${skip}`, () => {
-  /** What has to be stated beside the file. */
-  const STATED: Readonly<Record<string, readonly string[]>> = {
-    cdd: ['--drop-last'],
-    'freqtrade-json': ['--drop-last'],
-    yahoo: ['--tz', 'UTC', '--drop-impossible'],
-    'yfinance-multiheader': ['--tz', 'UTC'],
-  }
-  const FILES =
-    sharedData === null
-      ? []
-      : ['bars', 'bars-messy'].flatMap(folder =>
-          readdirSync(join(sharedData ?? '', folder)).map(name => join(folder, name)),
-        )
-  /** A book ends with the first of its bars that ends: those that end before others begin have books of their own. */
-  const isEarly = (file: string): boolean => /binance-dump|kraken/.test(file)
-  const BOOKS = [FILES.filter(file => !isEarly(file)), ...FILES.filter(isEarly).map(file => [file])]
-
-  test.each(BOOKS.map(files => [files] as const))(
-    'the real bars of %s become the bars of a book that builds',
-    async files => {
-      const book = await newBook()
-      for (const [i, file] of files.entries()) {
-        const [kind = ''] = file.split('/')[1]!.split('_')
-        const [id, instrument] = [`elm-${i}`, `X${i}`]
-        const printed = await book.bars(file, instrument, ...(STATED[kind] ?? []), '--json')
-        const { timeframe } = importedSchema.parse(JSON.parse(printed))
-        const options = ['--mark', timeframe, '--tz', 'UTC', '--commission-bps', '0', '--capital', '1']
-        await book.ledger(NO_TRADES, id, '--instrument', instrument, ...options)
-        // Of the bars that Yahoo prints since then, 24 are impossible and nine are missing.
-        if (kind === 'yahoo')
-          await book.accept(
-            `{finding: gaps, of: ${instrument}/1d, from: 2026-05-18, to: 2026-08-20, count: 33, reason: known}`,
-          )
-      }
-      const { strategies } = builtSchema.parse(await book.build())
-      const built = { verification_state: 'unverified', trades: 0 }
-      expect(strategies).toMatchObject(files.map((_, i) => ({ id: `elm-${i}`, ...built })))
-      for (const { days } of strategies) expect(days).toBeGreaterThan(29)
-    },
-  )
-
-  const importedSchema = z.object({ timeframe: z.string() })
 })
 
 describe.skipIf(sharedData === null)(`freqtrade${skip}`, () => {

@@ -68,10 +68,8 @@ const BOTH = lines(HEADER, EXIT, ENTRY)
 test.each(casesOf`
 another table -> a,b\n1,2\n -> :1: expected columns for trade, type, time, price of the list of trades of a charting tool, got no column for trade in "a,b"
 an empty file ->  -> :1: expected a table of the list of trades of a charting tool, got an empty file
-another type -> ${BOTH.replace('Exit', 'Hold')} -> :2: type: expected Entry or Exit long or short, got 
 another time -> ${BOTH.replace('2020-01-01', 'May')} -> :3: time: expected a time such as 2026-06-30
 no price -> ${BOTH.replace('7240', '')} -> :3: price: expected a price above 0, got nothing
-an exit without its entry -> ${HEADER}\n${EXIT}\n -> :2: expected an entry of trade 1, got its exit alone
 a trade twice -> ${BOTH}${ENTRY}\n -> :4: expected one Entry of trade 1, got another
 a stray quote -> ${BOTH.replace('7240', '72"40')} -> :3: expected fields whose quotes match, got a stray quote`)(
   'an export of a charting tool with %s is refused with its row',

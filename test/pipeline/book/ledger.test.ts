@@ -18,8 +18,6 @@ function changed(changes: string): string {
 test.each(casesOf`
 an unknown side -> side=buy -> side: expected long or short, got "buy"
 a local time -> entry_time=2020-01-01 00:00:00 -> entry_time: expected a time with Z or an offset, got "2020-01-01 00:00:00", a local time of an unknown zone; in UTC it ends in Z
-epoch seconds -> exit_time=1577851200 -> exit_time: expected epoch milliseconds, got "1577851200", which looks like epoch seconds
-no entry time -> entry_time= -> entry_time: expected an ISO 8601 time with Z or an offset (2026-06-30T20:00:00Z), or epoch milliseconds, got nothing
 an entry price of 0 -> entry_price=0 -> entry_price: expected a price above 0, got "0"
 an exit price that is none -> exit_price=7 240 -> exit_price: expected a price above 0, or a blank for an open trade, got "7 240"
 an unknown exit reason -> exit_reason=tp -> exit_reason: expected one of stop, signal, time, target, liquidation, or a blank for an open trade, got "tp"

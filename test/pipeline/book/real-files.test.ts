@@ -67,26 +67,6 @@ test.skipIf(sharedData === null)(
 )
 
 test.skipIf(sharedData === null)(
-  `real bars whose dates have no zone are refused in one sentence${skip}`,
-  async () => {
-    const { problems } = await importing(folder, ['bars-messy/yahoo_BTC-USD_1d.csv.gz'])
-    expect(problems).toEqual([
-      'bars-messy/yahoo_BTC-USD_1d.csv.gz:2: t: expected a zone for "2014-09-17", which has none: state it with --tz (tz: in the catalogue), such as UTC',
-    ])
-  },
-)
-
-test.skipIf(sharedData === null)(
-  `real bars of two months of an archive, in milliseconds and in microseconds, are one series without a gap${skip}`,
-  async () => {
-    const months = ['2024-12', '2025-01'].map(month => `bars-messy/binance-dump_BTCUSDT-1h-${month}.csv.gz`)
-    const { imported } = await importing(folder, months)
-    expect(imported?.bars.t).toHaveLength(1488)
-    expect(imported?.findings).toEqual([])
-  },
-)
-
-test.skipIf(sharedData === null)(
   `real bars of CryptoDataDownload have the closes and the volumes of the exchange${skip}`,
   async () => {
     const { imported } = await importing(folder, ['bars-messy/cdd_Bitstamp_BTCUSD_d.csv.gz'])

@@ -83,6 +83,7 @@ throws where every object has a toJSON -> ${{
     }} -> ${new RegExp(`${AT_FIRST_BAR}mine$`)}
 throws an error that has a toJSON -> ${{ body: `onBar: () => { throw new (class extends Error { toJSON() {} })('mine') },` }} -> ${new RegExp(`${AT_FIRST_BAR}mine$`)}
 has a state without JSON, by a toJSON of every object -> ${{ head: 'Object.prototype.toJSON = () => undefined', body: 'onBar: () => null,' }} -> ${/^: its state must survive JSON, .*; its JSON is undefined: use plain/}
+has a state that is infinite -> ${{ body: 'init: () => ({ sum: 0 }), onBar: (state, bar) => { state.sum = bar.c / 0; return null },' }} -> ${/: its state must survive JSON, because it is a checkpoint; the state\.sum is Infinity: use/}
 has a version that moves the cursor -> ${{ body: `version: '1\\n\\x1b[31m',` }} -> ${VERSION}`.map(
       ([name, ...each]) => [name, each],
     ),

@@ -216,31 +216,6 @@ test('a ledger whose results are better than its prices by more than rounding ex
   })
 })
 
-test('a ledger of twenty gains is refused with the entry that accepts it, and published with its reason', async () => {
-  const book = bookOf(BARS, [
-    ledgerOf(
-      'ash',
-      hourly(22, () => 0),
-    ),
-  ])
-  expect(await problemsOfNight(book)).toEqual([
-    'ledgers/ash.csv: no_losses of ash: none of 22 trades lost: add the trades that lost; or, if the data are right, accept: ' +
-      '[{finding: no_losses, of: ash, from: 2024-01-10, to: 2024-01-10, count: 20, reason: "..."}]',
-  ])
-  const accepted = accepting(book, [GAINS, { ...GAINS, finding: 'high_sharpe' }])
-  const { snapshot, records, notices } = await nightOf(accepted)
-  expect(snapshot.dataset.accepted_findings).toEqual([
-    {
-      ...{ finding: 'no_losses', of: 'ash', count: 20, what: 'none of 22 trades lost', reason: 'an example' },
-      ...{ from: '2024-01-10T00:00:00Z', to: '2024-01-10T20:00:00Z', strategies: ['ash'] },
-    },
-  ])
-  expect(records).toMatchObject([{ subject: 'ash', file: 'ledgers/ash.csv', count: 14, noun: 'days' }])
-  expect(notices).toEqual([
-    'catalogue.yaml: accept: no high_sharpe of ash from 2024-01-10 to 2024-01-10: remove the entry',
-  ])
-})
-
 test('the loss of trades at their stops is measured in units of the base risk, and another one than declared is refused', async () => {
   const stopped = ledger(`long,${at('01-05')},120,${at('01-05')},95,stop,1,95,${95 / 120 - 1}`)
   const book = (base_risk_pct: number) =>

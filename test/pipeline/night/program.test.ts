@@ -64,12 +64,6 @@ test('a day that is not over is not in the program', async () => {
   expect(computeProgram(book, FRESH)?.bars.c).toHaveLength(6)
 })
 
-test('a book without a program computes none', async () => {
-  const { 'program.yaml': _, ...files } = FILES
-  const book = await withFiles(files, dir => readBook(dir))
-  expect(computeProgram(book, FRESH)).toBeNull()
-})
-
 const SPOT = 'bars/SPOT/1d.csv: accumulation: '
 
 test('a day that is missing in what has happened of the window of a program is named', async () => {
@@ -88,13 +82,6 @@ test('a blank volume in the window of a program, and no volume at all, are repor
   expect(await problemsOf({ 'bars/SPOT/1d.csv': none })).toEqual([
     expect.stringContaining(`${SPOT}no bar of the window has any volume`),
   ])
-})
-
-test('the problems of a program are reported together with those of the rest of the book', async () => {
-  const gap = dailyBars(CLOSES).replace(/2024-01-05T.*\n/, '')
-  const broken = { 'bars/SPOT/1d.csv': gap, 'returns/yew.csv': dailyReturns([0, -2]) }
-  const places = (await problemsOf(broken)).map(problem => problem.split(' ')[0])
-  expect(places).toEqual(['bars/SPOT/1d.csv:', expect.stringContaining('returns/yew.csv:')])
 })
 
 test('the bars of a program go stale as long as its window lasts, and no longer', async () => {

@@ -154,19 +154,6 @@ test('bars that were copied forward are serious', () => {
   expect(found(bars)).toEqual([['serious', 'copied_bars', 201, 3]])
 })
 
-test('interpolated closes of bars are serious in the data report', () => {
-  const bars = changed(({ o, h, l, c }) => {
-    const step = (c[220]! * 1.05 - c[200]!) / 20
-    for (let i = 201; i <= 220; i++) {
-      o[i] = c[i - 1]!
-      c[i] = c[i - 1]! + step
-      h[i] = Math.max(o[i]!, c[i]!)
-      l[i] = Math.min(o[i]!, c[i]!)
-    }
-  })
-  expect(found(bars).map(([severity, code]) => [severity, code])).toContainEqual(['serious', 'straight_line'])
-})
-
 test('interpolated bars that are rounded to the tick are serious', () => {
   const bars = changed(({ o, h, l, c }) => {
     const toTick = (price: number): number => Math.round(price * 10) / 10

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import {
@@ -117,15 +117,6 @@ test('the sample book ends on the day of which the sample version is built', () 
   expect(bars.t.at(-1)).toBe(Date.UTC(2026, 5, 30, 20))
   for (const { daily } of histories) expect(lastDay(daily)).toBe(SAMPLE_AS_OF)
   expect(toEpochDay(Date.parse(SAMPLE_VERSION))).toBe(SAMPLE_AS_OF + 1)
-})
-
-test('the sample book refuses a folder that has something in it', async () => {
-  const full = await temporaryFolder()
-  await writeFile(join(full, 'notes.txt'), 'mine')
-  await expect(writeSampleBook(full)).rejects.toThrow(
-    `expected an empty or new folder, got ${full} with notes.txt in it: name another folder, or empty this one first`,
-  )
-  expect(await readdir(full)).toEqual(['notes.txt'])
 })
 
 const data = computeProgram(book, {

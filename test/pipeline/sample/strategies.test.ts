@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { replay } from '#core/replay/replay.ts'
 import type { Decision, Position, Strategy } from '#core/replay/strategy.ts'
 import { donchianBreakout } from '#pipeline/sample/template/strategies/alder.ts'
 import { dualMovingAverage } from '#pipeline/sample/template/strategies/birch.ts'
@@ -10,8 +9,7 @@ import { volatilityBreakout } from '#pipeline/sample/template/strategies/hazel.t
 import { atrTrend } from '#pipeline/sample/template/strategies/larch.ts'
 import { timeSeriesMomentum } from '#pipeline/sample/template/strategies/maple.ts'
 import { enter } from '#pipeline/starter/template/strategies/highwater/indicators.ts'
-import { FREE, handBars, type Ohlc, record, slot, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
-import { realBars } from '../../core/replay/real-bars.ts'
+import { type Ohlc, record, slot } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
 
@@ -190,15 +188,6 @@ test('an entry of a strategy is none where the distance is 0, too small to be a 
 const COSTS = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
 
 test.each(REFERENCE)(
-  'the strategy %s makes no senseless decision in a market that does not move and then does',
-  (_, strategy) => {
-    const rows = [...new Array<Ohlc>(1_200).fill(still(100)), ...[100, 100.5, 130, 60, 90, 200].map(still)]
-    const { state } = replay({ strategy, bars: handBars(rows), funding: null, costs: FREE })
-    expect(state.bars).toBe(rows.length)
-  },
-)
-
-test.each(REFERENCE)(
   'the strategy %s trades on both sides, after its warm-up, within the cap, and never says what is already so',
   (_, strategy) => {
     const { events, result } = record({ strategy, bars: syntheticBars(6_000), funding: null, costs: COSTS })
@@ -209,22 +198,6 @@ test.each(REFERENCE)(
     expect(result.state.decisions_ignored).toBe(0)
   },
 )
-
-test.skipIf(realBars === null).each(REFERENCE)(
-  'the strategy %s has a median leverage of 0.3 to 2 on the real bars',
-  (_, strategy) => {
-    const { trades } = replay({ strategy, bars: realBars!, funding: null, costs: COSTS })
-    const leverages = trades.map(({ leverage }) => leverage!).sort((a, b) => a - b)
-    const median = leverages[leverages.length >> 1]!
-    expect(median).toBeGreaterThan(0.3)
-    expect(median).toBeLessThan(2)
-    expect(trades.length).toBeGreaterThan(50)
-  },
-)
-
-test.each(REFERENCE)('the strategy %s is for bars of four hours at a risk of 2 %', (_, strategy) => {
-  expect(strategy).toMatchObject({ timeframeMs: TIMEFRAME_MS, baseRisk: 0.02, version: '1' })
-})
 
 const BOOK = '../../../pipeline'
 
