@@ -8,10 +8,10 @@ import { openCatalogue } from '#pipeline/book/add-strategy.ts'
 import type { BarsFile } from '#pipeline/book/book.ts'
 import { settingsShape, strategyShape, timeframe } from '#pipeline/book/catalogue.ts'
 import { spellMoment } from '#pipeline/book/cell.ts'
-import { findBars } from '#pipeline/book/find-bars.ts'
 import { BookError } from '#pipeline/book/problem.ts'
 import { CATALOGUE_FILE } from '#pipeline/book/read-catalogue.ts'
 import { LEDGER_COLUMNS, type LedgerRow, OPTIONAL_COLUMNS, readLedger } from '#pipeline/book/read-ledger.ts'
+import { findBars } from '#pipeline/book/read-market.ts'
 import { readReturns } from '#pipeline/book/read-sources.ts'
 import { createReading, type Reading } from '#pipeline/book/reading.ts'
 import { TIMEFRAMES } from '#pipeline/book/timeframe.ts'
@@ -90,21 +90,28 @@ function sound<T>({ dir, problems }: Reading, value: T | null): T {
   return value
 }
 
-/** What is printed of an import. */
-type Summary = { readonly line: string; readonly summary: Readonly<Record<string, unknown>> }
+/** What an import made: tables of the book, what is printed of them, and the strategy that they are the history of. */
+type Made = {
+  readonly tables: Readonly<Record<string, string>>
+  readonly line: string
+  readonly summary: Readonly<Record<string, unknown>>
+  readonly strategy?: NewStrategy
+}
 
-/** Writes tables of the book, and the catalogue if it changes; prints what was written on stdout, what was found on stderr. */
+/** Writes what was made, and the catalogue if it changes; prints what was written on stdout, what was found on stderr. */
 async function write(
-  tables: Readonly<Record<string, string>>,
-  catalogue: string | null,
+  { tables, line, summary, strategy }: Made,
   { formats, unread, findings, files: read }: Origin,
-  { line, summary }: Summary,
-  options: FileOptions & { readonly append?: boolean },
+  options: (FileOptions | HistoryOptions) & { readonly append?: boolean },
   { cwd, terminal }: Runtime,
 ): Promise<void> {
   const book = resolve(cwd, options.book)
+  const catalogue = await openCatalogue(book)
+  for (const path of Object.keys(tables)) catalogue.state(path, spellStatement(specOf([path], options)))
+  if (strategy && 'id' in options) addStrategy(catalogue, options, strategy, formats)
   for (const path of Object.keys(tables)) assertFree(book, path, options.replace || options.append === true)
-  const files = catalogue === null ? tables : { ...tables, [CATALOGUE_FILE]: catalogue }
+  const text = catalogue.text()
+  const files = text === null ? tables : { ...tables, [CATALOGUE_FILE]: text }
   await writeBookFiles(book, files)
   const written = Object.keys(files)
   if (options.json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
@@ -125,31 +132,28 @@ export async function importBarsFiles(paths: string[], options: BarsOptions, run
   const { instrument, timeframe: stated = null } = options
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
-  const spec = specOf(paths, options)
-  const rules = { ...spec, timeframe: stated, readers: catalogue.modulesOn(instrument) }
+  const readers = catalogue.modulesOn(instrument)
+  const rules = { ...specOf(paths, options), timeframe: stated, readers }
   const { bars, timeframe, ...origin } = sound(reading, await importBars(reading, rules))
   const [from, to] = [spellMoment(bars.t[0]!), spellMoment(bars.t.at(-1)!)]
   const summary = { instrument, timeframe, bars: bars.t.length, from, to }
   const line = `${bars.t.length} bars of ${timeframe}, ${from} to ${to}`
-  const path = `bars/${instrument}/${timeframe}.csv`
-  catalogue.state(path, spellStatement(spec))
-  await write({ [path]: barsText(bars) }, catalogue.text(), origin, { line, summary }, options, runtime)
+  const tables = { [`bars/${instrument}/${timeframe}.csv`]: barsText(bars) }
+  await write({ tables, line, summary }, origin, options, runtime)
 }
 
 /** Writes daily returns as they were reported. */
 export async function importReturnsFile(paths: string[], options: ReturnsOptions, runtime: Runtime) {
   const { id } = options
   const reading = createReading(runtime.cwd)
-  const spec = specOf(paths, options)
-  const imported = sound(reading, await importReturns(reading, spec))
+  const imported = sound(reading, await importReturns(reading, specOf(paths, options)))
   const days = imported.rows.map(({ fields }) => fields)
   const count = sound(reading, await readReturns(reading, paths[0]!, imported.rows)).values.length
-  const fields = { source: 'returns', ...assumptions(options, imported, null, []) }
-  const catalogue = await catalogueWith(options, fields, null, [`returns/${id}.csv`], spec, runtime)
   const [from, to] = [days[0]?.[0], days.at(-1)?.[0]]
   const printed = { line: `${count} days, ${from} to ${to}`, summary: { id, days: count, from, to } }
   const tables = { [`returns/${id}.csv`]: tableText('t,ret', days) }
-  await write(tables, catalogue, imported, printed, options, runtime)
+  const strategy = { fields: { source: 'returns' }, shown: null, prices: [], unfunded: null }
+  await write({ ...printed, tables, strategy }, imported, options, runtime)
 }
 
 /** Writes the trades of a file as a ledger that is marked on the bars of the book, or as reported returns. */
@@ -158,9 +162,8 @@ export async function importLedgerFile(paths: string[], options: LedgerOptions, 
   const book = resolve(runtime.cwd, options.book)
   const file = await findBars(book, instrument, options.mark ?? null, runtime.now())
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
-  const spec = specOf(paths, options)
   const rules = { bars: file?.bars ?? null, realised, commission_bps, isUnfunded: !options.funding }
-  const imported = sound(reading, await importLedger(reading, { ...spec, ...rules }))
+  const imported = sound(reading, await importLedger(reading, { ...specOf(paths, options), ...rules }))
   if (!realised && file === null)
     throw new Error(
       `${paths[0]}: expected bars of ${instrument} in ${options.book}, got none: bring them with \`highwater import bars\`, or take the account as reported returns with --realised`,
@@ -172,8 +175,7 @@ export async function importLedgerFile(paths: string[], options: LedgerOptions, 
 
   const { o = [], c = [] } = file?.bars ?? {}
   const prices = file === null ? trades.map(each => each.entry_price) : [...o.slice(-1000), ...c.slice(-1000)]
-  const stated = assumptions(options, imported, imported.commission_bps, prices)
-  const { account } = imported
+  const { account, commission_bps: shown } = imported
   const marked = {
     ...{ source: 'ledger', instrument, mark: file?.timeframe },
     ...(findOverlaps(trades).length > 0 ? { allow_overlap: true } : {}),
@@ -186,11 +188,10 @@ export async function importLedgerFile(paths: string[], options: LedgerOptions, 
     ...(realised ? { [`returns/${id}.csv`]: tableText('t,ret', daily) } : {}),
   }
   const tables = options.append ? await grown(book, made, id) : made
-  const fieldsOf = { ...fields, ...stated }
-  const catalogue = await catalogueWith(options, fieldsOf, unfunded, Object.keys(made), spec, runtime)
   const line = account === null ? `${trades.length} trades` : describeTotals(account.totals)
   const summary = { id, trades: trades.length, ...account?.totals }
-  await write(tables, catalogue, imported, { line, summary }, options, runtime)
+  const strategy = { fields, shown, prices, unfunded }
+  await write({ tables, line, summary, strategy }, imported, options, runtime)
 }
 
 /** Optional columns are there if a trade has one of them. */
@@ -239,21 +240,34 @@ function describeTotals(totals: NonNullable<ImportedLedger['account']>['totals']
   return `${trades} trades${still}, net profit ${spell(net_profit)}${rate}, drawdown of closed trades ${max_drawdown_pct.toFixed(2)} %`
 }
 
-/** What the maker of a history assumed: from the options, and otherwise from what the file shows. */
-function assumptions(
-  { commission_bps, engine }: HistoryOptions,
-  { formats }: Origin,
-  shown: number | null,
-  prices: readonly number[],
-) {
+/** The fields of a history, the commission of a fill that its file shows, and the instrument that has no funding. */
+type NewStrategy = {
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly shown: number | null
+  readonly prices: readonly number[]
+  readonly unfunded: string | null
+}
+
+/** Adds a strategy that the catalogue does not have, with what its maker assumed: stated, or as the file shows it. */
+function addStrategy(
+  catalogue: Awaited<ReturnType<typeof openCatalogue>>,
+  { id, base_risk: base_risk_pct, commission_bps, engine }: HistoryOptions,
+  { fields, shown, prices, unfunded }: NewStrategy,
+  formats: readonly string[],
+): void {
   const commission_bps_per_side = commission_bps ?? shown
   if (commission_bps_per_side === null)
     throw new UsageError(
       '--commission-bps: expected the commission of a fill, because the file does not show it (0 is a statement)',
     )
-  // The prices of a file are those of its fills.
-  const fills = { slippage_ticks: 0, tick_size: tickOf(prices) }
-  return { engine: engine ?? formats[0], commission_bps_per_side, ...fills }
+  if (catalogue.ids.includes(id)) return
+  if (base_risk_pct === undefined)
+    throw new UsageError(
+      `--base-risk: expected the risk of a trade of ${id}, which the catalogue does not have yet, such as 0.02`,
+    )
+  const name = id.charAt(0).toUpperCase() + id.slice(1)
+  const costs = { commission_bps_per_side, slippage_ticks: 0, tick_size: tickOf(prices) } // prices are those of fills
+  catalogue.add({ id, name, base_risk_pct, ...fields, engine: engine ?? formats[0], ...costs }, unfunded)
 }
 
 /** No market has a smaller step. */
@@ -265,25 +279,4 @@ function tickOf(prices: readonly number[]): number {
   let decimals = 0
   while (prices.some(price => rounded(price, decimals) !== rounded(price, MOST_DECIMALS))) decimals++
   return 10 ** -decimals
-}
-
-/** The text of the catalogue with a new strategy; null if it is there already and nothing else changes. */
-async function catalogueWith(
-  { id, base_risk, book }: HistoryOptions,
-  fields: Readonly<Record<string, unknown>>,
-  unfunded: string | null,
-  paths: readonly string[],
-  spec: Readonly<Record<string, unknown>>,
-  { cwd }: Runtime,
-): Promise<string | null> {
-  const catalogue = await openCatalogue(resolve(cwd, book))
-  for (const path of paths) catalogue.state(path, spellStatement(spec))
-  if (catalogue.ids.includes(id)) return catalogue.text()
-  if (base_risk === undefined)
-    throw new UsageError(
-      `--base-risk: expected the risk of a trade of ${id}, which the catalogue does not have yet, such as 0.02`,
-    )
-  const name = id.charAt(0).toUpperCase() + id.slice(1)
-  catalogue.add({ id, name, base_risk_pct: base_risk, ...fields }, unfunded)
-  return catalogue.text()
 }

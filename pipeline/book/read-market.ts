@@ -2,11 +2,12 @@ import { nearestTo } from '#core/contract/near-miss.ts'
 import { importBars } from '../import/bars.ts'
 import type { BarsFile, BarsKey } from './book.ts'
 import { got, listed } from './field.ts'
-import { type Folder, filesUnder, tableAt } from './folder.ts'
+import { type Folder, filesUnder, listFolder, tableAt } from './folder.ts'
+import { BookError } from './problem.ts'
 import { readBars } from './read-bars.ts'
-import type { Claim } from './read-catalogue.ts'
-import type { Reading } from './reading.ts'
-import type { Timeframe } from './timeframe.ts'
+import { CATALOGUE_FILE, type Claim, readCatalogue } from './read-catalogue.ts'
+import { createReading, type Reading } from './reading.ts'
+import { TIMEFRAMES, type Timeframe } from './timeframe.ts'
 
 /** The fields that determine the market data of a strategy; null for a field that is not valid. */
 type Wants = Pick<Claim, 'source' | 'instrument' | 'timeframe' | 'mark'>
@@ -65,6 +66,33 @@ export async function readBarsOf(
   if (path === null) return undefined
   const file = await readBars(reading, path, timeframe)
   return reading.problems.has(path) ? null : file
+}
+
+/**
+ * The bars of an instrument in a book that need not be whole yet: those of the timeframe, or the only ones. Null if
+ * there are none. Throws if there are several, or if they have problems.
+ */
+export async function findBars(
+  dir: string,
+  instrument: string,
+  timeframe: Timeframe | null,
+  nowMs: number,
+): Promise<BarsFile | null> {
+  const reading = createReading(dir, { nowMs })
+  const folder = await listFolder(reading)
+  if (folder.has(CATALOGUE_FILE)) await readCatalogue(reading)
+  const wanted = timeframe === null ? TIMEFRAMES : [timeframe]
+  const [key, ...others] = wanted
+    .map((each): BarsKey => `${instrument}/${each}`)
+    .filter(each => reading.named.has(each) || tableAt(reading, folder, `bars/${each}`) !== null)
+  if (key === undefined) return null
+  if (others.length > 0)
+    throw new Error(
+      `expected one set of bars of ${instrument}, got ${listed([key, ...others])}: choose with --mark`,
+    )
+  const file = await readBarsOf(reading, folder, key)
+  if (file) return file
+  throw new BookError(dir, reading.problems.sorted())
 }
 
 export const instrumentOf = (key: BarsKey): string => key.slice(0, key.lastIndexOf('/'))

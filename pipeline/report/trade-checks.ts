@@ -18,7 +18,8 @@ export type TradeGround = {
 
 type Data = TradeGround & {
   readonly trades: readonly LedgerTrade[]
-  readonly copies: ReadonlySet<number>
+  /** The first trade of each key. */
+  readonly firsts: ReadonlyMap<string, number>
   /** Why the times are those of another zone; null if they are not. */
   readonly shift: string | null
 }
@@ -51,7 +52,7 @@ const CHECKS: readonly Check<Data>[] = [
   },
   {
     ...{ code: 'duplicate_trades', severity: 'serious', group: all },
-    is: ({ copies }, i) => copies.has(i),
+    is: ({ trades, firsts }, i) => firsts.get(keyOf(trades[i]!)) !== i,
     what: (_, { length }) =>
       `${counted(length, 'trade')} equal to an earlier one in side, times, prices and result`,
     fix: 'remove the copies, or number equal parts of one entry in a column `part`',
@@ -65,29 +66,16 @@ const CHECKS: readonly Check<Data>[] = [
 ]
 
 export function checkTrades(trades: readonly LedgerTrade[], ground: TradeGround): Found[] {
-  const data = { ...ground, trades, copies: copiesIn(trades), shift: findShift(trades, ground) }
+  const firsts = new Map(trades.map((trade, i) => [keyOf(trade), i] as const).reverse())
+  const data = { ...ground, trades, firsts, shift: findShift(trades, ground) }
   const entries = trades.map(({ entry_time }) => entry_time)
   const exits = trades.map(({ exit_time, entry_time }) => exit_time ?? entry_time)
   return runChecks(CHECKS, data, entries, exits)
 }
 
-const SAME = [
-  'side',
-  'entry_time',
-  'entry_price',
-  'exit_time',
-  'exit_price',
-  'account_return',
-  'part',
-] as const
-
-/** The trades that equal an earlier one. */
-const copiesIn = (trades: readonly LedgerTrade[]): ReadonlySet<number> =>
-  new Set(
-    [...Map.groupBy(trades.keys(), i => SAME.map(name => trades[i]![name]).join()).values()].flatMap(same =>
-      same.slice(1),
-    ),
-  )
+/** Equal for trades that are copies; equal parts of one entry are numbered. */
+const keyOf = ({ side, part, account_return, ...trade }: LedgerTrade): string =>
+  [side, trade.entry_time, trade.entry_price, trade.exit_time, trade.exit_price, account_return, part].join()
 
 /**
  * Entries that are at the opens of bars some hours away have times of another zone, or the bars have; one bar away, the
