@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
-import { aLedger, aModule, catalogue, csv, moduleText, reported } from '#test/pipeline/night/night-book.ts'
+import { aLedger, aModule, catalogue, moduleText } from '#test/pipeline/night/night-book.ts'
 import { startS3Without } from '#test/support/servers/s3-without.ts'
 import { NOW_MS, run } from './made-up.ts'
 import { BOOK, openBook } from './own-book.ts'
@@ -53,24 +53,6 @@ test('a build prints a table for people or one JSON document for a program, and 
       'later --version\n',
   })
   expect(await served()).toBe('2024-01-16T00:15:00Z')
-})
-
-test('a build of a book with problems exits 1, reports all of them on stderr, prints nothing and publishes nothing', async () => {
-  const { build, served } = await openBook({
-    ...BOOK,
-    'catalogue.yaml': catalogue([aLedger('ash'), reported('yew')], {}, '24h'),
-    'bars/BTCUSDT-PERP/1d.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1'),
-    'returns/yew.csv': csv('t,ret', '2024-01-01,NaN'),
-  })
-  for (const more of [[], ['--json']]) {
-    const { code, out, err } = await build(more)
-    expect([code, out]).toEqual([1, ''])
-    expect(err).toMatch(
-      /^the book in .* has 2 problems:\n {2}bars\/BTCUSDT-PERP\/1d\.csv:2: h: expected .*\n/m,
-    )
-    expect(err).toMatch(/\n {2}returns\/yew\.csv:2: ret: expected .*\n$/)
-  }
-  expect(await served()).toBeNull()
 })
 
 test('a build of a book that does not exist makes no folder for the stores', async () => {

@@ -37,16 +37,6 @@ function scene(fails: (start: number) => boolean = () => false) {
   return { order, running, notes, paused, kill, starts: () => starts }
 }
 
-test('a kept server is started again if it ends by itself, and a notice is printed', async () => {
-  const { order, kill, running, notes } = scene()
-  const kept = await keepServer(order)
-  await kill()
-  expect(running).toHaveLength(2)
-  expect(notes).toEqual(['our Redis ended unexpectedly: restarting it (1 of 3)'])
-  await kept.stop()
-  expect(running.at(-1)?.isStopped).toBe(true)
-})
-
 test('a kept server is given up with a sentence after too many ends in a row', async () => {
   const { order, kill, paused, starts } = scene()
   const kept = await keepServer(order)
@@ -55,14 +45,6 @@ test('a kept server is given up with a sentence after too many ends in a row', a
   expect(paused).toEqual([...RESTART_AFTER_MS])
   expect(starts()).toBe(1 + RESTART_AFTER_MS.length)
   await kept.stop()
-})
-
-test('a kept server is given up if it cannot be started again', async () => {
-  const { order, kill, starts } = scene(start => start > 0)
-  const kept = await keepServer(order)
-  await kill()
-  await expect(kept.failed).rejects.toThrow('our Redis ended repeatedly')
-  expect(starts()).toBe(1 + RESTART_AFTER_MS.length)
 })
 
 test('a kept server that ran for long has all of its starts again', async () => {

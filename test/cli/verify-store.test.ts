@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
-import { prune } from '#static-build/prune.ts'
 import { servedLine } from '#storage/nginx-files.ts'
 import { openStore } from '#storage/open-store.ts'
 import { BEFORE } from '#test/static-build/hand-order.ts'
@@ -72,13 +71,6 @@ test('verify-store names the version that nginx serves if it is none of the log,
     0,
     expect.stringContaining('nginx/served.conf is of entry 1, not of the newest'),
   ])
-})
-
-test('verify-store skips a removed version, and reports it', async () => {
-  const { store, privateStore, verify } = await signedStores()
-  await prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, NOW_MS)
-  const { code, out } = await verify()
-  expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`published\n${BEFORE}  removed\n$`))])
 })
 
 test('verify-store reports a broken log, and reads the versions in any case', async () => {

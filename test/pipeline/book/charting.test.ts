@@ -1,8 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { casesOf } from '#test/support/cases-of.ts'
-import { sharedData } from '../../support/shared-data.ts'
 import { lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'charting/birch.csv'
@@ -77,22 +74,3 @@ a stray quote -> ${BOTH.replace('7240', '72"40')} -> :3: expected fields whose q
     expect(await problemsOf({ [PATH]: text })).toEqual([expect.stringMatching(`^${PATH}${message}`)])
   },
 )
-
-const folder = sharedData === null ? '' : join(sharedData, 'ledgers/tradingview')
-const EXPORTS =
-  sharedData === null
-    ? []
-    : readdirSync(folder).filter(name => name.endsWith('.csv') && !name.startsWith('bars'))
-
-test.skipIf(sharedData === null)('real exports of charting tools of every generation are read', async () => {
-  expect(EXPORTS.length).toBeGreaterThan(4)
-  for (const name of EXPORTS) {
-    const text = readFileSync(join(folder, name), 'utf8')
-    const [charting] = (await chartingOf('birch', { [PATH]: text })) ?? []
-    const rows = text
-      .trim()
-      .split('\n')
-      .filter(line => /,Entry (?:long|short),/.test(line))
-    expect([name, charting?.trades.length]).toEqual([name, rows.length])
-  }
-})

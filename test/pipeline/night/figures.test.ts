@@ -5,7 +5,7 @@ import { parseIsoDate } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { withPublications } from '#core/dataset/publication.ts'
-import { basisOf, type Snapshot, type StrategyData, strategyOf } from '#core/dataset/snapshot.ts'
+import { type Snapshot, type StrategyData, strategyOf } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -46,53 +46,6 @@ test('the night of the tiny book gives the same bytes on one thread, on two and 
   }
 })
 
-test('the night of the tiny book keeps the order of the catalogue, and covers every day of any series', () => {
-  expect(snapshot.strategies.map(({ id }) => id)).toEqual(['ash', 'beech', 'elm', 'yew'])
-  expect(snapshot.dataset.window).toEqual({ from: '2024-01-01', to: '2025-02-22' })
-})
-
-test('the night of the tiny book says how far each history was verified: two computations, one audit, none', () => {
-  const states = snapshot.strategies.map(({ verification_state, marking }) => [verification_state, marking])
-  expect(states).toEqual([
-    ['dual_verified', 'marked'],
-    ['single_verified', 'marked'],
-    ['unverified', 'reported'],
-    ['unverified', 'reported'],
-  ])
-})
-
-test('the night of the tiny book says what each history assumes: what the catalogue states, its funding, and the version of a module', () => {
-  const records = snapshot.strategies.map(strategy => ({
-    engine: strategy.engine,
-    costs: [strategy.commission_bps_per_side, strategy.slippage_ticks, strategy.tick_size],
-    funding: strategy.funding,
-    module_version: strategy.module_version,
-    tolerance: strategy.result_tolerance_bps,
-    basis: basisOf(strategy),
-  }))
-  const elsewhere = { engine: 'made by hand', module_version: null }
-  const reported = {
-    ...elsewhere,
-    costs: [0, 0, 0.5],
-    funding: 'as_reported',
-    tolerance: null,
-    basis: 'reported',
-  }
-  expect(records).toEqual([
-    {
-      engine: 'highwater',
-      costs: [5, 2, 0.5],
-      funding: 'historical',
-      module_version: '1',
-      tolerance: null,
-      basis: 'backtested',
-    },
-    { ...elsewhere, costs: [5, 2, 0.5], funding: 'historical', tolerance: 1, basis: 'backtested' },
-    reported,
-    reported,
-  ])
-})
-
 test('the night of the tiny book begins a series with its inception, although its file begins earlier', async () => {
   expect(of('elm').window).toEqual({ from: '2024-02-05', to: '2025-02-22' })
   expect([...of('elm').daily.values]).toEqual(await returnsOf('elm', '2024-02-05', '2025-02-22'))
@@ -106,10 +59,6 @@ test('the night of the tiny book counts and weighs the trades of the ledger as i
   expect([...trades.leverage]).toEqual([0.5, expect.closeTo(0.05, 5), 0.8, 0.4, 0.3])
   expect(leverage_max).toBe(0.8)
   expect(leverage_typical).toBe(0.45) // of six, the open one too: between 0.4 and 0.5
-})
-
-test('the night of the tiny book counts the one day without bars', () => {
-  expect(snapshot.strategies.map(({ days_without_bars }) => days_without_bars)).toEqual([1, 1, 0, 0])
 })
 
 test('the night of the tiny book correlates two strategies over the days that both have, as a plain sum does', async () => {

@@ -5,7 +5,6 @@ import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { pagesOf } from '#test/support/browser/rendered-pages.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import {
-  accepting,
   bookOf,
   csv,
   dailyBars,
@@ -185,65 +184,6 @@ test('a ledger is verified if leverage and result of each trade are given and on
     ...{ trades_checked: 1, mean_deviation_bps: 0, largest_deviation_bps: 0 },
     ...{ trades_at_stop: 0, loss_at_stop: null },
   })
-})
-
-/** A ledger of trades of an hour each, from 91 to 92 within the bar of the tenth day, with results that are off by basis points. */
-const hourly = (count: number, off: (i: number) => number): string =>
-  ledger(
-    ...Array.from({ length: count }, (_, i) => {
-      const hour = (of: number): string => `2024-01-10T${String(of).padStart(2, '0')}:00:00Z`
-      return `long,${hour(i)},91,${hour(i + 1)},92,signal,1,,${1 / 91 + off(i) / 10_000}`
-    }),
-  )
-
-const GAINS = {
-  ...{ finding: 'no_losses', of: 'ash', from: '2024-01-10', to: '2024-01-10' },
-  ...{ count: 20, reason: 'an example' },
-}
-
-test('a ledger whose results are better than its prices by more than rounding explains is refused, within any tolerance', async () => {
-  const book = (off: (i: number) => number) =>
-    accepting(bookOf(BARS, [ledgerOf('ash', hourly(21, off), { result_tolerance_bps: 100 })]), [GAINS])
-  expect(await problemsOfNight(book(() => 2))).toEqual([
-    expect.stringMatching(
-      /^ledgers\/ash\.csv: the results are better than the prices by 2\.0 bp a trade: are costs missing\? /,
-    ),
-  ])
-  const { snapshot } = await nightOf(book(i => (i % 2 === 0 ? 40 : -44)))
-  expect(strategyOf(snapshot, 'ash')).toMatchObject({
-    verification_state: 'single_verified',
-    measured: { trades_checked: 21, mean_deviation_bps: 0, largest_deviation_bps: -44 },
-  })
-})
-
-test('the loss of trades at their stops is measured in units of the base risk, and another one than declared is refused', async () => {
-  const stopped = ledger(`long,${at('01-05')},120,${at('01-05')},95,stop,1,95,${95 / 120 - 1}`)
-  const book = (base_risk_pct: number) =>
-    bookOf(BARS, [ledgerOf('ash', stopped, { base_risk_pct })], { max_modelled_risk_pct: 0.5 })
-  const { snapshot } = await nightOf(book(0.2))
-  expect(strategyOf(snapshot, 'ash')!.measured).toMatchObject({ trades_at_stop: 1, loss_at_stop: 1.041667 })
-  expect(await problemsOfNight(book(0.1))).toEqual([
-    expect.stringContaining(
-      'base_risk of ash: 1 trade that ended at the stop lost 2.08 times the base risk in the median, expected 0.8 to 1.25 times',
-    ),
-  ])
-})
-
-test('reported returns that the ledger beside them does not make are refused with the first days', async () => {
-  const book = (second: number) => ({
-    ...bookOf(BARS, [ledgerOf('idle', ledger()), returnsOf('elm', dailyReturns([0.01, second, 0]))]),
-    'ledgers/elm.csv': ledger(`long,2024-01-01T04:00:00Z,100,2024-01-01T08:00:00Z,101,signal,,,0.01`),
-  })
-  const { snapshot } = await nightOf(book(0.0001))
-  expect(strategyOf(snapshot, 'elm')).toMatchObject({
-    result_tolerance_bps: 1,
-    verification_state: 'unverified',
-  })
-  expect(await problemsOfNight(book(0.0002))).toEqual([
-    expect.stringMatching(
-      /^returns\/elm\.csv: returns_differ of elm: .* first from 2024-01-02 to 2024-01-02: 0\.0200 % is reported, and 0\.0000 % /,
-    ),
-  ])
 })
 
 test('a result that does not follow from prices, leverage and costs is refused with the row of its file', async () => {
