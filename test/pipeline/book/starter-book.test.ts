@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 import { toEpochDay } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
@@ -67,11 +65,6 @@ test('the starter book has a module that the engine runs, and that agrees with t
   const { trades, daily } = replay({ strategy, bars, funding: null, costs })
   expect(trades.length).toBeGreaterThan(20)
   expect(daily.values).toHaveLength(730)
-})
-
-test('the starter book has types that the compiler resolves, under the settings that it brings', async () => {
-  const tsc = resolve(import.meta.dirname, '../../../node_modules/.bin/tsc')
-  await expect(promisify(execFile)(tsc, ['-p', dir])).resolves.toMatchObject({ stdout: '' })
 })
 
 test('the starter book imports nothing from outside itself', async () => {

@@ -91,18 +91,20 @@ export function jsonOf({ names, rows }: Table): string {
   )
 }
 
-const changed = (table: Table, use: string, spell: (text: string, row: number) => string): Table => ({
+/** A table whose cells are spelled in another way. */
+const respell = (
+  table: Table,
+  spell: (text: string, i: number, row: readonly string[]) => string,
+): Table => ({
   ...table,
-  rows: table.rows.map((row, n) => row.map((cell, i) => (table.uses[i] === use ? spell(cell, n) : cell))),
+  rows: table.rows.map(row => row.map((cell, i) => spell(cell, i, row))),
 })
 
-const isPrice = (use: string): boolean => /^[ohlc]$|_price$/.test(use)
-const eachPrice = (table: Table, spell: (text: string) => string): Table => ({
-  ...table,
-  rows: table.rows.map(row =>
-    row.map((cell, i) => (isPrice(table.uses[i]!) && cell !== '' ? spell(cell) : cell)),
-  ),
-})
+const changed = (table: Table, use: string, spell: (text: string) => string): Table =>
+  respell(table, (cell, i) => (table.uses[i] === use ? spell(cell) : cell))
+
+const eachPrice = (table: Table, spell: (text: string) => string): Table =>
+  respell(table, (cell, i) => (/^[ohlc]$|_price$/.test(table.uses[i]!) && cell !== '' ? spell(cell) : cell))
 
 const withColumn = (table: Table, name: string, cell: (i: number) => string): Table => ({
   names: table.names && [...table.names, name],
@@ -151,23 +153,19 @@ export const MUTATIONS: Readonly<Record<string, (table: Table, dice: Dice) => Ta
   units: table => eachPrice(table, text => `${text} USDT`),
   'a plus sign': table => changed(table, 'pnl', text => (Number(text) > 0 ? `+${text}` : text)),
   'another minus sign': table => changed(table, 'pnl', text => text.replace('-', '\u2212')),
-  blanks: table => ({ ...table, rows: table.rows.map(row => row.map(cell => ` ${cell} `)) }),
+  blanks: table => respell(table, cell => ` ${cell} `),
   seconds: table => eachTime(table, text => epoch(text, 1e-3)),
   microseconds: table => eachTime(table, text => epoch(text, 1e3)),
   'another offset': table => eachTime(table, inOffset),
-  'serial dates': table => eachTime(table, (_, i) => String(45_000 + i)),
+  'serial dates': table => eachTime(table, text => String(Math.floor(msOf(text) / 86_400_000) + 25_569)),
 }
 
 const isTime = ({ uses }: Table, i: number): boolean =>
   ['t', 'end', 'entry_time', 'exit_time'].includes(uses[i]!) &&
   uses.filter(use => use === uses[i]).length === 1
 
-const eachTime = (table: Table, spell: (text: string, row: number) => string): Table => ({
-  ...table,
-  rows: table.rows.map((row, n) =>
-    row.map((cell, i) => (isTime(table, i) && cell !== '' ? spell(cell, n) : cell)),
-  ),
-})
+const eachTime = (table: Table, spell: (text: string) => string): Table =>
+  respell(table, (cell, i) => (isTime(table, i) && cell !== '' ? spell(cell) : cell))
 
 const msOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Date.parse(text))
 const epoch = (text: string, per: number): string => String(Math.floor(msOf(text) * per))
@@ -178,10 +176,7 @@ const inOffset = (text: string): string =>
 export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>> = {
   'the time in the column of the volume': table => {
     const t = table.uses.indexOf('t')
-    return {
-      ...table,
-      rows: table.rows.map(row => row.map((cell, i) => (table.uses[i] === 'v' ? epoch(row[t]!, 1) : cell))),
-    }
+    return respell(table, (cell, i, row) => (table.uses[i] === 'v' ? epoch(row[t]!, 1) : cell))
   },
   'a bar twice, with another close': (table, dice) => {
     const row = dice.pick(table.rows)

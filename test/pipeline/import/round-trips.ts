@@ -81,40 +81,20 @@ async function playBars(format: Format, dice: Dice, change: Change): Promise<Out
   const bars = Array.from({ length: 12 + dice.below(20) }, (_, i) => {
     const [o, c] = [dice.number(30_000, 60_000, 2), dice.number(30_000, 60_000, 2)]
     const [h, l] = [Math.max(o, c) + dice.number(1, 900, 2), Math.min(o, c) - dice.number(1, 900, 2)]
-    return {
-      t: START_MS + i * stepMs,
-      o,
-      h: Number(h.toFixed(2)),
-      l: Number(l.toFixed(2)),
-      c,
-      v: dice.number(0.5, 2000, 4),
-    }
+    const v = dice.number(0.5, 2000, 4)
+    return { t: START_MS + i * stepMs, o, h: Number(h.toFixed(2)), l: Number(l.toFixed(2)), c, v }
   })
   const shown = format.times === 'close' ? stepMs : 0
   const style = dice.below(2) === 0 ? (ms: number): string => String(ms) : iso
   const known = bars.map(({ t, o, h, l, c, v }): Known => {
     const time = !format.hasHeader ? String(t) : isSplit(format) ? iso(t) : style(t + shown)
-    const text = { o, h, l, c, v, q: Number((v * c).toFixed(4)), vwap: Number(((h + l) / 2).toFixed(2)) }
-    const spelled = Object.fromEntries(Object.entries(text).map(([role, value]) => [role, String(value)]))
-    return {
-      ...spelled,
-      t: time,
-      end: String(t + stepMs - 1),
-      text: iso(t + shown),
-      symbol: 'BTCUSDT',
-      over: 'true',
-    }
+    const derived = { q: Number((v * c).toFixed(4)), vwap: Number(((h + l) / 2).toFixed(2)) }
+    const others = { end: t + stepMs - 1, text: iso(t + shown), symbol: 'BTCUSDT', over: true }
+    return spelled({ t: time, o, h, l, c, v, ...derived, ...others })
   })
   const { file, how } = change(tableIn(format, known, dice), dice)
-  const rules = {
-    path: [file.name],
-    timeframe: null,
-    readers: [],
-    drop_last: false,
-    drop_impossible: false,
-    tz: 'UTC',
-  }
-  const imported = await importBars(readingOf(file), rules)
+  const stated = { timeframe: null, readers: [], drop_last: false, drop_impossible: false, tz: 'UTC' }
+  const imported = await importBars(readingOf(file), { path: [file.name], ...stated })
   const what = `${format.name}: ${how}`
   if (imported === null) return { what, format: null, wrong: null }
   const byTime = new Map(bars.map(bar => [bar.t, bar]))
@@ -131,6 +111,10 @@ async function playBars(format: Format, dice: Dice, change: Change): Promise<Out
     wrong: wrong === undefined ? fault : `bar ${iso(wrong.ms)}: ${v[wrong.i]}`,
   }
 }
+
+/** What is known, as texts. */
+const spelled = (values: Readonly<Record<string, unknown>>): Known =>
+  Object.fromEntries(Object.entries(values).map(([role, value]) => [role, String(value)]))
 
 const isSplit = ({ columns }: Format): boolean => columns.filter(({ use }) => use === 't').length > 1
 
@@ -163,48 +147,26 @@ async function playTrades(format: Format, dice: Dice, change: Change, isNet = fa
   })
   const isGross = !isNet && dice.below(6) === 0
   const known = trades.map((trade): Known => {
-    const { side, quantity, gross, fees, funding, pnl } = trade
-    const signed =
-      ['backtesting.py', 'backtrader'].includes(format.name) && side === 'short' ? -quantity : quantity
-    const numbers = {
-      quantity: signed,
-      gross: Number(gross.toFixed(8)),
-      fees,
-      funding,
-      fee: bps / 1e4,
-      exit_fee: bps / 1e4,
-      leverage: trade.leverage,
-    }
-    const spelled = Object.fromEntries(Object.entries(numbers).map(([role, value]) => [role, String(value)]))
-    const prices = { entry_price: String(trade.entry), exit_price: String(trade.exit) }
-    return {
-      ...{ ...spelled, ...prices, side, is_short: String(side === 'short'), is_open: 'false', symbol: 'BTC' },
-      ...{ entry_time: iso(trade.from), exit_time: iso(trade.to), exit_reason: 'signal' },
-      ...{ pnl: String(isGross ? gross : pnl), account_return: String(trade.account_return) },
-    }
+    const { side, entry, exit, from, to, quantity, gross, pnl } = trade
+    const isShort = side === 'short'
+    const signed = ['backtesting.py', 'backtrader'].includes(format.name) && isShort ? -quantity : quantity
+    const words = { is_short: isShort, is_open: false, symbol: 'BTC', exit_reason: 'signal' }
+    const fills = { entry_time: iso(from), entry_price: entry, exit_time: iso(to), exit_price: exit }
+    const rates = { fee: bps / 1e4, exit_fee: bps / 1e4 }
+    const results = { gross: Number(gross.toFixed(8)), pnl: isGross ? gross : pnl }
+    return spelled({ ...trade, ...words, ...fills, ...rates, ...results, quantity: signed })
   })
   const { file, how } = change(tableIn(format, known, dice), dice)
-  const rules = {
-    path: [file.name],
-    bars: null,
-    capital: CAPITAL,
-    realised: false,
-    isUnfunded: false,
-    tz: 'UTC',
-    commission_bps: bps,
-  }
-  const imported = await importLedger(readingOf(file), rules)
+  const stated = { bars: null, capital: CAPITAL, realised: false, isUnfunded: false, tz: 'UTC' }
+  const imported = await importLedger(readingOf(file), { path: [file.name], commission_bps: bps, ...stated })
   const what = `${format.name}${isGross ? ' (results before costs)' : ''}: ${how}`
   if (imported === null) return { what, format: null, wrong: null }
   const byTime = new Map(trades.map(trade => [iso(trade.from), trade]))
   const wrong = imported.rows.find(({ fields: [side, from, entry, to, exit, , , , result] }) => {
     const trade = byTime.get(from ?? '')
     if (trade === undefined) return true
-    const isSame =
-      trade.side === side &&
-      String(trade.entry) === entry &&
-      iso(trade.to) === to &&
-      String(trade.exit) === exit
+    const fills = [trade.side, String(trade.entry), iso(trade.to), String(trade.exit)].join()
+    const isSame = fills === [side, entry, to, exit].join()
     return !isSame || (result !== '' && Math.abs(Number(result) - trade.account_return) > 1e-4)
   })
   return {

@@ -70,16 +70,6 @@ test('a module in the live runner that never comes back is ended, and the next o
   expect(await stepper.version(inputOf(book, 1))).toBe('1')
 })
 
-test('a module in the live runner has no environment, and cannot end its process', async () => {
-  const sees = 'if (typeof process !== "undefined") throw new Error("it sees")'
-  const book = await readModules({ oak: { head: 'process.exit(0)' }, elm: { head: sees } })
-  const stepper = stepperOf(book)
-  await expect(stepper.version(inputOf(book))).rejects.toThrow(
-    /^strategies\/oak\.ts:\d+:\d+: ReferenceError: process is not defined$/,
-  )
-  expect(await stepper.version(inputOf(book, 1))).toBe('1')
-})
-
 test('a module in the live runner is confined like in a build: it reads no file, and imports none by a link', async () => {
   const book = await readModules({ oak: { head: `import 'node:fs'` }, elm: { head: `import './link.ts'` } })
   await symlink('../catalogue.yaml', join(dirname(sourceOf(book)), 'link.ts'))
@@ -88,13 +78,6 @@ test('a module in the live runner is confined like in a build: it reads no file,
     await expect(stepper.version(inputOf(book, i))).rejects.toThrow(
       `it imports '${name}', which is not in the folder strategies/`,
     )
-})
-
-test('a module in the live runner with an invalid version is refused before it runs a bar', async () => {
-  const book = await readModules({ oak: { body: 'version: 7,' } })
-  await expect(stepperOf(book).version(inputOf(book))).rejects.toThrow(
-    'version must be a text of 1 to 32 letters',
-  )
 })
 
 function sourceOf({ strategies: [first] }: Book): string {
