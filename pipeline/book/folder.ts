@@ -1,40 +1,28 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { codeOf } from '#storage/error-code.ts'
 import { CATALOGUE_FILE } from './read-catalogue.ts'
 import { NOT_UTF8, type Reading } from './reading.ts'
 
 /** The files of a book that the reader lists, with forward slashes; an unknown folder as `name/`. */
 export type Folder = ReadonlySet<string>
 
-/** The folders of a book, and how many levels of each hold files of the book. */
-const LEVELS: ReadonlyMap<string, number> = new Map([
-  ['bars', 2],
-  ['charting', 1],
-  ['funding', 1],
-  ['ledgers', 1],
-  ['returns', 1],
-  ['strategies', 1],
-])
-
-export const BOOK_FOLDERS = [...LEVELS.keys()]
+/** The folders of a book. Their files are in them, and those of bars a level deeper. */
+export const BOOK_FOLDERS = ['bars', 'charting', 'funding', 'ledgers', 'returns', 'strategies']
 
 /** Lists the folder; without a catalogue in it, that is a problem. Links are followed. */
 export async function listFolder(reading: Reading): Promise<Folder> {
   const files = new Set<string>()
   for (const name of await namesIn(reading.dir)) {
-    const levels = LEVELS.get(name) ?? 0
+    const levels = name === 'bars' ? 2 : BOOK_FOLDERS.includes(name) ? 1 : 0
     for (const path of await listPath(reading.dir, name, levels)) files.add(path)
   }
   for (const file of files) {
     if (file.includes(NOT_UTF8))
       reading.problems.add({ file, message: 'expected a name in UTF-8, got other bytes: rename the file' })
   }
-  if (!files.has(CATALOGUE_FILE)) {
-    reading.problems.add({
-      file: CATALOGUE_FILE,
-      message: `expected a catalogue in ${reading.dir}, got no such file`,
-    })
-  }
+  const message = `expected a catalogue in ${reading.dir}, got no such file`
+  if (!files.has(CATALOGUE_FILE)) reading.problems.add({ file: CATALOGUE_FILE, message })
   return files
 }
 
@@ -47,14 +35,10 @@ export const filesUnder = (folder: Folder, parent: string): string[] =>
  * ambiguous.
  */
 export function tableAt(reading: Reading, folder: Folder, stem: string): string | null {
-  const found = [`${stem}.csv`, `${stem}.csv.gz`].filter(path => folder.has(path))
-  if (found.length > 1) {
-    reading.problems.add({
-      file: found[0]!,
-      message: `expected one file, got ${found.join(' and ')}: remove one`,
-    })
-  }
-  return found[0] ?? null
+  const [file = null, other] = [`${stem}.csv`, `${stem}.csv.gz`].filter(path => folder.has(path))
+  if (file !== null && other !== undefined)
+    reading.problems.add({ file, message: `expected one file, got ${file} and ${other}: remove one` })
+  return file
 }
 
 async function listPath(dir: string, path: string, levels: number): Promise<string[]> {
@@ -72,13 +56,8 @@ const namesIn = async (dir: string): Promise<string[]> => (await orIfAbsent(read
 const isFolder = async (path: string): Promise<boolean> =>
   (await orIfAbsent(stat(path), null))?.isDirectory() ?? false
 
-async function orIfAbsent<T, Nothing>(found: Promise<T>, nothing: Nothing): Promise<T | Nothing> {
-  try {
-    return await found
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && ABSENT.includes(String(error.code))) return nothing
+const orIfAbsent = <T, Nothing>(found: Promise<T>, nothing: Nothing): Promise<T | Nothing> =>
+  found.catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String(codeOf(error)))) return nothing
     throw error
-  }
-}
-
-const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP']
+  })

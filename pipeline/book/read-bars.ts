@@ -51,9 +51,10 @@ export function toBarsFile(path: string, timeframe: Timeframe, columns: BarColum
   const timeframeMs = TIMEFRAME_MS[timeframe]
   const shared = BAR_COLUMNS.map(name => [name, toShared(columns[name])] as const)
   const bars = Object.fromEntries(shared) as Record<(typeof BAR_COLUMNS)[number], Float64Array> // one entry a column
-  const gaps = columns.t.flatMap((t, i) =>
-    t - columns.t[i - 1]! > timeframeMs ? [gapBetween(columns.t[i - 1]!, t, timeframeMs)] : [],
-  )
+  const gaps = columns.t.flatMap((t, i): Gap[] => {
+    const from = columns.t[i - 1]! + timeframeMs
+    return t > from ? [{ from, to: t - timeframeMs, bars_missing: (t - from) / timeframeMs }] : []
+  })
   return { path, timeframe, bars: { timeframeMs, ...bars }, gaps }
 }
 
@@ -78,21 +79,17 @@ const NO_FAULT: readonly string[] = []
 /** What is wrong with a row. Nearly all are sound: those cost no list. */
 function explainBar(fields: readonly string[], bar: Bar, timeframe: Timeframe): readonly string[] {
   if (bar.t % TIMEFRAME_MS[timeframe] === 0 && isPossible(bar)) return NO_FAULT
-  const grid = `expected the open of a ${timeframe} bar, counted from midnight UTC`
-  const time = Number.isNaN(bar.t)
-    ? [explainMoment(fields[0] ?? '')]
-    : bar.t % TIMEFRAME_MS[timeframe] === 0
-      ? []
-      : [`${grid}, got ${spellMoment(bar.t)}`]
-  return [...time.map(why => `t: ${why}`), ...explainPrices(fields, bar)]
+  const faults = explainPrices(fields, bar)
+  if (Number.isNaN(bar.t)) return [`t: ${explainMoment(fields[0] ?? '')}`, ...faults]
+  if (bar.t % TIMEFRAME_MS[timeframe] === 0) return faults
+  const expected = `expected the open of a ${timeframe} bar, counted from midnight UTC`
+  return [`t: ${expected}, got ${spellMoment(bar.t)}`, ...faults]
 }
 
 /** Why `isPossible` returns false; empty if it is true. `fields` are the texts in the order of the columns. */
 export function explainPrices(fields: readonly string[], bar: Bar): string[] {
-  const prices = BAR_COLUMNS.flatMap((name, i) =>
-    ['t', 'v'].includes(name) || bar[name] > 0
-      ? []
-      : [`${name}: expected a price above 0, got ${got(fields[i])}`],
+  const prices = (['o', 'h', 'l', 'c'] as const).flatMap((name, i) =>
+    bar[name] > 0 ? [] : [`${name}: expected a price above 0, got ${got(fields[i + 1])}`],
   )
   return [
     ...(prices.length === 0 ? explainRange(bar) : prices),
@@ -110,12 +107,6 @@ function explainRange({ o, h, l, c }: Bar): string[] {
     ...(h >= ceiling ? [] : [`h: expected a high of at least ${ceiling}, the higher of o and c, got ${h}`]),
   ]
 }
-
-const gapBetween = (before: number, after: number, timeframeMs: number): Gap => ({
-  from: before + timeframeMs,
-  to: after - timeframeMs,
-  bars_missing: (after - before) / timeframeMs - 1,
-})
 
 /** What a line of a table of bars is; `why` is a sentence. */
 type BarLine =

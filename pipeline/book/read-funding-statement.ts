@@ -3,11 +3,8 @@ import type { FundingInterval } from '#core/replay/bars.ts'
 import { parseMoment, spellMoment } from './cell.ts'
 import { type Fields, reportFields, type YamlFile } from './yaml.ts'
 
-/** What the catalogue says of the funding of an instrument: that it has none, or how often payments come. */
-export type FundingStatement = 'none' | readonly FundingInterval[]
-
-/** By instrument. An instrument that is not stated has a funding file, and its interval is inferred. */
-export type FundingStatements = ReadonlyMap<string, FundingStatement>
+/** By instrument, that it has no funding, or how often it pays. One that is not stated has a file, and its interval is inferred. */
+export type FundingStatements = ReadonlyMap<string, 'none' | readonly FundingInterval[]>
 
 const HOUR_MS = 3_600_000
 
@@ -19,26 +16,16 @@ export const spellInterval = (ms: number): string => `${ms / HOUR_MS}h`
 
 const every = z.enum(HOURS.map(hours => `${hours}h`)).transform(text => Number.parseInt(text, 10) * HOUR_MS)
 
-const change = z.strictObject({
-  every,
-  from: z
-    .string()
-    .transform(parseMoment)
-    .refine(ms => !Number.isNaN(ms))
-    .optional(),
-})
-
-const isAscending = (intervals: readonly FundingInterval[]): boolean =>
-  intervals.every(({ from }, i) =>
-    i === 0 ? from === Number.NEGATIVE_INFINITY : from > intervals[i - 1]!.from,
-  )
+const change = z
+  .strictObject({ every, from: z.string().transform(parseMoment).pipe(z.number()).default(-Infinity) })
+  .transform(({ every: everyMs, from }): FundingInterval => ({ from, everyMs }))
 
 const intervals = z
-  .union([every.transform(everyMs => [{ every: everyMs, from: undefined }]), z.array(change).min(1)])
-  .transform(list =>
-    list.map(({ every: everyMs, from = Number.NEGATIVE_INFINITY }): FundingInterval => ({ from, everyMs })),
-  )
-  .refine(isAscending)
+  .union([
+    every.transform((everyMs): FundingInterval[] => [{ from: -Infinity, everyMs }]),
+    z.array(change).min(1),
+  ])
+  .refine(list => list.every(({ from }, i) => (i === 0 ? from === -Infinity : from > list[i - 1]!.from)))
 
 const statement = z
   .union([z.literal('none'), intervals])

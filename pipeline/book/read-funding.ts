@@ -1,3 +1,4 @@
+import { sum } from 'simple-statistics'
 import { DAY_MS } from '#core/calendar.ts'
 import type { FundingInterval } from '#core/replay/bars.ts'
 import {
@@ -10,7 +11,7 @@ import {
 } from '#core/replay/funding-coverage.ts'
 import type { FundingFile, SoundParts } from './book.ts'
 import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment, toShared } from './cell.ts'
-import { got, listed } from './field.ts'
+import { counted, got, listed } from './field.ts'
 import { type Folder, tableAt } from './folder.ts'
 import type { Problem } from './problem.ts'
 import { CATALOGUE_FILE, type Catalogue } from './read-catalogue.ts'
@@ -101,35 +102,29 @@ export const fundingWarnings = ({ bars, funding }: Pick<SoundParts, 'bars' | 'fu
     const own = [...bars].filter(([key]) => instrumentOf(key) === instrument)
     const firstBar = Math.min(...own.map(([, { bars: market }]) => market.t[0]!))
     const first = file.t[0]!
+    const interval = spellInterval(intervalAt(fundingIntervals(file), first))
+    const inferred = `the interval of ${interval} is inferred, and a longer one counts as a gap: state it in ${CATALOGUE_FILE}, as funding: { ${instrument}: ${interval} }, with its changes if the exchange changed it`
     const messages = [
-      ...(file.intervals === undefined ? [explainInferred(instrument, file)] : []),
+      ...(file.intervals === undefined ? [inferred] : []),
       ...(first - firstBar > DAY_MS ? [explainLate(first, firstBar)] : []),
       ...explainGaps(fundingGaps(file), file),
     ]
     return messages.map(message => ({ file: file.path, message }))
   })
 
-function explainInferred(instrument: string, file: FundingFile): string {
-  const interval = spellInterval(intervalAt(fundingIntervals(file), file.t[0]!))
-  return (
-    `the interval of ${interval} is inferred, and a longer one counts as a gap: state it in ${CATALOGUE_FILE}, as ` +
-    `funding: { ${instrument}: ${interval} }, with its changes if the exchange changed it`
-  )
-}
-
 const explainLate = (first: number, firstBar: number): string =>
-  `begins at ${spellMoment(first)}, after the first bar at ${spellMoment(firstBar)}: positions before it are computed ` +
-  'without funding'
+  `begins at ${spellMoment(first)}, after the first bar at ${spellMoment(firstBar)}: positions before it are computed without funding`
 
 function explainGaps(gaps: readonly FundingGap[], file: FundingFile): string[] {
   const [longest] = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))
   if (longest === undefined) return []
   const span = `${spellMoment(longest.from)} to ${spellMoment(longest.to)}`
-  const count = gaps.length === 1 ? `a gap from ${span}` : `${gaps.length} gaps, the longest from ${span}`
+  const [count, where] =
+    gaps.length === 1
+      ? [`a gap from ${span}`, 'it']
+      : [`${gaps.length} gaps, the longest from ${span}`, 'them']
   const intervals = fundingIntervals(file)
-  const missing = gaps.reduce((sum, gap) => sum + missingPayments(gap, intervals), 0)
-  return [
-    `has ${count}, without ${missing} payment${missing === 1 ? '' : 's'} at ${spellIntervals(intervals)}: positions in ` +
-      `${gaps.length === 1 ? 'it' : 'them'} are computed without funding`,
-  ]
+  const missing = counted(sum(gaps.map(gap => missingPayments(gap, intervals))), 'payment')
+  const without = `without ${missing} at ${spellIntervals(intervals)}`
+  return [`has ${count}, ${without}: positions in ${where} are computed without funding`]
 }

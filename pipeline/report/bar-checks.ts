@@ -1,4 +1,4 @@
-import { median } from 'simple-statistics'
+import { median, sum } from 'simple-statistics'
 import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
 import { type Bars, endOfBars } from '#core/replay/bars.ts'
 import { counted } from '../book/field.ts'
@@ -75,7 +75,11 @@ const CHECKS: readonly Check<Data>[] = [
   ...(['blocking', 'note'] as const).map(
     (severity): Check<Data> => ({
       ...{ code: 'unfinished_bar', severity, group: all },
-      is: (data, i) => isRunning(data, i) && endsDay(data) === (severity === 'blocking'),
+      is: (data, i) =>
+        i === data.t.length - 1 &&
+        data.t[i]! <= data.nowMs &&
+        endOfBars(data) > data.nowMs &&
+        toEpochDay(endOfBars(data)) > toEpochDay(data.nowMs) === (severity === 'blocking'),
       what: data =>
         `the bar at ${toIsoInstant(data.t.at(-1)!)} ends at ${toIsoInstant(endOfBars(data))} and is not over`,
       fix: 'leave out a running bar',
@@ -85,8 +89,8 @@ const CHECKS: readonly Check<Data>[] = [
     ...{ code: 'gap', severity: 'serious', group: each },
     is: (data, i) => missing(data, i) >= LONG_GAP_BARS,
     extent: gapBefore,
-    what: (data, [i = 0]) => {
-      const [from, to, count] = gapBefore(data, i)
+    what: (data, [i = 0], count) => {
+      const [from, to] = gapBefore(data, i)
       return `expected a bar every ${data.timeframeMs / 60_000} minutes, got none from ${toIsoInstant(from)} to ${toIsoInstant(to)}: ${counted(count, 'bar')} missing`
     },
     fix: 'bring the missing bars; nothing is filled in',
@@ -96,8 +100,7 @@ const CHECKS: readonly Check<Data>[] = [
       ...{ code: 'gaps', severity, extent: gapBefore },
       is: (data, i) => missing(data, i) > 0 && missing(data, i) < LONG_GAP_BARS,
       group: (at, data) => (isMuch(data, at) === (severity === 'serious') ? all(at, data) : []),
-      what: (data, at) =>
-        `${counted(sumMissing(data, at), 'bar')} missing in ${counted(at.length, 'short gap')}`,
+      what: (_, at, count) => `${counted(count, 'bar')} missing in ${counted(at.length, 'short gap')}`,
       fix: 'bring the missing bars; nothing is filled in',
     }),
   ),
@@ -182,12 +185,6 @@ const CHECKS: readonly Check<Data>[] = [
 const barsFrom = ({ t }: Bars, run: readonly number[]): string =>
   `${counted(run.length, 'bar')} from ${toIsoInstant(t[run[0]!]!)} on`
 
-/** Whether it is the last bar that has begun, and is not over. */
-const isRunning = (data: Data, i: number): boolean =>
-  i === data.t.length - 1 && data.t[i]! <= data.nowMs && endOfBars(data) > data.nowMs
-
-const endsDay = (data: Data): boolean => toEpochDay(endOfBars(data)) > toEpochDay(data.nowMs)
-
 const missing = ({ t, timeframeMs }: Bars, i: number): number =>
   i === 0 ? 0 : Math.round((t[i]! - t[i - 1]!) / timeframeMs) - 1
 
@@ -198,11 +195,10 @@ function gapBefore(bars: Bars, i: number): readonly [from: number, to: number, c
 /** How far a close is from the one before. */
 const stepOf = ({ c }: Bars, i: number): number => Math.abs(c[i]! - c[i - 1]!)
 
-const sumMissing = (bars: Bars, at: readonly number[]): number =>
-  at.reduce((sum, i) => sum + missing(bars, i), 0)
-
-const isMuch = (bars: Bars, at: readonly number[]): boolean =>
-  sumMissing(bars, at) >= LONG_GAP_BARS && sumMissing(bars, at) > MAX_MISSING_SHARE * bars.t.length
+function isMuch(bars: Bars, at: readonly number[]): boolean {
+  const count = sum(at.map(i => missing(bars, i)))
+  return count >= LONG_GAP_BARS && count > MAX_MISSING_SHARE * bars.t.length
+}
 
 /** How many times a bar is off its neighbours. */
 function spikeOf(bars: Bars, i: number): number {

@@ -1,9 +1,8 @@
 import { type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { AcceptedFinding } from '#core/dataset/snapshot.ts'
 import type { Series } from '#core/figures/series.ts'
-import type { Funding } from '#core/replay/bars.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
-import type { BarsFile, BarsKey, FundingFile, Ledger, SoundParts, StrategyEntry } from '../book/book.ts'
+import type { BarsFile, BarsKey, SoundParts, StrategyEntry } from '../book/book.ts'
 import { type Problem, sourceFile } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { instrumentOf } from '../book/read-market.ts'
@@ -17,10 +16,9 @@ import { checkTrades } from './trade-checks.ts'
 
 /** What the data of a book cover, and everything that was found in them, instrument by instrument and strategy by strategy. */
 export function reportData(sound: SoundParts, nowMs: number): DataReport {
-  const sets = barsOf(sound)
   const drafts = [
-    ...sets.map(([key, file], i) => draftBars(key, file, sets.slice(0, i), nowMs)),
-    ...[...sound.funding].map(([instrument, funding]) => draftFunding(instrument, funding, nowMs)),
+    ...draftBars(sound, nowMs),
+    ...draftFunding(sound, nowMs),
     ...sound.strategies.flatMap(entry => draftStrategy(entry, sound, nowMs)),
   ]
   return drafts.map(draft => toReport(draft, sound))
@@ -106,27 +104,24 @@ function toProblem(finding: Finding, entries: readonly Acceptance[]): Problem {
   const { file, rows, code, severity, subject, what, fix } = finding
   const more =
     rows.length > 1 ? ` (rows ${rows.join(', ')}${finding.count > rows.length ? ', ...' : ''})` : ''
+  const [from, to] = [toEpochDay(finding.from), toEpochDay(finding.to)]
+  // Why the entries that name days of the finding do not accept it.
+  const short = entries
+    .filter(entry => entry.finding === code && entry.of === subject && entry.from <= to && from <= entry.to)
+    .map(
+      entry =>
+        `; the entry ${spellDays(entry)} accepts a count of ${entry.count} within these days, and this finding has ${finding.count} ${spellDays({ from, to })}`,
+    )
   const accept =
     severity === 'serious'
-      ? `${describeEntries(finding, entries)}; or, if the data are right, accept: [${spellAcceptance(finding)}]`
+      ? `${short.join('')}; or, if the data are right, accept: [${spellAcceptance(finding)}]`
       : ''
   const message = `${code} of ${subject}: ${what}${more}${fix === null ? '' : `: ${fix}`}${accept}`
   return { file, ...(rows[0] === undefined ? {} : { row: rows[0] }), message }
 }
 
-/** Why the entries that name days of a finding do not accept it. */
-const describeEntries = (
-  { code, subject, from, to, count }: Finding,
-  entries: readonly Acceptance[],
-): string =>
-  entries
-    .filter(entry => entry.finding === code && entry.of === subject)
-    .filter(entry => entry.from <= toEpochDay(to) && toEpochDay(from) <= entry.to)
-    .map(
-      entry =>
-        `; the entry from ${toIsoDate(entry.from)} to ${toIsoDate(entry.to)} accepts a count of ${entry.count} within these days, and this finding has ${count} from ${toIsoDate(toEpochDay(from))} to ${toIsoDate(toEpochDay(to))}`,
-    )
-    .join('')
+const spellDays = ({ from, to }: Readonly<Record<'from' | 'to', EpochDay>>): string =>
+  `from ${toIsoDate(from)} to ${toIsoDate(to)}`
 
 /** What is published of the accepted findings of a window that ends at an instant. */
 export const acceptedFindings = (report: DataReport, endMs: number): AcceptedFinding[] =>
@@ -145,7 +140,7 @@ export const unusedAcceptances = (entries: readonly Acceptance[], report: DataRe
     .filter(entry => !used.has(entry))
     .map(entry => ({
       file: CATALOGUE_FILE,
-      message: `accept: no ${entry.finding} of ${entry.of} from ${toIsoDate(entry.from)} to ${toIsoDate(entry.to)}: remove the entry`,
+      message: `accept: no ${entry.finding} of ${entry.of} ${spellDays(entry)}: remove the entry`,
     }))
 }
 
@@ -157,59 +152,49 @@ export const lateAcceptances = (entries: readonly Acceptance[], report: DataRepo
       .map(entry => ({ entry, lastDay: lastDayOf(each) })),
   )
 
-/** Every set of bars; those of the program are among them or not. */
-function barsOf({ bars, program }: SoundParts): readonly (readonly [BarsKey, BarsFile])[] {
-  if (program === null || [...bars.values()].includes(program.bars)) return [...bars]
-  return [...bars, [`${program.plan.instrument}/${program.bars.timeframe}`, program.bars]]
-}
-
-function draftBars(
-  subject: BarsKey,
-  { path: file, bars }: BarsFile,
-  earlier: readonly (readonly [BarsKey, BarsFile])[],
-  nowMs: number,
-): Draft {
-  const twin = earlier.find(([other]) => instrumentOf(other) === instrumentOf(subject)) ?? earlier[0]
-  const shifted = twin === undefined ? [] : compareLabels(bars, twin[1].bars, twin[0])
-  return { subject, file, noun: 'bars', times: bars.t, found: [...checkBars(bars, nowMs), ...shifted] }
+/** Every set of bars; those of the program are among them or not. The labels of each are compared with those of an earlier one. */
+function draftBars({ bars: all, program }: SoundParts, nowMs: number): Draft[] {
+  const isApart = program !== null && ![...all.values()].includes(program.bars)
+  const own = isApart ? [[`${program.plan.instrument}/${program.bars.timeframe}`, program.bars] as const] : []
+  const sets: readonly (readonly [BarsKey, BarsFile])[] = [...all, ...own]
+  return sets.map(([subject, { path: file, bars }], i) => {
+    const earlier = sets.slice(0, i)
+    const twin = earlier.find(([other]) => instrumentOf(other) === instrumentOf(subject)) ?? earlier[0]
+    const shifted = twin === undefined ? [] : compareLabels(bars, twin[1].bars, twin[0])
+    return { subject, file, noun: 'bars', times: bars.t, found: [...checkBars(bars, nowMs), ...shifted] }
+  })
 }
 
 /** Funding of the future is a forecast. */
-const FUTURE_PAYMENTS: Check<Funding & { readonly nowMs: number }> = {
+const FUTURE_PAYMENTS: Check<{ readonly t: Float64Array; readonly nowMs: number }> = {
   ...{ code: 'future_payments', severity: 'blocking', group: all },
   is: ({ t, nowMs }, i) => t[i]! > nowMs,
   what: () => 'expected payments that were made, got later ones',
   fix: 'remove them, or correct the unit or the zone of the times',
 }
 
-function draftFunding(subject: string, { path: file, ...funding }: FundingFile, nowMs: number): Draft {
-  const { t: times } = funding
-  const found = runChecks([FUTURE_PAYMENTS], { ...funding, nowMs }, times)
-  return { subject, file, noun: 'payments', times, found }
-}
+const draftFunding = ({ funding }: SoundParts, nowMs: number): Draft[] =>
+  [...funding].map(([subject, { path: file, t }]) => {
+    const found = runChecks([FUTURE_PAYMENTS], { t, nowMs }, t)
+    return { subject, file, noun: 'payments', times: t, found }
+  })
 
 /** A module has no data of its own. */
-function draftStrategy(entry: StrategyEntry, sound: SoundParts, nowMs: number): Draft[] {
+function draftStrategy(entry: StrategyEntry, { bars }: SoundParts, nowMs: number): Draft[] {
   const { id: subject, source } = entry
   if (source.kind === 'module') return []
-  if (source.kind === 'ledger') return [draftLedger(entry, source, sound, nowMs)]
-  const { daily, path: file, ledger } = source
-  const found = checkReturns(daily, nowMs)
-  const returns: Draft = { subject, file, noun: 'days', times: startsOf(daily), found }
-  return [returns, ...(ledger === null ? [] : [draftLedger(entry, ledger, sound, nowMs)])]
-}
-
-function draftLedger(
-  entry: StrategyEntry,
-  { path: file, trades, rows }: Ledger,
-  { bars }: SoundParts,
-  nowMs: number,
-): Draft {
-  const found = checkTrades(trades, {
-    bars: entry.bars === null ? null : (bars.get(entry.bars)?.bars ?? null),
-    maxLeverage: entry.max_leverage,
-    slippage: slippagePrice(entry),
-    nowMs,
-  })
-  return { subject: entry.id, file, noun: 'trades', times: trades.map(each => each.entry_time), found, rows }
+  const ledger = source.kind === 'ledger' ? source : source.ledger
+  const drafts: Draft[] = []
+  if (source.kind === 'returns') {
+    const found = checkReturns(source.daily, nowMs)
+    drafts.push({ subject, file: source.path, noun: 'days', times: startsOf(source.daily), found })
+  }
+  if (ledger !== null) {
+    const { path: file, trades, rows } = ledger
+    const market = entry.bars === null ? undefined : bars.get(entry.bars)
+    const rules = { maxLeverage: entry.max_leverage, slippage: slippagePrice(entry), nowMs }
+    const found = checkTrades(trades, { ...rules, bars: market?.bars ?? null })
+    drafts.push({ subject, file, noun: 'trades', times: trades.map(each => each.entry_time), found, rows })
+  }
+  return drafts
 }

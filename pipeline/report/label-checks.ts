@@ -25,11 +25,10 @@ const ZONE_HOURS = 14
 export function compareLabels(bars: Bars, other: Bars, otherName: string): Found[] {
   const coarse = bars.timeframeMs >= other.timeframeMs ? bars : other
   const fine = coarse === bars ? other : bars
-  const correlate = correlator(coarse, fine)
-  const now = correlate(0)
+  const now = correlate(coarse, fine, 0)
   if (now === null) return []
   const best = shiftsOf(coarse, fine)
-    .map(shift => ({ shift, rho: correlate(shift) ?? 0 }))
+    .map(shift => ({ shift, rho: correlate(coarse, fine, shift) ?? 0 }))
     .reduce((a, b) => (b.rho > a.rho ? b : a), { shift: 0, rho: now })
   if (!isBetter(best.rho, now)) return []
   const shift = coarse === bars ? best.shift : -best.shift
@@ -53,26 +52,22 @@ const shiftsOf = (coarse: Bars, fine: Bars): number[] => {
 }
 
 /** The correlation of the returns of `coarse` with those of `fine` that are later by a shift; null if too few. */
-function correlator(coarse: Bars, fine: Bars): (shift: number) => number | null {
+function correlate(coarse: Bars, fine: Bars, shift: number): number | null {
   const start = Math.max(1, lastAtOrBefore(coarse.t, endOfBars(fine)) - COMPARED_BARS)
-  return shift => {
-    const [a, b]: [number[], number[]] = [[], []]
-    for (let i = start; i < coarse.t.length && a.length < COMPARED_BARS; i++) {
-      const end = coarse.t[i]! + coarse.timeframeMs + shift
-      const [before, now] = [closeAt(fine, end - coarse.timeframeMs), closeAt(fine, end)]
-      const isNext = coarse.t[i]! - coarse.t[i - 1]! === coarse.timeframeMs
-      if (before === null || now === null || !isNext) continue
-      a.push(Math.log(coarse.c[i]! / coarse.c[i - 1]!))
-      b.push(Math.log(now / before))
-    }
-    if (a.length < LEAST_RETURNS) return null
-    const rho = sampleCorrelation(a, b)
-    return Number.isNaN(rho) ? null : rho
+  const [a, b]: [number[], number[]] = [[], []]
+  for (let i = start; i < coarse.t.length && a.length < COMPARED_BARS; i++) {
+    const begin = coarse.t[i]! + shift
+    const ratio = closeAt(fine, begin + coarse.timeframeMs) / closeAt(fine, begin)
+    if (Number.isNaN(ratio) || coarse.t[i]! - coarse.t[i - 1]! !== coarse.timeframeMs) continue
+    a.push(Math.log(coarse.c[i]! / coarse.c[i - 1]!))
+    b.push(Math.log(ratio))
   }
+  const rho = a.length < LEAST_RETURNS ? Number.NaN : sampleCorrelation(a, b)
+  return Number.isNaN(rho) ? null : rho
 }
 
-/** The close of the bar that ends at an instant. */
-function closeAt({ t, c, timeframeMs }: Bars, end: number): number | null {
+/** The close of the bar that ends at an instant; NaN without one. */
+function closeAt({ t, c, timeframeMs }: Bars, end: number): number {
   const i = lastAtOrBefore(t, end - timeframeMs)
-  return i >= 0 && t[i] === end - timeframeMs ? c[i]! : null
+  return t[i] === end - timeframeMs ? c[i]! : Number.NaN
 }

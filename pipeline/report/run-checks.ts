@@ -9,7 +9,7 @@ type Group<Data> = (indices: readonly number[], data: Data) => readonly (readonl
 export type Check<Data> = Verdict & {
   readonly is: (data: Data, i: number) => boolean
   readonly group: Group<Data>
-  readonly what: (data: Data, at: readonly number[]) => string
+  readonly what: (data: Data, at: readonly number[], count: number) => string
   /** If it is not that of the table. */
   readonly extent?: (data: Data, i: number) => Extent
 }
@@ -50,6 +50,6 @@ export const runChecks = <Data>(
       const from = extents.reduce((least, [first]) => Math.min(least, first), Infinity)
       const to = extents.reduce((most, [, last]) => Math.max(most, last), -Infinity)
       const count = extents.reduce((sum, [, , by]) => sum + by, 0)
-      return { ...verdict, from, to, at: at.slice(0, MOST_PLACES), count, what: what(data, at) }
+      return { ...verdict, from, to, at: at.slice(0, MOST_PLACES), count, what: what(data, at, count) }
     })
   })
