@@ -195,17 +195,13 @@ test.each([
 test('a result of freqtrade of several pairs becomes an account, and no ledger of one instrument', async () => {
   const content = JSON.stringify(freqtrade({}, ['X/USDT', 'Y/USDT']))
   const { code, err, again, read } = await importing('r.json', content, FREQTRADE)
-  expect([code, err]).toEqual([
-    1,
-    expect.stringContaining(
-      'r.json: expected trades of one instrument, got X/USDT and Y/USDT: export one, or take the account as reported returns with --realised\n',
-    ),
-  ])
+  expect(code).toBe(1)
+  expect(err).toContain(
+    'r.json: expected trades of one instrument, got X/USDT and Y/USDT: export one, or take the account as reported returns with --realised\n',
+  )
   const realised = await again('--realised')
-  expect([realised.code, realised.err]).toEqual([
-    0,
-    expect.stringContaining('note: r.json: 1 trade closed by the tool at the end of its test\n'),
-  ])
+  expect(realised.code).toBe(0)
+  expect(realised.err).toContain('note: r.json: 1 trade closed by the tool at the end of its test\n')
   expect(await read('returns/elm.csv')).toEqual(['t,ret', `2024-01-02,${(2 * 27.93) / CAPITAL}`])
 })
 
@@ -230,10 +226,8 @@ const TABLE = `${LIST} --tz UTC`
 
 test('a table of backtesting.py gives the side by the sign of the size, and a stop for an exit at the stop', async () => {
   const { code, out, read } = await importing('trades.csv', BACKTESTING, TABLE)
-  expect([code, out]).toEqual([
-    0,
-    expect.stringMatching(/2 trades, net profit 37.92, .* from backtesting.py\n$/),
-  ])
+  expect(code).toBe(0)
+  expect(out).toMatch(/2 trades, net profit 37.92, .* from backtesting.py\n$/)
   expect(await read('catalogue.yaml')).toContain('    commission_bps_per_side: 5')
   const rows = (await read('ledgers/elm.csv')).slice(1)
   expect(rows[0]).toBe(
@@ -248,10 +242,8 @@ test('a table of trades whose columns are stated becomes a ledger', async () => 
     'side=Richtung entry_time=Auf entry_price=Kurs exit_time=Zu exit_price=Endkurs leverage=Hebel'
   const words = `${TABLE} ${columns.replaceAll(/\S+/g, '--column $&')} --commission-bps 3`
   const { code, read, err } = await importing('in.csv', own, words)
-  expect([code, err]).toEqual([
-    0,
-    expect.stringContaining('read as its publisher states: columns: {side:Richtung,'),
-  ])
+  expect(code).toBe(0)
+  expect(err).toContain('read as its publisher states: columns: {side:Richtung,')
   expect(await read('catalogue.yaml')).toContainEqual(
     expect.stringMatching(/^ {2}ledgers\/elm\.csv: .*side:Richtung/),
   )
@@ -291,12 +283,10 @@ test('--append adds the trades after the last one, and a trade that differs is r
   expect(grown).toEqual([header, first, expect.stringMatching(/^short,2024-01-02T19:00:00Z,105,/)])
   await writeFiles(cwd, { 'trades.csv': growing(SECOND).replace('105,28.965', '106,38.96') })
   const { code, err } = await again('--append')
-  expect([code, err]).toEqual([
-    1,
-    expect.stringMatching(
-      /expected row 2 as it is in ledgers\/elm\.csv, .* --replace, and build with --restate elm --reason TEXT/,
-    ),
-  ])
+  expect(code).toBe(1)
+  expect(err).toMatch(
+    /expected row 2 as it is in ledgers\/elm\.csv, .* --replace, and build with --restate elm --reason TEXT/,
+  )
   expect(await read('ledgers/elm.csv')).toEqual(grown)
 })
 

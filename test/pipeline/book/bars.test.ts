@@ -62,15 +62,6 @@ test('a stray quote in a table hides no other problem of the book', async () => 
   ])
 })
 
-test('a wrong column of bars is one sentence with its rows, and hides no other problem', async () => {
-  const rows = Array.from({ length: 57 }, (_, i) => `x${i},1,1,1,1,1`)
-  const problems = await withBars(lines(HEADER, ...rows, '2020-01-01T00:00:00Z,100,90,110,105,1'))
-  expect(problems).toEqual([
-    expect.stringMatching(/:2: t: expected .*, got "x0" \(57 rows: 2, 3, 4, 5, 6, 7, 8 and 50 more\)$/),
-    `${PATH}:59: h: expected a high of at least the low, 110, got 90, as if their columns were exchanged`,
-  ])
-})
-
 test.each(
   casesOf`
 a table of other columns -> time,open\n1,2\n -> 1: expected the columns t,o,h,l,c,v, in any order, got "time,open"
@@ -82,20 +73,6 @@ without a line break at its end -> ${HEADER}\n${FIRST}\n2020-01-01T04:00:00Z,105
 bytes without line breaks -> ${'x'.repeat(5000)} -> 1: expected lines of at most 4096 characters, got a longer one: a table is text with one row a line, and its line breaks are LF or CRLF`,
 )('a table of bars is refused if it is %s', async (_, content, problem) => {
   expect(await withBars(content)).toEqual([`${PATH}:${problem}`])
-})
-
-test('a gzip file of bars that is cut off is refused', async () => {
-  const rows = Array.from(
-    { length: 5000 },
-    (_, i) => `${1577836800000 + i * 14_400_000},100,110,90,${95 + (i % 13)},1`,
-  )
-  const whole = gzipSync(lines(HEADER, ...rows))
-  const problems = await problemsOf({ [PATH]: null, [`${PATH}.gz`]: whole.subarray(0, whole.length / 2) })
-  expect(problems).toEqual([
-    expect.stringMatching(
-      /^bars.BTCUSDT-PERP.4h.csv.gz:\d+: expected a whole gzip stream, got its beginning: the file is cut off$/,
-    ),
-  ])
 })
 
 test('a file of bars that ends in .gz and is not gzip is refused', async () => {

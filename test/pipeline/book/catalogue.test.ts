@@ -207,12 +207,6 @@ test('reported returns are refused if their entry does not state what they assum
   ])
 })
 
-test('an assumption of 0 is a statement about a history that was made elsewhere', async () => {
-  const zero = '<<: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, engine: x }'
-  const { strategies } = await readChanged(catalogueWith(STATED, zero))
-  expect(strategies[1]).toMatchObject({ commission_bps_per_side: 0, slippage_ticks: 0, engine: 'x' })
-})
-
 test('blank defaults of the catalogue are the built-in ones', async () => {
   const { strategies } = await readChanged({
     ...catalogueWith('defaults:\n  mark: 4h\n', 'defaults:\n'),

@@ -18,12 +18,6 @@ a time twice -> ${FIRST} -> t: expected each time once, got 2020-01-01T00:00:00Z
   expect(await problemsOf({ [PATH]: lines('t,rate', FIRST, row) })).toEqual([`${PATH}:3: ${message}`])
 })
 
-test('a funding file without rows is refused', async () => {
-  expect(await problemsOf({ [PATH]: lines('t,rate') })).toEqual([
-    `${PATH}:1: expected rows under the header, got none`,
-  ])
-})
-
 test('funding may come at any time of the day', async () => {
   const { funding } = await readChanged({
     [PATH]: lines('rate,t', '0.0001,2020-01-01T00:00:00.003Z', '-1e-4,1577865600001'),

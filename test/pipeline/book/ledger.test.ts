@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { casesOf } from '#test/support/cases-of.ts'
-import { catalogueWith, lines, problemsOf, readChanged } from './book-folder.ts'
+import { lines, problemsOf } from './book-folder.ts'
 
 const PATH = 'ledgers/birch.csv'
 const HEADER =
@@ -88,19 +88,4 @@ test('a trade of a ledger after one that is still open is refused', async () => 
 
 test('a ledger may have an entry at the time of the exit before it, and a trade of no duration', async () => {
   expect(await problemsOf(rows(['01', '03'], ['03', '03'], ['03', '04']))).toEqual([])
-})
-
-test('overlapping trades of a ledger are read where the strategy allows them', async () => {
-  const files = {
-    ...rows(['01', '05'], ['02', '03']),
-    ...catalogueWith('source: ledger', 'source: ledger\n    allow_overlap: true'),
-  }
-  expect((await readChanged(files)).strategies[1]?.source).toMatchObject({ rows: [2, 3] })
-})
-
-test('a ledger of a header alone is a strategy that has not traded', async () => {
-  expect((await readChanged({ [PATH]: lines(HEADER) })).strategies[1]?.source).toMatchObject({
-    trades: [],
-    rows: [],
-  })
 })

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sharedData } from '../../support/shared-data.ts'
-import { importing, rowsOf } from '../import/bars-from-elsewhere.ts'
+import { importing } from '../import/bars-from-elsewhere.ts'
 
 const skip = sharedData === null ? ' (skipped: no real bars on this machine)' : ''
 const folder = sharedData ?? ''
@@ -63,15 +63,5 @@ test.skipIf(sharedData === null)(
         EXPECTED[key],
       )
     }
-  },
-)
-
-test.skipIf(sharedData === null)(
-  `real bars of CryptoDataDownload have the closes and the volumes of the exchange${skip}`,
-  async () => {
-    const { imported } = await importing(folder, ['bars-messy/cdd_Bitstamp_BTCUSD_d.csv.gz'])
-    const rows = imported === null ? [] : rowsOf(imported.bars)
-    expect(rows[0]).toEqual([Date.UTC(2014, 10, 28), 363.59, 381.34, 360.57, 376.28, 8617.15])
-    expect(rows.find(([t]) => t === Date.UTC(2018, 11, 15))?.[4]).toBeCloseTo(3184, -2)
   },
 )

@@ -73,17 +73,6 @@ test('a day that is missing in what has happened of the window of a program is n
   ])
 })
 
-test('a blank volume in the window of a program, and no volume at all, are reported', async () => {
-  const blank = dailyBars(CLOSES).replace(/(2024-01-05T.*),1\n/, '$1,\n')
-  expect(await problemsOf({ 'bars/SPOT/1d.csv': blank })).toEqual([
-    expect.stringContaining(`${SPOT}the bar at 2024-01-05T00:00:00Z must have a volume of 0 or more`),
-  ])
-  const none = dailyBars(CLOSES).replaceAll(/,1\n/g, ',0\n')
-  expect(await problemsOf({ 'bars/SPOT/1d.csv': none })).toEqual([
-    expect.stringContaining(`${SPOT}no bar of the window has any volume`),
-  ])
-})
-
 test('the bars of a program go stale as long as its window lasts, and no longer', async () => {
   const later = { ...FRESH, nowMs: (FIRST_DAY + 30) * DAY_MS }
   const returns = dailyReturns(Array.from({ length: 30 }, () => 0))

@@ -311,20 +311,6 @@ test.skipIf(sharedData === null).each([
   expect(found.map(({ severity, code, count }) => [severity, code, count])).toEqual(expected)
 })
 
-test.skipIf(sharedData === null)(
-  `the data report finds that five real sources agree on the time, and that a shifted one does not${skip}`,
-  () => {
-    const perp = read('binance-perp_BTCUSDT_4h')
-    const names = ['binance-perp_BTCUSDT_1d', 'binance-spot_BTCUSDT_1d', 'binance-spot_BTCUSDT_4h']
-    for (const name of [...names, 'cmc-yahoo_BTCUSD_1d']) {
-      expect(compareLabels(read(name), perp, 'perp'), name).toEqual([])
-      const bars = read(name)
-      const late = { ...bars, t: bars.t.map(t => t + bars.timeframeMs) }
-      expect(compareLabels(late, perp, 'perp')[0]?.what, name).toContain('one bar earlier')
-    }
-  },
-)
-
 /** Returns that are different every day, and the equity that they make, less what it was at the start. */
 const RETURNS = Array.from({ length: 200 }, (_, i) => 0.02 * Math.sin(i * i) + 0.001)
 const LEVELS = RETURNS.map(

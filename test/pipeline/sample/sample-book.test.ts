@@ -109,10 +109,6 @@ test('the sample book says that it is synthetic in every text that describes it'
   for (const text of texts) expect(text).toMatch(/synthetic/i)
 })
 
-test('the sample book was made with the costs that its catalogue publishes', () => {
-  for (const strategy of book.strategies) expect(strategy).toMatchObject(SAMPLE_COSTS)
-})
-
 test('the sample book ends on the day of which the sample version is built', () => {
   expect(bars.t.at(-1)).toBe(Date.UTC(2026, 5, 30, 20))
   for (const { daily } of histories) expect(lastDay(daily)).toBe(SAMPLE_AS_OF)
