@@ -116,15 +116,16 @@ async function write(
   const written = Object.keys(files)
   if (options.json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
   terminal.print(`${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`)
-  for (const { file, message } of findings) terminal.note(`note: ${file}: ${message}`)
-  for (const { file, total, header, dropped } of read)
-    terminal.note(
-      `note: ${file}: ${total} rows = ${total - header - dropped} read + ${dropped} dropped + ${header} of the header`,
-    )
-  if (unread.length > 0)
-    terminal.note(
-      `note: columns that are not read: ${unread.map(({ column, why }) => `${column} (${why})`).join(', ')}`,
-    )
+  const ignored = unread.map(({ column, why }) => `${column} (${why})`).join(', ')
+  const notes = [
+    ...findings.map(({ file, message }) => `${file}: ${message}`),
+    ...read.map(
+      ({ file, total, header, dropped }) =>
+        `${file}: ${total} rows = ${total - header - dropped} read + ${dropped} dropped + ${header} of the header`,
+    ),
+    ...(ignored === '' ? [] : [`columns that are not read: ${ignored}`]),
+  ]
+  for (const note of notes) terminal.note(`note: ${note}`)
 }
 
 /** Writes bars of one instrument. */

@@ -85,38 +85,29 @@ function define<Shape extends z.ZodRawShape>(
   runtime: Runtime,
 ): void {
   command.argument(files, 'plain, .gz or .zip').addHelpText('after', ABOUT + examples)
-  for (const [key, schema] of Object.entries(shape)) {
+  const names = Object.entries(shape).map(([key, schema]) => {
     const about = metaOf(schema)?.description
     const isNumber = (text: string): boolean =>
       text.trim() !== '' && z.safeParse(schema, Number(text)).success
-    const parse = (text: string, before: unknown): unknown =>
-      key === 'column'
-        ? addColumn(text, before)
-        : key === 'ignore'
-          ? [...listOf(before), text]
-          : isNumber(text)
-            ? Number(text)
-            : text
+    const parse = (text: string, before: unknown): unknown => {
+      if (key === 'column') return addColumn(text, before)
+      if (key === 'ignore') return [...(Array.isArray(before) ? before : []), text]
+      return isNumber(text) ? Number(text) : text
+    }
     const option = new Option(flagsOf(key, schema), about).makeOptionMandatory(
       !z.safeParse(schema, undefined).success,
     )
     command.addOption(option.required ? option.argParser(parse) : option)
-  }
-  command.action(async (given: string | string[], options: object) => {
-    const record = Object.fromEntries(
-      Object.entries(options).map(([key, value]) => [
-        key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
-        value,
-      ]),
-    )
+    return [key, option.attributeName()] as const
+  })
+  command.action(async (given: string | string[], options: Readonly<Record<string, unknown>>) => {
+    const record = Object.fromEntries(names.map(([key, name]) => [key, options[name]]))
     const [problem] = fieldProblems(shape, record)
     if (problem !== undefined)
       throw new UsageError(`--${problem.key.replaceAll('_', '-')}: ${problem.message}`)
     await run([given].flat(), z.object(shape).parse(record), runtime)
   })
 }
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 function addColumn(text: string, before: unknown): object {
   const [, role, name = ''] = /^(\w+)=(.+)$/.exec(text) ?? []

@@ -71,12 +71,13 @@ export function createProblemList() {
     has: (file: string): boolean => byFile.has(file),
     /** All of them by file and line; a file past the cap ends with `and 37 more problems in this file`. */
     sorted: (): readonly Problem[] =>
-      [...byFile]
-        .sort(([a], [b]) => compare(a, b))
-        .flatMap(([file, { kinds, dropped }]) => [
-          ...[...kinds.values()].flatMap(joined).sort(byPosition),
-          ...more(file, dropped),
-        ]),
+      // By code unit, so that the order is the same on every machine.
+      [...byFile.keys()].sort().flatMap(file => {
+        const { kinds, dropped } = byFile.get(file)!
+        const kept = [...kinds.values()].flatMap(joined).sort(byPosition)
+        if (dropped === 0) return kept
+        return [...kept, { file, message: `and ${counted(dropped, 'more problem')} in this file` }]
+      }),
   }
 }
 
@@ -97,11 +98,5 @@ function joined({ kept, count }: Alike): readonly Problem[] {
   return [{ ...first, message: `${first.message} (${count} rows: ${rows}${rest})` }]
 }
 
-/** By code unit, so that the order is the same on every machine. */
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
 const byPosition = (a: Problem, b: Problem): number =>
   (a.line ?? a.row ?? 0) - (b.line ?? b.row ?? 0) || (a.column ?? 0) - (b.column ?? 0)
-
-const more = (file: string, dropped: number): Problem[] =>
-  dropped === 0 ? [] : [{ file, message: `and ${counted(dropped, 'more problem')} in this file` }]

@@ -46,7 +46,10 @@ export async function readLedger(
   const onRow = (fields: readonly string[], row: number): void => {
     const record = Object.fromEntries(names.map((name, i) => [name, fields[i] ?? '']))
     const trade = tradeSchema.safeParse(record).data
-    const messages = trade === undefined ? explainFields(record) : explainTrade(trade, rules.besideReturns)
+    const messages =
+      trade === undefined
+        ? fieldProblems(tradeShape, record).map(({ key, message }) => `${key}: ${message}`)
+        : explainTrade(trade, rules.besideReturns)
     for (const message of messages) reading.problems.add({ file: path, row, message })
     if (trade === undefined) return
     const { part, ...own } = trade
@@ -54,7 +57,7 @@ export async function readLedger(
     rows.push(row)
   }
   await readTable(reading, path, columns, onRow, imported)
-  if (!rules.allowOverlap) reportOverlaps(reading, path, trades, rows)
+  if (!rules.allowOverlap) reportOverlaps(reading, { path, trades, rows })
   const order = byEntry(trades)
   return { path, trades: order.map(i => trades[i]!), rows: order.map(i => rows[i]!) }
 }
@@ -64,23 +67,15 @@ export type LedgerRow = TableRow
 
 export const LEDGER_COLUMNS = [...ALWAYS, 'leverage', 'stop', 'account_return']
 
-const explainFields = (record: Readonly<Record<string, unknown>>): string[] =>
-  fieldProblems(tradeShape, record).map(({ key, message }) => `${key}: ${message}`)
-
 /** The rule of the marking, reported by the rows of the file. */
-function reportOverlaps(
-  reading: Reading,
-  path: string,
-  trades: readonly Trade[],
-  rows: readonly number[],
-): void {
+function reportOverlaps(reading: Reading, { path: file, trades, rows }: Ledger): void {
   for (const { index, other } of findOverlaps(trades)) {
     const end = endOf(trades[other]!)
     const until = end === Number.POSITIVE_INFINITY ? 'still open' : `open until ${spellMoment(end)}`
     const message =
       `entry_time: expected one position at a time, got an entry at ${spellMoment(trades[index]!.entry_time)} while ` +
       `the trade of row ${rows[other]} is ${until}; if that is intended, give the strategy allow_overlap: true`
-    reading.problems.add({ file: path, row: rows[index]!, message })
+    reading.problems.add({ file, row: rows[index]!, message })
   }
 }
 
@@ -98,6 +93,9 @@ const decimal = (expected: string, isSound: (value: number) => boolean) =>
 const blankOr = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
   z.preprocess(text => (text === '' ? null : text), schema.nullable()).meta({ expected })
 
+const decimalOrBlank = (expected: string, isSound: (value: number) => boolean) =>
+  blankOr(decimal('', isSound), `${expected}, or a blank`)
+
 const PRICE = 'a price above 0'
 const price = decimal(PRICE, value => value > 0)
 
@@ -112,22 +110,19 @@ const tradeShape = {
     z.enum(EXIT_REASONS),
     `one of ${EXIT_REASONS.join(', ')}, or a blank for an open trade`,
   ),
-  leverage: blankOr(
-    decimal('', value => value > 0),
-    'a number above 0 (notional / account equity at entry), or a blank',
+  leverage: decimalOrBlank('a number above 0 (notional / account equity at entry)', value => value > 0),
+  stop: decimalOrBlank(PRICE, value => value > 0),
+  account_return: decimalOrBlank(
+    'a fraction of at least -1 (0.01 = +1 % of account equity)',
+    value => value >= -1,
   ),
-  stop: blankOr(price, `${PRICE}, or a blank`),
-  account_return: blankOr(
-    decimal('', value => value >= -1),
-    'a fraction of at least -1 (0.01 = +1 % of account equity), or a blank',
+  fees: decimalOrBlank(
+    'a fraction of the notional at entry from -0.001 to 0.02 (0.0007 = 7 basis points for both fills)',
+    isPossibleFee,
   ),
-  fees: blankOr(
-    decimal('', isPossibleFee),
-    'a fraction of the notional at entry from -0.001 to 0.02 (0.0007 = 7 basis points for both fills), or a blank',
-  ),
-  funding: blankOr(
-    decimal('', value => Math.abs(value) < 1),
-    'a fraction of the notional at entry (0.0003 = 3 basis points received, -0.0003 = paid), or a blank',
+  funding: decimalOrBlank(
+    'a fraction of the notional at entry (0.0003 = 3 basis points received, -0.0003 = paid)',
+    value => Math.abs(value) < 1,
   ),
   part: blankOr(z.string().regex(/^\d+$/), 'a number that tells equal parts of one entry apart, or a blank'),
 }

@@ -1,6 +1,3 @@
-/** `blocking` ends a build; `serious` ends it unless the catalogue accepts the finding; `note` is only printed. */
-type Severity = 'blocking' | 'serious' | 'note'
-
 /** Findings in a record as a whole, which is known when it has been computed. */
 export const RECORD_FINDINGS = [
   'perfect_fills',
@@ -34,7 +31,10 @@ export const ACCEPTABLE = [
   ...RECORD_FINDINGS,
 ] as const
 
-/** Only a finding that may be accepted is serious. `fix` is what to do; null if nothing is to be done. */
+/**
+ * `blocking` ends a build; `serious` ends it unless the catalogue accepts the finding, so only those that may be accepted
+ * are; `note` is only printed. `fix` is what to do; null if nothing is to be done.
+ */
 export type Verdict = { readonly fix: string | null } & (
   | { readonly severity: 'serious'; readonly code: (typeof ACCEPTABLE)[number] }
   | { readonly severity: 'blocking' | 'note'; readonly code: string }
@@ -53,9 +53,7 @@ export type Found = Verdict & {
 }
 
 /** What was found in the data of an instrument or a strategy. */
-export type Finding = Omit<Found, 'at' | 'code' | 'severity'> & {
-  readonly code: string
-  readonly severity: Severity
+export type Finding = Omit<Found, 'at'> & {
   /** `BTCUSDT-PERP/4h` for bars, the id of a strategy for its ledger or returns. */
   readonly subject: string
   readonly file: string

@@ -15,12 +15,7 @@ const LEAST_DAYS = 10
 const LEAST_LEVEL_DAYS = 60
 const LEVEL_CORRELATION = 0.8
 
-type Data = {
-  readonly daily: Series
-  readonly nowMs: number
-  readonly isLevel: boolean
-  readonly move: number
-}
+type Data = ReturnType<typeof factsOf>
 
 /** The midnights of its days. */
 export const startsOf = ({ first, values }: Series): Float64Array =>
@@ -50,17 +45,15 @@ const CHECKS: readonly Check<Data>[] = [
   },
 ]
 
-/** Whether each value follows from the one before, as in a walk. */
-const isWalk = ({ values }: Series): boolean =>
-  values.length >= LEAST_LEVEL_DAYS &&
-  sampleCorrelation([...values.slice(1)], [...values.slice(0, -1)]) > LEVEL_CORRELATION
-
-function typicalMove({ values }: Series): number {
-  const moves = [...values].filter(value => value !== 0).map(Math.abs)
-  return moves.length < LEAST_DAYS ? 0 : median(moves)
+/** The typical move, and whether each value follows from the one before, as in a walk. */
+function factsOf(daily: Series, nowMs: number) {
+  const values = [...daily.values]
+  const moves = values.filter(value => value !== 0).map(Math.abs)
+  const isLevel =
+    values.length >= LEAST_LEVEL_DAYS &&
+    sampleCorrelation(values.slice(1), values.slice(0, -1)) > LEVEL_CORRELATION
+  return { daily, nowMs, isLevel, move: moves.length < LEAST_DAYS ? 0 : median(moves) }
 }
 
-export function checkReturns(daily: Series, nowMs: number): Found[] {
-  const data = { daily, nowMs, isLevel: isWalk(daily), move: typicalMove(daily) }
-  return runChecks(CHECKS, data, startsOf(daily))
-}
+export const checkReturns = (daily: Series, nowMs: number): Found[] =>
+  runChecks(CHECKS, factsOf(daily, nowMs), startsOf(daily))

@@ -16,13 +16,13 @@ export type TradeGround = {
   readonly nowMs: number
 }
 
-type Data = TradeGround & {
-  readonly trades: readonly LedgerTrade[]
-  /** The first trade of each key. */
-  readonly firsts: ReadonlyMap<string, number>
-  /** Why the times are those of another zone; null if they are not. */
-  readonly shift: string | null
-}
+type Data = ReturnType<typeof factsOf>
+
+/** With the first trade of each key, and why the times are those of another zone; null if they are not. */
+const factsOf = (trades: readonly LedgerTrade[], ground: TradeGround) => ({
+  ...{ ...ground, trades, shift: findShift(trades, ground) },
+  firsts: new Map(trades.map((trade, i) => [keyOf(trade), i] as const).reverse()),
+})
 
 /** The cap applies to a decision; until its fill the price and the account move a little. */
 const LEVERAGE_SLACK = 0.05
@@ -66,11 +66,9 @@ const CHECKS: readonly Check<Data>[] = [
 ]
 
 export function checkTrades(trades: readonly LedgerTrade[], ground: TradeGround): Found[] {
-  const firsts = new Map(trades.map((trade, i) => [keyOf(trade), i] as const).reverse())
-  const data = { ...ground, trades, firsts, shift: findShift(trades, ground) }
   const entries = trades.map(({ entry_time }) => entry_time)
   const exits = trades.map(({ exit_time, entry_time }) => exit_time ?? entry_time)
-  return runChecks(CHECKS, data, entries, exits)
+  return runChecks(CHECKS, factsOf(trades, ground), entries, exits)
 }
 
 /** Equal for trades that are copies; equal parts of one entry are numbered. */
