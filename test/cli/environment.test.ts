@@ -162,10 +162,6 @@ ${{ ALERT_URL: 'ftp://HIDDEN' }} -> ALERT_URL: expected an address`)(
   },
 )
 
-test.each(['-1', '80.5', 'http', '65536'])('the environment refuses the port %j', port => {
-  expect(() => parseEnvironment({ HISTORY_PORT: port }, '/srv/data')).toThrow(UsageError)
-})
-
 const random = seededBytes('secrets')
 
 test('secrets that are not set are generated once, and only their owner can read them', async () => {

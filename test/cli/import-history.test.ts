@@ -379,25 +379,15 @@ test('import bars writes a table of the book, and names the format and what was 
 
 test('import bars with --json prints one document', async () => {
   const { out } = await importing('in.csv', YAHOO, `${BTC} --tz UTC --json`)
+  const days = { bars: 4, from: '2024-01-01T00:00:00Z', to: '2024-01-04T00:00:00Z' }
+  const read = { written: ['bars/BTC-USD/1d.csv'], formats: ['yahoo/freqtrade'], unread: [] }
+  const whole = { file: 'in.csv', rows: '' }
   expect(JSON.parse(out)).toEqual({
-    ...{
-      instrument: 'BTC-USD',
-      timeframe: '1d',
-      bars: 4,
-      from: '2024-01-01T00:00:00Z',
-      to: '2024-01-04T00:00:00Z',
-    },
-    ...{ written: ['bars/BTC-USD/1d.csv'], formats: ['yahoo/freqtrade'], unread: [] },
+    ...{ instrument: 'BTC-USD', timeframe: '1d', ...days, ...read },
     files: [{ file: 'in.csv', total: 5, header: 1, dropped: 0 }],
     findings: [
-      {
-        file: 'in.csv',
-        kind: 'newest_first',
-        count: 3,
-        rows: '',
-        message: 'the rows are newest first: reversed',
-      },
-      { file: 'in.csv', kind: 'last_bar', count: 1, rows: '', message: LAST_BAR },
+      { ...whole, kind: 'newest_first', count: 3, message: 'the rows are newest first: reversed' },
+      { ...whole, kind: 'last_bar', count: 1, message: LAST_BAR },
     ],
   })
 })

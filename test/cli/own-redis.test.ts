@@ -55,12 +55,6 @@ test('a kept server that ran for long has all of its starts again', async () => 
   await kept.stop()
 })
 
-test('a kept server is not started again once it is stopped', async () => {
-  const { order, running, notes } = scene()
-  await (await keepServer(order)).stop()
-  expect([running.length, notes]).toEqual([1, []])
-})
-
 test('a kept server that is stopped while it starts again is stopped then', async () => {
   const { order, running, kill } = scene()
   const begun = Promise.withResolvers<void>()

@@ -182,14 +182,6 @@ test('the access log distinguishes a computation, a compressed file, a 304 and a
   expect(lines[1]?.bytes).toBeGreaterThan(500)
 })
 
-test('the access log names a refused request as its answer does', async () => {
-  let requestId: string | null = null
-  const { lines } = await serving({}, async service => {
-    requestId = (await ask(service, '/nowhere')).headers.get('x-request-id')
-  })
-  expect(lines).toMatchObject([{ request_id: requestId }])
-})
-
 test('the history service names requests in the form that a request may quote, so that a quoted name is kept', async () => {
   const names: (string | null)[] = []
   const nameOf = async (service: HistoryService, headers = {}) =>

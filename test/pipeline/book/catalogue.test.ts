@@ -220,17 +220,6 @@ test('blank defaults of the catalogue are the built-in ones', async () => {
   })
 })
 
-test('the files of a strategy with a bad field are checked all the same', async () => {
-  const problems = await problemsOf({
-    ...catalogueWith('base_risk_pct: 0.01', 'base_risk_pct: 1%'),
-    'ledgers/birch.csv': 'side\n',
-  })
-  expect(problems).toEqual([
-    expect.stringMatching('^catalogue.yaml:17:20: strategies.1..base_risk_pct'),
-    expect.stringMatching('^ledgers/birch.csv:1: expected the columns'),
-  ])
-})
-
 test.each(casesOf<[string, Files, unknown]>`
 a module before its bars -> ${catalogueWith('inception: 2020-01-01', 'inception: 2019-12-31')} -> catalogue.yaml:14:16: strategies[0].inception: expected a day that bars/BTCUSDT-PERP/4h.csv covers whole, 2020-01-01 to 2020-01-01, got 2019-12-31
 a module after its bars -> ${catalogueWith('inception: 2020-01-01', 'inception: 2020-01-02')} -> catalogue.yaml:14:16: strategies[0].inception: expected a day that bars/BTCUSDT-PERP/4h.csv covers whole, 2020-01-01 to 2020-01-01, got 2020-01-02

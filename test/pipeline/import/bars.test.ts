@@ -28,38 +28,19 @@ const parquet = parquetWriteBuffer({
     ...Object.entries(columns).map(([name, data]) => ({ name, data, type: 'DOUBLE' as const })),
   ],
 })
-const arrow = tableFromArrays({ timestamp: BARS.map(([t]) => t!), ...columns })
 const seconds = (t = 0): number => t / 1000
 
 const KRAKEN = BARS.map(([t, ...each]) => [seconds(t), ...each.map(String).toSpliced(4, 0, '101'), 3])
 const CDD = 'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD'
-const arrowOf = (codec: 0 | 1 | null = null) => tableToIPC(arrow, { format: 'file', codec })!
-
-test.each(casesOf<[string, string, string, string | Uint8Array]>`
-an answer of Kraken -> kraken-api -> a.json -> ${JSON.stringify({ error: [], result: { XXBTZUSD: KRAKEN, last: 1 } })}
-three lines of header -> yfinance -> a.csv -> ${lines(...['Price,Close,High,Low,Open,Volume', 'Ticker,X,X,X,X,X', 'Date,,,,,'], ...rows(([t, o, h, l, c, v]) => [day(t!), c, h, l, o, v]))}
-Parquet -> bitstamp/ccxt -> a.parquet -> ${new Uint8Array(parquet)}
-Arrow -> bitstamp/ccxt -> a.feather -> ${arrowOf()}
-Feather with LZ4 -> bitstamp/ccxt -> lz4.feather -> ${arrowOf(0)}
-Feather with Zstandard -> bitstamp/ccxt -> zstd.feather -> ${arrowOf(1)}
-gzip -> ccxt/freqtrade/bitvavo -> a.json.gz -> ${gzipSync(JSON.stringify(BARS))}
-zip -> highwater -> a.zip -> ${zipSync({ 'a.csv': strToU8(lines('t,o,h,l,c,v', ...rows(bar => bar))) })}`)(
-  'a file of bars as %s is read, and its format, %s, is named',
-  async (_, format, name, content) => {
-    expect(await importingFiles({ [name]: content }, { tz: 'UTC' })).toMatchObject({
-      ...{ format, timeframe: '1d', rows: BARS, problems: [] },
-    })
-  },
-)
 
 const prices = (name: string) => columns[name]!
-const withTimes = (timezone: string | null) =>
+const arrowOf = (timezone: string | null, codec: 0 | 1 | null = null) =>
   tableToIPC(
     tableFromArrays(
       { date: BARS.map(([t]) => t!), ...columns },
       { types: { date: timestamp(TimeUnit.NANOSECOND, timezone) } },
     ),
-    { format: 'file' },
+    { format: 'file', codec },
   )!
 const parquetOf = (isAdjustedToUTC: boolean) =>
   new Uint8Array(
@@ -83,15 +64,26 @@ const parquetOf = (isAdjustedToUTC: boolean) =>
     }),
   )
 
-test.each([
-  ['Arrow in UTC', 'a.feather', withTimes('UTC')],
-  ['Parquet in UTC', 'a.parquet', parquetOf(true)],
-])('the zone of times in %s is known', async (_, name, content) => {
-  expect(await importingFiles({ [name]: content })).toMatchObject({ rows: BARS, problems: [] })
-})
+test.each(casesOf<[string, string, string, string | Uint8Array]>`
+an answer of Kraken -> kraken-api -> a.json -> ${JSON.stringify({ error: [], result: { XXBTZUSD: KRAKEN, last: 1 } })}
+three lines of header -> yfinance -> a.csv -> ${lines(...['Price,Close,High,Low,Open,Volume', 'Ticker,X,X,X,X,X', 'Date,,,,,'], ...rows(([t, o, h, l, c, v]) => [`${day(t!)} 00:00+00:00`, c, h, l, o, v]))}
+Parquet -> bitstamp/ccxt -> a.parquet -> ${new Uint8Array(parquet)}
+Parquet with a zone -> yahoo/freqtrade -> utc.parquet -> ${parquetOf(true)}
+Arrow with a zone -> yahoo/freqtrade -> a.feather -> ${arrowOf('UTC')}
+Feather with LZ4 -> yahoo/freqtrade -> lz4.feather -> ${arrowOf('UTC', 0)}
+Feather with Zstandard -> yahoo/freqtrade -> zstd.feather -> ${arrowOf('UTC', 1)}
+gzip -> ccxt/freqtrade/bitvavo -> a.json.gz -> ${gzipSync(JSON.stringify(BARS))}
+zip -> highwater -> a.zip -> ${zipSync({ 'a.csv': strToU8(lines('t,o,h,l,c,v', ...rows(bar => bar))) })}`)(
+  'a file of bars as %s is read, and its format, %s, is named',
+  async (_, format, name, content) => {
+    expect(await importingFiles({ [name]: content })).toMatchObject({
+      ...{ format, timeframe: '1d', rows: BARS, problems: [] },
+    })
+  },
+)
 
 test.each([
-  ['Arrow without a zone', 'a.feather', withTimes(null)],
+  ['Arrow without a zone', 'a.feather', arrowOf(null)],
   ['Parquet without a zone', 'a.parquet', parquetOf(false)],
 ])('times in %s are refused until their zone is stated', async (_, name, content) => {
   const { problems } = await importingFiles({ [name]: content })

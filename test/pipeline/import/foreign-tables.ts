@@ -188,17 +188,11 @@ export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>>
         }
       : table
   },
-  'words in capitals': table =>
-    changed(changed(changed(table, 'is_short', upper), 'is_open', upper), 'side', upper),
-  'words as pandas writes them': table => changed(changed(table, 'is_short', capital), 'is_open', capital),
-  'words as numbers': table =>
-    changed(table, 'is_short', text => (text === 'true' ? '1' : text === 'false' ? '0' : text)),
-  'words of another language': table =>
-    changed(
-      changed(table, 'is_short', text => (text === 'true' ? 'wahr' : 'falsch')),
-      'side',
-      text => (text === 'long' ? 'Kauf' : 'Verkauf'),
-    ),
+  'words in capitals': table => eachWord(table, text => text.toUpperCase()),
+  'words as pandas writes them': table =>
+    eachWord(table, text => (/true|false/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text)),
+  'words as numbers': table => eachWord(table, text => NUMBERS[text] ?? text),
+  'words of another language': table => eachWord(table, text => GERMAN[text] ?? text),
   'the sides of the closing orders': table => {
     if (!table.uses.some(use => use === 'pnl' || use === 'account_return')) return table // nothing could show it
     const turn: Readonly<Record<string, string>> = {
@@ -216,8 +210,16 @@ export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>>
   'fees as losses': table => changed(table, 'fees', text => (text === '' ? '' : String(-Number(text)))),
 }
 
-const upper = (text: string): string => text.toUpperCase()
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+const eachWord = (table: Table, spell: (text: string) => string): Table =>
+  respell(table, (cell, i) => (['is_short', 'is_open', 'side'].includes(table.uses[i]!) ? spell(cell) : cell))
+
+const NUMBERS: Readonly<Record<string, string>> = { true: '1', false: '0' }
+const GERMAN: Readonly<Record<string, string>> = {
+  true: 'wahr',
+  false: 'falsch',
+  long: 'Kauf',
+  short: 'Verkauf',
+}
 
 /** What a file may be packed as. */
 export function fileOf(table: Table, dice: Dice): File {

@@ -56,10 +56,6 @@ const FUNDING = 'funding/BTCUSDT-PERP.csv:2: rate: expected a fraction of'
 const FILL = 'ledgers/beech.csv:2: the trade has its exit'
 const SIZE = 'ledgers/beech.csv:3: the trade has its stop'
 
-test('a bad funding rate, stale bars and a fill outside its bar are reported at once', async () => {
-  expect(await placesOf(BROKEN_FUNDING, LATER)).toEqual([STALE, FUNDING, FILL, SIZE])
-})
-
 test('stale bars and stale funding alone bring the faults of the ledgers with them', async () => {
   expect(await placesOf({}, LATER)).toEqual([STALE, STALE_FUNDING, FILL, SIZE])
 })

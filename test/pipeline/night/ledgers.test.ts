@@ -144,17 +144,6 @@ test('a ledger is marked from its inception on: what ended before is not publish
   expect(figures.values.net_return_pct).toBeCloseTo(10, 10)
 })
 
-const UNMEASURED = {
-  ...{ mean_deviation_bps: null, largest_deviation_bps: null },
-  ...{ trades_at_stop: 0, loss_at_stop: null },
-}
-
-test('a ledger without a trade yet has a flat history, and nothing to verify', () => {
-  expect(dailyOf('idle')).toEqual(zeros(14))
-  expect(of('idle').verification_state).toBe('unverified')
-  expect(of('idle').measured).toEqual({ ...UNMEASURED, trades_checked: 0 })
-})
-
 test('a liquidated account loses all on that day and nothing after it; notices report that, and returns that end early', () => {
   const before = 1 + 6 * (120 / 110 - 1)
   expect(dailyOf('ruined')).toEqual(published([0, 0, 0, before - 1, -1, ...zeros(9)]))
@@ -218,15 +207,6 @@ test('a ledger that states fees and funding is verified without a tolerance and 
   const gap = csv('t,rate', ...['01-01', '01-02', '01-13', '01-14', '01-15'].map(day => `${at(day)},0`))
   const night = await nightOf({ ...book('24h'), 'funding/BTCUSDT-PERP.csv': gap })
   expect(strategyOf(night.snapshot, 'ash')).toMatchObject({ ...verified, funding: 'historical' })
-})
-
-test('reported returns are published as they are, with a window of their own', () => {
-  expect(dailyOf('elm')).toEqual([0.01, -0.02, 0.03, 0.01])
-  expect(of('elm')).toMatchObject({
-    marking: 'reported',
-    verification_state: 'unverified',
-    window: { from: '2024-01-01', to: '2024-01-04' },
-  })
 })
 
 test('reported returns take from the ledger beside them the trade statistics alone, of trades that ended in the window', () => {
