@@ -36,10 +36,10 @@ const flag = (description: string, isSet = false) => z.boolean().default(isSet).
 const amount = (description: string) =>
   z.number().min(0).optional().meta({ description, expected: 'a number of at least 0' })
 
-const { format, tz, columns: column, ignore, drop_last, drop_impossible, times, duplicates } = barsFileShape
+const { format, tz, columns, ignore, drop_last, drop_impossible, times, duplicates } = barsFileShape
 const fileOptions = {
   book: z.string().meta({ description: 'The folder of the book; it is made if there is none.' }),
-  ...{ format, tz, column, ignore },
+  ...{ format, tz, columns, ignore },
   replace: flag('Replace a table that the book has already.'),
   json: flag('Print what was read and written as one JSON document.'),
 }
@@ -78,12 +78,6 @@ type BarsOptions = z.infer<z.ZodObject<typeof BARS_OPTIONS>>
 type LedgerOptions = z.infer<z.ZodObject<typeof LEDGER_OPTIONS>>
 type ReturnsOptions = z.infer<z.ZodObject<typeof RETURNS_OPTIONS>>
 
-/** What the catalogue would say of the files. */
-const specOf = <Options extends FileOptions>(path: string[], options: Options) => ({
-  ...options,
-  ...{ path, columns: options.column },
-})
-
 /** The value, unless a file has a problem: then all of them are thrown, and nothing is written. */
 function sound<T>({ dir, problems }: Reading, value: T | null): T {
   if (value === null || !problems.isEmpty()) throw new BookError(dir, problems.sorted(), 'the import')
@@ -107,7 +101,7 @@ async function write(
 ): Promise<void> {
   const book = resolve(cwd, options.book)
   const catalogue = await openCatalogue(book)
-  for (const path of Object.keys(tables)) catalogue.state(path, spellStatement(specOf([path], options)))
+  for (const path of Object.keys(tables)) catalogue.state(path, spellStatement(options))
   if (strategy && 'id' in options) addStrategy(catalogue, options, strategy, formats)
   for (const path of Object.keys(tables)) assertFree(book, path, options.replace || options.append === true)
   const text = catalogue.text()
@@ -134,7 +128,7 @@ export async function importBarsFiles(paths: string[], options: BarsOptions, run
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
   const readers = catalogue.modulesOn(instrument)
-  const rules = { ...specOf(paths, options), timeframe: stated, readers }
+  const rules = { ...options, path: paths, timeframe: stated, readers }
   const { bars, timeframe, ...origin } = sound(reading, await importBars(reading, rules))
   const [from, to] = [spellMoment(bars.t[0]!), spellMoment(bars.t.at(-1)!)]
   const summary = { instrument, timeframe, bars: bars.t.length, from, to }
@@ -147,7 +141,7 @@ export async function importBarsFiles(paths: string[], options: BarsOptions, run
 export async function importReturnsFile(paths: string[], options: ReturnsOptions, runtime: Runtime) {
   const { id } = options
   const reading = createReading(runtime.cwd)
-  const imported = sound(reading, await importReturns(reading, specOf(paths, options)))
+  const imported = sound(reading, await importReturns(reading, { ...options, path: paths }))
   const days = imported.rows.map(({ fields }) => fields)
   const count = sound(reading, await readReturns(reading, paths[0]!, imported.rows)).values.length
   const [from, to] = [days[0]?.[0], days.at(-1)?.[0]]
@@ -163,8 +157,8 @@ export async function importLedgerFile(paths: string[], options: LedgerOptions, 
   const book = resolve(runtime.cwd, options.book)
   const file = await findBars(book, instrument, options.mark ?? null, runtime.now())
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
-  const rules = { bars: file?.bars ?? null, realised, commission_bps, isUnfunded: !options.funding }
-  const imported = sound(reading, await importLedger(reading, { ...specOf(paths, options), ...rules }))
+  const rules = { bars: file?.bars ?? null, commission_bps, isUnfunded: !options.funding }
+  const imported = sound(reading, await importLedger(reading, { ...options, path: paths, ...rules }))
   if (!realised && file === null)
     throw new Error(
       `${paths[0]}: expected bars of ${instrument} in ${options.book}, got none: bring them with \`highwater import bars\`, or take the account as reported returns with --realised`,
@@ -177,11 +171,11 @@ export async function importLedgerFile(paths: string[], options: LedgerOptions, 
   const { o = [], c = [] } = file?.bars ?? {}
   const prices = file === null ? trades.map(each => each.entry_price) : [...o.slice(-1000), ...c.slice(-1000)]
   const { account, commission_bps: shown } = imported
-  const marked = {
-    ...{ source: 'ledger', instrument, mark: file?.timeframe },
-    ...(findOverlaps(trades).length > 0 ? { allow_overlap: true } : {}),
-  }
-  const fields = realised ? { source: 'returns', instrument, allow_overlap: true } : marked
+  const source = realised
+    ? { source: 'returns', instrument }
+    : { source: 'ledger', instrument, mark: file?.timeframe }
+  const mayOverlap = realised || findOverlaps(trades).length > 0
+  const fields = { ...source, ...(mayOverlap ? { allow_overlap: true } : {}) }
   const unfunded = options.funding || realised ? null : instrument
   const daily = (account?.daily ?? []).map(({ day, ret }) => [toIsoDate(day), String(ret)])
   const made = {

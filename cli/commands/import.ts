@@ -61,13 +61,13 @@ export function defineImport(command: Command, runtime: Runtime): void {
 
 /** What the value of an option is called, if it is neither one of a few words nor called like the option. */
 const VALUES: Readonly<Record<string, string>> = {
-  ...{ book: 'dir', tz: 'zone', column: 'role=name', ignore: 'column', engine: 'text' },
+  ...{ book: 'dir', tz: 'zone', columns: 'role=name', ignore: 'column', engine: 'text' },
   ...{ base_risk: 'fraction', commission_bps: 'n', timeframe: 'name', mark: 'timeframe' },
 }
 
 /** `--drop-last`, `--no-funding`, `--tz <zone>` or `--times <open|close>`. */
 function flagsOf(key: string, schema: z.core.$ZodType): string {
-  const name = key.replaceAll('_', '-')
+  const name = key === 'columns' ? 'column' : key.replaceAll('_', '-')
   const initial = z.safeParse(schema, undefined).data
   if (typeof initial === 'boolean') return `${initial ? '--no-' : '--'}${name}`
   const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema
@@ -90,7 +90,7 @@ function define<Shape extends z.ZodRawShape>(
     const isNumber = (text: string): boolean =>
       text.trim() !== '' && z.safeParse(schema, Number(text)).success
     const parse = (text: string, before: unknown): unknown => {
-      if (key === 'column') return addColumn(text, before)
+      if (key === 'columns') return addColumn(text, before)
       if (key === 'ignore') return [...(Array.isArray(before) ? before : []), text]
       return isNumber(text) ? Number(text) : text
     }

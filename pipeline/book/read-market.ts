@@ -81,15 +81,13 @@ export async function findBars(
   const reading = createReading(dir, { nowMs })
   const folder = await listFolder(reading)
   if (folder.has(CATALOGUE_FILE)) await readCatalogue(reading)
-  const wanted = timeframe === null ? TIMEFRAMES : [timeframe]
-  const [key, ...others] = wanted
+  const [key, ...others] = (timeframe === null ? TIMEFRAMES : [timeframe])
     .map((each): BarsKey => `${instrument}/${each}`)
     .filter(each => reading.named.has(each) || tableAt(reading, folder, `bars/${each}`) !== null)
   if (key === undefined) return null
+  const sets = listed([key, ...others])
   if (others.length > 0)
-    throw new Error(
-      `expected one set of bars of ${instrument}, got ${listed([key, ...others])}: choose with --mark`,
-    )
+    throw new Error(`expected one set of bars of ${instrument}, got ${sets}: choose with --mark`)
   const file = await readBarsOf(reading, folder, key)
   if (file) return file
   throw new BookError(dir, reading.problems.sorted())

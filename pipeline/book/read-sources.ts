@@ -85,13 +85,14 @@ async function importedRows(
 }
 
 /** Two sources of one strategy are ambiguous. */
-function reportStrangers({ source, id, report }: Claim, { module, ledger, returns, file }: Candidates): void {
-  const own = { module: [module], ledger: [ledger], returns: [returns] }[source]
-  const allowed = [...(file === null ? own : []), ...(source === 'returns' ? [ledger] : [])]
-  const strangers = [module, ledger, returns].filter(path => path !== null && !allowed.includes(path))
-  if (strangers.length === 0) return
-  const others = strangers.join(' and ')
-  report('source', `expected ${id} to have no other source than its ${source}, got ${others} too: remove one`)
+function reportStrangers({ source, id, report }: Claim, { file, ...tables }: Candidates): void {
+  const allowed = [file === null ? tables[source] : null, source === 'returns' ? tables.ledger : null]
+  const others = Object.values(tables).filter(path => !allowed.includes(path) && path !== null)
+  if (others.length > 0)
+    report(
+      'source',
+      `expected ${id} to have no other source than its ${source}, got ${others.join(' and ')} too: remove one`,
+    )
 }
 
 function reportMissing({ source, id, report }: Claim, folder: Folder): void {
