@@ -136,15 +136,15 @@ function explainTrade(trade: Trade, needsAccountReturn: boolean): string[] {
     return (['account_return', 'fees', 'funding'] as const)
       .filter(name => trade[name] !== null)
       .map(name => `${name}: expected a blank, because the trade is still open, got ${got(trade[name])}`)
-  if (exit_time === null || exit_price === null || exit_reason === null) return [HALF_CLOSED]
+  if (exit_time === null || exit_price === null || exit_reason === null)
+    return [
+      'expected exit_time, exit_price and exit_reason together, or all three blank for an open trade, got some of them',
+    ]
   const size = explainSize(trade, needsAccountReturn)
   if (exit_time >= entry_time) return size
   const [entry, exit] = [spellMoment(entry_time), spellMoment(exit_time)]
   return [`exit_time: expected a time not before entry_time ${entry}, got ${exit}`, ...size]
 }
-
-const HALF_CLOSED =
-  'expected exit_time, exit_price and exit_reason together, or all three blank for an open trade, got some of them'
 
 /** A trade can be marked when its leverage, or else its result, is known; see the marking of ledgers. */
 function explainSize(trade: Trade, needsAccountReturn: boolean): string[] {

@@ -35,9 +35,8 @@ const temporary = (dir: string, path: string): string => join(dir, `${path}.impo
 
 /** Throws if the book has the table already, plain or as `.gz`, and it may not be replaced. */
 export function assertFree(dir: string, path: string, mayReplace: boolean): void {
-  const refuse = (found: string, remedy: string): never => {
-    throw new Error(`expected no ${found} in ${dir}, got one: ${remedy}`)
-  }
-  if (existsSync(join(dir, `${path}.gz`))) refuse(`${path}.gz`, 'remove it first')
-  if (existsSync(join(dir, path)) && !mayReplace) refuse(path, '--replace writes a new one')
+  if (existsSync(join(dir, `${path}.gz`)))
+    throw new Error(`expected no ${path}.gz in ${dir}, got one: remove it first`)
+  if (existsSync(join(dir, path)) && !mayReplace)
+    throw new Error(`expected no ${path} in ${dir}, got one: --replace writes a new one`)
 }
