@@ -55,11 +55,6 @@ test('a trade that is open at the end of an export of a charting tool has no exi
   expect(await exitsOf('1,Exit long,,,,1,', ENTRY)).toEqual([undefined])
 })
 
-test('a file in charting/ that is named after no strategy is a warning', async () => {
-  const { warnings } = await readChanged({ 'charting/brich.csv': lines(HEADER) })
-  expect(warnings).toEqual([expect.objectContaining({ file: 'charting/brich.csv' })])
-})
-
 const BOTH = lines(HEADER, EXIT, ENTRY)
 
 test.each(casesOf`

@@ -61,6 +61,7 @@ test('files in a book that it does not need are warnings, each with the nearest 
     'bars/BTCUSDT-PREP/4h.csv': 'x',
     'bars/BTCUSDT-PERP/4hours.csv': 'x',
     'bars/4h.csv': 'x',
+    'charting/brich.csv': 'x',
   })
   const tables = 'a file named after'
   expect(warnings.map(({ file, message }) => `${file}: ${message}`)).toEqual([
@@ -68,6 +69,7 @@ test('files in a book that it does not need are warnings, each with the nearest 
     `bars/BTCUSDT-PERP/4hours.csv: expected ${tables} a timeframe, got 4hours.csv, which is ignored; the nearest name is "4h.csv"`,
     'bars/BTCUSDT-PREP/4h.csv: expected a folder named after an instrument of the catalogue, got BTCUSDT-PREP, which is ignored; the nearest name is "BTCUSDT-PERP"',
     'catalog.yaml: expected a file or folder of a book, got catalog.yaml, which is ignored; the nearest name is "catalogue.yaml"',
+    `charting/brich.csv: expected ${tables} the id of a strategy, got brich.csv, which is ignored; the known names are alder, birch and cedar`,
     `funding/BTCUSDT.csv: expected ${tables} an instrument of the catalogue, got BTCUSDT.csv, which is ignored; the nearest name is "BTCUSDT-PERP.csv"`,
     'ledger/: expected a file or folder of a book, got ledger/, which is ignored; the nearest name is "ledgers/"',
     `ledgers/brich.csv: expected ${tables} the id of a strategy, got brich.csv, which is ignored; the nearest name is "birch.csv"`,

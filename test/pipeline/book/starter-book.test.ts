@@ -67,11 +67,6 @@ test('the starter book has a module that the engine runs, and that agrees with t
   expect(daily.values).toHaveLength(730)
 })
 
-test('the starter book imports nothing from outside itself', async () => {
-  const module = await readFile(join(dir, 'strategies/oak.ts'), 'utf8')
-  expect(module.match(/from '.*'/g)?.every(from => from.startsWith("from './highwater/"))).toBe(true)
-})
-
 test('the README of the starter book shows every kind of table, and each example is one that the reader takes', async () => {
   const readme = await readFile(join(dir, 'README.md'), 'utf8')
   const examples = Object.fromEntries(

@@ -33,7 +33,6 @@ const seconds = (t = 0): number => t / 1000
 const KRAKEN = BARS.map(([t, ...each]) => [seconds(t), ...each.map(String).toSpliced(4, 0, '101'), 3])
 const CDD = 'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD'
 
-const prices = (name: string) => columns[name]!
 const arrowOf = (timezone: string | null, codec: 0 | 1 | null = null) =>
   tableToIPC(
     tableFromArrays(
@@ -51,15 +50,11 @@ const parquetOf = (isAdjustedToUTC: boolean) =>
           ...{ name: 'date', type: 'INT64', repetition_type: 'OPTIONAL' },
           logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' },
         },
-        ...Object.keys(columns).map(name => ({
-          name,
-          type: 'DOUBLE' as const,
-          repetition_type: 'OPTIONAL' as const,
-        })),
+        ...Object.keys(columns).map(name => ({ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' }) as const),
       ],
       columnData: [
         { name: 'date', data: BARS.map(([t]) => new Date(t!)) },
-        ...Object.keys(columns).map(name => ({ name, data: [...prices(name)] })),
+        ...Object.entries(columns).map(([name, data]) => ({ name, data: [...data] })),
       ],
     }),
   )

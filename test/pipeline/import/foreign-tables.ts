@@ -179,14 +179,9 @@ export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>>
     return respell(table, (cell, i, row) => (table.uses[i] === 'v' ? epoch(row[t]!, 1) : cell))
   },
   'a bar twice, with another close': (table, dice) => {
-    const row = dice.pick(table.rows)
-    const at = ['c', 'exit_price'].map(use => table.uses.indexOf(use)).find(i => i >= 0) ?? 0
-    return table.uses.includes('t')
-      ? {
-          ...table,
-          rows: [...table.rows, row.map((cell, i) => (i === at ? String(Number(cell) * 1.00001) : cell))],
-        }
-      : table
+    const at = table.uses.indexOf('c')
+    const other = dice.pick(table.rows).map((cell, i) => (i === at ? String(Number(cell) * 1.00001) : cell))
+    return at < 0 ? table : { ...table, rows: [...table.rows, other] }
   },
   'words in capitals': table => eachWord(table, text => text.toUpperCase()),
   'words as pandas writes them': table =>

@@ -1,5 +1,6 @@
 // Ordinary files of each kind that was read wrongly once: read with the right values, or refused with the remedy.
 import { expect, test } from 'vitest'
+import { formatProblem } from '#pipeline/book/problem.ts'
 import { createReading } from '#pipeline/book/reading.ts'
 import { importLedger } from '#pipeline/import/ledger.ts'
 import { importReturns } from '#pipeline/import/returns.ts'
@@ -10,24 +11,14 @@ const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2024, 0, 1)
 const iso = (ms: number): string => new Date(ms).toISOString().replace('.000', '')
 const table = (header: string, rows: readonly string[]): string => `${[header, ...rows].join('\n')}\n`
-const problemsOf = (reading: ReturnType<typeof createReading>): string =>
-  reading.problems
-    .sorted()
-    .map(({ row, message }) => `${row ?? ''}: ${message}`)
-    .join('\n')
-
+const problemsOf = ({ problems }: ReturnType<typeof createReading>): string =>
+  problems.sorted().map(formatProblem).join('\n')
 const held = (text: string) => createReading('', { held: Buffer.from(text) })
 
 const BARS = Array.from({ length: 9 }, (_, i) => {
   const [o, c] = [40_000 + ((i * 7919) % 900), 40_000 + (((i + 1) * 7919) % 900)]
-  return {
-    t: START_MS + i * DAY_MS,
-    o,
-    h: Math.max(o, c) + 50.5,
-    l: Math.min(o, c) - 40.25,
-    c,
-    v: 100.25 + i,
-  }
+  const [h, l] = [Math.max(o, c) + 50.5, Math.min(o, c) - 40.25]
+  return { t: START_MS + i * DAY_MS, o, h, l, c, v: 100.25 + i }
 })
 type Bar = (typeof BARS)[number]
 const bars = (header: string, row: (bar: Bar, i: number) => readonly unknown[]): string =>

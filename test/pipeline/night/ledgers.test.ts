@@ -246,12 +246,3 @@ test('every trade that cannot have happened is named with the row of its file, w
     expect.stringMatching(/^ledgers\/early\.csv:2: .*entry at 2023-12-30T00:00:00Z, where there is no bar/),
   ])
 })
-
-test('a series that begins after the last public day is reported with its id, at its line in the catalogue', async () => {
-  const late = returnsOf('new', dailyReturns([0.01], 19_723 + 40))
-  expect(await problemsOfNight(bookOf(BARS, [ledgerOf('idle', ledger()), late]))).toEqual([
-    expect.stringMatching(
-      /^catalogue\.yaml:1:\d+: new: its series begins on 2024-02-10, after the last public day 2024-01-14: take it out/,
-    ),
-  ])
-})
