@@ -83,7 +83,9 @@ export async function findBars(
   if (folder.has(CATALOGUE_FILE)) await readCatalogue(reading)
   const [key, ...others] = (timeframe === null ? TIMEFRAMES : [timeframe])
     .map((each): BarsKey => `${instrument}/${each}`)
-    .filter(each => reading.named.has(each) || tableAt(reading, folder, `bars/${each}`) !== null)
+    .filter(
+      each => reading.named.has(each) || ['.csv', '.csv.gz'].some(end => folder.has(`bars/${each}${end}`)),
+    )
   if (key === undefined) return null
   const sets = listed([key, ...others])
   if (others.length > 0)
