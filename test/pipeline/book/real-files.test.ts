@@ -40,22 +40,15 @@ const RULES = {
   'yfinance-multiheader': { tz: 'UTC' },
 } as const
 
-const FILES =
-  sharedData === null
-    ? []
-    : ['bars', 'bars-messy'].flatMap(parent =>
-        readdirSync(join(folder, parent)).map(name => join(parent, name)),
-      )
-
-const keyOf = (file: string): string | undefined =>
-  Object.keys(EXPECTED).find(key => file.split('/')[1]!.startsWith(key))
-
 test.skipIf(sharedData === null)(
   `every file of real bars is read, and what was found in it is counted${skip}`,
   async () => {
-    expect(FILES).toHaveLength(Object.keys(EXPECTED).length)
-    for (const file of FILES) {
-      const key = keyOf(file) ?? ''
+    const files = ['bars', 'bars-messy'].flatMap(parent =>
+      readdirSync(join(folder, parent)).map(name => ({ file: join(parent, name), name })),
+    )
+    expect(files).toHaveLength(Object.keys(EXPECTED).length)
+    for (const { file, name } of files) {
+      const key = Object.keys(EXPECTED).find(each => name.startsWith(each)) ?? ''
       const { imported, problems } = await importing(folder, [file], RULES[key as keyof typeof RULES])
       const found = Object.fromEntries((imported?.findings ?? []).map(({ kind, count }) => [kind, count]))
       expect([file, problems]).toEqual([file, []])

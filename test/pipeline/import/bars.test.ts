@@ -28,9 +28,7 @@ const parquet = parquetWriteBuffer({
     ...Object.entries(columns).map(([name, data]) => ({ name, data, type: 'DOUBLE' as const })),
   ],
 })
-const seconds = (t = 0): number => t / 1000
-
-const KRAKEN = BARS.map(([t, ...each]) => [seconds(t), ...each.map(String).toSpliced(4, 0, '101'), 3])
+const KRAKEN = BARS.map(([t, ...each]) => [t! / 1000, ...each.map(String).toSpliced(4, 0, '101'), 3])
 const CDD = 'unix,date,symbol,open,high,low,close,Volume BTC,Volume USD'
 
 const arrowOf = (timezone: string | null, codec: 0 | 1 | null = null) =>
