@@ -26,8 +26,6 @@ const bars = (header: string, row: (bar: Bar, i: number) => readonly unknown[]):
     header,
     BARS.map((bar, i) => row(bar, i).join()),
   )
-const bare = (row: (bar: Bar) => readonly unknown[]): string => bars('', row).slice(1)
-const quote = ({ v, c }: Bar): number => v * c
 
 async function readBars(name: string, text: string, more: object) {
   const { rows, problems } = await importingFiles({ [name]: text }, more)
@@ -38,8 +36,8 @@ const RIGHT = BARS.map(({ t, o, v }) => `${t} ${o} ${v}`).join('\n')
 const NO_VOLUME = BARS.map(({ t, o }) => `${t} ${o} NaN`).join('\n')
 
 test.each(casesOf<[string, string, string, object, string]>`
-closing time in the place of the volume -> a.csv -> ${bare(b => [b.t, b.o, b.h, b.l, b.c, b.t + DAY_MS - 1])} -> ${{}} -> known order of columns
-quote volume under the name of the volume, beside the base -> a.csv -> ${bars('t,o,h,l,c,v,quote volume', b => [b.t, b.o, b.h, b.l, b.c, quote(b), b.v * 3])} -> ${{ times: 'open' }} -> ${NO_VOLUME}
+closing time in the place of the volume -> a.csv -> ${bars('', b => [b.t, b.o, b.h, b.l, b.c, b.t + DAY_MS - 1]).slice(1)} -> ${{}} -> known order of columns
+quote volume under the name of the volume, beside the base -> a.csv -> ${bars('t,o,h,l,c,v,quote volume', b => [b.t, b.o, b.h, b.l, b.c, b.v * b.c, b.v * 3])} -> ${{ times: 'open' }} -> ${NO_VOLUME}
 times that are stated to be closes -> a.csv -> ${bars('t,o,h,l,c,v', b => [b.t + DAY_MS, b.o, b.h, b.l, b.c, b.v])} -> ${{ times: 'close' }} -> ${RIGHT}
 columns of unknown names, by name and place -> a.csv -> ${bars('Datum,Anfang,Hoch,Tief,Schluss,Menge', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{ columns: { t: 'Datum', o: 'Anfang', h: 'Hoch', l: 'Tief', c: 5, v: 'Menge' }, times: 'open' }} -> ${RIGHT}
 a column close time alone -> a.csv -> ${bars('Close Time,Open,High,Low,Close,Volume', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> ${RIGHT}
