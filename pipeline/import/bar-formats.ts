@@ -126,9 +126,9 @@ export const BARS: Kind = {
     h: 'high h highprice max',
     l: 'low l lowprice min',
     c: 'close c closeprice',
-    v: 'volume v vol basevolume volume(?!usd|eur|gbp|busd|try|jpy|krw)[a-z]{2,5}',
+    v: 'volume v vol basevolume',
     q: `quotevolume quoteassetvolume ${QUOTE}`,
-    symbol: 'symbol s pair ticker market coin',
+    symbol: 'symbol s pair ticker market coin instrument instid contract name productid',
     over: 'confirm complete isclosed',
   },
   checked: {
@@ -142,6 +142,8 @@ export const BARS: Kind = {
   required: ['t', 'o', 'h', 'l', 'c'],
   formats: FORMATS,
   fits,
-  matters: name => /vol|qty|quant|amount|turnover|notional|price|open|high|low|close|last|bid|ask/.test(name),
+  matters: (name, cells) =>
+    new Set(cells.filter(text => Number.isNaN(Number(text)) && Number.isNaN(parseForeignMoment(text, UTC))))
+      .size > 1 || /vol|qty|quant|amount|turnover|notional|price|open|high|low|close|last|bid|ask/.test(name),
   mayEndOpen: true,
 }

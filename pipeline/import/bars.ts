@@ -13,7 +13,7 @@ import {
 } from '../book/read-bars.ts'
 import { createReading, type Reading, reporterOf } from '../book/reading.ts'
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '../book/timeframe.ts'
-import { parseZone, UTC } from '../book/zone.ts'
+import { parseZone, UTC, type Zone } from '../book/zone.ts'
 import { UnreadableFile } from '../table/lines.ts'
 import { BARS, isInside, isTimeNear } from './bar-formats.ts'
 import { type Cell, toName } from './format.ts'
@@ -59,13 +59,13 @@ export async function importBars(reading: Reading, rules: Rules): Promise<Import
   if (rules.path.some(path => reading.problems.has(path))) return null
   const report = reporterOf(reading, rules.path[0]!)
   if (symbols.size > 1) return report(`expected one instrument, got ${listed([...symbols])}: split the file`)
-  const once = onePerTime(own, read)
+  const opens = atOpens(own, read)
+  const once = opens && onePerTime(own, opens)
   if (once === null) return null
   const timeframe = timeframeOf(once, rules.timeframe)
   if (!isTimeframe(timeframe)) return report(timeframe)
-  const bars = atOpens(own, once, TIMEFRAME_MS[timeframe])
-  if (bars === null || !areTimesSound(own, bars, timeframe)) return null
-  const whole = withoutRunning(own, withVolume(own, bars), TIMEFRAME_MS[timeframe])
+  if (!areTimesSound(own, once, timeframe)) return null
+  const whole = withoutRunning(own, withVolume(own, once), TIMEFRAME_MS[timeframe])
   if (reading.problems.has(rules.path[0]!)) return null
   if (whole.length === 0) return report('expected bars that are over, got none')
   const columns = newBarColumns()
@@ -115,7 +115,7 @@ async function readFile(
   const zone = rules.tz === undefined ? null : parseZone(rules.tz)
   const report = reporterOf(reading, path)
   const onRow = (cell: Cell, row: number): void => {
-    const fields = BAR_COLUMNS.map(role => cell(role).replace(BLANK, ''))
+    const fields = BAR_COLUMNS.map(cell)
     const bar = toBar(fields, text => parseForeignMoment(text, zone))
     const over = toFlag(cell('over'))
     const lost =
@@ -129,14 +129,14 @@ async function readFile(
     const faults = [
       ...(Number.isNaN(bar.t) ? [`t: ${explainForeignMoment(cell('t'), zone)}`] : []),
       ...(over === undefined ? [`over: expected true or false, got ${got(cell('over'))}`] : []),
-      ...(isPossible(bar) ? contradictions(bar, cell) : explainImpossible(fields, bar, row)),
+      ...(isPossible(bar) ? contradictions(bar, cell, zone ?? UTC) : explainImpossible(fields, bar, row)),
     ]
     // A zone that is missing is missing in every row: that ends the reading of the file.
     const isLocal = Number.isNaN(bar.t) && zone === null && !Number.isNaN(parseForeignMoment(cell('t'), UTC))
     if (isLocal) throw new UnreadableFile(faults[0]!, row)
     for (const message of faults) report(message, row)
     if (cell('symbol') !== '') symbols.add(cell('symbol'))
-    const [end, q] = [parseForeignMoment(cell('end'), UTC), parseDecimal(cell('q'))]
+    const [end, q] = [parseForeignMoment(cell('end'), zone ?? UTC), parseDecimal(cell('q'))]
     if (faults.length === 0) read.push({ ...bar, end, q, file: path, row })
   }
   const file = await readForeign(reading, path, () => BARS, { statement: rules, tally }, onRow)
@@ -147,9 +147,6 @@ async function readFile(
   tally.drop('cut_off', path, file.openRow)
   read.pop()
 }
-
-/** What pandas, JSON and old files of Yahoo write for a price that is not there. */
-const BLANK = /^(?:null|nan|none)$/i
 
 /** Whether only the order of the prices can be wrong. */
 const isRange = ({ o, h, l, c, v }: Bar): boolean => Math.min(o, h, l, c) > 0 && !(v < 0)
@@ -164,8 +161,8 @@ function explainImpossible(fields: readonly string[], bar: Bar, row: number): st
 }
 
 /** What the columns that are not read say against a bar. */
-function contradictions({ t, l, h, v }: Bar, cell: Cell): string[] {
-  const [again, vwap] = [parseForeignMoment(cell('text'), UTC), parseDecimal(cell('vwap'))]
+function contradictions({ t, l, h, v }: Bar, cell: Cell, zone: Zone): string[] {
+  const [again, vwap] = [parseForeignMoment(cell('text'), zone), parseDecimal(cell('vwap'))]
   const isOther = !Number.isNaN(again) && !Number.isNaN(t) && again !== t
   return [
     ...(isOther
@@ -213,31 +210,43 @@ function explainRivals({ files }: Import, [a, b]: readonly [ReadBar, ReadBar], c
 }
 
 /** The bars by their opens. Null if it is not known what the times of a file are. */
-function atOpens({ reading, rules, tally, files }: Import, bars: readonly ReadBar[], ms: number) {
-  const closing = new Set<string>()
+function atOpens(
+  { reading, rules, tally, files }: Import,
+  bars: readonly ReadBar[],
+): readonly ReadBar[] | null {
+  const shifts = new Map<string, number>()
   for (const { path, places, names, format } of files) {
     const column = places
       .get('t')!
       .map(place => names[place])
       .join()
-    const named =
-      /open/.test(toName(column)) || places.has('end')
-        ? 'open'
-        : /close|end/.test(toName(column))
-          ? 'close'
-          : undefined
-    const times = rules.times ?? format?.times ?? named
-    if (times === undefined)
-      return reporterOf(
-        reading,
-        path,
-      )(
-        `t: expected to know whether ${got(column)} is the open or the close of a bar, which a plain table does not say: state --times open or --times close (times:)`,
-      )
-    if (times === 'close') closing.add(path)
+    const isOpen = /^open/.test(toName(column)) || places.has('end')
+    const times =
+      rules.times ??
+      format?.times ??
+      (isOpen ? 'open' : /^(?:close|end)/.test(toName(column)) ? 'close' : undefined)
+    if (times === undefined) {
+      const message = `t: expected to know whether ${got(column)} is the open or the close of a bar, which a plain table does not say: state --times open or --times close (times:)`
+      return reporterOf(reading, path)(message)
+    }
+    if (times === 'open') continue
+    tally.count('shifted', path, 1)
+    const own = bars
+      .filter(bar => bar.file === path)
+      .map(({ t }) => t)
+      .sort((a, b) => a - b)
+    const steps = own.slice(1).flatMap((t, i) => (t > own[i]! ? [t - own[i]!] : []))
+    shifts.set(
+      path,
+      rules.timeframe === null
+        ? steps.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+        : TIMEFRAME_MS[rules.timeframe],
+    )
   }
-  for (const path of closing) tally.count('shifted', path, 1)
-  return bars.map(bar => (closing.has(bar.file) ? { ...bar, t: bar.t - ms } : bar))
+  // Some closes are the last millisecond or second of the bar.
+  const openOf = (t: number, ms: number): number =>
+    t - ms + (t % 1000 === 999 ? 1 : t % 60_000 === 59_000 ? 1000 : 0)
+  return bars.map(bar => (shifts.has(bar.file) ? { ...bar, t: openOf(bar.t, shifts.get(bar.file)!) } : bar))
 }
 
 /** Whether every bar begins on the grid, ends where its file says so, and is of the past. */
@@ -329,6 +338,12 @@ function timeframeOf(bars: readonly Bar[], stated: Timeframe | null): string {
   const [usual] = [...distances].reduce((a, b) => (b[1].length > a[1].length ? b : a))
   const spelled = (ms: number): string =>
     TIMEFRAMES.find(name => TIMEFRAME_MS[name] === ms) ?? `${ms / 1000} seconds`
+  const steps = bars.slice(1).map(({ t }, i) => t - bars[i]!.t)
+  const other = steps.find(
+    (ms, i) => ms !== usual && isTimeframe(spelled(ms)) && steps[i + 1] === ms && steps[i + 2] === ms,
+  )
+  if (other !== undefined)
+    return `expected bars of one timeframe, got most of them ${spelled(usual)} and some ${spelled(other)} apart`
   if (stated === null && usual !== smallest)
     return `expected bars of one timeframe, got most of them ${spelled(usual)} and some ${spelled(smallest)} apart`
   return usual === smallest && isTimeframe(spelled(usual)) && (stated ?? spelled(usual)) === spelled(usual)

@@ -56,7 +56,9 @@ export function mapColumns(kind: Kind, probe: Probe, statement: Statement): Mapp
   const lacking = kind.required.find(role => !places.has(role))
   if (lacking !== undefined) refuse(explainMissing(kind, lacking, names), row)
   const above = at < 0 ? [] : probe.slice(0, at)
-  const stray = above.find(each => each.cells.length === names.length)
+  const stray = above.find(
+    each => each.cells.length === names.length || each.cells.filter(isNumber).length > 1,
+  )
   if (stray !== undefined)
     refuse(
       `expected a header, or a banner of fewer fields, above row ${row}, got a row of as many`,
@@ -95,7 +97,7 @@ const chosen = ({ formats }: Kind, format: string | undefined): readonly Format[
   formats.filter(({ name }) => format === undefined || name.split('/').includes(format))
 
 /** The one format that has the columns of a header, or the plain table that they make. */
-function formatOf(kind: Kind, names: Row, { format }: Statement, row: number): Fit {
+function formatOf(kind: Kind, names: Row, { format, columns = {} }: Statement, row: number): Fit {
   const formats = chosen(kind, format)
   if (format !== undefined && format !== PLAIN && formats.length === 0)
     refuse(
@@ -117,7 +119,7 @@ function formatOf(kind: Kind, names: Row, { format }: Statement, row: number): F
       row,
     )
   const uses = new Array<string | undefined>(names.length).fill(undefined)
-  for (const role of Object.keys(kind.roles))
+  for (const role of Object.keys(kind.roles).filter(each => columns[each] === undefined))
     for (const place of namedAt(kind, role, names)) uses[place] ??= role
   return { format: null, uses }
 }
@@ -158,7 +160,8 @@ function withStated(
     for (const place of places) own[place] = use
   }
   for (const [role, column] of Object.entries(columns)) set(column, role)
-  for (const column of ignore) set(column, '(as stated)')
+  for (const column of ignore)
+    set(names.includes(column) || !/^\d+$/.test(column) ? column : Number(column), '(as stated)')
   return own
 }
 
@@ -179,7 +182,7 @@ function unreadOf(kind: Kind, uses: Fit['uses'], names: Row, data: readonly Row[
   if (open.length > 0)
     refuse(
       `expected to know what ${listed(open.map(name => got(name)))} ${open.length === 1 ? 'is' : 'are'}, because such a column can change a figure: ` +
-        'state its role with --column ROLE=NAME (columns:), or --ignore NAME (ignore:), which is published',
+        'state its role with --column ROLE=NAME (columns:), t=DATE+TIME for a time in two, or --ignore NAME (ignore:), which is published',
     )
   return names.flatMap((column, i) => {
     const why = uses[i] === undefined ? 'not known' : reasonIn(uses[i])

@@ -16,6 +16,8 @@ type Judged = {
   readonly commission_bps: number
   /** Whether the fees of a trade are not those of this commission. */
   readonly feesVary: boolean
+  /** Whether quantity times price is the size of a position. */
+  readonly isSized: boolean
   /** Rows whose results are further from prices and costs than a build accepts by itself. */
   readonly roundedRows: readonly number[]
 }
@@ -41,8 +43,8 @@ const DUST_BPS = 1
 /** A commission that differs by more is another one. */
 const COMMISSION_BPS = 0.1
 
-/** The share of trades that has to agree with an explanation. */
-const MOST = 0.9
+/** The share of trades that may lose more in costs than their prices gain. */
+const MOST_AGAINST = 0.25
 
 /** Judges the results of trades that have quantity and result. */
 export function judgeResults(trades: readonly ForeignTrade[], stated: Stated): Judged | Fault {
@@ -55,61 +57,79 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: Stated): J
   const shown = hasCosts || closed.length === 0 ? 0 : roundBps(median(closed.map(shownBps)))
   if (results === 'before-costs' && !hasCosts && stated.commission_bps === null)
     return fault('expected the commission that results before costs lack, got none: state --commission-bps')
+  if (!hasCosts && stated.commission_bps === null && !stated.isNet && isDoubtful(shown, closed))
+    return fault(
+      `expected to know the commission, because ${closed.length} results that show ${shown} bp a fill are no evidence: state --commission-bps`,
+    )
   const bps = stated.commission_bps ?? Math.max(shown, 0)
-  const readings = signsOf(closed).flatMap(sign => {
-    const costOf = (trade: ForeignTrade): number => feesOf(trade, sign, bps) - (trade.funding || 0)
-    return [true, false].map(isNet => {
-      const restOf = (trade: ForeignTrade): number => trade.pnl - grossOf(trade) + (isNet ? costOf(trade) : 0)
+  const readings = signsOf(closed).flatMap(sign =>
+    READINGS.map(([hasFees, hasFunding]) => {
+      const costOf = (trade: ForeignTrade): number => feesOf(trade, sign, bps) - (trade.funding || 0)
+      const restOf = (trade: ForeignTrade): number =>
+        trade.pnl - grossOf(trade) + hasFees * feesOf(trade, sign, bps) - hasFunding * (trade.funding || 0)
       const far = closed.filter(trade => Math.abs(restOf(trade)) > slackOf(trade, unit))
-      return { sign, isNet, costOf, restOf, far, lean: Math.abs(medianBps(closed, restOf)) }
-    })
-  })
-  const best = readings.reduce((a, b) => ((b.far.length - a.far.length || b.lean - a.lean) < 0 ? b : a))
-  const { sign, costOf, restOf, far, lean } = best
-  const isPaid = closed.some(trade => (1e4 * Math.abs(costOf(trade))) / turnoverOf(trade) > COMMISSION_BPS)
-  const isGross = isPaid && !best.isNet
-  if (
-    realised &&
-    (results === 'after-costs' || (results === undefined && far.length > (1 - MOST) * closed.length))
+      const all = closed.reduce((sum, trade) => sum + Math.abs(restOf(trade)), 0)
+      return {
+        sign,
+        hasFees,
+        hasFunding,
+        costOf,
+        restOf,
+        far,
+        all,
+        lean: Math.abs(medianBps(closed, restOf)),
+      }
+    }),
   )
-    return { trades, commission_bps: bps, feesVary: false, roundedRows: [] }
-  if (
-    far.length > 0 ||
-    lean >
+  const best = readings.reduce((a, b) => ((b.far.length - a.far.length || b.all - a.all) < 0 ? b : a))
+  const { sign, costOf, restOf, far } = best
+  const isPaid = closed.some(trade => (1e4 * Math.abs(costOf(trade))) / turnoverOf(trade) > COMMISSION_BPS)
+  const isGross = isPaid && best.hasFees + best.hasFunding === 0
+  const follows =
+    far.length === 0 &&
+    best.lean <=
       Math.max(
         COMMISSION_BPS,
         medianBps(closed, () => unit),
       )
-  ) {
-    const [first = closed[0]!] = far
-    const wanted = Number((first.pnl - restOf(first)).toPrecision(8))
-    return {
-      fault: `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${first.pnl} for ${wanted}; without columns of costs they show a commission of ${roundBps(median(closed.map(shownBps)))} bp a fill: state --commission-bps, --results before-costs (results:), or the columns with --column fees=NAME and --column funding=NAME (columns:)`,
-      row: far.length > 0 ? first.row : null,
-    }
+  const before = trades.map(trade => ({
+    ...trade,
+    fees: feesOf(trade, sign, bps),
+    pnl: trade.pnl - costOf(trade),
+  }))
+  // Of lots and of several instruments quantities mean nothing: then what is stated counts, and without a column of costs the result.
+  if (realised && (follows ? results === 'after-costs' : results !== undefined || !hasCosts)) {
+    const own = results === 'before-costs' ? before : trades
+    return { trades: own, commission_bps: bps, feesVary: false, roundedRows: [], isSized: follows }
   }
+  if (!follows) return explainRest(closed, far, restOf)
+  if (isPaid && best.hasFees + best.hasFunding === 1 && closed.some(({ funding }) => funding))
+    return fault(
+      'expected results after fees and funding, or before both, got ones with the fees alone: bring a column with the whole result',
+    )
   if (isGross && results !== 'before-costs')
     return fault(
       'expected results after costs, got ones before the fees and the funding: state --results before-costs (results:)',
     )
-  if (isPaid && !isGross && results === 'before-costs')
+  if (!isGross && hasCosts && results === 'before-costs')
     return fault(
-      'expected results before costs, got ones after fees and funding: leave out --results (results:)',
+      'expected results before costs, and costs that are paid from the account, got ones after them, or costs of next to nothing: correct the columns of fees and funding, or leave out --results (results:)',
     )
-  const isUnsaid =
-    !isPaid && !hasCosts && stated.commission_bps === null && !stated.isNet && results === undefined
-  if (isUnsaid && closed.length > 0 && !realised)
+  const isUnsaid = !isPaid && stated.commission_bps === null && !stated.isNet && results === undefined
+  if (isUnsaid && closed.length > 0)
     return fault(
       'expected results after costs, got exactly what the prices give: state --commission-bps 0 if nothing was paid, or --results before-costs with --commission-bps (results:)',
     )
   const own = hasCosts ? roundBps(medianBps(closed, trade => feesOf(trade, sign, bps))) : bps
   const commission_bps = stated.commission_bps ?? own
+  if (hasCosts && Math.abs(own - commission_bps) > COMMISSION_BPS)
+    return fault(
+      `expected the commission of ${commission_bps} bp a fill that is stated, got fees of ${own} bp: leave out --commission-bps, or state what the column of the fees is`,
+    )
   return {
-    trades: trades.map(trade => ({
-      ...trade,
-      ...{ fees: feesOf(trade, sign, bps), pnl: isGross ? trade.pnl - costOf(trade) : trade.pnl },
-    })),
+    trades: isGross ? before : trades.map(trade => ({ ...trade, fees: feesOf(trade, sign, bps) })),
     commission_bps,
+    isSized: true,
     feesVary: closed.some(
       trade => Math.abs(feesOf(trade, sign, bps) - feesAt(trade, commission_bps)) > slackOf(trade, unit),
     ),
@@ -119,20 +139,47 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: Stated): J
   }
 }
 
+/** What may be in a result: fees and funding. */
+const READINGS = [
+  [1, 1],
+  [0, 0],
+  [1, 0],
+] as const
+
+/** Two results show any commission, and none is so high. */
+const isDoubtful = (shown: number, closed: readonly ForeignTrade[]): boolean =>
+  shown > 100 || (closed.length > 0 && closed.length < 3 && shown > COMMISSION_BPS)
+
+function explainRest(
+  closed: readonly ForeignTrade[],
+  far: readonly ForeignTrade[],
+  restOf: (trade: ForeignTrade) => number,
+): Fault {
+  const [first = closed[0]!] = far
+  const wanted = Number((first.pnl - restOf(first)).toPrecision(8))
+  const shown = roundBps(median(closed.map(shownBps)))
+  const hint = shown > 0 ? `; without columns of costs they show a commission of ${shown} bp a fill` : ''
+  return {
+    fault: `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${first.pnl} for ${wanted}${hint}: state --commission-bps, --results before-costs (results:), or the columns with --column fees=NAME and --column funding=NAME (columns:); of lots and contracts take the account with --realised`,
+    row: far.length > 0 ? first.row : null,
+  }
+}
+
 /** Why the sides contradict the results, or the contract is another kind; null if neither. */
 export function judgeSides(trades: readonly ForeignTrade[]): Fault | null {
-  const moved = trades.filter(
-    ({ entry_price, exit_price, pnl }) =>
-      Math.abs(exit_price / entry_price - 1) > LEAST_MOVE && !Number.isNaN(pnl),
+  const closed = trades.filter(({ exit_price, pnl }) => exit_price > 0 && !Number.isNaN(pnl))
+  const moved = closed.filter(
+    ({ entry_price, exit_price }) => Math.abs(exit_price / entry_price - 1) > LEAST_MOVE,
   )
-  const against = moved.filter(trade => grossOf(trade) * trade.pnl < 0)
-  const [first] = against
-  if (first !== undefined)
+  const against = (moved.length > 0 ? moved : closed).filter(trade => grossOf(trade) * trade.pnl < 0)
+  const sum = closed.reduce((total, trade) => total + grossOf(trade) * trade.pnl, 0)
+  // A trade alone may be lost in its costs.
+  if (sum < 0 || against.length > MOST_AGAINST * moved.length)
     return {
-      fault: `the sides contradict the results in ${against.length} of ${moved.length} trades: is this the side of the closing order? State the column with the side of the position`,
-      row: first.row,
+      fault: `the sides contradict the results in ${against.length} of ${closed.length} trades: is this the side of the closing order? State the column with the side of the position`,
+      row: against[0]?.row ?? null,
     }
-  if (moved.length === 0 || moved.filter(looksInverse).length < MOST * moved.length) return null
+  if (moved.length === 0 || moved.filter(looksInverse).length * 2 < moved.length) return null
   return {
     fault:
       'expected results in the currency of the prices, got those of an inverse contract, whose quantity is in the currency of the prices and whose result is in the coin: bring the account as daily returns with `highwater import returns`',

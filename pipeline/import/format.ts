@@ -63,13 +63,16 @@ export const toName = (text: string): string =>
 /** Why a column is not read, if that is what it is. */
 export const reasonIn = (use: string): string | undefined => /^\((.*)\)$/.exec(use)?.[1]
 
+/** The numbers of rows that pandas and R write. */
+const INDEX: Column = { name: '', many: '*', fits: /^$/, use: '(the index of the table)' }
+
 /** What each column of a header is in a format; null unless each fits, and none that the format needs is missing. */
 export function usesOf({ columns, hasHeader }: Format, names: readonly string[]): readonly string[] | null {
   const found = new Set<Column>()
-  const uses = names.flatMap(name => {
-    const column = columns.find(
-      each => each.fits.test(toName(name)) && (each.many === '*' || !found.has(each)),
-    )
+  const uses = names.map(toName).flatMap(name => {
+    const column =
+      columns.find(each => each.fits.test(name) && (each.many === '*' || !found.has(each))) ??
+      (/^(?:|unnamed:0)$/.test(name) ? INDEX : undefined)
     if (column === undefined) return []
     found.add(column)
     return [column.use]

@@ -223,13 +223,19 @@ function toAccount(
   tally: Tally,
   report: Report,
 ) {
-  const hasAmounts =
-    trades.length > 0 && trades.every(({ quantity, pnl }) => quantity > 0 && Number.isFinite(pnl))
+  const lacks = ({ quantity, pnl }: ForeignTrade): boolean => !(quantity > 0 && Number.isFinite(pnl))
+  const hasAmounts = trades.some(({ cell, pnl }) => cell('pnl') !== '' && Number.isFinite(pnl))
+  const lacking = hasAmounts ? trades.find(lacks) : undefined
+  if (lacking !== undefined)
+    return report(
+      `expected a quantity above 0 and a result of each trade, got ${got(lacking.cell('quantity'))} and ${got(lacking.cell('pnl'))}`,
+      lacking.row,
+    )
   if (!hasAmounts) {
-    const lacking = trades.find(
+    const bare = trades.find(
       ({ exit_time, cell }) => exit_time !== null && OWN.every(role => cell(role) === ''),
     )
-    if (lacking !== undefined) return report(EXPECTED_AMOUNTS, lacking.row)
+    if (bare !== undefined) return report(EXPECTED_AMOUNTS, bare.row)
     // Of results that are fractions only the sign is known here; a build recomputes them.
     const fractions = trades.map(trade => ({
       ...trade,
@@ -250,12 +256,13 @@ function toAccount(
     realised: rules.realised,
   })
   if ('fault' in judged) return report(judged.fault, judged.row)
-  const { commission_bps, feesVary } = judged
+  const { commission_bps, feesVary, isSized } = judged
   const sized = sizeTrades(judged.trades, {
     capital,
     feeRate: commission_bps / 10_000,
     realised: rules.realised,
   })
+  const parts = isSized ? sized : sized.map(each => ({ ...each, leverage: Number.NaN }))
   const ruined = sized.findIndex(({ base }) => !(base > 0))
   if (ruined >= 0)
     return report(
@@ -266,7 +273,7 @@ function toAccount(
   if (fault !== null) return report(fault)
   for (const row of judged.roundedRows) tally.drop('rounded', file.path, row)
   const [totals, daily] = [totalsOf(judged.trades, capital), realisedReturns(judged.trades, capital)]
-  return { account: { trades: sized, totals, daily }, commission_bps, own: judged.trades, feesVary }
+  return { account: { trades: parts, totals, daily }, commission_bps, own: judged.trades, feesVary }
 }
 
 const OWN = ['leverage', 'stop', 'account_return'] as const
@@ -296,21 +303,21 @@ function exitReason({ cell, exit_price }: ForeignTrade): string {
 function toFields(trade: ForeignTrade, sized: AccountTrade | undefined, feesVary: boolean): string[] {
   const { cell, side, entry_time, entry_price, exit_time, exit_price, fees, funding } = trade
   const isOpen = exit_time === null
-  const part = (money: number): string => String(money / (trade.quantity * entry_price))
+  const exit = isOpen
+    ? {}
+    : { exit_time: spellMoment(exit_time), exit_price: String(exit_price), exit_reason: exitReason(trade) }
+  const spelled = (value: number): string => (Number.isFinite(value) ? String(value) : '')
+  const leverage = sized?.leverage ?? Number.NaN
+  const part = (money: number): string =>
+    isOpen || Number.isNaN(leverage) ? '' : spelled(money / (trade.quantity * entry_price))
+  const costs =
+    sized === undefined
+      ? { fees: cell('own_fees'), funding: cell('own_funding') }
+      : { fees: feesVary ? part(fees) : '', funding: funding ? part(funding) : '' }
   const fields: Readonly<Record<string, string>> = {
-    ...{ side, entry_time: spellMoment(entry_time), entry_price: String(entry_price) },
-    ...(isOpen
-      ? {}
-      : {
-          exit_time: spellMoment(exit_time),
-          exit_price: String(exit_price),
-          exit_reason: exitReason(trade),
-        }),
-    leverage: sized === undefined ? cell('leverage') : String(sized.leverage),
-    stop: cell('stop'),
+    ...{ side, entry_time: spellMoment(entry_time), entry_price: String(entry_price), ...exit, ...costs },
+    ...{ leverage: sized === undefined ? cell('leverage') : spelled(leverage), stop: cell('stop') },
     account_return: sized === undefined ? cell('account_return') : isOpen ? '' : String(sized.account_return),
-    fees: sized === undefined ? cell('own_fees') : feesVary && !isOpen ? part(fees) : '',
-    funding: sized === undefined ? cell('own_funding') : funding && !isOpen ? part(funding) : '',
   }
   return [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS].map(name => fields[name] ?? '')
 }

@@ -78,12 +78,15 @@ function createMapper(
   }
 }
 
+/** What pandas, R, JSON and old files of Yahoo write for a value that is not there. */
+const BLANK = /^(?:null|nan|nat|none|na|n\/a)$/i
+
 /** The texts of all columns of a role, with blanks between them. */
-function textIn(cells: Row, places: readonly number[] = []): string {
-  const [first = -1, ...others] = places
-  const text = cells[first]?.trim() ?? ''
-  return others.length === 0 ? text : [text, ...others.map(i => cells[i]?.trim() ?? '')].join(' ').trim()
-}
+const textIn = (cells: Row, places: readonly number[] = []): string =>
+  places
+    .map(i => cells[i]!.trim().replace(BLANK, ''))
+    .join(' ')
+    .trim()
 
 /** Where data come from, what was found in their files, and what was stated. */
 export type Origin = {

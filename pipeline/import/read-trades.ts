@@ -1,12 +1,12 @@
 import { from } from 'arquero'
 import { z } from 'zod'
 import type { Side } from '#core/replay/strategy.ts'
-import { parseDecimal } from '../book/cell.ts'
 import { got, listed } from '../book/field.ts'
 import { type Reading, type Report, reporterOf } from '../book/reading.ts'
 import { UnreadableFile } from '../table/lines.ts'
 import { onlyList, type PickRows } from '../table/rows.ts'
 import type { Cell } from './format.ts'
+import { parseForeignDecimal } from './number.ts'
 import { type ReadTable, readForeign } from './read-table.ts'
 import type { Tally } from './repair.ts'
 import type { LedgerSpec } from './statement.ts'
@@ -32,7 +32,7 @@ type FreqtradeResult = z.infer<typeof freqtradeResult>
 /** Reads the trades of any known file. Null if there is a problem; all are reported. */
 export async function readTrades(
   reading: Reading,
-  { path: [path = ''], ...statement }: LedgerSpec,
+  { path: [path = ''], realised, ...statement }: LedgerSpec & { readonly realised: boolean },
   tally: Tally,
 ): Promise<ReadTrades | null> {
   const rows: TradeRecord[] = []
@@ -40,6 +40,8 @@ export async function readTrades(
   const pick: PickRows = document => {
     const result = onlyResult(document)
     stated = result ?? stated
+    const added = realised ? -1 : (result?.trades.findIndex(hasTwoEntries) ?? -1)
+    if (added >= 0) throw new UnreadableFile(AVERAGED, added + 1)
     return result?.trades ?? onlyList(document)
   }
   const file = await readForeign(reading, path, tradesKind, { statement, tally, pick }, (cell, row) => {
@@ -54,6 +56,15 @@ export async function readTrades(
   const records = checkSums(pairs, report)
   return reading.problems.has(path) ? null : { file, records, stated }
 }
+
+/** Whether a trade of freqtrade has several orders that opened it. */
+const hasTwoEntries = (trade: unknown): boolean => {
+  const { data } = z.object({ orders: z.array(z.object({ ft_is_entry: z.boolean() })) }).safeParse(trade)
+  return (data?.orders ?? []).filter(order => order.ft_is_entry).length > 1
+}
+
+const AVERAGED =
+  'expected trades of one entry each, got one of several (position adjustment), whose price is an average: take the account as reported returns with --realised'
 
 /** The result of the one strategy of a freqtrade backtest; null for another document. */
 function onlyResult(document: unknown): FreqtradeResult | null {
@@ -142,13 +153,14 @@ function checkSums(pairs: readonly PairedTrade[], report: Report): TradeRecord[]
     const { row, cell } = entry
     const isSame = ['pnl', 'cumulative'].every(role => cell(role) === (exit ?? entry).cell(role))
     const before = sorted[i - 1]
-    const sum = parseDecimal(before?.entry.cell('cumulative') ?? '0') + parseDecimal(cell('pnl'))
+    const sum =
+      parseForeignDecimal(before?.entry.cell('cumulative') ?? '0') + parseForeignDecimal(cell('pnl'))
     const number = Number(before?.trade ?? 0) + 1
     if (Number(trade) !== number)
       report(`expected trade ${number}, got trade ${got(trade)}: export the whole list`, row)
     else if (!isSame)
       report(`expected the same profit on both rows of trade ${trade}, got two: the file may be cut off`, row)
-    else if (Math.abs(parseDecimal(cell('cumulative')) - sum) > CENTS)
+    else if (cell('cumulative') !== '' && !(Math.abs(parseForeignDecimal(cell('cumulative')) - sum) <= CENTS))
       report(
         `expected a cumulative profit of ${sum.toFixed(2)} after trade ${trade}, got ${got(cell('cumulative'))}: rows are missing or changed`,
         row,

@@ -48,6 +48,11 @@ export async function importReturns(reading: Reading, spec: ReturnsSpec): Promis
     },
   )
   if (read === null || reading.problems.has(file)) return null
+  const name = read.names[read.places.get('ret')![0]!]!
+  if (unit === 'fraction' && /%|pct|percent/i.test(name))
+    return report(
+      `ret: expected fractions, as --unit states, got ${got(name)}, whose name says percent: state --unit percent, or --column ret=NAME`,
+    )
   const sorted = inOrder(days, tally)
   // The first day of a change has none.
   for (const { t, row } of blank) {
@@ -71,8 +76,11 @@ export async function importReturns(reading: Reading, spec: ReturnsSpec): Promis
 /** Fewer days are no pattern. */
 const LEAST_DAYS = 8
 
-/** The steps of a sum are far smaller than the sum; those of returns are larger than the returns. */
-const STEPS_OF_A_SUM = 0.5
+/** The steps of a sum are smaller than the sum; those of returns are larger than the returns, by a factor of 1.4 in the mean. */
+const STEPS_OF_A_SUM = 1
+
+/** No strategy earns more in a day than six times its account. */
+const MOST_IN_A_DAY = 5
 
 /** Values that hardly change from day to day are a sum since the start, or the account, and no returns. */
 function refuseSums(values: readonly number[], report: Report): void {
@@ -81,10 +89,12 @@ function refuseSums(values: readonly number[], report: Report): void {
   const steps = values.slice(1).map((value, i) => value - values[i]!)
   const isMonotone = steps.every(step => step >= 0) || steps.every(step => step <= 0)
   const moves = sum(steps)
-  if (values.length < LEAST_DAYS || sum(values) === 0) return
-  if (!isMonotone && moves >= STEPS_OF_A_SUM * sum(values)) return
+  const isLarge = values.some(value => Math.abs(value) > MOST_IN_A_DAY)
+  const isNear =
+    values.length >= LEAST_DAYS && sum(values) > 0 && (isMonotone || moves < STEPS_OF_A_SUM * sum(values))
+  if (!isLarge && !isNear) return
   report(
-    'ret: expected the return of each day, got values that look like cumulative returns or the account itself, because each is near the one before: ' +
+    'ret: expected the return of each day, got values that look like cumulative returns or the account itself, because they are near one another or above 500 %: ' +
       'divide the account by that of the day before, or state --results per-day (results:)',
   )
 }

@@ -41,6 +41,14 @@ const fileShape = {
   }),
 }
 
+/** A history is in one file. */
+const onePath = pathInside
+  .transform(only => [only])
+  .meta({
+    description: 'The file, inside the book.',
+    expected: 'one path inside the book',
+  })
+
 const flag = (description: string) =>
   z.boolean().default(false).meta({ description, expected: 'true or false' })
 
@@ -55,6 +63,7 @@ export const barsFileShape = {
 /** The `file` of a strategy whose source is a ledger. */
 export const ledgerFileShape = {
   ...fileShape,
+  path: onePath,
   results: oneOf(['after-costs', 'before-costs'], 'Whether fees and funding are in the results already.'),
   capital: z.number().gt(0).optional().meta({
     description: 'The account at the start, in its currency; it makes fractions of the amounts in the file.',
@@ -65,6 +74,7 @@ export const ledgerFileShape = {
 /** The `file` of a strategy whose source is returns. */
 export const returnsFileShape = {
   ...fileShape,
+  path: onePath,
   results: oneOf(['per-day'], 'That values which look like a sum since the start are returns of days.'),
   unit: z.enum(['fraction', 'percent']).meta({
     description: 'What a return of 1 means: a fraction (+100 %) or a percent.',

@@ -35,14 +35,14 @@ const FORMATS: readonly Format[] = [
   ),
   declare(
     'vectorbt',
-    `(?:exit|entry)?tradeid: ${NAME}; column?: ${NAME}; size: quantity; entrytimestamp: entry_time; avgentryprice: entry_price
+    `(?:exit|entry)?tradeid: ${NAME}; column?: symbol; size: quantity; entrytimestamp: entry_time; avgentryprice: entry_price
      entryfees: fees; exittimestamp: exit_time; avgexitprice: exit_price; exitfees: fees; pnl: pnl; return?: ${DERIVED}
      direction: side; status: is_open; positionid?: ${NAME}`,
     NET,
   ),
   declare(
     'backtrader',
-    `ref?: ${NAME}; data?: ${NAME}; size: quantity; entrydate: entry_time; entryprice: entry_price; exitdate: exit_time
+    `ref?: ${NAME}; data?: symbol; size: quantity; entrydate: entry_time; entryprice: entry_price; exitdate: exit_time
      exitprice: exit_price; pnl: gross; pnlcomm: pnl`,
   ),
   declare(
@@ -55,10 +55,13 @@ const FORMATS: readonly Format[] = [
 
 /** Columns of a plain table that change no figure: names, counts, and what follows from prices. */
 const HARMLESS =
-  /^(?:|unnamed:\d+|#|no|nr|index|id|\w*id|ref|ticket|order\w*|(?:max)?(?:mae|mfe|etd)|(?:favorable|adverse)excursion.*|bars?(?:held|count)?|\w*duration\w*|comment|tag|\w*tag|name|strategy|account|note|iswin|drawdown|returnpct|profitratio|(?:cum(?:ulative)?).*)$/
+  /^(?:|unnamed:\d+|#|no|nr|index|id|\w*(?<!pa)id|ref|ticket|order(?:ids?|type|no|nr|number|s)?|(?:max)?(?:mae|mfe|etd)|(?:favorable|adverse)excursion.*|bars?(?:held|count)?|\w*duration\w*|comment|tag|\w*tag|name|strategy|account|note|iswin|drawdown|returnpct|profitratio|cum(?:ulative)?(?:net)?(?:profit|pnl|p&l|return)s?)$/
+
+/** Columns of words that change what a row or an amount is. */
+const MEANINGFUL = /status|state|isopen|currency|coin|asset|unit/
 
 const isNumber = (text: string): boolean =>
-  /^[-+\u2212]?[\d.,']*\d[\d.,']*(?:e[-+]?\d+)?\s*\D{0,5}$/i.test(text.trim())
+  /^\D{0,5}?[-+\u2212]?[\d.,']*\d[\d.,']*(?:e[-+]?\d+)?\s*\D{0,5}$/i.test(text.trim())
 
 /** Tables of trades, a row each. */
 export const TRADES: Kind = {
@@ -87,7 +90,7 @@ export const TRADES: Kind = {
     /** A stop as it was at the end, which may have been moved. */
     last_stop: 'sl',
     account_return: 'accountreturn',
-    symbol: 'pair symbol instrument ticker',
+    symbol: 'pair symbol instrument ticker market',
   },
   checked: {
     gross: 'the result without costs',
@@ -97,7 +100,7 @@ export const TRADES: Kind = {
   required: ['entry_time', 'entry_price', 'exit_time', 'exit_price'],
   formats: FORMATS,
   fits: () => true,
-  matters: (name, cells) => !HARMLESS.test(name) && cells.some(isNumber),
+  matters: (name, cells) => MEANINGFUL.test(name) || (!HARMLESS.test(name) && cells.some(isNumber)),
   looksLike(names) {
     const has = (pattern: RegExp): boolean => names.some(name => pattern.test(toName(name)))
     if (has(/^trade(?:nr|#|number)?$/) && has(/^typ/))

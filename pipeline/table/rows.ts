@@ -201,10 +201,26 @@ export const onlyList: PickRows = document => {
   const lists = listsIn(document)
   const columns = lists.length === 0 ? columnsIn(document) : null
   if (columns !== null) return table(columns).objects()
-  if (lists.length === 1) return lists[0]!
+  if (lists.length === 1) {
+    if (hasNamesBeside(document, lists[0]![0])) throw new UnreadableFile(NAMES_BESIDE, null)
+    return lists[0]!
+  }
   throw new UnreadableFile(
     `expected JSON with one list of rows, got ${lists.length === 0 ? "none (pandas writes one with orient='records')" : lists.length}`,
     null,
+  )
+}
+
+const NAMES_BESIDE =
+  "expected rows that have their names, got a list of names beside them: write records (pandas: orient='records'), or CSV"
+
+const isName = (value: unknown): boolean => typeof value === 'string' && /^\D/.test(value)
+
+/** Whether a document has a list of names that is as long as a row. */
+function hasNamesBeside(document: unknown, row: unknown): boolean {
+  if (!Array.isArray(row) || typeof document !== 'object' || document === null) return false
+  return Object.values(document).some(
+    each => Array.isArray(each) && each.length === row.length && each.every(isName),
   )
 }
 

@@ -48,7 +48,7 @@ of a timeframe that is none -> ${mapped(([, ...rest], i) => [START_MS + i * 7 * 
 without a header, in an unknown order -> ${lines(...BARS.map(([t, ...rest]) => [...rest, t].join()))} -> :1: expected a header, or a known order of columns of bars, got "
 without a header, in two possible orders -> ${lines(...BARS.map(([t]) => `${t},5,5,5,5,1`))} -> :1: expected one order of columns that fits, got ccxt/freqtrade/bitvavo, coinbase and bitfinex: name the format with --format
 with swapped prices -> ${TEXT.replace('high,low', 'low,high')} -> :2: h: expected a high of at least the low, 102.25, got 98.5, as if their columns were exchanged; --column (columns:) states the right ones, --drop-impossible (drop_impossible: true) leaves such bars out (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)
-with a price that is none -> ${TEXT.replace(',100,', ',n/a,')} -> :2: o: expected a number, got "n/a"
+with a price that is none -> ${TEXT.replace(',100,', ',n/a,')} -> :2: o: expected a price above 0, got nothing
 with a stray quote -> ${TEXT.replace(',100,', ',1"00,')} -> :2: expected fields whose quotes match, got a stray quote
 empty ->  -> :1: expected a table of bars, got an empty file
 of a header alone -> ${HEADER}\n -> : expected bars, got none
