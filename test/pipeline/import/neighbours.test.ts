@@ -48,6 +48,12 @@ two columns that are stated -> a.csv -> ${bars('Tag,Uhr,open,high,low,close,volu
 the date of hours alone -> a.csv -> ${bars('date,Time of day,open,high,low,close,volume', (b, i) => [iso(START_MS).slice(0, 10), `${i}:00`, b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: 'UTC', times: 'open' }} -> t=DATE+TIME for a time in two
 thousands in later rows -> a.csv -> ${bars('timestamp,open,high,low,close,volume', (b, i) => [b.t, i > 3 ? `"${b.o.toLocaleString('en')}.50"` : b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> thousands separators: export
 units -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, `$${b.o}`, b.h, b.l, b.c, b.v])} -> ${{}} -> a unit: export the number alone
+names beside the rows -> a.json -> ${JSON.stringify({ columns: ['close_time', 'open', 'high', 'low', 'close', 'v'], data: BARS.map(b => [b.t, b.o, b.h, b.l, b.c, b.v]) })} -> ${{}} -> a list of names beside them
+two instruments under another name -> a.csv -> ${bars('instId,timestamp,open,high,low,close,volume', (b, i) => [i < 4 ? 'BTC' : 'ETH', b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{ times: 'open' }} -> expected one instrument, got BTC and ETH
+two timeframes -> a.csv -> ${bars('timestamp,open,high,low,close,volume', (b, i) => [i < 5 ? b.t : START_MS + 4 * DAY_MS + (i - 4) * 3_600_000, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> expected bars of one timeframe
+a name of the time that has end in it -> a.csv -> ${bars('calendar_date,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{ columns: { t: 'calendar_date' } }} -> --times open or --times close
+two volumes, one of them stated -> a.csv -> ${bars('timestamp,open,high,low,close,Volume,Volume ETH', b => [b.t, b.o, b.h, b.l, b.c, b.v, 5])} -> ${{ times: 'open', columns: { v: 'Volume' }, ignore: ['Volume ETH'] }} -> ${RIGHT}
+rows of data above a header -> a.csv -> ${START_MS},1,2,1,2\n${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> 1: expected a header, or a banner of fewer fields
 columns instead of rows -> a.json -> ${JSON.stringify({ s: 'ok', ...Object.fromEntries(['t', 'o', 'h', 'l', 'c', 'v'].map(name => [name, BARS.map(b => b[name as keyof Bar])])) })} -> ${{}} -> ${RIGHT}
 a title and a date above the header -> a.csv -> Prices of X\n\nmade, today\n${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> ${RIGHT}
 a second header in the middle -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v]).repeat(2)} -> ${{}} -> 11: o: expected a number, got "open"
@@ -147,6 +153,15 @@ thousands separators -> ${trades(PLAIN, t => plain(t).with(2, `"${t.entry.toLoca
 an inverse contract -> ${trades(PLAIN, t => plain(t, 1000 * (t.side === 'long' ? 1 : -1) * (1 / t.entry - 1 / t.exit)).with(5, 1000))} -> ${{}} -> an inverse contract
 fills -> ${trades('time,side,price,qty,fee', t => [t.from, t.side === 'long' ? 'buy' : 'sell', t.entry, 0.1, 1])} -> ${{}} -> what looks like fills or orders: export the trades
 headings in another language -> ${trades('Trade-Nr.,Typ,Datum,Preis', t => [1, 'Einstieg', t.from, t.entry])} -> ${{}} -> set the language of the tool to English
+fees in another unit -> ${trades(`${PLAIN},Fee`, t => [...plain(t, t.gross), t.fees / 600])} -> ${{}} -> exactly what the prices give
+the same, and a commission stated -> ${trades(`${PLAIN},Fee`, t => [...plain(t, t.gross), t.fees / 600])} -> ${{ commission_bps: 5 }} -> expected the commission of 5 bp a fill that is stated, got fees of 0.01 bp
+the coin of the fees -> ${trades(`${PLAIN},Fees,Fee Coin`, t => [...plain(t), t.fees.toFixed(6), 'BNB'])} -> ${{}} -> "Fee Coin" is
+fees paid -> ${trades(`${PLAIN},Fees Paid`, t => [...plain(t, t.gross), t.fees.toFixed(6)])} -> ${{}} -> "Fees Paid" is
+amounts with a sign of the currency -> ${trades(`${PLAIN},Brokerage`, t => [...plain(t, t.gross), `$${t.fees.toFixed(2)}`])} -> ${{}} -> "Brokerage" is
+results before costs of an account -> ${trades(PLAIN, t => plain(t, t.gross))} -> ${{ realised: true }} -> exactly what the prices give
+the sides of the closing orders of small moves -> ${trades(PLAIN, t => [t.side === 'long' ? 'sell' : 'buy', t.from, 40_000, t.to, t.side === 'long' ? 40_036 : 39_964, 0.1, 3.2])} -> ${{ realised: true }} -> is this the side of the closing order?
+a result that is blank -> ${trades(PLAIN, (t, i) => (i === 4 ? plain(t).with(6, '') : plain(t)))} -> ${{}} -> 6: expected a quantity above 0 and a result of each trade
+one trade of no known commission -> ${table(PLAIN, [plain(TRADES[0]!).join()])} -> ${{}} -> no evidence: state --commission-bps
 semicolons in texts -> ${trades(`${PLAIN},Comment`, t => [...plain(t), 'a;b;c'])} -> ${{}} -> ${ALL}
 funding, and none stated -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ isUnfunded: true }} -> 2: funding: expected none, because --no-funding
 funding -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ commission_bps: 5 }} -> 12 trades, 6 short, 0 open
@@ -179,6 +194,7 @@ a blank first day, newest first -> ${days('date,ret', (ret, i) => (i === 0 ? '' 
   .slice(1, -1)
   .reverse()
   .reduce((text, row) => `${text}${row}\n`, 'date,ret\n')} -> ${{}} -> 9 days from -0.0041
+percents by name -> ${days('date,Return %', String)} -> ${{}} -> whose name says percent: state --unit percent
 a blank day inside -> ${days('date,ret', (ret, i) => (i === 4 ? '' : String(ret)))} -> ${{}} -> 6: ret: expected a return, got nothing
 the header of a series -> ${days(',0', String)} -> ${{}} -> 10 days from 0.0123
 the header of a named series -> ${days('date,returns', String)} -> ${{}} -> 10 days from 0.0123
