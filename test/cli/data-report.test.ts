@@ -59,7 +59,6 @@ const reportedBook = {
 
 const FAULTS: readonly (readonly [string, Files, string, string])[] = [
   ['a bar with ten times the price', { [TABLE]: SPIKED }, `${TABLE}:121`, 'spike of BTCUSDT-PERP/1d'],
-  ['thirty missing bars', { [TABLE]: HOLED }, `${TABLE}:122`, 'gap of BTCUSDT-PERP/1d'],
   ['a leverage of 95 under a cap of 15', { [LEDGER]: LEVERED }, `${LEDGER}:2`, 'leverage_over_cap of ash'],
   ['trades of the future', { [LEDGER]: FUTURE_TRADE }, `${LEDGER}:2`, 'future_trades of ash'],
   ['bars of the future', { [TABLE]: FUTURE_BARS }, `${TABLE}:200`, 'future_bars of BTCUSDT-PERP/1d'],

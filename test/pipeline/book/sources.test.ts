@@ -45,12 +45,6 @@ test('an instrument without bars is reported at its place in the catalogue, with
   ])
 })
 
-test('a folder without a catalogue is refused', async () => {
-  expect(await problemsOf({ 'catalogue.yaml': null })).toEqual([
-    expect.stringMatching(/^catalogue.yaml: expected a catalogue in .*, got no such file$/),
-  ])
-})
-
 test('files in a book that it does not need are warnings, each with the nearest name', async () => {
   const { warnings } = await readChanged({
     'catalog.yaml': 'x',

@@ -46,12 +46,6 @@ test('the night of the tiny book gives the same bytes on one thread, on two and 
   }
 })
 
-test('the night of the tiny book begins a series with its inception, although its file begins earlier', async () => {
-  expect(of('elm').window).toEqual({ from: '2024-02-05', to: '2025-02-22' })
-  expect([...of('elm').daily.values]).toEqual(await returnsOf('elm', '2024-02-05', '2025-02-22'))
-  expect(of('ash').inception).toBe('2024-01-01')
-})
-
 test('the night of the tiny book counts and weighs the trades of the ledger as its rows say', () => {
   const { figures, leverage_typical, leverage_max, trades } = of('beech')
   // Rows 1, 2 and 4 gain, 3 and 5 lose, the last is open. The stop of the second is a fifth away: 0.01 / 0.2.
