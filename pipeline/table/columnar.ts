@@ -25,7 +25,7 @@ const COMPRESSORS: Compressors = {
 
 /** The rows of a Parquet file as objects. A time without a zone is a text without one. */
 export async function parquetRows(bytes: Uint8Array): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const file = bytes.slice().buffer
+  const file = Uint8Array.from(bytes).buffer // of its own: that of a Buffer may be shared
   const schema = attempt('a Parquet file', () => parquetMetadata(file).schema)
   const local = schema.flatMap(({ name, logical_type: type }) =>
     type?.type === 'TIMESTAMP' && !type.isAdjustedToUTC ? [name] : [],

@@ -100,6 +100,10 @@ test('the years of all strategies stand side by side, in catalogue order, null w
   for (const row of rows) expect(Object.keys(row)).toEqual(['2022', '2023', '2024', '2025', 'strategy'])
 })
 
+test('yearly returns of no strategies have no rows', () => {
+  expect(yearlyReturns([])).toEqual([])
+})
+
 /** A clock that stands until it is moved. */
 function aClock() {
   let now = 1_000
