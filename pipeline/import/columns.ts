@@ -81,7 +81,9 @@ export function mapColumns(kind: Kind, probe: Probe, statement: Statement): Mapp
 
 /** Whether a row has the names of a format, or of every column that is needed and stated. */
 function isHeader(kind: Kind, cells: Row, { format, columns = {} }: Statement): boolean {
-  if (chosen(kind, format).some(each => usesOf(each, cells) !== null)) return true
+  if (cells.filter(isNumber).length > 1) return false
+  const plain = cells.map(toName)
+  if (chosen(kind, format).some(each => usesOf(each, plain) !== null)) return true
   const isThere = (role: string): boolean =>
     columns[role] === undefined
       ? namedAt(kind, role, cells).length > 0
@@ -98,13 +100,13 @@ const chosen = ({ formats }: Kind, format: string | undefined): readonly Format[
 
 /** The one format that has the columns of a header, or the plain table that they make. */
 function formatOf(kind: Kind, names: Row, { format, columns = {} }: Statement, row: number): Fit {
-  const formats = chosen(kind, format)
+  const [formats, plain] = [chosen(kind, format), names.map(toName)]
   if (format !== undefined && format !== PLAIN && formats.length === 0)
     refuse(
       `expected a format of ${[PLAIN, ...new Set(kind.formats.map(({ name }) => name))].join(', ')}, got ${got(format)}: correct --format (format:)`,
     )
   const fits = formats.flatMap((each): Fit[] => {
-    const uses = usesOf(each, names)
+    const uses = usesOf(each, plain)
     return uses === null ? [] : [{ format: each, uses }]
   })
   if (new Set(fits.map(fit => [fit.format?.times, ...fit.uses].join())).size > 1)

@@ -66,10 +66,10 @@ export const reasonIn = (use: string): string | undefined => /^\((.*)\)$/.exec(u
 /** The numbers of rows that pandas and R write. */
 const INDEX: Column = { name: '', many: '*', fits: /^$/, use: '(the index of the table)' }
 
-/** What each column of a header is in a format; null unless each fits, and none that the format needs is missing. */
+/** What each column of a header, by the names that `toName` gives, is in a format; null unless each fits, and none is missing. */
 export function usesOf({ columns, hasHeader }: Format, names: readonly string[]): readonly string[] | null {
   const found = new Set<Column>()
-  const uses = names.map(toName).flatMap(name => {
+  const uses = names.flatMap(name => {
     const column =
       columns.find(each => each.fits.test(name) && (each.many === '*' || !found.has(each))) ??
       (/^(?:|unnamed:0)$/.test(name) ? INDEX : undefined)

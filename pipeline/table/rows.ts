@@ -162,9 +162,11 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
   throw new UnreadableFile(message, null)
 }
 
-/** Whether a text has a record of JSON in every line. */
-const isRecords = (text: string): boolean =>
-  /^\s*(?:\{.*\}|\[.*\])\r?\n(?:\s*(?:\{.*\}|\[.*\])\s*)+$/.test(text)
+/** Whether a text has a record of JSON in every line, of several. */
+function isRecords(text: string): boolean {
+  const lines = text.trimEnd().split('\n')
+  return lines.length > 1 && lines.every(line => /^[{[].*[}\]]\s*$/.test(line))
+}
 
 /** A text of JSON, with the colon behind it if it is a name. */
 const TEXT_OR_NAME = /"(?:[^"\\]|\\.)*"(\s*:)?/g
