@@ -25,12 +25,12 @@ Examples:
   highwater import bars BTCUSDT-1h-2024-12.zip BTCUSDT-1h-2025-01.zip --instrument BTCUSDT --book ./book
   highwater import bars BTC-USD.csv --tz UTC --instrument BTC-USD --drop-impossible --book ./book
   highwater import bars kurse.csv --column t=Datum --column o=Anfang --column h=Hoch --column l=Tief --column c=Schluss \\
-    --tz Europe/Berlin --instrument BTCEUR --book ./book
+    --tz Europe/Berlin --times open --instrument BTCEUR --book ./book
 `
 
 const LEDGER_EXAMPLES = `
-TradingView (List of Trades), freqtrade (backtest result) and backtesting.py are known; of other tables the columns. The
-results become fractions of the account, so that the capital at the start has to be known. A list of TradingView does not
+TradingView (List of Trades), freqtrade, backtesting.py, vectorbt, backtrader and NinjaTrader are known; of other tables the
+columns. The results become fractions of the account, so that the capital at the start has to be known. A list of TradingView does not
 have the zone of its chart: it is found by the bars, and you confirm it with --tz. The totals are those that the tool prints:
 compare them. A new strategy gets an entry in the catalogue.
 

@@ -145,5 +145,6 @@ export const BARS: Kind = {
   matters: (name, cells) =>
     new Set(cells.filter(text => Number.isNaN(Number(text)) && Number.isNaN(parseForeignMoment(text, UTC))))
       .size > 1 || /vol|qty|quant|amount|turnover|notional|price|open|high|low|close|last|bid|ask/.test(name),
+  mayBeLong: true,
   mayEndOpen: true,
 }

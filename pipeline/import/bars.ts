@@ -323,6 +323,9 @@ function showsEnd({ name, places, path }: ReadTable, endMs: number): boolean {
   return places.has('over') || name === 'highwater' || (name === 'binance' && isArchive)
 }
 
+/** Bars of a market without trades are missing in runs, too, and seldom in so long a run of equal distances. */
+const LEAST_RUN = 8
+
 const isTimeframe = (text: string): text is Timeframe => TIMEFRAMES.some(name => name === text)
 
 /** The timeframe of bars, which all of them are apart, with gaps; or why there is none. */
@@ -339,9 +342,9 @@ function timeframeOf(bars: readonly Bar[], stated: Timeframe | null): string {
   const spelled = (ms: number): string =>
     TIMEFRAMES.find(name => TIMEFRAME_MS[name] === ms) ?? `${ms / 1000} seconds`
   const steps = bars.slice(1).map(({ t }, i) => t - bars[i]!.t)
-  const other = steps.find(
-    (ms, i) => ms !== usual && isTimeframe(spelled(ms)) && steps[i + 1] === ms && steps[i + 2] === ms,
-  )
+  const isRun = (ms: number, i: number): boolean =>
+    i + LEAST_RUN <= steps.length && steps.slice(i, i + LEAST_RUN).every(each => each === ms)
+  const other = steps.find((ms, i) => ms !== usual && isTimeframe(spelled(ms)) && isRun(ms, i))
   if (other !== undefined)
     return `expected bars of one timeframe, got most of them ${spelled(usual)} and some ${spelled(other)} apart`
   if (stated === null && usual !== smallest)

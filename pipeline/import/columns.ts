@@ -96,7 +96,7 @@ const isNumber = (cell: string): boolean => /^[-+]?\d+(?:[.,]\d+)*(?:[eE][-+]?\d
 
 /** The formats that are not ruled out. Formats of one form have one declaration: `yahoo/freqtrade`. */
 const chosen = ({ formats }: Kind, format: string | undefined): readonly Format[] =>
-  formats.filter(({ name }) => format === undefined || name.split('/').includes(format))
+  formats.filter(({ name }) => format === undefined || [name, ...name.split('/')].includes(format))
 
 /** The one format that has the columns of a header, or the plain table that they make. */
 function formatOf(kind: Kind, names: Row, { format, columns = {} }: Statement, row: number): Fit {
@@ -218,8 +218,8 @@ function orderOf(kind: Kind, probe: Probe, { format, columns }: Statement): Fit 
       header.row,
     )
   }
-  // Columns whose places are stated need no names, and others are not read.
-  if (columns !== undefined) return { format: null, uses: cells.map(() => '(no place is stated)') }
+  // Columns whose places are stated need no names.
+  if (columns !== undefined) return { format: null, uses: cells.map(() => undefined) }
   const fits = chosen(kind, format)
     .filter(({ hasHeader, columns: { length } }) => !hasHeader && length === cells.length)
     .map((each): Fit => ({ format: each, uses: each.columns.map(({ use }) => use) }))

@@ -1,4 +1,4 @@
-import { median } from 'simple-statistics'
+import { median, sampleCorrelation } from 'simple-statistics'
 import { signOf } from '#core/replay/trade.ts'
 import { type ForeignTrade, grossOf } from './account.ts'
 import type { LedgerSpec } from './statement.ts'
@@ -39,6 +39,9 @@ const MOST_BPS = 5
 
 /** A build accepts by itself what is nearer. */
 const DUST_BPS = 1
+
+/** Fewer results are no pattern. */
+const LEAST_RESULTS = 3
 
 /** A commission that differs by more is another one. */
 const COMMISSION_BPS = 0.1
@@ -97,8 +100,11 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: Stated): J
     fees: feesOf(trade, sign, bps),
     pnl: trade.pnl - costOf(trade),
   }))
-  // Of lots and of several instruments quantities mean nothing: then what is stated counts, and without a column of costs the result.
-  if (realised && (follows ? results === 'after-costs' : results !== undefined || !hasCosts)) {
+  // Of lots and of several instruments quantities mean nothing: then what is stated counts.
+  if (
+    realised &&
+    (follows ? results === 'after-costs' : results !== undefined && stated.commission_bps !== null)
+  ) {
     const own = results === 'before-costs' ? before : trades
     return { trades: own, commission_bps: bps, feesVary: false, roundedRows: [], isSized: follows }
   }
@@ -146,9 +152,9 @@ const READINGS = [
   [1, 0],
 ] as const
 
-/** Two results show any commission, and none is so high. */
+/** Whether results cannot show a commission: two results follow from any, and no exchange takes more than 1 %. */
 const isDoubtful = (shown: number, closed: readonly ForeignTrade[]): boolean =>
-  shown > 100 || (closed.length > 0 && closed.length < 3 && shown > COMMISSION_BPS)
+  shown > 100 || (closed.length > 0 && closed.length < LEAST_RESULTS && shown > COMMISSION_BPS)
 
 function explainRest(
   closed: readonly ForeignTrade[],
@@ -160,7 +166,7 @@ function explainRest(
   const shown = roundBps(median(closed.map(shownBps)))
   const hint = shown > 0 ? `; without columns of costs they show a commission of ${shown} bp a fill` : ''
   return {
-    fault: `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${first.pnl} for ${wanted}${hint}: state --commission-bps, --results before-costs (results:), or the columns with --column fees=NAME and --column funding=NAME (columns:); of lots and contracts take the account with --realised`,
+    fault: `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${first.pnl} for ${wanted}${hint}: state --commission-bps, --results before-costs (results:), or the columns with --column fees=NAME and --column funding=NAME (columns:); of lots and contracts take the account with --realised, --results and --commission-bps`,
     row: far.length > 0 ? first.row : null,
   }
 }
@@ -171,12 +177,12 @@ export function judgeSides(trades: readonly ForeignTrade[]): Fault | null {
   const moved = closed.filter(
     ({ entry_price, exit_price }) => Math.abs(exit_price / entry_price - 1) > LEAST_MOVE,
   )
-  const against = (moved.length > 0 ? moved : closed).filter(trade => grossOf(trade) * trade.pnl < 0)
-  const sum = closed.reduce((total, trade) => total + grossOf(trade) * trade.pnl, 0)
-  // A trade alone may be lost in its costs.
-  if (sum < 0 || against.length > MOST_AGAINST * moved.length)
+  // What was paid is not the fault of the prices.
+  const earned = ({ pnl, fees, funding }: ForeignTrade): number => pnl + Math.abs(fees || 0) - (funding || 0)
+  const against = moved.filter(trade => grossOf(trade) * earned(trade) < 0)
+  if (against.length > MOST_AGAINST * moved.length || runsAgainst(closed.map(grossOf), closed.map(earned)))
     return {
-      fault: `the sides contradict the results in ${against.length} of ${closed.length} trades: is this the side of the closing order? State the column with the side of the position`,
+      fault: `the sides contradict the results in ${against.length || 'most'} of ${closed.length} trades: is this the side of the closing order? State the column with the side of the position`,
       row: against[0]?.row ?? null,
     }
   if (moved.length === 0 || moved.filter(looksInverse).length * 2 < moved.length) return null
@@ -185,6 +191,14 @@ export function judgeSides(trades: readonly ForeignTrade[]): Fault | null {
       'expected results in the currency of the prices, got those of an inverse contract, whose quantity is in the currency of the prices and whose result is in the coin: bring the account as daily returns with `highwater import returns`',
     row: moved[0]!.row,
   }
+}
+
+/** Whether results fall where prices gain: costs lower results, and do not turn them around. */
+function runsAgainst(gross: number[], earned: number[]): boolean {
+  if (gross.length < LEAST_RESULTS) return false
+  const isSteady = new Set(earned).size === 1 || new Set(gross).size === 1
+  if (isSteady) return gross.reduce((sum, each, i) => sum + each * earned[i]!, 0) < 0
+  return sampleCorrelation(gross, earned) < 0
 }
 
 function looksInverse({ side, quantity, entry_price, exit_price, pnl }: ForeignTrade): boolean {

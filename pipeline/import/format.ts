@@ -17,6 +17,8 @@ export type Kind = {
   readonly matters: (name: string, cells: readonly string[]) => boolean
   /** What a file without the required columns looks like, if it is a known other thing. */
   readonly looksLike?: (names: readonly string[]) => string | null
+  /** Whether files may have millions of rows, of which the first ones show the columns. */
+  readonly mayBeLong?: true
   /** Whether the last row may be cut off: it is dropped, or it repeats what another row has. */
   readonly mayEndOpen?: true
 }

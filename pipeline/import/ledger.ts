@@ -140,6 +140,10 @@ function toTrade({ row, cell }: TradeRecord, zone: Zone | null, report: Report):
     cumulative_pct: amount('cumulative_pct'),
   }
   const gross = grossOf(trade)
+  // Makers and takers pay other rates.
+  const [fee, exitFee] = [parseDecimal(cell('fee')), parseDecimal(cell('exit_fee'))]
+  if (Number.isNaN(trade.fees) && Math.abs(fee - exitFee) > 0 && !isOpen)
+    trade.fees = trade.quantity * (fee * trade.entry_price + exitFee * trade.exit_price)
   if (Math.abs(trade.gross - gross) > 1e-4 * trade.quantity * trade.entry_price)
     report(`expected a result before costs of ${gross}, which the prices give, got ${trade.gross}`, row)
   return trade
@@ -223,6 +227,12 @@ function toAccount(
   tally: Tally,
   report: Report,
 ) {
+  const double = trades.find(({ cell }) => cell('pnl') !== '' && cell('account_return') !== '')
+  if (double !== undefined)
+    return report(
+      'expected results as amounts or as fractions of the account, got both: --ignore one of the columns',
+      double.row,
+    )
   const lacks = ({ quantity, pnl }: ForeignTrade): boolean => !(quantity > 0 && Number.isFinite(pnl))
   const hasAmounts = trades.some(({ cell, pnl }) => cell('pnl') !== '' && Number.isFinite(pnl))
   const lacking = hasAmounts ? trades.find(lacks) : undefined
@@ -236,6 +246,12 @@ function toAccount(
       ({ exit_time, cell }) => exit_time !== null && OWN.every(role => cell(role) === ''),
     )
     if (bare !== undefined) return report(EXPECTED_AMOUNTS, bare.row)
+    const paid = trades.find(({ fees, funding }) => !Number.isNaN(fees) || !Number.isNaN(funding))
+    if (paid !== undefined)
+      return report(
+        'expected a quantity and a result beside fees and funding in money, got fractions: bring the columns of a ledger of the book alone, or --ignore them',
+        paid.row,
+      )
     // Of results that are fractions only the sign is known here; a build recomputes them.
     const fractions = trades.map(trade => ({
       ...trade,
@@ -313,7 +329,7 @@ function toFields(trade: ForeignTrade, sized: AccountTrade | undefined, feesVary
   const costs =
     sized === undefined
       ? { fees: cell('own_fees'), funding: cell('own_funding') }
-      : { fees: feesVary ? part(fees) : '', funding: funding ? part(funding) : '' }
+      : { fees: feesVary ? part(fees) : '', funding: Number.isNaN(funding) ? '' : part(funding) }
   const fields: Readonly<Record<string, string>> = {
     ...{ side, entry_time: spellMoment(entry_time), entry_price: String(entry_price), ...exit, ...costs },
     ...{ leverage: sized === undefined ? cell('leverage') : spelled(leverage), stop: cell('stop') },

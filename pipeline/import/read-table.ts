@@ -6,8 +6,9 @@ import type { Cell, Kind } from './format.ts'
 import { type Repair, statedOf, type Tally } from './repair.ts'
 import { type Statement, spellStatement } from './statement.ts'
 
-/** Rows in which format and header are found. */
+/** Rows in which format and header are found; a history is short, and a cost may begin late in it. */
 const PROBED_ROWS = 200
+const PROBED_OF_HISTORY = 100_000
 
 /** The role of all cells of a row together. */
 export const WHOLE_ROW = '*'
@@ -53,6 +54,7 @@ function createMapper(
   report: Report,
   onRecord: OnRecord,
 ) {
+  const isHistory = kindOf([]).mayBeLong !== true
   const probe: { readonly cells: Row; readonly row: number }[] = []
   let [mapping, total]: [Mapping | null, number] = [null, 0]
 
@@ -71,7 +73,7 @@ function createMapper(
     onRow(cells: Row, row: number): void {
       if (row > 0) total++ // names of columns beside records are no row
       if (mapping !== null) take(mapping, cells, row)
-      else if (probe.push({ cells, row }) === PROBED_ROWS) begin()
+      else if (probe.push({ cells, row }) === (isHistory ? PROBED_OF_HISTORY : PROBED_ROWS)) begin()
     },
     end: (): Mapping => mapping ?? begin(),
     total: (): number => total,
@@ -107,7 +109,13 @@ export function originOf(
 ): Origin {
   const stated = spellStatement({ ...spec })
   const findings = [...tally.findings(), ...(stated === null ? [] : [statedOf(files[0]!.path, stated)])]
-  repairs.push(...findings)
+  // A report of several files is that of the first.
+  const { path } = files[0]!
+  repairs.push(
+    ...findings.map(each =>
+      each.file === path ? each : { ...each, file: path, message: `${each.file}: ${each.message}` },
+    ),
+  )
   const counts = files.map(({ path: file, total, headerRows }) => ({
     file,
     total,

@@ -12,7 +12,8 @@ const FORMATS: readonly Format[] = [
   declare(
     'highwater',
     `side: side; entrytime: entry_time; entryprice: entry_price; exittime: exit_time; exitprice: exit_price
-     exitreason?: exit_reason; leverage?: leverage; stop?: stop; accountreturn?: account_return; fees?: own_fees; funding?: own_funding`,
+     exitreason?: exit_reason; leverage?: leverage; stop?: stop; accountreturn?: account_return; fees?: own_fees; funding?: own_funding
+     part?: (the number of a part)`,
     NET,
   ),
   declare(
@@ -28,9 +29,9 @@ const FORMATS: readonly Format[] = [
   ),
   declare(
     'backtesting.py',
-    `size: quantity; (?:entry|exit)bar*: ${DERIVED}; entryprice: entry_price; exitprice: exit_price; sl?: last_stop; tp?: (the target)
+    `size: quantity; entrybar: ${DERIVED}; exitbar: ${DERIVED}; entryprice: entry_price; exitprice: exit_price; sl?: last_stop; tp?: (the target)
      pnl: pnl; commission?: fees; returnpct?: ${DERIVED}; entrytime: entry_time; exittime: exit_time; duration?: ${DERIVED}; tag?: ${NAME}
-     (?:entry|exit)\\w+*: (an indicator)`,
+     (?:entry|exit)(?!\\w*(?:fee|commission|cost|price|size))\\w+*: (an indicator)`,
     NET,
   ),
   declare(
@@ -55,7 +56,7 @@ const FORMATS: readonly Format[] = [
 
 /** Columns of a plain table that change no figure: names, counts, and what follows from prices. */
 const HARMLESS =
-  /^(?:|unnamed:\d+|#|no|nr|index|id|\w*(?<!pa)id|ref|ticket|order(?:ids?|type|no|nr|number|s)?|(?:max)?(?:mae|mfe|etd)|(?:favorable|adverse)excursion.*|bars?(?:held|count)?|\w*duration\w*|comment|tag|\w*tag|name|strategy|account|note|iswin|drawdown|returnpct|profitratio|cum(?:ulative)?(?:net)?(?:profit|pnl|p&l|return)s?)$/
+  /^(?:|unnamed:\d+|#|no|nr|index|id|\w*(?<!pa|b)id|ref|ticket|order(?:ids?|type|no|nr|number|s)?|(?:max)?(?:mae|mfe|etd)|(?:favorable|adverse)excursion.*|bars?(?:held|count)?|\w*duration\w*|comment|tag|\w*tag|name|strategy|account|note|iswin|drawdown|returnpct|profitratio|cum(?:ulative)?(?:net)?(?:profit|pnl|p&l|return)s?)$/
 
 /** Columns of words that change what a row or an amount is. */
 const MEANINGFUL = /status|state|isopen|currency|coin|asset|unit/

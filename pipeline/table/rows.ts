@@ -220,28 +220,30 @@ const isName = (value: unknown): boolean => typeof value === 'string' && /^\D/.t
 
 /** Whether a document has a list of names that is as long as a row. */
 function hasNamesBeside(document: unknown, row: unknown): boolean {
-  if (!Array.isArray(row) || typeof document !== 'object' || document === null) return false
-  return Object.values(document).some(
-    each => Array.isArray(each) && each.length === row.length && each.every(isName),
-  )
+  if (!Array.isArray(row)) return false
+  return objectsIn(document)
+    .flatMap(value => Object.values(value))
+    .some(each => Array.isArray(each) && each.length === row.length && each.every(isName))
 }
 
-/** The columns of an object: lists of single values, all of one length. */
-function columnsIn(value: unknown): Record<string, unknown[]> | null {
-  if (typeof value !== 'object' || value === null) return null
-  const columns = Object.entries(value).filter((entry): entry is [string, unknown[]] =>
-    Array.isArray(entry[1]),
-  )
-  if (columns.length < 2)
-    return (
-      Object.values(value)
-        .map(columnsIn)
-        .find(found => found !== null) ?? null
-    )
-  return columns.every(([, list]) => list.length === columns[0]![1].length)
-    ? Object.fromEntries(columns)
-    : null
+/** The columns of the one object of lists of single values, all of one length. */
+function columnsIn(document: unknown): Record<string, unknown[]> | null {
+  const found = objectsIn(document).filter(value => columnsOf(value).length > 1)
+  if (found.length > 1)
+    throw new UnreadableFile(`expected one object of columns, got ${found.length}: bring each alone`, null)
+  const columns = columnsOf(found[0] ?? {})
+  const isTable = columns.length > 1 && columns.every(([, list]) => list.length === columns[0]![1].length)
+  return isTable ? Object.fromEntries(columns) : null
 }
+
+const columnsOf = (value: object): [string, unknown[]][] =>
+  Object.entries(value).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
+
+/** An object and all objects in it. */
+const objectsIn = (value: unknown): object[] =>
+  typeof value !== 'object' || value === null || Array.isArray(value)
+    ? []
+    : [value, ...Object.values(value).flatMap(objectsIn)]
 
 /** Deeper than any document with a table; a recursion has to end somewhere. */
 const MOST_LEVELS = 64
@@ -249,7 +251,7 @@ const MOST_LEVELS = 64
 function listsIn(value: unknown, level = 1): (readonly unknown[])[] {
   if (level > MOST_LEVELS)
     throw new UnreadableFile(`expected JSON of at most ${MOST_LEVELS} levels, got more`, null)
-  if (Array.isArray(value)) return value.some(row => typeof row === 'object') ? [value] : []
+  if (Array.isArray(value)) return value.some(row => typeof row === 'object' && row !== null) ? [value] : []
   return typeof value === 'object' && value !== null
     ? Object.values(value).flatMap(each => listsIn(each, level + 1))
     : []

@@ -268,10 +268,10 @@ test('a strategy that the catalogue has keeps its entry and its comments when it
 })
 
 const GROWING = [
-  'Size,EntryPrice,ExitPrice,PnL,EntryTime,ExitTime',
-  '10,102,105,28.965,2024-01-02 16:00,2024-01-02 19:00',
+  'Size,EntryBar,ExitBar,EntryPrice,ExitPrice,PnL,EntryTime,ExitTime',
+  '10,30,47,102,105,28.965,2024-01-02 16:00,2024-01-02 19:00',
 ]
-const SECOND = '-10,105,104,8.955,2024-01-02 19:00,2024-01-03 06:00'
+const SECOND = '-10,47,60,105,104,8.955,2024-01-02 19:00,2024-01-03 06:00'
 const growing = (...rows: readonly string[]) => [...GROWING, ...rows, ''].join('\n')
 
 test('--append adds the trades after the last one, and a trade that differs is refused with the way to correct it', async () => {

@@ -69,6 +69,7 @@ const sampleName = (key: string): string =>
   key
     .replaceAll(/\(\?:[^()]*\)\?/g, '')
     .replaceAll(/\(\?:([^()|]*)[^()]*\)/g, '$1')
+    .replaceAll(/\(\?![^()]*\)/g, '')
     .split('|')[0]!
     .replaceAll(/\[a-z\]\{0,5\}/g, '')
     .replaceAll(/\[a-z\]\{2,5\}/g, 'usd')

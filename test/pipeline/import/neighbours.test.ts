@@ -48,6 +48,7 @@ two columns that are stated -> a.csv -> ${bars('Tag,Uhr,open,high,low,close,volu
 the date of hours alone -> a.csv -> ${bars('date,Time of day,open,high,low,close,volume', (b, i) => [iso(START_MS).slice(0, 10), `${i}:00`, b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: 'UTC', times: 'open' }} -> t=DATE+TIME for a time in two
 thousands in later rows -> a.csv -> ${bars('timestamp,open,high,low,close,volume', (b, i) => [b.t, i > 3 ? `"${b.o.toLocaleString('en')}.50"` : b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> thousands separators: export
 units -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, `$${b.o}`, b.h, b.l, b.c, b.v])} -> ${{}} -> a unit: export the number alone
+columns of two instruments -> a.json -> ${JSON.stringify({ BTC: { t: [1, 2], o: [1, 2] }, ETH: { t: [1, 2], o: [1, 2] } })} -> ${{}} -> expected one object of columns, got 2
 names beside the rows -> a.json -> ${JSON.stringify({ columns: ['close_time', 'open', 'high', 'low', 'close', 'v'], data: BARS.map(b => [b.t, b.o, b.h, b.l, b.c, b.v]) })} -> ${{}} -> a list of names beside them
 two instruments under another name -> a.csv -> ${bars('instId,timestamp,open,high,low,close,volume', (b, i) => [i < 4 ? 'BTC' : 'ETH', b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{ times: 'open' }} -> expected one instrument, got BTC and ETH
 two timeframes -> a.csv -> ${bars('timestamp,open,high,low,close,volume', (b, i) => [i < 5 ? b.t : START_MS + 4 * DAY_MS + (i - 4) * 3_600_000, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> expected bars of one timeframe
@@ -153,6 +154,9 @@ thousands separators -> ${trades(PLAIN, t => plain(t).with(2, `"${t.entry.toLoca
 an inverse contract -> ${trades(PLAIN, t => plain(t, 1000 * (t.side === 'long' ? 1 : -1) * (1 / t.entry - 1 / t.exit)).with(5, 1000))} -> ${{}} -> an inverse contract
 fills -> ${trades('time,side,price,qty,fee', t => [t.from, t.side === 'long' ? 'buy' : 'sell', t.entry, 0.1, 1])} -> ${{}} -> what looks like fills or orders: export the trades
 headings in another language -> ${trades('Trade-Nr.,Typ,Datum,Preis', t => [1, 'Einstieg', t.from, t.entry])} -> ${{}} -> set the language of the tool to English
+a table that resembles one of a tool, before its fees -> ${trades('size,entry_price,exit_price,entry_time,exit_time,pnl,entry_fee,exit_fee', t => [t.side === 'long' ? 0.1 : -0.1, t.entry, t.exit, t.from, t.to, t.gross.toFixed(6), (t.fees / 2).toFixed(6), (t.fees / 2).toFixed(6)])} -> ${{}} -> state --results before-costs
+an account of lots whose results may be before costs -> ${trades(PLAIN, t => plain(t, t.gross * 20))} -> ${{ realised: true }} -> take the account with --realised, --results and --commission-bps
+fees and funding beside fractions -> ${trades('side,entry_time,entry_price,exit_time,exit_price,leverage,account_return,fees,comment', t => [t.side, t.from, t.entry, t.to, t.exit, 1, t.gross / 4000, 0.0005, 'x'])} -> ${{}} -> got fractions
 fees in another unit -> ${trades(`${PLAIN},Fee`, t => [...plain(t, t.gross), t.fees / 600])} -> ${{}} -> exactly what the prices give
 the same, and a commission stated -> ${trades(`${PLAIN},Fee`, t => [...plain(t, t.gross), t.fees / 600])} -> ${{ commission_bps: 5 }} -> expected the commission of 5 bp a fill that is stated, got fees of 0.01 bp
 the coin of the fees -> ${trades(`${PLAIN},Fees,Fee Coin`, t => [...plain(t), t.fees.toFixed(6), 'BNB'])} -> ${{}} -> "Fee Coin" is
