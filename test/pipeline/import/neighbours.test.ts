@@ -155,7 +155,7 @@ an inverse contract -> ${trades(PLAIN, t => plain(t, 1000 * (t.side === 'long' ?
 fills -> ${trades('time,side,price,qty,fee', t => [t.from, t.side === 'long' ? 'buy' : 'sell', t.entry, 0.1, 1])} -> ${{}} -> what looks like fills or orders: export the trades
 headings in another language -> ${trades('Trade-Nr.,Typ,Datum,Preis', t => [1, 'Einstieg', t.from, t.entry])} -> ${{}} -> set the language of the tool to English
 a table that resembles one of a tool, before its fees -> ${trades('size,entry_price,exit_price,entry_time,exit_time,pnl,entry_fee,exit_fee', t => [t.side === 'long' ? 0.1 : -0.1, t.entry, t.exit, t.from, t.to, t.gross.toFixed(6), (t.fees / 2).toFixed(6), (t.fees / 2).toFixed(6)])} -> ${{}} -> state --results before-costs
-an account of lots whose results may be before costs -> ${trades(PLAIN, t => plain(t, t.gross * 20))} -> ${{ realised: true }} -> take the account with --realised, --results and --commission-bps
+an account of lots whose results may be before costs -> ${trades(PLAIN, t => plain(t, t.gross * 20))} -> ${{ realised: true, commission_bps: 5 }} -> take the account with --realised, --results and --commission-bps
 fees and funding beside fractions -> ${trades('side,entry_time,entry_price,exit_time,exit_price,leverage,account_return,fees,comment', t => [t.side, t.from, t.entry, t.to, t.exit, 1, t.gross / 4000, 0.0005, 'x'])} -> ${{}} -> got fractions
 fees in another unit -> ${trades(`${PLAIN},Fee`, t => [...plain(t, t.gross), t.fees / 600])} -> ${{}} -> exactly what the prices give
 the same, and a commission stated -> ${trades(`${PLAIN},Fee`, t => [...plain(t, t.gross), t.fees / 600])} -> ${{ commission_bps: 5 }} -> expected the commission of 5 bp a fill that is stated, got fees of 0.01 bp
