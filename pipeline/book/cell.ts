@@ -77,6 +77,7 @@ export const spellMoment = (ms: number): string => new Date(ms).toISOString().re
  * not exactly one.
  */
 export function parseForeignMoment(text: string, zone: Zone | null): number {
+  if (text === '') return Number.NaN // most files lack some of the columns that hold a time
   if (PLAIN_UTC.test(text)) return Date.parse(text)
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(unitOf(Number(text))?.ms ?? Number.NaN)
   const [, date = '', , clock = '00:00', offset] = FOREIGN.exec(text) ?? []

@@ -84,11 +84,14 @@ function createMapper(
 const BLANK = /^(?:null|nan|nat|none|na|n\/a)$/i
 
 /** The texts of all columns of a role, with blanks between them. */
-const textIn = (cells: Row, places: readonly number[] = []): string =>
-  places
-    .map(i => cells[i]!.trim().replace(BLANK, ''))
-    .join(' ')
-    .trim()
+function textIn(cells: Row, places: readonly number[] = []): string {
+  const [first, ...others] = places
+  if (first === undefined) return ''
+  const text = spelled(cells[first]!)
+  return others.length === 0 ? text : [text, ...others.map(i => spelled(cells[i]!))].join(' ').trim()
+}
+
+const spelled = (cell: string): string => cell.trim().replace(BLANK, '')
 
 /** Where data come from, what was found in their files, and what was stated. */
 export type Origin = {
