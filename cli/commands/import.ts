@@ -13,7 +13,7 @@ import {
 import type { Runtime } from '../runtime.ts'
 
 const ABOUT = `
-Reads CSV (also with semicolons or tabs), JSON, Parquet and Arrow (Feather), each plain, as .gz or in a .zip. The format is
+Reads CSV (also with semicolons, tabs or bars), JSON, Parquet and Arrow (Feather), each plain, as .gz or in a .zip. The format is
 found and named; a file whose columns, zone or timeframe are in doubt is refused. Every repair is counted and printed;
 nothing is interpolated. --column and --ignore can be repeated. The exit code is 1 if a file is refused: every problem is
 printed with file and row, and nothing is written.

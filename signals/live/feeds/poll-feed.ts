@@ -41,7 +41,7 @@ export type PollOptions = {
 /**
  * Polls a URL for its newest bars. The answer is any table of bars that an import knows. Bars that have not closed, or closed a
  * moment ago, are skipped. An answer other than 200 is requested again, and after a first table also one that is none; what is no
- * table at first ends the feed, and so does a row that is no bar.
+ * table at first ends the feed, and so does a row after the first that is no bar.
  */
 export const pollFeed = (options: PollOptions): Feed => ({
   name: withoutQuery(options.url),
