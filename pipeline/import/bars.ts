@@ -220,11 +220,8 @@ function atOpens(
       .get('t')!
       .map(place => names[place])
       .join()
-    const isOpen = /^open/.test(toName(column)) || places.has('end')
-    const times =
-      rules.times ??
-      format?.times ??
-      (isOpen ? 'open' : /^(?:close|end)/.test(toName(column)) ? 'close' : undefined)
+    const [, open, close] = /^(open)|^(close|end)/.exec(toName(column)) ?? []
+    const times = rules.times ?? format?.times ?? (open ? 'open' : close ? 'close' : undefined)
     if (times === undefined) {
       const message = `t: expected to know whether ${got(column)} is the open or the close of a bar, which a plain table does not say: state --times open or --times close (times:)`
       return reporterOf(reading, path)(message)
@@ -333,15 +330,12 @@ function timeframeOf(bars: readonly Bar[], stated: Timeframe | null): string {
   if (bars.length === 0) return 'expected bars, got none'
   if (bars.length < 3)
     return stated ?? 'expected a timeframe for so few bars, got none: state it with --timeframe'
-  const distances = Map.groupBy(
-    bars.slice(1).map(({ t }, i) => t - bars[i]!.t),
-    ms => ms,
-  )
+  const steps = bars.slice(1).map(({ t }, i) => t - bars[i]!.t)
+  const distances = Map.groupBy(steps, ms => ms)
   const smallest = [...distances.keys()].reduce((a, b) => Math.min(a, b))
   const [usual] = [...distances].reduce((a, b) => (b[1].length > a[1].length ? b : a))
   const spelled = (ms: number): string =>
     TIMEFRAMES.find(name => TIMEFRAME_MS[name] === ms) ?? `${ms / 1000} seconds`
-  const steps = bars.slice(1).map(({ t }, i) => t - bars[i]!.t)
   const isRun = (ms: number, i: number): boolean =>
     i + LEAST_RUN <= steps.length && steps.slice(i, i + LEAST_RUN).every(each => each === ms)
   const other = steps.find((ms, i) => ms !== usual && isTimeframe(spelled(ms)) && isRun(ms, i))

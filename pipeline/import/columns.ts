@@ -1,7 +1,7 @@
 import { got, listed } from '../book/field.ts'
 import { UnreadableFile } from '../table/lines.ts'
 import type { Row } from '../table/rows.ts'
-import { type Cell, type Format, type Kind, reasonIn, toName, usesOf } from './format.ts'
+import { type Cell, type Format, isNamed, type Kind, reasonIn, toName, usesOf } from './format.ts'
 import type { Statement } from './statement.ts'
 
 /** Which column is what. */
@@ -132,8 +132,7 @@ const ADDED = ['fees', 'funding']
 /** The places of the preferred name of a role in a plain table. Of several of one preference none is chosen. */
 function namedAt({ roles }: Kind, role: string, names: Row): readonly number[] {
   for (const alternative of roles[role]!.split(' ')) {
-    const pattern = new RegExp(`^(?:${alternative})$`)
-    const found = names.flatMap((name, i) => (pattern.test(toName(name)) ? [i] : []))
+    const found = names.flatMap((name, i) => (isNamed(alternative, name) ? [i] : []))
     if (found.length > 1 && !ADDED.includes(role))
       refuse(
         `${role}: expected one column, got ${listed(found.map(i => names[i]!))}: state the right one with --column ${role}=NAME (columns:)`,

@@ -51,93 +51,65 @@ const MOST_AGAINST = 0.25
 
 /** Judges the results of trades that have quantity and result. */
 export function judgeResults(trades: readonly ForeignTrade[], stated: Stated): Judged | Fault {
-  const sides = judgeSides(trades)
-  if (sides !== null) return sides
-  const { results, realised } = stated
   const closed = trades.filter(({ exit_price }) => exit_price > 0)
-  const unit = unitOf(closed)
-  const hasCosts = closed.some(({ fees, funding }) => !Number.isNaN(fees) || !Number.isNaN(funding))
-  const shown = hasCosts || closed.length === 0 ? 0 : roundBps(median(closed.map(shownBps)))
-  if (results === 'before-costs' && !hasCosts && stated.commission_bps === null)
+  return judgeSides(trades) ?? explainUnknownCommission(closed, stated) ?? judgeCosts(trades, closed, stated)
+}
+
+/** Why results without columns of costs cannot be judged until a commission is stated; null if they can. */
+function explainUnknownCommission(
+  closed: readonly ForeignTrade[],
+  { results, commission_bps, isNet }: Stated,
+): Fault | null {
+  if (hasCosts(closed) || commission_bps !== null) return null
+  if (results === 'before-costs')
     return fault('expected the commission that results before costs lack, got none: state --commission-bps')
-  if (!hasCosts && stated.commission_bps === null && !stated.isNet && isDoubtful(shown, closed))
-    return fault(
-      `expected to know the commission, because ${closed.length} results that show ${shown} bp a fill are no evidence: state --commission-bps`,
-    )
-  const bps = stated.commission_bps ?? Math.max(shown, 0)
-  const readings = signsOf(closed).flatMap(sign =>
-    READINGS.map(([hasFees, hasFunding]) => {
-      const costOf = (trade: ForeignTrade): number => feesOf(trade, sign, bps) - (trade.funding || 0)
-      const restOf = (trade: ForeignTrade): number =>
-        trade.pnl - grossOf(trade) + hasFees * feesOf(trade, sign, bps) - hasFunding * (trade.funding || 0)
-      const far = closed.filter(trade => Math.abs(restOf(trade)) > slackOf(trade, unit))
-      const all = closed.reduce((sum, trade) => sum + Math.abs(restOf(trade)), 0)
-      return {
-        sign,
-        hasFees,
-        hasFunding,
-        costOf,
-        restOf,
-        far,
-        all,
-        lean: Math.abs(medianBps(closed, restOf)),
-      }
-    }),
+  const shown = commissionShown(closed)
+  // Two results follow from any commission, and no exchange takes more than 1 %.
+  const isDoubtful = shown > 100 || (closed.length < LEAST_RESULTS && shown > COMMISSION_BPS)
+  if (isNet || !isDoubtful) return null
+  return fault(
+    `expected to know the commission, because ${closed.length} results that show ${shown} bp a fill are no evidence: state --commission-bps`,
   )
-  const best = readings.reduce((a, b) => ((b.far.length - a.far.length || b.all - a.all) < 0 ? b : a))
-  const { sign, costOf, restOf, far } = best
-  const isPaid = closed.some(trade => (1e4 * Math.abs(costOf(trade))) / turnoverOf(trade) > COMMISSION_BPS)
-  const isGross = isPaid && best.hasFees + best.hasFunding === 0
+}
+
+function judgeCosts(
+  trades: readonly ForeignTrade[],
+  closed: readonly ForeignTrade[],
+  stated: Stated,
+): Judged | Fault {
+  const { results, realised } = stated
+  const unit = unitOf(closed)
+  const bps = stated.commission_bps ?? (hasCosts(closed) ? 0 : Math.max(commissionShown(closed), 0))
+  const best = bestReading(closed, bps, unit)
+  const { feesOf, costOf, restOf } = best
   const follows =
-    far.length === 0 &&
+    best.far.length === 0 &&
     best.lean <=
       Math.max(
         COMMISSION_BPS,
         medianBps(closed, () => unit),
       )
-  const before = trades.map(trade => ({
-    ...trade,
-    fees: feesOf(trade, sign, bps),
-    pnl: trade.pnl - costOf(trade),
-  }))
+  const beforeCosts = (): ForeignTrade[] =>
+    trades.map(trade => ({ ...trade, fees: feesOf(trade), pnl: trade.pnl - costOf(trade) }))
   // Of lots and of several instruments quantities mean nothing: then what is stated counts.
-  if (
-    realised &&
-    (follows ? results === 'after-costs' : results !== undefined && stated.commission_bps !== null)
-  ) {
-    const own = results === 'before-costs' ? before : trades
+  const isStated = results !== undefined && stated.commission_bps !== null
+  if (realised && (follows ? results === 'after-costs' : isStated)) {
+    const own = results === 'before-costs' ? beforeCosts() : trades
     return { trades: own, commission_bps: bps, feesVary: false, roundedRows: [], isSized: follows }
   }
-  if (!follows) return explainRest(closed, far, restOf)
-  if (isPaid && best.hasFees + best.hasFunding === 1 && closed.some(({ funding }) => funding))
-    return fault(
-      'expected results after fees and funding, or before both, got ones with the fees alone: bring a column with the whole result',
-    )
-  if (isGross && results !== 'before-costs')
-    return fault(
-      'expected results after costs, got ones before the fees and the funding: state --results before-costs (results:)',
-    )
-  if (!isGross && hasCosts && results === 'before-costs')
-    return fault(
-      'expected results before costs, and costs that are paid from the account, got ones after them, or costs of next to nothing: correct the columns of fees and funding, or leave out --results (results:)',
-    )
-  const isUnsaid = !isPaid && stated.commission_bps === null && !stated.isNet && results === undefined
-  if (isUnsaid && closed.length > 0)
-    return fault(
-      'expected results after costs, got exactly what the prices give: state --commission-bps 0 if nothing was paid, or --results before-costs with --commission-bps (results:)',
-    )
-  const own = hasCosts ? roundBps(medianBps(closed, trade => feesOf(trade, sign, bps))) : bps
+  if (!follows) return explainRest(closed, best)
+  const own = hasCosts(closed) ? roundBps(medianBps(closed, feesOf)) : bps
   const commission_bps = stated.commission_bps ?? own
-  if (hasCosts && Math.abs(own - commission_bps) > COMMISSION_BPS)
-    return fault(
-      `expected the commission of ${commission_bps} bp a fill that is stated, got fees of ${own} bp: leave out --commission-bps, or state what the column of the fees is`,
-    )
+  const isPaid = closed.some(trade => (1e4 * Math.abs(costOf(trade))) / turnoverOf(trade) > COMMISSION_BPS)
+  const isGross = isPaid && best.hasFees + best.hasFunding === 0
+  const wrong = explainStatement(closed, stated, { ...best, isPaid, isGross, own, commission_bps })
+  if (wrong !== null) return fault(wrong)
   return {
-    trades: isGross ? before : trades.map(trade => ({ ...trade, fees: feesOf(trade, sign, bps) })),
+    trades: isGross ? beforeCosts() : trades.map(trade => ({ ...trade, fees: feesOf(trade) })),
     commission_bps,
     isSized: true,
     feesVary: closed.some(
-      trade => Math.abs(feesOf(trade, sign, bps) - feesAt(trade, commission_bps)) > slackOf(trade, unit),
+      trade => Math.abs(feesOf(trade) - feesAt(trade, commission_bps)) > slackOf(trade, unit),
     ),
     roundedRows: closed
       .filter(trade => 1e4 * Math.abs(restOf(trade)) > DUST_BPS * trade.quantity * trade.entry_price)
@@ -146,24 +118,61 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: Stated): J
 }
 
 /** What may be in a result: fees and funding. */
-const READINGS = [
+const CONTENTS = [
   [1, 1],
   [0, 0],
   [1, 0],
 ] as const
 
-/** Whether results cannot show a commission: two results follow from any, and no exchange takes more than 1 %. */
-const isDoubtful = (shown: number, closed: readonly ForeignTrade[]): boolean =>
-  shown > 100 || (closed.length > 0 && closed.length < LEAST_RESULTS && shown > COMMISSION_BPS)
+/** A way to read results: what is in them, what a trade cost then, and what is left unexplained. */
+type Explanation = ReturnType<typeof bestReading>
+
+/** The reading that leaves the fewest results, and then the least, unexplained. */
+function bestReading(closed: readonly ForeignTrade[], bps: number, unit: number) {
+  const readings = signsOf(closed).flatMap(sign =>
+    CONTENTS.map(([hasFees, hasFunding]) => {
+      const feesOf = (trade: ForeignTrade): number =>
+        Number.isNaN(trade.fees) ? feesAt(trade, bps) : sign * trade.fees
+      const costOf = (trade: ForeignTrade): number => feesOf(trade) - (trade.funding || 0)
+      const restOf = (trade: ForeignTrade): number =>
+        trade.pnl - grossOf(trade) + hasFees * feesOf(trade) - hasFunding * (trade.funding || 0)
+      const far = closed.filter(trade => Math.abs(restOf(trade)) > slackOf(trade, unit))
+      const all = closed.reduce((sum, trade) => sum + Math.abs(restOf(trade)), 0)
+      const lean = Math.abs(medianBps(closed, restOf))
+      return { hasFees, hasFunding, feesOf, costOf, restOf, far, all, lean }
+    }),
+  )
+  return readings.reduce((a, b) => ((b.far.length - a.far.length || b.all - a.all) < 0 ? b : a))
+}
+
+/** Why results that are explained are not what is stated, or leave open what they are; null if neither. */
+function explainStatement(
+  closed: readonly ForeignTrade[],
+  { results, isNet, commission_bps: stated }: Stated,
+  found: Pick<Explanation, 'hasFees' | 'hasFunding'> &
+    Readonly<Record<'isPaid' | 'isGross', boolean> & Record<'own' | 'commission_bps', number>>,
+): string | null {
+  const { isPaid, isGross, own, commission_bps } = found
+  if (isPaid && found.hasFees + found.hasFunding === 1 && closed.some(({ funding }) => funding))
+    return 'expected results after fees and funding, or before both, got ones with the fees alone: bring a column with the whole result'
+  if (isGross && results !== 'before-costs')
+    return 'expected results after costs, got ones before the fees and the funding: state --results before-costs (results:)'
+  if (!isGross && hasCosts(closed) && results === 'before-costs')
+    return 'expected results before costs, and costs that are paid from the account, got ones after them, or costs of next to nothing: correct the columns of fees and funding, or leave out --results (results:)'
+  if (!isPaid && stated === null && !isNet && results === undefined && closed.length > 0)
+    return 'expected results after costs, got exactly what the prices give: state --commission-bps 0 if nothing was paid, or --results before-costs with --commission-bps (results:)'
+  if (hasCosts(closed) && Math.abs(own - commission_bps) > COMMISSION_BPS)
+    return `expected the commission of ${commission_bps} bp a fill that is stated, got fees of ${own} bp: leave out --commission-bps, or state what the column of the fees is`
+  return null
+}
 
 function explainRest(
   closed: readonly ForeignTrade[],
-  far: readonly ForeignTrade[],
-  restOf: (trade: ForeignTrade) => number,
+  { far, restOf }: Pick<Explanation, 'far' | 'restOf'>,
 ): Fault {
   const [first = closed[0]!] = far
   const wanted = Number((first.pnl - restOf(first)).toPrecision(8))
-  const shown = roundBps(median(closed.map(shownBps)))
+  const shown = commissionShown(closed)
   const hint = shown > 0 ? `; without columns of costs they show a commission of ${shown} bp a fill` : ''
   return {
     fault: `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${first.pnl} for ${wanted}${hint}: state --commission-bps, --results before-costs (results:), or the columns with --column fees=NAME and --column funding=NAME (columns:); of lots and contracts take the account with --realised, --results and --commission-bps`,
@@ -215,10 +224,6 @@ const turnoverOf = ({ quantity, entry_price, exit_price }: ForeignTrade): number
 
 const feesAt = (trade: ForeignTrade, bps: number): number => (bps / 1e4) * turnoverOf(trade)
 
-/** The fees of a trade as costs: its own, or those of a commission. */
-const feesOf = (trade: ForeignTrade, sign: number, bps: number): number =>
-  Number.isNaN(trade.fees) ? feesAt(trade, bps) : sign * trade.fees
-
 /** Whether fees are spelled as costs (1) or as losses (-1): with rebates among them both are tried. */
 const signsOf = (trades: readonly ForeignTrade[]): number[] =>
   [1, -1].filter(sign =>
@@ -227,8 +232,13 @@ const signsOf = (trades: readonly ForeignTrade[]): number[] =>
       : trades.some(({ fees }) => fees < 0),
   )
 
-/** The commission that a result shows, in basis points of a fill. */
-const shownBps = (trade: ForeignTrade): number => (1e4 * (grossOf(trade) - trade.pnl)) / turnoverOf(trade)
+/** Whether the file has fees or funding of its trades. */
+const hasCosts = (closed: readonly ForeignTrade[]): boolean =>
+  closed.some(({ fees, funding }) => !Number.isNaN(fees) || !Number.isNaN(funding))
+
+/** The commission that most results show, in basis points of a fill. */
+const commissionShown = (closed: readonly ForeignTrade[]): number =>
+  roundBps(medianBps(closed, trade => grossOf(trade) - trade.pnl))
 
 /** A unit of the last decimal of results; fees and funding beside them are rounded as well. */
 const unitOf = (trades: readonly ForeignTrade[]): number =>

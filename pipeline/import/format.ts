@@ -62,6 +62,10 @@ export function declare(name: string, text: string, statements: Statements = {})
 export const toName = (text: string): string =>
   text.trim().length === 1 ? text.trim() : text.toLowerCase().replaceAll(/[\s_()<>.-]/g, '')
 
+/** Whether a name is one that a pattern of a role or of a format means. */
+export const isNamed = (pattern: string, name: string): boolean =>
+  new RegExp(`^(?:${pattern})$`).test(toName(name))
+
 /** Why a column is not read, if that is what it is. */
 export const reasonIn = (use: string): string | undefined => /^\((.*)\)$/.exec(use)?.[1]
 

@@ -36,7 +36,6 @@ export type ImportedLedger = Origin & {
   } | null
   /** What the results show, in basis points of a fill; null if they do not. */
   readonly commission_bps: number | null
-  readonly symbols: readonly string[]
 }
 
 type Rules = LedgerSpec & {
@@ -78,7 +77,7 @@ export async function importLedger(reading: Reading, rules: Rules): Promise<Impo
   if (reading.problems.has(path)) return null
   const { account, commission_bps, own } = sized
   return {
-    ...{ account, commission_bps, symbols },
+    ...{ account, commission_bps },
     ...originOf(reading, [read.file], tally, rules),
     rows: withParts(
       own.map((trade, i) => ({

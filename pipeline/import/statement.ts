@@ -99,7 +99,7 @@ const PUBLISHED = [
   'drop_last',
 ]
 
-/** `format: table; ignore: Swap`, of the statements that win over what a file shows; null if there is none. */
+/** `format: table; ignore: [Swap]`, of the statements that win over what a file shows; null if there is none. */
 export function spellStatement(spec: Readonly<Record<string, unknown>>): string | null {
   const stated = PUBLISHED.filter(key => spec[key] !== undefined && spec[key] !== false)
   const spell = (value: unknown): string =>

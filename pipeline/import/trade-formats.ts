@@ -1,5 +1,5 @@
 import type { Row } from '../table/rows.ts'
-import { declare, type Format, type Kind, toName } from './format.ts'
+import { declare, type Format, isNamed, type Kind, toName } from './format.ts'
 
 const NAME = '(a name that the tool or its user gave)'
 const DERIVED = '(follows from the columns that are read)'
@@ -149,11 +149,10 @@ export const LIST_OF_TRADES: Kind = {
   mayEndOpen: true,
 }
 
-const isNamed = (role: string, name: string): boolean =>
-  LIST_OF_TRADES.roles[role]!.split(' ').some(each => new RegExp(`^(?:${each})$`).test(toName(name)))
-
 /** Which of the two a file is: the list of a charting tool has the type of each row. */
-export const tradesKind = (rows: readonly Row[]): Kind =>
-  rows.some(row => LIST_OF_TRADES.required.every(role => row.some(name => isNamed(role, name))))
-    ? LIST_OF_TRADES
-    : TRADES
+export function tradesKind(rows: readonly Row[]): Kind {
+  const { required, roles } = LIST_OF_TRADES
+  const isThere = (row: Row, role: string): boolean =>
+    roles[role]!.split(' ').some(pattern => row.some(name => isNamed(pattern, name)))
+  return rows.some(row => required.every(role => isThere(row, role))) ? LIST_OF_TRADES : TRADES
+}

@@ -17,7 +17,7 @@ export type PickRows = (document: unknown) => readonly unknown[]
 
 /**
  * Reads a table of any form, by the ending of its name: JSON (also a record a line), Parquet, Arrow (Feather), and otherwise lines of
- * text with commas, semicolons or tabs; each plain, as `.gz` or alone in a `.zip`. Null if the file cannot be read, which is a
+ * text with commas, semicolons, tabs or bars; each plain, as `.gz` or alone in a `.zip`. Null if the file cannot be read, which is a
  * problem of the reading. `onRow` and `onEnd`, which returns the rows of the header, may throw `UnreadableFile`, too.
  * `openRow` is the row of a last line without a line break, which may be cut off.
  */
@@ -45,7 +45,9 @@ export async function readRows(
   }
 }
 
-const isText = (name: string): boolean => !/\.(?:json|jsonl|ndjson|parquet|feather|arrow|zip)$/i.test(name)
+/** Files that are read whole; an archive is one, and is in none. */
+const DOCUMENT = /\.(?:json|jsonl|ndjson|parquet|feather|arrow)$/i
+const isText = (name: string): boolean => !DOCUMENT.test(name) && !/\.zip$/i.test(name)
 
 /** Files that begin with these bytes are no table, or need another ending: what they are, and what to do. */
 const CONTAINERS: readonly (readonly [begin: string, ending: RegExp, what: string])[] = [
@@ -132,11 +134,7 @@ function unzip(name: string, packed: Buffer) {
 const stem = (name: string): string => basename(name).replace(/\.\w+$/, '')
 
 function isTable({ name, originalSize }: { readonly name: string; readonly originalSize: number }): boolean {
-  if (
-    !/\.(?:csv|txt|tsv|json|jsonl|ndjson|parquet|feather|arrow)$/i.test(name) ||
-    name.startsWith('__MACOSX/')
-  )
-    return false
+  if (!(DOCUMENT.test(name) || /\.(?:csv|txt|tsv)$/i.test(name)) || name.startsWith('__MACOSX/')) return false
   if (originalSize > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(originalSize), null)
   return true
 }
