@@ -57,6 +57,7 @@ async function run(strategy: string | null, options: Options, runtime: Runtime):
       const since = runtime.elapsed()
       const shown = await compute(strategy, order, runtime)
       printPreview(published, shown.snapshot, runtime.elapsed() - since, runtime.terminal)
+      for (const notice of shown.notices) runtime.terminal.note(`note: ${notice}`)
       await publish(shown)
     }
     if (options.watch) started.add(await showEachChange(order.book, show, runtime))

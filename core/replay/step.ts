@@ -232,13 +232,20 @@ function describeFault(bar: Bar, decision: Act): string | null {
   switch (decision?.act) {
     case 'long':
     case 'short':
-      return describeStopFault(bar, decision.act, decision.stop)
+      return describeUnknownKey(decision, 'stop') ?? describeStopFault(bar, decision.act, decision.stop)
     case 'flat':
-      if (decision.why === 'signal' || decision.why === 'time') return null
+      if (decision.why === 'signal' || decision.why === 'time') return describeUnknownKey(decision, 'why')
       return '`why` of a flat must be signal or time'
     default:
       return 'a decision must be null, or have `act` long, short or flat'
   }
+}
+
+/** A key that nobody reads, such as a limit, would be an order that its author waits for. */
+function describeUnknownKey(decision: Act, own: 'stop' | 'why'): string | null {
+  const unknown = Object.keys(decision).find(key => key !== 'act' && key !== own)
+  if (unknown === undefined) return null
+  return `a ${decision.act} has \`act\` and \`${own}\` alone, not \`${unknown}\`: orders fill at the next open, and the stop gives the size`
 }
 
 function describeStopFault(bar: Bar, side: Side, stop: number): string | null {

@@ -154,6 +154,11 @@ const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
   ...(state.entries_refused > 0
     ? [`${id}: entries refused because they were over the leverage cap: ${state.entries_refused}`]
     : []),
+  ...(state.decisions_ignored > 0
+    ? [
+        `${id}: decisions ignored because the position was already as they asked: ${state.decisions_ignored}; a second entry neither adds to a position nor moves its stop`,
+      ]
+    : []),
 ]
 
 /** The share of its position time that a module may hold where funding is unknown, and be `dual_verified`. */

@@ -57,6 +57,8 @@ test.each([
   ['a flat without a reason', { act: 'flat' }],
   ['a flat for an unknown reason', { act: 'flat', why: 'target' }],
   ['a word', 'long'],
+  ['an entry with a limit', { act: 'long', stop: 90, limit: 99 }],
+  ['a flat with a size', { act: 'flat', why: 'signal', size: 0.5 }],
 ])('an invalid decision (%s) stops the run, naming strategy and bar', (_, decision) => {
   const decide = () => run({ bars: [still(100)], decisions: { 0: decision } })
   expect(decide).toThrow('strategy alder: at the bar of 2020-01-01T00:00:00Z it decided')

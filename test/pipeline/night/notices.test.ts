@@ -30,6 +30,14 @@ test('entries of a module that are over the leverage cap are a notice, and the n
     expect([verification_state, measured?.trades_checked]).toEqual(['unverified', 0])
 })
 
+test('decisions of a module for the position that it has are counted in a notice', async () => {
+  const keen = moduleOf('keen', { body: `onBar: (state, bar) => ({ act: 'long', stop: bar.c / 2 }),` })
+  const { notices } = await nightOf(bookOf(RISING, [keen]))
+  expect(notices).toEqual([
+    expect.stringMatching(/^keen: decisions ignored because the position was already as they asked: 5; /),
+  ])
+})
+
 test('the level of the first refusal is where the same module, replayed at that risk, is refused', async () => {
   const greedy = ([id, risk]: [string, number]) => {
     const onBar = `(state, bar, position) => position ? null : { act: 'long', stop: bar.c * 0.996 }`
