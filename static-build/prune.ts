@@ -47,9 +47,10 @@ export async function planPrune(
 }
 
 /**
- * Removes versions that no rule keeps, which answer 410 from then on, and folders of builds that were never
- * published, and all runs of fleets: none is under way under the lock of the store. The manifest goes first: a version
- * without one is removed, whatever files remain. The pointer log does not change. Resolves with what was removed.
+ * Removes folders of builds that were never published, which nobody can miss, then versions that no rule keeps, which answer
+ * 410 from then on, and all runs of fleets: none is under way under the lock of the store. Of a version the manifest goes first:
+ * without one it is removed, whatever files remain. The pointer log does not change, and nothing is written, so that a full disk
+ * does not matter. Resolves with what was removed.
  */
 export async function prune(
   store: ObjectStore,
@@ -58,11 +59,11 @@ export async function prune(
   nowMs: number,
 ): Promise<PrunePlan> {
   const plan = await planPrune(store, privateStore, rule, nowMs)
-  for (const version of plan.versions) await removeVersion(store, privateStore, version)
   for (const folder of plan.unfinished) {
     await removeAll(privateStore, `${folder}/`) // first: the public files let the next run find the rest
     await removeAll(store, `${SNAPSHOTS}${folder}/`)
   }
+  for (const version of plan.versions) await removeVersion(store, privateStore, version)
   await removeAll(privateStore, FLEET_PROGRESS)
   await removeAll(privateStore, RUNS) // as unfinished as their versions, or records of runs that are over
   return plan

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
 import type { ObjectStore } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
+import { isFull } from './remedies.ts'
 import { tolerate } from './tolerate.ts'
 
 const lockRecord = z.object({
@@ -67,7 +68,14 @@ export async function acquireLock(store: ObjectStore, name: string, world: LockW
   const current = highest === undefined ? null : await readRecord(store, highest)
   if (current !== null && isHeld(current, world)) throw new LockedError(name, store.url, current)
   const key = `lock/${name}/${nextNumber(highest)}`
-  if (!(await store.create(key, toRecord(world, false), HEADERS))) {
+  const create = () => store.create(key, toRecord(world, false), HEADERS)
+  const isTaken = await create().catch(async (error: unknown) => {
+    if (highest === undefined || !isFull(error)) throw error
+    // The record before is of no holder any more, and as large: `prune` needs the lock to free more.
+    await store.remove(highest)
+    return create()
+  })
+  if (!isTaken) {
     throw new LockedError(name, store.url, (await readRecord(store, key)) ?? world.holder)
   }
   await assertHighest(store, name, key)

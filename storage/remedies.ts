@@ -1,7 +1,8 @@
 // What an operator can do about an error of a file system.
 import { codeOf } from './error-code.ts'
 
-const FULL = (url: string): string => `free space on the disk of ${url}, and run the command again`
+const FULL = (url: string): string =>
+  `free space on the disk of ${url}, as with \`highwater prune\`, and run the command again`
 const FORBIDDEN = (url: string): string =>
   `give the user that runs this the right to write in ${url}, and run the command again`
 
@@ -24,3 +25,7 @@ export function withRemedy(error: unknown, url: string): unknown {
   if (remedy === undefined || !(error instanceof Error)) return error
   return new Error(`${error.message}; ${remedy(url)}`, { cause: error })
 }
+
+/** Whether an error, or its cause, is a full disk. */
+export const isFull = (error: unknown): boolean =>
+  REMEDIES[String(codeOf(error))] === FULL || (error instanceof Error && isFull(error.cause))

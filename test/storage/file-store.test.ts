@@ -94,8 +94,14 @@ const URL = 'file:///srv/store'
 const errorOf = (code: string) => Object.assign(new Error(`${code}: what the system says, write`), { code })
 
 test.each([
-  ['ENOSPC', /free space on the disk of file:\/\/\/srv\/store, and run the command again$/],
-  ['EDQUOT', /free space on the disk of file:\/\/\/srv\/store, and run the command again$/],
+  [
+    'ENOSPC',
+    /free space on the disk of file:\/\/\/srv\/store, as with `highwater prune`, and run the command again$/,
+  ],
+  [
+    'EDQUOT',
+    /free space on the disk of file:\/\/\/srv\/store, as with `highwater prune`, and run the command again$/,
+  ],
   ['EFBIG', /larger than the limit of this process .* raise it .*, and run the command again$/],
   ['EACCES', /give the user that runs this the right to write in file:\/\/\/srv\/store, and run/],
   ['EROFS', /the disk of file:\/\/\/srv\/store is read-only: mount it for writing/],

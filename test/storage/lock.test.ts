@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { acquireLock, LockedError, type LockWorld } from '#storage/lock.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 
 const MINUTE_MS = 60_000
@@ -50,6 +50,26 @@ test('a lock of another host is taken over only after it was silent for long', a
 test('a lock whose pid now belongs to another process is taken over after the silence', async () => {
   await acquireLock(store, 'build', world(1))
   await (await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))).release()
+})
+
+test('on a full disk a lock takes the room of the record before, and nothing of a holder that lives', async () => {
+  let isFull = false
+  const full = (key: string) =>
+    new StoreError('create', store.url, key, Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+  const disk: ObjectStore = {
+    ...store,
+    create: async (key, ...rest) => (isFull ? Promise.reject(full(key)) : store.create(key, ...rest)),
+    remove: async key => {
+      isFull = false
+      await store.remove(key)
+    },
+  }
+  const before = await acquireLock(disk, 'build', world(1))
+  isFull = true
+  await expect(acquireLock(disk, 'build', world(2))).rejects.toThrow(LockedError)
+  expect(isFull).toBe(true)
+  await before.release()
+  await (await acquireLock(disk, 'build', world(2))).release()
 })
 
 test('exactly one of many processes that find a stale lock takes it over', async () => {
