@@ -7,7 +7,7 @@ import { POINTER_PREFIX, pointerKey, signatureKey } from '#core/contract/pointer
 import { enteredText, isLongBefore } from '#core/dataset/entered.ts'
 import { assertTimely } from '#static-build/publish-version.ts'
 import { readEntryTime } from '#static-build/save-private.ts'
-import { messageOf } from '#storage/error-code.ts'
+import { codeOf, isMissing, messageOf } from '#storage/error-code.ts'
 import { acquireLock, type Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { isAlive } from '#storage/open-store.ts'
@@ -152,10 +152,12 @@ export async function readSigner(env: NodeJS.ProcessEnv): Promise<Signer | null>
   const path = env.SIGNING_KEY_FILE || null
   if (path === null) return null
   const pem = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new Error(
-      `cannot read the signing key ${path} of SIGNING_KEY_FILE: create one with \`highwater keys new ${path}\``,
-      { cause },
-    )
+    const fix = isMissing(cause)
+      ? `create one with \`highwater keys new ${path}\``
+      : 'name a file that the user of this command may read'
+    throw new Error(`cannot read the signing key ${path} of SIGNING_KEY_FILE (${codeOf(cause)}): ${fix}`, {
+      cause,
+    })
   })
   return createSigner(pem)
 }

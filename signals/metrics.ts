@@ -59,6 +59,8 @@ function createEventMetrics(registry: Registry) {
     new Histogram({ name: `highwater_${name}`, help, labelNames, buckets: SECONDS, registers })
   const attempts = counter('attempts_total', 'Attempts by result and reason.', ['result', 'reason'])
   const deliveries = counter('deliveries_total', 'Deliveries that came to an end, by outcome.', ['outcome'])
+  // A counter that appears with its first event has no increase, and its alert would miss the first burst.
+  for (const outcome of ['delivered', 'exhausted', 'withdrawn']) deliveries.inc({ outcome }, 0)
   const ourFaults = counter('our_faults_total', 'Attempts that could not be made, by reason.', ['reason'])
   const disabled = counter('webhooks_disabled_total', 'Webhooks that were given up.', [])
   const requests = counter('requests_total', 'Requests by route and status.', ['route', 'status'])

@@ -15,6 +15,7 @@ import {
   privateStore,
   publicStore,
   readableStore,
+  servedFiles,
   signingKey,
   storesApart,
   timeStamps,
@@ -27,11 +28,23 @@ import { mergeSettings, readSettingsFile, SETTINGS_NAME, type SettingsFile } fro
 /** In the order of the report: what others depend on comes first. */
 const CHECKS = [
   ...[software, publicStore, privateStore, storesApart, disk, clock, pointerLog, signingKey, formats],
-  ...[timeStamps, nginx, lastNight, secrets, signalsRedis, fleetRedis, ports, certificates],
+  ...[servedFiles, timeStamps, nginx, lastNight, secrets, signalsRedis, fleetRedis, ports, certificates],
 ]
 
 /** They read what is published. */
-const NEEDING_STORE: readonly Check[] = [clock, pointerLog, signingKey, formats, timeStamps, nginx, lastNight]
+const NEEDING_STORE: readonly Check[] = [
+  clock,
+  pointerLog,
+  signingKey,
+  formats,
+  servedFiles,
+  timeStamps,
+  nginx,
+  lastNight,
+]
+
+/** They compare times with the clock. */
+const NEEDING_CLOCK: readonly Check[] = [pointerLog, lastNight, certificates]
 
 /** As the plugins of monitoring systems end. */
 const EXIT_OF: Readonly<Record<State, number>> = { ok: 0, skipped: 0, warning: 1, problem: 2 }
@@ -86,12 +99,14 @@ async function look(
     const installation = { runtime, environment, store: open, privateStore: hidden, isReadOnly }
     const findings = [await settingsFinding(file, settings)]
     const reading = await runCheck(readableStore, installation)
-    for (const check of CHECKS)
-      findings.push(
+    for (const check of CHECKS) {
+      const isWrong = findings.some(each => each.check === clock.check && each.state === 'problem')
+      const why =
         reading.state === 'problem' && NEEDING_STORE.includes(check)
-          ? { check: check.check, ...skipped('the public store cannot be read') }
-          : await runCheck(check, installation),
-      )
+          ? 'the public store cannot be read'
+          : isWrong && NEEDING_CLOCK.includes(check) && 'the clock is wrong'
+      findings.push(why ? { check: check.check, ...skipped(why) } : await runCheck(check, installation))
+    }
     return { findings, settings }
   } catch (error) {
     const fix = 'correct them, and run `highwater doctor` again: nothing else was looked at'

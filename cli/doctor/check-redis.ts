@@ -1,8 +1,15 @@
 // The Redis of the signals, and that of a fleet.
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Redis } from 'ioredis'
+import { createSecretBox } from '#signals/delivery/secret-box.ts'
+import { sealFault } from '#signals/delivery/webhooks.ts'
 import { durabilityProblems } from '#signals/redis/boot-checks.ts'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
-import { openRedis, ownRedisRuns, reachRedis } from '../signals/redis-url.ts'
+import { ifThere } from '#storage/error-code.ts'
+import { readKeyRing } from '../generated-secrets.ts'
+import { LOST_KEY } from '../signals/open-signals.ts'
+import { openRedis, ownRedisFolder, ownRedisRuns, reachRedis } from '../signals/redis-url.ts'
 import { type Check, ok, problem, skipped, warning } from './check.ts'
 
 /** Clocks that differ by more make signals look late or early. */
@@ -10,8 +17,16 @@ const MOST_SKEW_MS = 2_000
 
 export const signalsRedis: Check = {
   check: 'redis',
-  look: async ({ environment, runtime: { now } }) => {
+  look: async ({ environment, runtime: { now, drawBytes } }) => {
     const { redisUrl, allowsUnsafeRedis, dataFolder } = environment
+    const stranger = redisUrl === null ? await strangerIn(dataFolder) : null
+    if (stranger !== null) {
+      const fix = `run \`chown -R --reference=${dataFolder} ${ownRedisFolder(dataFolder)}\`, and every command as the user of the service`
+      return problem(
+        `${stranger} belongs to another user than ${dataFolder}: the Redis of the service cannot use it`,
+        fix,
+      )
+    }
     if (redisUrl === null && !(await ownRedisRuns(dataFolder)))
       return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
     return withRedis(openRedis(environment, dataFolder), async redis => {
@@ -22,6 +37,13 @@ export const signalsRedis: Check = {
           'set these in its configuration, or ALLOW_UNSAFE_REDIS=yes if its provider guarantees durability',
         )
       }
+      const ring = await readKeyRing(environment).catch(() => null) // what is wrong with it is found by another check
+      const fault = ring && (await sealFault(redis, createSecretBox(ring, drawBytes)))
+      if (fault !== null)
+        return problem(
+          `SECRET_KEY does not fit it: ${fault}`,
+          `set the key that it was sealed with; ${LOST_KEY}`,
+        )
       const skewMs = Math.abs((await timeOf(redis)) - now())
       if (skewMs > MOST_SKEW_MS) {
         return warning(
@@ -34,6 +56,17 @@ export const signalsRedis: Check = {
       )
     })
   },
+}
+
+/** A file of the own Redis, or its folder, that another user made, as a command that ran as root; null without one. */
+async function strangerIn(dataFolder: string): Promise<string | null> {
+  const folder = ownRedisFolder(dataFolder)
+  const names = await ifThere(readdir(folder, { recursive: true }), null)
+  if (names === null) return null
+  const { uid } = await stat(dataFolder)
+  for (const path of [folder, ...names.map(name => join(folder, name))])
+    if ((await ifThere(stat(path), { uid })).uid !== uid) return path // Redis removes files meanwhile
+  return null
 }
 
 export const fleetRedis: Check = {

@@ -2,9 +2,10 @@
 import { access, constants, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
+import { parseIsoInstant, toEpochDay, toIsoInstant } from '#core/calendar.ts'
 import { MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
+import { auditFiles } from '#static-build/audit/audit-files.ts'
 import { auditKeys } from '#static-build/audit/audit-keys.ts'
 import { auditHead, auditLog } from '#static-build/audit/audit-log.ts'
 import { auditSignatures } from '#static-build/audit/audit-signatures.ts'
@@ -18,7 +19,7 @@ import { unanchored } from '#storage/time-stamps.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
 import project from '../../package.json' with { type: 'json' }
 import { assertClock, assertSignedHead, NO_CONSENT, readSigner } from '../guard-pointer.ts'
-import { readNight } from '../read-night.ts'
+import { readFailing, readNight } from '../read-night.ts'
 import { type Check, type Installation, ok, problem, skipped, warning } from './check.ts'
 
 /** Neither a version nor an entry of the log: no reader looks for it. */
@@ -211,6 +212,33 @@ export const formats: Check = {
   },
 }
 
+/** Files of a version that are read, others every day. */
+const SAMPLED = 20
+
+/** Larger ones take longer than a look may. */
+const MOST_SAMPLED_BYTES = 2 ** 24
+
+/** Some files of the served version are as they were published. */
+export const servedFiles: Check = {
+  check: 'served files',
+  look: async ({ store, runtime: { now } }) => {
+    const manifest = await servedManifest(store)
+    if (manifest === null) return skipped('nothing is published')
+    const small = manifest.artifacts.filter(({ bytes }) => bytes <= MOST_SAMPLED_BYTES)
+    const step = Math.ceil(small.length / SAMPLED)
+    const artifacts = small.filter((_, i) => (i + toEpochDay(now())) % step === 0)
+    const { told, faults } = await auditFiles(createStoreReader(store), { ...manifest, artifacts }, () => {})
+    const [first] = faults
+    const sample = `${artifacts.length} of ${manifest.artifacts.length} files were read`
+    return first === undefined
+      ? ok(`${sample}: ${told}`)
+      : problem(
+          `${sample}: ${first.told}`,
+          'run `highwater verify-store`, which reads all, and restore what it names from a copy',
+        )
+  },
+}
+
 /** The version that nginx serves as the latest is that of the log. */
 export const nginx: Check = {
   check: 'nginx',
@@ -234,6 +262,11 @@ const LONGEST_MS = 26 * 3_600_000
 export const lastNight: Check = {
   check: 'last night',
   look: async ({ store, privateStore: hidden, runtime: { now } }) => {
+    const failing = await readFailing(hidden)
+    if (failing !== null) {
+      const fix = 'see the log of the last night, correct what it names, and run `highwater nightly`'
+      return problem(`nights have failed since ${failing.since}: ${failing.cause}`, fix)
+    }
     const head = await readHead(store)
     if (head === null) return skipped('nothing is published')
     const { version } = head.entry

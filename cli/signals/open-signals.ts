@@ -8,6 +8,7 @@ import type { RegisterParts, WebhookChange } from '#signals/delivery/register-we
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { createSender, createSendSignal } from '#signals/delivery/send.ts'
+import { sealFault } from '#signals/delivery/webhooks.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import {
@@ -20,7 +21,7 @@ import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
-import type { Environment } from '../environment.ts'
+import { type Environment, UsageError } from '../environment.ts'
 import type { Secrets } from '../generated-secrets.ts'
 import type { Log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
@@ -53,13 +54,15 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
   const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
   await guardLog(redis, await readHighWater(privateStore), newToken, await readLogEnd(privateStore))
+  const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
+  const fault = await sealFault(redis, box)
+  if (fault !== null) throw new UsageError(`SECRET_KEY does not fit what Redis holds: ${fault}; ${LOST_KEY}`)
   const channel = createAlertChannel(environment.reporting, runtime.env, message => log.warn(message))
   const alerts = createAlerts(channel, now)
   const served = followVersion(store, privateStore, { onError, raise: alerts.raise })
   await served.look()
   const looking = setInterval(() => void served.look(), LOOK_MS)
   started.add(() => clearInterval(looking))
-  const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
   const clock = { now, elapsed, startTimer }
   const onWebhook = (change: WebhookChange): void => {
     log.info('webhook', { ...change })
@@ -67,6 +70,10 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   }
   return { order, redis, store, privateStore, served, alerts, box, clock, newToken, onWebhook, onError }
 }
+
+/** What to do if a key of the ring is lost. */
+export const LOST_KEY =
+  'if that key is lost, `highwater ops rekey --remove-unreadable` removes such webhooks, and their clients set them again'
 
 async function openRedis(
   { environment, redisUrl, redisOptions }: SignalsOrder,

@@ -6,7 +6,7 @@ import { askRedis } from '../redis/connect.ts'
 import { clientKeysKey, REVISE, revisionKey, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
-import type { SecretBox } from './secret-box.ts'
+import { SealError, type SecretBox } from './secret-box.ts'
 import type { WebhookSecret } from './sign.ts'
 import { type Condition, SOUND } from './webhook-condition.ts'
 
@@ -164,15 +164,8 @@ const SEALED = ['url', 'secrets'] as const
 /** A concurrent rotation is over before the second try. */
 const MOST_TRIES = 10
 
-export type Rekeyed = { readonly sealed: number; readonly untouched: number }
-
-/**
- * Seals every webhook under the newest key of the ring; afterwards older keys can be dropped. Idempotent. Throws
- * SealError if the ring lacks a key.
- */
-export async function rekeyWebhooks(redis: Redis, box: SecretBox): Promise<Rekeyed> {
-  let sealed = 0
-  let untouched = 0
+/** The clients that have a webhook. */
+async function* clientsWithWebhook(redis: Redis): AsyncGenerator<string> {
   let cursor = '0'
   const done = new Set<string>() // a scan may name a key twice
   do {
@@ -181,13 +174,47 @@ export async function rekeyWebhooks(redis: Redis, box: SecretBox): Promise<Rekey
     )
     cursor = next
     for (const client of keys.map(key => key.slice(WEBHOOK_PREFIX.length))) {
-      if (done.has(client)) continue
+      if (!done.has(client)) yield client
       done.add(client)
-      if (await rekeyOne(redis, box, client)) sealed++
-      else untouched++
     }
   } while (cursor !== '0')
-  return { sealed, untouched }
+}
+
+/** Why SECRET_KEY does not open what is stored, with the first client that it concerns; null if it opens all. */
+export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
+  for await (const client of clientsWithWebhook(redis)) {
+    try {
+      await readWebhook(redis, box, client)
+    } catch (error) {
+      if (error instanceof SealError) return `the webhook of '${client}' cannot be read: ${error.message}`
+      throw error
+    }
+  }
+  return null
+}
+
+export type Rekeyed = Readonly<Record<'sealed' | 'untouched' | 'removed', number>>
+
+/**
+ * Seals every webhook under the newest key of the ring; afterwards older keys can be dropped. Idempotent. Throws
+ * SealError if the ring lacks a key, unless webhooks that no key opens are removed.
+ */
+export async function rekeyWebhooks(
+  redis: Redis,
+  box: SecretBox,
+  { removesUnreadable = false } = {},
+): Promise<Rekeyed> {
+  const count = { sealed: 0, untouched: 0, removed: 0 }
+  for await (const client of clientsWithWebhook(redis)) {
+    try {
+      count[(await rekeyOne(redis, box, client)) ? 'sealed' : 'untouched']++
+    } catch (error) {
+      if (!(removesUnreadable && error instanceof SealError)) throw error
+      await removeWebhook(redis, client)
+      count.removed++
+    }
+  }
+  return count
 }
 
 async function rekeyOne(redis: Redis, box: SecretBox, client: string): Promise<boolean> {

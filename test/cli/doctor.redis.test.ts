@@ -7,6 +7,7 @@ import { startOwnRedis } from '#cli/signals/own-redis.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { atEnd, atEndOfProcess } from '../support/ends.ts'
 import { type SharedRedis, useTestRedis } from '../support/servers/use-redis.ts'
+import { offlineOrders, secretKeyOf, testBox } from '../support/signals/operator.ts'
 import { madeUp, run } from './made-up.ts'
 
 let server: SharedRedis
@@ -58,4 +59,18 @@ test('doctor reports a Redis that evicts, unless its operator allows it', async 
   expect(await find('redis', { REDIS_URL: server.url, ALLOW_UNSAFE_REDIS: 'yes' })).toMatchObject({
     state: 'ok',
   })
+})
+
+test('a SECRET_KEY that does not open the webhooks in Redis is found by doctor, and no service starts with it', async () => {
+  const webhook = { url: 'https://hooks.example.org/in', secret: null }
+  await offlineOrders(redis, testBox('k1')).register('acme', webhook)
+  const SECRET_KEY = secretKeyOf('k2')
+  const env = { REDIS_URL: server.url, SECRET_KEY, OPERATOR_TOKEN: 'o'.repeat(64) }
+  const misfit = expect.stringContaining(
+    "the webhook of 'acme' cannot be read: a secret is encrypted with the key k1",
+  )
+  expect(await find('redis', env)).toMatchObject({ state: 'problem', says: misfit })
+  const cwd = await temporaryFolder()
+  const started = await run(['serve', 'signals'], { cwd, env: { DATA_FOLDER: cwd, ...env } })
+  expect(started).toMatchObject({ code: 2, err: misfit })
 })

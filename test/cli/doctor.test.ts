@@ -1,7 +1,7 @@
 // `highwater doctor`: nothing is wrong with a published store, and each fault is found with its fix.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -195,9 +195,10 @@ test('doctor warns of an expired log and names refresh', async () => {
   })
 })
 
-test('doctor reports a clock that is before the newest entry of the log', async () => {
-  const { code, of } = await doctor({}, { nowMs: NOW_MS - 400 * 86_400_000 })
+test('doctor reports a clock that is before the newest entry of the log, and nothing that follows from it', async () => {
+  const { code, of, findings } = await doctor({}, { nowMs: NOW_MS - 400 * 86_400_000 })
   expect(of('clock')).toMatchObject({ state: 'problem' })
+  expect(findings.filter(({ state }) => state !== 'ok' && state !== 'skipped')).toHaveLength(1)
   expect(code).toBe(2)
 })
 
@@ -209,4 +210,43 @@ test.each([
   const path = join(fileURLToPath(stores.privateUrl), version, 'night.json')
   await writeFile(path, JSON.stringify({ outcome, started_utc: ended_utc, ended_utc }))
   expect((await doctor()).of('last night')).toMatchObject({ state })
+})
+
+test('doctor reports that nights fail, also those that published nothing', async () => {
+  const state = { since: '2024-06-01T01:00:00Z', cause: 'build: no funding' }
+  await mkdir(join(fileURLToPath(stores.privateUrl), 'nights'), { recursive: true })
+  await writeFile(join(fileURLToPath(stores.privateUrl), 'nights/failing.json'), JSON.stringify(state))
+  const says = 'nights have failed since 2024-06-01T01:00:00Z: build: no funding'
+  expect((await doctor()).of('last night')).toMatchObject({ state: 'problem', says })
+})
+
+test('doctor finds a damaged file of the served version within as many days as it has samples, and names verify-store', async () => {
+  const [file = ''] = (await readdir(inStore('v1/snapshots'), { recursive: true })).filter(name =>
+    name.endsWith('.csv'),
+  )
+  await writeFile(inStore(`v1/snapshots/${file}`), 'damaged')
+  const days = Array.from({ length: 30 }, (_, i) => NOW_MS + i * 86_400_000)
+  const found = []
+  for (const nowMs of days) found.push((await doctor({}, { nowMs })).of('served files'))
+  expect(found.find(({ state }) => state === 'problem')).toMatchObject({
+    says: expect.stringContaining('is altered'),
+    fix: expect.stringContaining('verify-store'),
+  })
+})
+
+test('doctor reports a signing key that it may not read as a matter of rights', async () => {
+  expect((await doctor({ SIGNING_KEY_FILE: dataFolder })).of('signing key')).toMatchObject({
+    says: expect.stringContaining('(EISDIR)'),
+    fix: 'name a file that the user of this command may read',
+  })
+})
+
+test('doctor reports a file of the own Redis that belongs to another user', async () => {
+  if (process.getuid?.() !== 0) return // nobody else can give files away
+  await mkdir(join(dataFolder, 'redis'))
+  await chown(join(dataFolder, 'redis'), 4711, 4711)
+  expect((await doctor()).of('redis')).toMatchObject({
+    state: 'problem',
+    fix: expect.stringContaining('chown -R --reference='),
+  })
 })

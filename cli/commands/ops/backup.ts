@@ -57,9 +57,13 @@ export function addBackup(ops: Command, runtime: Runtime): void {
   ops
     .command('rekey')
     .description('seal every webhook with the newest key of SECRET_KEY, so that older keys can be removed')
+    .option(
+      '--remove-unreadable',
+      'remove webhooks that no key opens: their clients pull, and set them again',
+    )
     .option('--json', 'print what was done as one JSON document')
     .addHelpText('after', '\nExample:\n  SECRET_KEY="k2:$NEW,k1:$OLD" highwater ops rekey')
-    .action((options: JsonOption) =>
+    .action((options: RekeyOptions) =>
       withRedis(runtime, (redis, environment) => rekey(redis, environment, runtime, options)),
     )
   addBeginAnew(ops, runtime)
@@ -167,11 +171,20 @@ async function restore(
   )
 }
 
-async function rekey(redis: Redis, environment: Environment, runtime: Runtime, { json = false }: JsonOption) {
-  const { drawBytes, terminal } = runtime
-  const done = await rekeyWebhooks(redis, createSecretBox(await readKeyRing(environment), drawBytes))
-  if (json) terminal.json(done)
-  else terminal.print(`${done.sealed} webhooks are sealed with the new key, ${done.untouched} already were`)
+type RekeyOptions = JsonOption & { readonly removeUnreadable?: boolean }
+
+async function rekey(
+  redis: Redis,
+  environment: Environment,
+  { drawBytes, terminal }: Runtime,
+  { json = false, removeUnreadable: removesUnreadable = false }: RekeyOptions,
+): Promise<void> {
+  const box = createSecretBox(await readKeyRing(environment), drawBytes)
+  const done = await rekeyWebhooks(redis, box, { removesUnreadable })
+  if (json) return terminal.json(done)
+  const { sealed, untouched, removed } = done
+  terminal.print(`${sealed} webhooks are sealed with the new key, ${untouched} already were`)
+  if (removed > 0) terminal.print(`${removed} webhooks that no key opens were removed`)
 }
 
 /** Resolves with the path itself. Throws a UsageError if there is no file, or we may not read it. */

@@ -288,6 +288,6 @@ test('`ops rekey` seals what was sealed under an older key under the newest one'
   )
   await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
   const { out } = await ops(['rekey', '--json'], { SECRET_KEY: `${renewed},${old}` })
-  expect(JSON.parse(out)).toEqual({ sealed: 1, untouched: 0 })
+  expect(JSON.parse(out)).toEqual({ sealed: 1, untouched: 0, removed: 0 })
   expect((await readWebhook(redis, testBox('k2'), 'acme'))?.url).toBe('https://hooks.example.org/in')
 })

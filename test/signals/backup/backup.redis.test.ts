@@ -11,7 +11,7 @@ import { listClients } from '#signals/clients/clients.ts'
 import { MARK_AHEAD } from '#signals/delivery/high-water.ts'
 import { owedCount, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { createSecretBox, newestKey, SealError } from '#signals/delivery/secret-box.ts'
-import { readWebhook, rekeyWebhooks } from '#signals/delivery/webhooks.ts'
+import { readWebhook, rekeyWebhooks, sealFault } from '#signals/delivery/webhooks.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { newestOf, readAfter, readHead } from '#signals/log/read-log.ts'
@@ -261,9 +261,22 @@ test('rekey seals everything under the newest key, and a second run finds nothin
     await offlineOrders(redis, old).register(id, { url: `https://${id}.example.org/in`, secret: null })
   const before = await readWebhook(redis, old, 'acme')
   await expect(rekeyWebhooks(redis, only)).rejects.toThrow(SealError)
-  expect(await rekeyWebhooks(redis, both)).toEqual({ sealed: 2, untouched: 0 })
-  expect(await rekeyWebhooks(redis, both)).toEqual({ sealed: 0, untouched: 2 })
+  expect(await rekeyWebhooks(redis, both)).toEqual({ sealed: 2, untouched: 0, removed: 0 })
+  expect(await rekeyWebhooks(redis, both)).toEqual({ sealed: 0, untouched: 2, removed: 0 })
   expect(await readWebhook(redis, only, 'acme')).toEqual(before)
+})
+
+test('a webhook that no key opens is named, and removed only if that is asked', async () => {
+  for (const [id, box] of [
+    ['acme', old],
+    ['zeta', only],
+  ] as const)
+    await offlineOrders(redis, box).register(id, { url: `https://${id}.example.org/in`, secret: null })
+  expect(await sealFault(redis, both)).toBeNull()
+  expect(await sealFault(redis, only)).toMatch(/^the webhook of 'acme' cannot be read: .*the key k1, which/)
+  const removing = { removesUnreadable: true }
+  expect(await rekeyWebhooks(redis, only, removing)).toEqual({ sealed: 0, untouched: 1, removed: 1 })
+  expect(await sealFault(redis, only)).toBeNull()
 })
 
 test('rekey never brings back a secret that was rotated in the same moment', async () => {
@@ -284,6 +297,6 @@ test('rekey never brings back a secret that was rotated in the same moment', asy
       return text
     },
   }
-  expect(await rekeyWebhooks(redis, rotating)).toEqual({ sealed: 1, untouched: 0 })
+  expect(await rekeyWebhooks(redis, rotating)).toEqual({ sealed: 1, untouched: 0, removed: 0 })
   expect((await readWebhook(redis, only, 'acme'))?.secrets).toEqual(['rotated'])
 })

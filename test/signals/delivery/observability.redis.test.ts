@@ -72,6 +72,7 @@ test('metrics count what the process did, and show the state of the service, wit
   for (const line of [
     'highwater_attempts_total{result="failed",reason="status"} 1',
     'highwater_deliveries_total{outcome="delivered"} 1',
+    'highwater_deliveries_total{outcome="withdrawn"} 0', // there before the first
     'highwater_deliveries_total{outcome="exhausted"} 1',
     'highwater_delivery_seconds_bucket{le="0.02",stage="sent"} 1',
     'highwater_delivery_seconds_bucket{le="0.05",stage="acknowledged"} 1',
