@@ -41,6 +41,8 @@ export type SignalsOrder = {
   readonly log: Log
 }
 
+type RedisOrder = Pick<SignalsOrder, 'redisUrl' | 'redisOptions'>
+
 export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
 
 /** Opens everything. Rejects if Redis cannot be reached, could lose a signal, or has lost its log. */
@@ -96,12 +98,22 @@ export function createWatch({ order: { redisFolder }, redis, served, clock, newT
 }
 
 /** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */
-export function openLimits({ order, clock, onError }: OpenSignals, started: Started): PreviewLimits {
+export function openLimits(
+  { order, clock, onError }: Pick<OpenSignals, 'clock' | 'onError'> & { readonly order: RedisOrder },
+  started: Started,
+): PreviewLimits {
   const options = { ...order.redisOptions, commandTimeout: LIMITS_TIMEOUT_MS }
-  const redis = connectRedis(order.redisUrl, onError, options)
-  started.add(() => redis.disconnect())
-  redis.connect().catch(onError) // it reconnects by itself
-  return createPreviewLimits(redis, clock.elapsed, onError)
+  let isOpen = true // a service that cannot start closes what is still connecting
+  const report = (error: unknown): void => {
+    if (isOpen) onError(error)
+  }
+  const redis = connectRedis(order.redisUrl, report, options)
+  started.add(() => {
+    isOpen = false
+    redis.disconnect()
+  })
+  redis.connect().catch(report) // it reconnects by itself
+  return createPreviewLimits(redis, clock.elapsed, report)
 }
 
 export const createReach = ({ order }: OpenSignals): Pick<DeliveryOptions, 'rules' | 'resolveHost'> => ({

@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { openLimits } from '#cli/signals/open-signals.ts'
+import { createStarted, startTimer } from '#cli/started.ts'
 import { atEnd } from '../support/ends.ts'
 import { addressIn } from '../support/history/history-process.ts'
 import { processesOf } from '../support/processes.ts'
@@ -164,3 +167,15 @@ test.each(['run', 'serve all', 'serve signals'])(
     expect(processesOf(folder)).toEqual([])
   },
 )
+
+test('a connection that is closed before Redis answers is no error: a service that cannot start says why, and nothing else', async () => {
+  const errors: unknown[] = []
+  const started = createStarted()
+  const silent = `redis://127.0.0.1:${portOf(await listen(0))}`
+  const clock = { now: Date.now, elapsed: () => 0, startTimer }
+  openLimits({ order: { redisUrl: silent }, clock, onError: error => void errors.push(error) }, started)
+  await setImmediate()
+  await started.endAll()
+  await setImmediate()
+  expect(errors).toEqual([])
+})
