@@ -19,7 +19,7 @@ import { assertFree, barsText, tableText, writeBookFiles } from '#pipeline/book/
 import { appendRows } from '#pipeline/import/append.ts'
 import { importBars } from '#pipeline/import/bars.ts'
 import { type ImportedLedger, importLedger } from '#pipeline/import/ledger.ts'
-import type { Origin } from '#pipeline/import/read-table.ts'
+import { type Origin, spellCounts, spellUnread } from '#pipeline/import/read-table.ts'
 import { importReturns } from '#pipeline/import/returns.ts'
 import {
   barsFileShape,
@@ -110,14 +110,10 @@ async function write(
   const written = Object.keys(files)
   if (options.json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
   terminal.print(`${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`)
-  const ignored = unread.map(({ column, why }) => `${column} (${why})`).join(', ')
   const notes = [
     ...findings.map(({ file, message }) => `${file}: ${message}`),
-    ...read.map(
-      ({ file, total, header, dropped }) =>
-        `${file}: ${total} rows = ${total - header - dropped} read + ${dropped} dropped + ${header} of the header`,
-    ),
-    ...(ignored === '' ? [] : [`columns that are not read: ${ignored}`]),
+    ...read.map(each => `${each.file}: ${spellCounts(each)}`),
+    ...(unread.length === 0 ? [] : [spellUnread(unread)]),
   ]
   for (const note of notes) terminal.note(`note: ${note}`)
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { fieldProblems, metaOf } from '#pipeline/book/field.ts'
+import { metaOf, problemsOf } from '#pipeline/book/field.ts'
 import { UsageError } from '../environment.ts'
 import {
   BARS_OPTIONS,
@@ -102,9 +102,9 @@ function define<Shape extends z.ZodRawShape>(
   })
   command.action(async (given: string | string[], options: Readonly<Record<string, unknown>>) => {
     const record = Object.fromEntries(names.map(([key, name]) => [key, options[name]]))
-    const [problem] = fieldProblems(shape, record)
+    const [problem] = problemsOf(z.object(shape), record)
     if (problem !== undefined)
-      throw new UsageError(`--${problem.key.replaceAll('_', '-')}: ${problem.message}`)
+      throw new UsageError(`--${problem.path.join('.').replaceAll('_', '-')}: ${problem.message}`)
     await run([given].flat(), z.object(shape).parse(record), runtime)
   })
 }

@@ -1,14 +1,17 @@
 import { z } from 'zod'
-import { parseIsoDate } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { DEFAULT_DISCLAIMER } from '#core/contract/register.ts'
+import type { FundingInterval } from '#core/replay/bars.ts'
 import { isZone } from '#core/replay/chart-zone.ts'
+import { acceptShape } from '../report/accept.ts'
+import { parseMoment } from './cell.ts'
+import { date, field, line, mapSchema, orNull } from './field.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 
-// The fields of `catalogue.yaml`. `expected` is the text of the message when a value is refused.
+// The fields of `catalogue.yaml`, each with its description and what is expected of it.
 
 /** The longest text of the engine ends `snapshot.json` and `datapackage.json` soon after; `docs/fleet.md` has the table. */
-export const MAX_STRATEGIES = 30_000
+const MAX_STRATEGIES = 30_000
 
 /** Fits in a card and in a response header. */
 const MAX_TEXT_CHARS = 200
@@ -17,112 +20,48 @@ const MAX_LONG_TEXT_CHARS = 2000
 /** Each is a replay more of the whole history, every night. */
 const MAX_REPLAYED_LEVELS = 8
 
-export const DEFAULT_MAX_MODELLED_RISK_PCT = 0.1
-
-/** One line, because it also travels in headers and in CSV. */
 const text = (description: string, maxChars: number = MAX_TEXT_CHARS) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(maxChars)
-    .regex(/^\P{Cc}*$/u)
-    .meta({ description, expected: `a line of text of 1 to ${maxChars} characters` })
+  field(line(maxChars), description, `a line of text of 1 to ${maxChars} characters`)
+
+const flag = (description: string, initial: boolean) =>
+  field(z.boolean().default(initial), description, 'true or false')
+
+const address = z.url({ protocol: /^https?$/ }).max(MAX_LONG_TEXT_CHARS)
+const WEB_ADDRESS = 'an http or https URL'
 
 export const timeframe = (description: string) =>
-  z.enum(TIMEFRAMES).meta({ description, expected: `one of ${TIMEFRAMES.join(', ')}` })
-
-const map = z.record(z.string(), z.unknown())
-
-/** The parts of the file. Each field of them has a shape of its own below. */
-export const catalogueShape = {
-  service: map.meta({ description: 'What is the same for the whole publication.', expected: 'a map' }),
-  defaults: map
-    .nullable()
-    .default({})
-    .meta({ description: 'Fields that most strategies share.', expected: 'a map' }),
-  funding: map.nullable().default({}).meta({
-    description: 'By instrument: `none`, or how often funding is paid.',
-    expected: 'a map of instruments, such as { BTCUSDT-PERP: 8h, BTCUSDT: none }',
-  }),
-  bars: map.nullable().default({}).meta({
-    description: 'Files from elsewhere in place of tables of bars, by instrument and timeframe.',
-    expected: 'a map',
-  }),
-  imports: z.record(z.string(), text('What was stated.', MAX_LONG_TEXT_CHARS)).nullable().default({}).meta({
-    description:
-      'What was stated at the import of tables, by their paths; `highwater import` writes it, and it is published.',
-    expected: 'a map of tables to texts, such as { ledgers/elm.csv: "ignore: [Swap]" }',
-  }),
-  accept: z.array(z.unknown()).nullable().default([]).meta({
-    description: 'Serious findings in the data that the operator accepts, each with a published reason.',
-    expected: 'a list of findings',
-  }),
-  strategies: z
-    .array(z.unknown())
-    .min(1)
-    .max(MAX_STRATEGIES)
-    .meta({
-      description: 'In the order of publication.',
-      expected:
-        `a list of 1 to ${MAX_STRATEGIES} strategies (the documents of a version end there; publish a larger book as ` +
-        'several services)',
-    }),
-}
+  field(z.enum(TIMEFRAMES), description, `one of ${TIMEFRAMES.join(', ')}`)
 
 /** `service`: what is the same for the whole publication. */
 export const serviceShape = {
   name: text('Name of the service, for people.'),
-  max_modelled_risk_pct: z.number().gt(0).max(1).default(DEFAULT_MAX_MODELLED_RISK_PCT).meta({
-    description:
-      'Cap of the risk_pct parameter and of every base risk: a fraction of equity, 0.1 = 10 % per trade.',
-    expected: 'a fraction above 0 and at most 1 (0.1 = 10 %)',
-  }),
+  max_modelled_risk_pct: field(
+    z.number().gt(0).max(1).default(0.1),
+    'Cap of the risk_pct parameter and of every base risk: a fraction of equity, 0.1 = 10 % per trade.',
+    'a fraction above 0 and at most 1 (0.1 = 10 %)',
+  ),
   disclaimer: text('Printed with every answer.', MAX_LONG_TEXT_CHARS).default(DEFAULT_DISCLAIMER),
-  methodology_url: z
-    .url({ protocol: /^https?$/ })
-    .max(MAX_LONG_TEXT_CHARS)
-    .meta({ description: 'Page that explains the method.', expected: 'an http or https URL' }),
-  embargo_days: z
-    .int()
-    .min(0)
-    .max(3650)
-    .default(0)
-    .meta({
-      description:
-        'Whole days by which the public window ends before the data. Leverage and stop of a position can be estimated from its ' +
-        'published days, so an embargo hides the live one if it is longer than positions are held.',
-      expected: 'a whole number of days from 0 to 3650',
-    }),
+  methodology_url: field(address, 'Page that explains the method.', WEB_ADDRESS),
+  embargo_days: field(
+    z.int().min(0).max(3650).default(0),
+    'Whole days by which the public window ends before the data. Leverage and stop of a position can be estimated from its ' +
+      'published days, so an embargo hides the live one if it is longer than positions are held.',
+    'a whole number of days from 0 to 3650',
+  ),
   data_source: text('Where the bars come from.'),
   engine: text('What made the histories.'),
-  public_url: z
-    .url({ protocol: /^https?$/ })
-    .max(MAX_LONG_TEXT_CHARS)
-    .transform(url => url.replace(/\/+$/, ''))
-    .nullable()
-    .default(null)
-    .meta({
-      description: 'Address of the service as its users see it: pages cite it.',
-      expected: 'an http or https URL',
-    }),
-  program_url: z
-    .url({ protocol: /^https?$/ })
-    .max(MAX_LONG_TEXT_CHARS)
-    .nullable()
-    .default(null)
-    .meta({
-      description: 'Address of the page of the program, on the signals service: pages link to it.',
-      expected: 'an http or https URL',
-    }),
-  synthetic: z.boolean().default(false).meta({
-    description: 'Whether the data are made up: every page says so.',
-    expected: 'true or false',
-  }),
-  benchmark: z.boolean().default(true).meta({
-    description: 'Whether each strategy is compared with holding its instrument.',
-    expected: 'true or false',
-  }),
+  public_url: field(
+    orNull(address.transform(url => url.replace(/\/+$/, ''))),
+    'Address of the service as its users see it: pages cite it.',
+    WEB_ADDRESS,
+  ),
+  program_url: field(
+    orNull(address),
+    'Address of the page of the program, on the signals service: pages link to it.',
+    WEB_ADDRESS,
+  ),
+  synthetic: flag('Whether the data are made up: every page says so.', false),
+  benchmark: flag('Whether each strategy is compared with holding its instrument.', true),
 }
 
 /** Names of instruments are names of folders too, and of columns beside that of the equal-weight book. */
@@ -132,156 +71,181 @@ export const INSTRUMENT_FORM =
 
 /** `defaults`: fields of a strategy that most strategies share. Each may be overridden in a strategy. */
 export const settingsShape = {
-  instrument: z.string().regex(INSTRUMENT_PATTERN).default('BTCUSDT-PERP').meta({
-    description:
-      'Perpetual contract; also the name of its folder under bars/ and of its file under funding/.',
-    expected: INSTRUMENT_FORM,
-  }),
+  instrument: field(
+    z.string().regex(INSTRUMENT_PATTERN).default('BTCUSDT-PERP'),
+    'Perpetual contract; also the name of its folder under bars/ and of its file under funding/.',
+    INSTRUMENT_FORM,
+  ),
   ccy: text('Currency of the account and of every amount.', 16).default('USDT'),
   denomination: text('The settlement currency, described.').default('USDT, linear perpetual'),
-  commission_bps_per_side: z.number().min(0).max(1000).default(5).meta({
-    description: 'Fee of each fill in basis points of its notional: 5 = 0.05 %.',
-    expected: 'a number of basis points from 0 to 1000 (5 = 0.05 %)',
-  }),
-  slippage_ticks: z.number().min(0).max(100_000).default(2).meta({
-    description: 'Slippage of each fill in ticks, always against the account.',
-    expected: 'a number of ticks from 0 to 100000',
-  }),
-  tick_size: z
-    .number()
-    .gt(0)
-    .default(0.1)
-    .meta({ description: 'Smallest price step, in the quote currency.', expected: 'a price step above 0' }),
-  max_leverage: z.number().gt(0).max(1000).default(15).meta({
-    description: 'Entries above this leverage (notional / account equity) are refused.',
-    expected: 'a number above 0 and at most 1000 (notional / account equity)',
-  }),
-  result_tolerance_bps: z
-    .number()
-    .min(0)
-    .max(100)
-    .default(1)
-    .meta({
-      description:
-        'Largest difference between the result of a trade in a ledger and what prices, leverage and costs make of it, ' +
-        'in basis points of account equity: 1 = 0.01 %.',
-      expected: 'a number of basis points from 0 to 100 (1 = 0.01 % of account equity)',
-    }),
-  chart_zone: z
-    .string()
-    .refine(isZone)
-    .nullable()
-    .default(null)
-    .meta({
-      description:
-        'Time zone of the charts whose trades are exported to charting/. Without it: the constant offset from UTC with ' +
-        'which most trades match.',
-      expected: 'a time zone of the IANA database, such as America/New_York',
-    }),
+  commission_bps_per_side: field(
+    z.number().min(0).max(1000).default(5),
+    'Fee of each fill in basis points of its notional: 5 = 0.05 %.',
+    'a number of basis points from 0 to 1000 (5 = 0.05 %)',
+  ),
+  slippage_ticks: field(
+    z.number().min(0).max(100_000).default(2),
+    'Slippage of each fill in ticks, always against the account.',
+    'a number of ticks from 0 to 100000',
+  ),
+  tick_size: field(
+    z.number().gt(0).default(0.1),
+    'Smallest price step, in the quote currency.',
+    'a price step above 0',
+  ),
+  max_leverage: field(
+    z.number().gt(0).max(1000).default(15),
+    'Entries above this leverage (notional / account equity) are refused.',
+    'a number above 0 and at most 1000 (notional / account equity)',
+  ),
+  result_tolerance_bps: field(
+    z.number().min(0).max(100).default(1),
+    'Largest difference between the result of a trade in a ledger and what prices, leverage and costs make of it, ' +
+      'in basis points of account equity: 1 = 0.01 %.',
+    'a number of basis points from 0 to 100 (1 = 0.01 % of account equity)',
+  ),
+  chart_zone: field(
+    orNull(z.string().refine(isZone)),
+    'Time zone of the charts whose trades are exported to charting/. Without it: the constant offset from UTC with ' +
+      'which most trades match.',
+    'a time zone of the IANA database, such as America/New_York',
+  ),
   mark: timeframe(
     'Timeframe of the bars whose closes mark a ledger. A module is marked on the bars it is replayed on.',
   ).default('1d'),
 }
 
-/** A strategy as people see it. */
-const identityShape = {
-  id: z.string().regex(ID_PATTERN).meta({
-    description: 'Public alias: a tree or a river, never the mechanism. Names the source file.',
-    expected:
-      'an id of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
-  }),
-  name: text('Name, for people.'),
-  blurb: text('A sentence for people that gives no mechanism away.', MAX_LONG_TEXT_CHARS)
-    .nullable()
-    .default(null),
-}
+const HOUR_MS = 3_600_000
+
+/** Whole hours that divide a day: every exchange pays on a grid from midnight UTC. */
+const INTERVALS = [1, 2, 3, 4, 6, 8, 12, 24].map(hours => `${hours}h`)
+
+const every = z.enum(INTERVALS).transform(text => Number.parseInt(text, 10) * HOUR_MS)
+
+const intervalFrom = z
+  .strictObject({ every, from: z.string().transform(parseMoment).pipe(z.number()).default(-Infinity) })
+  .transform(({ every: everyMs, from }): FundingInterval => ({ from, everyMs }))
+
+/** That an instrument has no funding, or how often it pays. */
+export const fundingStatement = field(
+  z
+    .union([
+      z.literal('none'),
+      every.transform((everyMs): readonly FundingInterval[] => [{ from: -Infinity, everyMs }]),
+      z.array(intervalFrom).min(1),
+    ])
+    .refine(
+      list =>
+        list === 'none' ||
+        list.every(({ from }, i) => (i === 0 ? from === -Infinity : from > list[i - 1]!.from)),
+    )
+    .optional(),
+  'Whether the instrument has funding, and how often it is paid.',
+  `none, an interval (${INTERVALS.join(', ')}), or intervals in order of time, such as ` +
+    '[{ every: 8h }, { every: 4h, from: 2023-10-01T00:00:00Z }]',
+)
 
 /** A status follows from evidence, so it is no longer a key of a catalogue or a program. */
-export const tvStatus = z.undefined().optional().meta({
-  description: 'Not to be given: the build compares the export of a charting tool and publishes the outcome.',
-  expected: 'no such key, because the build determines it from the exports in charting/',
-})
-
-/** The source of the history of a strategy, and its public attributes. */
-const historyShape = {
-  source: z.enum(['module', 'ledger', 'returns']).meta({
-    description:
-      'strategies/<id>.ts to replay, ledgers/<id>.csv made elsewhere, or returns/<id>.csv as reported.',
-    expected: 'one of module, ledger, returns',
-  }),
-  engine: text(
-    'What made the history. A module is replayed by the engine of the service; a ledger and returns must state it.',
-  )
-    .nullable()
-    .default(null),
-  timeframe: timeframe('Timeframe of the bars that a module is replayed on.').nullable().default(null),
-  inception: z
-    .string()
-    .transform(parseIsoDate)
-    .refine(day => day !== null)
-    .nullable()
-    .default(null)
-    .meta({
-      description: 'First published day. Without it: the first complete day of the data.',
-      expected: 'a date as YYYY-MM-DD',
-    }),
-  ended: z
-    .strictObject({
-      on: z.iso.date().transform(date => parseIsoDate(date)!),
-      reason: text('Why it ended.', MAX_LONG_TEXT_CHARS),
-    })
-    .nullable()
-    .default(null)
-    .meta({
-      description:
-        'The last day of a strategy that is over, and why, in public: it stays listed, and its history ends there.',
-      expected: 'a day and a public reason, such as { on: 2026-06-30, reason: the exchange closed }',
-    }),
-  mode: z
-    .enum(['LIVE', 'DRY_RUN'])
-    .default('DRY_RUN')
-    .meta({ description: 'Whether its live signals are to be traded.', expected: 'LIVE or DRY_RUN' }),
-  tv_status: tvStatus,
-  allow_overlap: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Whether trades of a ledger may overlap in time.', expected: 'true or false' }),
-  trials: z.int().min(1).nullable().default(null).meta({
-    description:
-      'How many variants were tried before this one was chosen, itself included; the deflated Sharpe ratio needs it.',
-    expected: 'a whole number of at least 1: how many variants were tried, this one included',
-  }),
-}
+export const tvStatus = field(
+  z.undefined().optional(),
+  'Not to be given: the build compares the export of a charting tool and publishes the outcome.',
+  'no such key, because the build determines it from the exports in charting/',
+)
 
 /** One of `strategies`, before the defaults are merged under it. `maxRisk` is the service's cap. */
 export const strategyShape = (maxRisk: number) => ({
-  ...identityShape,
-  base_risk_pct: baseRisk(maxRisk),
-  ...historyShape,
-  replayed_at: z
-    .array(z.number().gt(0).max(maxRisk))
-    .max(MAX_REPLAYED_LEVELS)
-    .refine(levels => levels.every((level, i) => i === 0 || level > levels[i - 1]!))
-    .default([])
-    .meta({
-      description: 'Risk levels at which a module is replayed too, beside the rescale to the same level.',
-      expected:
-        `a list of at most ${MAX_REPLAYED_LEVELS} ascending risk levels above 0 and at most ${maxRisk} ` +
-        '(fractions: 0.01 = 1 % of equity)',
-    }),
+  id: field(
+    z.string().regex(ID_PATTERN),
+    'Public alias: a tree or a river, never the mechanism. Names the source file.',
+    'an id of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
+  ),
+  name: text('Name, for people.'),
+  blurb: orNull(text('A sentence for people that gives no mechanism away.', MAX_LONG_TEXT_CHARS)),
+  base_risk_pct: field(
+    z.number().gt(0).max(maxRisk),
+    'Fraction of equity lost when the stop of a trade is hit: 0.02 = 2 %.',
+    `a number above 0 and at most ${maxRisk} (a fraction: 0.02 = 2 % of equity)`,
+  ),
+  source: field(
+    z.enum(['module', 'ledger', 'returns']),
+    'strategies/<id>.ts to replay, ledgers/<id>.csv made elsewhere, or returns/<id>.csv as reported.',
+    'one of module, ledger, returns',
+  ),
+  engine: orNull(
+    text(
+      'What made the history. A module is replayed by the engine of the service; a ledger and returns must state it.',
+    ),
+  ),
+  timeframe: orNull(timeframe('Timeframe of the bars that a module is replayed on.')),
+  inception: field(
+    orNull(date),
+    'First published day. Without it: the first complete day of the data.',
+    'a date as YYYY-MM-DD',
+  ),
+  ended: field(
+    orNull(z.strictObject({ on: date, reason: line(MAX_LONG_TEXT_CHARS) })),
+    'The last day of a strategy that is over, and why, in public: it stays listed, and its history ends there.',
+    'a day and a public reason, such as { on: 2026-06-30, reason: the exchange closed }',
+  ),
+  mode: field(
+    z.enum(['LIVE', 'DRY_RUN']).default('DRY_RUN'),
+    'Whether its live signals are to be traded.',
+    'LIVE or DRY_RUN',
+  ),
+  tv_status: tvStatus,
+  allow_overlap: flag('Whether trades of a ledger may overlap in time.', false),
+  trials: field(
+    orNull(z.int().min(1)),
+    'How many variants were tried before this one was chosen, itself included; the deflated Sharpe ratio needs it.',
+    'a whole number of at least 1: how many variants were tried, this one included',
+  ),
+  replayed_at: field(
+    z
+      .array(z.number().gt(0).max(maxRisk))
+      .max(MAX_REPLAYED_LEVELS)
+      .refine(levels => levels.every((level, i) => i === 0 || level > levels[i - 1]!))
+      .default([]),
+    'Risk levels at which a module is replayed too, beside the rescale to the same level.',
+    `a list of at most ${MAX_REPLAYED_LEVELS} ascending risk levels above 0 and at most ${maxRisk} ` +
+      '(fractions: 0.01 = 1 % of equity)',
+  ),
 })
 
-const baseRisk = (maxRisk: number) =>
-  z
-    .number()
-    .gt(0)
-    .max(maxRisk)
-    .meta({
-      description: 'Fraction of equity lost when the stop of a trade is hit: 0.02 = 2 %.',
-      expected: `a number above 0 and at most ${maxRisk} (a fraction: 0.02 = 2 % of equity)`,
-    })
+/** The parts of the file. What is in maps of other names, and in strategies, is read by itself. */
+export const catalogueShape = {
+  service: field(z.strictObject(serviceShape), 'What is the same for the whole publication.', 'a map'),
+  defaults: field(orNull(z.strictObject(settingsShape)), 'Fields that most strategies share.', 'a map'),
+  funding: field(
+    mapSchema.nullable().default({}),
+    'By instrument: `none`, or how often funding is paid.',
+    'a map of instruments, such as { BTCUSDT-PERP: 8h, BTCUSDT: none }',
+  ),
+  bars: field(
+    mapSchema.nullable().default({}),
+    'Files from elsewhere in place of tables of bars, by instrument and timeframe.',
+    'a map',
+  ),
+  imports: field(
+    z.record(z.string(), line(MAX_LONG_TEXT_CHARS)).nullable().default({}),
+    'What was stated at the import of tables, by their paths; `highwater import` writes it, and it is published.',
+    'a map of tables to texts, such as { ledgers/elm.csv: "ignore: [Swap]" }',
+  ),
+  accept: field(
+    z.array(z.strictObject(acceptShape)).nullable().default([]),
+    'Serious findings in the data that the operator accepts, each with a published reason.',
+    'a list of findings',
+  ),
+  strategies: field(
+    z.array(z.unknown()).min(1).max(MAX_STRATEGIES),
+    'In the order of publication.',
+    `a list of 1 to ${MAX_STRATEGIES} strategies (the documents of a version end there; publish a larger book as ` +
+      'several services)',
+  ),
+}
 
 export type Service = z.infer<z.ZodObject<typeof serviceShape>>
-export type CatalogueStrategy = z.infer<
-  z.ZodObject<ReturnType<typeof strategyShape> & typeof settingsShape, z.core.$strict>
+export type StrategySchema = z.ZodObject<
+  ReturnType<typeof strategyShape> & typeof settingsShape,
+  z.core.$strict
 >
+export type CatalogueStrategy = z.infer<StrategySchema>

@@ -1,38 +1,112 @@
 import { z } from 'zod'
+import { parseIsoDate } from '#core/calendar.ts'
 import { nearestTo } from '#core/contract/near-miss.ts'
 
-/** What is wrong with one field of a record: with its value, or with the key itself. */
-export type FieldProblem = { readonly key: string; readonly part: 'key' | 'value'; readonly message: string }
+/** Where a value is in a document: keys and indices. */
+export type Path = readonly (string | number)[]
+
+/** What is wrong with one field of a document: with its value, or with the key itself. */
+export type FieldProblem = { readonly path: Path; readonly part: 'key' | 'value'; readonly message: string }
 
 /**
- * All problems of a record, in the order of its shape, unknown keys last. The text of what is expected is
- * `expected` in the metadata of the schema; a schema with a more exact message raises a custom issue whose
- * parameter `sentence` takes its place. The typed values come from parsing the same shape with `z.object`.
+ * All problems of a value, one for each field, which is the innermost one whose schema has `expected` in its metadata: the text
+ * of what is expected. A schema with a more exact message raises a custom issue whose parameter `sentence` takes its place.
  */
-export function fieldProblems(
-  shape: z.ZodRawShape,
-  record: Readonly<Record<string, unknown>>,
-): FieldProblem[] {
-  const problems: FieldProblem[] = []
-  for (const [key, schema] of Object.entries(shape)) {
-    const issue = z.safeParse(schema, record[key]).error?.issues[0]
-    if (issue !== undefined)
-      problems.push({ key, part: 'value', message: explain(schema, issue, record[key]) })
-  }
-  const known = Object.keys(shape)
-  for (const key of Object.keys(record)) {
-    if (!known.includes(key)) problems.push({ key, part: 'key', message: unknownKey(key, known) })
-  }
-  return problems
+export function problemsOf(schema: z.core.$ZodType, value: unknown): FieldProblem[] {
+  const found = (z.safeParse(schema, value).error?.issues ?? []).flatMap(issue =>
+    explain(schema, issue, value),
+  )
+  return [...Map.groupBy(found, ({ path }) => path.join('\n')).values()].map(([first]) => first!)
 }
 
-/** The metadata of a schema, or of the schema inside a default, `nullable` or `optional`. */
-export function metaOf(schema: z.core.$ZodType): z.core.GlobalMeta | undefined {
-  const own = z.globalRegistry.get(schema)
+function explain(schema: z.core.$ZodType, issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
+  const steps = issue.path.filter(step => typeof step !== 'symbol')
+  const { path, inner, expected } = fieldAt(schema, steps) ?? { path: steps, expected: 'another value' }
+  if (issue.code === 'unrecognized_keys') {
+    const known = inner instanceof z.ZodObject ? Object.keys(inner.shape) : []
+    return issue.keys.map(key => ({ path: [...path, key], part: 'key', message: unknownKey(key, known) }))
+  }
+  if (issue.code === 'custom' && issue.params?.sentence !== undefined)
+    return [{ path: steps, part: 'value', message: String(issue.params.sentence) }]
+  return [{ path, part: 'value', message: `expected ${expected}, got ${got(valueAt(value, path))}` }]
+}
+
+type Field = { readonly path: Path; readonly inner?: z.core.$ZodType; readonly expected: unknown }
+
+/** The innermost field on the way to a value that says what it expects; null if none does. */
+function fieldAt(schema: z.core.$ZodType, [step, ...rest]: Path, path: Path = []): Field | null {
+  const inner = bare(schema)
+  const isMap = inner instanceof z.ZodObject
+  const expected = metaOf(schema)?.expected ?? (isMap && step === undefined ? 'a map' : undefined)
+  const own = expected === undefined ? null : { path, inner, expected }
+  if (step === undefined) return own
+  const element = inner instanceof z.ZodArray ? inner.element : undefined
+  const next: z.core.$ZodType | undefined = isMap ? inner.shape[step] : element
+  return (next && fieldAt(next, rest, [...path, step])) ?? own
+}
+
+/** The schema inside a default, `nullable` or `optional`, or before a transformation. */
+function wrapped(schema: z.core.$ZodType): z.core.$ZodType | null {
+  if (schema instanceof z.ZodPipe) return schema.in
   const isWrapper =
     schema instanceof z.ZodNullable || schema instanceof z.ZodDefault || schema instanceof z.ZodOptional
-  return own ?? (isWrapper ? metaOf(schema.unwrap()) : undefined)
+  return isWrapper ? schema.unwrap() : null
 }
+
+function bare(schema: z.core.$ZodType): z.core.$ZodType {
+  const inner = wrapped(schema)
+  return inner === null ? schema : bare(inner)
+}
+
+/** The metadata of a schema, or of the one inside it. */
+export function metaOf(schema: z.core.$ZodType): z.core.GlobalMeta | undefined {
+  const inner = wrapped(schema)
+  return z.globalRegistry.get(schema) ?? (inner === null ? undefined : metaOf(inner))
+}
+
+/** A map before its fields are checked. */
+export type Fields = Readonly<Record<string, unknown>>
+export const mapSchema = z.record(z.string(), z.unknown()).meta({ expected: 'a map' })
+
+/** A schema with what it is for, and what is expected of it. */
+export const field = <Schema extends z.ZodType>(schema: Schema, description: string, expected: string): Schema =>
+  schema.meta({ description, expected })
+
+/** A value that may be left out. */
+export const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().default(null)
+
+/** One line of text, because it also travels in headers and in CSV. */
+export const line = (maxChars: number) => z.string().trim().min(1).max(maxChars).regex(/^\P{Cc}*$/u)
+
+/** `2026-06-30` as a day. */
+export const date = z.string().transform(parseIsoDate).pipe(z.int())
+
+export const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((outer, step) => Object(outer)[step], value)
+
+/** The fields of a record that are sound by themselves. */
+export function soundFields<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  record: Fields,
+): Partial<z.infer<z.ZodObject<Shape>>> {
+  const fields = Object.entries(shape).flatMap(([key, schema]) => {
+    const { data } = z.safeParse(schema, record[key])
+    return data === undefined ? [] : [[key, data]]
+  })
+  return Object.fromEntries(fields) as Partial<z.infer<z.ZodObject<Shape>>> // each is of its schema
+}
+
+/** What is wrong in a value, and where. */
+export type Fault = readonly [path: Path, sentence: string]
+
+/** A rule about parts of a value that are sound by themselves: it returns what is wrong, and where. */
+export const between =
+  <Value>(faultsIn: (value: Value) => readonly Fault[]) =>
+  (value: Value, context: z.core.$RefinementCtx<Value>): void => {
+    if (context.issues.length > 0) return
+    for (const [path, sentence] of faultsIn(value))
+      context.addIssue({ code: 'custom', path: [...path], params: { sentence } })
+  }
 
 /** A value in a message: a text in quotes, cut if it is long; a blank as `nothing`. */
 export function got(value: unknown, maxChars = MAX_SHOWN_CHARS): string {
@@ -64,11 +138,6 @@ export function listed(words: readonly string[]): string {
 /** A message is one line of a terminal. */
 const MAX_SHOWN_CHARS = 60
 const MAX_LISTED = 8
-
-const explain = (schema: z.core.$ZodType, issue: z.core.$ZodIssue, value: unknown): string =>
-  issue.code === 'custom' && issue.params?.sentence !== undefined
-    ? String(issue.params.sentence)
-    : `expected ${metaOf(schema)?.expected ?? 'another value'}, got ${got(value)}`
 
 const unknownKey = (key: string, known: readonly string[]): string =>
   `unknown key ${JSON.stringify(key)}; ${hint(key, known, 'key')}`

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '#storage/error-code.ts'
+import { listed } from './field.ts'
 import { CATALOGUE_FILE } from './read-catalogue.ts'
 import { NOT_UTF8, type Reading } from './reading.ts'
 
@@ -13,7 +14,8 @@ export const BOOK_FOLDERS = ['bars', 'charting', 'funding', 'ledgers', 'returns'
 /** Lists the folder; without a catalogue in it, that is a problem. Links are followed. */
 export async function listFolder(reading: Reading): Promise<Folder> {
   const files = new Set<string>()
-  for (const name of await namesIn(reading.dir)) {
+  const names = (await readdir(reading.dir).catch(ifAbsent)) ?? []
+  for (const name of names.sort()) {
     const levels = name === 'bars' ? 2 : BOOK_FOLDERS.includes(name) ? 1 : 0
     for (const path of await listPath(reading.dir, name, levels)) files.add(path)
   }
@@ -30,34 +32,33 @@ export async function listFolder(reading: Reading): Promise<Folder> {
 export const filesUnder = (folder: Folder, parent: string): string[] =>
   [...folder].filter(path => path.startsWith(`${parent}/`)).map(path => path.slice(parent.length + 1))
 
-/**
- * The table `stem.csv` or `stem.csv.gz`, or null if there is none. Both at once is a problem: it is
- * ambiguous.
- */
+/** Why a file is missed, with those that are where it is expected. */
+export const explainMissing = (folder: Folder, expected: string, parent: string): string =>
+  `expected ${expected}, got no such file; ${parent}/ has ${listed(filesUnder(folder, parent)) || 'no files'}`
+
+/** The names that a table may have. */
+export const tableNames = (stem: string): string[] => [`${stem}.csv`, `${stem}.csv.gz`]
+
+/** The table of a name, or null if there is none. Both plain and packed is a problem: it is ambiguous. */
 export function tableAt(reading: Reading, folder: Folder, stem: string): string | null {
-  const [file = null, other] = [`${stem}.csv`, `${stem}.csv.gz`].filter(path => folder.has(path))
+  const [file = null, other] = tableNames(stem).filter(path => folder.has(path))
   if (file !== null && other !== undefined)
     reading.problems.add({ file, message: `expected one file, got ${file} and ${other}: remove one` })
   return file
 }
 
+/** A path, or what is in it, so many levels deep; sorted, so that the order is the same on every machine. */
 async function listPath(dir: string, path: string, levels: number): Promise<string[]> {
-  if (!(await isFolder(join(dir, path)))) return [path]
+  const place = join(dir, path)
+  // A broken link is not a folder; reading it reports the error.
+  if (!(await stat(place).catch(ifAbsent))?.isDirectory()) return [path]
   if (levels === 0) return [`${path}/`]
-  const names = await namesIn(join(dir, path))
+  const names = (await readdir(place)).sort()
   const lists = await Promise.all(names.map(name => listPath(dir, `${path}/${name}`, levels - 1)))
   return lists.flat()
 }
 
-/** Sorted, so that the order is the same on every machine; empty if the folder does not exist. */
-const namesIn = async (dir: string): Promise<string[]> => (await orIfAbsent(readdir(dir), [])).sort()
-
-/** A broken link is not a folder; reading it reports the error. */
-const isFolder = async (path: string): Promise<boolean> =>
-  (await orIfAbsent(stat(path), null))?.isDirectory() ?? false
-
-const orIfAbsent = <T, Nothing>(found: Promise<T>, nothing: Nothing): Promise<T | Nothing> =>
-  found.catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String(codeOf(error)))) return nothing
-    throw error
-  })
+function ifAbsent(error: unknown): null {
+  if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String(codeOf(error)))) return null
+  throw error
+}

@@ -121,17 +121,15 @@ type BarLine =
 export function createBarReader(timeframe: Timeframe): (line: string) => BarLine {
   let found: BarLine
   let rows = 0
-  const fault = (why: string): null => {
-    found = { kind: 'fault', why }
-    return null
-  }
   const onRow = (fields: readonly string[]): void => {
     const bar = toBar(fields, parseMoment)
-    const faults = explainBar(fields, bar, timeframe)
-    if (faults.length > 0) fault(faults.join('; '))
-    else found = { kind: 'bar', bar }
+    const why = explainBar(fields, bar, timeframe).join('; ')
+    found = why === '' ? { kind: 'bar', bar } : { kind: 'fault', why }
   }
-  const onLine = createRowReader(COLUMNS, onRow, fault)
+  const onLine = createRowReader(COLUMNS, onRow, why => {
+    found = { kind: 'fault', why }
+    return null
+  })
   return line => {
     found = { kind: 'header' }
     onLine(line, ++rows)

@@ -8,10 +8,9 @@ import { pairTrades, type TradeRecord } from '../import/read-trades.ts'
 import { createTally } from '../import/repair.ts'
 import { LIST_OF_TRADES } from '../import/trade-formats.ts'
 import type { Book, Charting, SoundParts, StrategyEntry } from './book.ts'
-import type { CatalogueStrategy } from './catalogue.ts'
 import { explainForeignMoment, parseDecimal, parseForeignMoment } from './cell.ts'
 import { got, hint } from './field.ts'
-import { BOOK_FOLDERS, type Folder, filesUnder, listFolder } from './folder.ts'
+import { BOOK_FOLDERS, type Folder, filesUnder, listFolder, tableNames } from './folder.ts'
 import { BookError, type Problem } from './problem.ts'
 import { CATALOGUE_FILE, type Catalogue, type Claim, readCatalogue } from './read-catalogue.ts'
 import { fundingWarnings, readAllFunding } from './read-funding.ts'
@@ -49,7 +48,7 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
   const catalogue = reading.problems.isEmpty() ? await readCatalogue(reading) : null
   if (catalogue === null) throw new BookError(reading.dir, reading.problems.sorted())
 
-  const { service, strategies } = catalogue
+  const { service } = catalogue
   const sound = await readParts(reading, folder, catalogue)
   const { problems, report, warnings } = examine(sound, !reading.problems.isEmpty())
   for (const problem of problems) reading.problems.add(problem)
@@ -61,11 +60,7 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
     service,
     inputs: reading.inputs,
     report,
-    warnings: [
-      ...strays(withoutNamed(folder, reading), knownOf(strategies, sound.program)),
-      ...fundingWarnings(sound),
-      ...warnings,
-    ],
+    warnings: [...strays(folder, reading, sound), ...fundingWarnings(sound), ...warnings],
   }
 }
 
@@ -73,46 +68,30 @@ const UNEXAMINED: Examination = { problems: [], report: [], warnings: [] }
 
 /** Reads everything that the catalogue names. */
 async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue): Promise<SoundParts> {
-  const { service, strategies, claims, accept } = catalogue
+  const { service, claims, accept } = catalogue
   const sources = await readSources(reading, folder, claims)
   const exports = await readAllCharting(reading, folder, claims)
   const bars = await readAllBars(reading, folder, claims)
   const funding = await readAllFunding(reading, folder, catalogue)
   const ids = claims.map(({ id }) => id)
   const program = await readProgram(reading, folder, ids, bars)
-  const byId = new Map(claims.map(claim => [claim.id, claim]))
-  const entries: StrategyEntry[] = []
-  for (const strategy of strategies) {
-    const [claim, source] = [byId.get(strategy.id), sources.get(strategy.id)]
-    if (claim === undefined || source === undefined) continue // what is missing has been reported
-    const { inceptionPlace } = claim
-    const charting = exports.get(strategy.id) ?? []
+  const strategies: StrategyEntry[] = []
+  for (const { strategy, inceptionPlace, report, ...claim } of claims) {
+    const source = sources.get(claim.id)
+    if (strategy === null || source === undefined) continue // what is missing has been reported
+    const charting = exports.get(claim.id) ?? []
     const entry: StrategyEntry = { ...strategy, source, charting, bars: barsKeyOf(strategy), inceptionPlace }
     const days = { inception: entry.inception, ended: entry.ended?.on ?? null } as const
     for (const field of ['inception', 'ended'] as const) {
       const message = explainDay(days[field], entry, bars)
-      if (message !== null) claim.report(field, message)
+      if (message !== null) report(field, message)
     }
-    entries.push(entry)
+    strategies.push(entry)
   }
-  return {
-    dir: reading.dir,
-    service,
-    strategies: entries,
-    bars,
-    funding,
-    program,
-    accept,
-    repairs: reading.repairs,
-  }
-}
-
-const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['program']) => {
-  const instruments = strategies.map(({ instrument }) => instrument)
-  return {
-    ids: strategies.map(({ id }) => id),
-    instruments: [...new Set(program === null ? instruments : [...instruments, program.plan.instrument])],
-  }
+  // Ended ones come last.
+  strategies.sort((a, b) => Number(a.ended !== null) - Number(b.ended !== null))
+  const { dir, repairs } = reading
+  return { dir, service, strategies, bars, funding, program, accept, repairs }
 }
 
 /**
@@ -136,82 +115,60 @@ function coveredDays({ source, bars: key }: StrategyEntry, bars: SoundParts['bar
   return { first: firstCompleteDay(file.bars), last: toEpochDay(file.bars.t.at(-1)!), path: file.path }
 }
 
-/** The folder without the files that the catalogue names, and without folders of them. */
-const withoutNamed = (folder: Folder, { inputs }: Reading): Folder =>
-  new Set(
-    [...folder].filter(
-      file => !inputs.some(({ path }) => path === file || (file.endsWith('/') && path.startsWith(file))),
-    ),
-  )
-
 /** Files in the root that belong to an editor or to the operator's own tools. */
 const TOLERATED = ['node_modules/', 'package.json', 'package-lock.json', 'tsconfig.json']
-
-/** What the catalogue names. */
-type Known = { readonly ids: readonly string[]; readonly instruments: readonly string[] }
 
 /**
  * Files that the book does not speak of, each a warning: a ledger without a strategy is more often a misspelt
  * name than a left-over. Bars that no strategy needs are none, nor is anything under `strategies/`, which is
  * code, nor a Markdown file, nor one that begins with a dot.
  */
-const strays = (folder: Folder, known: Known): Problem[] =>
-  [...folder].flatMap(file => {
-    const message = strayMessage(file, known)
-    return message === null ? [] : [{ file, message }]
+function strays(folder: Folder, { inputs }: Reading, sound: SoundParts): Problem[] {
+  const places = placesOf(sound)
+  const named = new Set(inputs.map(({ path }) => path))
+  const isNamed = (file: string): boolean =>
+    named.has(file) || (file.endsWith('/') && inputs.some(({ path }) => path.startsWith(file)))
+  return [...folder].flatMap(file => {
+    const parts = file.split('/')
+    const [top = '', parent = top, child] = parts
+    const last = parts.at(-1) ?? ''
+    if ([top, last].some(name => name.startsWith('.')) || last.endsWith('.md')) return []
+    if (top === 'strategies' || TOLERATED.includes(file) || isNamed(file)) return []
+    const [inner, own] = [places.get(`${top}/${parent}`), places.get(top)]
+    const [name, [expected, known]]: readonly [string, Names] =
+      inner && child !== undefined ? [child, inner] : own ? [parent, own] : [file, IN_ROOT]
+    const word = top === 'charting' ? CHARTING_NAME.exec(name)?.[1] : name
+    if (known.includes(word ?? '')) return []
+    return [{ file, message: `expected ${expected}, got ${name}, which is ignored; ${hint(name, known, 'name')}` }]
   })
-
-function strayMessage(file: string, { ids, instruments }: Known): string | null {
-  const [parent = '', ...rest] = file.split('/')
-  const name = rest.at(-1) ?? parent
-  if (name.startsWith('.') || parent.startsWith('.') || name.endsWith('.md')) return null
-  switch (parent) {
-    case 'strategies':
-      return null
-    case 'bars':
-      return strayBars(rest, instruments)
-    case 'funding':
-      return strayTable(name, instruments, 'a file named after an instrument of the catalogue')
-    case 'charting':
-      return isChartingOf(name, ids) ? null : ignored('a file named after the id of a strategy', name, ids)
-    case 'ledgers':
-    case 'returns':
-      return strayTable(name, ids, 'a file named after the id of a strategy')
-    default:
-      return strayInRoot(file)
-  }
 }
 
-function strayInRoot(file: string): string | null {
-  const known = [CATALOGUE_FILE, PROGRAM_FILE, ...BOOK_FOLDERS.map(name => `${name}/`)]
-  if (known.includes(file) || TOLERATED.includes(file)) return null
-  return ignored('a file or folder of a book', file, known)
-}
+/** What the names in a folder are those of, and which there are. */
+type Names = readonly [expected: string, known: readonly string[]]
 
-function strayBars(
-  [instrument = '', name]: readonly string[],
-  instruments: readonly string[],
-): string | null {
-  if (!instruments.includes(instrument)) {
-    return ignored('a folder named after an instrument of the catalogue', instrument, instruments)
-  }
-  return name === undefined ? null : strayTable(name, TIMEFRAMES, 'a file named after a timeframe')
-}
+const IN_ROOT: Names = [
+  'a file or folder of a book',
+  [CATALOGUE_FILE, PROGRAM_FILE, ...BOOK_FOLDERS.map(name => `${name}/`)],
+]
 
-function strayTable(name: string, stems: readonly string[], expected: string): string | null {
-  const names = stems.flatMap(stem => [`${stem}.csv`, `${stem}.csv.gz`])
-  return names.includes(name) ? null : ignored(expected, name, names)
+function placesOf({ strategies, program }: SoundParts): ReadonlyMap<string, Names> {
+  const ids = strategies.map(({ id }) => id)
+  const traded = [...strategies, ...(program === null ? [] : [program.plan])]
+  const instruments = [...new Set(traded.map(({ instrument }) => instrument))]
+  const ofStrategies = 'a file named after the id of a strategy'
+  const timeframes: Names = ['a file named after a timeframe', TIMEFRAMES.flatMap(tableNames)]
+  return new Map<string, Names>([
+    ['bars', ['a folder named after an instrument of the catalogue', instruments]],
+    ...instruments.map(instrument => [`bars/${instrument}`, timeframes] as const),
+    ['funding', ['a file named after an instrument of the catalogue', instruments.flatMap(tableNames)]],
+    ['charting', [ofStrategies, ids]],
+    ['ledgers', [ofStrategies, ids.flatMap(tableNames)]],
+    ['returns', [ofStrategies, ids.flatMap(tableNames)]],
+  ])
 }
-
-const ignored = (expected: string, name: string, known: readonly string[]): string =>
-  `expected ${expected}, got ${name}, which is ignored; ${hint(name, known, 'name')}`
 
 /** `oak.csv` is the export of a ledger; `oak.2.csv` that of version 2 of a module. An id has no point. */
 const CHARTING_NAME = /^([^.]+)(?:\.(.+))?\.csv$/
-
-/** Whether a file of `charting/` is named after one of the strategies. */
-const isChartingOf = (name: string, ids: readonly string[]): boolean =>
-  ids.includes(CHARTING_NAME.exec(name)?.[1] ?? '')
 
 /** Reads the exports of a charting tool that lie beside the histories, by the id of the strategy. */
 async function readAllCharting(
@@ -219,11 +176,10 @@ async function readAllCharting(
   folder: Folder,
   claims: readonly Claim[],
 ): Promise<ReadonlyMap<string, readonly Charting[]>> {
-  const ids = claims.map(({ id }) => id)
   const exports: (Charting & { readonly id: string })[] = []
   for (const name of filesUnder(folder, 'charting')) {
-    if (!isChartingOf(name, ids)) continue // reported as a stray file
     const [, id = '', version = null] = CHARTING_NAME.exec(name) ?? []
+    if (!claims.some(claim => claim.id === id)) continue // reported as a stray file
     const path = `charting/${name}`
     exports.push({ id, path, version, ...(await readExport(reading, path)) })
   }

@@ -15,7 +15,6 @@ import { counted, got, listed } from './field.ts'
 import { type Folder, tableAt } from './folder.ts'
 import type { Problem } from './problem.ts'
 import { CATALOGUE_FILE, type Catalogue } from './read-catalogue.ts'
-import { spellInterval, spellIntervals } from './read-funding-statement.ts'
 import { instrumentOf, instrumentsIn } from './read-market.ts'
 import type { Reading } from './reading.ts'
 import { readTable } from './table.ts'
@@ -31,8 +30,8 @@ export async function readAllFunding(
 ): Promise<SoundParts['funding']> {
   const funding = new Map<string, FundingFile>()
   const known = instrumentsIn(reading, folder)
-  const traded = claims.filter(({ source, instrument }) => source !== 'returns' && instrument !== null)
-  for (const [instrument, users] of Map.groupBy(traded, claim => claim.instrument ?? '')) {
+  const traded = claims.filter(({ source }) => source !== 'returns')
+  for (const [instrument = '', users] of Map.groupBy(traded, claim => claim.instrument)) {
     if (!known.includes(instrument)) continue // reported, because it has no bars
     const path = tableAt(reading, folder, `funding/${instrument}`)
     const stated = statements?.get(instrument)
@@ -90,6 +89,15 @@ async function readFunding(
   const columns = { path, t: toShared(t), rate: toShared(rate) }
   return intervals === undefined ? columns : { ...columns, intervals }
 }
+
+/** `8h`. */
+const spellInterval = (ms: number): string => `${ms / 3_600_000}h`
+
+/** `8h, and 4h from 2023-10-01T00:00:00Z`. */
+const spellIntervals = (list: readonly FundingInterval[]): string =>
+  list
+    .map(({ from, everyMs }, i) => `${spellInterval(everyMs)}${i === 0 ? '' : ` from ${spellMoment(from)}`}`)
+    .join(', and ')
 
 /** Whether two payments are closer than stated: a change of the interval may lie between them. False for the first. */
 const isTooSoon = (before: number, ms: number, intervals: readonly FundingInterval[]): boolean =>

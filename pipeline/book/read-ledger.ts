@@ -3,29 +3,30 @@ import { byEntry, endOf, findOverlaps } from '#core/replay/ledger.ts'
 import { EXIT_REASONS, isPossibleFee, type Trade } from '#core/replay/trade.ts'
 import type { Ledger, LedgerTrade } from './book.ts'
 import { explainMoment, parseDecimal, parseMoment, spellMoment } from './cell.ts'
-import { fieldProblems, got } from './field.ts'
+import { got, problemsOf } from './field.ts'
 import type { Reading } from './reading.ts'
 import { type Columns, readTable, type TableRow } from './table.ts'
 
 const ALWAYS = ['side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'exit_reason']
 
+/** One of them gives each trade's weight in the account. */
+const WEIGHTS = ['leverage', 'stop', 'account_return']
+
+export const LEDGER_COLUMNS = [...ALWAYS, ...WEIGHTS]
+
 /** What was paid, in the place of the declared costs; and the number of a part of an entry, where parts are equal. */
 export const OPTIONAL_COLUMNS = ['fees', 'funding', 'part']
 
-/** A ledger that is marked: one of three columns gives each trade's weight in the account. */
-const MARKED: Columns = {
-  required: ALWAYS,
-  oneOf: ['leverage', 'stop', 'account_return'],
-  optional: OPTIONAL_COLUMNS,
-  mayBeEmpty: true,
-}
+/** Texts in the order of `LEDGER_COLUMNS`, and then, if they are known, of `OPTIONAL_COLUMNS`. */
+export type LedgerRow = TableRow
+
+const COLUMNS = { names: [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS], mayBeEmpty: true }
+
+/** A ledger that is marked. */
+const MARKED: Columns = { ...COLUMNS, required: ALWAYS, oneOf: WEIGHTS }
 
 /** A ledger beside reported returns: it serves the trade statistics, and nothing is marked. */
-const REPORTED: Columns = {
-  required: [...ALWAYS, 'account_return'],
-  optional: ['leverage', 'stop', ...OPTIONAL_COLUMNS],
-  mayBeEmpty: true,
-}
+const REPORTED: Columns = { ...COLUMNS, required: [...ALWAYS, 'account_return'] }
 
 type LedgerRules = { readonly allowOverlap: boolean; readonly besideReturns: boolean }
 
@@ -39,16 +40,13 @@ export async function readLedger(
   rules: LedgerRules,
   imported?: readonly LedgerRow[],
 ): Promise<Ledger> {
-  const columns = rules.besideReturns ? REPORTED : MARKED
-  const { required, oneOf = [], optional = [] } = columns
-  const names = imported ? [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS] : [...required, ...oneOf, ...optional]
   const [trades, rows]: [LedgerTrade[], number[]] = [[], []]
   const onRow = (fields: readonly string[], row: number): void => {
-    const record = Object.fromEntries(names.map((name, i) => [name, fields[i] ?? '']))
+    const record = Object.fromEntries(COLUMNS.names.map((name, i) => [name, fields[i] ?? '']))
     const trade = tradeSchema.safeParse(record).data
     const messages =
       trade === undefined
-        ? fieldProblems(tradeShape, record).map(({ key, message }) => `${key}: ${message}`)
+        ? problemsOf(tradeSchema, record).map(({ path: [name], message }) => `${name}: ${message}`)
         : explainTrade(trade, rules.besideReturns)
     for (const message of messages) reading.problems.add({ file: path, row, message })
     if (trade === undefined) return
@@ -56,16 +54,11 @@ export async function readLedger(
     trades.push(part === null ? own : { ...own, part })
     rows.push(row)
   }
-  await readTable(reading, path, columns, onRow, imported)
+  await readTable(reading, path, rules.besideReturns ? REPORTED : MARKED, onRow, imported)
   if (!rules.allowOverlap) reportOverlaps(reading, { path, trades, rows })
   const order = byEntry(trades)
   return { path, trades: order.map(i => trades[i]!), rows: order.map(i => rows[i]!) }
 }
-
-/** Texts in the order of `LEDGER_COLUMNS`, and then, if they are known, of `OPTIONAL_COLUMNS`. */
-export type LedgerRow = TableRow
-
-export const LEDGER_COLUMNS = [...ALWAYS, 'leverage', 'stop', 'account_return']
 
 /** The rule of the marking, reported by the rows of the file. */
 function reportOverlaps(reading: Reading, { path: file, trades, rows }: Ledger): void {
@@ -100,7 +93,7 @@ const PRICE = 'a price above 0'
 const price = decimal(PRICE, value => value > 0)
 
 /** Every column of a ledger as text, and what it becomes. */
-const tradeShape = {
+const tradeSchema = z.object({
   side: z.enum(['long', 'short']).meta({ expected: 'long or short' }),
   entry_time: moment,
   entry_price: price,
@@ -125,9 +118,7 @@ const tradeShape = {
     value => Math.abs(value) < 1,
   ),
   part: blankOr(z.string().regex(/^\d+$/), 'a number that tells equal parts of one entry apart, or a blank'),
-}
-
-const tradeSchema = z.object(tradeShape)
+})
 
 /** What is wrong between the fields of a trade, each of them sound by itself. */
 function explainTrade(trade: Trade, needsAccountReturn: boolean): string[] {

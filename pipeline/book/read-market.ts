@@ -2,28 +2,25 @@ import { nearestTo } from '#core/contract/near-miss.ts'
 import { importBars } from '../import/bars.ts'
 import type { BarsFile, BarsKey } from './book.ts'
 import { got, listed } from './field.ts'
-import { type Folder, filesUnder, listFolder, tableAt } from './folder.ts'
+import { explainMissing, type Folder, filesUnder, listFolder, tableAt, tableNames } from './folder.ts'
 import { BookError } from './problem.ts'
 import { readBars } from './read-bars.ts'
 import { CATALOGUE_FILE, type Claim, readCatalogue } from './read-catalogue.ts'
 import { createReading, type Reading } from './reading.ts'
 import { TIMEFRAMES, type Timeframe } from './timeframe.ts'
 
-/** The fields that determine the market data of a strategy; null for a field that is not valid. */
-type Wants = Pick<Claim, 'source' | 'instrument' | 'timeframe' | 'mark'>
-
 /**
  * The bars that replay and mark a strategy: on a module's own timeframe, on a ledger's `mark`; null for
  * reported returns, which need none. One set a strategy, because two sets may disagree on a close.
  */
-export function barsKeyOf({ source, instrument, timeframe: own, mark }: Wants): BarsKey | null {
-  const timeframe = { module: own, ledger: mark, returns: null }[source]
-  return timeframe === null || instrument === null ? null : `${instrument}/${timeframe}`
+export function barsKeyOf({ source, instrument, timeframe: own, mark }: Partial<Claim>): BarsKey | null {
+  const timeframe = source === 'module' ? own : source === 'ledger' ? mark : null
+  return timeframe && instrument ? `${instrument}/${timeframe}` : null
 }
 
 /**
  * Reads the bars that the strategies need, each set once; a set that is missing is a problem, and so is an
- * instrument without any. Returns the sound ones.
+ * instrument without any, at the first strategy that trades it. Returns the sound ones.
  */
 export async function readAllBars(
   reading: Reading,
@@ -32,14 +29,19 @@ export async function readAllBars(
 ): Promise<ReadonlyMap<BarsKey, BarsFile>> {
   const bars = new Map<BarsKey, BarsFile>()
   const known = instrumentsIn(reading, folder)
-  reportUnknown(claims, known)
-  for (const [key, users] of Map.groupBy(claims, barsKeyOf)) {
-    if (key === null) continue
+  const wanting = claims.filter(claim => barsKeyOf(claim) !== null)
+  const idsOf = (users: readonly Claim[]): string => listed(users.map(({ id }) => id))
+  for (const [instrument = '', users] of Map.groupBy(wanting, claim => claim.instrument))
+    if (!known.includes(instrument))
+      users[0]!.report('instrument', explainUnknown(instrument, known, `, for ${idsOf(users)}`))
+  for (const [key, users] of Map.groupBy(wanting, claim => barsKeyOf(claim)!)) {
     const readers = users.filter(({ source }) => source === 'module').map(({ id }) => id)
     const file = await readBarsOf(reading, folder, key, readers)
     if (file) bars.set(key, file)
-    else if (file === undefined && known.includes(instrumentOf(key)))
-      reportMissing(reading, folder, key, users)
+    if (file !== undefined || !known.includes(instrumentOf(key))) continue
+    const expected = `bars for ${idsOf(users)}, plain or .csv.gz`
+    const message = explainMissing(folder, expected, `bars/${instrumentOf(key)}`)
+    reading.problems.add({ file: `bars/${key}.csv`, message })
   }
   return bars
 }
@@ -83,9 +85,7 @@ export async function findBars(
   if (folder.has(CATALOGUE_FILE)) await readCatalogue(reading)
   const [key, ...others] = (timeframe === null ? TIMEFRAMES : [timeframe])
     .map((each): BarsKey => `${instrument}/${each}`)
-    .filter(
-      each => reading.named.has(each) || ['.csv', '.csv.gz'].some(end => folder.has(`bars/${each}${end}`)),
-    )
+    .filter(each => reading.named.has(each) || tableNames(`bars/${each}`).some(path => folder.has(path)))
   if (key === undefined) return null
   const sets = listed([key, ...others])
   if (others.length > 0)
@@ -107,16 +107,6 @@ export const instrumentsIn = ({ named }: Reading, folder: Folder): string[] => [
   ]),
 ]
 
-/** Reported at the first strategy that trades it: one wrong name is one problem. */
-function reportUnknown(claims: readonly Claim[], known: readonly string[]): void {
-  const wanting = claims.filter(claim => barsKeyOf(claim) !== null)
-  for (const [instrument, users] of Map.groupBy(wanting, claim => claim.instrument ?? '')) {
-    if (known.includes(instrument)) continue
-    const of = `, for ${listed(users.map(({ id }) => id))}`
-    users[0]?.report('instrument', explainUnknown(instrument, known, of))
-  }
-}
-
 /** Why an instrument cannot be used; `users` names the strategies, such as `, for alder`. */
 export function explainUnknown(instrument: string, known: readonly string[], users = ''): string {
   const nearest = nearestTo(instrument, known)
@@ -125,11 +115,4 @@ export function explainUnknown(instrument: string, known: readonly string[], use
     `${known.length === 0 ? 'there are no bars at all' : `there are bars of ${listed(known)}`}` +
     `${nearest === null ? '' : `; the nearest name is ${got(nearest)}`}`
   )
-}
-
-function reportMissing(reading: Reading, folder: Folder, key: BarsKey, users: readonly Claim[]): void {
-  const parent = `bars/${instrumentOf(key)}`
-  const beside = listed(filesUnder(folder, parent))
-  const message = `expected bars for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; ${parent}/ has ${beside}`
-  reading.problems.add({ file: `bars/${key}.csv`, message })
 }

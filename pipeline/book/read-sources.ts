@@ -3,8 +3,8 @@ import type { Series } from '#core/figures/series.ts'
 import { importReturns } from '../import/returns.ts'
 import type { Source } from './book.ts'
 import { parseDecimal, toShared } from './cell.ts'
-import { got, listed } from './field.ts'
-import { type Folder, filesUnder, tableAt } from './folder.ts'
+import { got } from './field.ts'
+import { explainMissing, type Folder, tableAt } from './folder.ts'
 import type { Claim } from './read-catalogue.ts'
 import { readLedger } from './read-ledger.ts'
 import { placeOf, type Reading, readWhole } from './reading.ts'
@@ -21,52 +21,48 @@ export async function readSources(
 ): Promise<ReadonlyMap<string, Source>> {
   const sources = new Map<string, Source>()
   for (const claim of claims) {
-    const found = candidatesOf(reading, folder, claim)
-    const source = await readSource(reading, claim, found, folder)
-    const isSound = Object.values(found).every(path => path === null || !reading.problems.has(path))
+    const found = tablesOf(reading, folder, claim.id)
+    if (claim.file === null) continue // its problems are reported
+    reportStrangers(claim, found)
+    const path = claim.file?.path[0] ?? found[claim.source]
+    const source = path === null ? reportMissing(claim, folder) : await readSource(reading, claim, path, found)
+    const isSound = [path, ...Object.values(found)].every(each => each === null || !reading.problems.has(each))
     if (source !== null && isSound) sources.set(claim.id, source)
   }
   return sources
 }
 
-type Candidates = ReturnType<typeof candidatesOf>
+type Tables = Readonly<Record<Claim['source'], string | null>>
 
-/** The files that a strategy of this id could be made of; `file` is what the catalogue names. */
-function candidatesOf(reading: Reading, folder: Folder, { id, file }: Claim) {
+/** The files of the book that a strategy of this id could be made of. */
+function tablesOf(reading: Reading, folder: Folder, id: string): Tables {
   const module = `strategies/${id}.ts`
   return {
     module: folder.has(module) ? module : null,
     ledger: tableAt(reading, folder, `ledgers/${id}`),
     returns: tableAt(reading, folder, `returns/${id}`),
-    file: file?.path[0] ?? null,
   }
 }
 
 async function readSource(
   reading: Reading,
   claim: Claim,
-  found: Candidates,
-  folder: Folder,
+  path: string,
+  { ledger: beside }: Tables,
 ): Promise<Source | null> {
-  if (claim.file === undefined) return null
-  const path = claim.file === null ? found[claim.source] : found.file
-  reportStrangers(claim, found)
-  if (path === null) {
-    reportMissing(claim, folder)
-    return null
-  }
+  const allowOverlap = claim.allow_overlap ?? false
   switch (claim.source) {
     case 'module':
       return (await readWhole(reading, path)) && { kind: 'module', path: placeOf(reading, path) }
     case 'ledger': {
-      const imported = await importedRows(reading, claim)
-      const rules = { allowOverlap: claim.allow_overlap, besideReturns: false }
-      return { kind: 'ledger', ...(await readLedger(reading, path, rules, imported)) }
+      const rules = { allowOverlap, besideReturns: false }
+      const ledger = await readLedger(reading, path, rules, await importedRows(reading, claim))
+      return { kind: 'ledger', ...ledger }
     }
     case 'returns': {
       const daily = await readReturns(reading, path, await importedRows(reading, claim))
-      const rules = { allowOverlap: claim.allow_overlap, besideReturns: true }
-      const ledger = found.ledger === null ? null : await readLedger(reading, found.ledger, rules)
+      const rules = { allowOverlap, besideReturns: true }
+      const ledger = beside === null ? null : await readLedger(reading, beside, rules)
       return { kind: 'returns', path, daily, ledger }
     }
   }
@@ -75,31 +71,29 @@ async function readSource(
 /** The rows of the file that the catalogue names in place of a table of the book; none if it has problems. */
 async function importedRows(
   reading: Reading,
-  { file, commission_bps_per_side: commission_bps }: Claim,
+  { file, commission_bps_per_side }: Claim,
 ): Promise<readonly TableRow[] | undefined> {
   if (!file) return undefined
   if (file.source === 'returns') return (await importReturns(reading, file))?.rows ?? []
   const { importLedger } = await import('../import/ledger.ts') // most books have none
-  const rules = { bars: null, commission_bps, realised: false, isUnfunded: false }
+  const rules = { bars: null, commission_bps: commission_bps_per_side ?? null, realised: false, isUnfunded: false }
   return (await importLedger(reading, { ...file, ...rules }))?.rows ?? []
 }
 
 /** Two sources of one strategy are ambiguous. */
-function reportStrangers({ source, id, report }: Claim, { file, ...tables }: Candidates): void {
-  const allowed = [file === null ? tables[source] : null, source === 'returns' ? tables.ledger : null]
-  const others = Object.values(tables).filter(path => !allowed.includes(path) && path !== null)
-  if (others.length > 0)
-    report(
-      'source',
-      `expected ${id} to have no other source than its ${source}, got ${others.join(' and ')} too: remove one`,
-    )
+function reportStrangers({ source, id, file, report }: Claim, tables: Tables): void {
+  const allowed = [file ? null : tables[source], source === 'returns' ? tables.ledger : null]
+  const others = Object.values(tables).filter(path => path !== null && !allowed.includes(path))
+  if (others.length === 0) return
+  const got = `${others.join(' and ')} too: remove one`
+  report('source', `expected ${id} to have no other source than its ${source}, got ${got}`)
 }
 
-function reportMissing({ source, id, report }: Claim, folder: Folder): void {
+function reportMissing({ source, id, report }: Claim, folder: Folder): null {
   const parent = { module: 'strategies', ledger: 'ledgers', returns: 'returns' }[source]
   const ending = source === 'module' ? '.ts' : '.csv or .csv.gz'
-  const beside = listed(filesUnder(folder, parent)) || 'no files'
-  report('source', `expected ${parent}/${id}${ending}, got no such file; ${parent}/ has ${beside}`)
+  report('source', explainMissing(folder, `${parent}/${id}${ending}`, parent))
+  return null
 }
 
 /** A day that loses everything: legal, and the last day on which the account can move. */

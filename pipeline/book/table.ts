@@ -3,8 +3,8 @@ import { got } from './field.ts'
 import { placeOf, type Reading, type Report, reporterOf } from './reading.ts'
 
 /**
- * Reads a CSV file of the book, plain or gzip, and hands each row on as its fields in the order of `columns`
- * (required, one of, optional). Everything that is wrong with the form of the file goes to `reading.problems`.
+ * Reads a CSV file of the book, plain or gzip, and hands each row on as its fields in the order of `columns`.
+ * Everything that is wrong with the form of the file goes to `reading.problems`.
  *
  * A row is a line: no field of the book needs a line break. Only a line with a quote in it is given to
  * csv-parse, because a plain one is split several times faster. Rows that come from elsewhere obey the same rules.
@@ -61,7 +61,8 @@ export type Columns = {
   readonly required: readonly string[]
   /** Of these, at least one is required. */
   readonly oneOf?: readonly string[]
-  readonly optional?: readonly string[]
+  /** All of them, in the order in which rows are handed on; without it the required ones. */
+  readonly names?: readonly string[]
   /** Whether a header without rows is a table. */
   readonly mayBeEmpty?: boolean
 }
@@ -75,8 +76,7 @@ type Header = {
 
 /** Null unless each name is a column, none comes twice and no required one is missing. */
 function toHeader(names: readonly string[], columns: Columns): Header | null {
-  const { required, oneOf = [], optional = [] } = columns
-  const wanted = [...required, ...oneOf, ...optional]
+  const { required, oneOf = [], names: wanted = required } = columns
   const isSound =
     names.every(name => wanted.includes(name)) &&
     new Set(names).size === names.length &&
@@ -90,7 +90,8 @@ function toHeader(names: readonly string[], columns: Columns): Header | null {
 }
 
 /** Why `toHeader` returned null. */
-function explainHeader(line: string, { required, oneOf = [], optional = [] }: Columns): string {
+function explainHeader(line: string, { required, oneOf = [], names = required }: Columns): string {
+  const optional = names.filter(name => !required.includes(name) && !oneOf.includes(name))
   const one = oneOf.length === 0 ? '' : ` and at least one of ${oneOf.join(',')}`
   const any = optional.length === 0 ? '' : ` and any of ${optional.join(',')}`
   return `expected the columns ${required.join(',')}${one}${any}, in any order, got ${got(line, MAX_SHOWN_CHARS)}`

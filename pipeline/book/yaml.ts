@@ -10,12 +10,10 @@ import {
   type Node,
   parseDocument,
 } from 'yaml'
-import { z } from 'zod'
-import { fieldProblems, got } from './field.ts'
+import type { z } from 'zod'
+import { type Path, problemsOf, valueAt } from './field.ts'
 import type { Place } from './problem.ts'
 import { NOT_UTF8, type Reading, readWhole } from './reading.ts'
-
-export type Path = readonly (string | number)[]
 
 /**
  * Where the value at `path` begins, or its key with `part: 'key'`. What is missing is at the innermost thing
@@ -62,20 +60,34 @@ export async function readYaml(reading: Reading, path: string) {
   reportSyntax(reading, path, doc, lines)
   if (doc.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return null
   const expanded = expand(reading, path, doc)
-  if (expanded === null) return null
+  return expanded && openFile(reading, path, expanded.value, { doc, lines })
+}
+
+type Text = { readonly doc: Document; readonly lines: LineCounter }
+
+function openFile({ problems }: Reading, path: string, root: unknown, { doc, lines }: Text) {
+  const report = (at: Path, message: string, part: 'key' | 'value' = 'value'): void => {
+    const said = part === 'key' ? at.slice(0, -1) : at
+    const prefix = said.length === 0 ? '' : `${spell(said)}: `
+    problems.add({ file: path, ...locate(doc, lines, at, part), message: prefix + message })
+  }
+  /** The value at a path, or what takes its place, by its schema; null if it has problems, which are reported. */
+  const read = <Schema extends z.ZodType>(
+    at: Path,
+    schema: Schema,
+    value: unknown = valueAt(root, at),
+  ): z.output<Schema> | null => {
+    const found = problemsOf(schema, value)
+    for (const each of found) report([...at, ...each.path], each.message, each.part)
+    return found.length === 0 ? schema.parse(value) : null
+  }
   return {
-    ...expanded,
+    value: root,
+    read,
+    /** Reports a problem at the value under a path, or at its key; the message begins with the path. */
+    report,
     /** The place of the value at a path, or of the innermost value around it that exists. */
     place: (at: Path): Place => locate(doc, lines, at),
-    /** Reports a problem at the value under a path, or at its key; the message begins with the path. */
-    report: (at: Path, message: string, part: 'key' | 'value' = 'value'): void => {
-      const said = part === 'key' ? at.slice(0, -1) : at
-      reading.problems.add({
-        file: path,
-        ...locate(doc, lines, at, part),
-        message: said.length === 0 ? message : `${spell(said)}: ${message}`,
-      })
-    },
   }
 }
 
@@ -113,48 +125,3 @@ function expand(reading: Reading, path: string, doc: Document): { readonly value
 /** `strategies[2].base_risk_pct`. */
 const spell = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
-
-/** A map of a YAML file before its fields are checked. */
-export type Fields = Readonly<Record<string, unknown>>
-
-export const mapSchema = z.record(z.string(), z.unknown())
-
-/** The value as a map; null, with a problem, if it is not a map. */
-export function toMap(file: YamlFile, path: Path, value: unknown): Fields | null {
-  const map = mapSchema.safeParse(value).data
-  if (map === undefined) file.report(path, `expected a map, got ${got(value)}`)
-  return map ?? null
-}
-
-/** Reports all problems of the fields of a record; true if there are none. */
-export function reportFields(file: YamlFile, path: Path, record: Fields, shape: z.ZodRawShape): boolean {
-  const problems = fieldProblems(shape, record)
-  for (const { key, part, message } of problems) file.report([...path, key], message, part)
-  return problems.length === 0
-}
-
-/** The record parsed by its shape; null if a field has a problem, which is reported. */
-export function soundFields<Shape extends z.ZodRawShape>(
-  file: YamlFile,
-  path: Path,
-  record: Fields,
-  shape: Shape,
-) {
-  return reportFields(file, path, record, shape) ? z.object(shape).parse(record) : null
-}
-
-/** The maps of a list parsed by their shape; null if one has a problem, or if the value is not a list. */
-export function soundEntries<Shape extends z.ZodRawShape>(
-  file: YamlFile,
-  path: Path,
-  value: unknown,
-  shape: Shape,
-) {
-  if (!Array.isArray(value)) return null
-  const entries = value.map((entry: unknown, i) => {
-    const record = toMap(file, [...path, i], entry)
-    return record && soundFields(file, [...path, i], record, shape)
-  })
-  const sound = entries.filter(entry => entry !== null)
-  return sound.length === entries.length ? sound : null
-}

@@ -3,7 +3,7 @@ import { NO_LAST_BREAK } from '../table/lines.ts'
 import { type PickRows, type Row, readRows } from '../table/rows.ts'
 import { type Mapping, mapColumns } from './columns.ts'
 import type { Cell, Kind } from './format.ts'
-import { type Repair, statedOf, type Tally } from './repair.ts'
+import { noteOf, type Repair, statedOf, type Tally } from './repair.ts'
 import { type Statement, spellStatement } from './statement.ts'
 
 /** Rows in which format and header are found; a history is short, and a cost may begin late in it. */
@@ -37,8 +37,11 @@ export async function readForeign(
 ): Promise<ReadTable | null> {
   const report = reporterOf(reading, path)
   const mapper = createMapper(kindOf, statement, report, onRecord)
-  const headerRows = (): number => mapper.end().headerRows.length + mapper.end().bannerRows.length
-  const read = await readRows(reading, path, mapper.onRow, headerRows, pick)
+  const dataRows = (): number => {
+    const { headerRows, bannerRows } = mapper.end()
+    return mapper.total() - headerRows.filter(row => row > 0).length - bannerRows.length
+  }
+  const read = await readRows(reading, path, mapper.onRow, dataRows, pick)
   if (read === null) return null
   const mapping = mapper.end()
   const openRow = mapping.kind.mayEndOpen ? read.openRow : null
@@ -103,7 +106,14 @@ export type Origin = {
   readonly files: readonly Readonly<Record<'total' | 'header' | 'dropped', number> & { file: string }>[]
 }
 
-/** Keeps what was found among the repairs of the reading, too. */
+/** `43 rows = 41 read + 1 dropped + 1 of the header`. */
+export const spellCounts = ({ total, header, dropped }: Omit<Origin['files'][number], 'file'>): string =>
+  `${total} rows = ${total - header - dropped} read + ${dropped} dropped + ${header} of the header`
+
+export const spellUnread = (unread: Origin['unread']): string =>
+  `columns that are not read: ${unread.map(({ column, why }) => `${column} (${why})`).join(', ')}`
+
+/** Keeps what was found, and what became of rows and columns, among the repairs of the reading, too. */
 export function originOf(
   { repairs }: Reading,
   files: readonly ReadTable[],
@@ -112,19 +122,25 @@ export function originOf(
 ): Origin {
   const stated = spellStatement({ ...spec })
   const findings = [...tally.findings(), ...(stated === null ? [] : [statedOf(files[0]!.path, stated)])]
-  // A report of several files is that of the first.
-  const { path } = files[0]!
-  repairs.push(
-    ...findings.map(each =>
-      each.file === path ? each : { ...each, file: path, message: `${each.file}: ${each.message}` },
-    ),
-  )
   const counts = files.map(({ path: file, total, headerRows }) => ({
     file,
     total,
     header: headerRows.filter(row => row > 0).length,
     dropped: tally.dropped(file),
   }))
-  const unread = new Map(files.flatMap(file => file.unread).map(each => [each.column, each]))
-  return { formats: files.map(({ name }) => name), unread: [...unread.values()], findings, files: counts }
+  const unread = [
+    ...new Map(files.flatMap(file => file.unread).map(each => [each.column, each])).values(),
+  ]
+  // A report of several files is that of the first.
+  const { path } = files[0]!
+  const notes = [
+    ...counts.map(each => noteOf('rows', each.file, each.total, spellCounts(each))),
+    ...(unread.length === 0 ? [] : [noteOf('unread', path, unread.length, spellUnread(unread))]),
+  ]
+  repairs.push(
+    ...[...findings, ...notes].map(each =>
+      each.file === path ? each : { ...each, file: path, message: `${each.file}: ${each.message}` },
+    ),
+  )
+  return { formats: files.map(({ name }) => name), unread, findings, files: counts }
 }

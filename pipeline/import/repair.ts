@@ -43,12 +43,21 @@ const SENTENCES = {
     `${counted(n, 'result')} further from prices and costs than 1 bp of the position, as by rounding: the build accepts them if result_tolerance_bps of the strategy states how far`,
   gaps: (n: number) => `${counted(n, 'bar')} missing; nothing is filled in`,
   stated: (_: number) => '',
+  rows: (_: number) => '',
+  unread: (_: number) => '',
 }
 
-/** What was stated about a file, which is published with the data. */
-export const statedOf = (file: string, stated: string): Repair => ({
-  ...{ file, kind: 'stated', count: 1, rows: '', message: `read as its publisher states: ${stated}` },
+export const noteOf = (kind: RepairKind, file: string, count: number, message: string): Repair => ({
+  file,
+  kind,
+  count,
+  rows: '',
+  message,
 })
+
+/** What was stated about a file, which is published with the data. */
+export const statedOf = (file: string, stated: string): Repair =>
+  noteOf('stated', file, 1, `read as its publisher states: ${stated}`)
 
 /** Counts what a reader finds, by file. */
 export function createTally() {

@@ -1,8 +1,6 @@
-import { toIsoDate } from '#core/calendar.ts'
 import type { SoundParts } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import type { ReadOptions } from '../book/read-book.ts'
-import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { lateAcceptances, refusals, reportData, unusedAcceptances } from '../report/data-report.ts'
 import { isOfRecord } from '../report/finding.ts'
 import { programFaults } from './compute-program.ts'
@@ -33,10 +31,7 @@ export function examineBook(options: WindowOptions): NonNullable<ReadOptions['ex
     const report = reportData(sound, options.nowMs)
     // Records are judged when they have been computed.
     const accept = sound.accept.filter(entry => !isOfRecord(entry))
-    const late = lateAcceptances(accept, report).map(({ entry, lastDay }) => ({
-      file: CATALOGUE_FILE,
-      message: `accept: expected \`to\` of the ${entry.finding} of ${entry.of} up to ${toIsoDate(lastDay)}, the last day of the data, got ${toIsoDate(entry.to)}`,
-    }))
+    const late = lateAcceptances(accept, report)
     const findings = refusals(report, sound.accept)
     const problems = [...ofWindow, ...programFaults(sound, options), ...late, ...findings]
     const isSound = !isBroken && problems.length === 0

@@ -1,4 +1,4 @@
-import { median, sum } from 'simple-statistics'
+import { median } from 'simple-statistics'
 import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
 import { type Bars, endOfBars } from '#core/replay/bars.ts'
 import { counted } from '../book/field.ts'
@@ -71,20 +71,15 @@ const CHECKS: readonly Check<Data>[] = [
       `${counted(length, 'bar')} of the future, the last at ${toIsoInstant(t.at(-1)!)}, while it is ${toIsoInstant(nowMs)}`,
     fix: 'remove them, or correct the unit or the zone of the times',
   },
-  // A running bar that ends the day would make the day look complete.
-  ...(['blocking', 'note'] as const).map(
-    (severity): Check<Data> => ({
-      ...{ code: 'unfinished_bar', severity, group: all },
-      is: (data, i) =>
-        i === data.t.length - 1 &&
-        data.t[i]! <= data.nowMs &&
-        endOfBars(data) > data.nowMs &&
-        toEpochDay(endOfBars(data)) > toEpochDay(data.nowMs) === (severity === 'blocking'),
-      what: data =>
-        `the bar at ${toIsoInstant(data.t.at(-1)!)} ends at ${toIsoInstant(endOfBars(data))} and is not over`,
-      fix: 'leave out a running bar',
-    }),
-  ),
+  {
+    ...{ code: 'unfinished_bar', severity: 'blocking', group: all },
+    is: (data, i) => i === data.t.length - 1 && data.t[i]! <= data.nowMs && endOfBars(data) > data.nowMs,
+    // A running bar that ends the day would make the day look complete.
+    isNote: data => toEpochDay(endOfBars(data)) <= toEpochDay(data.nowMs),
+    what: data =>
+      `the bar at ${toIsoInstant(data.t.at(-1)!)} ends at ${toIsoInstant(endOfBars(data))} and is not over`,
+    fix: 'leave out a running bar',
+  },
   {
     ...{ code: 'gap', severity: 'serious', group: each },
     is: (data, i) => missing(data, i) >= LONG_GAP_BARS,
@@ -95,15 +90,13 @@ const CHECKS: readonly Check<Data>[] = [
     },
     fix: 'bring the missing bars; nothing is filled in',
   },
-  ...(['serious', 'note'] as const).map(
-    (severity): Check<Data> => ({
-      ...{ code: 'gaps', severity, extent: gapBefore },
-      is: (data, i) => missing(data, i) > 0 && missing(data, i) < LONG_GAP_BARS,
-      group: (at, data) => (isMuch(data, at) === (severity === 'serious') ? all(at, data) : []),
-      what: (_, at, count) => `${counted(count, 'bar')} missing in ${counted(at.length, 'short gap')}`,
-      fix: 'bring the missing bars; nothing is filled in',
-    }),
-  ),
+  {
+    ...{ code: 'gaps', severity: 'serious', group: all, extent: gapBefore },
+    is: (data, i) => missing(data, i) > 0 && missing(data, i) < LONG_GAP_BARS,
+    isNote: (data, _, count) => count < LONG_GAP_BARS || count <= MAX_MISSING_SHARE * data.t.length,
+    what: (_, at, count) => `${counted(count, 'bar')} missing in ${counted(at.length, 'short gap')}`,
+    fix: 'bring the missing bars; nothing is filled in',
+  },
   {
     ...{ code: 'spike', severity: 'serious', group: each },
     is: (data, i) => spikeOf(data, i) >= SPIKE_FACTOR,
@@ -194,11 +187,6 @@ function gapBefore(bars: Bars, i: number): readonly [from: number, to: number, c
 
 /** How far a close is from the one before. */
 const stepOf = ({ c }: Bars, i: number): number => Math.abs(c[i]! - c[i - 1]!)
-
-function isMuch(bars: Bars, at: readonly number[]): boolean {
-  const count = sum(at.map(i => missing(bars, i)))
-  return count >= LONG_GAP_BARS && count > MAX_MISSING_SHARE * bars.t.length
-}
 
 /** How many times a bar is off its neighbours. */
 function spikeOf(bars: Bars, i: number): number {

@@ -6,7 +6,7 @@ import type { BarsFile, BarsKey, SoundParts, StrategyEntry } from '../book/book.
 import { type Problem, sourceFile } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { instrumentOf } from '../book/read-market.ts'
-import { type Acceptance, assignAcceptances, spellAcceptance } from './accept.ts'
+import { type Acceptance, assignAcceptances, lastDayOf, spellAcceptance } from './accept.ts'
 import { checkBars } from './bar-checks.ts'
 import { type DataReport, type Finding, type Found, isOfRecord, type SubjectReport } from './finding.ts'
 import { compareLabels } from './label-checks.ts'
@@ -62,7 +62,7 @@ function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): S
   const judged = [...notes, ...found].map(
     ({ at, ...each }): Finding => ({ ...each, subject, file, rows: at.flatMap(rowOf), accepted: null }),
   )
-  const accepted = acceptedOf({ to, findings: judged }, sound.accept)
+  const accepted = assignAcceptances({ to, findings: judged }, sound.accept)
   const reasonOf = (each: Finding): string | null =>
     each.code === STATED ? BY_PUBLISHER : (accepted.get(each)?.reason ?? null)
   const findings = judged.map(each => ({ ...each, accepted: reasonOf(each) }))
@@ -77,16 +77,6 @@ function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): S
 const STATED = 'stated'
 const BY_PUBLISHER = 'stated by the publisher at the import'
 
-const acceptedOf = (report: Pick<SubjectReport, 'to' | 'findings'>, entries: readonly Acceptance[]) =>
-  assignAcceptances(
-    report.findings.filter(({ severity }) => severity === 'serious'),
-    entries,
-    lastDayOf(report),
-  )
-
-/** The last day of the data; a trade can end after the last entry. */
-const lastDayOf = ({ to, findings }: Pick<SubjectReport, 'to' | 'findings'>): EpochDay =>
-  toEpochDay(Math.max(to ?? 0, ...findings.map(each => each.to)))
 
 const FOLDERS = { bars: 'bars', payments: 'funding', trades: 'ledgers', days: 'returns' }
 
@@ -133,24 +123,27 @@ export const acceptedFindings = (report: DataReport, endMs: number): AcceptedFin
     }),
   )
 
+const problemOf = (message: string): Problem => ({ file: CATALOGUE_FILE, message: `accept: ${message}` })
+
 /** A warning for each entry of `accept` that no finding needs. */
 export const unusedAcceptances = (entries: readonly Acceptance[], report: DataReport): Problem[] => {
-  const used = new Set(report.flatMap(each => [...acceptedOf(each, entries).values()]))
+  const used = new Set(report.flatMap(each => [...assignAcceptances(each, entries).values()]))
   return entries
     .filter(entry => !used.has(entry))
-    .map(entry => ({
-      file: CATALOGUE_FILE,
-      message: `accept: no ${entry.finding} of ${entry.of} ${spellDays(entry)}: remove the entry`,
-    }))
+    .map(entry => problemOf(`no ${entry.finding} of ${entry.of} ${spellDays(entry)}: remove the entry`))
 }
 
-/** Entries that end after their data would accept errors that are still to come; with the last day of the data. */
-export const lateAcceptances = (entries: readonly Acceptance[], report: DataReport) =>
-  report.flatMap(each =>
-    entries
-      .filter(({ of, to }) => of === each.subject && to > lastDayOf(each))
-      .map(entry => ({ entry, lastDay: lastDayOf(each) })),
-  )
+/** A problem for each entry that ends after its data: it would accept errors that are still to come. */
+export const lateAcceptances = (entries: readonly Acceptance[], report: DataReport): Problem[] =>
+  report.flatMap(each => {
+    const last = lastDayOf(each)
+    const late = entries.filter(({ of, to }) => of === each.subject && to > last)
+    return late.map(({ finding, of, to }) =>
+      problemOf(
+        `expected \`to\` of the ${finding} of ${of} up to ${toIsoDate(last)}, the last day of the data, got ${toIsoDate(to)}`,
+      ),
+    )
+  })
 
 /** Every set of bars; those of the program are among them or not. The labels of each are compared with those of an earlier one. */
 function draftBars({ bars: all, program }: SoundParts, nowMs: number): Draft[] {

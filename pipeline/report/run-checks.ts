@@ -10,6 +10,8 @@ export type Check<Data> = Verdict & {
   readonly is: (data: Data, i: number) => boolean
   readonly group: Group<Data>
   readonly what: (data: Data, at: readonly number[], count: number) => string
+  /** Whether a serious or blocking finding of these indices is only a note. */
+  readonly isNote?: (data: Data, at: readonly number[], count: number) => boolean
   /** If it is not that of the table. */
   readonly extent?: (data: Data, i: number) => Extent
 }
@@ -42,7 +44,7 @@ export const runChecks = <Data>(
   starts: ArrayLike<number>,
   ends: ArrayLike<number> = starts,
 ): Found[] =>
-  checks.flatMap(({ is, group, what, extent = (_, i) => [starts[i]!, ends[i]!, 1], ...verdict }) => {
+  checks.flatMap(({ is, isNote, group, what, extent = (_, i) => [starts[i]!, ends[i]!, 1], ...stated }) => {
     const indices: number[] = []
     for (let i = 0; i < starts.length; i++) if (is(data, i)) indices.push(i)
     return group(indices, data).map(at => {
@@ -50,6 +52,7 @@ export const runChecks = <Data>(
       const from = extents.reduce((least, [first]) => Math.min(least, first), Infinity)
       const to = extents.reduce((most, [, last]) => Math.max(most, last), -Infinity)
       const count = extents.reduce((sum, [, , by]) => sum + by, 0)
+      const verdict: Verdict = isNote?.(data, at, count) ? { ...stated, severity: 'note' } : stated
       return { ...verdict, from, to, at: at.slice(0, MOST_PLACES), count, what: what(data, at, count) }
     })
   })

@@ -23,37 +23,41 @@ const COMPRESSORS: Compressors = {
   },
 }
 
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
 /** The rows of a Parquet file as objects. A time without a zone is a text without one. */
-export async function parquetRows(bytes: Uint8Array): Promise<readonly Readonly<Record<string, unknown>>[]> {
+export async function parquetRows(bytes: Uint8Array): Promise<Rows> {
   const file = Uint8Array.from(bytes).buffer // of its own: that of a Buffer may be shared
   const schema = attempt('a Parquet file', () => parquetMetadata(file).schema)
-  const local = schema.flatMap(({ name, logical_type: type }) =>
-    type?.type === 'TIMESTAMP' && !type.isAdjustedToUTC ? [name] : [],
+  const local = schema.filter(
+    ({ logical_type: type }) => type?.type === 'TIMESTAMP' && !type.isAdjustedToUTC,
   )
-  const decimals = schema.flatMap(({ name, converted_type }) => (converted_type === 'DECIMAL' ? [name] : []))
+  const decimals = schema.filter(({ converted_type }) => converted_type === 'DECIMAL')
   try {
     const rows = await parquetReadObjects({ file, compressors: COMPRESSORS })
-    return rows.map(row => ({
-      ...row,
-      ...Object.fromEntries(local.map(name => [name, toLocal(row[name])])),
-      ...Object.fromEntries(decimals.map(name => [name, toDecimal(row[name])])),
-    }))
+    return converted(converted(rows, local, toLocal), decimals, toDecimal)
   } catch (error) {
-    throw new UnreadableFile(`expected a whole Parquet file, got another thing (${String(error)})`, null)
+    throw new UnreadableFile(`expected a whole Parquet file, got another thing (${String(error)})`)
   }
 }
 
 /** The rows of an Arrow file, such as Feather, as objects. A time without a zone is a text without one. */
-export function arrowRows(bytes: Uint8Array): readonly Readonly<Record<string, unknown>>[] {
-  return attempt('an Arrow file', () => {
+export const arrowRows = (bytes: Uint8Array): Rows =>
+  attempt('an Arrow file', () => {
     const table = tableFromIPC(bytes, { useDate: true, useBigInt: true })
-    const local = table.schema.fields.flatMap(({ name, type }) =>
-      'timezone' in type && type.timezone === null ? [name] : [],
-    )
-    return table
-      .toArray()
-      .map(row => ({ ...row, ...Object.fromEntries(local.map(name => [name, toLocal(row[name])])) }))
+    const local = table.schema.fields.filter(({ type }) => 'timezone' in type && type.timezone === null)
+    return converted(table.toArray(), local, toLocal)
   })
+
+/** The rows with the values of some columns in another form. */
+function converted(
+  rows: Rows,
+  columns: readonly { readonly name: string }[],
+  convert: (value: unknown) => unknown,
+): Rows {
+  if (columns.length === 0) return rows
+  const valuesOf = (row: Rows[number]) => columns.map(({ name }) => [name, convert(row[name])] as const)
+  return rows.map(row => ({ ...row, ...Object.fromEntries(valuesOf(row)) }))
 }
 
 /** Without the digits that the product with a power of ten adds. */

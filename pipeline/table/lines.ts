@@ -21,7 +21,7 @@ export function splitLine(line: string, delimiter = ','): readonly string[] | nu
 export class UnreadableFile extends Error {
   readonly row: number | null
 
-  constructor(message: string, row: number | null, options?: ErrorOptions) {
+  constructor(message: string, row: number | null = null, options?: ErrorOptions) {
     super(message, options)
     this.name = 'UnreadableFile'
     this.row = row

@@ -18,7 +18,7 @@ export type PickRows = (document: unknown) => readonly unknown[]
 /**
  * Reads a table of any form, by the ending of its name: JSON (also a record a line), Parquet, Arrow (Feather), and otherwise lines of
  * text with commas, semicolons, tabs or bars; each plain, as `.gz` or alone in a `.zip`. Null if the file cannot be read, which is a
- * problem of the reading. `onRow` and `onEnd`, which returns the rows of the header, may throw `UnreadableFile`, too.
+ * problem of the reading. `onRow` and `onEnd`, which returns the number of rows of data, may throw `UnreadableFile`, too.
  * `openRow` is the row of a last line without a line break, which may be cut off.
  */
 export async function readRows(
@@ -29,14 +29,9 @@ export async function readRows(
   pick: PickRows = onlyList,
 ): Promise<{ readonly openRow: number | null } | null> {
   reading.onFile(path)
-  let count = 0
-  const counted: OnRow = (cells, row) => {
-    count++
-    onRow(cells, row)
-  }
   try {
-    const { bytes, sha256, openRow } = await readTableOf(reading, path, counted, pick)
-    reading.inputs.push({ path, bytes, sha256, rows: count - onEnd() })
+    const { bytes, sha256, openRow } = await readTableOf(reading, path, onRow, pick)
+    reading.inputs.push({ path, bytes, sha256, rows: onEnd() })
     return { openRow }
   } catch (error) {
     const known = toUnreadable(error, 0)
@@ -49,10 +44,17 @@ export async function readRows(
 const DOCUMENT = /\.(?:json|jsonl|ndjson|parquet|feather|arrow)$/i
 const isText = (name: string): boolean => !DOCUMENT.test(name) && !/\.zip$/i.test(name)
 
+const NEVER = /$^/
+const A_PAGE = 'a web page (HTML): save the sheet as CSV'
+
 /** Files that begin with these bytes are no table, or need another ending: what they are, and what to do. */
 const CONTAINERS: readonly (readonly [begin: string, ending: RegExp, what: string])[] = [
   ['504b0304', /\.zip$/i, 'a workbook (XLSX) or an archive: save the sheet as CSV, or name the archive .zip'],
-  ['d0cf11e0', /$^/, 'a workbook (XLS): save the sheet as CSV'],
+  ['d0cf11e0', NEVER, 'a workbook (XLS): save the sheet as CSV'],
+  // `<!` and `<ht`, in capitals or not: many tools call such a page .xls.
+  ['3c21', NEVER, A_PAGE],
+  ['3c6874', NEVER, A_PAGE],
+  ['3c4854', NEVER, A_PAGE],
   ['1f8b', /\.gz$/i, 'a gzip file: give it the ending .gz'],
   ['50415231', /\.parquet$/i, 'a Parquet file: give it the ending .parquet'],
   ['4152524f5731', /\.(?:feather|arrow)$/i, 'an Arrow file: give it the ending .arrow'],
@@ -64,20 +66,16 @@ async function readTableOf(reading: Reading, path: string, onRow: OnRow, pick: P
   await assertKnown(place)
   if (isText(path.replace(/\.gz$/i, ''))) return streamText(place, onRow)
   const { size } = await stat(place)
-  if (size > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(size), null)
+  if (size > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(size))
   return readBytes(basename(place), await readFile(place), onRow, pick)
 }
 
 async function assertKnown(place: string): Promise<void> {
-  const file = await open(place)
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8)
-    const begin = buffer.toString('hex', 0, bytesRead)
-    const found = CONTAINERS.find(([bytes, ending]) => begin.startsWith(bytes) && !ending.test(place))
-    if (found !== undefined) throw new UnreadableFile(`expected a table, got ${found[2]}`, null)
-  } finally {
-    await file.close()
-  }
+  await using file = await open(place)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8)
+  const begin = buffer.toString('hex', 0, bytesRead)
+  const found = CONTAINERS.find(([bytes, ending]) => begin.startsWith(bytes) && !ending.test(place))
+  if (found !== undefined) throw new UnreadableFile(`expected a table, got ${found[2]}`)
 }
 
 async function streamText(place: string, onRow: OnRow) {
@@ -125,17 +123,14 @@ function unzip(name: string, packed: Buffer) {
   const alone = names.length === 1 ? names[0] : names.find(each => stem(each) === stem(name))
   if (alone !== undefined) return { name: alone, bytes: files[alone]! }
   const got = names.length === 0 ? 'none' : names.join(', ')
-  throw new UnreadableFile(
-    `expected one table in the archive, or one that is named like it, got ${got}`,
-    null,
-  )
+  throw new UnreadableFile(`expected one table in the archive, or one that is named like it, got ${got}`)
 }
 
 const stem = (name: string): string => basename(name).replace(/\.\w+$/, '')
 
 function isTable({ name, originalSize }: { readonly name: string; readonly originalSize: number }): boolean {
   if (!(DOCUMENT.test(name) || /\.(?:csv|txt|tsv)$/i.test(name)) || name.startsWith('__MACOSX/')) return false
-  if (originalSize > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(originalSize), null)
+  if (originalSize > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(originalSize))
   return true
 }
 
@@ -154,10 +149,10 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
   const rows = pick(document)
   assertNamesOnce(text, document)
   const isRow = (row: unknown): row is Fields =>
-    typeof row === 'object' && row !== null && Array.isArray(row) === Array.isArray(rows[0])
+    isNested(row) && Array.isArray(row) === Array.isArray(rows[0])
   if (rows.every(isRow)) return rows
   const message = 'expected a list of rows, all of them lists or all of them objects, got another value in it'
-  throw new UnreadableFile(message, null)
+  throw new UnreadableFile(message)
 }
 
 /** Whether a text has a record of JSON in every line, of several. */
@@ -176,12 +171,12 @@ function assertNamesOnce(text: string, document: unknown): void {
   let read = 0
   const objects = [document]
   for (let value = objects.pop(); value !== undefined; value = objects.pop()) {
-    if (typeof value !== 'object' || value === null) continue
+    if (!isNested(value)) continue
     if (!Array.isArray(value)) read += Object.keys(value).length
     for (const each of Object.values(value)) objects.push(each)
   }
   if (written === read) return
-  throw new UnreadableFile('expected each name once in an object, got one twice: the file is damaged', null)
+  throw new UnreadableFile('expected each name once in an object, got one twice: the file is damaged')
 }
 
 /** No column that is read has lists or objects in its cells. */
@@ -190,69 +185,56 @@ const NESTED = '{…}'
 function toCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
-  return typeof value === 'object' ? NESTED : String(value)
+  return isNested(value) ? NESTED : String(value)
 }
+
+const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /**
  * The one list of rows in a document of an exchange, however deep: `[...]`, `{"data": {"ohlc": [...]}}`; or the rows of one
  * object of columns, `{"t": [...], "o": [...]}`.
  */
 export const onlyList: PickRows = document => {
-  const lists = listsIn(document)
-  const columns = lists.length === 0 ? columnsIn(document) : null
-  if (columns !== null) return table(columns).objects()
-  if (lists.length === 1) {
-    if (hasNamesBeside(document, lists[0]![0])) throw new UnreadableFile(NAMES_BESIDE, null)
-    return lists[0]!
-  }
-  throw new UnreadableFile(
-    `expected JSON with one list of rows, got ${lists.length === 0 ? "none (pandas writes one with orient='records')" : lists.length}`,
-    null,
-  )
+  const objects = objectsIn({ document })
+  const lists = objects.flatMap(columnsOf).map(([, list]) => list)
+  const tables = lists.filter(list => list.some(isNested))
+  if (tables.length === 0) return rowsOf(objects)
+  if (tables.length > 1) throw new UnreadableFile(`${ONE_LIST}, got ${tables.length}`)
+  const [row] = tables[0]!
+  const areNames = (list: readonly unknown[], { length }: readonly unknown[]): boolean =>
+    list.length === length && list.every(value => typeof value === 'string' && /^\D/.test(value))
+  if (Array.isArray(row) && lists.some(list => areNames(list, row)))
+    throw new UnreadableFile(NAMES_BESIDE)
+  return tables[0]!
 }
+
+const ONE_LIST = 'expected JSON with one list of rows'
 
 const NAMES_BESIDE =
   "expected rows that have their names, got a list of names beside them: write records (pandas: orient='records'), or CSV"
 
-const isName = (value: unknown): boolean => typeof value === 'string' && /^\D/.test(value)
-
-/** Whether a document has a list of names that is as long as a row. */
-function hasNamesBeside(document: unknown, row: unknown): boolean {
-  if (!Array.isArray(row)) return false
-  return objectsIn(document)
-    .flatMap(value => Object.values(value))
-    .some(each => Array.isArray(each) && each.length === row.length && each.every(isName))
-}
-
-/** The columns of the one object of lists of single values, all of one length. */
-function columnsIn(document: unknown): Record<string, unknown[]> | null {
-  const found = objectsIn(document).filter(value => columnsOf(value).length > 1)
-  if (found.length > 1)
-    throw new UnreadableFile(`expected one object of columns, got ${found.length}: bring each alone`, null)
-  const columns = columnsOf(found[0] ?? {})
-  const isTable = columns.length > 1 && columns.every(([, list]) => list.length === columns[0]![1].length)
-  return isTable ? Object.fromEntries(columns) : null
+/** The rows of the one object whose values are the columns of a table, all of one length. */
+function rowsOf(objects: readonly object[]): readonly unknown[] {
+  const [columns = [], ...others] = objects.map(columnsOf).filter(({ length }) => length > 1)
+  if (others.length > 0)
+    throw new UnreadableFile(`expected one object of columns, got ${others.length + 1}: bring each alone`)
+  if (new Set(columns.map(([, list]) => list.length)).size === 1)
+    return table(Object.fromEntries(columns)).objects()
+  throw new UnreadableFile(`${ONE_LIST}, got none (pandas writes one with orient='records')`)
 }
 
 const columnsOf = (value: object): [string, unknown[]][] =>
   Object.entries(value).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
 
-/** An object and all objects in it. */
-const objectsIn = (value: unknown): object[] =>
-  typeof value !== 'object' || value === null || Array.isArray(value)
-    ? []
-    : [value, ...Object.values(value).flatMap(objectsIn)]
-
 /** Deeper than any document with a table; a recursion has to end somewhere. */
 const MOST_LEVELS = 64
 
-function listsIn(value: unknown, level = 1): (readonly unknown[])[] {
+/** An object and all objects in it, but for those in lists. */
+function objectsIn(value: unknown, level = 0): object[] {
+  if (!isNested(value) || Array.isArray(value)) return []
   if (level > MOST_LEVELS)
-    throw new UnreadableFile(`expected JSON of at most ${MOST_LEVELS} levels, got more`, null)
-  if (Array.isArray(value)) return value.some(row => typeof row === 'object' && row !== null) ? [value] : []
-  return typeof value === 'object' && value !== null
-    ? Object.values(value).flatMap(each => listsIn(each, level + 1))
-    : []
+    throw new UnreadableFile(`expected JSON of at most ${MOST_LEVELS} levels, got more`)
+  return [value, ...Object.values(value).flatMap(each => objectsIn(each, level + 1))]
 }
 
 /** Lines that are looked at to find out what separates their fields. */
@@ -263,16 +245,12 @@ const DELIMITERS = [',', ';', '\t', '|'] as const
 /** The separator that cuts most lines into as many fields, and of several the one that makes more: marks in a text cut few lines. */
 function delimiterOf(lines: readonly string[]): string {
   const shown = lines.filter(line => line.trim() !== '')
-  const tried = DELIMITERS.map(delimiter => {
+  const cuts = DELIMITERS.flatMap(delimiter => {
     const widths = Map.groupBy(shown, line => splitLine(line, delimiter)?.length ?? 1)
-    const [width, agree] = [...widths].reduce<[number, number]>(
-      (best, [fields, own]) => (fields > 1 && own.length > best[1] ? [fields, own.length] : best),
-      [1, 0],
-    )
-    return { delimiter, width, agree }
+    return [...widths].map(([width, { length }]) => ({ delimiter, width, agree: width > 1 ? length : 0 }))
   })
-  return tried.reduce((a, b) => (b.agree > a.agree || (b.agree === a.agree && b.width > a.width) ? b : a))
-    .delimiter
+  const [best] = cuts.sort((a, b) => b.agree - a.agree || b.width - a.width)
+  return best?.delimiter ?? ','
 }
 
 const UTF16 = 'expected text in UTF-8, got UTF-16 or another thing with zeros in it: save the file as UTF-8'
@@ -293,10 +271,9 @@ function createCellSplitter(onRow: OnRow) {
   }
   return {
     onLine(line: string, row: number): void {
-      if (delimiter === null && line.includes('\0')) throw new UnreadableFile(UTF16, row)
-      if (delimiter === null) first.push(line)
-      else split(line, row)
-      if (delimiter === null && first.length === LOOKED_AT) begin()
+      if (delimiter !== null) return split(line, row)
+      if (line.includes('\0')) throw new UnreadableFile(UTF16, row)
+      if (first.push(line) === LOOKED_AT) begin()
     },
     /** Takes the last line, if it has no break; returns its row. */
     end({ openLine, lines }: { readonly openLine: string | null; readonly lines: number }): number | null {

@@ -176,34 +176,24 @@ const STATED = '<<: { commission_bps_per_side: 4, slippage_ticks: 2, tick_size: 
 const WHY =
   'state in this entry what its maker assumed, where 0 is a statement too, because no default can know it'
 
-test.each([
-  ['engine: x', 'commission_bps_per_side, slippage_ticks and tick_size of a ledger'],
-  ['<<: { engine: x, tick_size: 1, commission_bps_per_side: 0 }', 'slippage_ticks of a ledger'],
-  ['<<: { slippage_ticks: 0, tick_size: 1, commission_bps_per_side: 0 }', 'engine of a ledger'],
-])('a history that was made elsewhere is refused if its entry states %s alone', async (stated, missing) => {
-  expect(await problemsOf(catalogueWith(STATED, stated))).toEqual([
-    expect.stringMatching(/^catalogue\.yaml:\d+:\d+: strategies\[1\]: expected /),
-  ])
-  expect((await problemsOf(catalogueWith(STATED, stated)))[0]).toContain(
-    `expected ${missing}, got nothing: ${WHY}`,
-  )
-})
+test.each(casesOf`
+${STATED} -> engine: x -> 1 -> commission_bps_per_side, slippage_ticks and tick_size of a ledger
+${STATED} -> <<: { engine: x, tick_size: 1, commission_bps_per_side: 0 } -> 1 -> slippage_ticks of a ledger
+${STATED} -> <<: { slippage_ticks: 0, tick_size: 1, commission_bps_per_side: 0 } -> 1 -> engine of a ledger
+    commission_bps_per_side: 6\n    slippage_ticks: 0\n ->  -> 2 -> commission_bps_per_side and slippage_ticks of reported returns`)(
+  'a history that was made elsewhere is refused if %j in its entry is changed to %j',
+  async (before, after, i, missing) => {
+    expect(await problemsOf(catalogueWith(before, after))).toEqual([
+      expect.stringContaining(`: strategies[${i}]: expected ${missing}, got nothing: ${WHY}`),
+    ])
+  },
+)
 
 test('the assumptions of a history that was made elsewhere are not taken from the defaults of the catalogue, but for the tick of the instrument', async () => {
   const shared = 'mark: 4h\n  commission_bps_per_side: 5\n  slippage_ticks: 2\n  tick_size: 0.1'
   const { 'catalogue.yaml': text } = catalogueWith(STATED, 'engine: x')
   expect(await problemsOf({ 'catalogue.yaml': String(text).replace('mark: 4h', shared) })).toEqual([
     expect.stringContaining('expected commission_bps_per_side and slippage_ticks of a ledger, got nothing'),
-  ])
-})
-
-test('reported returns are refused if their entry does not state what they assume', async () => {
-  expect(
-    await problemsOf(catalogueWith('    commission_bps_per_side: 6\n    slippage_ticks: 0\n', '')),
-  ).toEqual([
-    expect.stringContaining(
-      'expected commission_bps_per_side and slippage_ticks of reported returns, got nothing',
-    ),
   ])
 })
 

@@ -242,6 +242,7 @@ test('bars of a file that the catalogue names are read in place, and what was re
     ['raw/perp.csv', 'newest_first', 2],
     ['raw/perp.csv', 'last_bar', 1],
     ['raw/perp.csv', 'gaps', 2],
+    ['raw/perp.csv', 'rows', 4],
   ])
   expect(warnings.filter(({ message }) => message.includes('ignored'))).toEqual([])
   expect(inputs).toContainEqual(expect.objectContaining({ path: 'raw/perp.csv', rows: 3 }))

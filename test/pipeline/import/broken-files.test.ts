@@ -55,7 +55,7 @@ of a header alone -> ${HEADER}\n -> : expected bars, got none
 that is UTF-16 -> ${Buffer.from(TEXT, 'utf16le')} -> :1: expected text in UTF-8, got UTF-16
 that is a workbook -> ${strToU8('PK\u0003\u0004 and more\n')} -> : expected a table, got a workbook (XLSX) or an archive: save the sheet as CSV
 of bytes without lines -> ${new Uint8Array(1_000_000)} -> :1: expected lines of at most 4096 characters, got a longer one
-of a page of the web -> ${lines('<!DOCTYPE html>', '<html><body>404</body></html>')} -> :1: expected columns for t`)(
+of a page of the web -> ${strToU8(lines('<!DOCTYPE html>', '<html><body>404</body></html>'))} -> : expected a table, got a web page (HTML): save the sheet as CSV`)(
   'a CSV file of bars is refused with row and reason if it is %s',
   async (_, content, message) => {
     const { problems, rows } = await importingFiles({ 'a.csv': content })
@@ -67,6 +67,7 @@ test.each(casesOf<[string, string, string | Uint8Array, string]>`
 megabytes of zeros, packed -> a.csv.gz -> ${gzipSync(Buffer.alloc(10_000_000), { level: 1 })} -> a.csv.gz:1: expected lines of at most 4096 characters, got a longer one
 a packed file that is cut off -> a.csv.gz -> ${gzipSync(TEXT).subarray(0, 200)} -> expected a whole gzip stream, got its beginning: the file is cut off
 that is not packed -> a.csv.gz -> ${TEXT} -> a.csv.gz: expected a gzip stream, because its name ends in .gz
+a web page that is called a workbook -> a.xls -> ${strToU8('<html><table></table></html>')} -> a.xls: expected a table, got a web page (HTML): save the sheet as CSV
 an archive that is cut off -> a.zip -> ${zipSync({ 'a.csv': strToU8(TEXT) }).subarray(0, 300)} -> a.zip: expected a zip archive, got another thing
 an archive of two tables -> a.zip -> ${zipSync({ 'b.csv': strToU8(TEXT), 'c.csv': strToU8(TEXT) })} -> a.zip: expected one table in the archive, or one that is named like it, got b.csv, c.csv
 JSON of lists nested without end -> a.json -> ${'['.repeat(200_000) + ']'.repeat(200_000)} -> a.json:1: expected

@@ -44,8 +44,8 @@ const found = (bars: Bars, nowMs = NEVER) =>
   checkBars(bars, nowMs).map(({ severity, code, at, count }) => [severity, code, at[0], count])
 
 /** The walk with some bars changed. */
-function changed(change: (bars: Bars) => void, count = 400): Bars {
-  const bars = walk(count)
+function changed(change: (bars: Bars) => unknown): Bars {
+  const bars = walk(400)
   change(bars)
   return bars
 }
@@ -56,58 +56,58 @@ const without = (bars: Bars, from: number, count: number): Bars => {
   return { timeframeMs, t: cut(t), o: cut(o), h: cut(h), l: cut(l), c: cut(c), v: cut(v) }
 }
 
-const scale = (bars: Bars, i: number, factor: number): void => {
-  for (const column of [bars.o, bars.h, bars.l, bars.c]) column[i]! *= factor
-}
-
 test('sound bars give no finding in the data report', () => {
   expect(found(walk(2000))).toEqual([])
 })
 
-test.each([
-  ['first', 0, 'jump', 1],
-  ['middle', 200, 'spike', 200],
-  ['last', 399, 'spike', 399],
-])('a %s bar with ten times the price is serious', (_, i, code, at) => {
-  expect(found(changed(bars => scale(bars, i, 10)))).toEqual([['serious', code, at, 1]])
-})
+const PRICES = ['o', 'h', 'l', 'c'] as const
 
-test.each([
-  ['high', 10],
-  ['low', 0.1],
-] as const)('a %s ten times off is serious, whatever open and close are', (name, factor) => {
-  const bars = changed(each => {
-    const column = name === 'high' ? each.h : each.l
-    column[200]! *= factor
-  })
-  expect(found(bars)).toEqual([['serious', 'spike', 200, 1]])
-})
+/** Multiplies prices of the bars from one on up to another; of one bar if none is given. */
+const times =
+  (factor: number, from: number, to = from + 1, names: readonly (typeof PRICES)[number][] = PRICES) =>
+  (bars: Bars): void => {
+    for (const name of names) for (let i = from; i < to; i++) bars[name][i]! *= factor
+  }
 
-test('a close ten times off is serious, though the next bar opens where the market is', () => {
-  const bars = changed(each => {
-    each.c[200]! *= 10
-    each.h[200] = each.c[200]!
-  })
-  expect(found(bars)).toEqual([['serious', 'spike', 200, 1]])
-})
+/** All prices of some bars are the close before them. */
+const still = (length: number) => (bars: Bars) =>
+  PRICES.forEach(name => void bars[name].fill(bars.c[199]!, 200, 200 + length))
 
-test('bars in another unit from a day on are serious once', () => {
-  expect(
-    found(
-      changed(bars => {
-        for (let i = 200; i < 400; i++) scale(bars, i, 1000)
-      }),
-    ),
-  ).toEqual([['serious', 'jump', 200, 1]])
-})
+function fallByHalf(bars: Bars): void {
+  times(0.5, 200, 201, ['l', 'c'])(bars)
+  times(0.5, 201, 400)(bars)
+}
 
-test('a fall by half in a bar that is not taken back is no finding', () => {
-  const bars = changed(each => {
-    each.c[200]! *= 0.5
-    each.l[200] = each.c[200]!
-    for (let i = 201; i < 400; i++) scale(each, i, 0.5)
-  })
-  expect(found(bars)).toEqual([])
+function withoutWicks({ o, h, l, c }: Bars): void {
+  h.set(o.map((open, i) => Math.max(open, c[i]!)))
+  l.set(o.map((open, i) => Math.min(open, c[i]!)))
+}
+
+test.each<[string, (bars: Bars) => unknown, readonly string[]]>([
+  ['ten times the price in the first one', times(10, 0), ['serious jump 1 1']],
+  ['ten times the price in one among others', times(10, 200), ['serious spike 200 1']],
+  ['ten times the price in the last one', times(10, 399), ['serious spike 399 1']],
+  ['a high ten times off', times(10, 200, 201, ['h']), ['serious spike 200 1']],
+  ['a low ten times off', times(0.1, 200, 201, ['l']), ['serious spike 200 1']],
+  ['a close ten times off', times(10, 200, 201, ['h', 'c']), ['serious spike 200 1']],
+  ['another unit from a day on', times(1000, 200, 400), ['serious jump 200 1']],
+  ['a fall by half that is not taken back', fallByHalf, []],
+  ['a price that stands still for two days', still(12), ['serious flat_run 200 12']],
+  ['a price that stands still for some hours', still(4), []],
+  [
+    'a price that moves without volume for two days',
+    ({ v }) => v.fill(0, 200, 212),
+    ['note no_volume 200 12', 'serious zero_volume 200 12'],
+  ],
+  ['a volume that is always 0', ({ v }) => v.fill(0), ['note no_volume 0 400']],
+  [
+    'bars that were copied forward',
+    ({ o, h, l, c, v }) => [o, h, l, c, v].map(column => column.fill(column[200]!, 201, 204)),
+    ['serious copied_bars 201 3'],
+  ],
+  ['no price outside of open and close', withoutWicks, ['serious no_wicks 0 400']],
+])('the data report has the findings that belong to bars with %s', (_, change, findings) => {
+  expect(found(changed(change)).map(each => each.join(' '))).toEqual(findings)
 })
 
 test('thirty missing bars are serious, whether in one gap or in many', () => {
@@ -127,31 +127,6 @@ test('a bar of the future is blocking, and so is a running bar that would end th
   expect(found(bars, FROM + 2 * DAY_MS - 1)).toEqual([['blocking', 'unfinished_bar', 11, 1]])
   expect(found(walk(11), FROM + 2 * DAY_MS - HOURS_4 - 1)).toEqual([['note', 'unfinished_bar', 10, 1]])
   expect(found(bars, FROM + 2 * DAY_MS)).toEqual([])
-})
-
-test('a price that stands still for two days is serious, and for some hours nothing', () => {
-  const flat = (length: number) =>
-    changed(bars => {
-      for (let i = 200; i < 200 + length; i++)
-        for (const column of [bars.o, bars.h, bars.l, bars.c]) column[i] = bars.c[199]!
-    })
-  expect(found(flat(12)).map(([severity, code]) => [severity, code])).toEqual([['serious', 'flat_run']])
-  expect(found(flat(4))).toEqual([])
-})
-
-test('a price that moves without volume for two days is serious; volume that is always 0 is a note', () => {
-  expect(found(changed(bars => bars.v.fill(0, 200, 212)))).toEqual([
-    ['note', 'no_volume', 200, 12],
-    ['serious', 'zero_volume', 200, 12],
-  ])
-  expect(found(changed(bars => bars.v.fill(0)))).toEqual([['note', 'no_volume', 0, 400]])
-})
-
-test('bars that were copied forward are serious', () => {
-  const bars = changed(each => {
-    for (const column of [each.o, each.h, each.l, each.c, each.v]) column.fill(column[200]!, 201, 204)
-  })
-  expect(found(bars)).toEqual([['serious', 'copied_bars', 201, 3]])
 })
 
 test('interpolated bars that are rounded to the tick are serious', () => {
@@ -179,16 +154,6 @@ test('equal steps of a tick in a market with a coarse tick are no interpolation'
     }
   })
   expect(found(bars)).toEqual([])
-})
-
-test('generated bars, of which no price leaves the range of open and close, are serious', () => {
-  const bars = changed(({ o, h, l, c }) => {
-    for (let i = 0; i < 400; i++) {
-      h[i] = Math.max(o[i]!, c[i]!)
-      l[i] = Math.min(o[i]!, c[i]!)
-    }
-  })
-  expect(found(bars)).toEqual([['serious', 'no_wicks', 0, 400]])
 })
 
 const FINE = walk(6 * 400)
