@@ -1,7 +1,7 @@
 import type { CostData, TradeCosts } from '#core/figures/costs.ts'
 import type { Funding } from './bars.ts'
 import { type LedgerInput, markLedger } from './marks.ts'
-import { fundingOf, type ResolvedTrade, sumFunding } from './resolve-trade.ts'
+import { paidUpTo, type ResolvedTrade, sumFunding } from './resolve-trade.ts'
 import { commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
 
 type CostInput = Omit<LedgerInput, 'trades' | 'allowOverlap'> & { readonly trades: readonly ResolvedTrade[] }
@@ -43,14 +43,15 @@ type Terms = {
 
 /** Null while the trade is open. */
 function costsOf(trade: ResolvedTrade, { feeRate, slippage, funding }: Terms): TradeCosts | null {
-  const { exit_time, entry_price, exit_price, leverage, account_return } = trade
+  const { side, entry_time, exit_time, entry_price, exit_price, leverage, account_return } = trade
   if (exit_time === null || exit_price === null || leverage === null || account_return === null) return null
-  const fees = trade.fees ?? feeRate * (1 + exit_price / entry_price)
+  const quantity = leverage / entry_price
+  const paid = paidUpTo(funding, exit_time) - paidUpTo(funding, entry_time)
   return {
     result: account_return,
-    fees: leverage * fees,
-    slippage: (leverage / entry_price) * 2 * slippage,
-    funding: -leverage * fundingOf(trade, exit_time, funding),
+    fees: trade.fees === null ? quantity * feeRate * (entry_price + exit_price) : leverage * trade.fees,
+    slippage: quantity * 2 * slippage,
+    funding: trade.funding === null ? quantity * signOf(side) * paid : -leverage * trade.funding,
   }
 }
 

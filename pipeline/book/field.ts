@@ -69,8 +69,11 @@ export type Fields = Readonly<Record<string, unknown>>
 export const mapSchema = z.record(z.string(), z.unknown()).meta({ expected: 'a map' })
 
 /** A schema with what it is for, and what is expected of it. */
-export const field = <Schema extends z.ZodType>(schema: Schema, description: string, expected: string): Schema =>
-  schema.meta({ description, expected })
+export const field = <Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+  expected: string,
+): Schema => schema.meta({ description, expected })
 
 /** A value that may be left out. */
 export const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().default(null)

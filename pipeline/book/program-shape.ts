@@ -151,7 +151,11 @@ const tiers = z
         weight: cyclical.weight,
         rule: { kind: 'mayer', mean_days: MAYER_DAYS, bands: cyclical.bands },
       },
-      tactical && { tier: 'tactical', weight: tactical.weight, rule: { kind: 'dips', steps: tactical.steps } },
+      tactical && {
+        tier: 'tactical',
+        weight: tactical.weight,
+        rule: { kind: 'dips', steps: tactical.steps },
+      },
     ]
     return all.filter(each => each !== undefined)
   })

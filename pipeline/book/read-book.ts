@@ -139,7 +139,8 @@ function strays(folder: Folder, { inputs }: Reading, sound: SoundParts): Problem
       inner && child !== undefined ? [child, inner] : own ? [parent, own] : [file, IN_ROOT]
     const word = top === 'charting' ? CHARTING_NAME.exec(name)?.[1] : name
     if (known.includes(word ?? '')) return []
-    return [{ file, message: `expected ${expected}, got ${name}, which is ignored; ${hint(name, known, 'name')}` }]
+    const nearest = hint(name, known, 'name')
+    return [{ file, message: `expected ${expected}, got ${name}, which is ignored; ${nearest}` }]
   })
 }
 

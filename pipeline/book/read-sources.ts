@@ -25,8 +25,10 @@ export async function readSources(
     if (claim.file === null) continue // its problems are reported
     reportStrangers(claim, found)
     const path = claim.file?.path[0] ?? found[claim.source]
-    const source = path === null ? reportMissing(claim, folder) : await readSource(reading, claim, path, found)
-    const isSound = [path, ...Object.values(found)].every(each => each === null || !reading.problems.has(each))
+    const source =
+      path === null ? reportMissing(claim, folder) : await readSource(reading, claim, path, found)
+    const paths = [path, ...Object.values(found)]
+    const isSound = paths.every(each => each === null || !reading.problems.has(each))
     if (source !== null && isSound) sources.set(claim.id, source)
   }
   return sources
@@ -71,12 +73,12 @@ async function readSource(
 /** The rows of the file that the catalogue names in place of a table of the book; none if it has problems. */
 async function importedRows(
   reading: Reading,
-  { file, commission_bps_per_side }: Claim,
+  { file, commission_bps_per_side: bps }: Claim,
 ): Promise<readonly TableRow[] | undefined> {
   if (!file) return undefined
   if (file.source === 'returns') return (await importReturns(reading, file))?.rows ?? []
   const { importLedger } = await import('../import/ledger.ts') // most books have none
-  const rules = { bars: null, commission_bps: commission_bps_per_side ?? null, realised: false, isUnfunded: false }
+  const rules = { bars: null, commission_bps: bps ?? null, realised: false, isUnfunded: false }
   return (await importLedger(reading, { ...file, ...rules }))?.rows ?? []
 }
 
