@@ -105,7 +105,7 @@ const changed = (table: Table, use: string, spell: (text: string) => string): Ta
   respell(table, (cell, i) => (table.uses[i] === use ? spell(cell) : cell))
 
 const eachPrice = (table: Table, spell: (text: string) => string): Table =>
-  respell(table, (cell, i) => (/^[ohlc]$|_price$/.test(table.uses[i]!) && cell !== '' ? spell(cell) : cell))
+  respell(table, (cell, i) => (/^[ohlc]$|price$/.test(table.uses[i]!) && cell !== '' ? spell(cell) : cell))
 
 const withColumn = (table: Table, name: string, cell: (i: number) => string): Table => ({
   names: table.names && [...table.names, name],
@@ -157,12 +157,13 @@ export const MUTATIONS: Readonly<Record<string, (table: Table, dice: Dice) => Ta
   blanks: table => respell(table, cell => ` ${cell} `),
   seconds: table => eachTime(table, text => epoch(text, 1e-3)),
   microseconds: table => eachTime(table, text => epoch(text, 1e3)),
+  'no zone': table => eachTime(table, text => text.replace(/T(.*)Z$/, ' $1')),
   'another offset': table => eachTime(table, inOffset),
   'serial dates': table => eachTime(table, text => String(Math.floor(msOf(text) / 86_400_000) + 25_569)),
 }
 
 const isTime = ({ uses }: Table, i: number): boolean =>
-  ['t', 'end', 'entry_time', 'exit_time'].includes(uses[i]!) &&
+  ['t', 'end', 'time', 'entry_time', 'exit_time'].includes(uses[i]!) &&
   uses.filter(use => use === uses[i]).length === 1
 
 const eachTime = (table: Table, spell: (text: string) => string): Table =>
@@ -197,17 +198,17 @@ export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>>
       true: 'false',
       false: 'true',
     }
-    const turned = (text: string): string => turn[text] ?? text
-    const flipped = changed(changed(table, 'side', turned), 'is_short', turned)
-    return table.uses.includes('side') || table.uses.includes('is_short')
-      ? flipped
+    const turned = (text: string): string => text.replace(/long|short|true|false/, word => turn[word]!)
+    const words = ['side', 'is_short', 'type'].filter(use => table.uses.includes(use))
+    return words.length > 0
+      ? words.reduce((flipped, use) => changed(flipped, use, turned), table)
       : changed(table, 'quantity', text => String(-Number(text)))
   },
   'fees as losses': table => changed(table, 'fees', text => (text === '' ? '' : String(-Number(text)))),
 }
 
 const eachWord = (table: Table, spell: (text: string) => string): Table =>
-  respell(table, (cell, i) => (['is_short', 'is_open', 'side'].includes(table.uses[i]!) ? spell(cell) : cell))
+  respell(table, (cell, i) => (['is_short', 'is_open', 'side', 'type'].includes(table.uses[i]!) ? spell(cell) : cell))
 
 const NUMBERS: Readonly<Record<string, string>> = { true: '1', false: '0' }
 const GERMAN: Readonly<Record<string, string>> = {
