@@ -219,7 +219,7 @@ async function write(
 function addStrategy(
   catalogue: Catalogue,
   { id, base_risk: base_risk_pct, commission_bps, engine }: HistoryOptions,
-  { formats, commission_bps: shown = null }: Pick<Origin, 'formats'> & { readonly commission_bps?: number | null },
+  { formats, commission_bps: shown = null }: Origin & { readonly commission_bps?: number | null },
   { tick_size = 1, ...fields }: Readonly<Record<string, unknown>>,
 ): void {
   const commission_bps_per_side = commission_bps ?? shown
@@ -285,11 +285,13 @@ async function importLedgerFile(paths: string[], options: LedgerOptions, runtime
   const { o = [], c = [] } = file?.bars ?? {}
   const prices = file === null ? trades.map(each => each.entry_price) : [...o.slice(-1000), ...c.slice(-1000)]
   addStrategy(catalogue, options, imported, {
-    ...(realised ? { source: 'returns', instrument } : { source: 'ledger', instrument, mark: file?.timeframe }),
+    ...{ source: realised ? 'returns' : 'ledger', instrument },
+    ...(realised ? {} : { mark: file?.timeframe }),
     ...(realised || findOverlaps(trades).length > 0 ? { allow_overlap: true } : {}),
     tick_size: tickOf(prices),
   })
-  if (!options.funding && !realised) catalogue.stateUnfunded(instrument)
+  const isNew = !catalogue.ids.includes(id)
+  if (isNew && !options.funding && !realised) catalogue.stateUnfunded(instrument)
   const made = {
     [`ledgers/${id}.csv`]: ledgerText(rows),
     ...(realised ? { [`returns/${id}.csv`]: tableText('t,ret', account?.daily ?? []) } : {}),
@@ -303,11 +305,14 @@ async function importLedgerFile(paths: string[], options: LedgerOptions, runtime
 /** Optional columns are there if a trade has one of them. */
 function ledgerText(rows: readonly LedgerRow[]): string {
   const names = [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS]
-  const isThere = (name: string, i: number): boolean =>
-    LEDGER_COLUMNS.includes(name) || rows.some(({ fields }) => fields[i] !== '')
-  const kept = names.filter(isThere).map(name => names.indexOf(name))
-  const texts = rows.map(({ fields }) => kept.map(i => fields[i]!))
-  return tableText(kept.map(i => names[i]).join(), texts)
+  const isThere = (i: number): boolean =>
+    i < LEDGER_COLUMNS.length || rows.some(({ fields }) => fields[i] !== '')
+  const kept = [...names.keys()].filter(isThere)
+  const pick = (texts: readonly string[]): string[] => kept.map(i => texts[i]!)
+  return tableText(
+    pick(names).join(),
+    rows.map(({ fields }) => pick(fields)),
+  )
 }
 
 /** The tables of the book with the rows that are new in them. */

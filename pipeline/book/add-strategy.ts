@@ -28,6 +28,7 @@ export async function openCatalogue(dir: string) {
   let isChanged = false
   return {
     dir,
+    /** Of the strategies that it had. */
     ids: strategies.items.map((_, i) => doc.getIn(['strategies', i, 'id'])),
     /** The modules that are replayed on bars of an instrument. */
     modulesOn: (instrument: string): string[] =>

@@ -42,8 +42,8 @@ export function sizeTrades(
     equity += profitOf(open.filter(other => endOf(other) <= entry_time))
     open = open.filter(other => endOf(other) > entry_time)
     const earlier = realised ? [] : open.filter(other => other.entry_time < entry_time)
-    const worthOf = (other: ForeignTrade): number =>
-      gainOf(other.side, other.quantity, other.entry_price, entry_price) - (commission_bps / 1e4) * other.notional
+    const worthOf = ({ side, quantity, ...other }: ForeignTrade): number =>
+      gainOf(side, quantity, other.entry_price, entry_price) - (commission_bps / 1e4) * other.notional
     const base = earlier.reduce((sum, other) => sum + worthOf(other), equity)
     if (!(base > 0))
       throw new UnreadableFile(

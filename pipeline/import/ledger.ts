@@ -21,10 +21,7 @@ import { toFlag, toOpen, toSide } from './word.ts'
 export type ImportedLedger = Origin & {
   readonly rows: readonly LedgerRow[]
   /** Its totals, and its daily returns without the value of open trades; null if the file has fractions of it alone. */
-  readonly account: {
-    readonly totals: ReturnType<typeof totalsOf>
-    readonly daily: ReturnType<typeof realisedReturns>
-  } | null
+  readonly account: ReturnType<typeof toMoney>['account'] | null
   /** What the results show, in basis points of a fill; null if they do not. */
   readonly commission_bps: number | null
 }
@@ -258,7 +255,8 @@ function explainAmounts(
   return null
 }
 
-function toMoney(trades: readonly ForeignTrade[], { capital, file }: ReadTrades, rules: LedgerRules, tally: Tally) {
+function toMoney(trades: readonly ForeignTrade[], read: ReadTrades, rules: LedgerRules, tally: Tally) {
+  const { capital, file } = read
   if (capital === null)
     refuse(
       'expected the capital at the start, which is not in the file: state it with --capital (capital: in the catalogue)',

@@ -362,10 +362,10 @@ const YAHOO = ['Date,Open,High,Low,Close,Volume', ...DAILY.toReversed(), ''].joi
 const LAST_BAR =
   'the last bar may not have been over when the file was made, which the file does not show: compare its volume with the bars before it; --drop-last (drop_last: true) leaves it out'
 
-const BTC = 'bars --instrument BTC-USD'
+const BTC = 'bars --instrument BTC-USD --tz UTC'
 
 test('import bars writes a table of the book, and names the format and what was repaired', async () => {
-  const { read, code, out, err } = await importing('in.csv', YAHOO, `${BTC} --tz UTC`)
+  const { read, code, out, err } = await importing('in.csv', YAHOO, BTC)
   expect([code, out, err]).toEqual([
     0,
     'bars/BTC-USD/1d.csv and catalogue.yaml: 4 bars of 1d, 2024-01-01T00:00:00Z to 2024-01-04T00:00:00Z, from yahoo/freqtrade\n',
@@ -378,13 +378,12 @@ test('import bars writes a table of the book, and names the format and what was 
 })
 
 test('import bars with --json prints one document', async () => {
-  const { out } = await importing('in.csv', YAHOO, `${BTC} --tz UTC --json`)
+  const { out } = await importing('in.csv', YAHOO, `${BTC} --json`)
   const days = { bars: 4, from: '2024-01-01T00:00:00Z', to: '2024-01-04T00:00:00Z' }
-  const read = { formats: ['yahoo/freqtrade'], unread: [] }
+  const read = { written: ['bars/BTC-USD/1d.csv', 'catalogue.yaml'], formats: ['yahoo/freqtrade'], unread: [] }
   const whole = { file: 'in.csv', rows: '' }
   expect(JSON.parse(out)).toEqual({
     ...{ instrument: 'BTC-USD', timeframe: '1d', ...days, ...read },
-    written: ['bars/BTC-USD/1d.csv', 'catalogue.yaml'],
     files: [{ file: 'in.csv', total: 5, header: 1, dropped: 0 }],
     findings: [
       { ...whole, kind: 'newest_first', count: 3, message: 'the rows are newest first: reversed' },
@@ -395,11 +394,7 @@ test('import bars with --json prints one document', async () => {
 })
 
 test('import bars exits 1 with file, row and reason if a file is refused, and writes nothing', async () => {
-  const { code, out, err, files } = await importing(
-    'in.csv',
-    YAHOO.replace('2024-01-02', '2.1.2024'),
-    `${BTC} --tz UTC`,
-  )
+  const { code, out, err, files } = await importing('in.csv', YAHOO.replace('2024-01-02', '2.1.2024'), BTC)
   expect([code, out, err]).toEqual([
     1,
     '',
@@ -409,7 +404,7 @@ test('import bars exits 1 with file, row and reason if a file is refused, and wr
 })
 
 test('import bars replaces a table with --replace alone', async () => {
-  const { again, cwd } = await importing('in.csv', YAHOO, `${BTC} --tz UTC`)
+  const { again, cwd } = await importing('in.csv', YAHOO, BTC)
   const second = await again()
   expect([second.code, second.err.replaceAll(cwd, '')]).toEqual([
     1,

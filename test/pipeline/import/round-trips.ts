@@ -37,7 +37,7 @@ type Game = {
 type Row = readonly unknown[]
 type Read = Origin & { readonly back: readonly Row[] }
 
-/** What each kind of table is played with; a whole one has no lies about costs. */
+/** A whole file has no lies about costs. */
 type GameOf = (format: Format, dice: Dice, isWhole: boolean) => Game
 const GAMES: readonly (readonly [Kind, GameOf])[] = [
   [BARS, barsGame],
@@ -57,8 +57,9 @@ export async function playCase(seed: number) {
 export async function playUnchanged(seed: number) {
   const { below, ...others } = createDice(seed)
   const dice: Dice = { ...others, below: n => (n === 2 ? 0 : below(n)) }
-  const each = GAMES.flatMap(([{ formats }, gameOf]) => formats.map(format => play(format, gameOf, dice, true)))
-  return Promise.all(each)
+  return Promise.all(
+    GAMES.flatMap(([{ formats }, gameOf]) => formats.map(format => play(format, gameOf, dice, true))),
+  )
 }
 
 /**
@@ -124,15 +125,17 @@ function barsGame(format: Format, dice: Dice): Game {
     const others = { end: t + stepMs - 1, text: iso(t + shown), symbol: 'BTCUSDT', over: true }
     return spelled({ t: time, o, h, l, c, v, ...derived, ...others })
   })
-  const right = new Set(bars.flatMap(bar => [bar.v, Number.NaN].map(v => Object.values({ ...bar, v }).join())))
   const read: Game['read'] = async (file, stated) => {
     const rules = { timeframe: null, readers: [], drop_last: false, drop_impossible: false, ...stated }
     const imported = await importBars(readingOf(file), rules)
     if (imported === null) return null
     const { t, o, h, l, c, v } = imported.bars
-    return { ...imported, back: Array.from(t, (ms, i) => [ms, o[i], h[i], l[i], c[i], v[i], imported.timeframe]) }
+    const back = Array.from(t, (ms, i) => [imported.timeframe, ms, o[i], h[i], l[i], c[i], v[i]])
+    return { ...imported, back }
   }
-  return { known, read, isRight: row => row.at(-1) === timeframe && right.has(row.slice(0, -1).join()) }
+  const texts = bars.map(bar => [timeframe, ...Object.values(bar)].join())
+  const right = new Set([...texts, ...texts.map(text => text.replace(/[^,]+$/, 'NaN'))]) // a volume may be left blank
+  return { known, read, isRight: row => right.has(row.join()) }
 }
 
 const CAPITAL = 100_000
@@ -157,10 +160,11 @@ function tradesGame(format: Format, dice: Dice, isWhole: boolean): Game {
     const pnl = isGross ? gross : net
     equity += net
     sum += pnl
-    const sums = { trade: i + 1, cumulative: sum.toFixed(2), cumulative_pct: ((100 * sum) / CAPITAL).toFixed(2) }
-    const times = { entry_time: iso(START_MS + i * DAY_MS), exit_time: iso(START_MS + i * DAY_MS + 72_000_000) }
-    const fills = { side, ...times, entry_price, exit_price }
-    return { ...fills, ...fractions, ...sums, quantity, gross, fees, funding, pnl }
+    const from = START_MS + i * DAY_MS
+    const times = { entry_time: iso(from), exit_time: iso(from + 72_000_000) }
+    const sums = { cumulative: sum.toFixed(2), cumulative_pct: (sum / (CAPITAL / 100)).toFixed(2) }
+    const amounts = { trade: i + 1, quantity, gross, fees, funding, pnl, ...sums, ...fractions }
+    return { side, ...times, entry_price, exit_price, ...amounts }
   })
   const signed = ['backtesting.py', 'backtrader'].includes(format.name)
   const known = trades.flatMap(trade => {
@@ -197,7 +201,8 @@ function returnsGame(_: Format, dice: Dice): Game {
     const ret = dice.number(0.001, 0.03, 6) * (i % 2 === 0 ? 1 : -1)
     return [iso(START_MS + i * DAY_MS).slice(0, 10), ret] as const
   })
-  const known = days.map(([t, ret]) => ({ t, ret: unit === 'percent' ? (100 * ret).toFixed(4) : String(ret) }))
+  const per = { fraction: 1, percent: 100 }[unit]
+  const known = days.map(([t, ret]) => ({ t, ret: String(Number((per * ret).toFixed(6))) }))
   const read: Game['read'] = async (file, stated) => {
     const imported = await importReturns(readingOf(file), { unit, ...stated })
     return imported && { ...imported, back: imported.rows.map(({ fields }) => fields) }
