@@ -22,6 +22,7 @@ import type { Origin } from '#pipeline/import/read-table.ts'
 import { importReturns } from '#pipeline/import/returns.ts'
 import {
   barsStatements,
+  flag,
   ledgerStatements,
   returnsStatements,
   spellStatement,
@@ -65,7 +66,6 @@ Example:
   highwater import returns fund.csv --id yew --unit percent --commission-bps 0 --base-risk 0.02 --book ./book
 `
 
-const flag = (description: string, isSet = false) => z.boolean().default(isSet).meta({ description })
 const amount = (description: string) =>
   z.number().min(0).optional().meta({ description, expected: 'a number of at least 0' })
 
@@ -178,19 +178,13 @@ function sound<T>({ dir, problems }: Reading, value: T | null): T {
   return value
 }
 
-/** What an import made: tables of the book, and what is printed of them. */
-type Made = {
-  readonly tables: Readonly<Record<string, string>>
-  readonly line: string
-  readonly summary: Readonly<Record<string, unknown>>
-}
-
 type Catalogue = Awaited<ReturnType<typeof openCatalogue>>
+type Texts = Readonly<Record<string, string>>
 
-/** Writes what was made, and the catalogue if it changes; prints what was written on stdout, what was found on stderr. */
+/** Writes tables of the book, and the catalogue if it changes; prints what was written on stdout, what was found on stderr. */
 async function write(
   catalogue: Catalogue,
-  { tables, line, summary }: Made,
+  { tables, line, summary }: { readonly tables: Texts; readonly line: string; readonly summary: object },
   { formats, unread, findings, files: read }: Origin,
   options: FileOptions & { readonly append?: boolean },
   { terminal }: Runtime,
@@ -215,12 +209,14 @@ async function write(
   if (ignored !== '') terminal.note(`note: columns that are not read: ${ignored}`)
 }
 
+type Fields = Readonly<Record<string, unknown>> & { readonly unfunded?: string | null }
+
 /** Adds a strategy that the catalogue does not have, with what its maker assumed: stated, or as the file shows it. */
 function addStrategy(
   catalogue: Catalogue,
   { id, base_risk: base_risk_pct, commission_bps, engine }: HistoryOptions,
   { formats, commission_bps: shown = null }: Origin & { readonly commission_bps?: number | null },
-  { tick_size = 1, ...fields }: Readonly<Record<string, unknown>>,
+  { tick_size = 1, unfunded = null, ...fields }: Fields,
 ): void {
   const commission_bps_per_side = commission_bps ?? shown
   if (commission_bps_per_side === null)
@@ -234,7 +230,7 @@ function addStrategy(
     )
   const name = id.charAt(0).toUpperCase() + id.slice(1)
   const costs = { commission_bps_per_side, slippage_ticks: 0, tick_size } // prices are those of fills
-  catalogue.add({ id, name, base_risk_pct, ...fields, engine: engine ?? formats[0], ...costs })
+  catalogue.add({ id, name, base_risk_pct, ...fields, engine: engine ?? formats[0], ...costs }, unfunded)
 }
 
 /** Writes bars of one instrument. */
@@ -289,9 +285,8 @@ async function importLedgerFile(paths: string[], options: LedgerOptions, runtime
     ...(realised ? {} : { mark: file?.timeframe }),
     ...(realised || findOverlaps(trades).length > 0 ? { allow_overlap: true } : {}),
     tick_size: tickOf(prices),
+    unfunded: options.funding || realised ? null : instrument,
   })
-  const isNew = !catalogue.ids.includes(id)
-  if (isNew && !options.funding && !realised) catalogue.stateUnfunded(instrument)
   const made = {
     [`ledgers/${id}.csv`]: ledgerText(rows),
     ...(realised ? { [`returns/${id}.csv`]: tableText('t,ret', account?.daily ?? []) } : {}),
@@ -316,7 +311,7 @@ function ledgerText(rows: readonly LedgerRow[]): string {
 }
 
 /** The tables of the book with the rows that are new in them. */
-async function grown(dir: string, tables: Readonly<Record<string, string>>, id: string) {
+async function grown(dir: string, tables: Texts, id: string) {
   const texts: Record<string, string> = {}
   for (const [path, text] of Object.entries(tables)) {
     const before = await readFile(join(dir, path), 'utf8').catch(() => null)

@@ -28,7 +28,6 @@ export async function openCatalogue(dir: string) {
   let isChanged = false
   return {
     dir,
-    /** Of the strategies that it had. */
     ids: strategies.items.map((_, i) => doc.getIn(['strategies', i, 'id'])),
     /** The modules that are replayed on bars of an instrument. */
     modulesOn: (instrument: string): string[] =>
@@ -44,15 +43,10 @@ export async function openCatalogue(dir: string) {
       if (stated !== null) doc.setIn(place, stated)
       else if (doc.hasIn(place)) doc.deleteIn(place)
     },
-    /** Adds a strategy, which is the last one. */
-    add(entry: Readonly<Record<string, unknown>>): void {
+    /** Adds a strategy, which is the last one, and an instrument that has no funding. */
+    add(entry: Readonly<Record<string, unknown>>, unfunded: string | null): void {
+      if (unfunded !== null && !doc.hasIn(['funding', unfunded])) doc.setIn(['funding', unfunded], 'none')
       strategies.add(doc.createNode(entry))
-      isChanged = true
-    },
-    /** States that an instrument has no funding, if nothing is stated about it. */
-    stateUnfunded(instrument: string): void {
-      if (doc.hasIn(['funding', instrument])) return
-      doc.setIn(['funding', instrument], 'none')
       isChanged = true
     },
     /** The text with what was added; null if that is nothing, and it stays as its author wrote it. */

@@ -22,9 +22,6 @@ export const gainOf = (side: Side, quantity: number, from: number, to: number): 
 /** A trade as a part of its account, and its costs as parts of its notional, as texts of a ledger. */
 export type Size = Readonly<Record<string, string>>
 
-/** The account, and the commission of a fill. */
-type Account = Readonly<Record<'capital' | 'commission_bps', number>> & Pick<LedgerRules, 'realised'>
-
 /**
  * Leverage and result of each trade as fractions of the account at its entry, which is made up as the marking of a
  * ledger does it: what is realised, and the value of the open trades at the price of the entry; trades that enter at
@@ -32,7 +29,7 @@ type Account = Readonly<Record<'capital' | 'commission_bps', number>> & Pick<Led
  */
 export function sizeTrades(
   trades: readonly ForeignTrade[],
-  { capital, commission_bps, realised }: Account,
+  { capital, commission_bps, realised }: LedgerRules & Readonly<Record<'capital' | 'commission_bps', number>>,
 ): Size[] {
   const sized = new Array<Size>(trades.length)
   let equity = capital

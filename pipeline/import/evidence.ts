@@ -59,8 +59,6 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: LedgerRule
   }
 }
 
-type Evidence = ReturnType<typeof evidenceOf>
-
 /** How results are read, whether that explains them, and what was paid. */
 function evidenceOf(trades: readonly ForeignTrade[], { commission_bps }: LedgerRules) {
   const known = trades.filter(isClosed)
@@ -102,13 +100,12 @@ function bestReading(trades: readonly ForeignTrade[], bps: number, unit: number)
   return readings.reduce((a, b) => ((b.far.length - a.far.length || b.left - a.left) < 0 ? b : a))
 }
 
+type Evidence = ReturnType<typeof evidenceOf>
+
 /** Why results are not explained, are not what is stated, or leave open what they are; null if they are beyond doubt. */
-function explain(
-  { closed, far, follows, hasCosts, isPaid, isGross, shown, own }: Evidence,
-  { results, commission_bps }: LedgerRules,
-  isNet: boolean,
-  isTaken: boolean,
-): string | null {
+function explain(found: Evidence, stated: LedgerRules, isNet: boolean, isTaken: boolean): string | null {
+  const { closed, far, follows, hasCosts, isPaid, isGross, shown, own } = found
+  const { results, commission_bps } = stated
   const isUnknown = !hasCosts && commission_bps === null
   if (isUnknown && results === 'before-costs')
     return 'expected the commission that results before costs lack, got none: state --commission-bps'

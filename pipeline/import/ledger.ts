@@ -62,11 +62,8 @@ function refuse(message: string, row: number | null = null): never {
 }
 
 /** The trades of a file, each sound by itself. */
-function toTrades(
-  records: readonly TradeRecord[],
-  { tz, bars, realised }: LedgerRules,
-  report: Report,
-): ForeignTrade[] {
+function toTrades(records: readonly TradeRecord[], rules: LedgerRules, report: Report): ForeignTrade[] {
+  const { tz, bars, realised } = rules
   const zone = tz === undefined ? null : parseZone(tz)
   assertZone(records, zone, bars)
   const trades = records.map(record => toTrade(record, zone, report))
@@ -162,19 +159,17 @@ function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, report: Re
     report(
       `${early} of ${trades.length} trades are before the first bar, ${spellMoment(first)}: import older bars, or take the account as reported returns with --realised`,
     )
-  const fills = trades.flatMap(({ row, entry_time, entry_price, exit_time, exit_price }) => [
-    { row, role: 'entry_price', ms: entry_time, price: entry_price },
-    { row, role: 'exit_price', ms: exit_time ?? Number.NaN, price: exit_price },
-  ])
-  for (const { row, role, ms, price } of fills) {
-    const i = barHolding(bars, ms)
-    const room = price * PRICE_TOLERANCE
-    if (i < 0 || (price >= bars.l[i]! - room && price <= bars.h[i]! + room)) continue
-    report(
-      `${role}: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
-      row,
-    )
-  }
+  for (const { row, ...trade } of trades)
+    for (const fill of ['entry', 'exit'] as const) {
+      const [ms, price] = [trade[`${fill}_time`] ?? Number.NaN, trade[`${fill}_price`]]
+      const i = barHolding(bars, ms)
+      const room = price * PRICE_TOLERANCE
+      if (i < 0 || (price >= bars.l[i]! - room && price <= bars.h[i]! + room)) continue
+      report(
+        `${fill}_price: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
+        row,
+      )
+    }
 }
 
 const isLocal = ({ cell }: TradeRecord): boolean =>
@@ -236,11 +231,8 @@ function toAccount(trades: readonly ForeignTrade[], read: ReadTrades, rules: Led
 }
 
 /** Why the amounts of a trade are none that a ledger can be made of; null if they are. */
-function explainAmounts(
-  { cell, exit_time, quantity, pnl, fees, funding }: ForeignTrade,
-  inMoney: boolean,
-  isUnfunded: boolean,
-): string | null {
+function explainAmounts(trade: ForeignTrade, inMoney: boolean, isUnfunded: boolean): string | null {
+  const { cell, exit_time, quantity, pnl, fees, funding } = trade
   if (isUnfunded && Math.abs(funding) > 0)
     return `funding: expected none, because --no-funding states that the instrument has none, got ${funding}: leave out --no-funding, and the funding of each trade is read`
   if (cell('pnl') !== '' && cell('account_return') !== '')

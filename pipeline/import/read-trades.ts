@@ -145,11 +145,8 @@ const CENTS = 0.021
 const HALF_A_DIGIT = 0.0051
 
 /** Why a trade does not continue the one before it in its list, or null. */
-function explainSums(
-  { trade, entry: { cell }, exit }: PairedTrade,
-  before: PairedTrade | undefined,
-  capital: number | null,
-): string | null {
+function explainSums(pair: PairedTrade, capital: number | null, before?: PairedTrade): string | null {
+  const [{ trade, exit }, { cell }] = [pair, pair.entry]
   const [number, cumulative] = [Number(before?.trade ?? 0) + 1, cell('cumulative')]
   const sum = parseForeignDecimal(before?.entry.cell('cumulative') ?? '0') + parseForeignDecimal(cell('pnl'))
   const percent = parseForeignDecimal(cell('cumulative_pct'))
@@ -172,7 +169,7 @@ function toRecords(pairs: readonly PairedTrade[], capital: number | null, report
   return sorted.map((pair, i) => {
     const { side, exit } = pair
     const { row, cell } = pair.entry
-    const wrong = explainSums(pair, sorted[i - 1], capital)
+    const wrong = explainSums(pair, capital, sorted[i - 1])
     if (wrong !== null) report(wrong, row)
     const own: Readonly<Record<string, string>> = {
       ...{ side, entry_time: cell('time'), entry_price: cell('price') },

@@ -38,8 +38,8 @@ const statements = {
   }),
 }
 
-const flag = (description: string) =>
-  z.boolean().default(false).meta({ description, expected: 'true or false' })
+export const flag = (description: string, isSet = false) =>
+  z.boolean().default(isSet).meta({ description, expected: 'true or false' })
 
 export const barsStatements = {
   ...statements,
