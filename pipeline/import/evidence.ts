@@ -173,8 +173,6 @@ const unitOf = (trades: readonly ForeignTrade[]): number =>
   10 ** -trades.reduce((most, { cell }) => Math.max(most, (/\.(\d+)/.exec(cell('pnl'))?.[1] ?? '').length), 0)
 
 /** The median of amounts in basis points of a fill. */
-const medianBps = <Trade extends ForeignTrade>(
-  closed: readonly Trade[],
-  amountOf: (trade: Trade) => number,
-): number =>
-  closed.length === 0 ? 0 : median(closed.map(trade => (1e4 * amountOf(trade)) / trade.turnover))
+function medianBps<T extends ForeignTrade>(closed: readonly T[], amountOf: (trade: T) => number): number {
+  return closed.length === 0 ? 0 : median(closed.map(trade => (1e4 * amountOf(trade)) / trade.turnover))
+}

@@ -223,7 +223,7 @@ function toAccount(trades: readonly ForeignTrade[], read: ReadTrades, rules: Led
     pnl: parseForeignDecimal(trade.cell('account_return')),
   }))
   judgeSides(fractions)
-  const sizes = trades.map(({ cell }): Size => ({
+  const sizes: Size[] = trades.map(({ cell }) => ({
     ...{ leverage: cell('leverage'), account_return: cell('account_return') },
     ...{ fees: cell('own_fees'), funding: cell('own_funding') },
   }))

@@ -17,7 +17,7 @@ export type TradeRecord = { readonly row: number; readonly cell: Cell }
 export type ReadTrades = {
   readonly file: ReadTable
   readonly records: readonly TradeRecord[]
-  /** The account at the start, if the file says it. */
+  /** The account at the start, as it is stated or in the file. */
   readonly capital: number | null
 }
 
@@ -122,11 +122,15 @@ const sideOf = (cell: Cell): Side => (/long$/i.test(cell('type')) ? 'long' : 'sh
 /** Joins the two rows of one trade in a list that ends at a time. */
 function joinRows(rows: readonly TradeRecord[], end: string, report: Report): PairedTrade | null {
   const kinds = Object.groupBy(rows, ({ cell }) => (/^entry/i.test(cell('type')) ? 'entry' : 'exit'))
-  const { entry: [entry, twice] = [], exit: [exit, again = twice] = [] } = kinds
+  const { entry: entries = [], exit: exits = [] } = kinds
+  const [[entry], [exit]] = [entries, exits]
+  const again = entries[1] ?? exits[1]
   const { row, cell } = rows[0]!
   const trade = cell('trade')
-  if (again !== undefined)
-    return report(`expected one ${again.cell('type').split(' ')[0]} of trade ${trade}, got another`, again.row)
+  if (again !== undefined) {
+    const [kind] = again.cell('type').split(' ')
+    return report(`expected one ${kind} of trade ${trade}, got another`, again.row)
+  }
   if (entry === undefined || exit === undefined) {
     const [lacking, other] = entry === undefined ? ['an entry', 'exit'] : ['an exit', 'entry']
     return report(`expected ${lacking} of trade ${trade}, got its ${other} alone: export the whole list`, row)
@@ -150,7 +154,8 @@ function explainSums(pair: PairedTrade, capital: number | null, before?: PairedT
   const [number, cumulative] = [Number(before?.trade ?? 0) + 1, cell('cumulative')]
   const sum = parseForeignDecimal(before?.entry.cell('cumulative') ?? '0') + parseForeignDecimal(cell('pnl'))
   const percent = parseForeignDecimal(cell('cumulative_pct'))
-  if (Number(trade) !== number) return `expected trade ${number}, got trade ${got(trade)}: export the whole list`
+  if (Number(trade) !== number)
+    return `expected trade ${number}, got trade ${got(trade)}: export the whole list`
   if (exit !== null && ['pnl', 'cumulative'].some(role => cell(role) !== exit.cell(role)))
     return `expected the same profit on both rows of trade ${trade}, got two: the file may be cut off`
   if (cumulative !== '' && !(Math.abs(parseForeignDecimal(cumulative) - sum) <= CENTS))

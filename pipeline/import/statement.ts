@@ -68,10 +68,12 @@ export const returnsStatements = {
 }
 
 /** A history is in one file. */
-const path = pathInside.transform(only => [only]).meta({
-  description: 'The file, inside the book.',
-  expected: 'one path inside the book',
-})
+const path = pathInside
+  .transform(only => [only])
+  .meta({
+    description: 'The file, inside the book.',
+    expected: 'one path inside the book',
+  })
 
 const paths = z.union([path, z.array(pathInside).min(1)]).meta({
   description: 'The file, inside the book, or a list of files.',

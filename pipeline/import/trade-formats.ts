@@ -144,7 +144,6 @@ export const LIST_OF_TRADES: Kind = {
 /** Which of the two a file is: the list of a charting tool has the type of each row. */
 export function tradesKind(rows: readonly Row[]): Kind {
   const { required, roles } = LIST_OF_TRADES
-  const isList = (row: Row): boolean =>
-    required.every(role => row.some(name => isNamed(roles[role]!, name)))
+  const isList = (row: Row): boolean => required.every(role => row.some(name => isNamed(roles[role]!, name)))
   return rows.some(isList) ? LIST_OF_TRADES : TRADES
 }

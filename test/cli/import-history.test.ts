@@ -380,10 +380,10 @@ test('import bars writes a table of the book, and names the format and what was 
 test('import bars with --json prints one document', async () => {
   const { out } = await importing('in.csv', YAHOO, `${BTC} --json`)
   const days = { bars: 4, from: '2024-01-01T00:00:00Z', to: '2024-01-04T00:00:00Z' }
-  const read = { written: ['bars/BTC-USD/1d.csv', 'catalogue.yaml'], formats: ['yahoo/freqtrade'], unread: [] }
+  const all = { written: ['bars/BTC-USD/1d.csv', 'catalogue.yaml'], formats: ['yahoo/freqtrade'], unread: [] }
   const whole = { file: 'in.csv', rows: '' }
   expect(JSON.parse(out)).toEqual({
-    ...{ instrument: 'BTC-USD', timeframe: '1d', ...days, ...read },
+    ...{ instrument: 'BTC-USD', timeframe: '1d', ...days, ...all },
     files: [{ file: 'in.csv', total: 5, header: 1, dropped: 0 }],
     findings: [
       { ...whole, kind: 'newest_first', count: 3, message: 'the rows are newest first: reversed' },

@@ -99,8 +99,10 @@ const respell = (
 })
 
 /** Cells of the columns of certain uses, unless they are blank, in another spelling. */
-const changed = (uses: RegExp, spell: (text: string) => string) => (table: Table): Table =>
-  respell(table, (cell, i) => (uses.test(table.uses[i]!) && cell !== '' ? spell(cell) : cell))
+const changed =
+  (uses: RegExp, spell: (text: string) => string) =>
+  (table: Table): Table =>
+    respell(table, (cell, i) => (uses.test(table.uses[i]!) && cell !== '' ? spell(cell) : cell))
 
 const PRICES = /^[ohlc]$|price$/
 const WORDS = /^(?:is_short|is_open|side|type)$/
@@ -184,7 +186,9 @@ export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>>
     return at < 0 ? table : { ...table, rows: [...table.rows, other] }
   },
   'words in capitals': changed(WORDS, text => text.toUpperCase()),
-  'words as pandas writes them': changed(WORDS, text => text.replace(/^[tf](?=rue|alse)/, letter => letter.toUpperCase())),
+  'words as pandas writes them': changed(WORDS, text =>
+    text.replace(/^[tf](?=rue|alse)/, letter => letter.toUpperCase()),
+  ),
   'words as numbers': changed(WORDS, text => NUMBERS[text] ?? text),
   'words of another language': changed(WORDS, text => GERMAN[text] ?? text),
   'the sides of the closing orders': table => {

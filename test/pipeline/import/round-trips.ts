@@ -32,10 +32,9 @@ const iso = (ms: number): string => new Date(ms).toISOString().replace('.000', '
 type Game = {
   readonly known: readonly Known[]
   readonly read: (file: File, stated: { path: [string]; tz?: string }) => Promise<Read | null>
-  readonly isRight: (row: Row) => boolean
+  readonly isRight: (row: readonly unknown[]) => boolean
 }
-type Row = readonly unknown[]
-type Read = Origin & { readonly back: readonly Row[] }
+type Read = Origin & { readonly back: readonly (readonly unknown[])[] }
 
 /** A whole file has no lies about costs. */
 type GameOf = (format: Format, dice: Dice, isWhole: boolean) => Game
