@@ -38,7 +38,7 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: LedgerRule
   const isStated = results !== undefined && stated.commission_bps !== null
   const isTaken = realised && (follows ? results === 'after-costs' : isStated)
   const wrong = explain(found, stated, isNet, isTaken)
-  if (wrong !== null) throw new UnreadableFile(wrong, found.far[0]?.row ?? null)
+  if (wrong !== null) throw new UnreadableFile(wrong, null)
 
   const isGross = isTaken ? results === 'before-costs' : found.isGross
   const commission_bps = stated.commission_bps ?? found.own
@@ -102,7 +102,7 @@ function bestReading(trades: readonly ForeignTrade[], bps: number, unit: number)
 
 type Evidence = ReturnType<typeof evidenceOf>
 
-/** Why results are not explained, are not what is stated, or leave open what they are; null if they are beyond doubt. */
+/** Why results are not what is stated, or leave open what they are; null if they are beyond doubt. Throws if they are not explained. */
 function explain(found: Evidence, stated: LedgerRules, isNet: boolean, isTaken: boolean): string | null {
   const { closed, far, follows, hasCosts, isPaid, isGross, shown, own } = found
   const { results, commission_bps } = stated
@@ -116,7 +116,10 @@ function explain(found: Evidence, stated: LedgerRules, isNet: boolean, isTaken: 
   if (!follows) {
     const { pnl, rest } = far[0] ?? closed[0]!
     const hint = shown > 0 ? `; without columns of costs they show a commission of ${shown} bp a fill` : ''
-    return `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${pnl} for ${Number((pnl - rest).toPrecision(8))}${hint}: state --commission-bps, --results before-costs (results:), or the columns with --column fees=NAME and --column funding=NAME (columns:); of lots and contracts take the account with --realised, --results and --commission-bps`
+    throw new UnreadableFile(
+      `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${pnl} for ${Number((pnl - rest).toPrecision(8))}${hint}: state --commission-bps, --results before-costs (results:), or the columns with --column fees=NAME and --column funding=NAME (columns:); of lots and contracts take the account with --realised, --results and --commission-bps`,
+      far[0]?.row ?? null,
+    )
   }
   if (isGross && results !== 'before-costs')
     return 'expected results after costs, got ones before the fees and the funding: state --results before-costs (results:)'

@@ -115,6 +115,7 @@ test.each(casesOf`
 no zone -> ${listOfTrades()} -> :3: entry_time: expected a zone for "2024-01-03 00:00", which has none: the bars fit +08:00 with 100 % of the entries; confirm it with --tz (tz: in the catalogue) -> ${LIST}
 a wrong zone -> ${listOfTrades()} -> :3: entry_time: expected entries that fit the bars in +07:00, got 25 % that do, and the bars fit +08:00 with 100 % of the entries: correct --tz (tz:) -> ${LIST} --tz +07:00
 a capital that contradicts the list -> ${listOfTrades()} -> :3: expected a capital by which the cumulative profit of 30.00 is 0.3 %, got 1000: correct --capital (capital:) -> ${IN_CHART} --capital 1000
+a capital that contradicts its percentages alone -> ${listOfTrades().replaceAll(/,[^,\n]*(,[^,\n]*)$/gm, '$1')} -> :3: expected a capital by which the cumulative profit of 30.00 is 0.3 %, got 1000 -> ${IN_CHART} --capital 1000
 a trade that is open before one that is closed -> ${listOfTrades().replace(/(\n2,Exit short,)[^,]*,[^,]*,[^,]*/, '$1,,')} -> :5: expected an exit of trade 2, because trade 3 after it is closed, got an open trade
 a trade that is missing -> ${listOfTrades().replace(/\n2,.*\n2,.*/, '')} -> :5: expected trade 2, got trade "3": export the whole list
 a profit that is changed -> ${listOfTrades().replace(/(\n1,.*,)30(,0.1,.*\n1,.*,)30(,0.1)/, '$190$290$3')} -> :3: expected a cumulative profit of 90.00 after trade 1, got "30": rows are missing or changed
