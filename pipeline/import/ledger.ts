@@ -63,10 +63,10 @@ function refuse(message: string, row: number | null = null): never {
 
 /** The trades of a file, each sound by itself. */
 function toTrades(records: readonly TradeRecord[], rules: LedgerRules, report: Report): ForeignTrade[] {
-  const { tz, bars, realised, commission_bps } = rules
+  const { tz, bars, realised } = rules
   const zone = tz === undefined ? null : parseZone(tz)
   assertZone(records, zone, bars)
-  const trades = records.map(record => toTrade(record, zone, commission_bps, report))
+  const trades = records.map(record => toTrade(record, zone, rules, report))
   reportCopies(records, report)
   const symbols = [...new Set(trades.map(({ cell }) => cell('symbol')))].filter(symbol => symbol !== '')
   if (!realised && symbols.length > 1)
@@ -103,12 +103,7 @@ function readersOf({ row, cell }: TradeRecord, zone: Zone | null, report: Report
   return { amount, price, time, word }
 }
 
-function toTrade(
-  record: TradeRecord,
-  zone: Zone | null,
-  commission_bps: number | null,
-  report: Report,
-): ForeignTrade {
+function toTrade(record: TradeRecord, zone: Zone | null, rules: LedgerRules, report: Report): ForeignTrade {
   const { row, cell } = record
   const { amount, price, time, word } = readersOf(record, zone, report)
   const isOpen = word('is_open', toOpen, 'true, false, open or closed') ?? cell('exit_time') === ''
@@ -129,15 +124,15 @@ function toTrade(
   if (Math.abs(stated - gross) > 1e-4 * notional)
     report(`expected a result before costs of ${gross}, which the prices give, got ${stated}`, row)
   // Makers and takers pay other rates; a stated commission takes the place of both.
-  const roles = commission_bps === null ? ['fee', cell('exit_fee') === '' ? 'fee' : 'exit_fee'] : []
-  const [rate = Number.NaN, exitRate = Number.NaN] = roles.map(role => parseDecimal(cell(role)))
+  const hasRates = rules.commission_bps === null && cell('fees') === ''
+  const [rate, exitRate] = [cell('fee'), cell('exit_fee') || cell('fee')].map(parseDecimal)
   return {
     ...{ row, cell, side, quantity, entry_price, exit_price, gross, notional },
     entry_time: time('entry_time'),
     exit_time: isOpen ? null : time('exit_time'),
     turnover: quantity * (entry_price + (exit_price || 0)),
     pnl: isOpen && cell('pnl') === '' ? 0 : amount('pnl'),
-    fees: cell('fees') === '' ? quantity * (rate * entry_price + exitRate * exit_price) : amount('fees'),
+    fees: hasRates ? quantity * (rate! * entry_price + exitRate! * exit_price) : amount('fees'),
     funding: amount('funding'),
   }
 }
