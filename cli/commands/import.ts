@@ -336,6 +336,6 @@ const MOST_DECIMALS = 8
 /** The step of which all prices are multiples: a power of ten. */
 function tickOf(prices: readonly number[]): number {
   const decimalsOf = (price: number): number =>
-    price.toFixed(MOST_DECIMALS).replace(/\.?0*$/, '').split('.')[1]?.length ?? 0
+    (price.toFixed(MOST_DECIMALS).split('.')[1] ?? '').replace(/0+$/, '').length
   return 10 ** -prices.reduce((most, price) => Math.max(most, decimalsOf(price)), 0)
 }
