@@ -1,15 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { findOverlaps } from '#core/replay/ledger.ts'
+import { openCatalogue } from '#pipeline/book/add-strategy.ts'
+import { settingsShape, strategyShape, timeframe } from '#pipeline/book/catalogue.ts'
+import { spellMoment } from '#pipeline/book/cell.ts'
 import { metaOf, problemsOf } from '#pipeline/book/field.ts'
-import { UsageError } from '../environment.ts'
+import { BookError } from '#pipeline/book/problem.ts'
+import { CATALOGUE_FILE } from '#pipeline/book/read-catalogue.ts'
+import { LEDGER_COLUMNS, type LedgerRow, OPTIONAL_COLUMNS, readLedger } from '#pipeline/book/read-ledger.ts'
+import { findBars } from '#pipeline/book/read-market.ts'
+import { readReturns } from '#pipeline/book/read-sources.ts'
+import { createReading, type Reading } from '#pipeline/book/reading.ts'
+import { TIMEFRAMES } from '#pipeline/book/timeframe.ts'
+import { assertFree, barsText, tableText, writeBookFiles } from '#pipeline/book/write-table.ts'
+import { appendRows } from '#pipeline/import/append.ts'
+import { importBars } from '#pipeline/import/bars.ts'
+import { type ImportedLedger, importLedger } from '#pipeline/import/ledger.ts'
+import { type Origin, spellCounts, spellUnread } from '#pipeline/import/read-table.ts'
+import { importReturns } from '#pipeline/import/returns.ts'
 import {
-  BARS_OPTIONS,
-  importBarsFiles,
-  importLedgerFile,
-  importReturnsFile,
-  LEDGER_OPTIONS,
-  RETURNS_OPTIONS,
-} from '../import-files.ts'
+  barsStatements,
+  flag,
+  ledgerStatements,
+  returnsStatements,
+  spellStatement,
+} from '#pipeline/import/statement.ts'
+import { UsageError } from '../environment.ts'
 import type { Runtime } from '../runtime.ts'
 
 const ABOUT = `
@@ -47,6 +65,44 @@ Every day of the calendar has a return; a new strategy gets an entry in the cata
 Example:
   highwater import returns fund.csv --id yew --unit percent --commission-bps 0 --base-risk 0.02 --book ./book
 `
+
+const amount = (description: string) =>
+  z.number().min(0).optional().meta({ description, expected: 'a number of at least 0' })
+
+const fileOptions = {
+  book: z.string().meta({ description: 'The folder of the book; it is made if there is none.' }),
+  replace: flag('Replace a table that the book has already.'),
+  json: flag('Print what was read and written as one JSON document.'),
+}
+const historyOptions = {
+  ...{ ...fileOptions, id: strategyShape(1).id },
+  engine: z.string().optional().meta({ description: 'What made the history (default: the format).' }),
+  base_risk: amount('The risk of a trade by which users rescale, 0.02 = 2 %; a new strategy needs it.'),
+  commission_bps: amount('The commission of a fill in basis points (default: what the results show).'),
+}
+const instrument = settingsShape.instrument.unwrap().meta({
+  ...settingsShape.instrument.meta(),
+  description: 'The instrument, whose bars the book has under bars/.',
+})
+
+const BARS_OPTIONS = {
+  ...{ ...fileOptions, ...barsStatements, instrument },
+  timeframe: timeframe(`${TIMEFRAMES.join(', ')} (default: found by the distance of the bars).`).optional(),
+}
+const LEDGER_OPTIONS = {
+  ...{ ...historyOptions, ...ledgerStatements, instrument },
+  mark: timeframe('The bars whose closes mark the trades (default: the only ones).').optional(),
+  funding: flag('State that the instrument has no funding; otherwise bring funding/<instrument>.csv.', true),
+  append: flag('Add the rows after the last one; one that differs is refused.'),
+  realised: flag('Take the account without the value of open trades, as returns: it needs no bars.'),
+}
+const RETURNS_OPTIONS = { ...historyOptions, ...returnsStatements }
+
+type FileOptions = z.infer<z.ZodObject<typeof fileOptions>>
+type HistoryOptions = z.infer<z.ZodObject<typeof historyOptions>>
+type BarsOptions = z.infer<z.ZodObject<typeof BARS_OPTIONS>>
+type LedgerOptions = z.infer<z.ZodObject<typeof LEDGER_OPTIONS>>
+type ReturnsOptions = z.infer<z.ZodObject<typeof RETURNS_OPTIONS>>
 
 /** `highwater import`: brings files from elsewhere into a book. */
 export function defineImport(command: Command, runtime: Runtime): void {
@@ -114,4 +170,168 @@ function addColumn(text: string, before: unknown): object {
   if (role === undefined)
     throw new UsageError(`--column: expected ROLE=NAME or ROLE=PLACE, such as t=Datum or c=5, got '${text}'`)
   return { ...Object(before), [role]: /^[1-9]\d*$/.test(name) ? Number(name) : name }
+}
+
+/** The value, unless a file has a problem: then all of them are thrown, and nothing is written. */
+function sound<T>({ dir, problems }: Reading, value: T | null): T {
+  if (value === null || !problems.isEmpty()) throw new BookError(dir, problems.sorted(), 'the import')
+  return value
+}
+
+type Catalogue = Awaited<ReturnType<typeof openCatalogue>>
+type Texts = Readonly<Record<string, string>>
+
+/** Writes tables of the book, and the catalogue if it changes; prints what was written on stdout, what was found on stderr. */
+async function write(
+  catalogue: Catalogue,
+  { tables, line, summary }: { readonly tables: Texts; readonly line: string; readonly summary: object },
+  { formats, unread, findings, files: read }: Origin,
+  options: FileOptions & { readonly append?: boolean },
+  { terminal }: Runtime,
+): Promise<void> {
+  const { dir } = catalogue
+  for (const path of Object.keys(tables)) {
+    catalogue.state(path, spellStatement(options))
+    assertFree(dir, path, options.replace || options.append === true)
+  }
+  const text = catalogue.text()
+  const files = text === null ? tables : { ...tables, [CATALOGUE_FILE]: text }
+  await writeBookFiles(dir, files)
+  const written = Object.keys(files)
+  if (options.json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
+  terminal.print(`${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`)
+  for (const { file, message } of findings) terminal.note(`note: ${file}: ${message}`)
+  for (const each of read) terminal.note(`note: ${each.file}: ${spellCounts(each)}`)
+  if (unread.length > 0) terminal.note(`note: ${spellUnread(unread)}`)
+}
+
+type Fields = Readonly<Record<string, unknown>> & { readonly unfunded?: string | null }
+
+/** Adds a strategy that the catalogue does not have, with what its maker assumed: stated, or as the file shows it. */
+function addStrategy(
+  catalogue: Catalogue,
+  { id, base_risk: base_risk_pct, commission_bps, engine }: HistoryOptions,
+  { formats, commission_bps: shown = null }: Origin & { readonly commission_bps?: number | null },
+  { tick_size = 1, unfunded = null, ...fields }: Fields,
+): void {
+  const commission_bps_per_side = commission_bps ?? shown
+  if (commission_bps_per_side === null)
+    throw new UsageError(
+      '--commission-bps: expected the commission of a fill, because the file does not show it (0 is a statement)',
+    )
+  if (catalogue.ids.includes(id)) return
+  if (base_risk_pct === undefined)
+    throw new UsageError(
+      `--base-risk: expected the risk of a trade of ${id}, which the catalogue does not have yet, such as 0.02`,
+    )
+  const name = id.charAt(0).toUpperCase() + id.slice(1)
+  const costs = { commission_bps_per_side, slippage_ticks: 0, tick_size } // prices are those of fills
+  catalogue.add({ id, name, base_risk_pct, ...fields, engine: engine ?? formats[0], ...costs }, unfunded)
+}
+
+/** Writes bars of one instrument. */
+async function importBarsFiles(paths: string[], options: BarsOptions, runtime: Runtime) {
+  const { instrument, timeframe: stated = null } = options
+  const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
+  const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
+  const rules = { ...options, path: paths, timeframe: stated, readers: catalogue.modulesOn(instrument) }
+  const { bars, timeframe, ...origin } = sound(reading, await importBars(reading, rules))
+  const [from, to] = [spellMoment(bars.t[0]!), spellMoment(bars.t.at(-1)!)]
+  const summary = { instrument, timeframe, bars: bars.t.length, from, to }
+  const line = `${bars.t.length} bars of ${timeframe}, ${from} to ${to}`
+  const tables = { [`bars/${instrument}/${timeframe}.csv`]: barsText(bars) }
+  await write(catalogue, { tables, line, summary }, origin, options, runtime)
+}
+
+/** Writes daily returns as they were reported. */
+async function importReturnsFile(paths: string[], options: ReturnsOptions, runtime: Runtime) {
+  const { id } = options
+  const reading = createReading(runtime.cwd)
+  const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
+  const imported = sound(reading, await importReturns(reading, { ...options, path: paths }))
+  const rows = imported.rows.map(({ fields }) => fields)
+  const days = sound(reading, await readReturns(reading, paths[0]!, imported.rows)).values.length
+  const [from, to] = [rows[0]?.[0], rows.at(-1)?.[0]]
+  const printed = { line: `${days} days, ${from} to ${to}`, summary: { id, days, from, to } }
+  const tables = { [`returns/${id}.csv`]: tableText('t,ret', rows) }
+  addStrategy(catalogue, options, imported, { source: 'returns' })
+  await write(catalogue, { ...printed, tables }, imported, options, runtime)
+}
+
+/** Writes the trades of a file as a ledger that is marked on the bars of the book, or as reported returns. */
+async function importLedgerFile(paths: string[], options: LedgerOptions, runtime: Runtime) {
+  const { id, instrument, realised, commission_bps = null, append } = options
+  const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
+  const file = await findBars(catalogue.dir, instrument, options.mark ?? null, runtime.now())
+  if (!realised && file === null)
+    throw new Error(
+      `${paths[0]}: expected bars of ${instrument} in ${options.book}, got none: bring them with \`highwater import bars\`, or take the account as reported returns with --realised`,
+    )
+  const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
+  const rules = { bars: file?.bars ?? null, commission_bps, isUnfunded: !options.funding }
+  const imported = sound(reading, await importLedger(reading, { ...options, path: paths, ...rules }))
+  const lax = { allowOverlap: true, besideReturns: realised }
+  const { trades } = sound(reading, await readLedger(reading, paths[0]!, lax, imported.rows))
+
+  const { account, rows } = imported
+  const { o = [], c = [] } = file?.bars ?? {}
+  const prices = file === null ? trades.map(each => each.entry_price) : [...o.slice(-1000), ...c.slice(-1000)]
+  addStrategy(catalogue, options, imported, {
+    ...{ source: realised ? 'returns' : 'ledger', instrument },
+    ...(realised ? {} : { mark: file?.timeframe }),
+    ...(realised || findOverlaps(trades).length > 0 ? { allow_overlap: true } : {}),
+    tick_size: tickOf(prices),
+    unfunded: options.funding || realised ? null : instrument,
+  })
+  const made = {
+    [`ledgers/${id}.csv`]: ledgerText(rows),
+    ...(realised ? { [`returns/${id}.csv`]: tableText('t,ret', account?.daily ?? []) } : {}),
+  }
+  const tables = append ? await grown(catalogue.dir, made, id) : made
+  const line = account === null ? `${trades.length} trades` : describeTotals(account.totals)
+  const summary = { id, trades: trades.length, ...account?.totals }
+  await write(catalogue, { tables, line, summary }, imported, options, runtime)
+}
+
+/** Optional columns are there if a trade has one of them. */
+function ledgerText(rows: readonly LedgerRow[]): string {
+  const names = [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS]
+  const isThere = (i: number): boolean =>
+    i < LEDGER_COLUMNS.length || rows.some(({ fields }) => fields[i] !== '')
+  const kept = [...names.keys()].filter(isThere)
+  const pick = (texts: readonly string[]): string[] => kept.map(i => texts[i]!)
+  return tableText(
+    pick(names).join(),
+    rows.map(({ fields }) => pick(fields)),
+  )
+}
+
+/** The tables of the book with the rows that are new in them. */
+async function grown(dir: string, tables: Texts, id: string) {
+  const texts: Record<string, string> = {}
+  for (const [path, text] of Object.entries(tables)) {
+    const before = await readFile(join(dir, path), 'utf8').catch(() => null)
+    if (before === null)
+      throw new UsageError(`--append: expected ${path} in ${dir}, got none: import it once without --append`)
+    texts[path] = appendRows(before, text, { path, id })
+  }
+  return texts
+}
+
+function describeTotals(totals: NonNullable<ImportedLedger['account']>['totals']): string {
+  const { trades, open, win_rate_pct, net_profit, open_profit, max_drawdown_pct } = totals
+  const spell = (value: number): string => String(Number(value.toPrecision(12)))
+  const still = open === 0 ? '' : `, ${open} open with ${spell(open_profit)}`
+  const rate = win_rate_pct === null ? '' : `, win rate ${win_rate_pct.toFixed(2)} %`
+  return `${trades} trades${still}, net profit ${spell(net_profit)}${rate}, drawdown of closed trades ${max_drawdown_pct.toFixed(2)} %`
+}
+
+/** No market has a smaller step. */
+const MOST_DECIMALS = 8
+
+/** The step of which all prices are multiples: a power of ten. */
+function tickOf(prices: readonly number[]): number {
+  const decimalsOf = (price: number): number =>
+    (price.toFixed(MOST_DECIMALS).split('.')[1] ?? '').replace(/0+$/, '').length
+  return 10 ** -prices.reduce((most, price) => Math.max(most, decimalsOf(price)), 0)
 }

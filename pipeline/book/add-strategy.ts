@@ -27,6 +27,7 @@ export async function openCatalogue(dir: string) {
   if (text === null) strategies.flow = false
   let isChanged = false
   return {
+    dir,
     ids: strategies.items.map((_, i) => doc.getIn(['strategies', i, 'id'])),
     /** The modules that are replayed on bars of an instrument. */
     modulesOn: (instrument: string): string[] =>

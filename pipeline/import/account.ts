@@ -1,57 +1,64 @@
-import { type EpochDay, toEpochDay } from '#core/calendar.ts'
+import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { drawdowns, maxDrawdown } from '#core/figures/drawdown.ts'
 import { byEntry, endOf } from '#core/replay/ledger.ts'
+import type { Side } from '#core/replay/strategy.ts'
 import { signOf, type Trade } from '#core/replay/trade.ts'
-import type { ReadTrades, TradeRecord } from './read-trades.ts'
+import { UnreadableFile } from '../table/lines.ts'
+import type { TradeRecord } from './read-trades.ts'
+import type { LedgerRules } from './statement.ts'
 
 /** A trade whose times and prices are known; NaN for an amount that the file lacks, and for the exit price of an open one. */
 export type ForeignTrade = TradeRecord &
   Pick<Trade, 'side' | 'entry_time' | 'entry_price' | 'exit_time'> &
   /** `pnl` is the result, `fees` what was paid, `funding` what was received, all in money. */
-  Readonly<
-    Record<'exit_price' | 'quantity' | 'pnl' | 'gross' | 'fees' | 'funding' | 'cumulative_pct', number>
-  >
+  Readonly<Record<'exit_price' | 'quantity' | 'pnl' | 'fees' | 'funding', number>> &
+  /** What the prices give, the size of the position, and the value of the fills. */
+  Readonly<Record<'gross' | 'notional' | 'turnover', number>>
 
-/** A trade as a part of its account; `base` is the account equity at the entry, in money. */
-export type AccountTrade = Readonly<Record<'base' | 'leverage' | 'account_return', number>>
+/** What a move of the price gives. */
+export const gainOf = (side: Side, quantity: number, from: number, to: number): number =>
+  quantity * signOf(side) * (to - from)
 
-type Account = {
-  readonly capital: number
-  /** The commission of a fill, a fraction of notional. */
-  readonly feeRate: number
-  /** Whether open trades are not valued, because they are of other instruments. */
-  readonly realised: boolean
-}
+/** A trade as a part of its account, and its costs as parts of its notional, as texts of a ledger. */
+export type Size = Readonly<Record<string, string>>
 
 /**
  * Leverage and result of each trade as fractions of the account at its entry, which is made up as the marking of a
  * ledger does it: what is realised, and the value of the open trades at the price of the entry; trades that enter at
- * one instant are sized on the same account.
+ * one instant are sized on the same account. Throws `UnreadableFile` if the account is lost before.
  */
 export function sizeTrades(
   trades: readonly ForeignTrade[],
-  { capital, feeRate, realised }: Account,
-): AccountTrade[] {
-  const sized = new Array<AccountTrade>(trades.length)
+  { capital, commission_bps, realised }: LedgerRules & Readonly<Record<'capital' | 'commission_bps', number>>,
+): Size[] {
+  const sized = new Array<Size>(trades.length)
   let equity = capital
   let open: ForeignTrade[] = []
   for (const i of byEntry(trades)) {
-    const { entry_time, entry_price, quantity, pnl } = trades[i]!
+    const { row, entry_time, entry_price, exit_time, notional, pnl, fees, funding } = trades[i]!
     equity += profitOf(open.filter(other => endOf(other) <= entry_time))
     open = open.filter(other => endOf(other) > entry_time)
     const earlier = realised ? [] : open.filter(other => other.entry_time < entry_time)
-    const worthOf = (other: ForeignTrade): number =>
-      grossOf({ ...other, exit_price: entry_price }) - feeRate * other.quantity * other.entry_price
+    const worthOf = ({ side, quantity, ...other }: ForeignTrade): number =>
+      gainOf(side, quantity, other.entry_price, entry_price) - (commission_bps / 1e4) * other.notional
     const base = earlier.reduce((sum, other) => sum + worthOf(other), equity)
-    sized[i] = { base, leverage: (quantity * entry_price) / base, account_return: pnl / base }
+    if (!(base > 0))
+      throw new UnreadableFile(
+        `expected an account above 0 at the entry, got ${base}: correct the capital`,
+        row,
+      )
+    const ended = { account_return: pnl / base, fees: fees / notional, funding: funding / notional }
+    sized[i] = spelled({ leverage: notional / base, ...(exit_time === null ? {} : ended) })
     open.push(trades[i]!)
   }
   return sized
 }
 
-/** What the prices give. */
-export const grossOf = ({ side, quantity, entry_price, exit_price }: ForeignTrade): number =>
-  quantity * signOf(side) * (exit_price - entry_price)
+/** What is not known is blank. */
+const spelled = (size: Readonly<Record<string, number>>): Size =>
+  Object.fromEntries(
+    Object.entries(size).map(([name, value]) => [name, Number.isFinite(value) ? String(value) : '']),
+  )
 
 const profitOf = (trades: readonly ForeignTrade[]): number =>
   trades.reduce((total, { pnl }) => total + pnl, 0)
@@ -62,10 +69,7 @@ const closedOf = (trades: readonly ForeignTrade[]): ForeignTrade[] =>
     .filter(({ exit_time }) => exit_time !== null)
     .sort((a, b) => endOf(a) - endOf(b) || b.entry_time - a.entry_time)
 
-/** What the tool that made the trades prints too, so that both can be compared. */
-export type Totals = ReturnType<typeof totalsOf>
-
-/** Totals of trades in money: the closed ones, and the value of the open ones at the last price of the file. */
+/** Totals that the tool prints too, so that both can be compared: of the closed trades, and the open ones at the last price of the file. */
 export function totalsOf(trades: readonly ForeignTrade[], capital: number) {
   const closed = closedOf(trades)
   const wins = closed.filter(({ pnl }) => pnl > 0).length
@@ -89,12 +93,9 @@ export function totalsOf(trades: readonly ForeignTrade[], capital: number) {
 
 /**
  * The daily returns of the account without the value of open trades: what the trades that end on a UTC day earn, as a
- * fraction of the account before it. Every day from the first entry to the last exit.
+ * fraction of the account before it. Rows of every day from the first entry to the last exit.
  */
-export function realisedReturns(
-  trades: readonly ForeignTrade[],
-  capital: number,
-): { day: EpochDay; ret: number }[] {
+export function realisedReturns(trades: readonly ForeignTrade[], capital: number): [string, string][] {
   const closed = closedOf(trades)
   if (closed.length === 0) return []
   const byDay = Map.groupBy(closed, trade => toEpochDay(endOf(trade)))
@@ -102,33 +103,8 @@ export function realisedReturns(
   const days = Array.from({ length: toEpochDay(endOf(closed.at(-1)!)) - first + 1 }, (_, i) => first + i)
   let equity = capital
   return days.map(day => {
-    const before = equity
-    equity += profitOf(byDay.get(day) ?? [])
-    return { day, ret: profitOf(byDay.get(day) ?? []) / before }
+    const [before, profit] = [equity, profitOf(byDay.get(day) ?? [])]
+    equity += profit
+    return [toIsoDate(day), String(profit / before)]
   })
-}
-
-/** Totals in a file are sums of the numbers beside them. */
-const SUM_TOLERANCE = 1e-6
-
-/** Why the totals of a file are not those of its trades, or null. */
-export function explainTotals(
-  trades: readonly ForeignTrade[],
-  stated: ReadTrades['stated'],
-  capital: number,
-): string | null {
-  const { total_trades, profit_total_abs } = stated
-  if (total_trades !== null && total_trades !== trades.length)
-    return `expected the ${total_trades} trades that the file states, got ${trades.length}: export the whole result`
-  const profit = profitOf(trades)
-  if (profit_total_abs !== null && Math.abs(profit - profit_total_abs) > SUM_TOLERANCE * capital)
-    return `expected the profit of ${profit_total_abs} that the file states, got trades with ${profit} in all`
-  let sum = 0
-  for (const { pnl, cumulative_pct, row } of trades) {
-    sum += pnl
-    // Printed with two decimals; sums of rounded amounts are a little off.
-    if (Math.abs((100 * sum) / capital - cumulative_pct) > 0.0051 + (100 * 0.01 * trades.length) / capital)
-      return `expected a capital by which the cumulative profit of row ${row}, ${sum.toFixed(2)}, is ${cumulative_pct} %, got ${capital}: correct --capital (capital:)`
-  }
-  return null
 }

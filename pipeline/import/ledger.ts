@@ -1,90 +1,50 @@
 import { type Bars, barHolding } from '#core/replay/bars.ts'
 import type { Side } from '#core/replay/strategy.ts'
+import { EXIT_REASONS, type ExitReason } from '#core/replay/trade.ts'
 import { explainForeignMoment, parseDecimal, parseForeignMoment, spellMoment } from '../book/cell.ts'
 import { got, listed } from '../book/field.ts'
 import { fitOpens } from '../book/fit-opens.ts'
 import { LEDGER_COLUMNS, type LedgerRow, OPTIONAL_COLUMNS } from '../book/read-ledger.ts'
 import { type Reading, type Report, reporterOf } from '../book/reading.ts'
 import { parseZone, UTC, type Zone } from '../book/zone.ts'
-import {
-  type AccountTrade,
-  explainTotals,
-  type ForeignTrade,
-  grossOf,
-  realisedReturns,
-  sizeTrades,
-  type Totals,
-  totalsOf,
-} from './account.ts'
+import { UnreadableFile } from '../table/lines.ts'
+import { type ForeignTrade, gainOf, realisedReturns, type Size, sizeTrades, totalsOf } from './account.ts'
 import { judgeResults, judgeSides } from './evidence.ts'
 import { explainDecimal, parseForeignDecimal } from './number.ts'
 import { type Origin, originOf, WHOLE_ROW } from './read-table.ts'
 import { type ReadTrades, readTrades, type TradeRecord } from './read-trades.ts'
 import { createTally, type Tally } from './repair.ts'
-import type { LedgerSpec } from './statement.ts'
+import type { LedgerRules } from './statement.ts'
 import { toFlag, toOpen, toSide } from './word.ts'
 
 /** Trades of a file from elsewhere as rows of a ledger, texts in the order of `LEDGER_COLUMNS` and `OPTIONAL_COLUMNS`. */
 export type ImportedLedger = Origin & {
   readonly rows: readonly LedgerRow[]
-  /** Null if the file has no amounts: then the results are its own fractions. */
-  readonly account: {
-    readonly trades: readonly AccountTrade[]
-    readonly totals: Totals
-    /** Without the value of open trades. */
-    readonly daily: ReturnType<typeof realisedReturns>
-  } | null
+  /** Its totals, and its daily returns without the value of open trades; null if the file has fractions of it alone. */
+  readonly account: ReturnType<typeof toMoney>['account'] | null
   /** What the results show, in basis points of a fill; null if they do not. */
   readonly commission_bps: number | null
 }
 
-type Rules = LedgerSpec & {
-  /** Where they are known, times without a zone and prices are checked against them. */
-  readonly bars: Bars | null
-  /** The commission of a fill in basis points, null if the file has to show it. */
-  readonly commission_bps: number | null
-  /** Whether the trades are of several instruments, and open ones are not valued. */
-  readonly realised: boolean
-  /** Whether it is stated that the instrument has no funding. */
-  readonly isUnfunded: boolean
-}
-
 /** Reads the trades of a file from elsewhere. Null if there is a problem; all are reported. */
-export async function importLedger(reading: Reading, rules: Rules): Promise<ImportedLedger | null> {
-  const path = rules.path[0] ?? ''
+export async function importLedger(reading: Reading, rules: LedgerRules): Promise<ImportedLedger | null> {
+  const [path = ''] = rules.path
   const [tally, report] = [createTally(), reporterOf(reading, path)]
   const read = await readTrades(reading, rules, tally)
   if (read === null) return null
-  const zone = rules.tz === undefined ? null : parseZone(rules.tz)
-  const local = read.records.filter(({ cell }) => isLocal(cell('entry_time')))
-  const misfit = local.length === 0 ? null : explainZone(local, zone, rules.bars)
-  if (misfit !== null) return report(misfit, local[0]?.row)
-  const trades = read.records.map(record => toTrade(record, zone, report))
-  const symbols = [...new Set(trades.map(({ cell }) => cell('symbol')))].filter(symbol => symbol !== '')
-  refuseCopies(read.records, report)
-  if (!rules.realised && symbols.length > 1)
-    report(
-      `expected trades of one instrument, got ${listed(symbols)}: export one, or take the account as reported returns with --realised`,
-    )
-  if (rules.isUnfunded) refuseFunding(trades, report)
-  if (reading.problems.has(path)) return null
-  const closedByTool = read.records.filter(({ cell }) => /^force_(?:exit|sell)$/.test(cell('exit_reason')))
-  tally.count('open_at_end', path, closedByTool.length)
-
-  const sized = toAccount(trades, read, rules, tally, report)
-  if (sized === null) return null
-  if (!rules.realised && rules.bars !== null) refuseAverages(trades, rules.bars, report)
-  if (reading.problems.has(path)) return null
-  const { account, commission_bps, own } = sized
-  return {
-    ...{ account, commission_bps },
-    ...originOf(reading, [read.file], tally, rules),
-    rows: withParts(
-      own.map((trade, i) => ({
-        fields: toFields(trade, account?.trades[i], sized.feesVary),
-        row: trade.row,
-      })),
-    ),
+  try {
+    const trades = toTrades(read.records, rules, report)
+    if (reading.problems.has(path)) return null
+    const { sizes, account, commission_bps } = toAccount(trades, read, rules, tally)
+    if (!rules.realised && rules.bars !== null) compareWithBars(trades, rules.bars, report)
+    if (reading.problems.has(path)) return null
+    const closedByTool = trades.filter(({ cell }) => /^force_(?:exit|sell)$/.test(cell('exit_reason')))
+    tally.count('open_at_end', path, closedByTool.length)
+    const rows = withParts(trades.map((trade, i) => ({ fields: toFields(trade, sizes[i]!), row: trade.row })))
+    return { rows, account, commission_bps, ...originOf(reading, [read.file], tally, rules) }
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error
+    return report(error.message, error.row)
   }
 }
 
@@ -97,7 +57,27 @@ function withParts(rows: readonly LedgerRow[]): LedgerRow[] {
   })
 }
 
-function toTrade({ row, cell }: TradeRecord, zone: Zone | null, report: Report): ForeignTrade {
+function refuse(message: string, row: number | null = null): never {
+  throw new UnreadableFile(message, row)
+}
+
+/** The trades of a file, each sound by itself. */
+function toTrades(records: readonly TradeRecord[], rules: LedgerRules, report: Report): ForeignTrade[] {
+  const { tz, bars, realised } = rules
+  const zone = tz === undefined ? null : parseZone(tz)
+  assertZone(records, zone, bars)
+  const trades = records.map(record => toTrade(record, zone, rules, report))
+  reportCopies(records, report)
+  const symbols = [...new Set(trades.map(({ cell }) => cell('symbol')))].filter(symbol => symbol !== '')
+  if (!realised && symbols.length > 1)
+    report(
+      `expected trades of one instrument, got ${listed(symbols)}: export one, or take the account as reported returns with --realised`,
+    )
+  return trades
+}
+
+/** Readers of the cells of a record, which report what is wrong. */
+function readersOf({ row, cell }: TradeRecord, zone: Zone | null, report: Report) {
   /** The sum of the columns of a role; NaN if all are blank. */
   const amount = (role: string): number => {
     const values = cell(role).split(' ').filter(Boolean).map(parseForeignDecimal)
@@ -120,87 +100,94 @@ function toTrade({ row, cell }: TradeRecord, zone: Zone | null, report: Report):
     if (value === undefined) report(`${role}: expected ${expected}, got ${got(cell(role))}`, row)
     return value ?? null
   }
+  return { amount, price, time, word }
+}
+
+function toTrade(record: TradeRecord, zone: Zone | null, rules: LedgerRules, report: Report): ForeignTrade {
+  const { row, cell } = record
+  const { amount, price, time, word } = readersOf(record, zone, report)
   const isOpen = word('is_open', toOpen, 'true, false, open or closed') ?? cell('exit_time') === ''
   const signed = amount('quantity')
-  const side = word('side', toSide, 'long, short, buy or sell')
   const isShort = word('is_short', toFlag, 'true or false')
-  const sides = new Set<Side>([side, isShort === null ? null : sideOf(isShort)].filter(each => each !== null))
+  const said = [word('side', toSide, 'long, short, buy or sell'), isShort === null ? null : sideOf(isShort)]
+  const sides = new Set(said.filter(each => each !== null))
   if (signed < 0 || (sides.size === 0 && signed > 0)) sides.add(sideOf(signed < 0))
-  const said = [...sides].join(' and ') || got(cell('side') || cell('quantity'))
+  const shown = [...sides].join(' and ') || got(cell('side') || cell('quantity'))
   if (sides.size !== 1)
-    report(`expected one side, long or short, or the sign of a quantity, got ${said}`, row)
-  const trade = {
-    ...{ row, cell, side: [...sides][0] ?? 'long' },
-    ...{ entry_time: time('entry_time'), entry_price: price('entry_price') },
+    report(`expected one side, long or short, or the sign of a quantity, got ${shown}`, row)
+
+  const [side = 'long'] = sides
+  const quantity = Math.abs(signed)
+  const [entry_price, exit_price] = [price('entry_price'), isOpen ? Number.NaN : price('exit_price')]
+  const [notional, gross] = [quantity * entry_price, gainOf(side, quantity, entry_price, exit_price)]
+  const stated = amount('gross')
+  if (Math.abs(stated - gross) > 1e-4 * notional)
+    report(`expected a result before costs of ${gross}, which the prices give, got ${stated}`, row)
+  // Makers and takers pay other rates; a stated commission takes the place of both.
+  const hasRates = rules.commission_bps === null && cell('fees') === ''
+  const [rate, exitRate] = [cell('fee'), cell('exit_fee') || cell('fee')].map(parseDecimal)
+  return {
+    ...{ row, cell, side, quantity, entry_price, exit_price, gross, notional },
+    entry_time: time('entry_time'),
     exit_time: isOpen ? null : time('exit_time'),
-    exit_price: isOpen ? Number.NaN : price('exit_price'),
-    ...{ quantity: Math.abs(signed), fees: amount('fees'), funding: amount('funding') },
-    ...{ gross: amount('gross'), pnl: isOpen && cell('pnl') === '' ? 0 : amount('pnl') },
-    cumulative_pct: amount('cumulative_pct'),
+    turnover: quantity * (entry_price + (exit_price || 0)),
+    pnl: isOpen && cell('pnl') === '' ? 0 : amount('pnl'),
+    fees: hasRates ? quantity * (rate! * entry_price + exitRate! * exit_price) : amount('fees'),
+    funding: amount('funding'),
   }
-  const gross = grossOf(trade)
-  // Makers and takers pay other rates.
-  const [fee, exitFee] = [parseDecimal(cell('fee')), parseDecimal(cell('exit_fee'))]
-  if (Number.isNaN(trade.fees) && Math.abs(fee - exitFee) > 0 && !isOpen)
-    trade.fees = trade.quantity * (fee * trade.entry_price + exitFee * trade.exit_price)
-  if (Math.abs(trade.gross - gross) > 1e-4 * trade.quantity * trade.entry_price)
-    report(`expected a result before costs of ${gross}, which the prices give, got ${trade.gross}`, row)
-  return trade
 }
 
 const sideOf = (isShort: boolean): Side => (isShort ? 'short' : 'long')
 
-const isLocal = (text: string): boolean =>
-  Number.isNaN(parseForeignMoment(text, null)) && !Number.isNaN(parseForeignMoment(text, UTC))
-
 /** Rows that are equal in all cells are one trade; parts of one entry that are equal have numbers of their own. */
-function refuseCopies(records: readonly TradeRecord[], report: Report): void {
-  const first = new Map<string, number>()
-  for (const { row, cell } of records) {
-    const whole = cell(WHOLE_ROW)
-    const why = 'remove one; parts of one entry need a column that numbers them'
-    if (first.has(whole)) report(`expected each trade once, got row ${first.get(whole)} again: ${why}`, row)
-    else first.set(whole, row)
-  }
-}
-
-function refuseFunding(trades: readonly ForeignTrade[], report: Report): void {
-  const paid = trades.find(({ funding }) => Math.abs(funding) > 0)
-  if (paid === undefined) return
-  report(
-    `funding: expected none, because --no-funding states that the instrument has none, got ${paid.funding}: leave out --no-funding, and the funding of each trade is read`,
-    paid.row,
-  )
+function reportCopies(records: readonly TradeRecord[], report: Report): void {
+  for (const [first, again] of Map.groupBy(records, ({ cell }) => cell(WHOLE_ROW)).values())
+    if (again !== undefined)
+      report(
+        `expected each trade once, got row ${first!.row} again: remove one; parts of one entry need a column that numbers them`,
+        again.row,
+      )
 }
 
 /** Prices have more digits than a market where an average was printed; a fill has one of its bar. */
 const PRICE_TOLERANCE = 1e-6
 
-/** A price that no bar has at its time is that of no fill. */
-function refuseAverages(trades: readonly ForeignTrade[], bars: Bars, report: Report): void {
-  const fills = trades.flatMap(({ row, entry_time, entry_price, exit_time, exit_price }) => [
-    { row, role: 'entry_price', ms: entry_time, price: entry_price },
-    ...(exit_time === null ? [] : [{ row, role: 'exit_price', ms: exit_time, price: exit_price }]),
-  ])
-  for (const { row, role, ms, price } of fills) {
-    const i = barHolding(bars, ms)
-    const room = price * PRICE_TOLERANCE
-    if (i < 0 || (price >= bars.l[i]! - room && price <= bars.h[i]! + room)) continue
+/** A trade before the first bar cannot be marked, and a price that no bar has at its time is that of no fill. */
+function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, report: Report): void {
+  const first = bars.t[0] ?? Number.POSITIVE_INFINITY
+  const early = trades.filter(({ entry_time }) => entry_time < first).length
+  if (early > 0)
     report(
-      `${role}: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
-      row,
+      `${early} of ${trades.length} trades are before the first bar, ${spellMoment(first)}: import older bars, or take the account as reported returns with --realised`,
     )
-  }
+  for (const { row, ...trade } of trades)
+    for (const fill of ['entry', 'exit'] as const) {
+      const [ms, price] = [trade[`${fill}_time`] ?? Number.NaN, trade[`${fill}_price`]]
+      const i = barHolding(bars, ms)
+      const room = price * PRICE_TOLERANCE
+      if (i < 0 || (price >= bars.l[i]! - room && price <= bars.h[i]! + room)) continue
+      report(
+        `${fill}_price: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
+        row,
+      )
+    }
 }
+
+const isLocal = ({ cell }: TradeRecord): boolean =>
+  Number.isNaN(parseForeignMoment(cell('entry_time'), null)) &&
+  !Number.isNaN(parseForeignMoment(cell('entry_time'), UTC))
 
 /** A share of entries at the opens of their bars that a wrong zone does not reach by chance. */
 const CONVINCING = 0.5
 
 /**
- * Why the zone cannot be what is stated, or what to state: a zone is never guessed. Null if it is beyond doubt. A stated one is
- * plausible unless another one is convincing and has more than twice as many entries at opens.
+ * Refuses times without a zone unless one is stated: a zone is never guessed. A stated one is plausible unless another one is
+ * convincing and has more than twice as many entries at opens.
  */
-function explainZone(local: readonly TradeRecord[], zone: Zone | null, bars: Bars | null): string | null {
+function assertZone(records: readonly TradeRecord[], zone: Zone | null, bars: Bars | null): void {
+  const local = records.filter(isLocal)
+  const [first] = local
+  if (first === undefined) return
   const entries = local.map(({ cell }) => ({
     t: parseForeignMoment(cell('entry_time'), UTC),
     prices: [parseDecimal(cell('entry_price'))],
@@ -211,128 +198,87 @@ function explainZone(local: readonly TradeRecord[], zone: Zone | null, bars: Bar
   const best = `the bars fit ${spelled} with ${Math.round(100 * share)} % of the entries`
   const isConvincing = share >= CONVINCING
   if (zone === null)
-    return `entry_time: expected a zone for ${got(local[0]?.cell('entry_time'))}, which has none: ${isConvincing ? best : 'state the zone of the chart'}; confirm it with --tz (tz: in the catalogue)`
+    refuse(
+      `entry_time: expected a zone for ${got(first.cell('entry_time'))}, which has none: ${isConvincing ? best : 'state the zone of the chart'}; confirm it with --tz (tz: in the catalogue)`,
+      first.row,
+    )
   const own = fit?.shareIn(zone.instantsOf) ?? 1
-  return !isConvincing || own * 2 >= share
-    ? null
-    : `entry_time: expected entries that fit the bars in ${zone.name}, got ${Math.round(100 * own)} % that do, and ${best}: correct --tz (tz:)`
+  if (isConvincing && own * 2 < share)
+    refuse(
+      `entry_time: expected entries that fit the bars in ${zone.name}, got ${Math.round(100 * own)} % that do, and ${best}: correct --tz (tz:)`,
+      first.row,
+    )
 }
 
-/** The account of the trades, if the file has amounts; `own` are the trades with the results that the account had. */
-function toAccount(
-  trades: readonly ForeignTrade[],
-  { stated, file }: ReadTrades,
-  rules: Rules,
-  tally: Tally,
-  report: Report,
-) {
-  const double = trades.find(({ cell }) => cell('pnl') !== '' && cell('account_return') !== '')
-  if (double !== undefined)
-    return report(
-      'expected results as amounts or as fractions of the account, got both: --ignore one of the columns',
-      double.row,
-    )
-  const lacks = ({ quantity, pnl }: ForeignTrade): boolean => !(quantity > 0 && Number.isFinite(pnl))
-  const hasAmounts = trades.some(({ cell, pnl }) => cell('pnl') !== '' && Number.isFinite(pnl))
-  const lacking = hasAmounts ? trades.find(lacks) : undefined
-  if (lacking !== undefined)
-    return report(
-      `expected a quantity above 0 and a result of each trade, got ${got(lacking.cell('quantity'))} and ${got(lacking.cell('pnl'))}`,
-      lacking.row,
-    )
-  if (!hasAmounts) {
-    const bare = trades.find(
-      ({ exit_time, cell }) => exit_time !== null && OWN.every(role => cell(role) === ''),
-    )
-    if (bare !== undefined) return report(EXPECTED_AMOUNTS, bare.row)
-    const paid = trades.find(({ fees, funding }) => !Number.isNaN(fees) || !Number.isNaN(funding))
-    if (paid !== undefined)
-      return report(
-        'expected a quantity and a result beside fees and funding in money, got fractions: bring the columns of a ledger of the book alone, or --ignore them',
-        paid.row,
-      )
-    // Of results that are fractions only the sign is known here; a build recomputes them.
-    const fractions = trades.map(trade => ({
-      ...trade,
-      quantity: 1,
-      pnl: parseForeignDecimal(trade.cell('account_return')),
-    }))
-    const judged = judgeSides(fractions)
-    if (judged !== null) return report(judged.fault, judged.row)
-    return { account: null, commission_bps: rules.commission_bps, own: trades, feesVary: false }
+/** What a ledger has of each trade beside its fills, as texts, and the account of all, if the file has amounts. */
+function toAccount(trades: readonly ForeignTrade[], read: ReadTrades, rules: LedgerRules, tally: Tally) {
+  const inMoney = trades.some(({ cell, pnl }) => cell('pnl') !== '' && Number.isFinite(pnl))
+  for (const trade of trades) {
+    const wrong = explainAmounts(trade, inMoney, rules.isUnfunded)
+    if (wrong !== null) refuse(wrong, trade.row)
   }
-  const capital = rules.capital ?? stated.starting_balance
-  if (capital === null) return report(EXPECTED_CAPITAL)
-  const fee = parseDecimal(trades[0]!.cell('fee'))
-  const judged = judgeResults(trades, {
-    results: rules.results,
-    commission_bps: rules.commission_bps ?? (Number.isFinite(fee) ? fee * 10_000 : null),
-    isNet: file.format?.results === 'after-costs',
-    realised: rules.realised,
-  })
-  if ('fault' in judged) return report(judged.fault, judged.row)
-  const { commission_bps, feesVary, isSized } = judged
-  const sized = sizeTrades(judged.trades, {
-    capital,
-    feeRate: commission_bps / 10_000,
-    realised: rules.realised,
-  })
-  const parts = isSized ? sized : sized.map(each => ({ ...each, leverage: Number.NaN }))
-  const ruined = sized.findIndex(({ base }) => !(base > 0))
-  if (ruined >= 0)
-    return report(
-      `expected an account above 0 at the entry, got ${sized[ruined]!.base}: correct the capital`,
-      trades[ruined]!.row,
+  if (inMoney) return toMoney(trades, read, rules, tally)
+  // Of results that are fractions only the sign is known here; a build recomputes them.
+  const fractions = trades.map(trade => ({
+    ...{ ...trade, quantity: 1, gross: gainOf(trade.side, 1, trade.entry_price, trade.exit_price) },
+    pnl: parseForeignDecimal(trade.cell('account_return')),
+  }))
+  judgeSides(fractions)
+  const sizes: Size[] = trades.map(({ cell }) => ({
+    ...{ leverage: cell('leverage'), account_return: cell('account_return') },
+    ...{ fees: cell('own_fees'), funding: cell('own_funding') },
+  }))
+  return { sizes, account: null, commission_bps: rules.commission_bps }
+}
+
+/** Why the amounts of a trade are none that a ledger can be made of; null if they are. */
+function explainAmounts(trade: ForeignTrade, inMoney: boolean, isUnfunded: boolean): string | null {
+  const { cell, exit_time, quantity, pnl, fees, funding } = trade
+  if (isUnfunded && Math.abs(funding) > 0)
+    return `funding: expected none, because --no-funding states that the instrument has none, got ${funding}: leave out --no-funding, and the funding of each trade is read`
+  if (cell('pnl') !== '' && cell('account_return') !== '')
+    return 'expected results as amounts or as fractions of the account, got both: --ignore one of the columns'
+  if (inMoney && !(quantity > 0 && Number.isFinite(pnl)))
+    return `expected a quantity above 0 and a result of each trade, got ${got(cell('quantity'))} and ${got(cell('pnl'))}`
+  if (inMoney) return null
+  if (exit_time !== null && ['leverage', 'stop', 'account_return'].every(role => cell(role) === ''))
+    return 'expected a quantity and a result of each trade, or leverage, stop or account_return, got none of them: state their columns with --column (columns:)'
+  if (!Number.isNaN(fees) || !Number.isNaN(funding))
+    return 'expected a quantity and a result beside fees and funding in money, got fractions: bring the columns of a ledger of the book alone, or --ignore them'
+  return null
+}
+
+function toMoney(trades: readonly ForeignTrade[], read: ReadTrades, rules: LedgerRules, tally: Tally) {
+  const { capital, file } = read
+  if (capital === null)
+    refuse(
+      'expected the capital at the start, which is not in the file: state it with --capital (capital: in the catalogue)',
     )
-  const fault = explainTotals(trades, stated, capital)
-  if (fault !== null) return report(fault)
+  const judged = judgeResults(trades, rules, file.format?.results === 'after-costs')
+  const { commission_bps } = judged
+  const sizes = sizeTrades(judged.trades, { ...rules, capital, commission_bps })
   for (const row of judged.roundedRows) tally.drop('rounded', file.path, row)
   const [totals, daily] = [totalsOf(judged.trades, capital), realisedReturns(judged.trades, capital)]
-  return { account: { trades: parts, totals, daily }, commission_bps, own: judged.trades, feesVary }
+  return { sizes, account: { totals, daily }, commission_bps }
 }
 
-const OWN = ['leverage', 'stop', 'account_return'] as const
-
-const EXPECTED_AMOUNTS =
-  'expected a quantity and a result of each trade, or leverage, stop or account_return, got none of them: state their columns with --column (columns:)'
-
-const EXPECTED_CAPITAL =
-  'expected the capital at the start, which is not in the file: state it with --capital (capital: in the catalogue)'
-
 /** What other tools call the exits of a ledger; every other exit is a signal of the strategy. */
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/^(?:stop|signal|time|target|liquidation)$/, '$&'],
-  [/^(?:stop_?loss|trailing_stop_loss|stoploss_on_exchange)$/, 'stop'],
-  [/^(?:roi|take_profit)$/, 'target'],
-  [/^.*$/, 'signal'],
-]
-
-function exitReason({ cell, exit_price }: ForeignTrade): string {
-  if (Math.abs(parseDecimal(cell('last_stop')) - exit_price) <= exit_price * 1e-9) return 'stop'
+function exitReason({ cell, exit_price }: ForeignTrade): ExitReason {
   const text = cell('exit_reason').toLowerCase()
-  const [pattern, word] = REASONS.find(([each]) => each.test(text))!
-  return text.replace(pattern, word)
+  const isAtStop = Math.abs(parseDecimal(cell('last_stop')) - exit_price) <= exit_price * 1e-9
+  if (isAtStop || /^(?:stop_?loss|trailing_stop_loss|stoploss_on_exchange)$/.test(text)) return 'stop'
+  if (/^(?:roi|take_profit)$/.test(text)) return 'target'
+  return EXIT_REASONS.find(reason => reason === text) ?? 'signal'
 }
 
 /** The stop of a table of trades is the initial one; what moved since is no stop of a ledger. */
-function toFields(trade: ForeignTrade, sized: AccountTrade | undefined, feesVary: boolean): string[] {
-  const { cell, side, entry_time, entry_price, exit_time, exit_price, fees, funding } = trade
-  const isOpen = exit_time === null
-  const exit = isOpen
-    ? {}
-    : { exit_time: spellMoment(exit_time), exit_price: String(exit_price), exit_reason: exitReason(trade) }
-  const spelled = (value: number): string => (Number.isFinite(value) ? String(value) : '')
-  const leverage = sized?.leverage ?? Number.NaN
-  const part = (money: number): string =>
-    isOpen || Number.isNaN(leverage) ? '' : spelled(money / (trade.quantity * entry_price))
-  const costs =
-    sized === undefined
-      ? { fees: cell('own_fees'), funding: cell('own_funding') }
-      : { fees: feesVary ? part(fees) : '', funding: Number.isNaN(funding) ? '' : part(funding) }
-  const fields: Readonly<Record<string, string>> = {
-    ...{ side, entry_time: spellMoment(entry_time), entry_price: String(entry_price), ...exit, ...costs },
-    ...{ leverage: sized === undefined ? cell('leverage') : spelled(leverage), stop: cell('stop') },
-    account_return: sized === undefined ? cell('account_return') : isOpen ? '' : String(sized.account_return),
+function toFields(trade: ForeignTrade, size: Size): string[] {
+  const { cell, side, entry_time, entry_price, exit_time, exit_price } = trade
+  const entry = { side, entry_time: spellMoment(entry_time), entry_price: String(entry_price) }
+  const exit = exit_time !== null && {
+    ...{ exit_time: spellMoment(exit_time), exit_price: String(exit_price) },
+    exit_reason: exitReason(trade),
   }
+  const fields: Size = { ...entry, ...exit, ...size, stop: cell('stop') }
   return [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS].map(name => fields[name] ?? '')
 }

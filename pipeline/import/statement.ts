@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Bars } from '#core/replay/bars.ts'
 import { parseZone, ZONE_FORM } from '../book/zone.ts'
 
 // What the user of a file states about it: the keys of an entry of the catalogue, and the options of `highwater import`.
@@ -12,12 +13,8 @@ const oneOf = <Word extends string>(words: readonly [Word, ...Word[]], descripti
     .optional()
     .meta({ description, expected: `one of ${words.join(', ')}` })
 
-/** A file from elsewhere that stands for a table of the book: an entry of `bars`, or the `file` of a strategy. */
-const fileShape = {
-  path: z.union([pathInside.transform(only => [only]), z.array(pathInside).min(1)]).meta({
-    description: 'The file, inside the book, or a list of files.',
-    expected: 'a path inside the book, or a list of them',
-  }),
+/** What may be stated about every file. */
+const statements = {
   format: z.string().optional().meta({
     description: 'The name of the format, which is found without; `table` for columns by their names.',
     expected: 'the name of a format',
@@ -41,29 +38,19 @@ const fileShape = {
   }),
 }
 
-/** A history is in one file. */
-const onePath = pathInside
-  .transform(only => [only])
-  .meta({
-    description: 'The file, inside the book.',
-    expected: 'one path inside the book',
-  })
+export const flag = (description: string, isSet = false) =>
+  z.boolean().default(isSet).meta({ description, expected: 'true or false' })
 
-const flag = (description: string) =>
-  z.boolean().default(false).meta({ description, expected: 'true or false' })
-
-export const barsFileShape = {
-  ...fileShape,
+export const barsStatements = {
+  ...statements,
   times: oneOf(['open', 'close'], 'Whether the times are the opens or the closes of bars.'),
   duplicates: oneOf(['first', 'last', 'largest-volume'], 'Which of the rows of one time counts.'),
   drop_last: flag('Whether the last bar is left out, because it was not over when the file was made.'),
   drop_impossible: flag('Whether bars whose prices contradict each other are left out, which leaves gaps.'),
 }
 
-/** The `file` of a strategy whose source is a ledger. */
-export const ledgerFileShape = {
-  ...fileShape,
-  path: onePath,
+export const ledgerStatements = {
+  ...statements,
   results: oneOf(['after-costs', 'before-costs'], 'Whether fees and funding are in the results already.'),
   capital: z.number().gt(0).optional().meta({
     description: 'The account at the start, in its currency; it makes fractions of the amounts in the file.',
@@ -71,10 +58,8 @@ export const ledgerFileShape = {
   }),
 }
 
-/** The `file` of a strategy whose source is returns. */
-export const returnsFileShape = {
-  ...fileShape,
-  path: onePath,
+export const returnsStatements = {
+  ...statements,
   results: oneOf(['per-day'], 'That values which look like a sum since the start are returns of days.'),
   unit: z.enum(['fraction', 'percent']).meta({
     description: 'What a return of 1 means: a fraction (+100 %) or a percent.',
@@ -82,26 +67,48 @@ export const returnsFileShape = {
   }),
 }
 
-export type Statement = Omit<z.infer<z.ZodObject<typeof fileShape>>, 'path'>
+/** A history is in one file. */
+const path = pathInside
+  .transform(only => [only])
+  .meta({
+    description: 'The file, inside the book.',
+    expected: 'one path inside the book',
+  })
+
+const paths = z.union([path, z.array(pathInside).min(1)]).meta({
+  description: 'The file, inside the book, or a list of files.',
+  expected: 'a path inside the book, or a list of them',
+})
+
+// Files from elsewhere that stand for a table of the book: an entry of `bars`, and the `file` of a strategy.
+export const barsFileShape = { path: paths, ...barsStatements }
+export const ledgerFileShape = { path, ...ledgerStatements }
+export const returnsFileShape = { path, ...returnsStatements }
+
+export type Statement = z.infer<z.ZodObject<typeof statements>>
 export type LedgerSpec = z.infer<z.ZodObject<typeof ledgerFileShape>>
 export type ReturnsSpec = z.infer<z.ZodObject<typeof returnsFileShape>>
 export type BarsSpec = z.infer<z.ZodObject<typeof barsFileShape>>
 
-/** What decides how a file is read, as it is published with the data; null if nothing is stated. */
-const PUBLISHED = [
-  'format',
-  'columns',
-  'ignore',
-  'times',
-  'duplicates',
-  'results',
-  'drop_impossible',
-  'drop_last',
-]
+/** What is stated about a ledger, and what else is known of it. */
+export type LedgerRules = LedgerSpec & {
+  /** Where they are known, times without a zone and prices are checked against them. */
+  readonly bars: Bars | null
+  /** The commission of a fill in basis points, null if the file has to show it. */
+  readonly commission_bps: number | null
+  /** Whether the trades are of several instruments or contracts: open ones are not valued, and results need not follow from prices. */
+  readonly realised: boolean
+  /** Whether it is stated that the instrument has no funding. */
+  readonly isUnfunded: boolean
+}
 
-/** `format: table; ignore: [Swap]`, of the statements that win over what a file shows; null if there is none. */
+/**
+ * `format: table; ignore: [Swap]`: all that is stated about a file, as it is published with the data; null if nothing is. Other fields
+ * of the record do not count.
+ */
 export function spellStatement(spec: Readonly<Record<string, unknown>>): string | null {
-  const stated = PUBLISHED.filter(key => spec[key] !== undefined && spec[key] !== false)
+  const all = { ...barsStatements, ...ledgerStatements, ...returnsStatements }
+  const stated = Object.keys(all).filter(key => spec[key] !== undefined && spec[key] !== false)
   const spell = (value: unknown): string =>
     typeof value === 'object' ? JSON.stringify(value).replaceAll('"', '') : String(value)
   return stated.length === 0 ? null : stated.map(key => `${key}: ${spell(spec[key])}`).join('; ')

@@ -1,5 +1,5 @@
 import type { Row } from '../table/rows.ts'
-import { declare, type Format, isNamed, type Kind, toName } from './format.ts'
+import { declare, type Format, isNamed, type Kind, reasonIn, toName } from './format.ts'
 
 const NAME = '(a name that the tool or its user gave)'
 const DERIVED = '(follows from the columns that are read)'
@@ -115,44 +115,35 @@ export const TRADES: Kind = {
 }
 
 /** A list of trades of TradingView: two rows a trade, the exit mostly first. Currencies end some names. */
+const TRADINGVIEW = declare(
+  'tradingview',
+  `trade#|tradenumber: trade; type: type; dateandtime|date/time: time; signal: signal; price[a-z]{0,5}: price
+   (?:position)?sizeqty|contracts: quantity; (?:position)?sizevalue|value?: ${SIZE}; netp(?:&|n)l[a-z]{2,5}|profit[a-z]{0,5}: pnl
+   netp(?:&|n)l%|return%|profit%?: ${DERIVED}; commission[a-z]{0,5}?: fees; cumulativep(?:&|n)l[a-z]{2,5}|cumprofit[a-z]{0,5}?: cumulative
+   cumulativep(?:&|n)l%|cumprofit%?: cumulative_pct; durationbars?: ${DERIVED}
+   (?:favorable|adverse)excursion.*|run-?up.*|drawdown.*|mfe.*|mae.*|cumulativereturn.**: ${EXTREME}`,
+  NET,
+)
+
+const read = TRADINGVIEW.columns.filter(({ use }) => reasonIn(use) === undefined)
+
+/** A plain list of trades has the names of the tool, too. */
 export const LIST_OF_TRADES: Kind = {
   ...TRADES,
   noun: 'the list of trades of a charting tool',
   roles: {
-    ...{
-      trade: 'trade# tradenumber',
-      type: 'type',
-      time: 'dateandtime date/time',
-      price: 'price[a-z]{0,5}',
-      signal: 'signal',
-    },
-    ...{
-      quantity: '(?:position)?sizeqty contracts quantity qty',
-      pnl: 'netp(?:&|n)l[a-z]{2,5} profit[a-z]{2,5} profit',
-    },
-    ...{ fees: 'commission[a-z]{0,5}', cumulative: 'cumulativep(?:&|n)l[a-z]{2,5} cumprofit[a-z]{0,5}' },
-    cumulative_pct: 'cumulativep(?:&|n)l% cumprofit%',
+    ...Object.fromEntries(read.map(({ name, use }) => [use, name])),
+    quantity: '(?:position)?sizeqty contracts quantity qty',
   },
   checked: { cumulative: 'the sum of the results', cumulative_pct: 'the sum as a part of the capital' },
   required: ['trade', 'type', 'time', 'price'],
-  formats: [
-    declare(
-      'tradingview',
-      `trade#|tradenumber: trade; type: type; dateandtime|date/time: time; signal: signal; price[a-z]{0,5}: price
-       (?:position)?sizeqty|contracts: quantity; (?:position)?sizevalue|value?: ${SIZE}; netp(?:&|n)l[a-z]{2,5}|profit[a-z]{0,5}: pnl
-       netp(?:&|n)l%|return%|profit%?: ${DERIVED}; commission[a-z]{0,5}?: fees; cumulativep(?:&|n)l[a-z]{2,5}|cumprofit[a-z]{0,5}?: cumulative
-       cumulativep(?:&|n)l%|cumprofit%?: cumulative_pct; durationbars?: ${DERIVED}
-       (?:favorable|adverse)excursion.*|run-?up.*|drawdown.*|mfe.*|mae.*|cumulativereturn.**: ${EXTREME}`,
-      NET,
-    ),
-  ],
+  formats: [TRADINGVIEW],
   mayEndOpen: true,
 }
 
 /** Which of the two a file is: the list of a charting tool has the type of each row. */
 export function tradesKind(rows: readonly Row[]): Kind {
   const { required, roles } = LIST_OF_TRADES
-  const isThere = (row: Row, role: string): boolean =>
-    roles[role]!.split(' ').some(pattern => row.some(name => isNamed(pattern, name)))
-  return rows.some(row => required.every(role => isThere(row, role))) ? LIST_OF_TRADES : TRADES
+  const isList = (row: Row): boolean => required.every(role => row.some(name => isNamed(roles[role]!, name)))
+  return rows.some(isList) ? LIST_OF_TRADES : TRADES
 }

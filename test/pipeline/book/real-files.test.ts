@@ -29,7 +29,7 @@ const EXPECTED: Readonly<
   'freqtrade-json': ['ccxt/freqtrade/bitvavo', '1d', 1880, { unfinished: 1, stated: 1 }],
   kraken: ['kraken', '1d', 2722, { last_bar: 1, gaps: 12 }],
   yahoo: ['yahoo/freqtrade', '1d', 4324, { impossible: 24, sorted: 2, last_bar: 1, gaps: 33, stated: 1 }],
-  'yfinance-multiheader': ['yfinance', '1d', 1827, { last_bar: 1 }],
+  'yfinance-multiheader': ['yfinance', '1d', 1827, { last_bar: 1, stated: 1 }],
 }
 
 /** What the operator has to state: the zone of dates, that the last bar is unfinished, that wrong bars may go. */

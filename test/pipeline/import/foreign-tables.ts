@@ -46,10 +46,7 @@ export function tableIn(format: Format, known: readonly Known[], dice: Dice): Ta
   }
 }
 
-const columnsOf = (
-  { columns, hasHeader }: Format,
-  dice: Dice,
-): readonly { readonly name: string; readonly use: string }[] =>
+const columnsOf = ({ columns, hasHeader }: Format, dice: Dice) =>
   columns
     .filter(({ many, use }) => !hasHeader || many === '' || use === 'is_short' || dice.below(2) === 0)
     .map(({ name, use }) => ({ name: sampleName(name), use }))
@@ -101,11 +98,14 @@ const respell = (
   rows: table.rows.map(row => row.map((cell, i) => spell(cell, i, row))),
 })
 
-const changed = (table: Table, use: string, spell: (text: string) => string): Table =>
-  respell(table, (cell, i) => (table.uses[i] === use ? spell(cell) : cell))
+/** Cells of the columns of certain uses, unless they are blank, in another spelling. */
+const changed =
+  (uses: RegExp, spell: (text: string) => string) =>
+  (table: Table): Table =>
+    respell(table, (cell, i) => (uses.test(table.uses[i]!) && cell !== '' ? spell(cell) : cell))
 
-const eachPrice = (table: Table, spell: (text: string) => string): Table =>
-  respell(table, (cell, i) => (/^[ohlc]$|_price$/.test(table.uses[i]!) && cell !== '' ? spell(cell) : cell))
+const PRICES = /^[ohlc]$|price$/
+const WORDS = /^(?:is_short|is_open|side|type)$/
 
 const withColumn = (table: Table, name: string, cell: (i: number) => string): Table => ({
   names: table.names && [...table.names, name],
@@ -149,20 +149,21 @@ export const MUTATIONS: Readonly<Record<string, (table: Table, dice: Dice) => Ta
     withColumn(table, dice.pick(['Fees', 'Gebühr', 'swap', 'volume2', 'Netto']), () =>
       String(dice.number(0, 9, 2)),
     ),
-  'decimal commas': table => eachPrice(table, text => text.replace('.', ',')),
-  'thousands separators': table => eachPrice(table, text => text.replace(/^(\d+)(\d{3})(?=\.|$)/, '$1,$2')),
-  units: table => eachPrice(table, text => `${text} USDT`),
-  'a plus sign': table => changed(table, 'pnl', text => (Number(text) > 0 ? `+${text}` : text)),
-  'another minus sign': table => changed(table, 'pnl', text => text.replace('-', '\u2212')),
+  'decimal commas': changed(PRICES, text => text.replace('.', ',')),
+  'thousands separators': changed(PRICES, text => text.replace(/^(\d+)(\d{3})(?=\.|$)/, '$1,$2')),
+  units: changed(PRICES, text => `${text} USDT`),
+  'a plus sign': changed(/^pnl$/, text => (Number(text) > 0 ? `+${text}` : text)),
+  'another minus sign': changed(/^pnl$/, text => text.replace('-', '\u2212')),
   blanks: table => respell(table, cell => ` ${cell} `),
   seconds: table => eachTime(table, text => epoch(text, 1e-3)),
   microseconds: table => eachTime(table, text => epoch(text, 1e3)),
+  'no zone': table => eachTime(table, text => text.replace(/T(.*)Z$/, ' $1')),
   'another offset': table => eachTime(table, inOffset),
   'serial dates': table => eachTime(table, text => String(Math.floor(msOf(text) / 86_400_000) + 25_569)),
 }
 
 const isTime = ({ uses }: Table, i: number): boolean =>
-  ['t', 'end', 'entry_time', 'exit_time'].includes(uses[i]!) &&
+  ['t', 'end', 'time', 'entry_time', 'exit_time'].includes(uses[i]!) &&
   uses.filter(use => use === uses[i]).length === 1
 
 const eachTime = (table: Table, spell: (text: string) => string): Table =>
@@ -184,31 +185,23 @@ export const LIES: Readonly<Record<string, (table: Table, dice: Dice) => Table>>
     const other = dice.pick(table.rows).map((cell, i) => (i === at ? String(Number(cell) * 1.00001) : cell))
     return at < 0 ? table : { ...table, rows: [...table.rows, other] }
   },
-  'words in capitals': table => eachWord(table, text => text.toUpperCase()),
-  'words as pandas writes them': table =>
-    eachWord(table, text => (/true|false/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text)),
-  'words as numbers': table => eachWord(table, text => NUMBERS[text] ?? text),
-  'words of another language': table => eachWord(table, text => GERMAN[text] ?? text),
+  'words in capitals': changed(WORDS, text => text.toUpperCase()),
+  'words as pandas writes them': changed(WORDS, text =>
+    text.replace(/^[tf](?=rue|alse)/, letter => letter.toUpperCase()),
+  ),
+  'words as numbers': changed(WORDS, text => NUMBERS[text] ?? text),
+  'words of another language': changed(WORDS, text => GERMAN[text] ?? text),
   'the sides of the closing orders': table => {
     if (!table.uses.some(use => use === 'pnl' || use === 'account_return')) return table // nothing could show it
-    const turn: Readonly<Record<string, string>> = {
-      long: 'short',
-      short: 'long',
-      true: 'false',
-      false: 'true',
-    }
-    const turned = (text: string): string => turn[text] ?? text
-    const flipped = changed(changed(table, 'side', turned), 'is_short', turned)
-    return table.uses.includes('side') || table.uses.includes('is_short')
-      ? flipped
-      : changed(table, 'quantity', text => String(-Number(text)))
+    return table.uses.some(use => SIDES.test(use))
+      ? changed(SIDES, text => text.replace(/long|short|true|false/, word => OTHER[word]!))(table)
+      : changed(/^quantity$/, text => String(-Number(text)))(table)
   },
-  'fees as losses': table => changed(table, 'fees', text => (text === '' ? '' : String(-Number(text)))),
+  'fees as losses': changed(/^fees$/, text => String(-Number(text))),
 }
 
-const eachWord = (table: Table, spell: (text: string) => string): Table =>
-  respell(table, (cell, i) => (['is_short', 'is_open', 'side'].includes(table.uses[i]!) ? spell(cell) : cell))
-
+const SIDES = /^(?:side|is_short|type)$/
+const OTHER: Readonly<Record<string, string>> = { long: 'short', short: 'long', true: 'false', false: 'true' }
 const NUMBERS: Readonly<Record<string, string>> = { true: '1', false: '0' }
 const GERMAN: Readonly<Record<string, string>> = {
   true: 'wahr',
@@ -217,30 +210,20 @@ const GERMAN: Readonly<Record<string, string>> = {
   short: 'Verkauf',
 }
 
-/** What a file may be packed as. */
-export function fileOf(table: Table, dice: Dice): File {
-  switch (dice.below(8)) {
-    case 0:
-      return { name: 'a.json', text: jsonOf(table) }
-    case 1:
-      return { name: 'a.csv', text: csvOf(table, ';') }
-    case 2:
-      return { name: 'a.tsv', text: csvOf(table, '\t') }
-    case 3:
-      return { name: 'a.csv', text: `\ufeff${csvOf(table).replaceAll('\n', '\r\n')}` }
-    case 4:
-      return { name: 'a.csv', text: table.names === null ? csvOf(table) : `made by a tool\n${csvOf(table)}` }
-    case 5:
-      return {
-        name: 'a.jsonl',
-        text: JSON.parse(jsonOf(table))
-          .map((row: unknown) => `${JSON.stringify(row)}\n`)
-          .join(''),
-      }
-    default:
-      return { name: 'a.csv', text: csvOf(table) }
-  }
-}
+const plain = (table: Table): File => ({ name: 'a.csv', text: csvOf(table) })
+
+/** What a file may be packed as, as often as it is listed. */
+const FORMS: readonly ((table: Table) => File)[] = [
+  ...[plain, plain, plain],
+  table => ({ name: 'a.json', text: jsonOf(table) }),
+  table => ({ name: 'a.csv', text: csvOf(table, ';') }),
+  table => ({ name: 'a.tsv', text: csvOf(table, '\t') }),
+  table => ({ name: 'a.csv', text: `\ufeff${csvOf(table).replaceAll('\n', '\r\n')}` }),
+  table => ({ name: 'a.csv', text: `${table.names === null ? '' : 'made by a tool\n'}${csvOf(table)}` }),
+  table => ({ name: 'a.jsonl', text: `${JSON.parse(jsonOf(table)).map(JSON.stringify).join('\n')}\n` }),
+]
+
+export const fileOf = (table: Table, dice: Dice): File => dice.pick(FORMS)(table)
 
 /** A file that ends somewhere. */
 export const cutAt = ({ name, text }: File, dice: Dice): File =>

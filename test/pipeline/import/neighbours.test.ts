@@ -77,10 +77,11 @@ const TRADES = Array.from({ length: 12 }, (_, i) => {
   return { side, from, to, entry, exit, gross, fees, maker }
 })
 type Trade = (typeof TRADES)[number]
-const trades = (header: string, row: (trade: Trade, i: number) => readonly unknown[]): string =>
+const AGAIN = [...TRADES, TRADES[3]!]
+const trades = (header: string, row: (trade: Trade, i: number) => readonly unknown[], all = TRADES): string =>
   table(
     header,
-    TRADES.map((trade, i) => row(trade, i).join()),
+    all.map((trade, i) => row(trade, i).join()),
   )
 
 async function readTrades(name: string, text: string, more: object = {}) {
@@ -97,27 +98,15 @@ const NET = TRADES.reduce((sum, { gross, fees }) => sum + gross - fees, 0).toFix
 const MAKER = TRADES.reduce((sum, { gross, maker }) => sum + gross - maker, 0).toFixed(2)
 const ALL = `12 trades, 6 short, 0 open, ${NET}`
 const PLAIN = 'side,entry_time,entry_price,exit_time,exit_price,qty,pnl'
-const plain = (t: Trade, pnl = t.gross - t.fees): readonly unknown[] => [
-  t.side,
-  t.from,
-  t.entry,
-  t.to,
-  t.exit,
-  0.1,
-  pnl.toFixed(6),
-]
+function plain({ side, from, entry, to, exit, gross, fees }: Trade, pnl = gross - fees): readonly unknown[] {
+  return [side, from, entry, to, exit, 0.1, pnl.toFixed(6)]
+}
 const FLAGS = 'pair,amount,open_date,close_date,open_rate,close_rate,profit_abs,is_short'
 const flags = (word: (isShort: boolean) => string) =>
-  trades(FLAGS, t => [
-    'X',
-    0.1,
-    t.from,
-    t.to,
-    t.entry,
-    t.exit,
-    (t.gross - t.fees).toFixed(6),
-    word(t.side === 'short'),
-  ])
+  trades(FLAGS, t => {
+    const [side, from, entry, to, exit, quantity, pnl] = plain(t)
+    return ['X', quantity, from, to, entry, exit, pnl, word(side === 'short')]
+  })
 
 test.each(casesOf<[string, string, object, string]>`
 no capital -> ${trades(PLAIN, t => plain(t))} -> ${{ capital: undefined }} -> expected the capital at the start, which is not in the file: state it with --capital
@@ -169,14 +158,8 @@ one trade of no known commission -> ${table(PLAIN, [plain(TRADES[0]!).join()])} 
 semicolons in texts -> ${trades(`${PLAIN},Comment`, t => [...plain(t), 'a;b;c'])} -> ${{}} -> ${ALL}
 funding, and none stated -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ isUnfunded: true }} -> 2: funding: expected none, because --no-funding
 funding -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ commission_bps: 5 }} -> 12 trades, 6 short, 0 open
-a trade twice -> ${table(
-  PLAIN,
-  [...TRADES, TRADES[3]!].map(t => plain(t).join()),
-)} -> ${{}} -> 14: expected each trade once, got row 5 again
-equal parts with numbers of their own -> ${table(
-  `id,${PLAIN}`,
-  [...TRADES, TRADES[3]!].map((t, i) => [i, ...plain(t)].join()),
-)} -> ${{}} -> 13 trades, 7 short`)(
+a trade twice -> ${trades(PLAIN, t => plain(t), AGAIN)} -> ${{}} -> 14: expected each trade once, got row 5 again
+equal parts with numbers of their own -> ${trades(`id,${PLAIN}`, (t, i) => [i, ...plain(t)], AGAIN)} -> ${{}} -> 13 trades, 7 short`)(
   'a table of trades with %s is read right, or refused with the remedy',
   async (_, text, more, right) => {
     expect(await readTrades('a.csv', text, more)).toContain(right)
@@ -189,15 +172,15 @@ const days = (header: string, spell: (ret: number, i: number) => string, separat
     header,
     DAYS.map((ret, i) => `${iso(START_MS + i * DAY_MS).slice(0, 10)}${separator}${spell(ret, i)}`),
   )
+function newestFirst(text: string): string {
+  const [header = '', ...rows] = text.trim().split('\n')
+  return table(header, rows.reverse())
+}
 const sums = DAYS.map((_, i) => DAYS.slice(0, i + 1).reduce((sum, ret) => sum + Math.abs(ret), 0))
 
 test.each(casesOf<[string, string, object, string]>`
 a blank first day -> ${days('date,ret', (ret, i) => (i === 0 ? '' : String(ret)))} -> ${{}} -> 9 days from -0.0041
-a blank first day, newest first -> ${days('date,ret', (ret, i) => (i === 0 ? '' : String(ret)))
-  .split('\n')
-  .slice(1, -1)
-  .reverse()
-  .reduce((text, row) => `${text}${row}\n`, 'date,ret\n')} -> ${{}} -> 9 days from -0.0041
+a blank first day, newest first -> ${newestFirst(days('date,ret', (ret, i) => (i === 0 ? '' : String(ret))))} -> ${{}} -> 9 days from -0.0041
 percents by name -> ${days('date,Return %', String)} -> ${{}} -> whose name says percent: state --unit percent
 a blank day inside -> ${days('date,ret', (ret, i) => (i === 4 ? '' : String(ret)))} -> ${{}} -> 6: ret: expected a return, got nothing
 the header of a series -> ${days(',0', String)} -> ${{}} -> 10 days from 0.0123

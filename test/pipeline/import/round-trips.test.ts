@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 import { BARS } from '#pipeline/import/bar-formats.ts'
-import { TRADES } from '#pipeline/import/trade-formats.ts'
+import { RETURNS } from '#pipeline/import/return-formats.ts'
+import { LIST_OF_TRADES, TRADES } from '#pipeline/import/trade-formats.ts'
 import { playCase, playUnchanged } from './round-trips.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
 const CASES = 2_000
 
 test(`a file in every format as it is written is read, and the format is named (from seed ${SEED})`, async () => {
-  const names = [...BARS.formats, ...TRADES.formats].map(({ name }) => [name, null])
+  const formats = [BARS, TRADES, LIST_OF_TRADES, RETURNS].flatMap(kind => kind.formats)
+  const names = formats.map(({ name }) => [name, null])
   for (let seed = SEED; seed < SEED + 20; seed++) {
     const outcomes = await playUnchanged(seed)
     expect(outcomes.map(({ format, wrong }) => [format, wrong])).toEqual(names)
