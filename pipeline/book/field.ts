@@ -79,7 +79,13 @@ export const field = <Schema extends z.ZodType>(
 export const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().default(null)
 
 /** One line of text, because it also travels in headers and in CSV. */
-export const line = (maxChars: number) => z.string().trim().min(1).max(maxChars).regex(/^\P{Cc}*$/u)
+export const line = (maxChars: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(maxChars)
+    .regex(/^\P{Cc}*$/u)
 
 /** `2026-06-30` as a day. */
 export const date = z.string().transform(parseIsoDate).pipe(z.int())

@@ -177,14 +177,18 @@ export const DEFAULT_TIERS = tiers.parse({
 /** Entitlements name the program and the strategies in one map, so no two may share a name. */
 const alias = (ids: readonly string[]) =>
   field(
-    z.string().regex(ID_PATTERN).superRefine(
-      between(name => {
-        const taken = name === RESERVED_ALIAS ? 'which is reserved' : ids.includes(name) ? 'a strategy' : null
-        return taken === null
-          ? []
-          : [[[], `expected an alias of its own, got ${got(name)}, ${taken}: choose another`]]
-      }),
-    ),
+    z
+      .string()
+      .regex(ID_PATTERN)
+      .superRefine(
+        between(name => {
+          const taken =
+            name === RESERVED_ALIAS ? 'which is reserved' : ids.includes(name) ? 'a strategy' : null
+          return taken === null
+            ? []
+            : [[[], `expected an alias of its own, got ${got(name)}, ${taken}: choose another`]]
+        }),
+      ),
     'Public alias of the program.',
     'an alias of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
   )

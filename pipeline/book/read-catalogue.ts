@@ -54,7 +54,7 @@ export type Claim = Partial<CatalogueStrategy> &
 /** Reads `catalogue.yaml`. Null if nothing in it can be used; all problems are reported. */
 export async function readCatalogue(reading: Reading): Promise<Catalogue | null> {
   const file = await readYaml(reading, CATALOGUE_FILE)
-  const root = file && file.read([], mapSchema)
+  const root = file?.read([], mapSchema) ?? null
   if (file === null || root === null) return null
   file.read([], z.strictObject(catalogueShape))
   const parts = soundFields(catalogueShape, root)

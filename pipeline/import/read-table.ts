@@ -128,9 +128,7 @@ export function originOf(
     header: headerRows.filter(row => row > 0).length,
     dropped: tally.dropped(file),
   }))
-  const unread = [
-    ...new Map(files.flatMap(file => file.unread).map(each => [each.column, each])).values(),
-  ]
+  const unread = [...new Map(files.flatMap(file => file.unread).map(each => [each.column, each])).values()]
   // A report of several files is that of the first.
   const { path } = files[0]!
   const notes = [

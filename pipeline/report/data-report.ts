@@ -77,7 +77,6 @@ function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): S
 const STATED = 'stated'
 const BY_PUBLISHER = 'stated by the publisher at the import'
 
-
 const FOLDERS = { bars: 'bars', payments: 'funding', trades: 'ledgers', days: 'returns' }
 
 /** The header is row 1. */

@@ -29,9 +29,7 @@ type Rows = readonly Readonly<Record<string, unknown>>[]
 export async function parquetRows(bytes: Uint8Array): Promise<Rows> {
   const file = Uint8Array.from(bytes).buffer // of its own: that of a Buffer may be shared
   const schema = attempt('a Parquet file', () => parquetMetadata(file).schema)
-  const local = schema.filter(
-    ({ logical_type: type }) => type?.type === 'TIMESTAMP' && !type.isAdjustedToUTC,
-  )
+  const local = schema.filter(({ logical_type: type }) => type?.type === 'TIMESTAMP' && !type.isAdjustedToUTC)
   const decimals = schema.filter(({ converted_type }) => converted_type === 'DECIMAL')
   try {
     const rows = await parquetReadObjects({ file, compressors: COMPRESSORS })

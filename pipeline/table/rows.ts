@@ -203,8 +203,7 @@ export const onlyList: PickRows = document => {
   const [row] = tables[0]!
   const areNames = (list: readonly unknown[], { length }: readonly unknown[]): boolean =>
     list.length === length && list.every(value => typeof value === 'string' && /^\D/.test(value))
-  if (Array.isArray(row) && lists.some(list => areNames(list, row)))
-    throw new UnreadableFile(NAMES_BESIDE)
+  if (Array.isArray(row) && lists.some(list => areNames(list, row))) throw new UnreadableFile(NAMES_BESIDE)
   return tables[0]!
 }
 
