@@ -87,8 +87,8 @@ function mount(
 }
 
 /**
- * What was sent, for the log: the fields of the query, if the route has one, or else of the body; the handler refuses
- * what is wrong with it. No handler reads a query that is not declared: it is marked, so that no field is taken for it.
+ * The fields of the query, if the route has one, or else of the body, for the log; the handler refuses what is wrong.
+ * The names of a query that the route does not declare get a question mark, so that none is taken for a field.
  */
 async function sentWith(c: Exchange, { query, body, isBodyOptional }: OperatorRoute) {
   if (query !== undefined) return c.req.query()

@@ -33,12 +33,7 @@ const SERVICE: Omit<Service<'operator'>, 'info'> = {
   },
   securityScheme: {
     name: 'OperatorToken',
-    scheme: {
-      ...{ type: 'http', scheme: 'bearer' },
-      description:
-        'The value of OPERATOR_TOKEN, which may do everything, or a token that was issued with scopes: `read`, `fire` or ' +
-        '`fire:STRATEGY`, `clients` for clients, keys and webhooks, `everything`. Any other is refused as `forbidden`.',
-    },
+    scheme: { type: 'http', scheme: 'bearer', description: 'OPERATOR_TOKEN, or a token with scopes.' },
   },
   meta: operatorMeta,
   variables: {
@@ -67,6 +62,7 @@ export const operatorDocument = (version: string): Schema =>
         summary: 'Clients, keys, webhooks, deliveries and the live strategies.',
         description:
           'Every route needs `Authorization: Bearer` with a token of its scope, and a host name by which this listener is ' +
+          'known. OPERATOR_TOKEN may do everything, others what their scopes say: `read`, `fire` or `fire:STRATEGY`, `clients`, `everything`. ' +
           'known. Open are `/healthz`, `/metrics` and this document; the page at `/ops` has a login of its own. ' +
           'Every answer has the name of its request in `X-Request-Id`; a name in a request is ignored.',
       },

@@ -114,13 +114,9 @@ function toTls(
 
 /** The name that plain HTTP is redirected to: what a request says of its host was chosen by its client. */
 function historyName(name: string | undefined, publicBaseUrl: string | null): string {
-  const url = publicBaseUrl === null ? null : new URL(publicBaseUrl)
-  const known = name ?? (url?.protocol === 'https:' ? url.host : url?.hostname)
-  if (known === undefined)
-    throw new UsageError(
-      'a certificate needs --name, or PUBLIC_BASE_URL: plain HTTP is redirected to the name of the history service',
-    )
-  assertName('--name', known, /^[a-z0-9.-]+(?::\d{1,5})?$/i)
+  const url = URL.parse(publicBaseUrl ?? '')
+  const known = name ?? (url?.protocol === 'https:' ? url.host : url?.hostname) ?? ''
+  assertName('--name, or PUBLIC_BASE_URL', known, /^[a-z0-9.-]+(?::\d{1,5})?$/i)
   return known
 }
 

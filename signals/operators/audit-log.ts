@@ -51,9 +51,7 @@ export const action = z.object({
   subject: text.nullable().describe('The client, strategy, key or token that it is about, or null.'),
   request: z
     .record(text, text)
-    .describe(
-      'What was asked for: fields of the route without secrets, others as `***`; a value that is no text as JSON. A parameter that the route does not read begins with `?`.',
-    ),
+    .describe('What was asked for: declared fields without secrets, others as `***`; JSON of what is no text.'),
   outcome: text.describe('`done`, or the code of the refusal.'),
   before: subjectState
     .nullable()

@@ -95,6 +95,5 @@ export async function revokeToken(redis: Redis, name: string): Promise<void> {
       `there is no token '${name.slice(0, 64)}';${hint} \`highwater ops tokens list\` lists them`,
     )
   }
-  const sessions = sessionsKey(found.digest)
-  await askRedis(() => redis.multi().hdel(OPERATOR_TOKENS, name).del(sessions).exec())
+  await askRedis(() => redis.multi().hdel(OPERATOR_TOKENS, name).del(sessionsKey(found.digest)).exec())
 }

@@ -1,7 +1,6 @@
-// The operator's page. A cookie opens it and nothing else; the JSON interface takes only
-// the token, so a browser cannot be made to use it. The cookie is signed with OPERATOR_TOKEN and has its own
-// expiry, so changing that ends every session; Redis has the sessions of each token, so logging out ends one, and
-// revoking a token ends its own.
+// The operator's page. A cookie opens it and nothing else; the JSON interface takes only the token, so a browser cannot
+// be made to use it. The cookie is signed with OPERATOR_TOKEN and has its own expiry, so changing that ends every
+// session; Redis has the sessions of each token, so logging out ends one, and revoking a token its own.
 import type { Hono, MiddlewareHandler } from 'hono'
 import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
