@@ -1,4 +1,5 @@
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
+import { OUR_SECRETS } from '#signals/clients/token.ts'
 import type { Environment } from './environment.ts'
 
 export type Log = ReturnType<typeof createLog>
@@ -11,7 +12,7 @@ const REDACTED = ['token', 'secret', 'authorization', 'cookie', 'api_key', 'url'
 
 /** What looks like a secret or a query string, also in the messages of other programs. */
 const HIDDEN: readonly RegExp[] = [
-  /\b(?:whsec|hw_live|hw_test)_[\w+/=-]+/g,
+  OUR_SECRETS,
   /\bbearer\s+\S+/gi,
   /(?<=:\/\/)[^\s/@]+@/g,
   /\?[^\s"'`]+/g,

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { allowedMethods, byPath, toPattern } from '#core/contract/route.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
+import { assertScope } from '#signals/operators/tokens.ts'
 import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { API_VERSION } from '../signals/settings.ts'
@@ -67,12 +68,15 @@ function mount(
   whoseToken: WhoseToken,
 ): void {
   for (const route of routes) {
-    const { id, method, handler } = route
+    const { method, handler } = route
     app.on(method, path, async c => {
       const who = await operatorOf(c, whoseToken)
-      if (method === 'GET') return sendAnswer(c, parts, await handler(c, parts))
-      const fields = { ...(await bodyOf(c, route)), ...c.req.query(), ...c.req.param() }
-      return sendAnswer(c, parts, await audited({ who, action: id, fields }, parts, () => handler(c, parts)))
+      if (method === 'GET') {
+        assertScope(who, route.scope)
+        return sendAnswer(c, parts, await handler(c, parts))
+      }
+      const intent = { who, route, path: c.req.param(), sent: await sentWith(c, route) }
+      return sendAnswer(c, parts, await audited(intent, parts, () => handler(c, parts)))
     })
   }
   const allow = allowedMethods(routes).join(', ')
@@ -82,11 +86,16 @@ function mount(
   })
 }
 
-/** The fields of a body for the log; the handler refuses what is wrong with it. */
-async function bodyOf(c: Exchange, { body, isBodyOptional }: OperatorRoute): Promise<object> {
-  if (body === undefined) return {}
-  const found = await readJson(c, isBodyOptional).catch(() => null)
-  return typeof found === 'object' && found !== null && !Array.isArray(found) ? found : {}
+/**
+ * The fields of the query, if the route has one, or else of the body, for the log; the handler refuses what is wrong.
+ * The names of a query that the route does not declare get a question mark, so that none is taken for a field.
+ */
+async function sentWith(c: Exchange, { query, body, isBodyOptional }: OperatorRoute) {
+  if (query !== undefined) return c.req.query()
+  const unread = Object.keys(c.req.query()).map(name => [`?${name}`, null])
+  const found = body === undefined ? {} : await readJson(c, isBodyOptional).catch(() => null)
+  const isObject = typeof found === 'object' && found !== null && !Array.isArray(found)
+  return { ...(isObject ? found : {}), ...Object.fromEntries(unread) }
 }
 
 /** Starts the operator's interface. Closing it ends the streams of updates, which would keep it open. */

@@ -1,25 +1,33 @@
-// Every action of an operator is logged, by this one function: for the JSON interface and for the page.
+// Every action of an operator is allowed and logged by this one function: for the JSON interface and for the page.
+import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
+import { type Query, variablesOf } from '#core/contract/route.ts'
 import { listKeys, ownerOf } from '#signals/clients/api-keys.ts'
 import { getClient } from '#signals/clients/clients.ts'
-import { keyIdOf } from '#signals/clients/token.ts'
+import { keyIdOf, OUR_SECRETS } from '#signals/clients/token.ts'
 import { haltedAliases, readStatus } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { logAction, type SubjectState } from '#signals/operators/audit-log.ts'
+import { assertScope, type Operator } from '#signals/operators/tokens.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
+import type { OperatorRoute } from './operator-route.ts'
 import type { OperatorParts } from './parts.ts'
 
-/** What an operator wants to do: the name of the route, and the variables of its path with the fields of its body. */
+type Fields = Readonly<Record<string, unknown>>
+
+/** What an operator asks for: a route, the variables of its path, and the fields that were sent with it. */
 export type Intent = {
-  readonly who: string
-  readonly action: string
-  readonly fields: Readonly<Record<string, unknown>>
+  readonly who: Operator
+  readonly route: OperatorRoute
+  readonly path: Fields
+  readonly sent: Fields
 }
 
 /**
- * Does something and logs it, with the state of its subject before and after, and also if it was refused. What was done
- * stays done if it cannot be logged, which is reported: halting must never wait for a log.
+ * Does what the token of an operator allows and logs it, with the state of its subject before and after, and also if it
+ * was refused. What was done stays done if it cannot be logged, which is reported: halting must never wait for a log.
  */
 export async function audited<Result>(
   intent: Intent,
@@ -30,6 +38,7 @@ export async function audited<Result>(
   const before = await stateOf(subject, parts)
   let outcome = 'done'
   try {
+    assertScope(intent.who, intent.route.scope, subject.name)
     return await act()
   } catch (error) {
     outcome = error instanceof ApiError ? error.code : 'internal'
@@ -42,40 +51,46 @@ export async function audited<Result>(
 }
 
 async function log(
-  { who, action, fields }: Intent,
-  subject: Subject,
+  intent: Intent,
+  subject: Named,
   before: SubjectState | null,
   outcome: string,
   parts: OperatorParts,
 ): Promise<void> {
   const after = await stateOf(subject, parts)
-  const at = toIsoInstant(parts.clock.now())
-  const request = withoutSecrets(fields)
-  await logAction(parts.redis, { at, who, action, subject: subject.name, request, outcome, before, after })
+  await logAction(parts.redis, {
+    at: toIsoInstant(parts.clock.now()),
+    who: intent.who.name,
+    action: intent.route.id,
+    subject: subject.name,
+    request: loggedRequest(intent, parts.token),
+    ...{ outcome, before, after },
+  })
   parts.onAction()
 }
 
-type Subject = { readonly kind: 'client' | 'strategy' | 'other'; readonly name: string | null }
+type Named = { readonly kind: 'client' | 'strategy' | 'name'; readonly name: string | null }
 
-const LIVE_ACTIONS: readonly string[] = ['halt', 'resume', 'mode']
-
-async function subjectOf({ action, fields }: Intent, { redis }: OperatorParts): Promise<Subject> {
-  const { alias, key, id, name, signal_id } = fields
-  const keyId = keyIdOf(String(key ?? ''))
-  const client = fields.client ?? (keyId === null ? null : await ownerOf(redis, keyId).catch(() => null))
-  if (LIVE_ACTIONS.includes(action)) return { kind: 'strategy', name: String(alias ?? EVERY_ALIAS) }
-  if (client !== null) return { kind: 'client', name: String(client) }
-  if (action === 'add_client') return { kind: 'client', name: String(id) }
-  const other = keyId ?? name ?? signal_id ?? alias
-  return { kind: 'other', name: other === undefined ? null : String(other) }
+/** What an action is about, as its route declares it; without a name if what was given is none. */
+async function subjectOf({ route, path, sent }: Intent, { redis, token }: OperatorParts): Promise<Named> {
+  if (route.subject === null) return { kind: 'name', name: null }
+  const { kind, field, otherwise } = route.subject
+  const given = (variablesOf(route.path).includes(field) ? path[field] : sent[field]) ?? otherwise
+  if (kind === 'key') {
+    const keyId = keyIdOf(String(given))
+    const owner = keyId === null ? null : await ownerOf(redis, keyId).catch(() => null)
+    return owner === null ? { kind: 'name', name: keyId } : { kind: 'client', name: owner }
+  }
+  const isName = typeof given === 'string' && (ID_PATTERN.test(given) || given === EVERY_ALIAS)
+  return { kind, name: isName && given !== token ? given : null }
 }
 
 /** What an action may change; null if the subject does not exist or has no state, or Redis cannot say. */
 async function stateOf(
-  { kind, name }: Subject,
+  { kind, name }: Named,
   { redis, clock }: OperatorParts,
 ): Promise<SubjectState | null> {
-  if (name === null || kind === 'other') return null
+  if (name === null || kind === 'name') return null
   try {
     if (kind === 'strategy') {
       const halted = await haltedAliases(redis)
@@ -99,13 +114,26 @@ async function stateOf(
 
 const HIDDEN = '***'
 
-/** A secret is hidden, of a key its id is shown, and of the address of a webhook, which may contain one, the host is shown. */
-const withoutSecrets = (fields: Intent['fields']): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => {
-      if (name === 'secret' && value !== null) return [name, HIDDEN]
-      if (name === 'key') return [name, keyIdOf(String(value)) ?? HIDDEN] // a whole one may be given
-      if (name !== 'url') return [name, typeof value === 'string' ? value : JSON.stringify(value)]
-      return [name, typeof value === 'string' && URL.canParse(value) ? new URL(value).host : HIDDEN]
-    }),
+/** What was asked for: the fields that the route declares, without secrets, and of any other the name alone. */
+function loggedRequest({ route, path, sent }: Intent, token: string): Record<string, string> {
+  const declared = [...Object.keys(path), ...namesIn(route.query), ...namesIn(route.body)]
+  const clean = (text: string): string => text.replaceAll(token, HIDDEN).replaceAll(OUR_SECRETS, HIDDEN)
+  return Object.fromEntries(
+    Object.entries({ ...sent, ...path }).map(([name, value]) => [
+      clean(name),
+      declared.includes(name) ? clean(withoutSecret(name, value)) : HIDDEN,
+    ]),
   )
+}
+
+const namesIn = (shape: Query | z.ZodType | undefined): readonly string[] =>
+  shape instanceof z.ZodObject ? Object.keys(shape.shape) : []
+
+/** Of a key its id is shown, and of the address of a webhook, which may contain a secret, the host. */
+function withoutSecret(name: string, value: unknown): string {
+  if (name === 'key') return keyIdOf(String(value)) ?? HIDDEN // a whole one may be given
+  if (name === 'url') return typeof value === 'string' && URL.canParse(value) ? new URL(value).host : HIDDEN
+  const hasObject = [value].flat().some(each => typeof each === 'object' && each !== null) // of undeclared names
+  if (hasObject || (name === 'secret' && value !== null)) return HIDDEN
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

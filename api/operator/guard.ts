@@ -3,7 +3,7 @@
 import { ApiError } from '#core/contract/errors.ts'
 import { createAddressCounts } from '#signals/address-counts.ts'
 import { digestOf, matchesDigest } from '#signals/clients/token.ts'
-import { MAIN_OPERATOR, ownerOf } from '#signals/operators/tokens.ts'
+import { listOperators, mainOperator, type Operator } from '#signals/operators/tokens.ts'
 import type { Exchange } from './exchange.ts'
 import type { OperatorParts } from './parts.ts'
 
@@ -27,8 +27,8 @@ export function assertHost(c: Exchange, { hosts }: Pick<OperatorParts, 'hosts'>)
   )
 }
 
-/** The name of the operator whose token a text is; null if it is none. Rejects with `rate_limited` if too many wrong ones wait. */
-export type WhoseToken = (given: string) => Promise<string | null>
+/** The operator whose token a text is; null if it is none. Rejects with `rate_limited` if too many wrong ones wait. */
+export type WhoseToken = (given: string) => Promise<Operator | null>
 
 /** Wrong tokens in a minute that are answered at once: an operator who mistypes sends fewer. */
 export const MOST_WRONG_TOKENS = 10
@@ -51,9 +51,10 @@ export function createTokenCheck({
   const { add } = createAddressCounts(WINDOW_MS, clock.elapsed)
   let waiting = 0
   return async given => {
-    if (isSame(given, token)) return MAIN_OPERATOR
-    const owner = await ownerOf(redis, given)
-    if (owner !== null) return owner
+    if (isSame(given, token)) return mainOperator(token)
+    const all = await listOperators(redis)
+    const holder = all.find(({ digest }) => matchesDigest(given, digest))
+    if (holder !== undefined) return holder
     const { count } = add('') // one count for all addresses: only wrong tokens are delayed
     if (count <= MOST_WRONG_TOKENS) return null
     onGuessing(count)
@@ -70,8 +71,8 @@ const tooManyTokens = (): ApiError =>
     headers: { 'retry-after': String(WRONG_TOKEN_DELAY_MS / 1_000) },
   })
 
-/** The name of the operator whose token the request carries. Throws `unauthorized` if it carries none. */
-export async function operatorOf(c: Exchange, whoseToken: WhoseToken): Promise<string> {
+/** The operator whose token the request carries. Throws `unauthorized` if it carries none. */
+export async function operatorOf(c: Exchange, whoseToken: WhoseToken): Promise<Operator> {
   const [, given] = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '') ?? []
   const who = given === undefined ? null : await whoseToken(given)
   if (who !== null) return who

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
+import type { Scope } from '#signals/operators/tokens.ts'
 import type { Handler } from './exchange.ts'
 
 /** How `highwater ops` calls a route. */
@@ -11,16 +12,44 @@ export type RouteCommand = {
   readonly options?: Readonly<Record<string, string>>
 }
 
-export type OperatorRoute = Route<'operator', Handler> & { readonly command: RouteCommand }
-
-type Definition<Data extends z.ZodType> = Omit<OperatorRoute, 'method' | 'group' | 'data' | 'handler'> & {
-  readonly method?: Method
-  readonly data: Data
-  readonly handler: Handler<ValueOf<Data>>
+/** What an action is about, for the audit log. */
+export type Subject = {
+  /** What it names: its state is logged, of a key that of its client; that of a `name` is not. */
+  readonly kind: 'client' | 'key' | 'strategy' | 'name'
+  /** The variable of the path that names it, or the field of the body if the path has no such variable. */
+  readonly field: string
+  /** Its name if the field is left out. */
+  readonly otherwise?: string
 }
+
+/** The client of the path. */
+export const OF_CLIENT: Subject = { kind: 'client', field: 'client' }
+
+/** What a token needs for a route, and what an action is about: no route can be declared without. */
+type Access =
+  | { readonly method?: 'GET'; readonly scope: 'read' }
+  | {
+      readonly method: Exclude<Method, 'GET'>
+      readonly scope: Exclude<Scope, 'read'>
+      readonly subject: Subject
+    }
+
+export type OperatorRoute = Route<'operator', Handler> & {
+  readonly command: RouteCommand
+  readonly scope: Scope
+  /** Null for what is only read. */
+  readonly subject: Subject | null
+}
+
+type Definition<Data extends z.ZodType> = Access &
+  Omit<OperatorRoute, keyof Access | 'subject' | 'group' | 'data' | 'handler'> & {
+    readonly data: Data
+    readonly handler: Handler<ValueOf<Data>>
+  }
 
 /** A route whose handler answers what its schema describes: the compiler checks it. */
 export const operatorRoute = <Data extends z.ZodType>(definition: Definition<Data>): OperatorRoute => ({
   group: 'operator',
+  subject: null,
   ...getRoute(definition),
 })

@@ -27,13 +27,13 @@ const SERVICE: Omit<Service<'operator'>, 'info'> = {
   groups: {
     operator: {
       name: 'Operator',
-      description: 'For holders of the operator token.',
+      description: 'For holders of an operator token with the scope of the route.',
       refusals: ['unauthorized', 'forbidden', 'rate_limited', 'unavailable'],
     },
   },
   securityScheme: {
     name: 'OperatorToken',
-    scheme: { type: 'http', scheme: 'bearer', description: 'The value of OPERATOR_TOKEN.' },
+    scheme: { type: 'http', scheme: 'bearer', description: 'OPERATOR_TOKEN, or a token with scopes.' },
   },
   meta: operatorMeta,
   variables: {
@@ -61,7 +61,8 @@ export const operatorDocument = (version: string): Schema =>
         version,
         summary: 'Clients, keys, webhooks, deliveries and the live strategies.',
         description:
-          'Every route needs `Authorization: Bearer` with the operator token, and a host name by which this listener is ' +
+          'Every route needs `Authorization: Bearer` with a token of its scope, and a host name by which this listener is ' +
+          'known. OPERATOR_TOKEN may do everything, others what their scopes say: `read`, `fire` or `fire:STRATEGY`, `clients`, `everything`. ' +
           'known. Open are `/healthz`, `/metrics` and this document; the page at `/ops` has a login of its own. ' +
           'Every answer has the name of its request in `X-Request-Id`; a name in a request is ignored.',
       },

@@ -14,6 +14,7 @@ type Options = {
   readonly key?: string
   readonly http: string
   readonly acme?: string
+  readonly name?: string
   readonly signalsName?: string
   readonly history?: string
   readonly signals?: string
@@ -21,14 +22,14 @@ type Options = {
 }
 
 const ABOUT = `
-It reads STORE_URL, HOST, HISTORY_PORT, SIGNALS_PORT, ALLOWED_ORIGINS, TRUSTED_PROXIES, DEPRECATED_AT and SUNSET_AT, and
-writes the whole folder again each time. FOLDER/serve.sh runs nginx, and reloads it after each publication and whenever the
-certificate is replaced. Debian: apt-get install nginx-light libnginx-mod-http-brotli-static
+It reads STORE_URL, HOST, HISTORY_PORT, SIGNALS_PORT, PUBLIC_BASE_URL, ALLOWED_ORIGINS, TRUSTED_PROXIES, DEPRECATED_AT and
+SUNSET_AT, and writes the whole folder again each time. FOLDER/serve.sh runs nginx, and reloads it after each publication and
+whenever the certificate is replaced. Debian: apt-get install nginx-light libnginx-mod-http-brotli-static
 
 Examples:
   highwater nginx /etc/highwater/nginx
   highwater nginx /etc/highwater/nginx --certificate /etc/highwater/tls/fullchain.pem --key /etc/highwater/tls/privkey.pem
-  highwater nginx ./nginx --certificate ./cert.pem --key ./key.pem --listen 127.0.0.1:8443 --http 127.0.0.1:8088`
+  highwater nginx ./nginx --certificate ./cert.pem --key ./key.pem --name data.example.org:8443 --listen 127.0.0.1:8443`
 
 /** `highwater nginx DIR`: writes the configuration of nginx for this installation. */
 export function defineNginx(command: Command, runtime: Runtime): void {
@@ -42,6 +43,10 @@ export function defineNginx(command: Command, runtime: Runtime): void {
     .option('--key <file>', 'the key of the certificate')
     .option('--http <address>', 'with a certificate, where plain HTTP is redirected to HTTPS', '0.0.0.0:80')
     .option('--acme <dir>', 'with a certificate, the folder of ACME challenges (default: DIR/acme)')
+    .option(
+      '--name <name>',
+      'with a certificate, the public name of the history service, with its port if that is not 443 (default: that of PUBLIC_BASE_URL)',
+    )
     .option('--signals-name <name>', 'with a certificate, the host name of the signals service')
     .option('--history <address>', 'where it reaches the history service (default: HOST and HISTORY_PORT)')
     .option('--signals <address>', 'where it reaches the signals service (default: HOST and SIGNALS_PORT)')
@@ -75,9 +80,9 @@ async function write(dir: string, options: Options, runtime: Runtime): Promise<v
 }
 
 function toTls(
-  { certificate, key, http, acme, signalsName, signals: elsewhere }: Options,
+  { certificate, key, http, acme, name, signalsName, signals: elsewhere }: Options,
   folder: string,
-  { host, signals }: Environment,
+  { host, signals, publicBaseUrl }: Environment,
   cwd: string,
 ): Tls | null {
   if (certificate === undefined && key === undefined) {
@@ -95,18 +100,29 @@ function toTls(
         `there is no ${path}: a self-signed certificate serves until an ACME client has a real one, see docs/installing.md`,
       )
   }
-  if (signalsName !== undefined && !/^[a-z0-9.-]+$/i.test(signalsName))
-    throw new UsageError(
-      `--signals-name: expected a host name such as signals.example.org, got '${signalsName}'`,
-    )
+  if (signalsName !== undefined) assertName('--signals-name', signalsName, /^[a-z0-9.-]+$/i)
   const service = elsewhere === undefined ? reached(host, signals.port) : toAddress('--signals', elsewhere)
   return {
     certificate: certificatePath,
     key: keyPath,
+    name: historyName(name, publicBaseUrl),
     plain: toAddress('--http', http),
     acme: acme === undefined ? join(folder, 'acme') : resolve(cwd, acme),
     signals: signalsName === undefined ? null : { name: signalsName, service },
   }
+}
+
+/** The name that plain HTTP is redirected to: what a request says of its host was chosen by its client. */
+function historyName(name: string | undefined, publicBaseUrl: string | null): string {
+  const url = URL.parse(publicBaseUrl ?? '')
+  const known = name ?? (url?.protocol === 'https:' ? url.host : url?.hostname) ?? ''
+  assertName('--name, or PUBLIC_BASE_URL', known, /^[a-z0-9.-]+(?::\d{1,5})?$/i)
+  return known
+}
+
+function assertName(option: string, name: string, form: RegExp): void {
+  if (!form.test(name))
+    throw new UsageError(`${option}: expected a host name such as signals.example.org, got '${name}'`)
 }
 
 /** nginx serves files. */

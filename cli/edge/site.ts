@@ -8,6 +8,8 @@ export type Address = { readonly host: string; readonly port: number }
 export type Tls = {
   readonly certificate: string
   readonly key: string
+  /** The public name of the history service, with its port if that is not 443: plain HTTP is redirected there. */
+  readonly name: string
   /** Where plain HTTP is redirected to HTTPS. */
   readonly plain: Address
   /** Folder of the answers to an ACME server, which asks for them by plain HTTP. */
@@ -93,19 +95,25 @@ const secureListen = ({ host, port }: Address, { certificate, key }: Tls, isDefa
   `ssl_certificate_key ${quoted(key)};`,
 ]
 
-/** `tls.conf`: plain HTTP is redirected, and the signals service has a name of its own. */
+/** `tls.conf`: plain HTTP is redirected to the names of the services, and the signals service has one of its own. */
 export function renderTlsConf({ nginx, tls }: Site & { readonly tls: Tls }): string {
-  const { plain, acme, signals } = tls
-  const authority = nginx.port === 443 ? '$host' : `$host:${nginx.port}`
+  const { name, plain, acme, signals } = tls
+  const port = /:\d+$/.exec(name)?.[0] ?? ''
   return [
     'ssl_protocols TLSv1.2 TLSv1.3;',
     'ssl_session_cache shared:highwater:10m;',
+    '',
+    '# Not to the header Host, which the client chose.',
+    'map $host $secure_name {',
+    `  default ${name};`,
+    ...(signals === null ? [] : [`  ${signals.name} ${signals.name}${port};`]),
+    '}',
     '',
     'server {',
     `  listen ${plain.host}:${plain.port};`,
     '  server_tokens off;',
     `  location /.well-known/acme-challenge/ { root ${quoted(acme)}; }`,
-    `  location / { return 301 https://${authority}$request_uri; }`,
+    `  location / { return 301 https://$secure_name$request_uri; }`,
     '}',
     ...(signals === null ? [] : signalsServer(nginx, tls, signals)),
     '',
@@ -127,6 +135,7 @@ const signalsServer = (
   ...secureListen(nginx, tls, false).map(line => `  ${line}`),
   `  server_name ${name};`,
   '  server_tokens off;',
+  '  add_header Strict-Transport-Security $hsts always;',
   '  location / {',
   '    proxy_pass http://highwater_signals$request_uri;',
   '    proxy_http_version 1.1;',

@@ -148,7 +148,7 @@ function toOperation(route: Route, { service, toSchema }: Writer): Schema {
     description: route.about,
     ...(service.securityScheme === undefined
       ? {}
-      : { security: group.isKeyless ? [] : [{ [service.securityScheme.name]: [] }] }),
+      : { security: group.isKeyless ? [] : [{ [service.securityScheme.name]: [route.scope ?? []].flat() }] }),
     parameters: [
       ...variablesOf(route.path).map(name => toVariable(name, service)),
       ...queryParameters(route.query, toSchema),

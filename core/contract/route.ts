@@ -17,6 +17,8 @@ export type Route<Group extends string = string, Handler = unknown> = {
   /** Path template: `/v1/strategies/{sid}`. */
   readonly path: string
   readonly group: Group
+  /** What a key or token must allow, where they differ. */
+  readonly scope?: string
   readonly title: string
   readonly about: string
   readonly query?: Query

@@ -7,6 +7,7 @@ if [ ! -s "$TLS_FOLDER/fullchain.pem" ]; then
     -keyout "$TLS_FOLDER/privkey.pem" -out "$TLS_FOLDER/fullchain.pem" 2> /dev/null
 fi
 highwater nginx "$NGINX_FOLDER" --certificate "$TLS_FOLDER/fullchain.pem" --key "$TLS_FOLDER/privkey.pem" \
-  --listen "$HTTPS_LISTEN" --http "$HTTP_LISTEN" --acme "$ACME_FOLDER/challenges" --signals-name "$SIGNALS_NAME" \
+  --listen "$HTTPS_LISTEN" --http "$HTTP_LISTEN" --acme "$ACME_FOLDER/challenges" \
+  --name "$DATA_NAME" --signals-name "$SIGNALS_NAME" \
   --history "$HISTORY_ADDRESS" --signals "$SIGNALS_ADDRESS"
 exec bash "$NGINX_FOLDER/serve.sh"

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { Agent, type Dispatcher } from 'undici'
+import { OUR_SECRETS } from '../clients/token.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
 import type { SendOrder } from './delivery-parts.ts'
@@ -228,7 +229,7 @@ const SHORTEST_SECRET = 8
  * that can start at many positions are bounded, because the text is untrusted.
  */
 const SECRET_LOOKS: readonly RegExp[] = [
-  /\b(?:whsec|hw_live|hw_test)_[\w+/=%-]*/g,
+  OUR_SECRETS,
   /\b(?:bearer|basic)\s{1,4}[\w.~+/=-]+/gi,
   /(?<=(?:authorization|api[_-]?key|token|secret|passw(?:or)?d|signature|cookie)["']?\s{0,4}[:=]\s{0,4}["']?)[^\s"',;&]+/gi,
   /\bey[\w-]{8,512}\.[\w-]+(?:\.[\w-]*)?/g,

@@ -100,10 +100,11 @@ export const AUDIT = `${PREFIX}:audit`
 /** String: how many of them are in the private store. */
 export const AUDIT_COPIED = `${PREFIX}:audit:copied`
 
-/** Hash: the name of an operator -> the digest of a token and when it was issued, as JSON. */
+/** Hash: the name of an operator -> the digest of a token, its scopes and when it was issued, as JSON. */
 export const OPERATOR_TOKENS = `${PREFIX}:ops-tokens`
 
-/** Prefix of strings with an expiry, the name of the operator: the sessions of the operator's page that have not ended. */
+/** Sorted set of the digest of an operator's token, with an expiry: its sessions on the page, scored by their end. */
+export const sessionsKey = (digest: string): string => `${SESSION_PREFIX}${digest}`
 export const SESSION_PREFIX = `${PREFIX}:ops-session:`
 
 /** Sorted set of a client: the numbers of signals that are due, scored by number. */

@@ -55,6 +55,8 @@ half of a pair -> ${['--certificate', 'cert.pem']} -> ${{}} -> --certificate and
 a file that is not there -> ${['--certificate', 'no.pem', '--key', 'key.pem']} -> ${{}} -> ${'there is no '}
 keys in the clear -> ${['--signals-name', 'signals.example.org']} -> ${{}} -> needs --certificate and --key
 an address without a port -> ${['--listen', '127.0.0.1']} -> ${{}} -> --listen: expected an address and a port such as
+a certificate without a name -> ${['--certificate', 'cert.pem', '--key', 'key.pem']} -> ${{}} -> --name, or PUBLIC_BASE_URL: expected a host name such as
+another such name -> ${['--certificate', 'cert.pem', '--key', 'key.pem', '--name', '$host']} -> ${{}} -> ${"--name, or PUBLIC_BASE_URL: expected a host name such as signals.example.org, got '$host'"}
 a name that nginx would read as more -> ${['--certificate', 'cert.pem', '--key', 'key.pem', '--signals-name', 'a; b']} -> ${{}} -> --signals-name: expected a host name such as signals.example.org, got 'a; b'`)(
   'highwater nginx refuses %s with the fix',
   async (_, args, env, message) => {

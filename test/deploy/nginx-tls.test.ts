@@ -1,6 +1,7 @@
 // nginx as `highwater nginx` configures it: HTTPS with the certificate of the operator, and everything that plain HTTP may do.
 import { execFileSync } from 'node:child_process'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { request as requestPlain } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { type RequestOptions, request } from 'node:https'
 import { join } from 'node:path'
@@ -50,14 +51,8 @@ beforeAll(async () => {
     SIGNALS_PORT: String(signals.port),
   }
   const args = [
-    ...[
-      '--certificate',
-      join(folder, 'cert.pem'),
-      '--key',
-      join(folder, 'key.pem'),
-      '--signals-name',
-      SIGNALS,
-    ],
+    ...['--certificate', join(folder, 'cert.pem'), '--key', join(folder, 'key.pem')],
+    ...['--name', `${DATA}:${ports.https}`, '--signals-name', SIGNALS],
     ...['--listen', `127.0.0.1:${ports.https}`, '--http', `127.0.0.1:${ports.http}`],
   ]
   expect(await run(['nginx', join(folder, 'highwater'), ...args], { env })).toMatchObject({ code: 0 })
@@ -73,7 +68,8 @@ const get = (path: string, servername: string, more: RequestOptions = {}): Promi
   new Promise((resolve, reject) => {
     const headers = { host: servername, ...more.headers }
     const options = { ...secureTo(servername), path, ...more, headers }
-    request(options, response => {
+    const send = more.protocol === 'http:' ? requestPlain : request
+    send(options, response => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.once('end', () =>
@@ -97,6 +93,7 @@ test('nginx with HTTPS sends published files and computed answers with the bytes
     const text = await plain.text()
     expect([secure.status, withoutTimes(secure.text)]).toEqual([plain.status, withoutTimes(text)])
     expect(secure.headers.etag ?? null).toBe(plain.headers.get('etag'))
+    expect(secure.headers['strict-transport-security']).toBe('max-age=31536000')
   }
 })
 
@@ -113,13 +110,16 @@ test('nginx speaks HTTP/2, and no TLS before 1.2', async () => {
   await expect(get('/v1/strategies', DATA, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })).rejects.toThrow()
 })
 
-test('nginx redirects plain HTTP to HTTPS, except for the answers to an ACME server', async () => {
+test('nginx redirects plain HTTP to HTTPS, under the names that it was given alone, except for the answers to an ACME server', async () => {
   const plain = `http://127.0.0.1:${ports.http}`
-  const moved = await fetch(`${plain}/v1/strategies?limit=1`, { redirect: 'manual' })
-  expect([moved.status, moved.headers.get('location')]).toEqual([
-    301,
-    `https://127.0.0.1:${ports.https}/v1/strategies?limit=1`,
-  ])
+  for (const [host, name] of [
+    ['evil.example.org', DATA],
+    [SIGNALS, SIGNALS],
+  ]) {
+    const moved = await get('/v1/strategies?limit=1', host!, { protocol: 'http:', port: ports.http })
+    const location = `https://${name}:${ports.https}/v1/strategies?limit=1`
+    expect([moved.status, moved.headers.location]).toEqual([301, location])
+  }
   const challenges = join(folder, 'highwater/acme/.well-known/acme-challenge')
   await mkdir(challenges, { recursive: true })
   await writeFile(join(challenges, 'token'), 'token.thumbprint')
@@ -128,10 +128,10 @@ test('nginx redirects plain HTTP to HTTPS, except for the answers to an ACME ser
 })
 
 test('the signals service has its own name, and learns the address of the client from nginx alone', async () => {
-  const { status, text } = await get('/v1/signals?since=1', SIGNALS, {
+  const { status, text, headers } = await get('/v1/signals?since=1', SIGNALS, {
     headers: { 'x-forwarded-for': '10.9.8.7' },
   })
-  expect(status).toBe(200)
+  expect([status, headers['strict-transport-security']]).toEqual([200, 'max-age=31536000'])
   const received = { url: '/v1/signals?since=1', host: SIGNALS, 'x-forwarded-for': '127.0.0.1' }
   expect(JSON.parse(text)).toMatchObject(received)
 })

@@ -12,8 +12,8 @@ import {
   action,
   clientLink,
   counted,
-  csrfField,
   duration,
+  form,
   latencyOf,
   moment,
   type Piece,
@@ -43,13 +43,14 @@ ${table(
   ),
   'No client yet: add one below.',
 )}
-<h2>Add a client</h2>
-<form method="post" action="/ops/view/clients" class="panel fields">${csrfField(session)}
-<label>Id <input name="id" required pattern="[a-z0-9][a-z0-9_\\-]*" maxlength="64" placeholder="acme-capital" title="1 to 64 of a-z, 0-9, - and _"></label>
+${session.may('/ops/view/clients') ? html`<h2>Add a client</h2>` : ''}
+${form(session, '/ops/view/clients', NEW_CLIENT, 'panel fields')}`
+
+const NEW_CLIENT = html`<label>Id <input name="id" required pattern="[a-z0-9][a-z0-9_\\-]*" maxlength="64" placeholder="acme-capital" title="1 to 64 of a-z, 0-9, - and _"></label>
 <label>Tier <input name="tier" value="standard" required></label>
 <label>Strategies <input name="aliases" placeholder="alder, birch"></label>
 <label><input type="checkbox" name="activate" value="yes"> active at once</label>
-<button>Add</button></form>`
+<button>Add</button>`
 
 function accountWord({ status, suspended }: Pick<Client, 'status' | 'suspended'>): Piece {
   if (status === 'active') return html`<span class="good">active</span>`
@@ -70,10 +71,7 @@ export function clientPage(session: Session, view: ClientView): Piece {
   return html`<h1>${client.id} <span>${client.tier}</span></h1>
 <div class="panel">${accountWord(client)}, made on ${client.created_at.slice(0, 10)},
 entitled to ${entitlements(client, served)}
-<form method="post" action="${base}/entitlements" class="fields">${csrfField(session)}
-<label>Strategies <input name="aliases" size="36" value="${client.aliases.join(', ')}" placeholder="alder, birch"></label>
-<label><input type="checkbox" name="program" value="yes"${client.program ? raw(' checked') : ''}> accumulation program</label>
-<button class="quiet">Save</button></form>
+${form(session, `${base}/entitlements`, entitlementFields(client), 'fields')}
 <div class="actions">${isActive ? action(session, `${base}/suspend`, 'Suspend…', 'stop') : action(session, `${base}/activate`, 'Activate')}</div></div>
 <h2>Keys</h2>
 ${table(
@@ -99,16 +97,22 @@ ${table(
 )}`
 }
 
+const entitlementFields = ({ aliases, program }: Client): Piece =>
+  html`<label>Strategies <input name="aliases" size="36" value="${aliases.join(', ')}" placeholder="alder, birch"></label>
+<label><input type="checkbox" name="program" value="yes"${program ? raw(' checked') : ''}> accumulation program</label>
+<button class="quiet">Save</button>`
+
 const entitlements = ({ aliases, program }: Client, served: ReadonlySet<string>): Piece =>
   aliases.length === 0 && !program
     ? html`nothing`
     : html`${aliases.map((alias, i) => [i === 0 ? '' : ', ', served.has(alias) ? alias : html`<span class="warn">${alias} (not served now)${nearestHint(alias, served)}</span>`])}${program ? `${aliases.length === 0 ? '' : ' and '}the program` : ''}`
 
 const webhookForm = (session: Session, base: string): Piece =>
-  html`<form method="post" action="${base}/webhook" class="fields">${csrfField(session)}
-<label>Address <input name="url" type="url" size="36" required placeholder="https://hooks.example.org/signals"></label>
+  form(session, `${base}/webhook`, NEW_WEBHOOK, 'fields')
+
+const NEW_WEBHOOK = html`<label>Address <input name="url" type="url" size="36" required placeholder="https://hooks.example.org/signals"></label>
 <label>Secret <input name="secret" size="24" autocomplete="off" placeholder="made if left empty"></label>
-<button class="quiet">Test and set</button></form>`
+<button class="quiet">Test and set</button>`
 
 const instant = (text: string | null, none: string): Piece | string =>
   text === null ? none : moment(Date.parse(text))
@@ -139,15 +143,15 @@ function webhookPanel(
 ): Piece {
   const { health } = webhook.condition
   const range = html`<input type="number" name="from" min="1" required placeholder="from signal" aria-label="first signal to send again"> <input type="number" name="to" min="1" placeholder="to newest" aria-label="last signal to send again">`
+  const changes = html`<details><summary>Change it</summary>${webhookForm(session, base)}
+<div class="actions">${action(session, `${base}/webhook/rotate`, 'New secret…', 'quiet')}${action(session, `${base}/webhook/remove`, 'Remove…', 'stop')}</div></details>`
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
 ${webhookWord(webhook)}${webhook.lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(webhook.owed, 'delivery')}${
     health.failingSinceMs === null ? '' : html`, failing since ${moment(health.failingSinceMs)}`
   }${webhook.setter === null ? '' : html`, set ${moment(webhook.setter.atMs)} by ${webhook.setter.keyId === null ? 'the operator' : html`key <code>${webhook.setter.keyId}</code>`}`}${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}
 ${webhook.enabled ? action(session, `${base}/disable`, 'Disable…', 'stop') : action(session, `${base}/enable`, 'Enable')}
-${resendFailed(session, webhook.client)}${action(session, `${base}/replay`, 'Resend…', 'quiet', range)}</div>
-<details><summary>Change it</summary>${webhookForm(session, base)}
-<div class="actions">${action(session, `${base}/webhook/rotate`, 'New secret…', 'quiet')}${action(session, `${base}/webhook/remove`, 'Remove…', 'stop')}</div></details></div>`
+${resendFailed(session, webhook.client)}${action(session, `${base}/replay`, 'Resend…', 'quiet', range)}</div>${session.may(`${base}/webhook`) ? changes : ''}</div>`
 }
 
 /** Sends again what was given up. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import type { DeliveryState } from '#signals/delivery/outbox.ts'
+import type { Operator } from '#signals/operators/tokens.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
 import { latencyMs } from '../views.ts'
 
@@ -11,8 +12,9 @@ export type Piece = ReturnType<typeof html>
 export type Session = {
   /** The token that every form of this session must carry; pages of other sites cannot know it. */
   readonly csrf: string
-  /** The name of the operator. */
-  readonly who: string
+  readonly who: Operator
+  /** Whether its token allows the form that is sent to an address. */
+  readonly may: (path: string) => boolean
 }
 
 /** One script, which follows what happens, and one style sheet. */
@@ -83,7 +85,7 @@ export function page(
 
 const framed = (session: Session, tab: Tab, content: Piece): Piece => html`<header>${BRAND}
 <nav>${TABS.map(([path, name]) => html`<a href="${path}"${name === tab ? raw(' aria-current="page"') : ''}>${name}</a>`)}</nav>
-<form method="post" action="/ops/logout">${csrfField(session)}<span class="dim">${session.who}</span><button class="quiet">Log out</button></form></header>
+<form method="post" action="/ops/logout">${csrfField(session)}<span class="dim">${session.who.name}</span><button class="quiet">Log out</button></form></header>
 <main>${content}</main>`
 
 const reloadEvery = (seconds: number): Piece => html`<meta http-equiv="refresh" content="${seconds}">`
@@ -268,14 +270,19 @@ export const secretPage = (
     ),
   )
 
+/** A form of a session; nothing if its token does not allow it. */
+export const form = (session: Session, path: string, content: Piece, look = ''): Piece =>
+  session.may(path)
+    ? html`<form method="post" action="${path}" class="${look}">${csrfField(session)}${content}</form>`
+    : html``
+
 export const action = (
   session: Session,
   path: string,
   label: string,
   tone = '',
   fields: Piece | string = '',
-): Piece =>
-  html`<form method="post" action="${path}">${csrfField(session)}${fields}<button class="${tone}">${label}</button></form>`
+): Piece => form(session, path, html`${fields}<button class="${tone}">${label}</button>`)
 
 export const clientLink = (id: string): Piece => html`<a href="/ops/view/clients/${id}">${id}</a>`
 

@@ -1,18 +1,25 @@
-// The operator's page. A cookie opens it and nothing else; the JSON interface takes only
-// the token, so a browser cannot be made to use it. The cookie is signed with the operator token and has its own
-// expiry, so changing the token ends every session; Redis has the sessions, so logging out ends one.
+// The operator's page. A cookie opens it and nothing else; the JSON interface takes only the token, so a browser cannot
+// be made to use it. The cookie is signed with OPERATOR_TOKEN and has its own expiry, so changing that ends every
+// session; Redis has the sessions of each token, so logging out ends one, and revoking a token its own.
 import type { Hono, MiddlewareHandler } from 'hono'
 import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { HTTPException } from 'hono/http-exception'
 import { ApiError } from '#core/contract/errors.ts'
-import { isOperator, MAIN_OPERATOR } from '#signals/operators/tokens.ts'
+import {
+  assertScope,
+  listOperators,
+  mainOperator,
+  missingScope,
+  type Operator,
+} from '#signals/operators/tokens.ts'
 import { askRedis } from '#signals/redis/connect.ts'
-import { SESSION_PREFIX } from '#signals/redis/keys.ts'
+import { sessionsKey } from '#signals/redis/keys.ts'
 import { audited } from '../audited.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
+import { OPERATOR_ROUTES } from '../routes.ts'
 import { FORMS, fieldsOf } from './forms.ts'
 import { confirmPage, errorPage, loginPage, mainOf, type Session, STYLE } from './layout.ts'
 import { createUpdates, SCRIPT, wantsUpdates } from './updates.ts'
@@ -25,7 +32,23 @@ const CSRF_BYTES = 16
 
 const COOKIE = 'highwater_ops'
 
-const COOKIE_OPTIONS = { path: '/ops', httpOnly: true, sameSite: 'Strict' } as const
+/** The header Origin has the scheme that the browser sees: a proxy may terminate TLS. */
+const cookieOptions = (c: Exchange) => {
+  const schemes = [c.req.header('origin'), `${c.req.header('x-forwarded-proto')}:`]
+  const secure = schemes.some(text => text?.startsWith('https:'))
+  return { path: '/ops', httpOnly: true, sameSite: 'Strict', secure } as const
+}
+
+/** Each form with the route whose action it is, which declares what its token needs. */
+const SENT_FORMS = Object.entries(FORMS).map(([path, form]) => ({
+  ...form,
+  path,
+  pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
+  route: OPERATOR_ROUTES.find(({ id }) => id === form.action)!, // a test compares them
+}))
+
+const isSendable = (path: string, who: Operator): boolean =>
+  SENT_FORMS.some(({ pattern, route }) => pattern.test(path) && missingScope(who, route.scope) === null)
 
 export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
   const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
@@ -44,9 +67,9 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
   app.get('/ops/login', () => loginPage(null))
   post('/ops/login', c => logIn(c, parts, whoseToken))
   post('/ops/logout', async c => {
-    const { form } = await readOwnForm(c, parts)
-    await askRedis(() => parts.redis.del(`${SESSION_PREFIX}${form.get('csrf')}`)) // that of the session, as was checked
-    setCookie(c, COOKIE, '', { ...COOKIE_OPTIONS, maxAge: 0 })
+    const { csrf, who } = (await readOwnForm(c, parts)).session
+    await askRedis(() => parts.redis.zrem(sessionsKey(who.digest), csrf))
+    setCookie(c, COOKIE, '', { ...cookieOptions(c), maxAge: 0 })
     return redirect(c, '/ops/login')
   })
   for (const [path, view] of Object.entries(VIEWS)) {
@@ -57,12 +80,13 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
     }
     app.get(path, shown(answer))
   }
-  for (const [path, { action, act, warn }] of Object.entries(FORMS)) {
+  for (const { path, route, act, warn } of SENT_FORMS) {
     post(path, async c => {
       const { form, session } = await readOwnForm(c, parts)
-      const warning = form.get('confirm') === 'yes' ? null : ((await warn?.(c, parts, form)) ?? null)
+      const asks = form.get('confirm') !== 'yes' && session.may(c.req.path)
+      const warning = asks ? ((await warn?.(c, parts, form)) ?? null) : null
       if (warning === null) {
-        const intent = { who: session.who, action, fields: { ...fieldsOf(form), ...c.req.param() } }
+        const intent = { who: session.who, route, path: c.req.param(), sent: fieldsOf(form) }
         const next = await audited(intent, parts, () => act(c, parts, form, session))
         return typeof next === 'string' ? redirect(c, next) : next
       }
@@ -102,21 +126,25 @@ async function logIn(
   const given = (await readForm(c)).get('token') ?? ''
   const who = await whoseToken(given.trim())
   if (who === null) return loginPage('That is not the token of an operator.')
+  assertScope(who, 'read')
   const endsMs = clock.now() + SESSION_SECONDS * 1_000
   const csrf = Buffer.from(random(CSRF_BYTES)).toString('hex')
-  await askRedis(() => redis.set(SESSION_PREFIX + csrf, who, 'EX', SESSION_SECONDS))
-  await setSignedCookie(c, COOKIE, `${endsMs}.${csrf}`, token, { ...COOKIE_OPTIONS, maxAge: SESSION_SECONDS })
+  const sessions = sessionsKey(who.digest)
+  const kept = redis.multi().zremrangebyscore(sessions, 0, clock.now()).zadd(sessions, endsMs, csrf)
+  await askRedis(() => kept.expire(sessions, SESSION_SECONDS).exec())
+  const options = { ...cookieOptions(c), maxAge: SESSION_SECONDS }
+  await setSignedCookie(c, COOKIE, `${endsMs}.${csrf}.${who.name}`, token, options)
   return redirect(c, '/ops')
 }
 
 /** The session of a request, or null if there is none, or it has expired or ended. */
 async function readSession(c: Exchange, { token, clock, redis }: OperatorParts): Promise<Session | null> {
-  const [endsMs, csrf = ''] = ((await getSignedCookie(c, token, COOKIE)) || '').split('.')
+  const [endsMs, csrf = '', name = ''] = ((await getSignedCookie(c, token, COOKIE)) || '').split('.')
   if (!(clock.now() < Number(endsMs))) return null
-  const who = await askRedis(() => redis.get(SESSION_PREFIX + csrf))
-  return who !== null && (await isOperator(redis, who || MAIN_OPERATOR))
-    ? { csrf, who: who || MAIN_OPERATOR }
-    : null // one of an earlier release has no name
+  const who = [mainOperator(token), ...(await listOperators(redis))].find(each => each.name === name)
+  if (who === undefined) return null
+  const end = await askRedis(() => redis.zscore(sessionsKey(who.digest), csrf))
+  return end === null ? null : { csrf, who, may: path => isSendable(path, who) }
 }
 
 /**

@@ -8,6 +8,7 @@ import { haltedAliases, type LiveStatus } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import { type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
+import { listOperators, type Operator } from '#signals/operators/tokens.ts'
 import { readHours } from '#signals/views/hours.ts'
 import { readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
 import {
@@ -139,7 +140,8 @@ const builds: View = async (_, parts, session) =>
 
 const audit: View = async (c, { redis }, session) => {
   const { rows, next } = await readActions(redis, parseRequest(actionsQuery, c.req.query()))
-  return page(session, 'Audit', 'Audit', auditPage(rows, older('/ops/view/audit', next)))
+  const content = auditPage(rows, older('/ops/view/audit', next), await listOperators(redis))
+  return page(session, 'Audit', 'Audit', content)
 }
 
 export const VIEWS: Readonly<Record<string, View>> = {
@@ -260,7 +262,11 @@ const attemptRow = (
 const answerWord = (status: number | null, reason: string | null): string =>
   [status, reason === 'status' ? null : reason?.replaceAll('_', ' ')].filter(part => part != null).join(' ')
 
-const auditPage = (rows: readonly LoggedAction[], older: Piece | string): Piece => html`<h1>Audit</h1>
+const auditPage = (
+  rows: readonly LoggedAction[],
+  older: Piece | string,
+  tokens: readonly Operator[],
+): Piece => html`<h1>Audit</h1>
 <p class="dim">Every action of an operator, newest first. <code>highwater ops audit --json</code> has the whole state before and after.</p>
 ${table(
   ['#Number', 'When (UTC)', 'Who', 'Action', 'About', 'Outcome', 'What changed, or was asked for'],
@@ -271,7 +277,16 @@ ${table(
 <td class="wide">${actionWords(logged)}</td></tr>`,
   ),
   'Nobody has done anything yet.',
-)}${older}`
+)}${older}
+<h2>Tokens <span>beside OPERATOR_TOKEN</span></h2>
+${table(
+  ['Operator', 'Scopes', 'Issued (UTC)'],
+  tokens.map(
+    ({ name, scopes, created_at }) =>
+      html`<tr><td>${name}</td><td>${scopes.join(', ')}</td><td>${moment(Date.parse(created_at))}</td></tr>`,
+  ),
+  'None yet: `highwater ops tokens add` issues one.',
+)}`
 
 /** A task takes seconds, and the work of a killed worker begins again after 15 s. */
 const SILENT_MS = 3 * 60_000

@@ -19,7 +19,7 @@ import { readLatency } from '#signals/views/latency.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { recentDeliveries } from '#signals/views/recent.ts'
 import { type Exchange, readJson } from '../exchange.ts'
-import { operatorRoute } from '../operator-route.ts'
+import { OF_CLIENT, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { client, count, delivery, instant, ofClient, toDelivery, toWebhook, webhook } from '../views.ts'
 
@@ -141,6 +141,7 @@ export const CLIENT_ROUTES = [
   operatorRoute({
     id: 'clients',
     path: '/ops/clients',
+    scope: 'read',
     title: 'All clients',
     about: 'Every client with its entitlements and the state of its webhook, by id.',
     data: z.array(listedClient),
@@ -158,6 +159,8 @@ export const CLIENT_ROUTES = [
     id: 'add_client',
     method: 'POST',
     path: '/ops/clients',
+    scope: 'clients',
+    subject: { kind: 'client', field: 'id' },
     title: 'Add a client',
     about:
       'A client begins `pending`, entitled to nothing, unless the request says otherwise. It has no key ' +
@@ -177,6 +180,7 @@ export const CLIENT_ROUTES = [
   operatorRoute({
     id: 'client',
     path: CLIENT,
+    scope: 'read',
     title: 'A client with its keys, its webhook, its latency and its last deliveries',
     about:
       'The latency is that of the newest deliveries, from the log to the first attempt and to the ' +
@@ -190,6 +194,8 @@ export const CLIENT_ROUTES = [
     id: 'activate',
     method: 'POST',
     path: `${CLIENT}/activate`,
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Activate an account',
     about: 'The client pulls signals from then on, and its webhook is sent what is fired.',
     data: client,
@@ -201,6 +207,8 @@ export const CLIENT_ROUTES = [
     id: 'suspend',
     method: 'POST',
     path: `${CLIENT}/suspend`,
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Suspend an account: its pulls and deliveries stop, its keys stay valid',
     about: 'Pulls answer `account_not_active`, and `whoami` still answers. Activating the account ends it.',
     data: client,
@@ -212,6 +220,8 @@ export const CLIENT_ROUTES = [
     id: 'entitle',
     method: 'POST',
     path: `${CLIENT}/entitlements`,
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Change what a client may see',
     about:
       '`aliases` replaces the list, `add` and `remove` change it; what is left out stays as it is. An ' +
@@ -231,6 +241,7 @@ export const CLIENT_ROUTES = [
   operatorRoute({
     id: 'keys',
     path: `${CLIENT}/keys`,
+    scope: 'read',
     title: 'The live keys of a client',
     about: 'Ids and dates, oldest first. Of a key itself only a digest is stored.',
     data: z.array(apiKey),
@@ -245,6 +256,8 @@ export const CLIENT_ROUTES = [
     id: 'issue_key',
     method: 'POST',
     path: `${CLIENT}/keys`,
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Issue a key; a client has at most two',
     about:
       'The only answer that contains the key. The older key stays valid until the newer one is confirmed, ' +
@@ -264,6 +277,8 @@ export const CLIENT_ROUTES = [
     id: 'confirm_key',
     method: 'POST',
     path: '/ops/keys/{key}/confirm',
+    scope: 'clients',
+    subject: { kind: 'key', field: 'key' },
     title: 'Confirm the newer key of a client, which retires the older one',
     about: 'What the client does with `POST /v1/keys/confirm`. Repeating it changes nothing.',
     data: confirmedKey,
@@ -283,6 +298,8 @@ export const CLIENT_ROUTES = [
     id: 'revoke_key',
     method: 'POST',
     path: '/ops/keys/{key}/revoke',
+    scope: 'clients',
+    subject: { kind: 'key', field: 'key' },
     title: 'Revoke a key at once',
     about:
       'The next request with it is refused. A whole key may be given, or the part that a log shows: only ' +

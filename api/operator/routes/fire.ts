@@ -29,6 +29,8 @@ export const FIRE_ROUTE = operatorRoute({
   id: 'fire',
   method: 'POST',
   path: '/ops/signals',
+  scope: 'fire',
+  subject: { kind: 'name', field: 'alias' },
   title: 'Fire a signal; the same id is fired once',
   about:
     'Answers once the signal is on disk, with 201 if it is new and 200 if it was fired before; it goes to every client that is entitled to its alias. The ' +

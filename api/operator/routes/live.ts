@@ -30,6 +30,7 @@ export const LIVE_ROUTES = [
   operatorRoute({
     id: 'live',
     path: '/ops/live',
+    scope: 'read',
     title: 'State of the live strategies',
     about:
       'Every strategy that has run live, fired or is halted, with its last bar and its mode, and what is halted.',
@@ -54,6 +55,8 @@ export const LIVE_ROUTES = [
     id: 'mode',
     method: 'POST',
     path: '/ops/live/mode',
+    scope: 'everything',
+    subject: { kind: 'strategy', field: 'alias' },
     title: 'Set the mode of a strategy: LIVE or DRY_RUN',
     about:
       'It holds from the next entry on: an open position is closed in the mode of its entry. A strategy ' +
@@ -89,6 +92,8 @@ function haltRoute(id: 'halt' | 'resume', { title, about, act }: HaltRoute) {
     id,
     method: 'POST',
     path,
+    scope: 'everything',
+    subject: { kind: 'strategy', field: 'alias', otherwise: EVERY_ALIAS },
     title,
     about,
     body: haltRequest,

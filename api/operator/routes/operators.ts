@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { action, readActions } from '#signals/operators/audit-log.ts'
-import { issueToken, listTokens, revokeToken } from '#signals/operators/tokens.ts'
+import { grant, issueToken, listOperators, revokeToken } from '#signals/operators/tokens.ts'
 import { readJson } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 import { count, instant } from '../views.ts'
@@ -10,10 +10,20 @@ import { signalsQuery } from './signals.ts'
 
 const name = z.string().describe('the name of an operator: 1 to 64 of a-z, 0-9, - and _')
 
-const tokenRequest = z.strictObject({ name }).meta({ id: 'OperatorTokenRequest' })
+const scopes = z
+  .array(grant)
+  .min(1)
+  .default(['everything'])
+  .describe('a list of scopes: read, fire, fire:STRATEGY for one strategy, clients, or everything')
+
+const tokenRequest = z.strictObject({ name, scopes }).meta({ id: 'OperatorTokenRequest' })
 
 const token = z
-  .object({ name: z.string().describe('Name of the operator.'), created_at: instant })
+  .object({
+    name: z.string().describe('Name of the operator.'),
+    scopes: z.array(z.string()).readonly().describe('What it may do.'),
+    created_at: instant,
+  })
   .meta({ id: 'OperatorToken' })
 
 const issued = z
@@ -39,6 +49,7 @@ export const OPERATOR_ACCOUNT_ROUTES = [
   operatorRoute({
     id: 'audit',
     path: '/ops/audit',
+    scope: 'read',
     title: 'The audit log: what operators did',
     about:
       'Newest first: who, what, when, and the state before and after. It is never shortened, and copied to the private store. `meta.next` is ' +
@@ -55,34 +66,43 @@ export const OPERATOR_ACCOUNT_ROUTES = [
   operatorRoute({
     id: 'tokens',
     path: '/ops/tokens',
+    scope: 'read',
     title: 'The tokens of operators',
     about: 'Those that were issued, by name. OPERATOR_TOKEN, whose name is `operator`, is not among them.',
     data: z.array(token),
     command: { usage: 'tokens list' },
-    handler: async (_, { redis }) => ({ data: await listTokens(redis) }),
+    handler: async (_, { redis }) => {
+      const all = await listOperators(redis)
+      return { data: all.map(({ name, scopes, created_at }) => ({ name, scopes, created_at })) }
+    },
   }),
   operatorRoute({
     id: 'issue_token',
     method: 'POST',
     path: '/ops/tokens',
+    scope: 'everything',
+    subject: { kind: 'name', field: 'name' },
     title: 'Issue a token to an operator',
     about:
-      'It opens everything that OPERATOR_TOKEN opens, and the audit log names it. It is shown this once.',
+      'It opens what its scopes name, or everything that OPERATOR_TOKEN opens, and the audit log names it. It is shown this once.',
     body: tokenRequest,
     data: issued,
     statuses: [201],
     refusals: ['conflict'],
-    example: { path: '/ops/tokens', body: { name: 'jane' } },
+    example: { path: '/ops/tokens', body: { name: 'jane', scopes: ['read', 'clients'] } },
     command: { usage: 'tokens add <name>' },
     handler: async (c, { redis, random, clock }) => {
-      const { name } = parseRequest(tokenRequest, await readJson(c))
-      return { status: 201, data: { name, token: await issueToken(redis, name, random, clock.now()) } }
+      const { name, scopes } = parseRequest(tokenRequest, await readJson(c))
+      const token = await issueToken(redis, name, scopes, random, clock.now())
+      return { status: 201, data: { name, token } }
     },
   }),
   operatorRoute({
     id: 'revoke_token',
     method: 'DELETE',
     path: '/ops/tokens/{name}',
+    scope: 'everything',
+    subject: { kind: 'name', field: 'name' },
     title: 'Revoke the token of an operator',
     about: 'From the answer on it opens nothing, and its sessions on the page are over.',
     data: revoked,

@@ -5,7 +5,7 @@ import { parseRequest } from '#core/contract/parse-request.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
-import { operatorRoute } from '../operator-route.ts'
+import { OF_CLIENT, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { count, ofClient, toWebhook, webhook } from '../views.ts'
 import { clientOf } from './clients.ts'
@@ -85,6 +85,7 @@ export const WEBHOOK_ROUTES = [
   operatorRoute({
     id: 'webhook',
     path: WEBHOOK,
+    scope: 'read',
     title: 'State of a webhook',
     about: 'Its address, whether it is sent to, and what it is owed. Its secrets are never shown again.',
     data: webhook,
@@ -98,6 +99,8 @@ export const WEBHOOK_ROUTES = [
     id: 'set_webhook',
     method: 'PUT',
     path: WEBHOOK,
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Set a webhook, if it acknowledges a signed test',
     about:
       'Sends a signed test to the address, and keeps it if the answer is 2xx; otherwise nothing changes. ' +
@@ -123,6 +126,8 @@ export const WEBHOOK_ROUTES = [
     id: 'remove_webhook',
     method: 'DELETE',
     path: WEBHOOK,
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Remove a webhook: the client pulls',
     about: 'Nothing is sent to the client any more; it can still pull.',
     data: z.null(),
@@ -137,6 +142,8 @@ export const WEBHOOK_ROUTES = [
     id: 'rotate_webhook',
     method: 'POST',
     path: `${WEBHOOK}/rotate`,
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Make a new secret; the old one also signs for a while',
     about: 'Only this answer shows the new secret. Deliveries are signed with both until the overlap ends.',
     body: rotationRequest,
@@ -157,6 +164,8 @@ export const WEBHOOK_ROUTES = [
     id: 'enable_webhook',
     method: 'POST',
     path: `${WEBHOOK}/enable`,
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Enable a webhook again',
     about:
       'It is sent what is fired from then on. What it missed is sent if the client is sent its signals ' +
@@ -175,6 +184,8 @@ export const WEBHOOK_ROUTES = [
     id: 'disable_webhook',
     method: 'POST',
     path: `${WEBHOOK}/disable`,
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Disable a webhook; the client still pulls',
     about: 'Nothing is sent to it until it is enabled again. The reason is shown to the client.',
     body: disableRequest,
@@ -193,6 +204,8 @@ export const WEBHOOK_ROUTES = [
     id: 'test',
     method: 'POST',
     path: '/ops/clients/{client}/test',
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Fire a test signal to one client',
     about:
       'The test has a number of its own, `is_test: true` and mode `DRY_RUN`; only this client sees it. It ' +
@@ -212,6 +225,8 @@ export const WEBHOOK_ROUTES = [
     id: 'replay',
     method: 'POST',
     path: '/ops/clients/{client}/replay',
+    scope: 'clients',
+    subject: OF_CLIENT,
     title: 'Send a client every signal of a range again, or those that were given up',
     about:
       'Every signal from `from` to `to` that the client may see is owed to it once more, delivered or not: it drops what it ' +

@@ -6,8 +6,9 @@ import { listenOperator } from '#api/operator/app.ts'
 import { FORMS } from '#api/operator/page/forms.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
+import { digestOf } from '#signals/clients/token.ts'
 import { copyActions, readActions, type SubjectState } from '#signals/operators/audit-log.ts'
-import { EPOCH } from '#signals/redis/keys.ts'
+import { EPOCH, OPERATOR_TOKENS } from '#signals/redis/keys.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEnd } from '../../support/ends.ts'
@@ -170,8 +171,8 @@ const STEPS: readonly Step[] = [
   },
   {
     action: 'issue_token',
-    json: ['POST', '/ops/tokens', { name: 'jane' }],
-    ops: ['tokens add jane', /hw_op_[\w-]+/],
+    json: ['POST', '/ops/tokens', { name: 'jane', scopes: ['read', 'fire:alder'] }],
+    ops: ['tokens add jane --scopes read,fire:alder', /hw_op_[\w-]+/],
     form: null,
     subject: 'jane',
     secret: /hw_op_[\w-]+/,
@@ -292,17 +293,98 @@ test('each route that changes something is among the actions, and each form of t
   for (const [action, form] of forms) expect([action, form?.action]).toEqual([action, action])
 })
 
+const fill = (path: string): string => {
+  const variables: Readonly<Record<string, string>> = { client: 'acme', key: '00000000', name: 'jane' }
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => variables[name] ?? '1')
+}
+
 test.each(OPERATOR_ROUTES.filter(({ method }) => method !== 'GET').map(route => [route.id, route] as const))(
-  'the action %s is logged once if it is refused, too',
+  'the action %s is logged once if it is refused, too, and whatever is sent with it names no other subject and leaves no secret',
   async (id, { method, path, body }) => {
-    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    const variables: Readonly<Record<string, string>> = { client: 'acme', key: '00000000', name: 'jane' }
-    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => variables[name]!)
-    const { status } = await call(method, filled, body && {})
+    for (const client of ['acme', 'victim']) await addClient(redis, client, ['alder'], seededBytes(client))
+    const query = 'client=victim&id=victim&alias=victim&name=victim&token=very-private'
+    const unknown = { client: 'victim', token: 'very-private', sekret: 'very-private' }
+    const { status } = await call(method, `${fill(path)}?${query}`, body && unknown)
     const outcome = status < 300 ? 'done' : expect.not.stringMatching(/^done$/)
-    expect(await newest()).toMatchObject([{ seq: 1, who: 'operator', action: id, outcome }])
+    const log = await newest()
+    expect(log).toMatchObject([{ seq: 1, who: 'operator', action: id, outcome }])
+    expect(log[0]?.subject).not.toBe('victim')
+    expect(JSON.stringify(log)).not.toContain('very-private')
   },
 )
+
+test('a client that is added is the subject of its log, and what the route does not declare is a name in it', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  await call('POST', '/ops/clients?client=acme&id=acme', { id: 'newone' })
+  await call('POST', '/ops/clients', { id: 'other', aliases: [{ token: 'very-private' }], sekret: 'x' })
+  await call('DELETE', `/ops/tokens/${TOKEN}`)
+  const request = { id: 'other', aliases: '***', sekret: '***' }
+  expect(await newest()).toMatchObject([
+    { action: 'revoke_token', subject: null, request: { name: '***' } },
+    { action: 'add_client', subject: 'other', request, outcome: 'validation_error' },
+    { subject: 'newone', before: null, request: { id: 'newone', '?client': '***', '?id': '***' } },
+  ])
+})
+
+let issued = 0
+
+/** The header of a new token with some scopes. */
+async function holding(...scopes: readonly string[]) {
+  const { json } = await call('POST', '/ops/tokens', { name: `operator-${++issued}`, scopes })
+  const { token } = (json as { data: { token: string } }).data
+  return { token, header: { authorization: `Bearer ${token}` } }
+}
+
+test.each(OPERATOR_ROUTES)(
+  'the route $method $path is opened by the scope that it declares, and a refusal names that and is logged',
+  async ({ id, method, path, body, scope }) => {
+    for (const given of ['read', 'fire', 'clients', 'everything']) {
+      const { header } = await holding(given)
+      const { status, json } = await call(method, fill(path), body && {}, header)
+      const isOpen = given === scope || given === 'everything'
+      expect([given, status === 403]).toEqual([given, !isOpen])
+      if (isOpen) continue
+      expect(json).toMatchObject({ error: { message: expect.stringContaining(`the scope ${scope}, got`) } })
+      if (method !== 'GET') expect((await newest())[0]).toMatchObject({ action: id, outcome: 'forbidden' })
+    }
+  },
+)
+
+test('a token of an earlier release, which has no scopes, opens everything', async () => {
+  const record = JSON.stringify({ digest: digestOf('an-old-token'), created_at: '2026-01-01T00:00:00Z' })
+  await redis.hset(OPERATOR_TOKENS, 'old', record)
+  const header = { authorization: 'Bearer an-old-token' }
+  expect((await call('POST', '/ops/live/halt', undefined, header)).status).toBe(200)
+})
+
+test('a token to fire one strategy fires that one alone', async () => {
+  const { header } = await holding('fire:alder', 'fire:elm')
+  const fire = (alias: unknown) => call('POST', '/ops/signals', { alias }, header)
+  expect([(await fire('alder')).status, (await fire('elm')).status]).toEqual([422, 422])
+  for (const other of ['birch', 'alder ', ['alder'], undefined]) expect((await fire(other)).status).toBe(403)
+  expect((await fire('birch')).text).toContain('expected a token with the scope fire:birch, got that of')
+})
+
+test('the page shows and does what the scopes of its token allow, and needs that to read', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  const formsOf = async (...scopes: readonly string[]) => {
+    const page = operatorBrowser(parts())
+    await page.logIn((await holding(...scopes)).token)
+    const { csrf, text } = await page.get(PAGE)
+    const live = await page.get('/ops/view/live')
+    const sent = [
+      await page.post(`${PAGE}/suspend`, { csrf }),
+      await page.post('/ops/view/live/halt', { csrf, alias: 'alder' }),
+    ]
+    const shown = [text, live.text].map(each => each.match(/action="\/ops\/view\//g)?.length ?? 0)
+    return [...shown.map(count => count > 0), ...sent.map(({ status }) => status)]
+  }
+  expect(await formsOf('read')).toEqual([false, false, 403, 403])
+  expect(await formsOf('read', 'clients')).toEqual([true, false, 200, 403])
+  expect(await formsOf('read', 'everything')).toEqual([true, true, 200, 303])
+  const refused = await operatorBrowser(parts()).logIn((await holding('clients')).token)
+  expect([refused.status, refused.headers.get('set-cookie')]).toEqual([403, null])
+})
 
 test('what an operator only reads is not logged', async () => {
   await call('GET', '/ops/clients')
@@ -368,12 +450,12 @@ test('every action is copied to the private store once, also after the store was
   expect(JSON.parse(new TextDecoder().decode(bytes!))).toEqual((await newest())[0])
 })
 
-test('a named token opens everything, is named in the log, and opens nothing once it is revoked, nor does its session', async () => {
+test('a named token is named in the log, and once it is revoked it opens nothing, nor does its session after another token of its name', async () => {
   const issued = await call('POST', '/ops/tokens', { name: 'jane' })
   const { token } = (issued.json as { data: { token: string } }).data
   expect((await call('POST', '/ops/tokens', { name: 'jane' })).status).toBe(409)
   expect((await call('POST', '/ops/tokens', { name: 'operator' })).status).toBe(409)
-  expect((await call('GET', '/ops/tokens')).json).toMatchObject({ data: [{ name: 'jane' }] })
+  expect((await call('GET', '/ops/tokens')).text).toContain('"name":"jane","scopes":["everything"]')
   expect(JSON.stringify(await redis.hgetall('{hw}:ops-tokens'))).not.toContain(token)
   const asJane = (method: string, path: string, body?: object) =>
     call(method, path, body, { authorization: `Bearer ${token}` })
@@ -388,6 +470,8 @@ test('a named token opens everything, is named in the log, and opens nothing onc
   })
   expect((await call('DELETE', '/ops/tokens/jame')).status).toBe(404)
   expect((await call('DELETE', '/ops/tokens/jane')).status).toBe(200)
+  expect(await redis.keys('*session*')).toEqual([])
+  await call('POST', '/ops/tokens', { name: 'jane' })
   expect((await asJane('GET', '/ops/status')).status).toBe(401)
   const after = await page.get('/ops')
   expect([after.status, after.headers.get('location')]).toEqual([303, '/ops/login'])

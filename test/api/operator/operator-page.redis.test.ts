@@ -68,7 +68,7 @@ test.each(PAGES)('the page %s is shown after a login, and otherwise redirects to
   expect(shown.text.replace(SCRIPT, '')).not.toMatch(/<script|style="|javascript:| on\w+=/)
 })
 
-test('the login takes the token alone, and its cookie is of this site only and out of reach of scripts', async () => {
+test('the login takes the token alone, and its cookie is of this site only, out of reach of scripts, and behind HTTPS not sent without', async () => {
   const fresh = browser()
   const wrong = await fresh.post('/ops/login', { token: `${TOKEN}x` })
   expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])
@@ -77,6 +77,8 @@ test('the login takes the token alone, and its cookie is of this site only and o
   const [, ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
   expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/ops', 'SameSite=Strict'])
   expect(headers.get('set-cookie')).not.toContain(TOKEN)
+  const secured = await fresh.post('/ops/login', { token: TOKEN }, { origin: 'https://127.0.0.1:8082' })
+  expect(secured.headers.get('set-cookie')).toContain('; Secure')
 })
 
 /** Asks the interface with a token, and logs in on the page of the same app. */

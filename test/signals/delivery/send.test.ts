@@ -424,6 +424,7 @@ const keptOf = async (said: string, post: Partial<Post> = {}): Promise<string> =
 test.each([
   ['whsec_c2Vj%2BcmV0', 'unknown secret [redacted]'],
   ['hw_live_abcdefgh_x_y', 'unknown secret [redacted]'],
+  ['hw_op_abc-def', 'unknown secret [redacted]'],
   ['Bearer abc.def', 'unknown secret [redacted]'],
   ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln', 'unknown secret [redacted]'],
   ['0123456789abcdef'.repeat(4), 'unknown secret [redacted]'],
