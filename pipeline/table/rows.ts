@@ -270,7 +270,10 @@ function createCellSplitter(onRow: OnRow) {
   }
   return {
     onLine(line: string, row: number): void {
-      if (delimiter !== null) return split(line, row)
+      if (delimiter !== null) {
+        split(line, row)
+        return
+      }
       if (line.includes('\0')) throw new UnreadableFile(UTF16, row)
       if (first.push(line) === LOOKED_AT) begin()
     },
