@@ -1,12 +1,10 @@
 // The Redis of the signals, and that of a fleet.
 import type { Redis } from 'ioredis'
 import { durabilityProblems } from '#signals/redis/boot-checks.ts'
+import { CLOCK_TOLERANCE_MS, readClockDifference } from '#signals/redis/clock.ts'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
 import { openRedis, ownRedisRuns, reachRedis } from '../signals/redis-url.ts'
 import { type Check, ok, problem, skipped, warning } from './check.ts'
-
-/** Clocks that differ by more make signals look late or early. */
-const MOST_SKEW_MS = 2_000
 
 export const signalsRedis: Check = {
   check: 'redis',
@@ -22,8 +20,8 @@ export const signalsRedis: Check = {
           'set these in its configuration, or ALLOW_UNSAFE_REDIS=yes if its provider guarantees durability',
         )
       }
-      const skewMs = Math.abs((await timeOf(redis)) - now())
-      if (skewMs > MOST_SKEW_MS) {
+      const skewMs = await readClockDifference(redis, now)
+      if (skewMs > CLOCK_TOLERANCE_MS) {
         return warning(
           `its clock and that of this machine differ by ${(skewMs / 1_000).toFixed(1)} s`,
           'let a time service set both clocks',
@@ -56,11 +54,6 @@ async function withRedis<Result>(
 ): Promise<Result> {
   const redis = await opening
   return askRedis(() => look(redis)).finally(() => redis.disconnect())
-}
-
-async function timeOf(redis: Redis): Promise<number> {
-  const [seconds, micros] = await redis.time()
-  return Number(seconds) * 1_000 + Number(micros) / 1_000
 }
 
 const versionOf = async (redis: Redis): Promise<string> =>
