@@ -1,5 +1,5 @@
-// A mark in the private store, always above every delivered number: a log restored from an old copy continues
-// above it, because the copy cannot know what was delivered later.
+// A mark in the private store, never below a number that was given: a log that was restored from an old copy, or lost its
+// end, continues above it, because it cannot know what was given later.
 import { z } from 'zod'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -13,7 +13,7 @@ export const MARK_AHEAD = 1_000
 
 const mark = z.object({ seq: z.int().min(0) })
 
-/** The number that no delivered signal exceeds; 0 if none was delivered. */
+/** The number that no given one exceeds; 0 if none was given. */
 export const readHighWater = (privateStore: ObjectStore): Promise<number> =>
   readMark(privateStore, KEY, 'N above every number that was delivered')
 
@@ -55,6 +55,20 @@ export function createHighWater(privateStore: ObjectStore) {
   }
   return {
     cover,
+    /** Moves the mark ahead of the newest number if it is below one that is about to be given; returns the mark. */
+    async promise(newest: number, seq: number): Promise<number> {
+      marked = null // a process that stopped may have set it back
+      const found = await readHighWater(privateStore)
+      if (seq <= found) return found
+      const ahead = Math.max(seq, newest + MARK_AHEAD)
+      await write(KEY, ahead)
+      return ahead
+    },
+    /** Sets the mark to the last number that was given. */
+    async close(seq: number): Promise<void> {
+      await write(LOG_END_KEY, seq)
+      await write(KEY, seq)
+    },
     /** Records a number that the log has reached, for a more exact check at the next start. */
     async noteEnd(seq: number): Promise<void> {
       if (seq <= noted) return

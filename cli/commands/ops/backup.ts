@@ -148,7 +148,7 @@ async function restore(
     redis,
     lines: () =>
       createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY }),
-    highWater: await readHighWater(privateStore),
+    highWater: (await readHighWater(privateStore)) || null,
     newEpoch: newEpochOf({ drawBytes }),
     nowMs: now(),
     isForced: force,
@@ -201,7 +201,12 @@ function addBeginAnew(ops: Command, runtime: Runtime): void {
       withRedis(runtime, async (redis, environment) => {
         if (!environment.allowsUnsafeRedis) await assertDurable(redis)
         const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
-        const above = Math.max(options.above ?? 0, aboveHighWater(await readHighWater(privateStore)))
+        const mark = await readHighWater(privateStore)
+        if (mark === 0 && options.above === undefined)
+          throw new UsageError(
+            'PRIVATE_STORE_URL knows no number that was given: name one that no signal had with --above',
+          )
+        const above = Math.max(options.above ?? 0, aboveHighWater(mark))
         const head = await beginAnew(redis, above, newEpochOf(runtime))
         const { print, json } = runtime.terminal
         if (options.json) return json(head)

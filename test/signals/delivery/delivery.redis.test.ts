@@ -13,6 +13,7 @@ import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/u
 import {
   addSubscriber,
   BOX,
+  REAL_CLOCK,
   startTestDelivery,
   startTimer,
   type TestDelivery,
@@ -120,7 +121,7 @@ test('a stop under load ends what is in flight, gives back what was taken, and l
     graces.push(run)
     return () => {}
   }
-  const delivery = await deliver({ clock: { now: () => Date.now(), startTimer: heldBack } })
+  const delivery = await deliver({ clock: { ...REAL_CLOCK, startTimer: heldBack } })
   await fireMany(10)
   await until(() => held.length === 1 && receiver.received.length > 30)
   const stopped = delivery.stop()
@@ -137,13 +138,38 @@ test('a stop under load ends what is in flight, gives back what was taken, and l
   for (const client of clients.slice(0, 30)) expect(receiver.of(client)).toEqual(upTo(10))
 })
 
+test('deliveries go by a time that Redis confirms: a retry does not wait for a day, and no signature is of tomorrow', async () => {
+  let offMs = 86_400_000
+  const receiver = await startReceiver((_, response) => {
+    response.statusCode = receiver.received.length === 1 ? 500 : 200
+    response.end()
+  })
+  await subscribe(receiver, ['acme'])
+  const { events } = await deliver({
+    clock: { ...REAL_CLOCK, now: () => Date.now() + offMs, startTimer },
+  })
+  const jumps = () =>
+    events.flatMap(event => (event.kind === 'clock' ? [Math.sign(Math.round(event.jumpMs / 1e6))] : []))
+  await fireMany(1)
+  await until(() => receiver.received.length === 1)
+  offMs = 0
+  await until(() => receiver.received.length === 2)
+  offMs = 86_400_000
+  await until(() => jumps().includes(1))
+  expect(jumps()).toContain(-1)
+  await fire(redis, 's-2', 'alder')
+  await until(() => receiver.received.length === 3)
+  const signedAtMs = Number(receiver.received[2]?.headers['webhook-timestamp']) * 1_000
+  expect(Math.abs(signedAtMs - Date.now())).toBeLessThan(60_000)
+})
+
 test('a request that nobody answers, and a Redis that is away, delay no stop; the signal is owed as before', async () => {
   const own = await use(await ownRedis())
   const receiver = await startReceiver(() => {})
   await subscribe(receiver, ['acme'])
   let isStopping = false // then it waits no longer for requests in flight, nor for Redis
   const atOnce = (ms: number, run: () => void) => startTimer(isStopping && ms >= STOP_GRACE_MS ? 0 : ms, run)
-  const delivery = await deliver({ clock: { now: () => Date.now(), startTimer: atOnce } })
+  const delivery = await deliver({ clock: { ...REAL_CLOCK, startTimer: atOnce } })
   await fireMany(1)
   await until(() => receiver.received.length === 1)
   await own.kill()

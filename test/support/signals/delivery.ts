@@ -78,6 +78,7 @@ export function madeWorld(redis: Redis, answer: Answer = () => delivered()) {
     redis,
     box: BOX,
     now: () => clock.ms,
+    elapsed: () => clock.ms,
     random: () => 0.5, // no jitter
     newToken: () => `worker-${++tokens}`,
     sleep: async () => {},
@@ -141,6 +142,8 @@ export type TestDelivery = Awaited<ReturnType<typeof startDelivery>> & {
   readonly errors: unknown[]
 }
 
+export const REAL_CLOCK = { now: () => Date.now(), elapsed: () => performance.now() }
+
 /** The whole delivery with the real clock, to receivers on loopback. What it reports is kept. */
 export async function startTestDelivery(
   redisUrl: string,
@@ -152,7 +155,7 @@ export async function startTestDelivery(
     redisUrl,
     box: BOX,
     privateStore: createMemoryStore('private'),
-    clock: { now: () => Date.now(), startTimer },
+    clock: { ...REAL_CLOCK, startTimer },
     random: Math.random,
     newToken: () => crypto.randomUUID(),
     resolveHost: async () => ({ kind: 'unknown' }),

@@ -37,6 +37,7 @@ export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) 
     registering: registerParts(redis, () => NOW_MS + clock.ms),
     newEpoch: () => 'first-epoch',
     isDraining: () => false,
+    assertClock: async () => {},
     onAnswered: () => {},
     onError: error => errors.push(error),
     ...changes,
