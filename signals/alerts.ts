@@ -233,8 +233,8 @@ export function problemsOf(overview: Overview | null, stoodAt: number | null = n
 
 function toContinuedAlert({ last, above, atMs }: NonNullable<Overview['continued']>): Alert {
   const message =
-    `Redis was started again or replaced without a clean end of the service: signals up to ${last} are there, and numbers up to ${above} may have ` +
-    'been given. The log continues above them under a new epoch, so clients pull again; if signals are missing, fire them again'
+    `the log may have lost its end: signals up to ${last} are there, and numbers up to ${above} may have been given. It continues above them ` +
+    'under a new epoch, and clients pull again: fire again what is missing'
   return alert('log_continued', `log at ${toIsoInstant(atMs)}`, message)
 }
 

@@ -3,7 +3,6 @@
 import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
 import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
-import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts, WebhookChange } from '#signals/delivery/register-webhook.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
@@ -111,7 +110,7 @@ export const createReach = ({ order }: OpenSignals): Pick<DeliveryOptions, 'rule
 
 /** For registrations: a separate sender, because they wait for the answer. */
 export function createRegistering(
-  { redis, box, clock, steady, newToken, served, privateStore, onWebhook, order }: OpenSignals,
+  { redis, box, clock, steady, newToken, served, onWebhook, order }: OpenSignals,
   reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
   started: Started,
 ): RegisterParts {
@@ -124,7 +123,6 @@ export function createRegistering(
     newToken,
     drawBytes: order.runtime.drawBytes,
     aliases: served.aliases,
-    highWater: createHighWater(privateStore),
     send: createSendSignal(sender, steady.now),
     rules: reach.rules,
     onChange: onWebhook,

@@ -71,7 +71,7 @@ export async function serveSignals(order: SignalsOrder) {
 }
 
 async function deliver(
-  { order, box, privateStore, clock, steady, newToken, alerts, onError }: OpenSignals,
+  { order, box, clock, steady, newToken, alerts, onError }: OpenSignals,
   { metrics }: Watch,
   reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
   started: Started,
@@ -80,7 +80,6 @@ async function deliver(
     redisUrl: order.redisUrl,
     redisOptions: order.redisOptions,
     box,
-    privateStore,
     clock,
     steady,
     random: order.runtime.random,

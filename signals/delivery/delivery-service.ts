@@ -1,5 +1,4 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
-import type { ObjectStore } from '#storage/object-store.ts'
 import { createLogReader } from '../log/read-log.ts'
 import {
   CLOCK_TOLERANCE_MS,
@@ -11,7 +10,6 @@ import { type ConnectionOptions, connectRedis } from '../redis/connect.ts'
 import type { AddressRules } from './address-guard.ts'
 import { createFaults, type DeliveryEvent, type DeliveryParts } from './delivery-parts.ts'
 import type { StartTimer } from './guarded-connect.ts'
-import { createHighWater } from './high-water.ts'
 import { dueCounts, moveSchedules } from './outbox.ts'
 import { WAITS, type Waits } from './policy.ts'
 import { type RelayParts, runRelay } from './relay.ts'
@@ -26,7 +24,6 @@ export type DeliveryOptions = {
   readonly redisUrl: string
   readonly redisOptions?: ConnectionOptions | undefined
   readonly box: SecretBox
-  readonly privateStore: ObjectStore
   readonly clock: {
     readonly now: () => number
     readonly elapsed: () => number
@@ -95,7 +92,6 @@ export async function startDelivery(options: DeliveryOptions) {
   const relayParts: RelayParts = {
     ...parts,
     begin: workers.begin,
-    highWater: createHighWater(options.privateStore),
     token: options.newToken(),
     readAfter: log.readAfter,
     leaseMs: pace?.leaseMs,

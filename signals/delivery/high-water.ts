@@ -38,43 +38,31 @@ async function readMark(privateStore: ObjectStore, key: string, which: string): 
  */
 export const aboveHighWater = (mark: number): number => (mark === 0 ? 0 : mark + MARK_AHEAD)
 
-export type HighWater = ReturnType<typeof createHighWater>
-
 export function createHighWater(privateStore: ObjectStore) {
-  let marked: number | null = null
   let noted = 0
   const write = (key: string, seq: number): Promise<unknown> =>
     privateStore.replace(key, toJsonBytes({ seq }), { content_type: 'application/json' })
-  /** Moves the mark ahead of numbers that are about to be delivered. */
-  const cover = async (seq: number): Promise<void> => {
-    if (marked !== null && seq <= marked) return
-    marked = await readHighWater(privateStore) // another process may have moved it
-    if (seq <= marked) return
-    await write(KEY, seq + MARK_AHEAD)
-    marked = seq + MARK_AHEAD
+  /** Moves the mark ahead of the newest number if it is below one that is about to be given; returns the mark. */
+  const cover = async (seq: number, newest = seq): Promise<number> => {
+    const found = await readHighWater(privateStore) // another process may have moved it, or set it back at its stop
+    if (seq <= found) return found
+    const ahead = Math.max(seq, newest + MARK_AHEAD)
+    await write(KEY, ahead)
+    return ahead
   }
   return {
     cover,
-    /** Moves the mark ahead of the newest number if it is below one that is about to be given; returns the mark. */
-    async promise(newest: number, seq: number): Promise<number> {
-      marked = null // a process that stopped may have set it back
-      const found = await readHighWater(privateStore)
-      if (seq <= found) return found
-      const ahead = Math.max(seq, newest + MARK_AHEAD)
-      await write(KEY, ahead)
-      return ahead
-    },
-    /** Sets the mark to the last number that was given. */
-    async close(seq: number): Promise<void> {
-      await write(LOG_END_KEY, seq)
-      await write(KEY, seq)
-    },
     /** Records a number that the log has reached, for a more exact check at the next start. */
     async noteEnd(seq: number): Promise<void> {
       if (seq <= noted) return
       await cover(seq) // first: a restored log continues above the mark and must not end below this
       await write(LOG_END_KEY, seq)
       noted = seq
+    },
+    /** Sets the mark to the last number that was given. */
+    async close(seq: number): Promise<void> {
+      await write(LOG_END_KEY, seq)
+      await write(KEY, seq)
     },
   }
 }

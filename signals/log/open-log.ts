@@ -54,7 +54,7 @@ export async function openLog(redis: Redis, options: LogOptions) {
       if ((await readHighWater(privateStore)) > promised) return // of another log, or another process promises
       await highWater.close(seq)
       const again = Number(await askRedis(() => redis.hget(HEAD, 'promised')))
-      if (again > seq) await highWater.promise(seq, again) // another process has promised meanwhile
+      if (again > seq) await highWater.cover(again, seq) // another process has promised meanwhile
     },
   }
 }
@@ -64,7 +64,7 @@ async function promise(redis: Redis, options: LogOptions, seq: number): Promise<
   const highWater = createHighWater(options.privateStore)
   for (;;) {
     const { epoch, seq: newest } = await readGuardedHead(redis)
-    const promised = await highWater.promise(newest, Math.max(seq, newest))
+    const promised = await highWater.cover(Math.max(seq, newest), newest)
     await runScript(redis, PROMISE_SCRIPT, [HEAD, EPOCH], epoch ?? '', promised)
     if ((await readHighWater(options.privateStore)) >= promised) return // else a process that stops set it back
   }

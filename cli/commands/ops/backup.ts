@@ -201,12 +201,7 @@ function addBeginAnew(ops: Command, runtime: Runtime): void {
       withRedis(runtime, async (redis, environment) => {
         if (!environment.allowsUnsafeRedis) await assertDurable(redis)
         const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
-        const mark = await readHighWater(privateStore)
-        if (mark === 0 && options.above === undefined)
-          throw new UsageError(
-            'PRIVATE_STORE_URL knows no number that was given: name one that no signal had with --above',
-          )
-        const above = Math.max(options.above ?? 0, aboveHighWater(mark))
+        const above = Math.max(options.above ?? 0, aboveHighWater(await readHighWater(privateStore)))
         const head = await beginAnew(redis, above, newEpochOf(runtime))
         const { print, json } = runtime.terminal
         if (options.json) return json(head)

@@ -8,7 +8,6 @@ import {
   type SendOrder,
 } from '#signals/delivery/delivery-parts.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
-import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import { WAITS } from '#signals/delivery/policy.ts'
 import { relayOnce } from '#signals/delivery/relay.ts'
@@ -18,7 +17,6 @@ import { subscribersOf } from '#signals/delivery/subscribers.ts'
 import { type Setter, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
-import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
 export const BOX: SecretBox = createSecretBox(
@@ -112,7 +110,6 @@ export async function relayAll(redis: Redis, now: () => number): Promise<readonl
   await relayOnce({
     redis,
     begin: (_, clients) => void begun.push(...clients),
-    highWater: createHighWater(createMemoryStore('private')),
     token: 'relay',
     readAfter: createLogReader(redis).readAfter,
     now,
@@ -154,7 +151,6 @@ export async function startTestDelivery(
   const delivery = await startDelivery({
     redisUrl,
     box: BOX,
-    privateStore: createMemoryStore('private'),
     clock: { ...REAL_CLOCK, startTimer },
     random: Math.random,
     newToken: () => crypto.randomUUID(),
