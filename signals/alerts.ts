@@ -6,6 +6,7 @@ import type { WebhookChange } from './delivery/register-webhook.ts'
 import { isMissed, type LiveStatus } from './live/control.ts'
 import { describeGap } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
+import { CLOCK_TOLERANCE_MS } from './redis/clock.ts'
 import { WritesRefusedError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
 
@@ -41,7 +42,7 @@ export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => num
   let minute = { startedMs: Number.NEGATIVE_INFINITY, count: 0, keptBack: new Set<string>() }
   let stoodAt: number | null = null
   const turnMinute = (): void => {
-    if (now() - minute.startedMs < MINUTE_MS) return
+    if (Math.abs(now() - minute.startedMs) < MINUTE_MS) return // the clock may be set back
     const { keptBack } = minute
     minute = { startedMs: now(), count: 0, keptBack: new Set() }
     if (keptBack.size > 0) send({ ...toMore(keptBack), at: toIsoInstant(now()), repeated: 0 })
@@ -50,7 +51,7 @@ export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => num
     const key = `${raised.kind} ${raised.subject}`
     const last = sent.get(key)
     turnMinute()
-    if (last !== undefined && now() - last.atMs < REPEAT_MS) {
+    if (last !== undefined && Math.abs(now() - last.atMs) < REPEAT_MS) {
       last.repeated++
       return
     }
@@ -131,12 +132,23 @@ function toAlert(event: DeliveryEvent): Alert | null {
       const message = `the webhook of ${event.client} has failed for ${minutes} minutes: inform its owner`
       return alert('failing', `${event.client} for ${minutes} min`, message)
     }
+    case 'clock':
+      return toClockAlert(event)
     case 'stuck': {
       const seconds = Math.round(event.forMs / 1_000)
       const message = `${event.waiting} clients are due and no delivery was started for ${seconds} s: restart the delivery process`
       return alert('stuck', 'workers', message)
     }
   }
+}
+
+function toClockAlert({ jumpMs, offMs }: Extract<DeliveryEvent, { kind: 'clock' }>): Alert {
+  const [jumped, off] = [jumpMs, offMs].map(ms => `${(ms / 1_000).toFixed(1)} s`)
+  const message =
+    offMs > CLOCK_TOLERANCE_MS
+      ? `the clock of this machine and that of Redis differ by ${off}: nothing is fired, and deliveries go by the time before; set both clocks by NTP`
+      : `the clock of this machine jumped by ${jumped}, as did that of Redis: deliveries go by the new time; check what sets the clock`
+  return alert('clock', offMs > CLOCK_TOLERANCE_MS ? 'difference' : 'jump', message)
 }
 
 function toChangeAlert({ client, change, keyId }: WebhookChange, at: string): Alert {
@@ -202,6 +214,7 @@ export function problemsOf(overview: Overview | null, stoodAt: number | null = n
   if (!redis.isWriting)
     found.push(alert('redis_full', 'disk', 'Redis cannot write its append-only file: free space on its disk'))
   if (redis.isReplica) found.push(READ_ONLY)
+  if (overview.continued !== null) found.push(toContinuedAlert(overview.continued))
   if (redis.limitBytes > 0 && redis.usedBytes > FULL_AT * redis.limitBytes)
     found.push(alert('redis_full', 'memory', 'Redis has used 85 % of its memory: give it more'))
   if (relayLag > 0 && (!isRelayed || relayLag > MOST_LAG)) {
@@ -216,6 +229,13 @@ export function problemsOf(overview: Overview | null, stoodAt: number | null = n
     ...overview.live.filter(isMissed).map(toBehindAlert),
     ...overview.live.flatMap(toGapAlert),
   ]
+}
+
+function toContinuedAlert({ last, above, atMs }: NonNullable<Overview['continued']>): Alert {
+  const message =
+    `the log may have lost its end: signals up to ${last} are there, and numbers up to ${above} may have been given. It continues above them ` +
+    'under a new epoch, and clients pull again: fire again what is missing'
+  return alert('log_continued', `log at ${toIsoInstant(atMs)}`, message)
 }
 
 function toBehindAlert({ alias, announced, behindMs }: LiveStatus): Alert {
@@ -238,12 +258,16 @@ export function problemsOfFailure(error: unknown): readonly Alert[] {
   return problemsOf(null)
 }
 
+const REFUSAL_KINDS = {
+  OOM: 'redis_full',
+  MISCONF: 'redis_full',
+  READONLY: 'redis_read_only',
+  NOREPLICAS: 'redis_read_only',
+  UNSAFE: 'redis_unsafe',
+} as const
+
 const toRefusalAlert = ({ refusal, message }: WritesRefusedError): Alert =>
-  alert(
-    refusal === 'OOM' || refusal === 'MISCONF' ? 'redis_full' : 'redis_read_only',
-    'writes',
-    `${message}; nothing is fired until then`,
-  )
+  alert(REFUSAL_KINDS[refusal], 'writes', `${message}; nothing is fired until then`)
 
 export function problemsOfDisk(used: number | null): readonly Alert[] {
   const stage = DISK_FULL_AT.findLast(share => used !== null && used >= share)
@@ -267,7 +291,9 @@ export const ALERT_KINDS = [
   'redis_unsafe',
   'redis_full',
   'redis_wiped',
+  'log_continued',
   'redis_read_only',
+  'clock',
   'live_behind',
   'live_gap',
   'live_mismatch',

@@ -95,6 +95,7 @@ function createEventMetrics(registry: Registry) {
         case 'disabled':
           return disabled.inc()
         case 'failing':
+        case 'clock':
         case 'stuck':
           return
       }

@@ -31,6 +31,8 @@ export type SignalsParts = {
   /** A new name for the history of a log. */
   readonly newEpoch: () => string
   readonly isDraining: () => boolean
+  /** Throws a ClockError while nothing is fired because of the clock. */
+  readonly assertClock: () => Promise<void>
   readonly onAnswered: (answered: Answered) => void
   /** Called for every error that neither the caller nor an unreachable Redis caused. */
   readonly onError: (error: unknown) => void

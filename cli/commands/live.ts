@@ -5,14 +5,14 @@ import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { createStepper } from '#pipeline/live/stepper.ts'
-import { readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
 import { hasRun } from '#signals/live/control.ts'
 import type { Pause } from '#signals/live/feeds/feed.ts'
-import { guardLog } from '#signals/log/guard.ts'
+import { openLog } from '#signals/log/open-log.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
+import { tolerate } from '#storage/tolerate.ts'
 import { collect, threadsFor } from '../build-options.ts'
 import { type Environment, readEnvironment, UsageError } from '../environment.ts'
 import { liveEntries, parseFeeds, runLive } from '../live.ts'
@@ -69,14 +69,12 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
     if (!environment.allowsUnsafeRedis) await assertDurable(redis)
     if (!options.allowUnpublished) await assertPublished([...entries.values()].flat(), environment, redis)
     const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
-    await guardLog(
-      redis,
-      await readHighWater(privateStore),
-      newEpochOf(runtime),
-      await readLogEnd(privateStore),
-    )
+    const { allowsUnsafeRedis } = environment
+    const log = await openLog(redis, { privateStore, newEpoch: newEpochOf(runtime), now, allowsUnsafeRedis })
     const world = { redis, stepper, stop, cwd, now, note, pause, input: () => process.stdin }
-    await runLive({ book, entries, feeds, liveDir }, world)
+    await runLive({ book, entries, feeds, liveDir }, world).finally(() =>
+      tolerate(log.close(), 'the next start continues above the mark'),
+    )
   } finally {
     stop.abort()
     redis.disconnect()

@@ -5,15 +5,13 @@ import type { Redis } from 'ioredis'
 import { createSecretBox } from '#signals/delivery/secret-box.ts'
 import { sealFault } from '#signals/delivery/webhooks.ts'
 import { durabilityProblems } from '#signals/redis/boot-checks.ts'
+import { CLOCK_TOLERANCE_MS, readClockDifference } from '#signals/redis/clock.ts'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
 import { ifThere } from '#storage/error-code.ts'
 import { readKeyRing } from '../generated-secrets.ts'
 import { LOST_KEY } from '../signals/open-signals.ts'
 import { openRedis, ownRedisFolder, ownRedisRuns, reachRedis } from '../signals/redis-url.ts'
 import { type Check, ok, problem, skipped, warning } from './check.ts'
-
-/** Clocks that differ by more make signals look late or early. */
-const MOST_SKEW_MS = 2_000
 
 export const signalsRedis: Check = {
   check: 'redis',
@@ -44,8 +42,8 @@ export const signalsRedis: Check = {
           `SECRET_KEY does not fit it: ${fault}`,
           `set the key that it was sealed with; ${LOST_KEY}`,
         )
-      const skewMs = Math.abs((await timeOf(redis)) - now())
-      if (skewMs > MOST_SKEW_MS) {
+      const skewMs = await readClockDifference(redis, now)
+      if (skewMs > CLOCK_TOLERANCE_MS) {
         return warning(
           `its clock and that of this machine differ by ${(skewMs / 1_000).toFixed(1)} s`,
           'let a time service set both clocks',
@@ -89,11 +87,6 @@ async function withRedis<Result>(
 ): Promise<Result> {
   const redis = await opening
   return askRedis(() => look(redis)).finally(() => redis.disconnect())
-}
-
-async function timeOf(redis: Redis): Promise<number> {
-  const [seconds, micros] = await redis.time()
-  return Number(seconds) * 1_000 + Number(micros) / 1_000
 }
 
 const versionOf = async (redis: Redis): Promise<string> =>

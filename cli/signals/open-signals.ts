@@ -3,13 +3,12 @@
 import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
 import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
-import { createHighWater, readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
 import type { RegisterParts, WebhookChange } from '#signals/delivery/register-webhook.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { createSender, createSendSignal } from '#signals/delivery/send.ts'
 import { sealFault } from '#signals/delivery/webhooks.ts'
-import { guardLog } from '#signals/log/guard.ts'
+import { openLog } from '#signals/log/open-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import {
   createPreviewLimits,
@@ -17,6 +16,7 @@ import {
   type PreviewLimits,
 } from '#signals/program/preview-limits.ts'
 import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
+import { createSteadyClock } from '#signals/redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { messageOf } from '#storage/error-code.ts'
@@ -55,10 +55,12 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   const store = await openStore(environment.storeUrl, environment.s3)
   const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
   const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
-  await guardLog(redis, await readHighWater(privateStore), newToken, await readLogEnd(privateStore))
   const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
   const fault = await sealFault(redis, box)
   if (fault !== null) throw new UsageError(`SECRET_KEY does not fit what Redis holds: ${fault}; ${LOST_KEY}`)
+  const { allowsUnsafeRedis } = environment
+  const givenLog = await openLog(redis, { privateStore, newEpoch: newToken, now, allowsUnsafeRedis })
+  started.add(() => givenLog.close().catch(onError)) // otherwise the next start continues above the mark
   const channel = createAlertChannel(environment.reporting, runtime.env, message => log.warn(message))
   const alerts = createAlerts(channel, now)
   const served = followVersion(store, privateStore, { onError, raise: alerts.raise })
@@ -66,11 +68,15 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   const looking = setInterval(() => void served.look(), LOOK_MS)
   started.add(() => clearInterval(looking))
   const clock = { now, elapsed, startTimer }
+  const steady = createSteadyClock(clock)
   const onWebhook = (change: WebhookChange): void => {
     log.info('webhook', { ...change })
     alerts.onWebhook(change)
   }
-  return { order, redis, store, privateStore, served, alerts, box, clock, newToken, onWebhook, onError }
+  return {
+    ...{ order, redis, store, privateStore, givenLog, served, alerts, box, clock, steady },
+    ...{ newToken, onWebhook, onError },
+  }
 }
 
 /** What to do if a key of the ring is lost. */
@@ -123,7 +129,7 @@ export const createReach = ({ order }: OpenSignals): Pick<DeliveryOptions, 'rule
 
 /** For registrations: a separate sender, because they wait for the answer. */
 export function createRegistering(
-  { redis, box, clock, newToken, served, privateStore, onWebhook, order }: OpenSignals,
+  { redis, box, clock, steady, newToken, served, onWebhook, order }: OpenSignals,
   reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
   started: Started,
 ): RegisterParts {
@@ -136,8 +142,7 @@ export function createRegistering(
     newToken,
     drawBytes: order.runtime.drawBytes,
     aliases: served.aliases,
-    highWater: createHighWater(privateStore),
-    send: createSendSignal(sender, clock.now),
+    send: createSendSignal(sender, steady.now),
     rules: reach.rules,
     onChange: onWebhook,
   }

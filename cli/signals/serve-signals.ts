@@ -13,6 +13,7 @@ import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { copyActions } from '#signals/operators/audit-log.ts'
+import { assertClock } from '#signals/redis/clock.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
 import type { Environment } from '../environment.ts'
 import { namePort } from '../name-port.ts'
@@ -70,7 +71,7 @@ export async function serveSignals(order: SignalsOrder) {
 }
 
 async function deliver(
-  { order, box, privateStore, clock, newToken, alerts, onError }: OpenSignals,
+  { order, box, clock, steady, newToken, alerts, onError }: OpenSignals,
   { metrics }: Watch,
   reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
   started: Started,
@@ -79,8 +80,8 @@ async function deliver(
     redisUrl: order.redisUrl,
     redisOptions: order.redisOptions,
     box,
-    privateStore,
     clock,
+    steady,
     random: order.runtime.random,
     newToken,
     ...reach,
@@ -118,6 +119,7 @@ async function listenToClients(
     registering,
     newEpoch: newToken,
     isDraining,
+    assertClock: () => assertClock(redis, clock.now),
     onAnswered: (answered: Answered) => log.info('request', { ...answered }),
     onError,
   })
@@ -176,7 +178,7 @@ const namesOf = ({ signals }: Environment): string[] =>
   signals.operatorUrl === null ? [] : [new URL(signals.operatorUrl).hostname]
 
 function lookNowAndThen(
-  { redis, privateStore, alerts, onError }: OpenSignals,
+  { redis, privateStore, givenLog, alerts, onError }: OpenSignals,
   { overview, diskUsed }: Watch,
   started: Started,
 ): void {
@@ -187,6 +189,7 @@ function lookNowAndThen(
     const found = await overview().catch(failed)
     if (found === undefined) return
     alerts.look(found, used)
+    await givenLog.confirm().catch(onError)
     await noteEnd(found.seq).catch(onError)
     await copyActions(redis, privateStore).catch(onError)
   }

@@ -37,6 +37,8 @@ export type DeliveryEvent =
       /** How many in a row, including this one. */
       readonly inARow: number
     }
+  /** The clock of this machine has jumped, or it differs from that of Redis. */
+  | { readonly kind: 'clock'; readonly jumpMs: number; readonly offMs: number }
   /** Clients are due and no worker has started one for this long. */
   | { readonly kind: 'stuck'; readonly waiting: number; readonly forMs: number }
 
@@ -46,6 +48,8 @@ export type DeliveryParts = {
   readonly box: SecretBox
   /** Epoch milliseconds. */
   readonly now: () => number
+  /** Milliseconds of a clock that is never set. */
+  readonly elapsed: () => number
   /** Numbers in [0, 1). */
   readonly random: () => number
   /** A unique name. */

@@ -1,12 +1,16 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
-import type { ObjectStore } from '#storage/object-store.ts'
 import { createLogReader } from '../log/read-log.ts'
+import {
+  CLOCK_TOLERANCE_MS,
+  createSteadyClock,
+  readClockDifference,
+  type SteadyClock,
+} from '../redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '../redis/connect.ts'
 import type { AddressRules } from './address-guard.ts'
 import { createFaults, type DeliveryEvent, type DeliveryParts } from './delivery-parts.ts'
 import type { StartTimer } from './guarded-connect.ts'
-import { createHighWater } from './high-water.ts'
-import { dueCounts } from './outbox.ts'
+import { dueCounts, moveSchedules } from './outbox.ts'
 import { WAITS, type Waits } from './policy.ts'
 import { type RelayParts, runRelay } from './relay.ts'
 import type { ResolveHost } from './resolve-host.ts'
@@ -14,14 +18,19 @@ import type { SecretBox } from './secret-box.ts'
 import { createSender, createSendSignal } from './send.ts'
 import { subscribersOf } from './subscribers.ts'
 import { FLIGHT_MS } from './work.ts'
-import { startWatchdog, startWorkers } from './workers.ts'
+import { repeat, startWatchdog, startWorkers } from './workers.ts'
 
 export type DeliveryOptions = {
   readonly redisUrl: string
   readonly redisOptions?: ConnectionOptions | undefined
   readonly box: SecretBox
-  readonly privateStore: ObjectStore
-  readonly clock: { readonly now: () => number; readonly startTimer: StartTimer }
+  readonly clock: {
+    readonly now: () => number
+    readonly elapsed: () => number
+    readonly startTimer: StartTimer
+  }
+  /** What all times of deliveries are by; default a clock of its own. */
+  readonly steady?: SteadyClock
   /** Numbers in [0, 1). */
   readonly random: () => number
   readonly newToken: () => string
@@ -51,7 +60,7 @@ const SETTLE_GRACE_MS = 1_000
 
 /** Starts delivery. Rejects if Redis cannot be reached. */
 export async function startDelivery(options: DeliveryOptions) {
-  const { redisUrl, redisOptions, clock, pace, onError } = options
+  const { redisUrl, redisOptions, clock, pace, onError, steady = createSteadyClock(clock) } = options
   const redis = connectRedis(redisUrl, onError, redisOptions)
   const waiting = connectRedis(redisUrl, onError, { ...redisOptions, commandTimeout: WAITING_TIMEOUT_MS })
   const connections = [redis, waiting]
@@ -63,16 +72,17 @@ export async function startDelivery(options: DeliveryOptions) {
   }
 
   const stopped = new AbortController()
-  const sender = createSender({ ...options, ...clock })
+  const sender = createSender({ ...options, now: steady.now, startTimer: clock.startTimer })
   const givenUp = new AbortController()
   const log = createLogReader(redis)
   const parts: DeliveryParts = {
     ...options,
     redis,
-    now: clock.now,
+    now: steady.now,
+    elapsed: clock.elapsed,
     sleep: createSleep(clock.startTimer, givenUp.signal),
     readSignal: log.readSignal,
-    send: createSendSignal(sender, clock.now),
+    send: createSendSignal(sender, steady.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
     waits: options.waits ?? WAITS,
     isStopping: () => stopped.signal.aborted,
@@ -82,7 +92,6 @@ export async function startDelivery(options: DeliveryOptions) {
   const relayParts: RelayParts = {
     ...parts,
     begin: workers.begin,
-    highWater: createHighWater(options.privateStore),
     token: options.newToken(),
     readAfter: log.readAfter,
     leaseMs: pace?.leaseMs,
@@ -90,7 +99,13 @@ export async function startDelivery(options: DeliveryOptions) {
   }
   const relay = runRelay(relayParts, waiting, stopped.signal, onError)
   const stopWatchdog = startWatchdog(
-    { ...parts, ...workers, counts: () => dueCounts(redis, clock.now()) },
+    { ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) },
+    clock.startTimer,
+    onError,
+  )
+  const stopKeeping = repeat(
+    CLOCK_EVERY_MS,
+    () => keepTime(parts, clock.now, steady),
     clock.startTimer,
     onError,
   )
@@ -101,6 +116,7 @@ export async function startDelivery(options: DeliveryOptions) {
     async stop(): Promise<void> {
       stopped.abort()
       stopWatchdog()
+      stopKeeping()
       waiting.disconnect()
       const stopTimers = [
         clock.startTimer(STOP_GRACE_MS, () => void sender.close()),
@@ -112,6 +128,27 @@ export async function startDelivery(options: DeliveryOptions) {
       for (const connection of connections) connection.disconnect()
     },
   }
+}
+
+/** How often the clock of the machine is compared with that of Redis. */
+const CLOCK_EVERY_MS = 1_000
+
+/**
+ * Follows the clock of the machine in small steps, and in a jump if the clock of Redis agrees with it. A time that Redis
+ * does not confirm is used neither for schedules nor in a signature.
+ */
+async function keepTime(
+  { redis, onEvent }: DeliveryParts,
+  machineNow: () => number,
+  steady: SteadyClock,
+): Promise<void> {
+  const jumpMs = steady.jumpMs()
+  const offMs = await readClockDifference(redis, machineNow)
+  const [isJump, isOff] = [Math.abs(jumpMs), offMs].map(ms => ms > CLOCK_TOLERANCE_MS)
+  if (isJump || isOff) onEvent({ kind: 'clock', jumpMs, offMs })
+  if (isJump && isOff) return
+  if (isJump && jumpMs < 0) await moveSchedules(redis, jumpMs)
+  steady.follow()
 }
 
 /** Waits; rejects once a stop waits no longer. */

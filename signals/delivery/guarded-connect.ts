@@ -69,18 +69,28 @@ export function createGuardedConnect(options: ConnectOptions): buildConnector.co
         attempt.onConnected()
         callback(null, skipContinue(socket))
       },
-      (error: Error) => {
-        const failure = error instanceof ConnectError ? FAILURES_OF_HOST[error.failure] : undefined
-        callback(failure !== undefined && attempt.isOfHost() ? new ConnectError(failure) : error, null)
-      },
+      (error: Error) => callback(judged(error, attempt.isOfHost), null),
     )
   }
 }
 
-/** What these are if only the name or the route of one host is at fault. */
-const FAILURES_OF_HOST: { readonly [Failure in ConnectFailure]?: ConnectFailure } = {
-  resolver_down: 'name_unanswered',
-  network_down: 'unreachable',
+function judged(error: Error, isOfHost: (isDoubtful: boolean) => boolean): Error {
+  const either = error instanceof ConnectError ? EITHER[error.failure] : undefined
+  if (either === undefined) return error
+  const [ofHost, ours] = either
+  return new ConnectError(isOfHost(EITHER[ofHost] === undefined) ? ofHost : ours)
+}
+
+/** What a failure is if the host is at fault, and what if we are. The first two are doubtful by themselves. */
+const EITHER: {
+  readonly [Failure in ConnectFailure]?: readonly [ofHost: ConnectFailure, ours: ConnectFailure]
+} = {
+  resolver_down: ['name_unanswered', 'resolver_down'],
+  network_down: ['unreachable', 'network_down'],
+  name_unknown: ['name_unknown', 'resolver_down'],
+  connect_timeout: ['connect_timeout', 'network_down'],
+  connect_failed: ['connect_failed', 'network_down'],
+  tls_failed: ['tls_failed', 'network_down'],
 }
 
 /** A connection to `target` that is ready for HTTP. Throws ConnectError. */

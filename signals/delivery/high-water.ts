@@ -1,5 +1,5 @@
-// A mark in the private store, always above every delivered number: a log restored from an old copy continues
-// above it, because the copy cannot know what was delivered later.
+// A mark in the private store, never below a number that was given: a log that was restored from an old copy, or lost its
+// end, continues above it, because it cannot know what was given later.
 import { z } from 'zod'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -13,7 +13,7 @@ export const MARK_AHEAD = 1_000
 
 const mark = z.object({ seq: z.int().min(0) })
 
-/** The number that no delivered signal exceeds; 0 if none was delivered. */
+/** The number that no given one exceeds; 0 if none was given. */
 export const readHighWater = (privateStore: ObjectStore): Promise<number> =>
   readMark(privateStore, KEY, 'N above every number that was delivered')
 
@@ -38,20 +38,17 @@ async function readMark(privateStore: ObjectStore, key: string, which: string): 
  */
 export const aboveHighWater = (mark: number): number => (mark === 0 ? 0 : mark + MARK_AHEAD)
 
-export type HighWater = ReturnType<typeof createHighWater>
-
 export function createHighWater(privateStore: ObjectStore) {
-  let marked: number | null = null
   let noted = 0
   const write = (key: string, seq: number): Promise<unknown> =>
     privateStore.replace(key, toJsonBytes({ seq }), { content_type: 'application/json' })
-  /** Moves the mark ahead of numbers that are about to be delivered. */
-  const cover = async (seq: number): Promise<void> => {
-    if (marked !== null && seq <= marked) return
-    marked = await readHighWater(privateStore) // another process may have moved it
-    if (seq <= marked) return
-    await write(KEY, seq + MARK_AHEAD)
-    marked = seq + MARK_AHEAD
+  /** Moves the mark ahead of the newest number if it is below one that is about to be given; returns the mark. */
+  const cover = async (seq: number, newest = seq): Promise<number> => {
+    const found = await readHighWater(privateStore) // another process may have moved it, or set it back at its stop
+    if (seq <= found) return found
+    const ahead = Math.max(seq, newest + MARK_AHEAD)
+    await write(KEY, ahead)
+    return ahead
   }
   return {
     cover,
@@ -61,6 +58,11 @@ export function createHighWater(privateStore: ObjectStore) {
       await cover(seq) // first: a restored log continues above the mark and must not end below this
       await write(LOG_END_KEY, seq)
       noted = seq
+    },
+    /** Sets the mark to the last number that was given. */
+    async close(seq: number): Promise<void> {
+      await write(LOG_END_KEY, seq)
+      await write(KEY, seq)
     },
   }
 }

@@ -162,6 +162,18 @@ export async function dueCounts(redis: Redis, nowMs: number): Promise<Readonly<R
 
 export const parseState = (raw: string): DeliveryState => deliveryState.parse(JSON.parse(raw))
 
+/** Moves what waits for a time, as after the clock was set back: otherwise it would wait for so much longer. */
+export async function moveSchedules(redis: Redis, byMs: number): Promise<void> {
+  for (const lane of LANES) {
+    const found = await askRedis(() => redis.zrange(SCHEDULES[lane], 0, '-1'))
+    for (let i = 0; i < found.length; i += MOVED_AT_ONCE)
+      await runScript(redis, MOVE_SCRIPT, [SCHEDULES[lane]], byMs, ...found.slice(i, i + MOVED_AT_ONCE))
+  }
+}
+
+/** A script of this size takes some milliseconds. */
+const MOVED_AT_ONCE = 100
+
 /** Lua: the keys of a signal or of a client, and the schedules of the lanes. */
 export const NAMES = `${REVISE}
 local function outbox(seq) return '${OUTBOX_PREFIX}' .. seq end
@@ -192,8 +204,15 @@ const OWE_SCRIPT = `${NAMES}
 local passed = tonumber(redis.call('GET', KEYS[1]) or '0')
 local now, before, after = ARGV[1], ARGV[2], ARGV[3]
 
+-- Not if it is scheduled for later, because of a fault of ours, a breaker or a retry: the new signal is tried at once.
+local function is_at_work(client)
+  if redis.call('EXISTS', flight(client)) > 0 then return true end
+  local at = redis.call('ZSCORE', '${SCHEDULES.fast}', client) or redis.call('ZSCORE', '${SCHEDULES.slow}', client)
+  return at and tonumber(at) <= tonumber(now)
+end
+
 local function owe(client, first, last)
-  local is_scheduled = redis.call('EXISTS', flight(client), ready(client)) > 0
+  local is_scheduled = is_at_work(client)
   local fresh = {}
   for i = first, last, 2 do
     local seq = ARGV[i]
@@ -217,6 +236,24 @@ while at <= #ARGV do
   at = last + 1
 end
 return due
+`
+
+/** Moves the times of clients. KEYS: a schedule, for routing only. ARGV: milliseconds, then clients. Each is due, and finds its own time. */
+const MOVE_SCRIPT = `${NAMES}
+local by = ARGV[1]
+for i = 2, #ARGV do
+  local client = ARGV[i]
+  for _, seq in ipairs(redis.call('ZRANGE', waiting(client), 0, -1)) do redis.call('ZINCRBY', waiting(client), by, seq) end
+  local probe, condition = unpack(redis.call('HMGET', webhook(client), 'probe_at', 'condition'))
+  if probe and probe ~= '' then
+    local moved = string.format('%.0f', probe + by)
+    local there = string.gsub(condition, '"probeAtMs":%d+', '"probeAtMs":' .. moved)
+    redis.call('HSET', webhook(client), 'probe_at', moved, 'condition', there)
+    revise(client)
+  end
+  schedule(client, 0)
+end
+return 1
 `
 
 /**

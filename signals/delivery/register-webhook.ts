@@ -8,7 +8,6 @@ import { registrationsKey } from '../redis/keys.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
 import { toAttempt } from './attempt.ts'
 import type { DeliveryParts } from './delivery-parts.ts'
-import type { HighWater } from './high-water.ts'
 import { noteDelivered } from './outbox.ts'
 import type { Outcome } from './outcome.ts'
 import type { RandomBytes, SecretBox } from './secret-box.ts'
@@ -18,7 +17,6 @@ import { readWebhook, saveSecrets, saveWebhook } from './webhooks.ts'
 
 export type RegisterParts = FireTestParts & {
   readonly box: SecretBox
-  readonly highWater: HighWater
   readonly drawBytes: RandomBytes
   readonly send: DeliveryParts['send']
   /** Allowed addresses. */
@@ -179,11 +177,10 @@ async function sendTest(
   url: string,
   secrets: readonly WebhookSecret[],
 ): Promise<Outcome> {
-  const { redis, now, newToken, highWater, send } = parts
+  const { redis, now, newToken, send } = parts
   const alias = await testAliasOf(parts, client)
   const prevSeq = await newestVisible(redis, await findClient(redis, client))
   const seq = await commitTest(parts, client, testContent('registration', alias, newToken(), now()))
-  await highWater.cover(seq)
   const signal = await readSignal(redis, seq)
   if (signal === null) throw new Error(`signal ${seq} was committed a moment ago and is not in the log`)
   const at = now()

@@ -6,7 +6,6 @@ import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
 import { releaseLease, runScript } from '../redis/script.ts'
 import type { DeliveryParts } from './delivery-parts.ts'
-import type { HighWater } from './high-water.ts'
 import { type Debts, LANES, type Lane, owe } from './outbox.ts'
 import { kindOf, type Subscriber } from './subscribers.ts'
 import type { Workers } from './workers.ts'
@@ -25,7 +24,6 @@ const DEBTS_AT_ONCE = 500
 export type RelayParts = Pick<DeliveryParts, 'redis' | 'now' | 'random'> & {
   /** Starts delivery to clients that are due, as far as there is room; the others stay in the schedule. */
   readonly begin: Workers['begin']
-  readonly highWater: Pick<HighWater, 'cover'>
   readonly token: string
   readonly readAfter: BlockReader
   /** How long it may be silent before another takes over; default LEASE_MS. */
@@ -62,7 +60,6 @@ export async function relayOnce(parts: RelayParts): Promise<number | null> {
 async function relayTogether(parts: RelayParts, signals: readonly LoggedSignal[]): Promise<void> {
   const debtors = toDebtors(signals, await parts.subscribersOf(signals))
   const last = signals.at(-1)!.seq // never called with none
-  await parts.highWater.cover(last) // also signals without a webhook: they can be pulled
   const due = await oweAll(parts, debtors, signals.length)
   for (const lane of LANES) parts.begin(lane, due[lane])
   const passed = new Map(signals.map(signal => [kindOf(signal), signal.seq]))

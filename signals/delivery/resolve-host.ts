@@ -1,11 +1,12 @@
 import { Resolver } from 'node:dns/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf } from '#storage/error-code.ts'
 
 export type Resolution =
   | { readonly kind: 'found'; readonly addresses: readonly string[] }
   /** The name does not exist or has no address: the subscriber's fault. */
   | { readonly kind: 'unknown' }
-  /** No name server answers: an internal fault. */
+  /** No name server answers, or it cannot say: it, the zone or what is between them does not work. */
   | { readonly kind: 'unanswered' }
 
 export type ResolveHost = (host: string) => Promise<Resolution>
@@ -13,6 +14,9 @@ export type ResolveHost = (host: string) => Promise<Resolution>
 /** Two of these fit into the time that a connection may take. */
 const QUERY_TIMEOUT_MS = 1_000
 const QUERY_TRIES = 2
+
+/** How long the answer for the other family is waited for (RFC 8305, 3). */
+const OTHER_FAMILY_MS = 50
 
 /**
  * Asks the name servers of this machine, or those given, for IPv4 before IPv6. Not `dns.lookup`, which blocks a
@@ -22,8 +26,8 @@ export function createHostResolver(servers: readonly string[] = []): ResolveHost
   let resolver = createResolver(servers)
   return async host => {
     const used = resolver
-    const resolutions = await Promise.all([settle(used.resolve4(host)), settle(used.resolve6(host))])
-    const resolution = merge(resolutions)
+    const [v4, v6] = [settle(used.resolve4(host)), settle(used.resolve6(host))]
+    const resolution = merge(await Promise.all([inTime(v4, v6), inTime(v6, v4)]))
     // Reads the configuration again after a silence: the servers may have changed.
     if (resolution.kind === 'unanswered' && used === resolver) {
       resolver = createResolver(servers)
@@ -38,8 +42,18 @@ function createResolver(servers: readonly string[]): Resolver {
   return resolver
 }
 
-/** Answers about the name itself. A server that answers SERVFAIL works; the zone of the name is broken. */
-const SAYS_NOTHING_THERE = /^E(?:NOTFOUND|NODATA|SERVFAIL|BADNAME|NONAME|FORMERR|REFUSED|BADRESP)$/
+/** The answer for a family; none if the other one has addresses and this one takes longer: some drop questions for IPv6. */
+async function inTime(answer: Promise<Resolution>, other: Promise<Resolution>): Promise<Resolution> {
+  const hasOther = other.then(async ({ kind }) => {
+    if (kind !== 'found') return answer
+    await sleep(OTHER_FAMILY_MS)
+    return { kind: 'unanswered' } as const
+  })
+  return Promise.race([answer, hasOther])
+}
+
+/** Answers about the name itself. SERVFAIL and REFUSED are about the server: they say nothing about the name. */
+const SAYS_NOTHING_THERE = /^E(?:NOTFOUND|NODATA|BADNAME|NONAME)$/
 
 async function settle(query: Promise<string[]>): Promise<Resolution> {
   try {

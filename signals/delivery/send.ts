@@ -48,9 +48,11 @@ const MOST_KEPT_URLS = 4096
 /** Creates a sender with a pool of connections per origin. */
 export function createSender(options: SenderOptions) {
   const { now, startTimer } = options
-  const agent = createAgent(options)
+  /** Connections by origin. */
+  const opened = new LRUCache<string, number>({ max: MOST_KEPT_URLS })
+  const agent = createAgent(options, origin => opened.set(origin, (opened.get(origin) ?? 0) + 1))
   const targets = new LRUCache<string, Target>({ max: MOST_KEPT_URLS })
-  const running = new Set<ReturnType<typeof startExchange>>()
+  const running = new Set<Exchange>()
   let isClosed = false
   const targetOf = (url: string): Target | null => {
     const known = targets.get(url)
@@ -66,11 +68,18 @@ export function createSender(options: SenderOptions) {
       const startMs = now()
       const target = targetOf(post.url)
       if (target === null) return toFailure('address_refused', null, now() - startMs)
-      const exchange = startExchange(agent, requestOf(target, post), now)
+      let exchange: Exchange
+      let received: Received
+      let wasIdle: boolean
       const stopTimer = startTimer(ATTEMPT_TIMEOUT_MS, () => exchange.breakOff(new BrokenOff('timeout')))
-      running.add(exchange)
-      const received = await exchange.ended
-      running.delete(exchange)
+      do {
+        const before = opened.get(target.origin)
+        exchange = startExchange(agent, requestOf(target, post), now)
+        running.add(exchange)
+        received = await exchange.ended
+        running.delete(exchange)
+        wasIdle = opened.get(target.origin) === before
+      } while (wasIdle && isLost(received))
       stopTimer()
       return outcomeOf(received, [...post.secrets, ...target.secrets], startMs, now())
     },
@@ -83,9 +92,13 @@ export function createSender(options: SenderOptions) {
   }
 }
 
-const createAgent = (options: SenderOptions): Agent =>
-  new Agent({
-    connect: createGuardedConnect({ ...options, timeoutMs: CONNECT_TIMEOUT_MS }),
+function createAgent(options: SenderOptions, onConnect: (origin: string) => void): Agent {
+  const connect = createGuardedConnect({ ...options, timeoutMs: CONNECT_TIMEOUT_MS })
+  return new Agent({
+    connect(target, callback) {
+      onConnect(`${target.protocol}//${target.host}`)
+      connect(target, callback)
+    },
     allowH2: false, // one request at a time per client, and a smaller parser to trust
     connections: null, // clients may share a platform, and none should wait for another: the slots are the limit
     maxOrigins: MOST_ORIGINS,
@@ -95,6 +108,7 @@ const createAgent = (options: SenderOptions): Agent =>
     headersTimeout: 0, // the deadline of the attempt covers both
     bodyTimeout: 0,
   })
+}
 
 /** A checked URL; the address of its host is checked at each connection. */
 type Target = { readonly origin: string; readonly path: string; readonly secrets: readonly string[] }
@@ -137,6 +151,13 @@ function outcomeOf(received: Received, secrets: readonly string[], startMs: numb
   return toOutcome(answer, totalMs, excerptOf(received, secrets))
 }
 
+/**
+ * Whether the connection was lost before any answer. If it had been idle, the receiver closed it while the request was on
+ * its way, and the request is made again, on a new one at last. If the receiver has it, it knows the signal by its id.
+ */
+const isLost = ({ head, error }: Received): boolean =>
+  head === null && error !== null && reasonOf(error, true) === 'connection_lost'
+
 /** Statuses for which `Retry-After` is honoured. */
 const SAYS_WHEN: readonly number[] = [429, 503]
 
@@ -168,6 +189,8 @@ export type Received = {
   /** Why the answer ended early; null if complete or cut at the limit. */
   readonly error: Error | null
 }
+
+type Exchange = ReturnType<typeof startExchange>
 
 /** Starts a request. An answer past the limit is cut and counts as complete. */
 export function startExchange(

@@ -29,6 +29,7 @@ export type DrainResult =
   | { readonly kind: 'busy' | 'done' }
   | { readonly kind: 'later'; readonly atMs: number; readonly lane: Lane }
 
+/** Both times are of the clock that is never set. */
 type Turn = Taking & { readonly lane: Lane; readonly endsMs: number; readonly lastStartMs: number }
 
 type Step = {
@@ -58,15 +59,15 @@ export async function drainClient(parts: DeliveryParts, client: string, lane: La
 }
 
 async function runTurn(parts: DeliveryParts, client: string, lane: Lane): Promise<DrainResult> {
-  const { redis, now, flightMs } = parts
-  const beginMs = now() // before Redis starts to count
+  const { redis, now, elapsed, flightMs } = parts
+  const beginMs = elapsed() // before Redis starts to count
   const endsMs = beginMs + Math.min(TURN_MS, flightMs * TURN_SHARE)
   const lastStartMs = beginMs + flightMs * LAST_START_SHARE
   const turn = { client, token: parts.newToken(), flightMs, lane, endsMs, lastStartMs }
   let found = await take(redis, turn, now())
   let step: Step | null = null
   while (found.kind === 'send') {
-    step = now() < lastStartMs ? await deliverSurely(parts, turn, found) : untried(lane, now())
+    step = elapsed() < lastStartMs ? await deliverSurely(parts, turn, found) : untried(lane, now())
     const { isCurrent, next } = await settleSurely(parts, turn, found, step)
     for (const event of step.events) if (isCurrent || event.kind !== 'exhausted') parts.onEvent(event)
     found = next
@@ -93,13 +94,13 @@ function toResult(found: Exclude<Found, Due>, leaveUntilMs: number, lane: Lane):
  * decided at each try: after a long wait too little of the lease is left for another request.
  */
 async function settleSurely(parts: DeliveryParts, turn: Turn, due: Due, { settlement, leaveUntilMs }: Step) {
-  const { redis, now, sleep } = parts
-  const endsMs = now() + turn.flightMs
+  const { redis, now, elapsed, sleep } = parts
+  const endsMs = elapsed() + turn.flightMs
   for (;;) {
     try {
       return await settle(redis, turn, due, settlement, now(), leaveUntilMs ?? endOf(parts, turn))
     } catch (error) {
-      if (!(error instanceof RedisDownError) || now() >= endsMs) throw error
+      if (!(error instanceof RedisDownError) || elapsed() >= endsMs) throw error
       await sleep(SETTLE_AGAIN_MS)
     }
   }
@@ -170,8 +171,8 @@ const withdrawn = ({ now }: DeliveryParts, { state }: Due): Settlement => ({
   state: { ...state, status: 'withdrawn', settled_at: now() },
 })
 
-const endOf = ({ now, isStopping }: DeliveryParts, { endsMs }: Turn): number | null =>
-  now() >= endsMs || isStopping() ? now() : null
+const endOf = ({ now, elapsed, isStopping }: DeliveryParts, { endsMs }: Turn): number | null =>
+  elapsed() >= endsMs || isStopping() ? now() : null
 
 /** Webhooks by box and record; freed with either. */
 const opened = new WeakMap<SecretBox, WeakMap<object, Webhook>>()

@@ -149,7 +149,7 @@ function startPolling({ now, startTimer, onError, everyMs }: PollingParts, poll:
     if (isPolling) return
     stopTimer()
     if (atMs <= now()) void run()
-    else stopTimer = startTimer(atMs - now(), () => void run())
+    else stopTimer = startTimer(Math.min(atMs - now(), everyMs * POLLS_LEFT_OUT), () => void run()) // the clock may be set
   }
   const run = async (): Promise<void> => {
     stopTimer()
@@ -193,11 +193,20 @@ export function startWatchdog(
   startTimer: StartTimer,
   onError: (error: unknown) => void,
 ): () => void {
-  const look = createWatchdog(parts)
+  return repeat(WATCH_EVERY_MS, createWatchdog(parts), startTimer, onError)
+}
+
+/** Runs something so long after its last end, again and again; returns a function that stops it. */
+export function repeat(
+  everyMs: number,
+  run: () => Promise<void>,
+  startTimer: StartTimer,
+  onError: (error: unknown) => void,
+): () => void {
   let isOver = false
   let stopTimer = (): void => {}
   const wait = (): void => {
-    if (!isOver) stopTimer = startTimer(WATCH_EVERY_MS, () => void look().catch(onError).finally(wait))
+    if (!isOver) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
   }
   wait()
   return () => {

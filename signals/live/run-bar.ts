@@ -4,7 +4,6 @@ import type { SignalContent } from '#core/contract/signal.ts'
 import type { StepReport } from '#core/replay/held.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { commit, type NewSignal } from '../log/commit.ts'
-import { askRedis } from '../redis/connect.ts'
 import {
   announce,
   describeGap,
@@ -109,29 +108,4 @@ async function reload(
   }
   note(`${alias}: the bar that closed at ${toIsoInstant(Number(wanted.cursor))} was committed before`)
   return there
-}
-
-/** With a larger difference, closed bars and late entries cannot be determined. */
-export const CLOCK_TOLERANCE_MS = 2_000
-
-/** The clock of this machine differs from that of Redis or of the feed. */
-export class ClockError extends Error {
-  constructor(what: string) {
-    super(`${what}: nothing is fired by a clock that may be wrong; set the clocks by NTP and start again`)
-    this.name = 'ClockError'
-  }
-}
-
-/**
- * Throws a ClockError if this clock differs from that of Redis by more than the tolerance, not counting the round
- * trip.
- */
-export async function assertClock(redis: Redis, now: () => number): Promise<void> {
-  const before = now()
-  const [seconds, micros] = await askRedis(() => redis.time())
-  const after = now()
-  const there = Number(seconds) * 1_000 + Number(micros) / 1_000
-  const off = Math.max(before - there, there - after)
-  if (off <= CLOCK_TOLERANCE_MS) return
-  throw new ClockError(`this clock and that of Redis differ by ${Math.round(off)} ms`)
 }

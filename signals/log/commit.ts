@@ -2,9 +2,9 @@ import type { Redis } from 'ioredis'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
 import { EVERY_ALIAS } from '../live/live-record.ts'
-import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, SIGNAL_IDS } from '../redis/keys.ts'
+import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, RUN_FUNCTION, SIGNAL_IDS } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
-import { knownLog, LogGoneError, type LogHead, noteSeq } from './guard.ts'
+import { knownLog, noteSeq, readGuardedHead } from './guard.ts'
 
 /** A signal to be committed; a test is for one client, everything else for clients entitled to its alias. */
 export type NewSignal = { readonly content: SignalContent; readonly onlyFor: string | null }
@@ -57,6 +57,7 @@ export async function commit(
   step: LiveStep | null = null,
 ): Promise<CommitOutcome> {
   const log = knownLog(redis)
+  await log?.source?.assertDurable()
   const args = argumentsOf(signals, nowMs, step, log)
   const reply = await runScript(redis, COMMIT_SCRIPT, keysOf(step), ...args)
   const [verdict = '', ...rest] = (reply as unknown[]).map(String) // the script returns a list of texts
@@ -68,8 +69,12 @@ export async function commit(
   if (verdict === 'moved') return { kind: 'moved', cursor: rest[0] ?? '' }
   if (verdict === 'halted') return { kind: 'halted', alias: rest[0] ?? '' }
   if (verdict === 'conflict') throw new SignalConflictError(rest[0] ?? '', Number(rest[1]))
-  if (verdict === 'gone')
-    throw new LogGoneError({ epoch: rest[0] || null, seq: Number(rest[1]) }, log?.seq ?? 0)
+  if (verdict === 'gone' || verdict === 'unpromised') {
+    if (verdict === 'gone')
+      await readGuardedHead(redis) // throws unless the service itself began the epoch
+    else await log?.source?.promise(Number(rest[0]))
+    return commit(redis, signals, nowMs, step)
+  }
   if (verdict === 'full')
     throw new Error('the log has no numbers left: 2^53 - 1 signals are enough for anybody')
   throw new Error(
@@ -92,7 +97,7 @@ const argumentsOf = (
   signals: readonly NewSignal[],
   nowMs: number,
   step: LiveStep | null,
-  log: LogHead | null,
+  log: ReturnType<typeof knownLog>,
 ) => [
   nowMs,
   step?.from ?? '',
@@ -101,6 +106,7 @@ const argumentsOf = (
   signals.length,
   log?.epoch ?? '',
   log?.seq ?? 0,
+  log?.source ? '1' : '',
   ...signals.flatMap(({ content, onlyFor }) => {
     const { head, tail } = toHalves(content)
     const digest = sha256(new TextEncoder().encode(head + tail))
@@ -121,12 +127,13 @@ function toCommitted(pairs: readonly string[]): Committed[] {
  * Redis does not roll back: every check comes before the first write, and the only write that can be refused, XADD,
  * comes before all others.
  */
-const COMMIT_SCRIPT = `
+const COMMIT_SCRIPT = `${RUN_FUNCTION}
 local MAX_SEQ = 9007199254740991
 local log, ids, head, latest, live = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now, expected, cursor, fields, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local epoch, floor = ARGV[6], tonumber(ARGV[7]) -- the log that is meant; '' for whichever is there
-local FRONT = 7
+local needs_promise = ARGV[8] ~= ''
+local FRONT = 8
 local PARTS = 7 -- id, sha256, head, tail, alias, to, '1' where a halt keeps it back
 
 local seq = tonumber(redis.call('HGET', head, 'seq') or '0')
@@ -146,6 +153,12 @@ local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1]
 local written = newest and tonumber(string.match(newest[1], '^(%d+)')) or 0
 if written > seq then return {'behind', string.format('%.0f', written)} end
 if seq + count > MAX_SEQ then return {'full'} end
+if needs_promise then
+  local run, promised = unpack(redis.call('HMGET', head, 'run', 'promised'))
+  if run ~= run_of_redis() or seq + count > tonumber(promised) then
+    return {'unpromised', string.format('%.0f', seq + count)}
+  end
+end
 
 local function is_halted(alias)
   return redis.call('SISMEMBER', KEYS[7], alias) == 1 or redis.call('SISMEMBER', KEYS[7], '${EVERY_ALIAS}') == 1

@@ -7,10 +7,23 @@ import { EPOCH, HEAD, LOG, RELAY_LEASE } from '../redis/keys.ts'
 
 export type LogHead = { readonly seq: number; readonly epoch: string }
 
-type StoredHead = { readonly seq: number; readonly epoch: string | null }
+type StoredHead = {
+  readonly seq: number
+  readonly epoch: string | null
+  /** The epoch that was left for which one, if the service itself did that: two names, or ''. */
+  readonly successor?: string
+}
+
+/** What a process that gives numbers does before it gives some; see `openLog`. */
+export type NumberSource = {
+  /** Promises numbers up to one in the private store. */
+  readonly promise: (seq: number) => Promise<void>
+  /** Throws if Redis may lose what it acknowledges. */
+  readonly assertDurable: () => Promise<void>
+}
 
 /** By connection, so that every write over it is checked. */
-const known = new WeakMap<Redis, { readonly epoch: string; seq: number }>()
+const known = new WeakMap<Redis, { epoch: string; seq: number; readonly source: NumberSource | null }>()
 
 /** Redis has another log than the one that was written, or none. */
 export class LogGoneError extends Error {
@@ -35,15 +48,16 @@ export async function guardLog(
   highWater: number,
   newEpoch: () => string,
   logEnd = 0,
+  source: NumberSource | null = null,
 ): Promise<void> {
   const found = await readStoredHead(redis)
-  const isBehind = found.seq < Math.max(1, highWater - MARK_AHEAD, logEnd)
+  const isBehind = found.seq < Math.max(highWater - MARK_AHEAD, logEnd)
   if (highWater > 0 && (found.epoch === null || isBehind)) throw new LogGoneError(found, highWater)
-  known.set(redis, { epoch: found.epoch ?? (await nameEpoch(redis, newEpoch)), seq: found.seq })
+  known.set(redis, { epoch: found.epoch ?? (await nameEpoch(redis, newEpoch)), seq: found.seq, source })
 }
 
 /** The epoch and the lowest head that the log of this connection must still have, null if unguarded. */
-export const knownLog = (redis: Redis): LogHead | null => {
+export const knownLog = (redis: Redis): (LogHead & { readonly source: NumberSource | null }) | null => {
   const log = known.get(redis)
   return log === undefined ? null : { ...log } // a copy: answers under way are older
 }
@@ -57,8 +71,8 @@ export function noteSeq(redis: Redis, seq: number): void {
 /** The newest number and the epoch in Redis; the epoch is null if it has none. */
 export async function readStoredHead(redis: Redis): Promise<StoredHead> {
   const epoch = await askRedis(() => redis.get(EPOCH))
-  const seq = await askRedis(() => redis.hget(HEAD, 'seq'))
-  return { epoch, seq: Number(seq ?? 0) }
+  const [seq, successor] = await askRedis(() => redis.hmget(HEAD, 'seq', 'successor'))
+  return { epoch, seq: Number(seq ?? 0), successor: successor ?? '' }
 }
 
 /** The same, checked: throws LogGoneError if it is another log or has fewer signals than were seen. */
@@ -67,13 +81,21 @@ export async function readGuardedHead(redis: Redis): Promise<StoredHead> {
   return assertHead(redis, await readStoredHead(redis), log)
 }
 
-/** Compares a head that was read over this connection with what was known before. Throws LogGoneError. */
+/**
+ * Compares a head that was read over this connection with what was known before, and follows the log into an epoch that
+ * the service itself began after it. Throws LogGoneError.
+ */
 export function assertHead(redis: Redis, found: StoredHead, log: LogHead | null): StoredHead {
-  if (log !== null && (found.epoch !== log.epoch || found.seq < log.seq))
+  if (log === null) return found
+  const isFollowed = found.successor === successorOf(log.epoch, found.epoch)
+  if ((found.epoch !== log.epoch && !isFollowed) || found.seq < log.seq)
     throw new LogGoneError(found, log.seq)
+  if (isFollowed) known.get(redis)!.epoch = found.epoch! // a successor has a name
   noteSeq(redis, found.seq)
   return found
 }
+
+export const successorOf = (epoch: string, next: string | null): string => `${epoch} ${next}`
 
 /** Sets the epoch, unless another process does so first. */
 export async function nameEpoch(redis: Redis, newEpoch: () => string): Promise<string> {

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Redis } from 'ioredis'
 import { codeOf } from '#storage/error-code.ts'
+import { askRedis, WritesRefusedError } from './connect.ts'
 
 /** Settings of a Redis that keeps what it has acknowledged. */
 const NEEDED: Readonly<Record<string, string>> = {
@@ -15,12 +16,11 @@ const NEEDED: Readonly<Record<string, string>> = {
  * answer, which is such a sentence.
  */
 export async function durabilityProblems(redis: Redis): Promise<readonly string[]> {
-  const problems: string[] = []
-  for (const [name, needed] of Object.entries(NEEDED)) {
-    const found = await settingOf(redis, name)
-    if (found !== needed) problems.push(`${name} is ${found ?? 'unknown'} and must be ${needed}`)
-  }
-  return problems
+  const settings = Object.entries(NEEDED)
+  const found = await askRedis(() => Promise.all(settings.map(([name]) => settingOf(redis, name))))
+  return settings.flatMap(([name, needed], i) =>
+    found[i] === needed ? [] : [`${name} is ${found[i] ?? 'unknown'} and must be ${needed}`],
+  )
 }
 
 const settingOf = (redis: Redis, name: string): Promise<string | null> =>
@@ -32,14 +32,21 @@ const settingOf = (redis: Redis, name: string): Promise<string | null> =>
     },
   )
 
-/** Throws an error with the fix unless this Redis keeps what it acknowledges. */
+/** Redis may lose what it acknowledges, so nothing is written that must not be lost. */
+export class UnsafeRedisError extends WritesRefusedError {
+  constructor(problems: readonly string[]) {
+    super('UNSAFE', null)
+    this.message =
+      `this Redis could lose an acknowledged signal: ${problems.join('; ')}. Set these in its configuration, or, if ` +
+      'its provider guarantees durability in another way, set ALLOW_UNSAFE_REDIS=yes'
+    this.name = 'UnsafeRedisError'
+  }
+}
+
+/** Throws UnsafeRedisError, which has the fix, unless this Redis keeps what it acknowledges. */
 export async function assertDurable(redis: Redis): Promise<void> {
   const problems = await durabilityProblems(redis)
-  if (problems.length === 0) return
-  throw new Error(
-    `this Redis could lose an acknowledged signal: ${problems.join('; ')}. Set these in its configuration, or, if ` +
-      'its provider guarantees durability in another way, set ALLOW_UNSAFE_REDIS=yes',
-  )
+  if (problems.length > 0) throw new UnsafeRedisError(problems)
 }
 
 /**

@@ -22,6 +22,7 @@ const WRITES_REFUSED = {
   MISCONF: 'it cannot write to its disk: free space there',
   READONLY: 'it is a replica: set REDIS_URL to its primary, or promote it',
   NOREPLICAS: 'it has fewer replicas than min-replicas-to-write: start them',
+  UNSAFE: 'it could lose what it acknowledges: correct its configuration',
 } as const
 
 type WriteRefusal = keyof typeof WRITES_REFUSED
@@ -70,6 +71,7 @@ export async function askRedis<T>(command: () => Promise<T>): Promise<T> {
   try {
     return await command()
   } catch (error) {
+    if (error instanceof RedisDownError) throw error
     if (!(error instanceof Error && error.name === 'ReplyError')) throw new RedisDownError(error)
     throw classifyRefusal(refusalIn(error))
   }

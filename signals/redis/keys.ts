@@ -9,8 +9,22 @@ export const LOG = `${PREFIX}:log`
 /** Hash: signal_id -> `<seq> <sha256 of its content>`. */
 export const SIGNAL_IDS = `${PREFIX}:log:ids`
 
-/** Hash: `seq`, the number of the newest signal; a restored log begins above it. */
+/**
+ * Hash: `seq`, the number of the newest signal, above which a restored log begins; `run`, the process of Redis in which
+ * numbers are given, and `promised`, up to which; where the end of the log may have been lost, `successor` (the epoch
+ * before and the new one), and `continued` (the number of the newest signal that was there, the number above which the
+ * log goes on, and when, epoch milliseconds).
+ */
 export const HEAD = `${PREFIX}:log:head`
+
+/** Lua: `run_of_redis()` names the process of Redis that runs the script, and whether it was a replica of another one. */
+export const RUN_FUNCTION = `
+local function run_of_redis()
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+  local before = string.match(redis.call('INFO', 'replication'), 'master_replid2:(%w+)')
+  return run or '', (before or '0'):find('[^0]') ~= nil
+end
+`
 
 /** Hash: an alias, or `test:<client>` -> number of the newest signal of it. */
 export const LATEST = `${PREFIX}:log:latest`

@@ -9,7 +9,7 @@ import { EVERY_ALIAS } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
-import { LIVE_ALIASES, RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
+import { HEAD, LIVE_ALIASES, RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>
 
@@ -24,7 +24,7 @@ export type OverviewParts = {
 /** Throws RedisDownError. */
 export async function readOverview(parts: OverviewParts) {
   const { redis } = parts
-  const [head, health, cursor, lease, queue, clients, live, halted] = await Promise.all([
+  const [head, health, cursor, lease, queue, clients, live, halted, continued] = await Promise.all([
     readHead(redis, parts.newEpoch),
     readRedisHealth(redis),
     askRedis(() => redis.get(RELAY_CURSOR)),
@@ -33,6 +33,7 @@ export async function readOverview(parts: OverviewParts) {
     listClients(redis),
     readLive(redis, parts.aliases(), parts.clock.now()),
     haltedAliases(redis),
+    readContinued(redis, parts.clock.now()),
   ])
   const webhooks = await readWebhookStates(
     redis,
@@ -41,6 +42,7 @@ export async function readOverview(parts: OverviewParts) {
   return {
     ...head,
     redis: health,
+    continued,
     /** Signals that the relay has not put into the outbox yet. */
     relayLag: head.seq - Number(cursor ?? 0),
     /** False if no process relays. */
@@ -54,6 +56,16 @@ export async function readOverview(parts: OverviewParts) {
     /** Strategies that have run live, fired or are halted. */
     live,
   }
+}
+
+/** An hour: the alert of it is sent again if a service is started within this time. */
+const CONTINUED_SHOWN_MS = 3_600_000
+
+/** Where the log was continued of late, because its end may have been lost; else null. */
+async function readContinued(redis: Redis, nowMs: number) {
+  const text = await askRedis(() => redis.hget(HEAD, 'continued'))
+  const [last = 0, above = 0, atMs = 0] = (text ?? '').split(' ').map(Number) // written by open-log.ts
+  return nowMs - atMs < CONTINUED_SHOWN_MS ? { last, above, atMs } : null
 }
 
 /** The strategies that have run live, fired or are halted, sorted, whether they are in the served dataset or not. */

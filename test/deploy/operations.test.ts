@@ -259,7 +259,7 @@ test('docs/operating.md says of every alert, exit code of a night and readiness 
   const ofSignals = dataSchema(SIGNALS_ROUTES.find(({ id }) => id === 'readyz')!)
   const { checks } = z
     .object({ checks: z.record(z.string(), z.boolean()) })
-    .parse(ofSignals.parse({ ready: true, checks: { redis: true, log: true } }))
+    .parse(ofSignals.parse({ ready: true, checks: { redis: true, log: true, fires: true } }))
   expect(rowsBelow('A service is not ready')).toEqual([...READINESS_CHECKS, ...Object.keys(checks)])
 })
 

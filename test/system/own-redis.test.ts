@@ -205,7 +205,7 @@ async function expectLogged(folder: string, acknowledged: ReadonlyMap<string, nu
   const redis = await connectTo(folder)
   const log = await readAfter(redis, 0, 1_000_000)
   redis.disconnect()
-  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1))
+  expect(new Set(log.map(({ seq }) => seq)).size).toBe(log.length) // with a gap after each unclean end
   const written = new Map(log.map(({ seq, body }) => [JSON.parse(body).signal_id as string, seq]))
   expect([...acknowledged].filter(([id, seq]) => written.get(id) !== seq)).toEqual([])
   expect(new Set(acknowledged.values()).size).toBe(acknowledged.size)

@@ -1,12 +1,13 @@
 // Health, readiness, versions and the document.
-import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { SIGNAL_SCHEMA_VERSION } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
-import { LogGoneError, readGuardedHead } from '#signals/log/guard.ts'
-import { RedisDownError } from '#signals/redis/connect.ts'
-import { sendBytes, sendEnveloped } from '../exchange.ts'
+import { knownLog, LogGoneError, readGuardedHead } from '#signals/log/guard.ts'
+import { ClockError } from '#signals/redis/clock.ts'
+import { askRedis, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
+import { EPOCH } from '#signals/redis/keys.ts'
+import { type SignalsParts, sendBytes, sendEnveloped } from '../exchange.ts'
 import { API_VERSION } from '../settings.ts'
 import { routesOf } from '../signals-route.ts'
 
@@ -14,6 +15,7 @@ const checks = z
   .object({
     redis: z.boolean().describe('True when Redis, which holds the log, answers.'),
     log: z.boolean().describe('True when the log there is the one that was written.'),
+    fires: z.boolean().describe('True when a signal that is fired now would be accepted.'),
   })
   .describe('What was looked at.')
 
@@ -33,13 +35,13 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     id: 'readyz',
     path: '/readyz',
     title: 'Readiness',
-    about: 'Answers 200 when the log can be read and is whole, else 503 with the checks in details.',
+    about: 'Answers 200 when the log is whole and signals can be fired, else 503 with the checks in details.',
     data: z
       .object({ ready: z.literal(true).describe('Always true: else the answer is 503.'), checks })
       .meta({ id: 'SignalsReadiness' }),
     refusals: ['not_ready'],
     handler: async (c, parts) => {
-      const found = await assertReady(parts.redis, parts.isDraining())
+      const found = await assertReady(parts)
       const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
       return sendEnveloped(c, parts, { ready: true, checks: found }, links)
     },
@@ -85,27 +87,36 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
 
 const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
-/** Reads Redis without writing, so that a full one is ready for pulls. Throws `not_ready` with the checks. */
-async function assertReady(redis: Redis, isDraining: boolean): Promise<Readiness> {
-  const checks = await readReadiness(redis)
-  const reason = isDraining ? 'the process is shutting down' : reasonOf(checks)
-  if (reason === null) return checks
-  throw new ApiError('not_ready', reason, { details: { checks } })
+/** Throws `not_ready` with the checks. */
+async function assertReady(parts: SignalsParts): Promise<Readiness> {
+  const { reason, ...checks } = await readReadiness(parts)
+  if (parts.isDraining()) throw notReady('the process is shutting down', checks)
+  if (reason !== null) throw notReady(reason, checks)
+  return checks
 }
 
-/** An unreachable log counts as missing. */
-async function readReadiness(redis: Redis): Promise<Readiness> {
+const notReady = (reason: string, checks: Readiness): ApiError =>
+  new ApiError('not_ready', reason, { details: { checks } })
+
+/** Checks what a fire checks, in the same order. An unreachable log counts as missing. */
+async function readReadiness({ redis, assertClock }: SignalsParts) {
+  const [isThere, isMissing] = [
+    { redis: true, log: true },
+    { log: false, fires: false },
+  ]
   try {
     await readGuardedHead(redis)
-    return { redis: true, log: true }
+    await assertClock()
+    await knownLog(redis)?.source?.assertDurable()
+    await askRedis(() => redis.setrange(EPOCH, 0, '')) // changes nothing, and is refused as every write is
+    return { ...isThere, fires: true, reason: null }
   } catch (error) {
-    if (error instanceof LogGoneError) return { redis: true, log: false }
-    if (error instanceof RedisDownError) return { redis: false, log: false }
+    if (error instanceof LogGoneError)
+      return { redis: true, ...isMissing, reason: 'the log of signals must be repaired first' }
+    if (error instanceof WritesRefusedError || error instanceof ClockError)
+      return { ...isThere, fires: false, reason: 'no signal can be fired; the operator has been alerted' }
+    if (error instanceof RedisDownError)
+      return { redis: false, ...isMissing, reason: 'the log of signals cannot be reached' }
     throw error
   }
-}
-
-function reasonOf({ redis, log }: Readiness): string | null {
-  if (!redis) return 'the log of signals cannot be reached'
-  return log ? null : 'the log of signals must be repaired first'
 }

@@ -85,10 +85,7 @@ const accountQuery = {
 const logHead = z
   .object({
     seq: z.int().min(0).describe('Number of the newest signal that this client sees, 0 where there is none.'),
-    log_seq: z
-      .int()
-      .min(0)
-      .describe('Number of the newest signal of the whole log; that of `seq` for a client without aliases.'),
+    log_seq: z.int().min(0).describe('The same as `seq`; kept for clients of earlier releases.'),
     epoch: z.string().describe('Names this history of the log. When it changes, pull everything again.'),
     server_time: z.string().describe('UTC instant, ISO 8601 with milliseconds.'),
   })
@@ -146,13 +143,9 @@ export const LOG_ROUTES = routesOf('account', [
     data: logHead,
     handler: async (c, parts, { client }) => {
       const { redis, clock, newEpoch } = parts
-      const [{ seq, epoch }, newest] = await Promise.all([
-        readHead(redis, newEpoch),
-        newestVisible(redis, client),
-      ])
+      const [{ epoch }, seq] = await Promise.all([readHead(redis, newEpoch), newestVisible(redis, client)])
       const server_time = new Date(clock.now()).toISOString()
-      const log_seq = client.aliases.length === 0 ? newest : seq // how often others are fired is not shown to a client without aliases
-      const data: ValueOf<typeof logHead> = { seq: newest, log_seq, epoch, server_time }
+      const data: ValueOf<typeof logHead> = { seq, log_seq: seq, epoch, server_time }
       return sendEnveloped(c, parts, data, { self: HEAD, history: HISTORY })
     },
   },

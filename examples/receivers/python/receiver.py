@@ -139,13 +139,13 @@ first_pushed = UNKNOWN  # the first signal that was pushed before the first pull
 def receive(order, prev_seq):
     """A push. `X-Prev-Seq` is the signal that was sent to you before this one: if you have not processed it, pull."""
     global first_pushed
+    if state.is_done(order["signal_id"]):
+        return None
     if order.get("is_test"):
-        if state.is_done(order["signal_id"]):
-            return None
         logged_tests.add(order["signal_id"])
         return say(f"skipped #{order['seq']}, a test")
     first_pushed = min(first_pushed, order["seq"])
-    if state.epoch is not None and prev_seq <= state.last_seq:
+    if state.epoch is not None and prev_seq <= state.last_seq < order["seq"]:  # else the log may be another
         finish(order)
     else:
         pull()  # returns this one too, in order

@@ -157,13 +157,13 @@ const loggedTests = new Set<string>()
 
 /** A push. `X-Prev-Seq` is the signal that was sent to you before this one: if you have not processed it, pull. */
 async function receive(signal: Signal, prevSeq: number): Promise<void> {
+  if (state.done.has(signal.signal_id)) return
   if (signal.is_test) {
-    if (state.done.has(signal.signal_id)) return
     loggedTests.add(signal.signal_id)
     return console.log(`skipped #${signal.seq}, a test`)
   }
   firstPushed = Math.min(firstPushed, signal.seq)
-  const isNext = state.epoch !== '' && prevSeq <= state.lastSeq
+  const isNext = state.epoch !== '' && prevSeq <= state.lastSeq && signal.seq > state.lastSeq // else the log may be another
   await (isNext ? finish(signal) : pull()) // a pull returns this one too, in order
 }
 

@@ -13,6 +13,7 @@ import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/u
 import {
   addSubscriber,
   BOX,
+  REAL_CLOCK,
   startTestDelivery,
   startTimer,
   type TestDelivery,
@@ -120,7 +121,7 @@ test('a stop under load ends what is in flight, gives back what was taken, and l
     graces.push(run)
     return () => {}
   }
-  const delivery = await deliver({ clock: { now: () => Date.now(), startTimer: heldBack } })
+  const delivery = await deliver({ clock: { ...REAL_CLOCK, startTimer: heldBack } })
   await fireMany(10)
   await until(() => held.length === 1 && receiver.received.length > 30)
   const stopped = delivery.stop()
@@ -137,13 +138,34 @@ test('a stop under load ends what is in flight, gives back what was taken, and l
   for (const client of clients.slice(0, 30)) expect(receiver.of(client)).toEqual(upTo(10))
 })
 
+test('deliveries go by a time that Redis confirms: a retry does not wait for a day, and no signature is of tomorrow', async () => {
+  let offMs = 86_400_000
+  const receiver = await startReceiver((_, response) => {
+    response.writeHead(receiver.received.length === 1 ? 500 : 200).end()
+  })
+  await subscribe(receiver, ['acme'])
+  const clock = { ...REAL_CLOCK, now: () => Date.now() + offMs, startTimer }
+  const { events } = await deliver({ clock })
+  const hasJumped = (by: number) => events.some(event => event.kind === 'clock' && event.jumpMs / by > 1)
+  await fireMany(1)
+  await until(() => receiver.received.length === 1)
+  offMs = 0
+  await until(() => receiver.received.length === 2 && hasJumped(-80_000_000))
+  offMs = 86_400_000
+  await until(() => hasJumped(80_000_000))
+  await fire(redis, 's-2', 'alder')
+  await until(() => receiver.received.length === 3)
+  const signedAtMs = Number(receiver.received[2]?.headers['webhook-timestamp']) * 1_000
+  expect(Math.abs(signedAtMs - Date.now())).toBeLessThan(60_000)
+})
+
 test('a request that nobody answers, and a Redis that is away, delay no stop; the signal is owed as before', async () => {
   const own = await use(await ownRedis())
   const receiver = await startReceiver(() => {})
   await subscribe(receiver, ['acme'])
   let isStopping = false // then it waits no longer for requests in flight, nor for Redis
   const atOnce = (ms: number, run: () => void) => startTimer(isStopping && ms >= STOP_GRACE_MS ? 0 : ms, run)
-  const delivery = await deliver({ clock: { now: () => Date.now(), startTimer: atOnce } })
+  const delivery = await deliver({ clock: { ...REAL_CLOCK, startTimer: atOnce } })
   await fireMany(1)
   await until(() => receiver.received.length === 1)
   await own.kill()

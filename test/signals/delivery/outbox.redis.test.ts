@@ -6,6 +6,7 @@ import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import {
   type Attempt,
+  moveSchedules,
   owe,
   owedCount,
   readAttempts,
@@ -25,7 +26,7 @@ import {
   saveWebhook,
 } from '#signals/delivery/webhooks.ts'
 import { type Due, type Found, type Settlement, settle, take } from '#signals/delivery/work.ts'
-import { flightKey } from '#signals/redis/keys.ts'
+import { flightKey, waitingKey } from '#signals/redis/keys.ts'
 import { createSharedScript } from '#signals/redis/script.ts'
 import { addSubscriber, BOX, BY_OPERATOR } from '../../support/signals/delivery.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
@@ -173,6 +174,26 @@ test('a client that is let go is due again at the time that was set', async () =
   expect(await dueAt(NOW + 14_999)).toEqual([])
   expect(await dueAt(NOW + 15_000)).toEqual(['acme'])
   expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 2 })
+})
+
+test('a new signal is due at once, whatever time its client waits for', async () => {
+  const due = await taken(1, 2)
+  await settle(redis, ME, due, done(due), NOW, NOW + 15_000)
+  expect(await owe(redis, debts(3, 'acme'), NOW + 5)).toEqual(['acme'])
+  expect(await dueAt(NOW + 5)).toEqual(['acme'])
+})
+
+test('what waits for a retry or a probe is due earlier by as much as the clock was set back', async () => {
+  const first = await firstOfEight()
+  const opened = { ...SOUND, breaker: { kind: 'open', probes: 0, probeAtMs: 90_000_000 } } as const
+  const moved = { condition: opened, lane: 'slow', disabledWhy: null, hurries: false } as const
+  await settle(redis, ME, first, { ...retried(first, 80_000_000), webhook: moved }, NOW, null)
+  await moveSchedules(redis, NOW - 80_000_000)
+  const probeAtMs = NOW + 10_000_000
+  expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'held', atMs: probeAtMs })
+  expect((await webhook()).condition).toEqual({ ...SOUND, breaker: { ...opened.breaker, probeAtMs } })
+  expect(await redis.zscore(waitingKey('acme'), '1')).toBe(String(NOW))
+  expect(await dueAt(probeAtMs)).toEqual(['acme'])
 })
 
 test('the result of an attempt can be written again after a lost reply, and is recorded once', async () => {

@@ -4,7 +4,6 @@ import { Webhook } from 'standardwebhooks'
 import { beforeEach, expect, test } from 'vitest'
 import { ApiError } from '#core/contract/errors.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
-import { createHighWater, readHighWater } from '#signals/delivery/high-water.ts'
 import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import {
   MOST_REGISTRATIONS,
@@ -26,7 +25,6 @@ import {
 } from '#signals/delivery/webhooks.ts'
 import { readSignal } from '#signals/log/read-log.ts'
 import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
-import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { BOX, relayAll, startTimer } from '../../support/signals/delivery.ts'
 import {
   acknowledge,
@@ -89,8 +87,6 @@ function isLastSigned(secret: string | null): boolean {
 }
 
 test('a registration is enabled by a signed test that is acknowledged, and shows its secret once', async () => {
-  const privateStore = createMemoryStore('private')
-  parts = { ...parts, highWater: createHighWater(privateStore) }
   await fire(redis, 'a', 'alder')
   const secret = await register()
   const sent = receiver.received.at(-1)
@@ -106,7 +102,6 @@ test('a registration is enabled by a signed test that is acknowledged, and shows
   expect(isLastSigned(createWebhookSecret(seededBytes('another')))).toBe(false)
   expect(await readAcme()).toMatchObject({ url: receiver.urlOf('acme'), enabled: true, lane: 'fast' })
   expect(await enabledWebhooks(redis)).toEqual(['acme'])
-  expect(await readHighWater(privateStore)).toBeGreaterThanOrEqual(2)
   for (const value of Object.values(await redis.hgetall('{hw}:webhook:acme'))) {
     expect(value).not.toContain(secret)
     expect(value).not.toContain('127.0.0.1')

@@ -23,7 +23,6 @@ function relayParts(more: Partial<RelayParts> = {}) {
   const parts: RelayParts = {
     redis,
     begin: (lane, clients) => void begun.push(...clients.map(client => `${client} ${lane}`)),
-    highWater: createHighWater(createMemoryStore('private')),
     token: 'me',
     readAfter: createLogReader(redis).readAfter,
     now: () => 1_000,
@@ -93,7 +92,6 @@ test('a relay that is killed before any of its writes loses nothing and owes not
     const dying: RelayParts = {
       ...parts,
       subscribersOf: (...asked) => orDie(() => parts.subscribersOf(...asked)),
-      highWater: { cover: seq => orDie(() => parts.highWater.cover(seq)) },
       begin: (...due) => orDie(() => parts.begin(...due)),
     }
     const ended = await relayOnce(dying).catch(error => error)
@@ -103,36 +101,6 @@ test('a relay that is killed before any of its writes loses nothing and owes not
   expect(await ledgerOf(2)).toEqual(['acme'])
   expect((await readOutbox(redis, 2)).get('acme')).toMatchObject({ prev: 1, round: 1, attempts: 0 })
   expect(await redis.get(RELAY_CURSOR)).toBe('2')
-})
-
-test('the high-water mark is ahead of a signal that no webhook gets: it can be pulled', async () => {
-  await fire('b1', 'b2')
-  const store = createMemoryStore('private')
-  const { parts } = relayParts({
-    highWater: createHighWater(store),
-    subscribersOf: async signals => signals.map(() => []),
-  })
-  await relayOnce(parts)
-  expect(await readHighWater(store)).toBeGreaterThanOrEqual(2)
-})
-
-test('the high-water mark is ahead of every number before it is owed, and is written once for many', async () => {
-  const store = createMemoryStore('private')
-  let writes = 0
-  const counting = {
-    ...store,
-    replace: (...call: Parameters<typeof store.replace>) => {
-      writes++
-      return store.replace(...call)
-    },
-  }
-  const mark = createHighWater(counting)
-  for (let seq = 1; seq <= 3 * MARK_AHEAD; seq++) {
-    await mark.cover(seq)
-    expect(await readHighWater(store)).toBeGreaterThanOrEqual(seq)
-  }
-  expect(writes).toBeLessThanOrEqual(4)
-  expect(await readHighWater(createMemoryStore('empty'))).toBe(0)
 })
 
 test('the high-water mark is left where another process has moved it further meanwhile', async () => {

@@ -169,6 +169,22 @@ test.each(['EMFILE', 'ENOBUFS', 'EADDRNOTAVAIL'])(
   },
 )
 
+test('a failure that hits many hosts at once is ours for as long as none is connected to, and not that of one of them', async () => {
+  let isDown = true
+  const connect = await startConnector(
+    async () => FOUND,
+    () => (isDown ? 'ECONNREFUSED' : null),
+  )
+  expect([await connect('a.test'), await connect('b.test')]).toEqual(['connect_failed', 'connect_failed'])
+  for (const host of ['c.test', 'a.test', 'b.test']) expect(await connect(host)).toBe('network_down')
+  nowMs += UNPROVEN_FAULT_MS
+  expect(await connect('c.test')).toBe('network_down')
+  isDown = false
+  expect(await connect('d.test')).toBe('connected')
+  isDown = true
+  expect(await connect('a.test')).toBe('connect_failed')
+})
+
 type Question = { readonly name: string; readonly type: 'A' | 'AAAA' }
 
 /** Addresses as bytes, or an error by its number (RFC 1035, 4.1.1). */
@@ -183,13 +199,14 @@ const HEAD_BYTES = 12
 const TYPES: Readonly<Record<number, Question['type']>> = { 1: 'A', 28: 'AAAA' }
 
 /** Starts a server and gives its address and what it was asked. */
-async function startNameServer(answer: (question: Question) => Reply) {
+async function startNameServer(answer: (question: Question) => Reply | null) {
   const socket = createSocket('udp4')
   const asked: string[] = []
   socket.on('message', (query, from) => {
     const question = readQuestion(query)
     asked.push(`${question.type} ${question.name}`)
-    socket.send(writeReply(query, answer(question)), from.port, from.address)
+    const reply = answer(question)
+    if (reply !== null) socket.send(writeReply(query, reply), from.port, from.address)
   })
   await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
   atEnd(() => socket.close())
@@ -250,11 +267,24 @@ test('a host with addresses of one family is found, whatever the answer for the 
 test.each([
   ['that is not there', { rcode: NXDOMAIN }],
   ['without an address', NOTHING],
-  ['whose zone is broken', { rcode: SERVFAIL }],
-  ['that a server refuses to resolve', { rcode: REFUSED }],
 ])('a host %s is unknown, which is a fault of its owner', async (_, reply) => {
   const { address } = await startNameServer(() => reply)
   expect(await createHostResolver([address])('gone.example.org')).toEqual({ kind: 'unknown' })
+})
+
+test.each([SERVFAIL, REFUSED])('a name server that answers with error %i does not answer', async rcode => {
+  const { address } = await startNameServer(() => ({ rcode }))
+  expect(await createHostResolver([address])('hooks.example.org')).toEqual({ kind: 'unanswered' })
+})
+
+test('a host with addresses of one family is found at once, though no server answers for the other', async () => {
+  for (const silent of ['A', 'AAAA']) {
+    const records = silent === 'A' ? [V6] : [[93, 184, 216, 34]]
+    const { address } = await startNameServer(({ type }) => (type === silent ? null : { records }))
+    const startMs = performance.now()
+    expect(await createHostResolver([address])('hooks.example.org')).toMatchObject({ kind: 'found' })
+    expect(performance.now() - startMs).toBeLessThan(900) // the server is asked again after a second
+  }
 })
 
 test('a name server that does not exist is a fault of ours, and stays one', async () => {

@@ -301,18 +301,16 @@ test('a connection to a receiver is used again while it is open', async () => {
   expect(receiver.connections()).toBeLessThanOrEqual(2)
 })
 
-test('a connection that the receiver drops when it is used again has failed, once, and the next one is new', async () => {
+test('a request on a connection that the receiver drops when it is used again is made again at once on a new one', async () => {
   const receiver = await startRawReceiver(socket => {
     if (receiver.requests.length === 2) socket.resetAndDestroy()
     else socket.write(rawAnswer(200))
   })
   const sender = createTestSender()
-  const outcomes = [
-    await sender.send(postTo(receiver.origin)),
-    await sender.send(postTo(receiver.origin)),
-    await sender.send(postTo(receiver.origin)),
-  ]
-  expect(outcomes.map(({ kind }) => kind)).toEqual(['delivered', 'failed', 'delivered'])
+  for (let i = 0; i < 2; i++) {
+    expect(await sender.send(postTo(receiver.origin))).toMatchObject({ kind: 'delivered' })
+    await new Promise(resolve => setTimeout(resolve, 10)) // the connection is idle then
+  }
   expect(receiver.requests).toHaveLength(3)
   expect(receiver.connections()).toBe(2)
 })

@@ -55,7 +55,7 @@ async function runLive(
   const isOver = async () => hasEnded || (await redis.hget(liveKey('oak'), 'cursor')) === String(END_MS)
   const ended = await run(['live', '--allow-unpublished', '--book', 'book', ...args], {
     cwd: folder,
-    env: { REDIS_URL: server.url, ...env },
+    env: { REDIS_URL: server.url, PRIVATE_STORE_URL: `file:${join(folder, 'private')}`, ...env },
     now: () => Date.now(),
     untilStopped: () => (waiting = until(isOver)),
   })

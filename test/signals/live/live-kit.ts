@@ -80,7 +80,7 @@ export function testWorld(redis: Redis, nowMs = 0): TestWorld {
 export async function logged(redis: Redis): Promise<Signal[]> {
   const signals: Signal[] = []
   for (;;) {
-    const block = await readAfter(redis, signals.length, 1_000)
+    const block = await readAfter(redis, signals.at(-1)?.seq ?? 0, 1_000)
     if (block.length === 0) return signals
     signals.push(...block.map(({ body }): Signal => JSON.parse(body)))
   }

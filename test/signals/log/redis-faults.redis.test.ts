@@ -20,8 +20,10 @@ import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signal
 import { drainClient } from '#signals/delivery/worker.ts'
 import { commit } from '#signals/log/commit.ts'
 import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
+import { openLog } from '#signals/log/open-log.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { assertDisk, usedOfDisk } from '#signals/redis/boot-checks.ts'
+import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
 import { runScript } from '#signals/redis/script.ts'
@@ -111,13 +113,6 @@ test('a service begins on a log that goes on from where it was seen to end, and 
   }
 })
 
-test('a service begins on a log that ends less below the mark than the mark is set ahead', async () => {
-  await redis.hset(HEAD, 'seq', '1005')
-  await redis.set(EPOCH, 'epoch-0')
-  await guard(1_005 + MARK_AHEAD)
-  expect(await fire(redis, 'a', 'alder')).toBe(1_006)
-})
-
 test.each([
   ['an emptied Redis', null],
   ['an older copy of it, which lacks a single signal', '4'],
@@ -166,16 +161,17 @@ test('a running service whose Redis is emptied names no new epoch for the head, 
   ])
 })
 
+const readiness = async (app: ReturnType<typeof createTestSignals>['app']) => {
+  const response = await app.request('/readyz')
+  return [response.status, response.status === 200 ? null : (await refusalOf(response)).details]
+}
+
 test('a running service whose Redis is emptied is not ready, so that a balancer sends its clients elsewhere', async () => {
   await fireTwice()
   const { app, errors } = createTestSignals(redis)
-  expect((await app.request('/readyz')).status).toBe(200)
+  expect(await readiness(app)).toEqual([200, null])
   await redis.flushall()
-  const response = await app.request('/readyz')
-  expect([response.status, await refusalOf(response)]).toMatchObject([
-    503,
-    { code: 'not_ready', details: { checks: { redis: true, log: false } } },
-  ])
+  expect(await readiness(app)).toEqual([503, { checks: { redis: true, log: false, fires: false } }])
   expect(errors).toEqual([])
 })
 
@@ -218,6 +214,30 @@ test('a live step whose fields are no JSON writes nothing, not even its signal',
 
 const refused = (refusal: string) => expect.objectContaining({ name: 'WritesRefusedError', refusal })
 
+const CANNOT_FIRE = [503, { checks: { redis: true, log: true, fires: false } }]
+
+test('a service whose Redis is made to sync less while it runs fires nothing and is not ready', async () => {
+  const options = { newEpoch, now: () => NOW_MS, allowsUnsafeRedis: false }
+  await openLog(redis, { ...options, privateStore: createMemoryStore('private') })
+  const { app } = createTestSignals(redis)
+  expect(await readiness(app)).toEqual([200, null])
+  await redis.config('SET', 'appendfsync', 'everysec')
+  try {
+    const { status, json } = await post('asked')
+    const message = expect.stringMatching(/appendfsync is everysec and must be always.*nothing was fired/)
+    expect([status, json]).toMatchObject([503, { error: { message } }])
+    expect(await readiness(app)).toEqual(CANNOT_FIRE)
+  } finally {
+    await redis.config('SET', 'appendfsync', 'always')
+  }
+  expect((await post('asked')).status).toBe(201)
+})
+
+test('a service by whose clock nothing is fired is not ready', async () => {
+  const { app } = createTestSignals(redis, { assertClock: () => assertClock(redis, () => NOW_MS) })
+  expect(await readiness(app)).toEqual(CANNOT_FIRE)
+})
+
 const withoutMemory = async (happens: () => Promise<void>): Promise<void> => {
   await redis.config('SET', 'maxmemory', '1')
   try {
@@ -241,6 +261,7 @@ test('a Redis without memory is read, fires nothing and says so', async () => {
       },
     })
     expect(await alertsOf()).toMatchObject([{ kind: 'redis_full' }])
+    expect(await readiness(createTestSignals(redis).app)).toEqual(CANNOT_FIRE)
   })
   expect(await readAfter(redis, 0, 10)).toHaveLength(1)
 })

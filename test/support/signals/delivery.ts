@@ -8,7 +8,6 @@ import {
   type SendOrder,
 } from '#signals/delivery/delivery-parts.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
-import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import { WAITS } from '#signals/delivery/policy.ts'
 import { relayOnce } from '#signals/delivery/relay.ts'
@@ -18,7 +17,6 @@ import { subscribersOf } from '#signals/delivery/subscribers.ts'
 import { type Setter, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
-import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
 export const BOX: SecretBox = createSecretBox(
@@ -78,6 +76,7 @@ export function madeWorld(redis: Redis, answer: Answer = () => delivered()) {
     redis,
     box: BOX,
     now: () => clock.ms,
+    elapsed: () => clock.ms,
     random: () => 0.5, // no jitter
     newToken: () => `worker-${++tokens}`,
     sleep: async () => {},
@@ -111,7 +110,6 @@ export async function relayAll(redis: Redis, now: () => number): Promise<readonl
   await relayOnce({
     redis,
     begin: (_, clients) => void begun.push(...clients),
-    highWater: createHighWater(createMemoryStore('private')),
     token: 'relay',
     readAfter: createLogReader(redis).readAfter,
     now,
@@ -141,6 +139,8 @@ export type TestDelivery = Awaited<ReturnType<typeof startDelivery>> & {
   readonly errors: unknown[]
 }
 
+export const REAL_CLOCK = { now: () => Date.now(), elapsed: () => performance.now() }
+
 /** The whole delivery with the real clock, to receivers on loopback. What it reports is kept. */
 export async function startTestDelivery(
   redisUrl: string,
@@ -151,8 +151,7 @@ export async function startTestDelivery(
   const delivery = await startDelivery({
     redisUrl,
     box: BOX,
-    privateStore: createMemoryStore('private'),
-    clock: { now: () => Date.now(), startTimer },
+    clock: { ...REAL_CLOCK, startTimer },
     random: Math.random,
     newToken: () => crypto.randomUUID(),
     resolveHost: async () => ({ kind: 'unknown' }),

@@ -2,10 +2,8 @@ import type { Redis } from 'ioredis'
 import { createSignalsApp } from '#api/signals/app.ts'
 import type { SignalsParts } from '#api/signals/exchange.ts'
 import type { SignalsRoute } from '#api/signals/signals-route.ts'
-import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { createPreviewLimits } from '#signals/program/preview-limits.ts'
-import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { BOX, delivered } from './delivery.ts'
 import { PROGRAM } from './served-program.ts'
 import { NOW_MS, seededBytes } from './signals.ts'
@@ -37,6 +35,7 @@ export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) 
     registering: registerParts(redis, () => NOW_MS + clock.ms),
     newEpoch: () => 'first-epoch',
     isDraining: () => false,
+    assertClock: async () => {},
     onAnswered: () => {},
     onError: error => errors.push(error),
     ...changes,
@@ -55,7 +54,6 @@ export function registerParts(redis: Redis, now: () => number, send?: RegisterPa
     drawBytes: seededBytes('registrations'),
     aliases: () => ['alder'],
     rules: { allowLoopback: true },
-    highWater: createHighWater(createMemoryStore('private')),
     send: send ?? (async () => delivered()),
     onChange: () => {},
   }

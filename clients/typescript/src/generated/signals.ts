@@ -20,7 +20,7 @@ export type WhoamiAnswer = Identity;
 export type LogHead = {
     /** Number of the newest signal that this client sees, 0 where there is none. */
     seq: number;
-    /** Number of the newest signal of the whole log; that of `seq` for a client without aliases. */
+    /** The same as `seq`; kept for clients of earlier releases. */
     log_seq: number;
     /** Names this history of the log. When it changes, pull everything again. */
     epoch: string;
