@@ -1,7 +1,7 @@
 // What the signals service prints for the operator when it starts, in this process and on a real Redis.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { freePort } from '#cli/free-port.ts'
 import { type RunningSignals, runSignals } from '#cli/signals/run-signals.ts'
@@ -9,7 +9,7 @@ import { createToken } from '#signals/clients/token.ts'
 import { madeUp } from '../../cli/made-up.ts'
 import { atEnd } from '../../support/ends.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
-import { ownRedis } from '../../support/servers/use-redis.ts'
+import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { startReceiver } from '../../support/signals/receiver.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -18,8 +18,8 @@ let server: TestRedis
 let running: RunningSignals | null = null
 let logged: string[] = []
 
-beforeAll(async () => {
-  server = await ownRedis()
+useOwnRedis((_, started) => {
+  server = started
 })
 
 /** Starts it with some variables; what it warned of. */
