@@ -1,6 +1,8 @@
+import type { Bar } from '#core/replay/strategy.ts'
 import { parseDecimal, parseForeignMoment } from '../book/cell.ts'
 import { UTC } from '../book/zone.ts'
 import { type Cell, declare, type Format, type Kind } from './format.ts'
+import { toFlag } from './word.ts'
 
 const OHLC = 'open: o; high: h; low: l; close: c'
 const KLINES = 't; o; h; l; c; v; end; q'
@@ -72,7 +74,7 @@ export const isTimeNear = (value: number, ms: number): boolean =>
   Number.isInteger(value) && Math.abs(parseForeignMoment(String(value), UTC) - ms) < YEAR_MS
 
 /** Whether a price lies in a bar, with some room for the rounding of a quotient. */
-export const isInside = (price: number, l: number, h: number): boolean =>
+export const isInside = (price: number, { l, h }: Pick<Bar, 'l' | 'h'>): boolean =>
   price >= l * 0.99 && price <= h * 1.01
 
 /** In seconds an epoch may be a volume by chance. */
@@ -81,40 +83,28 @@ const MOST_SECONDS = 1e11
 /** A market has fewer trades in a bar; an epoch is larger. */
 const MOST_TRADES = 1e9
 
-function fits(role: string, cell: Cell): boolean {
-  const number = (name: string): number => parseDecimal(cell(name))
-  const [l, h, v, own, t] = [
-    number('l'),
-    number('h'),
-    number('v'),
-    number(role),
-    parseForeignMoment(cell('t'), UTC),
-  ]
-  if (cell(role) === '') return role !== 't'
-  switch (role) {
-    case 't':
-      return !Number.isNaN(t)
-    case 'o':
-    case 'c':
-      return own >= l && own <= h
-    case 'h':
-    case 'l':
-      return own > 0
-    case 'v':
-      return own >= 0 && !(own > MOST_SECONDS && isTimeNear(own, t))
-    case 'end':
-      return parseForeignMoment(cell('end'), UTC) > t
-    case 'q':
-      return v === 0 || isInside(own / v, l, h)
-    case 'vwap':
-      return v === 0 || isInside(own, l, h)
-    case 'over':
-      return /^(?:[01]|true|false)$/i.test(cell('over'))
-    case COUNT:
-      return Number.isInteger(own) && own >= 0 && own < MOST_TRADES
-    default:
-      return true
-  }
+/** By use: whether a number, or the text of it, can be that of a column beside the others of its row. */
+const TESTS: Readonly<Record<string, (own: number, bar: Omit<Bar, 'o' | 'c'>, text: string) => boolean>> = {
+  t: (_, { t }) => !Number.isNaN(t),
+  o: (own, { l, h }) => own >= l && own <= h,
+  h: own => own > 0,
+  l: own => own > 0,
+  c: (own, { l, h }) => own >= l && own <= h,
+  v: (own, { t }) => own >= 0 && !(own > MOST_SECONDS && isTimeNear(own, t)),
+  end: (_, { t }, text) => parseForeignMoment(text, UTC) > t,
+  text: (_, { t }, text) => !(Math.abs(parseForeignMoment(text, UTC) - t) > 0),
+  q: (own, bar) => bar.v === 0 || isInside(own / bar.v, bar),
+  vwap: (own, bar) => bar.v === 0 || isInside(own, bar),
+  over: (_, __, text) => toFlag(text) !== undefined,
+  [COUNT]: own => Number.isInteger(own) && own >= 0 && own < MOST_TRADES,
+}
+
+/** Blanks may be anywhere; a row without a time or prices is reported, or dropped, when it is read. */
+function fits(use: string, cell: Cell): boolean {
+  const [text, test] = [cell(use), TESTS[use]]
+  if (text === '' || test === undefined) return true
+  const [l, h, v] = [parseDecimal(cell('l')), parseDecimal(cell('h')), parseDecimal(cell('v'))]
+  return test(parseDecimal(text), { t: parseForeignMoment(cell('t'), UTC), l, h, v }, text)
 }
 
 /** Tables of bars. */
@@ -134,10 +124,10 @@ export const BARS: Kind = {
   checked: {
     q: 'volume times price',
     end: 'later than the open, by at most the timeframe',
-    vwap: 'inside the bar',
+    vwap: 'a price inside the bar',
     symbol: 'one instrument',
-    over: 'the bar is over',
-    text: 'the same time',
+    over: 'true or false, whether the bar is over',
+    text: 'the same time as t',
   },
   required: ['t', 'o', 'h', 'l', 'c'],
   formats: FORMATS,

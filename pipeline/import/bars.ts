@@ -1,5 +1,6 @@
+import { min, modeFast, sum } from 'simple-statistics'
+import { barAt } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
-import type { BarsFile } from '../book/book.ts'
 import { explainForeignMoment, parseDecimal, parseForeignMoment, spellMoment } from '../book/cell.ts'
 import { got, listed } from '../book/field.ts'
 import {
@@ -14,17 +15,13 @@ import {
 import { createReading, type Reading, reporterOf } from '../book/reading.ts'
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '../book/timeframe.ts'
 import { parseZone, UTC, type Zone } from '../book/zone.ts'
-import { UnreadableFile } from '../table/lines.ts'
 import { BARS, isInside, isTimeNear } from './bar-formats.ts'
 import { type Cell, toName } from './format.ts'
 import { explainDecimal } from './number.ts'
-import { type Origin, originOf, type ReadTable, readForeign } from './read-table.ts'
+import { originOf, type ReadTable, readForeign } from './read-table.ts'
 import { createTally, inOrder, type Tally } from './repair.ts'
 import type { BarsSpec } from './statement.ts'
 import { toFlag } from './word.ts'
-
-/** Bars of files from elsewhere, and what was found in them. */
-export type ImportedBars = BarsFile & Origin
 
 type Rules = BarsSpec & {
   /** Null: found by the distance of the bars. */
@@ -34,50 +31,49 @@ type Rules = BarsSpec & {
 }
 
 /** A bar as a row of a file has it: `end` is its close time, `q` its quote volume, NaN if the file has none. */
-type ReadBar = Bar & Readonly<Record<'row' | 'end' | 'q', number>> & { readonly file: string }
+type ReadBar = Bar &
+  Readonly<Record<'row' | 'end' | 'q', number>> &
+  Readonly<Record<'file' | 'symbol', string>>
 
 /** One import: what is asked, the files as they are read, and what is found in them. */
 type Import = {
   readonly reading: Reading
   readonly rules: Rules
+  readonly zone: Zone | null
   readonly tally: Tally
   readonly files: ReadTable[]
 }
-
-/** Reports what is wrong with a bar. */
-const refuse = ({ reading }: Import, { file, row }: Pick<ReadBar, 'file' | 'row'>, message: string): null =>
-  reporterOf(reading, file)(message, row)
 
 /**
  * Reads bars of one instrument from files of any known format. Rows may be in any order and repeated; every repair is
  * a finding, and nothing is made up. Null if there is a problem, all of which are reported.
  */
-export async function importBars(reading: Reading, rules: Rules): Promise<ImportedBars | null> {
-  const own: Import = { reading, rules, tally: createTally(), files: [] }
-  const [read, symbols]: [ReadBar[], Set<string>] = [[], new Set()]
-  for (const path of rules.path) await readFile(own, path, read, symbols)
-  if (rules.path.some(path => reading.problems.has(path))) return null
-  const report = reporterOf(reading, rules.path[0]!)
-  if (symbols.size > 1) return report(`expected one instrument, got ${listed([...symbols])}: split the file`)
-  const opens = atOpens(own, read)
-  const once = opens && onePerTime(own, opens)
-  if (once === null) return null
-  const timeframe = timeframeOf(once, rules.timeframe)
-  if (!isTimeframe(timeframe)) return report(timeframe)
-  if (!areTimesSound(own, once, timeframe)) return null
+export async function importBars(reading: Reading, rules: Rules) {
+  const zone = rules.tz === undefined ? null : parseZone(rules.tz)
+  const own: Import = { reading, rules, zone, tally: createTally(), files: [] }
+  const read: (readonly ReadBar[])[] = []
+  for (const path of rules.path) read.push(await readFile(own, path))
+  const placed = isRefused(own) ? null : atOpens(own, read.flat())
+  if (placed === null) return null
+  const { opens, timeframe } = placed
+  const once = onePerTime(own, opens)
+  for (const bar of once) refuse(own, bar, explainTime(bar, timeframe, reading.nowMs))
   const whole = withoutRunning(own, withVolume(own, once), TIMEFRAME_MS[timeframe])
-  if (reading.problems.has(rules.path[0]!)) return null
-  if (whole.length === 0) return report('expected bars that are over, got none')
-  const columns = newBarColumns()
+  if (isRefused(own)) return null
+  const [path, columns] = [rules.path[0]!, newBarColumns()]
+  if (whole.length === 0) return reporterOf(reading, path)('expected bars that are over, got none')
   for (const bar of whole) addBar(columns, bar)
-  const file = toBarsFile(rules.path[0]!, timeframe, columns)
-  own.tally.count(
-    'gaps',
-    file.path,
-    file.gaps.reduce((sum, gap) => sum + gap.bars_missing, 0),
-  )
+  const file = toBarsFile(path, timeframe, columns)
+  own.tally.count('gaps', path, sum(file.gaps.map(gap => gap.bars_missing)))
   return { ...file, ...originOf(reading, own.files, own.tally, rules) }
 }
+
+/** Reports what is wrong with a bar, if anything is. */
+function refuse({ reading }: Import, { file, row }: Pick<ReadBar, 'file' | 'row'>, why: string | null): void {
+  if (why !== null) reporterOf(reading, file)(why, row)
+}
+
+const isRefused = ({ reading, rules }: Import): boolean => rules.path.some(path => reading.problems.has(path))
 
 /**
  * Reads an answer of an exchange, as an import does: its bars, those that are not over among them; or why it is none, as a whole
@@ -89,188 +85,170 @@ export async function readBarsAnswer(answer: Buffer, timeframe: Timeframe, nowMs
   const held = isJson ? answer : Buffer.concat([answer, Buffer.from('\n')])
   const reading = createReading('', { held, nowMs: nowMs + 2 * TIMEFRAME_MS[timeframe] })
   const path = [isJson ? 'answer.json' : 'answer.csv']
-  const imported = await importBars(reading, {
-    path,
-    timeframe,
-    readers: path,
-    drop_last: false,
-    drop_impossible: false,
-  })
-  if (imported === null) {
-    const { message, row = 0 } = reading.problems.sorted()[0]!
-    // What is wrong with columns is wrong from the first row on.
-    return { why: row > 1 ? `row ${row}: ${message}` : message, isOneRow: row > 1 }
-  }
-  const { t, o, h, l, c, v } = imported.bars
-  return Array.from(t, (ms, i): Bar => ({ t: ms, o: o[i]!, h: h[i]!, l: l[i]!, c: c[i]!, v: v[i]! }))
+  const rules = { path, timeframe, readers: path, drop_last: false, drop_impossible: false }
+  const imported = await importBars(reading, rules)
+  if (imported !== null) return Array.from(imported.bars.t, (_, i) => barAt(imported.bars, i))
+  const { message, row = 0 } = reading.problems.sorted()[0]!
+  // What is wrong with columns is wrong from the first row on.
+  return { why: row > 1 ? `row ${row}: ${message}` : message, isOneRow: row > 1 }
 }
 
-/** Reads the rows of one file into `read`. */
-async function readFile(
-  { reading, rules, tally, files }: Import,
-  path: string,
-  read: ReadBar[],
-  symbols: Set<string>,
-) {
-  const zone = rules.tz === undefined ? null : parseZone(rules.tz)
-  const report = reporterOf(reading, path)
+async function readFile(own: Import, path: string): Promise<readonly ReadBar[]> {
+  const { reading, rules, tally, files } = own
+  const bars: ReadBar[] = []
   const onRow = (cell: Cell, row: number): void => {
-    const fields = BAR_COLUMNS.map(cell)
-    const bar = toBar(fields, text => parseForeignMoment(text, zone))
-    const over = toFlag(cell('over'))
-    const lost =
-      (fields.slice(1, 5).every(text => text === '') && 'blank') ||
-      (over === false && 'unfinished') ||
-      (rules.drop_impossible && isRange(bar) && !isPossible(bar) && 'impossible')
-    if (lost) {
-      tally.drop(lost, path, row)
-      return
-    }
-    const faults = [
-      ...(Number.isNaN(bar.t) ? [`t: ${explainForeignMoment(cell('t'), zone)}`] : []),
-      ...(over === undefined ? [`over: expected true or false, got ${got(cell('over'))}`] : []),
-      ...(isPossible(bar) ? contradictions(bar, cell, zone ?? UTC) : explainImpossible(fields, bar, row)),
-    ]
-    // A zone that is missing is missing in every row: that ends the reading of the file.
-    const isLocal = Number.isNaN(bar.t) && zone === null && !Number.isNaN(parseForeignMoment(cell('t'), UTC))
-    if (isLocal) throw new UnreadableFile(faults[0]!, row)
-    for (const message of faults) report(message, row)
-    if (cell('symbol') !== '') symbols.add(cell('symbol'))
-    const [end, q] = [parseForeignMoment(cell('end'), zone ?? UTC), parseDecimal(cell('q'))]
-    if (faults.length === 0) read.push({ ...bar, end, q, file: path, row })
+    const bar = toReadBar(own, cell, path, row)
+    if (bar !== null) bars.push(bar)
   }
   const file = await readForeign(reading, path, () => BARS, { statement: rules, tally }, onRow)
-  if (file === null) return
+  if (file === null) return []
   files.push(file)
   // A last line without a line break may be cut off in the middle of a number.
-  if (file.openRow === null || read.at(-1)?.row !== file.openRow || read.at(-1)?.file !== path) return
+  if (file.openRow === null || bars.at(-1)?.row !== file.openRow) return bars
   tally.drop('cut_off', path, file.openRow)
-  read.pop()
+  return bars.slice(0, -1)
+}
+
+/** The bar of a row; null if it is dropped, or reported. */
+function toReadBar(own: Import, cell: Cell, file: string, row: number): ReadBar | null {
+  const { rules, zone, tally } = own
+  const fields = BAR_COLUMNS.map(cell)
+  const bar = toBar(fields, text => parseForeignMoment(text, zone))
+  const lost =
+    (fields.slice(1, 5).every(text => text === '') && 'blank') ||
+    (toFlag(cell('over')) === false && 'unfinished') ||
+    (rules.drop_impossible && isRange(bar) && !isPossible(bar) && 'impossible')
+  if (lost) {
+    tally.drop(lost, file, row)
+    return null
+  }
+  const faults = [
+    ...(Number.isNaN(bar.t) ? [`t: ${explainForeignMoment(cell('t'), zone)}`] : []),
+    ...(isPossible(bar) ? [] : explainImpossible(fields, bar)),
+    ...['over', 'text', 'vwap']
+      .filter(role => !BARS.fits(role, cell))
+      .map(role => `${role}: expected ${BARS.checked[role]}, got ${got(cell(role))}`),
+  ]
+  for (const fault of faults) refuse(own, { file, row }, fault)
+  const [end, q] = [parseForeignMoment(cell('end'), zone ?? UTC), parseDecimal(cell('q'))]
+  return faults.length > 0 ? null : { ...bar, end, q, symbol: cell('symbol'), file, row }
 }
 
 /** Whether only the order of the prices can be wrong. */
 const isRange = ({ o, h, l, c, v }: Bar): boolean => Math.min(o, h, l, c) > 0 && !(v < 0)
 
-function explainImpossible(fields: readonly string[], bar: Bar, row: number): string[] {
-  // A number that is spelled in another way is so in all rows: a sentence for the file.
-  const at = fields.findIndex((text, i) => i > 0 && text !== '' && Number.isNaN(parseDecimal(text)))
-  if (at >= 0) throw new UnreadableFile(`${BAR_COLUMNS[at]}: ${explainDecimal(fields[at]!, 'a number')}`, row)
+function explainImpossible(fields: readonly string[], bar: Bar): string[] {
   const columns = bar.h < bar.l ? ' --column (columns:) states the right ones,' : ''
   const remedy = `;${columns} --drop-impossible (drop_impossible: true) leaves such bars out`
-  return explainPrices(fields, bar).map(message => message + (isRange(bar) ? remedy : ''))
+  if (isRange(bar)) return explainPrices(fields, bar).map(message => message + remedy)
+  const words = BAR_COLUMNS.flatMap((name, i) => {
+    const text = i === 0 ? '' : fields[i]!
+    const isWord = text !== '' && Number.isNaN(parseDecimal(text))
+    return isWord ? [`${name}: ${explainDecimal(text, 'a number')}`] : []
+  })
+  return words.length > 0 ? words : explainPrices(fields, bar)
 }
 
-/** What the columns that are not read say against a bar. */
-function contradictions({ t, l, h, v }: Bar, cell: Cell, zone: Zone): string[] {
-  const [again, vwap] = [parseForeignMoment(cell('text'), zone), parseDecimal(cell('vwap'))]
-  const isOther = !Number.isNaN(again) && !Number.isNaN(t) && again !== t
-  return [
-    ...(isOther
-      ? [`t: expected one time in both columns, got ${spellMoment(t)} and ${spellMoment(again)}`]
-      : []),
-    ...(vwap > 0 && v > 0 && !isInside(vwap, l, h)
-      ? [`expected a mean price from ${l} to ${h}, got ${vwap}`]
-      : []),
-  ]
-}
-
-/** One row for each time: equal ones are dropped, and of others the one that is stated counts. Null if none is stated. */
-function onePerTime(own: Import, read: readonly ReadBar[]): readonly ReadBar[] | null {
-  const { rules, tally } = own
-  const isSame = (a: ReadBar, b: ReadBar): boolean => BAR_COLUMNS.every(name => Object.is(a[name], b[name]))
-  const kept: ReadBar[] = []
-  const rivals: (readonly [ReadBar, ReadBar])[] = []
-  for (const bar of inOrder(read, tally)) {
-    const before = kept.at(-1)
-    if (before?.t !== bar.t) kept.push(bar)
-    else if (isSame(before, bar)) tally.drop('duplicates', bar.file, bar.row)
-    else if (rules.duplicates === undefined) rivals.push([before, bar])
-    else {
-      const takesNew =
-        rules.duplicates === 'last' || (rules.duplicates === 'largest-volume' && bar.v > before.v)
-      const lost = takesNew ? before : bar
-      tally.drop('chosen', lost.file, lost.row)
-      if (takesNew) kept[kept.length - 1] = bar
-    }
+/** The bars by their opens, and their timeframe; null if they are not those of one instrument and timeframe, which is reported. */
+function atOpens(own: Import, bars: readonly ReadBar[]) {
+  const { reading, rules, tally, files } = own
+  const report = reporterOf(reading, rules.path[0]!)
+  const symbols = [...new Set(bars.map(({ symbol }) => symbol))].filter(symbol => symbol !== '')
+  if (symbols.length > 1) return report(`expected one instrument, got ${listed(symbols)}: split the file`)
+  const closes = new Set<string>()
+  for (const { path, names, places, format } of files) {
+    const column = names[places.get('t')![0]!]!
+    const label = rules.times ?? format?.times ?? /^(?:open|close|end)/.exec(toName(column))?.[0]
+    if (label === undefined)
+      reporterOf(
+        reading,
+        path,
+      )(
+        `t: expected to know whether ${got(column)} is the open or the close of a bar, which a plain table does not say: state --times open or --times close (times:)`,
+      )
+    if (label === undefined || label === 'open') continue
+    closes.add(path)
+    tally.count('shifted', path, 1)
   }
-  const [pair] = rivals
-  return pair === undefined ? kept : refuse(own, pair[1], explainRivals(own, pair, rivals.length))
+  if (isRefused(own)) return null
+  const times = bars.map(({ t, file }) => (closes.has(file) ? endOf(t) : t))
+  const timeframe = timeframeOf(times, rules.timeframe)
+  if (!isTimeframe(timeframe)) return report(timeframe)
+  const ms = TIMEFRAME_MS[timeframe]
+  const opens = bars.map((bar, i) => (closes.has(bar.file) ? { ...bar, t: times[i]! - ms } : bar))
+  return { opens, timeframe }
 }
 
-function explainRivals({ files }: Import, [a, b]: readonly [ReadBar, ReadBar], count: number): string {
-  const name = BAR_COLUMNS.find(each => a[each] !== b[each])!
-  const clock = files.flatMap(({ unread }) => unread).find(({ column }) => /time|hour/i.test(column))?.column
-  const join =
-    clock &&
-    `; if the time of day is in another column, join them with --column t=DATE+TIME (columns:), such as ${got(clock)}`
+/** Some closes are the last millisecond or second of the bar. */
+const endOf = (t: number): number => t + (t % 1000 === 999 ? 1 : t % 60_000 === 59_000 ? 1000 : 0)
+
+/** Bars of a market without trades are missing in runs, too, and seldom in so long a run of equal distances. */
+const LEAST_RUN = 8
+
+const isTimeframe = (text: string): text is Timeframe => TIMEFRAMES.some(name => name === text)
+
+/** The timeframe of bars, which all of them are apart, with gaps; or why there is none. */
+function timeframeOf(times: readonly number[], stated: Timeframe | null): string {
+  if (times.length === 0) return 'expected bars, got none'
+  const sorted = Float64Array.from(times).sort()
+  const steps = Array.from(sorted.subarray(1), (t, i) => t - sorted[i]!).filter(ms => ms > 0)
+  if (steps.length < 2)
+    return stated ?? 'expected a timeframe for so few bars, got none: state it with --timeframe'
+  const spelled = (ms: number): string =>
+    TIMEFRAMES.find(name => TIMEFRAME_MS[name] === ms) ?? `${ms / 1000} seconds`
+  const usual = modeFast(steps)!
+  const isOther = (ms: number, i: number): boolean =>
+    ms !== usual &&
+    isTimeframe(spelled(ms)) &&
+    steps.slice(i, i + LEAST_RUN).filter(each => each === ms).length === LEAST_RUN
+  const other = steps.find(isOther) ?? min(steps)
+  const found = spelled(usual)
+  if (other !== usual)
+    return `expected bars of one timeframe, got most of them ${found} and some ${spelled(other)} apart`
+  return isTimeframe(found) && (stated ?? found) === found
+    ? found
+    : `expected bars of ${stated ?? TIMEFRAMES.join(', ')}, got bars that are ${found} apart`
+}
+
+/** One row for each time: equal ones are dropped, and of others the one that is stated counts. */
+function onePerTime(own: Import, bars: readonly ReadBar[]): readonly ReadBar[] {
+  const { tally, rules } = own
+  const kept: ReadBar[] = []
+  for (const bar of inOrder(bars, tally)) {
+    const before = kept.at(-1)
+    if (before?.t !== bar.t) {
+      kept.push(bar)
+      continue
+    }
+    const isSame = BAR_COLUMNS.every(name => Object.is(before[name], bar[name]))
+    if (!isSame && rules.duplicates === undefined) refuse(own, bar, explainRival(own, before, bar))
+    const isLarger = rules.duplicates === 'largest-volume' && bar.v > before.v
+    const lost = !isSame && (rules.duplicates === 'last' || isLarger) ? before : bar
+    tally.drop(isSame ? 'duplicates' : 'chosen', lost.file, lost.row)
+    if (lost === before) kept[kept.length - 1] = bar
+  }
+  return kept
+}
+
+function explainRival({ files }: Import, before: ReadBar, bar: ReadBar): string {
+  const name = BAR_COLUMNS.find(each => !Object.is(before[each], bar[each]))!
+  const clock = files.flatMap(({ unread }) => unread).find(({ column }) => /time|hour/i.test(column))
+  const join = `; if ${got(clock?.column)} is the time of day, join both with --column t=DATE+TIME (columns:)`
   return (
-    `${name}: expected one bar of ${spellMoment(a.t)}, got ${a[name]} (row ${a.row} of ${a.file}) and ${b[name]}, as for ${count} rows: ` +
-    `if they are of one source, --duplicates first, last or largest-volume (duplicates:) states which counts; otherwise bring each source alone${join ?? ''}`
+    `${name}: expected one bar of ${spellMoment(bar.t)}, got ${before[name]} (row ${before.row} of ${before.file}) and ${bar[name]}: ` +
+    `if they are of one source, --duplicates first, last or largest-volume (duplicates:) states which counts; otherwise bring each source alone${clock ? join : ''}`
   )
 }
 
-/** The bars by their opens. Null if it is not known what the times of a file are. */
-function atOpens(
-  { reading, rules, tally, files }: Import,
-  bars: readonly ReadBar[],
-): readonly ReadBar[] | null {
-  const shifts = new Map<string, number>()
-  for (const { path, places, names, format } of files) {
-    const column = places
-      .get('t')!
-      .map(place => names[place])
-      .join()
-    const [, open, close] = /^(open)|^(close|end)/.exec(toName(column)) ?? []
-    const times = rules.times ?? format?.times ?? (open ? 'open' : close ? 'close' : undefined)
-    if (times === undefined) {
-      const message = `t: expected to know whether ${got(column)} is the open or the close of a bar, which a plain table does not say: state --times open or --times close (times:)`
-      return reporterOf(reading, path)(message)
-    }
-    if (times === 'open') continue
-    tally.count('shifted', path, 1)
-    const own = bars
-      .filter(bar => bar.file === path)
-      .map(({ t }) => t)
-      .sort((a, b) => a - b)
-    const steps = own.slice(1).flatMap((t, i) => (t > own[i]! ? [t - own[i]!] : []))
-    shifts.set(
-      path,
-      rules.timeframe === null
-        ? steps.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
-        : TIMEFRAME_MS[rules.timeframe],
-    )
-  }
-  // Some closes are the last millisecond or second of the bar.
-  const openOf = (t: number, ms: number): number =>
-    t - ms + (t % 1000 === 999 ? 1 : t % 60_000 === 59_000 ? 1000 : 0)
-  return bars.map(bar => (shifts.has(bar.file) ? { ...bar, t: openOf(bar.t, shifts.get(bar.file)!) } : bar))
-}
-
-/** Whether every bar begins on the grid, ends where its file says so, and is of the past. */
-function areTimesSound(own: Import, bars: readonly ReadBar[], timeframe: Timeframe): boolean {
+/** Why a bar cannot begin when it does, or end when its file says so; null if it can. */
+function explainTime({ t, end }: ReadBar, timeframe: Timeframe, nowMs: number): string | null {
   const ms = TIMEFRAME_MS[timeframe]
-  const stray = bars.find(({ t, end }) => t % ms !== 0 || t > own.reading.nowMs || end <= t || end > t + ms)
-  if (stray === undefined) return true
-  const { t, end } = stray
-  const zone =
-    timeframe === '1d'
-      ? 'days of another zone are not days of UTC; bring bars of a shorter timeframe'
-      : 'state the right zone with --tz (tz:), if times have none'
   if (t % ms !== 0)
-    refuse(
-      own,
-      stray,
-      `t: expected the open of a ${timeframe} bar, counted from midnight UTC, got ${spellMoment(t)}: ${zone}`,
-    )
-  else if (t > own.reading.nowMs)
-    refuse(own, stray, `t: expected a bar of the past, got ${spellMoment(t)}: correct the zone or the file`)
-  else
-    refuse(
-      own,
-      stray,
-      `expected a close at most ${timeframe} after ${spellMoment(t)}, got ${spellMoment(end)}: state what the times are with --times (times:)`,
-    )
-  return false
+    return `t: expected the open of a ${timeframe} bar, counted from midnight UTC, got ${spellMoment(t)}: days of another zone are not days of UTC; state the right zone with --tz (tz:) if times have none, or bring bars of a shorter timeframe`
+  if (t > nowMs) return `t: expected a bar of the past, got ${spellMoment(t)}: correct the zone or the file`
+  return end <= t || end > t + ms
+    ? `expected a close at most ${timeframe} after ${spellMoment(t)}, got ${spellMoment(end)}: state what the times are with --times (times:)`
+    : null
 }
 
 /**
@@ -278,27 +256,26 @@ function areTimesSound(own: Import, bars: readonly ReadBar[], timeframe: Timefra
  * CryptoDataDownload have both in each other's column. What contradicts is left blank, or refused if a module may read it.
  */
 function withVolume(own: Import, bars: readonly ReadBar[]): readonly ReadBar[] {
-  const { readers } = own.rules
-  const kindOf = ({ v, q, l, h }: ReadBar): 'swapped_volume' | 'no_volume' | null => {
-    if (!(v > 0 && q > 0) || isInside(q / v, l, h)) return null
-    return isInside(v / q, l, h) ? 'swapped_volume' : 'no_volume'
-  }
-  const isTime = bars.filter(({ v, t }) => isTimeNear(v, t)).length * 2 > bars.length
-  const wrong = isTime ? bars : bars.filter(bar => kindOf(bar) === 'no_volume')
-  if (wrong[0] !== undefined && readers.length > 0)
-    refuse(
-      own,
-      wrong[0],
-      `v: expected a volume that fits the other columns, because ${listed(readers)} may read it, got ${wrong[0].v}: state the column with --column v=NAME (columns:)`,
-    )
+  const { tally, rules } = own
+  const isEpoch = ({ v, t }: ReadBar): boolean => isTimeNear(v, t)
+  const isWrong = (bar: ReadBar): boolean => volumeFault(bar) === 'no_volume'
   // A column that is wrong in most rows is another thing in all of them.
-  const isLost = wrong.length * 2 > bars.length
+  const isLost = [isEpoch, isWrong].some(test => bars.filter(test).length * 2 > bars.length)
+  const refusal = `expected a volume that fits the other columns, because ${listed(rules.readers)} may read it`
   return bars.map(bar => {
-    const kind = isLost ? 'no_volume' : kindOf(bar)
-    if (kind === null) return bar
-    own.tally.drop(kind, bar.file, bar.row)
-    return { ...bar, v: kind === 'swapped_volume' ? bar.q : Number.NaN }
+    const fault = isLost ? 'no_volume' : volumeFault(bar)
+    if (fault === null) return bar
+    if (fault === 'no_volume' && rules.readers.length > 0)
+      refuse(own, bar, `v: ${refusal}, got ${bar.v}: state the column with --column v=NAME (columns:)`)
+    tally.drop(fault, bar.file, bar.row)
+    return { ...bar, v: fault === 'swapped_volume' ? bar.q : Number.NaN }
   })
+}
+
+function volumeFault(bar: ReadBar): 'swapped_volume' | 'no_volume' | null {
+  const { v, q } = bar
+  if (!(v > 0 && q > 0) || isInside(q / v, bar)) return null
+  return isInside(v / q, bar) ? 'swapped_volume' : 'no_volume'
 }
 
 /** The bars that are over; a last one of which nobody knows is noted. */
@@ -318,32 +295,4 @@ function showsEnd({ name, places, path }: ReadTable, endMs: number): boolean {
   const [period] = /\d{4}-\d\d(?:-\d\d)?(?=\.\w+(?:\.gz)?$)/.exec(path) ?? []
   const isArchive = period !== undefined && !spellMoment(endMs).startsWith(period)
   return places.has('over') || name === 'highwater' || (name === 'binance' && isArchive)
-}
-
-/** Bars of a market without trades are missing in runs, too, and seldom in so long a run of equal distances. */
-const LEAST_RUN = 8
-
-const isTimeframe = (text: string): text is Timeframe => TIMEFRAMES.some(name => name === text)
-
-/** The timeframe of bars, which all of them are apart, with gaps; or why there is none. */
-function timeframeOf(bars: readonly Bar[], stated: Timeframe | null): string {
-  if (bars.length === 0) return 'expected bars, got none'
-  if (bars.length < 3)
-    return stated ?? 'expected a timeframe for so few bars, got none: state it with --timeframe'
-  const steps = bars.slice(1).map(({ t }, i) => t - bars[i]!.t)
-  const distances = Map.groupBy(steps, ms => ms)
-  const smallest = [...distances.keys()].reduce((a, b) => Math.min(a, b))
-  const [usual] = [...distances].reduce((a, b) => (b[1].length > a[1].length ? b : a))
-  const spelled = (ms: number): string =>
-    TIMEFRAMES.find(name => TIMEFRAME_MS[name] === ms) ?? `${ms / 1000} seconds`
-  const isRun = (ms: number, i: number): boolean =>
-    i + LEAST_RUN <= steps.length && steps.slice(i, i + LEAST_RUN).every(each => each === ms)
-  const other = steps.find((ms, i) => ms !== usual && isTimeframe(spelled(ms)) && isRun(ms, i))
-  if (other !== undefined)
-    return `expected bars of one timeframe, got most of them ${spelled(usual)} and some ${spelled(other)} apart`
-  if (stated === null && usual !== smallest)
-    return `expected bars of one timeframe, got most of them ${spelled(usual)} and some ${spelled(smallest)} apart`
-  return usual === smallest && isTimeframe(spelled(usual)) && (stated ?? spelled(usual)) === spelled(usual)
-    ? spelled(usual)
-    : `expected bars of ${stated ?? TIMEFRAMES.join(', ')}, got bars that are ${spelled(usual)} apart`
 }

@@ -26,14 +26,11 @@ export type Kind = {
 /** The text in the column of a role, without blanks around it; blank if the file lacks the column. */
 export type Cell = (role: string) => string
 
-export type Format = Statements & {
+export type Format = {
   readonly name: string
   /** In their order, if the files have no header. */
   readonly columns: readonly Column[]
   readonly hasHeader: boolean
-}
-
-type Statements = {
   /** Of bars: what the time of a row is. */
   readonly times?: 'open' | 'close'
   /** Of trades: what a result is. Without it the prices show it. */
@@ -49,7 +46,7 @@ type Column = { readonly name: string; readonly many: string; readonly fits: Reg
  * A format of a text that has `name: use` of each column, or, without a header, its use alone, on lines or between semicolons. A
  * use is a role, or in parentheses why the column is not read.
  */
-export function declare(name: string, text: string, statements: Statements = {}): Format {
+export function declare(name: string, text: string, statements: Partial<Format> = {}): Format {
   const parts = text.trim().split(/\s*[;\n]\s*/)
   const columns = parts.map((part): Column => {
     const [, pattern = '', many = '', use = part] = /^(\S*?)([?*]?): (.*)$/.exec(part) ?? []
@@ -70,37 +67,17 @@ export const isNamed = (pattern: string, name: string): boolean =>
 export const reasonIn = (use: string): string | undefined => /^\((.*)\)$/.exec(use)?.[1]
 
 /** The numbers of rows that pandas and R write. */
-const INDEX: Column = { name: '', many: '*', fits: /^$/, use: '(the index of the table)' }
+const INDEX: Column = { name: '', many: '*', fits: /^(?:unnamed:0)?$/, use: '(the index of the table)' }
 
 /** What each column of a header, by the names that `toName` gives, is in a format; null unless each fits, and none is missing. */
 export function usesOf({ columns, hasHeader }: Format, names: readonly string[]): readonly string[] | null {
-  const found = new Set<Column>()
+  const left = new Set([...columns, INDEX])
   const uses = names.flatMap(name => {
-    const column =
-      columns.find(each => each.fits.test(name) && (each.many === '*' || !found.has(each))) ??
-      (/^(?:|unnamed:0)$/.test(name) ? INDEX : undefined)
+    const column = [...left].find(({ fits }) => fits.test(name))
     if (column === undefined) return []
-    found.add(column)
+    if (column.many !== '*') left.delete(column)
     return [column.use]
   })
-  const isWhole = columns.every(column => column.many !== '' || found.has(column))
+  const isWhole = [...left].every(({ many }) => many !== '')
   return hasHeader && isWhole && uses.length === names.length ? uses : null
-}
-
-/** The formats of a kind, for people: a row for each. */
-export function describeFormats({ formats, checked }: Kind): string {
-  const lines = formats.map(({ name, columns, hasHeader, times, results }) => {
-    const all = columns.map((column, i) => {
-      const [why, what] = [reasonIn(column.use), checked[column.use]]
-      const told = why ? `ignored: ${why}` : what ? `checked: ${what}` : `read as \`${column.use}\``
-      return `\`${hasHeader ? `${column.name.replaceAll('|', '\\|')}${column.many}` : i + 1}\` ${told}`
-    })
-    const notes = [
-      hasHeader ? '' : 'no header',
-      times && `times are ${times}s`,
-      results && 'results are after costs',
-    ]
-    return `| ${name} | ${all.join('; ')} | ${notes.filter(Boolean).join(', ')} |`
-  })
-  return ['| Format | Columns | |', '|---|---|---|', ...lines].join('\n')
 }

@@ -7,10 +7,8 @@ export const parseForeignDecimal = (text: string): number =>
 
 /** Why a text is no decimal: which other spelling it has, and what to do about it. */
 export function explainDecimal(text: string, expected: string): string {
-  const found = SPELLINGS.find(([pattern]) => pattern.test(text))
-  return found === undefined
-    ? `expected ${expected}, got ${got(text)}`
-    : `expected ${expected}, got ${got(text)}, which has ${found[1]}`
+  const [, spelling] = SPELLINGS.find(([pattern]) => pattern.test(text)) ?? []
+  return `expected ${expected}, got ${got(text)}${spelling === undefined ? '' : `, which has ${spelling}`}`
 }
 
 const SPELLINGS: readonly (readonly [RegExp, string])[] = [

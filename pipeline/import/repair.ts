@@ -19,7 +19,6 @@ type RepairKind = keyof typeof SENTENCES
 
 /** Kinds of rows that are not read. */
 const DROPPED = ['banner', 'duplicates', 'chosen', 'cut_off', 'unfinished', 'blank', 'impossible'] as const
-type Dropped = (typeof DROPPED)[number]
 
 const SENTENCES = {
   banner: (n: number) => `${counted(n, 'row')} above the header skipped`,
@@ -62,22 +61,16 @@ export const statedOf = (file: string, stated: string): Repair =>
 /** Counts what a reader finds, by file. */
 export function createTally() {
   const found = new Map<string, { file: string; kind: RepairKind; count: number; rows: number[] }>()
-  const entryOf = (kind: RepairKind, file: string) => {
-    const key = `${file}\n${kind}`
-    const entry = found.get(key) ?? { file, kind, count: 0, rows: [] }
-    found.set(key, entry)
-    return entry
+  const count = (kind: RepairKind, file: string, by: number, ...rows: number[]): void => {
+    const entry = found.get(`${file}\n${kind}`) ?? { file, kind, count: 0, rows: [] }
+    entry.count += by
+    entry.rows.push(...rows)
+    if (by > 0) found.set(`${file}\n${kind}`, entry)
   }
   return {
-    count(kind: RepairKind, file: string, by: number): void {
-      if (by > 0) entryOf(kind, file).count += by
-    },
+    count,
     /** A row that is not read, or was changed. */
-    drop(kind: Dropped | 'swapped_volume' | 'no_volume' | 'rounded', file: string, row: number): void {
-      const entry = entryOf(kind, file)
-      entry.count++
-      entry.rows.push(row)
-    },
+    drop: (kind: RepairKind, file: string, row: number): void => count(kind, file, 1, row),
     findings: (): Repair[] =>
       [...found.values()].map(({ file, kind, count, rows }) => {
         const spelled = spellRows(rows)
@@ -91,15 +84,11 @@ export function createTally() {
 
 export type Tally = ReturnType<typeof createTally>
 
-/** `3, 17-20`. */
+/** `3, 17-20`: rows that follow one another are equally far from their indices. */
 function spellRows(rows: readonly number[]): string {
-  const spans: [number, number][] = []
-  for (const row of rows.toSorted((a, b) => a - b)) {
-    const last = spans.at(-1)
-    if (last !== undefined && row === last[1] + 1) last[1] = row
-    else spans.push([row, row])
-  }
-  return spans.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ')
+  const spans = Map.groupBy(rows.toSorted((a, b) => a - b).entries(), ([i, row]) => row - i)
+  const ends = [...spans.values()].map(span => new Set([span[0]![1], span.at(-1)![1]]))
+  return ends.map(each => [...each].join('-')).join(', ')
 }
 
 type Placed = { readonly t: number; readonly file: string; readonly row: number }

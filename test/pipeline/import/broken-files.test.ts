@@ -30,7 +30,7 @@ const mapped = (toRow: (bar: number[], i: number) => readonly unknown[]) =>
 test.each(casesOf<[string, string | Uint8Array, string]>`
 cut in mid-row, with more lines behind -> ${TEXT.replace(ROWS[4]!, ROWS[4]!.slice(0, -9))} -> :6: expected 6 fields as in the header or the first row, got 4
 cut in mid-row at its end -> ${TEXT.slice(0, -9)} -> :41: expected 6 fields as in the header or the first row, got 4
-of two instruments without a column that names them -> ${TEXT + lines(...BARS.map(([t, ...prices]) => [t, ...prices.map(price => price! * 20)].join()))} -> :42: o: expected one bar of 2024-01-01T00:00:00Z, got ${BARS[0]![1]} (row 2 of a.csv) and ${BARS[0]![1]! * 20}, as for 40 rows: if they are of one source
+of two instruments without a column that names them -> ${TEXT + lines(...BARS.map(([t, ...prices]) => [t, ...prices.map(price => price! * 20)].join()))} -> :42: o: expected one bar of 2024-01-01T00:00:00Z, got ${BARS[0]![1]} (row 2 of a.csv) and ${BARS[0]![1]! * 20}: if they are of one source
 whose first row is cut off -> ${TEXT.replace(ROWS[0]!, ROWS[0]!.slice(0, 9))} -> :2: expected 6 fields as in the header or the first row, got 1
 whose first row has prices that are none -> ${TEXT.replace(ROWS[0]!, `${START_MS},1x0,1x1,9x,100,10`)} -> :2: o: expected a number, got "1x0"
 with bars of the future -> ${TEXT + lines(`${Date.UTC(2031, 0, 1)},100,101,99,100,1`)} -> :42: t: expected a bar of the past, got 2031-01-01T00:00:00Z: correct the zone or the file

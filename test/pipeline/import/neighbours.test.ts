@@ -58,7 +58,7 @@ rows of data above a header -> a.csv -> ${START_MS},1,2,1,2\n${bars('timestamp,o
 columns instead of rows -> a.json -> ${JSON.stringify({ s: 'ok', ...Object.fromEntries(['t', 'o', 'h', 'l', 'c', 'v'].map(name => [name, BARS.map(b => b[name as keyof Bar])])) })} -> ${{}} -> ${RIGHT}
 a title and a date above the header -> a.csv -> Prices of X\n\nmade, today\n${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> ${RIGHT}
 a second header in the middle -> a.csv -> ${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v]).repeat(2)} -> ${{}} -> 11: o: expected a number, got "open"
-a row that is none above the header -> a.csv -> a,b,c,d,e,f\n${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> 1: expected a header, or a banner of fewer fields`)(
+a row that is none above the header -> a.csv -> a,b,c,d,e,f\n${bars('timestamp,open,high,low,close,volume', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> 1: expected columns for t, o, h, l, c of bars, got no column for t in "a,b,c,d,e,f": state the names of the file`)(
   'a file of bars with %s is read right, or refused with the remedy',
   async (_, name, text, more, right) => {
     const read = await readBars(name, text, more)
