@@ -11,12 +11,7 @@ type LogFields = Readonly<Record<string, string | number | boolean | null>>
 const REDACTED = ['token', 'secret', 'authorization', 'cookie', 'api_key', 'url', 'query', 'body']
 
 /** What looks like a secret or a query string, also in the messages of other programs. */
-const HIDDEN: readonly RegExp[] = [
-  OUR_SECRETS,
-  /\bbearer\s+\S+/gi,
-  /(?<=:\/\/)[^\s/@]+@/g,
-  /\?[^\s"'`]+/g,
-]
+const HIDDEN: readonly RegExp[] = [OUR_SECRETS, /\bbearer\s+\S+/gi, /(?<=:\/\/)[^\s/@]+@/g, /\?[^\s"'`]+/g]
 
 /** The log of a process on a stream, a line of JSON for each event, without the texts of `secrets`. */
 export function createLog(

@@ -86,10 +86,7 @@ async function subjectOf({ route, path, sent }: Intent, { redis, token }: Operat
 }
 
 /** What an action may change; null if the subject does not exist or has no state, or Redis cannot say. */
-async function stateOf(
-  { kind, name }: Named,
-  { redis, clock }: OperatorParts,
-): Promise<SubjectState | null> {
+async function stateOf({ kind, name }: Named, { redis, clock }: OperatorParts): Promise<SubjectState | null> {
   if (name === null || kind === 'name') return null
   try {
     if (kind === 'strategy') {

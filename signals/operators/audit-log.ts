@@ -51,7 +51,9 @@ export const action = z.object({
   subject: text.nullable().describe('The client, strategy, key or token that it is about, or null.'),
   request: z
     .record(text, text)
-    .describe('What was asked for: declared fields without secrets, others as `***`; JSON of what is no text.'),
+    .describe(
+      'What was asked for: declared fields without secrets, others as `***`; JSON of what is no text.',
+    ),
   outcome: text.describe('`done`, or the code of the refusal.'),
   before: subjectState
     .nullable()
