@@ -148,7 +148,8 @@ function toOperation(route: Route, { service, toSchema }: Writer): Schema {
     description: route.about,
     ...(service.securityScheme === undefined
       ? {}
-      : { security: group.isKeyless ? [] : [{ [service.securityScheme.name]: [route.scope ?? []].flat() }] }),
+      : { security: group.isKeyless ? [] : [{ [service.securityScheme.name]: [] }] }),
+    ...(route.scope === undefined ? {} : { 'x-required-scope': route.scope }),
     parameters: [
       ...variablesOf(route.path).map(name => toVariable(name, service)),
       ...queryParameters(route.query, toSchema),

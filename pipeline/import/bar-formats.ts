@@ -92,7 +92,6 @@ const TESTS: Readonly<Record<string, (own: number, bar: Omit<Bar, 'o' | 'c'>, te
   c: (own, { l, h }) => own >= l && own <= h,
   v: (own, { t }) => own >= 0 && !(own > MOST_SECONDS && isTimeNear(own, t)),
   end: (_, { t }, text) => parseForeignMoment(text, UTC) > t,
-  text: (_, { t }, text) => !(Math.abs(parseForeignMoment(text, UTC) - t) > 0),
   q: (own, bar) => bar.v === 0 || isInside(own / bar.v, bar),
   vwap: (own, bar) => bar.v === 0 || isInside(own, bar),
   over: (_, __, text) => toFlag(text) !== undefined,

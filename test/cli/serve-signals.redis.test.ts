@@ -146,7 +146,8 @@ async function damageRedis(folder: string): Promise<void> {
 
 test('`highwater serve all` serves the history too, and signals on the Redis of REDIS_URL, and starts none', async () => {
   const folder = await publishedDataFolder()
-  const { url } = await sharedRedis()
+  const { url, connect } = await sharedRedis()
+  await (await connect()).flushall()
   const all = await serveHere(folder, ['serve', 'all'], { REDIS_URL: url })
   const history = addressIn(HISTORY.exec(all.printed())!)
   expect((await fetch(`${history}/v1/strategies`)).status).toBe(200)
