@@ -111,15 +111,25 @@ async function stateOf({ kind, name }: Named, { redis, clock }: OperatorParts): 
 
 const HIDDEN = '***'
 
+/** The log is kept in the Redis of the signals, and a refused request may be large. */
+const MOST_FIELDS = 20
+const MOST_CHARS = 1_000
+
 /** What was asked for: the fields that the route declares, without secrets, and of any other the name alone. */
 function loggedRequest({ route, path, sent }: Intent, token: string): Record<string, string> {
   const declared = [...Object.keys(path), ...namesIn(route.query), ...namesIn(route.body)]
-  const clean = (text: string): string => text.replaceAll(token, HIDDEN).replaceAll(OUR_SECRETS, HIDDEN)
+  const clean = (text: string): string =>
+    text.replaceAll(token, HIDDEN).replaceAll(OUR_SECRETS, HIDDEN).slice(0, MOST_CHARS)
+  const fields = Object.entries({ ...sent, ...path }).toSorted(
+    ([a], [b]) => Number(declared.includes(b)) - Number(declared.includes(a)),
+  )
   return Object.fromEntries(
-    Object.entries({ ...sent, ...path }).map(([name, value]) => [
-      clean(name),
-      declared.includes(name) ? clean(withoutSecret(name, value)) : HIDDEN,
-    ]),
+    fields
+      .slice(0, MOST_FIELDS)
+      .map(([name, value]) => [
+        clean(name),
+        declared.includes(name) ? clean(withoutSecret(name, value)) : HIDDEN,
+      ]),
   )
 }
 

@@ -221,11 +221,11 @@ async function rekeyOne(redis: Redis, box: SecretBox, client: string): Promise<b
   for (let i = 0; i < MOST_TRIES; i++) {
     const was = await askRedis(() => redis.hmget(webhookKey(client), ...SEALED))
     const texts = was.filter(text => text !== null)
-    if (texts.length < SEALED.length || texts.every(text => box.isSealedByNewest(text))) return false
-    const renewed = SEALED.map((field, k) => {
-      const context = { client, field }
-      return box.seal(box.open(texts[k]!, context), context) // as many texts as fields
-    })
+    if (texts.length < SEALED.length) return false
+    // Opened in any case: another key may have the id of the newest one.
+    const opened = SEALED.map((field, k) => box.open(texts[k]!, { client, field })) // as many texts as fields
+    if (texts.every(text => box.isSealedByNewest(text))) return false
+    const renewed = SEALED.map((field, k) => box.seal(opened[k]!, { client, field }))
     const reply = await runScript(redis, RESEAL_SCRIPT, [webhookKey(client)], client, ...texts, ...renewed)
     if (reply === 1) return true
   }

@@ -90,16 +90,12 @@ const aboutClient =
 /** What the form itself says, without the token and the confirmation. */
 export function fieldsOf(form: URLSearchParams): Record<string, string> {
   const { csrf: _, confirm: __, ...fields } = Object.fromEntries(form)
-  return fields
+  return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text.trim()]))
 }
 
-/** The fields that are not empty, without the white space around them. */
+/** The fields that are not empty. */
 const filled = (form: URLSearchParams): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(fieldsOf(form)).flatMap(([name, text]) =>
-      text.trim() === '' ? [] : [[name, text.trim()]],
-    ),
-  )
+  Object.fromEntries(Object.entries(fieldsOf(form)).filter(([, text]) => text !== ''))
 
 /** The words of a field, which commas or spaces separate. */
 const wordsOf = (form: URLSearchParams, name: string): string[] =>

@@ -10,7 +10,7 @@ import { authenticate } from '#signals/clients/authenticate.ts'
 import { listClients } from '#signals/clients/clients.ts'
 import { MARK_AHEAD } from '#signals/delivery/high-water.ts'
 import { owedCount, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
-import { createSecretBox, newestKey, SealError } from '#signals/delivery/secret-box.ts'
+import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
 import { readWebhook, rekeyWebhooks, sealFault } from '#signals/delivery/webhooks.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
@@ -277,6 +277,12 @@ test('a webhook that no key opens is named, and removed only if that is asked', 
   const removing = { removesUnreadable: true }
   expect(await rekeyWebhooks(redis, only, removing)).toEqual({ sealed: 0, untouched: 1, removed: 1 })
   expect(await sealFault(redis, only)).toBeNull()
+  const other = createSecretBox(
+    parseKeyRing(`k2:${Buffer.alloc(32, 7).toString('base64')}`),
+    seededBytes('x'),
+  )
+  expect(await sealFault(redis, other)).toContain('another key under its id')
+  expect(await rekeyWebhooks(redis, other, removing)).toEqual({ sealed: 0, untouched: 0, removed: 1 })
 })
 
 test('rekey never brings back a secret that was rotated in the same moment', async () => {
