@@ -89,4 +89,5 @@ test('a process that outlives its Redis goes on at once, and after one that dies
   expect(await epochOf()).toBe(epoch)
   await restart()
   expect(await (await openProcess()).fire('d')).toBe(2 * MARK_AHEAD + 1)
+  expect((await readOverview(operatorParts(redis))).relayLag).toBe(4) // numbers that were never given do not wait
 })
