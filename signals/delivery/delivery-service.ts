@@ -1,9 +1,11 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
+import type { Redis } from 'ioredis'
 import { createLogReader } from '../log/read-log.ts'
 import {
   CLOCK_TOLERANCE_MS,
   createSteadyClock,
   readClockDifference,
+  readRedisTime,
   type SteadyClock,
 } from '../redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '../redis/connect.ts'
@@ -66,6 +68,7 @@ export async function startDelivery(options: DeliveryOptions) {
   const connections = [redis, waiting]
   try {
     await Promise.all(connections.map(connection => connection.connect()))
+    await beginTime(redis, clock.now, steady)
   } catch (error) {
     for (const connection of connections) connection.disconnect()
     throw error
@@ -130,12 +133,18 @@ export async function startDelivery(options: DeliveryOptions) {
   }
 }
 
+/** Starts by the clock of Redis if that of the machine differs: no schedule and no signature was made by either before. */
+async function beginTime(redis: Redis, machineNow: () => number, steady: SteadyClock): Promise<void> {
+  if ((await readClockDifference(redis, machineNow)) > CLOCK_TOLERANCE_MS)
+    steady.follow(await readRedisTime(redis))
+}
+
 /** How often the clock of the machine is compared with that of Redis. */
 const CLOCK_EVERY_MS = 1_000
 
 /**
- * Follows the clock of the machine in small steps, and in a jump if the clock of Redis agrees with it. A time that Redis
- * does not confirm is used neither for schedules nor in a signature.
+ * Follows the clock of the machine, in small steps and in a jump, while the clock of Redis agrees with it. A time that
+ * Redis does not confirm is used neither for schedules nor in a signature.
  */
 async function keepTime(
   { redis, onEvent }: DeliveryParts,
@@ -146,7 +155,7 @@ async function keepTime(
   const offMs = await readClockDifference(redis, machineNow)
   const [isJump, isOff] = [Math.abs(jumpMs), offMs].map(ms => ms > CLOCK_TOLERANCE_MS)
   if (isJump || isOff) onEvent({ kind: 'clock', jumpMs, offMs })
-  if (isJump && isOff) return
+  if (isOff) return
   if (isJump && jumpMs < 0) await moveSchedules(redis, jumpMs)
   steady.follow()
 }

@@ -7,28 +7,42 @@ import { parseJson } from '#storage/parse-json.ts'
 
 const KEY = 'signals/high-water.json'
 const LOG_END_KEY = 'signals/log-end.json'
+const CLOSED_KEY = 'signals/closed.json'
 
 /** Numbers marked ahead at once: one write to the store per this many signals. */
 export const MARK_AHEAD = 1_000
 
-const mark = z.object({ seq: z.int().min(0) })
+/** `giver` may give numbers up to the mark, or several processes may; `id` is of this write. */
+const mark = z.object({ seq: z.int().min(0), giver: z.string().optional(), id: z.string().optional() })
+type Mark = z.infer<typeof mark>
+
+/** In the place of the process that gives numbers, if more than one does. */
+export const SEVERAL = 'several'
 
 /** The number that no given one exceeds; 0 if none was given. */
-export const readHighWater = (privateStore: ObjectStore): Promise<number> =>
-  readMark(privateStore, KEY, 'N above every number that was delivered')
+export const readHighWater = async (privateStore: ObjectStore): Promise<number> =>
+  (await readPromise(privateStore)).least
+
+/** The mark as it was written last, and the number that was the last one if a clean stop has taken back the rest. */
+export async function readPromise(privateStore: ObjectStore) {
+  const found = await readMark(privateStore, KEY, 'N above every number that was delivered')
+  const closed = await readMark(privateStore, CLOSED_KEY, 'N the number of the newest signal')
+  const isClosed = found.id !== undefined && closed.id === found.id
+  return { ...found, isClosed, least: isClosed ? closed.seq : found.seq }
+}
 
 /**
  * A number that the log had reached some seconds ago: a log that ends below it has lost its end. 0 if none; never
  * above the mark.
  */
-export const readLogEnd = (privateStore: ObjectStore): Promise<number> =>
-  readMark(privateStore, LOG_END_KEY, 'N the number of the newest signal')
+export const readLogEnd = async (privateStore: ObjectStore): Promise<number> =>
+  (await readMark(privateStore, LOG_END_KEY, 'N the number of the newest signal')).seq
 
-async function readMark(privateStore: ObjectStore, key: string, which: string): Promise<number> {
+async function readMark(privateStore: ObjectStore, key: string, which: string): Promise<Mark> {
   const bytes = await privateStore.read(key)
-  if (bytes === null) return 0
+  if (bytes === null) return { seq: 0 }
   const parsed = mark.safeParse(parseJson(bytes))
-  if (parsed.success) return parsed.data.seq
+  if (parsed.success) return parsed.data
   throw new Error(`${privateStore.url}/${key} is damaged: write {"seq": N} there, ${which}`)
 }
 
@@ -40,8 +54,8 @@ export const aboveHighWater = (mark: number): number => (mark === 0 ? 0 : mark +
 
 export function createHighWater(privateStore: ObjectStore) {
   let noted = 0
-  const write = (key: string, seq: number): Promise<unknown> =>
-    privateStore.replace(key, toJsonBytes({ seq }), { content_type: 'application/json' })
+  const write = (key: string, seq: number, more: Omit<Mark, 'seq'> = {}): Promise<unknown> =>
+    privateStore.replace(key, toJsonBytes({ seq, ...more }), { content_type: 'application/json' })
   /** Moves the mark ahead of the newest number if it is below one that is about to be given; returns the mark. */
   const cover = async (seq: number, newest = seq): Promise<number> => {
     const found = await readHighWater(privateStore) // another process may have moved it, or set it back at its stop
@@ -59,10 +73,17 @@ export function createHighWater(privateStore: ObjectStore) {
       await write(LOG_END_KEY, seq)
       noted = seq
     },
-    /** Sets the mark to the last number that was given. */
-    async close(seq: number): Promise<void> {
+    /** Writes the mark anew, so that no stop that began before takes it back; moves it ahead as `cover`. Returns it. */
+    async promise(seq: number, newest: number, giver: string, id: string): Promise<number> {
+      const found = await readPromise(privateStore)
+      const ahead = seq <= found.least ? found.seq : Math.max(seq, newest + MARK_AHEAD, found.seq)
+      await write(KEY, ahead, { giver, id })
+      return ahead
+    },
+    /** Takes back what is above the last number, unless the mark was written again meanwhile. */
+    async close(seq: number, id: string): Promise<void> {
       await write(LOG_END_KEY, seq)
-      await write(KEY, seq)
+      await write(CLOSED_KEY, seq, { id })
     },
   }
 }

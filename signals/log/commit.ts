@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
+import { SEVERAL } from '../delivery/high-water.ts'
 import { EVERY_ALIAS } from '../live/live-record.ts'
 import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, RUN_FUNCTION, SIGNAL_IDS } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
@@ -106,7 +107,7 @@ const argumentsOf = (
   signals.length,
   log?.epoch ?? '',
   log?.seq ?? 0,
-  log?.source ? '1' : '',
+  log?.source?.name ?? '',
   ...signals.flatMap(({ content, onlyFor }) => {
     const { head, tail } = toHalves(content)
     const digest = sha256(new TextEncoder().encode(head + tail))
@@ -132,7 +133,7 @@ local MAX_SEQ = 9007199254740991
 local log, ids, head, latest, live = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now, expected, cursor, fields, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local epoch, floor = ARGV[6], tonumber(ARGV[7]) -- the log that is meant; '' for whichever is there
-local needs_promise = ARGV[8] ~= ''
+local giver = ARGV[8] -- '' needs no promise
 local FRONT = 8
 local PARTS = 7 -- id, sha256, head, tail, alias, to, '1' where a halt keeps it back
 
@@ -153,9 +154,10 @@ local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1]
 local written = newest and tonumber(string.match(newest[1], '^(%d+)')) or 0
 if written > seq then return {'behind', string.format('%.0f', written)} end
 if seq + count > MAX_SEQ then return {'full'} end
-if needs_promise then
-  local run, promised = unpack(redis.call('HMGET', head, 'run', 'promised'))
-  if run ~= run_of_redis() or seq + count > tonumber(promised) then
+if giver ~= '' then
+  local run, promised, named = unpack(redis.call('HMGET', head, 'run', 'promised', 'giver'))
+  local is_named = named == giver or named == '${SEVERAL}'
+  if run ~= run_of_redis() or not is_named or seq + count > tonumber(promised) then
     return {'unpromised', string.format('%.0f', seq + count)}
   end
 end

@@ -16,6 +16,8 @@ type StoredHead = {
 
 /** What a process that gives numbers does before it gives some; see `openLog`. */
 export type NumberSource = {
+  /** The name of this process. */
+  readonly name: string
   /** Promises numbers up to one in the private store. */
   readonly promise: (seq: number) => Promise<void>
   /** Throws if Redis may lose what it acknowledges. */

@@ -23,10 +23,15 @@ export async function assertClock(redis: Redis, now: () => number): Promise<void
 /** By how many milliseconds this clock differs from that of Redis, not counting the round trip. */
 export async function readClockDifference(redis: Redis, now: () => number): Promise<number> {
   const before = now()
-  const [seconds, micros] = await askRedis(() => redis.time())
+  const there = await readRedisTime(redis)
   const after = now()
-  const there = Number(seconds) * 1_000 + Number(micros) / 1_000
   return Math.max(before - there, there - after)
+}
+
+/** Epoch milliseconds. */
+export async function readRedisTime(redis: Redis): Promise<number> {
+  const [seconds, micros] = await askRedis(() => redis.time())
+  return Number(seconds) * 1_000 + Number(micros) / 1_000
 }
 
 export type SteadyClock = ReturnType<typeof createSteadyClock>
@@ -48,9 +53,9 @@ export function createSteadyClock({
     now: (): number => Math.round(startMs + elapsed()),
     /** By how much the clock of the machine has jumped since it was followed. */
     jumpMs: (): number => now() - elapsed() - startMs,
-    /** Sets this clock by that of the machine. */
-    follow(): void {
-      startMs = now() - elapsed()
+    /** Sets this clock, by default by that of the machine. */
+    follow(ms = now()): void {
+      startMs = ms - elapsed()
     },
   }
 }

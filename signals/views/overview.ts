@@ -9,7 +9,7 @@ import { EVERY_ALIAS } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
-import { HEAD, LIVE_ALIASES, RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
+import { HEAD, LIVE_ALIASES, LOG, RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>
 
@@ -44,7 +44,7 @@ export async function readOverview(parts: OverviewParts) {
     redis: health,
     continued,
     /** Signals that the relay has not put into the outbox yet. */
-    relayLag: head.seq - Number(cursor ?? 0),
+    relayLag: await readLag(redis, Number(cursor ?? 0), head.seq),
     /** False if no process relays. */
     isRelayed: lease === 1,
     /** Clients of each lane that are due and not started. */
@@ -56,6 +56,16 @@ export async function readOverview(parts: OverviewParts) {
     /** Strategies that have run live, fired or are halted. */
     live,
   }
+}
+
+/** Waiting signals that are counted one by one. */
+const MOST_COUNTED = 200
+
+/** How many signals the log has after a number; of many, not more than this. Numbers that were never given count for none. */
+async function readLag(redis: Redis, cursor: number, newest: number): Promise<number> {
+  const found = await askRedis(() => redis.xrange(LOG, `(${cursor}-0`, '+', 'COUNT', MOST_COUNTED))
+  const last = Number.parseInt(found.at(-1)?.[0] ?? '0', 10)
+  return found.length < MOST_COUNTED ? found.length : found.length + Math.max(0, newest - last)
 }
 
 /** An hour: the alert of it is sent again if a service is started within this time. */

@@ -89,4 +89,28 @@ test('a process that outlives its Redis goes on at once, and after one that dies
   expect(await epochOf()).toBe(epoch)
   await restart()
   expect(await (await openProcess()).fire('d')).toBe(2 * MARK_AHEAD + 1)
+  expect((await readOverview(operatorParts(redis))).relayLag).toBe(4) // numbers that were never given do not wait
+})
+
+test('a process that outlives Redis beside one that died continues above what the dead one gave', async () => {
+  const [dead, living] = [await openProcess(), await openProcess()]
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await dead.fire(id)
+  for (const { seq } of await readAfter(redis, 3, 9)) await redis.xdel(LOG, `${seq}-0`)
+  await redis.hset(HEAD, { seq: 3, run: 'of-before' })
+  expect(await living.fire('f')).toBe(2 * MARK_AHEAD + 1)
+})
+
+test('a clean stop that is late takes back nothing that another process has promised meanwhile', async () => {
+  const [stops, other] = [await openProcess(), await openProcess()]
+  for (const id of ['a', 'b']) await stops.fire(id)
+  const { replace } = privateStore
+  privateStore.replace = async (...args) => {
+    if (args[0].includes('log-end')) return replace(...args)
+    Object.assign(privateStore, { replace })
+    await other.fire('c') // after the stop has taken back the promise in Redis
+    await replace(...args)
+    throw new Error('killed')
+  }
+  await expect(stops.close()).rejects.toThrow('killed')
+  expect(await markOf()).toBe(MARK_AHEAD)
 })
