@@ -156,8 +156,8 @@ async function keepTime(
   const [isJump, isOff] = [Math.abs(jumpMs), offMs].map(ms => ms > CLOCK_TOLERANCE_MS)
   if (isJump || isOff) onEvent({ kind: 'clock', jumpMs, offMs })
   if (isOff) return
+  steady.follow() // at once, by what was compared: what is sent while schedules are moved is signed by the right time
   if (isJump && jumpMs < 0) await moveSchedules(redis, jumpMs)
-  steady.follow()
 }
 
 /** Waits; rejects once a stop waits no longer. */
