@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { sampleCorrelation } from 'simple-statistics'
 import { expect, test } from 'vitest'
 import {
   assembleCorrelation,
@@ -11,7 +10,7 @@ import {
 } from '#core/figures/correlation.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { diversification } from '#core/figures/diversification.ts'
-import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
+import { undefinedBecause } from '#core/figures/figure.ts'
 import { pearson } from '#core/figures/pearson.ts'
 import type { Series } from '#core/figures/series.ts'
 import { forAll } from '#test/support/for-all.ts'
@@ -61,35 +60,6 @@ test('a correlation matrix has the same bits for any split into blocks of rows, 
   forAll(RUNS, bookOf(1, 12), fc.integer({ min: 1, max: 14 }), (series, count) => {
     const blocks = rowBlocks(series.length, count).map(([from, to]) => correlateRows(series, from, to))
     expect(assembleCorrelation(series.length, blocks.toReversed())).toEqual(correlationMatrix(series))
-  })
-})
-
-test('a correlation matrix agrees with an independent library, over one window and over an overlap', () => {
-  const series = [wave(0, 90, 1.1), wave(0, 90, 0.7), wave(40, 90, 1.3), wave(0, 90, 2.9), wave(10, 60, 0.3)]
-  const matrix = correlationMatrix(series)
-  const common = (x: Series, y: Series): [number[], number[]] => {
-    const first = Math.max(x.first, y.first)
-    const end = Math.min(x.first + x.values.length, y.first + y.values.length)
-    return [
-      [...x.values.slice(first - x.first, end - x.first)],
-      [...y.values.slice(first - y.first, end - y.first)],
-    ]
-  }
-  series.forEach((x, i) => {
-    series.forEach((y, j) => {
-      expect(cell(matrix, i, j)).toBeCloseTo(sampleCorrelation(...common(x, y)), 12)
-      expect(matrix.overlap[i * matrix.size + j]).toBe(common(x, y)[0].length)
-    })
-  })
-})
-
-test('a correlation matrix does not depend on a positive factor on the returns, except for rounding', () => {
-  forAll(RUNS, bookOf(2, 6), fc.double({ min: 0.1, max: 10, noNaN: true }), (series, k) => {
-    const base = correlationMatrix(series)
-    const scaled = correlationMatrix(series.map(each => ({ ...each, values: each.values.map(r => k * r) })))
-    base.rho.forEach((rho, i) => {
-      if (!Number.isNaN(rho)) expect(scaled.rho[i]).toBeCloseTo(rho, 9)
-    })
   })
 })
 
@@ -211,18 +181,6 @@ const matrixOf = (rows: number[][]): CorrelationMatrix => ({
   overlap: new Int32Array(rows.length ** 2).fill(100),
 })
 
-test('mean correlation, extreme pairs and effective bets are over all pairs', () => {
-  const figures = diversify([1, 0.5, -0.25], [0.5, 1, 0.5], [-0.25, 0.5, 1])
-  expect(figures).toEqual({
-    n_strategies_used: 3,
-    mean_correlation: 0.25,
-    most_correlated: { pair: ['oak', 'elm'], correlation: 0.5, overlap: 100 }, // a tie: the first pair in order
-    least_correlated: { pair: ['oak', 'ash'], correlation: -0.25, overlap: 100 },
-    effective_bets: 2,
-    coverage: { pairs: 3, pairs_defined: 3 },
-  })
-})
-
 test('a negative mean correlation leaves as many bets as strategies', () => {
   expect(diversify([1, -0.5], [-0.5, 1]).effective_bets).toBe(2)
 })
@@ -265,15 +223,4 @@ test('a book without a pair has no figures of diversification, and a book of one
   expect(diversify([1, NONE], [NONE, 1])).toEqual({ ...nothing, n_strategies_used: 2 })
   expect(diversify([NONE]).effective_bets).toBe(1)
   expect(diversify().effective_bets).toEqual(TOO_FEW)
-})
-
-test('effective bets are between 1 and the number of strategies used', () => {
-  forAll(60, bookOf(2, 8), series => {
-    const { effective_bets, n_strategies_used, coverage } = diversification(correlationMatrix(series), IDS)
-    if (isUndefined(effective_bets)) expect(coverage.pairs_defined).toBe(0)
-    else {
-      expect(effective_bets).toBeGreaterThanOrEqual(1 - 1e-12)
-      expect(effective_bets).toBeLessThanOrEqual(n_strategies_used)
-    }
-  })
 })

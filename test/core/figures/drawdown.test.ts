@@ -17,14 +17,6 @@ test('the first point of an equity curve is 1 plus the first return, exactly', (
   expect([...equityCurve(Float64Array.of(0.1, -0.5, 0))]).toEqual([1.1, 0.55, 0.55])
 })
 
-test('the equity from a baseline is the same curve with the point 1 before it', () => {
-  forAll(returnsOf(0, 50), returns => {
-    const withBaseline = equityFromBaseline(returns)
-    expect(withBaseline[0]).toBe(1)
-    expect(withBaseline.slice(1)).toEqual(equityCurve(returns))
-  })
-})
-
 test('the equity stays 0 after a day of -100 % or worse, even if two such days would multiply to a gain', () => {
   expect([...equityCurve(Float64Array.of(0.5, -1.5, -3, 1))]).toEqual([1.5, 0, 0, 0])
   expect([...equityCurve(Float64Array.of(-1, 5))]).toEqual([0, 0])
@@ -105,10 +97,4 @@ test('the drawdowns together are all days under water, the longest is the longes
 test('the deepest drawdowns come first, equal ones by date, at most the given number', () => {
   const depths = Float64Array.of(-0.1, 0, -0.3, 0, -0.1, 0, -0.2)
   expect(deepestEpisodes(drawdownEpisodes(depths), 3).map(({ peak }) => peak)).toEqual([1, 5, -1])
-})
-
-test('a run is broken by zero and by the other sign, and may be unfinished', () => {
-  expect(longestRun([1, 1, 0, 1, -1, -1, -1], 1)).toBe(2)
-  expect(longestRun([1, 1, 0, 1, -1, -1, -1], -1)).toBe(3)
-  expect(longestRun([], 1)).toBe(0)
 })

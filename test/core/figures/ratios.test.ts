@@ -1,22 +1,9 @@
 import fc from 'fast-check'
-import {
-  mean as peerMean,
-  sampleVariance as peerVariance,
-  sampleCorrelation,
-  sampleStandardDeviation,
-} from 'simple-statistics'
 import { expect, test } from 'vitest'
 import { equityFromBaseline, trailingReturn, worstReturn } from '#core/figures/equity-curve.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
-import {
-  gainsOverLosses,
-  isFlat,
-  mean,
-  sampleDeviation,
-  sampleVariance,
-  standardizedMoments,
-} from '#core/figures/moments.ts'
-import { autocorrelationLag1, pearson } from '#core/figures/pearson.ts'
+import { isFlat, sampleDeviation, sampleVariance, standardizedMoments } from '#core/figures/moments.ts'
+import { pearson } from '#core/figures/pearson.ts'
 import { quantile, tailMean, tailQuantile, tailRatio } from '#core/figures/quantile.ts'
 import { stability } from '#core/figures/risk-adjusted.ts'
 import { annualized, normalCdf, sharpe, sharpeInference, sortino } from '#core/figures/sharpe.ts'
@@ -26,28 +13,9 @@ import { returnsOf } from './arbitraries.ts'
 const TOO_FEW = undefinedBecause('too_few_points')
 const FLAT = undefinedBecause('zero_variance')
 
-test('the Sharpe ratio, annualised by the square root of the periods of a year, agrees with an independent library', () => {
-  forAll(returnsOf(2, 100), fc.constantFrom(365, 52, 12), (returns, periods) => {
-    const ratio = sharpe(returns, periods)
-    const deviation = sampleStandardDeviation([...returns])
-    if (isUndefined(ratio)) expect(deviation).toBeLessThan(1e-12)
-    else if (deviation > 1e-6) {
-      const expected = (peerMean([...returns]) / deviation) * Math.sqrt(periods)
-      expect(Math.abs(ratio - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)))
-    }
-  })
-})
-
 test('the Sharpe ratio of a constant series is undefined, although rounding makes its deviation other than 0', () => {
   expect(sharpe(new Float64Array(1000).fill(0.001), 365)).toEqual(FLAT)
   expect(sharpe(Float64Array.of(0.01), 365)).toEqual(TOO_FEW)
-})
-
-test('the Sortino ratio divides by the root mean square of the losses over all points', () => {
-  expect(sortino(Float64Array.of(0.03, -0.01, 0.01, 0.01), 365)).toBeCloseTo(
-    (0.01 / Math.sqrt(0.0001 / 4)) * Math.sqrt(365),
-    12,
-  )
 })
 
 test('the Sortino ratio needs two points, and a loss', () => {
@@ -69,12 +37,6 @@ test('a figure of a year is made of 90 days, 26 weeks or 6 months, and of no few
   }
 })
 
-test('omega is the sum of gains over the sum of losses', () => {
-  expect(gainsOverLosses(Float64Array.of(0.5, -0.25, 0.25, 0))).toBe(3)
-  expect(gainsOverLosses(Float64Array.of(-0.25))).toBe(0)
-  expect(gainsOverLosses(Float64Array.of(0.5, 0))).toEqual(undefinedBecause('no_losses'))
-})
-
 test('the probability of a Sharpe ratio is above one half exactly if the ratio is positive, which is when a track record exists', () => {
   forAll(returnsOf(4, 60), returns => {
     const ratio = sharpe(returns, 1)
@@ -86,16 +48,6 @@ test('the probability of a Sharpe ratio is above one half exactly if the ratio i
       expect(isUndefined(standardError)).toBe(false)
     }
   })
-})
-
-test('a record of just the minimum length has a probability of 95 %', () => {
-  const returns = Float64Array.of(0.03, -0.01, 0.02, -0.02, 0.01, 0.015)
-  const { standardError, minTrackRecord } = sharpeInference(returns)
-  const ratio = sharpe(returns, 1)
-  if (isUndefined(minTrackRecord) || isUndefined(standardError) || isUndefined(ratio))
-    throw new Error('defined')
-  const v = standardError * standardError * (returns.length - 1)
-  expect((ratio * Math.sqrt(minTrackRecord - 1)) / Math.sqrt(v)).toBeCloseTo(1.6448536269514722, 12)
 })
 
 test('the probability of a Sharpe ratio needs four points', () => {
@@ -187,18 +139,6 @@ test('both methods of the normal distribution function agree where one replaces 
   for (const x of [-3, 3]) expect(Math.abs(normalCdf(x) - normalCdf(x * (1 + 1e-15)))).toBeLessThan(4e-16)
 })
 
-test('mean, variance and correlation agree with an independent library', () => {
-  forAll(returnsOf(3, 100), returnsOf(3, 100), (x, y) => {
-    const count = Math.min(x.length, y.length)
-    const [xs, ys] = [[...x.subarray(0, count)], [...y.subarray(0, count)]]
-    expect(mean(x)).toBeCloseTo(peerMean([...x]), 12)
-    expect(sampleVariance(x)).toBeCloseTo(peerVariance([...x]), 12)
-    const rho = pearson(x, 0, y, 0, count)
-    const spread = Math.min(sampleStandardDeviation(xs), sampleStandardDeviation(ys))
-    if (spread > 1e-3) expect(rho).toBeCloseTo(sampleCorrelation(xs, ys), 9)
-  })
-})
-
 test('the variance is exact even if the mean is much larger', () => {
   const values = Float64Array.of(1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16)
   expect(sampleVariance(values)).toBe(30)
@@ -225,19 +165,6 @@ test('a correlation is bit for bit the same with its series swapped, is in [-1, 
 test('a perfect correlation is exactly 1, even if rounding would exceed it', () => {
   expect(pearson(Float64Array.of(1, 2, 4), 0, Float64Array.of(1, 2, 4), 0, 3)).toBe(1)
   expect(pearson(Float64Array.of(1, 2, 4), 0, Float64Array.of(-1, -2, -4), 0, 3)).toBe(-1)
-})
-
-test('the autocorrelation is that of the series with itself a day later', () => {
-  expect(autocorrelationLag1(Float64Array.of(1, -1, 1, -1))).toBeCloseTo(-1, 15)
-  expect(autocorrelationLag1(Float64Array.of(1, 2))).toEqual(TOO_FEW)
-  expect(autocorrelationLag1(Float64Array.of(5, 1, 1, 1))).toEqual(FLAT)
-})
-
-test('skewness and kurtosis are the moments of the population', () => {
-  // mean 2, m2 = 7/2, m3 = 9/2, m4 = 49/2 of {0, 1, 2, 5}
-  const { skewness, kurtosisExcess } = standardizedMoments(Float64Array.of(0, 1, 2, 5))
-  expect(skewness).toBeCloseTo(4.5 / 3.5 ** 1.5, 14)
-  expect(kurtosisExcess).toBeCloseTo(24.5 / 3.5 ** 2 - 3, 14)
 })
 
 test('skewness and kurtosis need 3 and 4 values, and values that differ', () => {

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { exposureFigures, positionTime } from '#core/figures/exposure.ts'
-import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
+import { undefinedBecause } from '#core/figures/figure.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import { profitFactor, tradeFigures, tradeStatistics, winRatePct } from '#core/figures/trade-statistics.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { BASE_RISK, constant, dailyFrom, ledgers, trade } from './series.ts'
+import { BASE_RISK, constant, dailyFrom, trade } from './series.ts'
 
 const NO_TRADES = undefinedBecause('no_trades')
 const NO_WINS = undefinedBecause('no_wins')
@@ -89,16 +89,6 @@ test('an undefined trade statistic has a reason: first the trades, then the wins
   })
 })
 
-test('the trade statistics of both sides add up to the whole', () => {
-  forAll(ledgers, trades => {
-    const figures = tradeStatistics(trades, 300, 1, BASE_RISK)
-    const { count, wins, losses, breakeven, long, short, win_rate_pct } = figures
-    expect(long.count + short.count).toBe(count)
-    expect(wins + losses + breakeven).toBe(count)
-    if (!isUndefined(win_rate_pct)) expect(win_rate_pct).toBeCloseTo((100 * wins) / count, 12)
-  })
-})
-
 const tenDays = dailyFrom('2024-01-01', [0.01, 0, 0, 0.01, ...constant(0, 6)])
 
 test('the exposure of two overlapping longs and a short is what a hand computes', () => {
@@ -142,20 +132,6 @@ test('the exposure without trades has the active days alone', () => {
   const { active_days_pct, ...others } = exposureFigures(tenDays, [])
   expect(active_days_pct).toBe(20)
   for (const figure of Object.values(others)) expect(figure).toEqual(NO_TRADES)
-})
-
-test('long and short time are each at most the time in the market', () => {
-  const year = dailyFrom('2020-01-01', constant(0.01, 300))
-  forAll(ledgers, trades => {
-    const figures = exposureFigures(year, trades)
-    const { time_in_market_pct: all, long_time_pct: long, short_time_pct: short } = figures
-    if (isUndefined(all) || isUndefined(long) || isUndefined(short)) expect(trades).toHaveLength(0)
-    else {
-      expect(all).toBeLessThanOrEqual(long + short + 1e-9)
-      expect(all).toBeGreaterThanOrEqual(Math.max(long, short) - 1e-9)
-      expect(all).toBeLessThanOrEqual(100)
-    }
-  })
 })
 
 test('position time is a count of the milliseconds of the window: overlapping positions count once in the union, each in the total', () => {

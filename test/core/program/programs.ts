@@ -12,7 +12,7 @@ export const DAY_0 = 17_000
 
 export const ALWAYS: TierRule = { kind: 'always' }
 
-export const MAYER: TierRule = {
+const MAYER: TierRule = {
   kind: 'mayer',
   mean_days: 200,
   bands: [
@@ -65,12 +65,6 @@ export function barsOf(closes: readonly number[], timeframeMs = DAY_MS): Bars {
     c,
     v: Float64Array.from(closes, (_, i) => 1 + (i % 3)),
   }
-}
-
-/** The same bars with other closes from index `from` on. */
-export function withCloses(bars: Bars, from: number, change: (close: number, i: number) => number): Bars {
-  const c = bars.c.map((close, i) => (i < from ? close : change(close, i)))
-  return { ...bars, c, h: c.map(close => close * 1.1), l: c.map(close => close * 0.9) }
 }
 
 /** 300 days, and plans whose window begins and ends on such a day. */
