@@ -37,7 +37,8 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: LedgerRule
   // Of lots and of several instruments quantities mean nothing: then what is stated counts.
   const isStated = results !== undefined && stated.commission_bps !== null
   const isTaken = realised && (follows ? results === 'after-costs' : isStated)
-  const wrong = explain(found, stated, isNet, isTaken)
+  const lacksFunding = found.paid === 1 && found.isFunded === 0 && closed.some(({ funding }) => funding)
+  const wrong = follows && lacksFunding ? FEES_ALONE : explain(found, stated, isNet, isTaken)
   if (wrong !== null) throw new UnreadableFile(wrong, null)
 
   const isGross = isTaken ? results === 'before-costs' : found.isGross
@@ -79,22 +80,38 @@ function evidenceOf(trades: readonly ForeignTrade[], { commission_bps }: LedgerR
 /** A trade as it is read: its fees as costs, what it cost with funding, what is left unexplained, and how much may be. */
 type Line = ForeignTrade & Readonly<Record<'cost' | 'rest' | 'slack', number>>
 
+const FEES_ALONE =
+  'expected results after fees and funding, or before both, got ones with the fees alone: bring a column with the whole result'
+
+/** What may be in a result: fees, and funding. */
+const READINGS = [
+  [1, 1],
+  [0, 0],
+  [1, 0],
+] as const
+
 /** The reading that leaves the fewest results, and then the least, unexplained; `paid` is 1 if costs are in the results. */
 function bestReading(trades: readonly ForeignTrade[], bps: number, unit: number) {
   // Fees are spelled as costs or as losses: with rebates among them both are tried.
   const signs = new Set(trades.map(({ fees }) => Math.sign(fees)))
   const tried = [1, -1].filter(sign => signs.has(sign) || !signs.has(-sign))
   const readings = tried.flatMap(sign =>
-    [1, 0].map(paid => {
+    READINGS.map(([paid, isFunded]) => {
       const lines = trades.map((trade): Line => {
         const fees = Number.isNaN(trade.fees) ? (bps / 1e4) * trade.turnover : sign * trade.fees
         const cost = fees - (trade.funding || 0)
         const slack = Math.max(2 * unit, (MOST_BPS / 1e4) * trade.notional)
-        return { ...trade, fees, cost, slack, rest: trade.pnl - trade.gross + paid * cost }
+        return {
+          ...trade,
+          fees,
+          cost,
+          slack,
+          rest: trade.pnl - trade.gross + paid * fees - isFunded * (trade.funding || 0),
+        }
       })
       const closed = lines.filter(isClosed)
       const far = closed.filter(({ rest, slack }) => Math.abs(rest) > slack)
-      return { paid, lines, closed, far, left: sum(closed.map(({ rest }) => Math.abs(rest))) }
+      return { paid, isFunded, lines, closed, far, left: sum(closed.map(({ rest }) => Math.abs(rest))) }
     }),
   )
   return readings.reduce((a, b) => ((b.far.length - a.far.length || b.left - a.left) < 0 ? b : a))

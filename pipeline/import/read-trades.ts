@@ -5,7 +5,7 @@ import { type Reading, type Report, reporterOf } from '../book/reading.ts'
 import { UnreadableFile } from '../table/lines.ts'
 import { onlyList, type PickRows } from '../table/rows.ts'
 import type { Cell } from './format.ts'
-import { parseForeignDecimal } from './number.ts'
+import { explainDecimal, parseForeignDecimal } from './number.ts'
 import { type ReadTable, readForeign } from './read-table.ts'
 import type { Tally } from './repair.ts'
 import type { LedgerRules } from './statement.ts'
@@ -177,6 +177,8 @@ function toRecords(pairs: readonly PairedTrade[], capital: number | null, report
     sum = stated === '' ? sum + parseForeignDecimal(cell('pnl')) : parseForeignDecimal(stated)
     const percent = parseForeignDecimal(cell('cumulative_pct'))
     if (wrong !== null) report(wrong, row)
+    else if (cell('cumulative_pct') !== '' && Number.isNaN(percent))
+      report(`cumulative_pct: ${explainDecimal(cell('cumulative_pct'), 'a number')}`, row)
     // A sum of rounded amounts is a little off.
     else if (capital && Math.abs((100 * sum) / capital - percent) > HALF_A_DIGIT + sorted.length / capital)
       report(
