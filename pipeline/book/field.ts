@@ -22,8 +22,8 @@ export function problemsOf(schema: z.core.$ZodType, value: unknown): FieldProble
 function explain(schema: z.core.$ZodType, issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
   const steps = issue.path.filter(step => typeof step !== 'symbol')
   const { path, inner, expected } = fieldAt(schema, steps) ?? { path: steps, expected: 'another value' }
-  if (issue.code === 'unrecognized_keys') {
-    const known = inner instanceof z.ZodObject ? Object.keys(inner.shape) : []
+  if (issue.code === 'unrecognized_keys' && inner instanceof z.ZodObject) {
+    const known = Object.keys(inner.shape)
     return issue.keys.map(key => ({ path: [...path, key], part: 'key', message: unknownKey(key, known) }))
   }
   if (issue.code === 'custom' && issue.params?.sentence !== undefined)

@@ -125,18 +125,21 @@ function toReadBar(own: Import, cell: Cell, file: string, row: number): ReadBar 
   const faults = [
     ...(Number.isNaN(bar.t) ? [`t: ${explainForeignMoment(cell('t'), zone)}`] : []),
     ...(isPossible(bar) ? [] : explainImpossible(fields, bar)),
-    ...['over', 'text', 'vwap']
-      .filter(role => (role === 'text' ? isOtherTime(cell(role), bar.t, zone) : !BARS.fits(role, cell)))
+    ...['over', 'vwap']
+      .filter(role => !BARS.fits(role, cell))
       .map(role => `${role}: expected ${BARS.checked[role]}, got ${got(cell(role))}`),
+    ...explainOther(bar.t, parseForeignMoment(cell('text'), zone ?? UTC)),
   ]
   for (const fault of faults) refuse(own, { file, row }, fault)
   const [end, q] = [parseForeignMoment(cell('end'), zone ?? UTC), parseDecimal(cell('q'))]
   return faults.length > 0 ? null : { ...bar, end, q, symbol: cell('symbol'), file, row }
 }
 
-/** Whether the second column of times, which may be local, has another one. */
-const isOtherTime = (text: string, t: number, zone: Zone | null): boolean =>
-  Math.abs(parseForeignMoment(text, zone ?? UTC) - t) > 0
+/** Why the second column of times, which may be local, contradicts the first. */
+const explainOther = (t: number, again: number): string[] =>
+  Math.abs(again - t) > 0
+    ? [`t: expected one time in both columns, got ${spellMoment(t)} and ${spellMoment(again)}`]
+    : []
 
 /** Whether only the order of the prices can be wrong. */
 const isRange = ({ o, h, l, c, v }: Bar): boolean => Math.min(o, h, l, c) > 0 && !(v < 0)

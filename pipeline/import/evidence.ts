@@ -37,8 +37,7 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: LedgerRule
   // Of lots and of several instruments quantities mean nothing: then what is stated counts.
   const isStated = results !== undefined && stated.commission_bps !== null
   const isTaken = realised && (follows ? results === 'after-costs' : isStated)
-  const lacksFunding = found.paid === 1 && found.isFunded === 0 && closed.some(({ funding }) => funding)
-  const wrong = follows && lacksFunding ? FEES_ALONE : explain(found, stated, isNet, isTaken)
+  const wrong = explain(found, stated, isNet, isTaken)
   if (wrong !== null) throw new UnreadableFile(wrong, null)
 
   const isGross = isTaken ? results === 'before-costs' : found.isGross
@@ -68,50 +67,42 @@ function evidenceOf(trades: readonly ForeignTrade[], { commission_bps }: LedgerR
   const bps = commission_bps ?? (hasCosts ? 0 : Math.max(shown, 0))
   const unit = unitOf(known)
   const best = bestReading(trades, bps, unit)
-  const { closed, far, paid } = best
+  const { closed, far, hasFees } = best
   const lean = Math.abs(medianBps(closed, ({ rest }) => rest))
   const roughness = medianBps(closed, () => unit)
   const follows = far.length === 0 && lean <= Math.max(COMMISSION_BPS, roughness)
   const isPaid = closed.some(({ cost, turnover }) => (1e4 * Math.abs(cost)) / turnover > COMMISSION_BPS)
   const own = hasCosts ? roundBps(medianBps(closed, ({ fees }) => fees)) : bps
-  return { ...best, hasCosts, shown, follows, isPaid, isGross: isPaid && paid === 0, own }
+  return { ...best, hasCosts, shown, follows, isPaid, isGross: isPaid && hasFees === 0, own }
 }
 
 /** A trade as it is read: its fees as costs, what it cost with funding, what is left unexplained, and how much may be. */
 type Line = ForeignTrade & Readonly<Record<'cost' | 'rest' | 'slack', number>>
 
-const FEES_ALONE =
-  'expected results after fees and funding, or before both, got ones with the fees alone: bring a column with the whole result'
-
 /** What may be in a result: fees, and funding. */
-const READINGS = [
+const CONTENTS = [
   [1, 1],
   [0, 0],
   [1, 0],
 ] as const
 
-/** The reading that leaves the fewest results, and then the least, unexplained; `paid` is 1 if costs are in the results. */
+/** The reading that leaves the fewest results, and then the least, unexplained. */
 function bestReading(trades: readonly ForeignTrade[], bps: number, unit: number) {
   // Fees are spelled as costs or as losses: with rebates among them both are tried.
   const signs = new Set(trades.map(({ fees }) => Math.sign(fees)))
   const tried = [1, -1].filter(sign => signs.has(sign) || !signs.has(-sign))
   const readings = tried.flatMap(sign =>
-    READINGS.map(([paid, isFunded]) => {
+    CONTENTS.map(([hasFees, hasFunding]) => {
       const lines = trades.map((trade): Line => {
         const fees = Number.isNaN(trade.fees) ? (bps / 1e4) * trade.turnover : sign * trade.fees
-        const cost = fees - (trade.funding || 0)
+        const funding = trade.funding || 0
         const slack = Math.max(2 * unit, (MOST_BPS / 1e4) * trade.notional)
-        return {
-          ...trade,
-          fees,
-          cost,
-          slack,
-          rest: trade.pnl - trade.gross + paid * fees - isFunded * (trade.funding || 0),
-        }
+        const rest = trade.pnl - trade.gross + hasFees * fees - hasFunding * funding
+        return { ...trade, fees, cost: fees - funding, slack, rest }
       })
       const closed = lines.filter(isClosed)
       const far = closed.filter(({ rest, slack }) => Math.abs(rest) > slack)
-      return { paid, isFunded, lines, closed, far, left: sum(closed.map(({ rest }) => Math.abs(rest))) }
+      return { hasFees, hasFunding, lines, closed, far, left: sum(closed.map(({ rest }) => Math.abs(rest))) }
     }),
   )
   return readings.reduce((a, b) => ((b.far.length - a.far.length || b.left - a.left) < 0 ? b : a))
@@ -138,9 +129,11 @@ function explain(found: Evidence, stated: LedgerRules, isNet: boolean, isTaken: 
       far[0]?.row ?? null,
     )
   }
+  if (isPaid && found.hasFees > found.hasFunding && closed.some(({ funding }) => funding))
+    return 'expected results after fees and funding, or before both, got ones with the fees alone: bring a column with the whole result'
   if (isGross && results !== 'before-costs')
     return 'expected results after costs, got ones before the fees and the funding: state --results before-costs (results:)'
-  if (!isGross && hasCosts && results === 'before-costs')
+  if (!isGross && (hasCosts || isPaid) && results === 'before-costs')
     return 'expected results before costs, and costs that are paid from the account, got ones after them, or costs of next to nothing: correct the columns of fees and funding, or leave out --results (results:)'
   if (!isPaid && commission_bps === null && !isNet && results === undefined && closed.length > 0)
     return 'expected results after costs, got exactly what the prices give: state --commission-bps 0 if nothing was paid, or --results before-costs with --commission-bps (results:)'

@@ -33,9 +33,10 @@ export async function importLedger(reading: Reading, rules: LedgerRules): Promis
   const read = await readTrades(reading, rules, tally)
   if (read === null) return null
   try {
-    const trades = toTrades(read.records, rules, report)
+    const known = { ...rules, commission_bps: rules.commission_bps ?? rateOf(read.records) }
+    const trades = toTrades(read.records, known, report)
     if (reading.problems.has(path)) return null
-    const { sizes, account, commission_bps } = toAccount(trades, read, rules, tally)
+    const { sizes, account, commission_bps } = toAccount(trades, read, known, tally)
     if (!rules.realised && rules.bars !== null) compareWithBars(trades, rules.bars, report)
     if (reading.problems.has(path)) return null
     const closedByTool = trades.filter(({ cell }) => /^force_(?:exit|sell)$/.test(cell('exit_reason')))
@@ -46,6 +47,13 @@ export async function importLedger(reading: Reading, rules: LedgerRules): Promis
     if (!(error instanceof UnreadableFile)) throw error
     return report(error.message, error.row)
   }
+}
+
+/** The commission of a file that has one rate for all fills, in basis points; null for another. */
+function rateOf(records: readonly TradeRecord[]): number | null {
+  const rates = new Set(records.flatMap(({ cell }) => [cell('fee'), cell('exit_fee')]).filter(Boolean))
+  const [rate = Number.NaN] = [...rates].map(text => 1e4 * parseDecimal(text))
+  return rates.size === 1 && Number.isFinite(rate) ? rate : null
 }
 
 /** Parts of one entry that are equal are numbered. */
@@ -141,8 +149,8 @@ const sideOf = (isShort: boolean): Side => (isShort ? 'short' : 'long')
 
 /** Rows that are equal in all cells are one trade; parts of one entry that are equal have numbers of their own. */
 function reportCopies(records: readonly TradeRecord[], report: Report): void {
-  for (const [first, again] of Map.groupBy(records, ({ cell }) => cell(WHOLE_ROW)).values())
-    if (again !== undefined)
+  for (const [first, ...others] of Map.groupBy(records, ({ cell }) => cell(WHOLE_ROW)).values())
+    for (const again of others)
       report(
         `expected each trade once, got row ${first!.row} again: remove one; parts of one entry need a column that numbers them`,
         again.row,

@@ -124,13 +124,12 @@ function joinRows(rows: readonly TradeRecord[], end: string, report: Report): Pa
   const kinds = Object.groupBy(rows, ({ cell }) => (/^entry/i.test(cell('type')) ? 'entry' : 'exit'))
   const { entry: entries = [], exit: exits = [] } = kinds
   const [[entry], [exit]] = [entries, exits]
-  const again = entries[1] ?? exits[1]
   const { row, cell } = rows[0]!
   const trade = cell('trade')
-  if (again !== undefined) {
-    const [kind] = again.cell('type').split(' ')
-    return report(`expected one ${kind} of trade ${trade}, got another`, again.row)
-  }
+  const others = [...entries.slice(1), ...exits.slice(1)]
+  for (const again of others)
+    report(`expected one ${again.cell('type').split(' ')[0]} of trade ${trade}, got another`, again.row)
+  if (others.length > 0) return null
   if (entry === undefined || exit === undefined) {
     const [lacking, other] = entry === undefined ? ['an entry', 'exit'] : ['an exit', 'entry']
     return report(`expected ${lacking} of trade ${trade}, got its ${other} alone: export the whole list`, row)

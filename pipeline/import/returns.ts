@@ -65,13 +65,14 @@ const LEAST_DAYS = 8
 const MOST_IN_A_DAY = 5
 
 /**
- * Whether values are a sum since the start, or the account: its steps are not larger than itself, as in all that rises, and those
- * of returns are, by a factor of 1.4 in the mean.
+ * Whether values are a sum since the start, or the account: they rise or fall alone, or its steps are smaller than itself; those
+ * of returns are larger, by a factor of 1.4 in the mean.
  */
 function looksLikeSums(values: readonly number[]): boolean {
   const sizeOf = (numbers: readonly number[]): number => sum(numbers.map(Math.abs))
-  const size = sizeOf(values)
-  const isNear = size > 0 && sizeOf(values.slice(1).map((value, i) => value - values[i]!)) <= size
+  const [size, steps] = [sizeOf(values), values.slice(1).map((value, i) => value - values[i]!)]
+  const isMonotone = steps.every(step => step >= 0) || steps.every(step => step <= 0)
+  const isNear = size > 0 && (isMonotone || sizeOf(steps) < size)
   return (isNear && values.length >= LEAST_DAYS) || values.some(value => Math.abs(value) > MOST_IN_A_DAY)
 }
 

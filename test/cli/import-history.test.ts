@@ -119,6 +119,7 @@ a capital that contradicts the list -> ${listOfTrades()} -> :3: expected a capit
 a capital that contradicts its percentages alone -> ${listOfTrades().replaceAll(/,[^,\n]*(,[^,\n]*)$/gm, '$1')} -> :3: expected a capital by which the cumulative profit of 30.00 is 0.3 %, got 1000 -> ${IN_CHART} --capital 1000
 a trade that is open before one that is closed -> ${listOfTrades().replace(/(\n2,Exit short,)[^,]*,[^,]*,[^,]*/, '$1,,')} -> :5: expected an exit of trade 2, because trade 3 after it is closed, got an open trade
 a trade that is missing -> ${listOfTrades().replace(/\n2,.*\n2,.*/, '')} -> :5: expected trade 2, got trade "3": export the whole list
+a percentage with a decimal comma -> ${listOfTrades().replaceAll(/,(-?\d+)\.(\d\d)$/gm, ',"$1,$2"')} -> :3: cumulative_pct: expected a number, got "0,30", which has a decimal comma -> ${IN_CHART} --capital 5000
 a profit that is changed -> ${listOfTrades().replace(/(\n1,.*,)30(,0.1,.*\n1,.*,)30(,0.1)/, '$190$290$3')} -> :3: expected a cumulative profit of 90.00 after trade 1, got "30": rows are missing or changed
 a trade that lacks its exit -> ${listOfTrades().replace(/\n2,Exit.*/, '')} -> :4: expected an exit of trade 2, got its entry alone: export the whole list
 a trade that lacks its entry -> ${listOfTrades().replace(/\n2,Entry.*/, '')} -> :4: expected an entry of trade 2, got its exit alone: export the whole list
@@ -190,6 +191,15 @@ test.each([
   )
   expect(await read('catalogue.yaml')).toContain('    commission_bps_per_side: 10')
   expect((await book()).strategies).toHaveLength(1)
+})
+
+test('the one rate of all fills of a freqtrade result is its commission, exactly, although no trade is closed', async () => {
+  const result = freqtrade({ profit_total_abs: 0 })
+  const open = { is_open: true, close_date: null, close_rate: null, profit_abs: 0, fee_open: 0.0004875 }
+  Object.assign(result.strategy.Sample.trades[0]!, { ...open, fee_close: 0.0004875 })
+  const { code, read } = await importing('r.json', JSON.stringify(result), FREQTRADE)
+  expect(code).toBe(0)
+  expect(await read('catalogue.yaml')).toContain('    commission_bps_per_side: 4.875')
 })
 
 test('a result of freqtrade of several pairs becomes an account, and no ledger of one instrument', async () => {

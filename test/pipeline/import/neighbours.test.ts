@@ -158,6 +158,7 @@ one trade of no known commission -> ${table(PLAIN, [plain(TRADES[0]!).join()])} 
 semicolons in texts -> ${trades(`${PLAIN},Comment`, t => [...plain(t), 'a;b;c'])} -> ${{}} -> ${ALL}
 funding, and none stated -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ isUnfunded: true }} -> 2: funding: expected none, because --no-funding
 funding -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ commission_bps: 5 }} -> 12 trades, 6 short, 0 open
+results with the fees alone beside a little funding -> ${trades(`${PLAIN},Fees,funding_fees`, (t, i) => [...plain(t), t.fees.toFixed(6), i % 3 === 0 ? -1 : 0])} -> ${{ realised: true }} -> got ones with the fees alone: bring a column with the whole result
 a trade twice -> ${trades(PLAIN, t => plain(t), AGAIN)} -> ${{}} -> 14: expected each trade once, got row 5 again
 equal parts with numbers of their own -> ${trades(`id,${PLAIN}`, (t, i) => [i, ...plain(t)], AGAIN)} -> ${{}} -> 13 trades, 7 short`)(
   'a table of trades with %s is read right, or refused with the remedy',
@@ -190,6 +191,7 @@ percents as fractions -> ${days('date,ret', ret => `${(100 * ret).toFixed(2)}%`)
 cumulative returns -> ${days('date,Returns', (_, i) => sums[i]!.toFixed(6))} -> ${{}} -> look like cumulative returns
 the account -> ${days('date,return', (_, i) => (1000 * (1 + DAYS.slice(0, i + 1).reduce((sum, ret) => sum + ret, 0))).toFixed(2))} -> ${{}} -> look like cumulative returns or the account itself
 returns that all rise, stated -> ${days('date,ret', (_, i) => (0.001 * (i + 1)).toFixed(4))} -> ${{ results: 'per-day' }} -> 10 days from 0.001
+a few days that differ from 0 -> ${days('date,ret', (_, i) => (i === 0 ? '0.02' : i === 9 ? '0.03' : '0'))} -> ${{}} -> 10 days from 0.02
 decimal commas -> ${days('date;ret', ret => String(ret).replace('.', ','), ';')} -> ${{}} -> a decimal comma
 the minus sign U+2212 -> ${days('date,ret', ret => String(ret).replace('-', '\u2212'))} -> ${{}} -> 10 days from 0.0123
 returns of two things -> ${days('date,ret,benchmark', ret => `${ret},0.001`)} -> ${{}} -> "benchmark" is`)(
