@@ -7,7 +7,7 @@ import type { RegisterParts, WebhookChange } from '#signals/delivery/register-we
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { createSender, createSendSignal } from '#signals/delivery/send.ts'
-import { sealFault } from '#signals/delivery/webhooks.ts'
+import { LOST_KEY, sealFault } from '#signals/delivery/webhooks.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import {
@@ -78,10 +78,6 @@ export async function openSignals(order: SignalsOrder, started: Started) {
     ...{ newToken, onWebhook, onError },
   }
 }
-
-/** What to do if a key of the ring is lost. */
-export const LOST_KEY =
-  'if that key is lost, `highwater ops rekey --remove-unreadable` removes such webhooks, and their clients set them again'
 
 async function openRedis(
   { environment, redisUrl, redisOptions }: SignalsOrder,

@@ -56,13 +56,9 @@ export function createHighWater(privateStore: ObjectStore) {
   let noted = 0
   const write = (key: string, seq: number, more: Omit<Mark, 'seq'> = {}): Promise<unknown> =>
     privateStore.replace(key, toJsonBytes({ seq, ...more }), { content_type: 'application/json' })
-  /** Moves the mark ahead of the newest number if it is below one that is about to be given; returns the mark. */
-  const cover = async (seq: number, newest = seq): Promise<number> => {
-    const found = await readHighWater(privateStore) // another process may have moved it, or set it back at its stop
-    if (seq <= found) return found
-    const ahead = Math.max(seq, newest + MARK_AHEAD)
-    await write(KEY, ahead)
-    return ahead
+  /** Moves the mark ahead of a number that was given, if it is below. */
+  const cover = async (seq: number): Promise<void> => {
+    if (seq > (await readHighWater(privateStore))) await write(KEY, seq + MARK_AHEAD)
   }
   return {
     cover,

@@ -164,8 +164,8 @@ const SEALED = ['url', 'secrets'] as const
 /** A concurrent rotation is over before the second try. */
 const MOST_TRIES = 10
 
-/** The clients that have a webhook. */
-async function* clientsWithWebhook(redis: Redis): AsyncGenerator<string> {
+/** The clients that have a webhook, in blocks. */
+async function* clientsWithWebhook(redis: Redis): AsyncGenerator<readonly string[]> {
   let cursor = '0'
   const done = new Set<string>() // a scan may name a key twice
   do {
@@ -173,25 +173,32 @@ async function* clientsWithWebhook(redis: Redis): AsyncGenerator<string> {
       redis.scan(cursor, 'MATCH', `${WEBHOOK_PREFIX}*`, 'COUNT', BLOCK),
     )
     cursor = next
-    for (const client of keys.map(key => key.slice(WEBHOOK_PREFIX.length))) {
-      if (!done.has(client)) yield client
-      done.add(client)
-    }
+    const block = new Set(keys.map(key => key.slice(WEBHOOK_PREFIX.length)))
+    yield [...block].filter(client => !done.has(client))
+    for (const client of block) done.add(client)
   } while (cursor !== '0')
 }
 
-/** Why SECRET_KEY does not open what is stored, with the first client that it concerns; null if it opens all. */
+/** Why SECRET_KEY does not open what is stored, with a client that it concerns; null if it opens all. */
 export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
-  for await (const client of clientsWithWebhook(redis)) {
-    try {
-      await readWebhook(redis, box, client)
-    } catch (error) {
-      if (error instanceof SealError) return `the webhook of '${client}' cannot be read: ${error.message}`
-      throw error
-    }
+  const faultOf = (client: string): Promise<string | null> =>
+    readWebhook(redis, box, client).then(
+      () => null,
+      (error: unknown) => {
+        if (!(error instanceof SealError)) throw error
+        return `the webhook of '${client}' cannot be read: ${error.message}`
+      },
+    )
+  for await (const block of clientsWithWebhook(redis)) {
+    const found = (await Promise.all(block.map(faultOf))).find(fault => fault !== null)
+    if (found !== undefined) return found
   }
   return null
 }
+
+/** What to do if a key of the ring is lost. */
+export const LOST_KEY =
+  'if that key is lost, `highwater ops rekey --remove-unreadable` removes such webhooks, and their clients set them again'
 
 export type Rekeyed = Readonly<Record<'sealed' | 'untouched' | 'removed', number>>
 
@@ -205,15 +212,15 @@ export async function rekeyWebhooks(
   { removesUnreadable = false } = {},
 ): Promise<Rekeyed> {
   const count = { sealed: 0, untouched: 0, removed: 0 }
-  for await (const client of clientsWithWebhook(redis)) {
-    try {
-      count[(await rekeyOne(redis, box, client)) ? 'sealed' : 'untouched']++
-    } catch (error) {
-      if (!(removesUnreadable && error instanceof SealError)) throw error
-      await removeWebhook(redis, client)
-      count.removed++
-    }
-  }
+  for await (const block of clientsWithWebhook(redis))
+    for (const client of block)
+      try {
+        count[(await rekeyOne(redis, box, client)) ? 'sealed' : 'untouched']++
+      } catch (error) {
+        if (!(removesUnreadable && error instanceof SealError)) throw error
+        await removeWebhook(redis, client)
+        count.removed++
+      }
   return count
 }
 
