@@ -49,8 +49,8 @@ export async function planPrune(
 /**
  * Removes folders of builds that were never published, which nobody can miss, then versions that no rule keeps, which answer
  * 410 from then on, and all runs of fleets: none is under way under the lock of the store. Of a version the manifest goes first:
- * without one it is removed, whatever files remain. The pointer log does not change, and nothing is written, so that a full disk
- * does not matter. Resolves with what was removed.
+ * without one it is removed, whatever files remain. The pointer log does not change, and nothing is written. Resolves with what
+ * was removed.
  */
 export async function prune(
   store: ObjectStore,
