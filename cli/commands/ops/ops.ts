@@ -164,6 +164,9 @@ const delivered = z.object({
   ),
 })
 
+const UNKNOWN = { acknowledged: null, status: null, reason: null, latency_ms: null }
+
+/** What became of a test; a token that may fire one, and not read, learns its number alone. */
 async function awaitFirstAttempt(
   { seq }: Answer,
   { client }: Answer,
@@ -173,7 +176,10 @@ async function awaitFirstAttempt(
   const path = `/ops/signals/${seq}/${encodeURIComponent(String(client))}`
   for (let look = 0; look < TEST_PATIENCE_S * TEST_LOOKS_PER_S; look++) {
     if (look > 0) await pause(1_000 / TEST_LOOKS_PER_S)
-    const found = delivered.safeParse(await ask('GET', path).catch(() => null)) // none before the relay has it
+    const answer = await ask('GET', path).catch((error: unknown) => error) // none before the relay has it
+    if (answer instanceof Error && answer.cause === 'forbidden')
+      return { seq, client, ...UNKNOWN, reason: answer.message }
+    const found = delivered.safeParse(answer)
     const attempt = found.data?.attempts[0]
     if (found.data === undefined || attempt === undefined) continue
     const { latency_ms } = found.data.delivery
@@ -181,12 +187,14 @@ async function awaitFirstAttempt(
     const { ok: acknowledged, status, reason } = attempt
     return { seq, client, acknowledged, status, reason, latency_ms }
   }
-  return { seq, client, acknowledged: null, status: null, reason: null, latency_ms: null }
+  return { seq, client, ...UNKNOWN }
 }
 
 function testLines({ seq, client, acknowledged, status, reason, latency_ms }: Answer): readonly string[] {
   if (acknowledged === true)
     return [`test ${seq}: the receiver acknowledged it with ${status}, ${latency_ms} ms after it was fired`]
+  if (acknowledged === null && reason !== null)
+    return [`test ${seq} was fired; what became of it is not shown: ${reason}`]
   const details = `\`highwater ops signal ${seq} ${client}\` shows every attempt`
   return acknowledged === false
     ? [

@@ -132,6 +132,15 @@ test('`ops fire` fires a file once however often, and other commands show the si
   expect((await ops(['status', '--json'])).out).toMatch(/"seq":1,.*"relay":\{"lag":1,"running":false\}/)
 })
 
+test('`ops test` with a token that may not read says so at once, with the number of the test', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
+  const { out: issued } = await ops(['tokens', 'add', 'desk', '--scopes', 'clients'])
+  const { code, out } = await ops(['test', 'acme'], { OPERATOR_TOKEN: /hw_op_\S+/.exec(issued)?.[0] ?? '' })
+  const says = expect.stringMatching(/^test 1 was fired; .* expected a token with the scope read/)
+  expect([code, out]).toEqual([1, says])
+})
+
 test('a command that an alert names is one that there is', async () => {
   const sent: string[] = []
   const { onEvent } = createAlerts(
