@@ -61,6 +61,7 @@ export async function serveSignals(order: SignalsOrder) {
       redis: open.redis,
       registering,
       program: open.served.program,
+      aliases: open.served.aliases,
       /** Lets running requests and deliveries end, and frees the ports. */
       stop: started.endAll,
     }
