@@ -145,6 +145,7 @@ async function listenToOperator(
     token: secrets.operatorToken,
     hosts: hostsOf(environment.host, namesOf(environment)),
     aliases: () => new Set(served.aliases()),
+    baseRiskOf: served.baseRiskOf,
     programAlias: () => programAliasOf(served.program()),
     random: runtime.drawBytes,
     newEpoch: newToken,

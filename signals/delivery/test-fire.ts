@@ -31,6 +31,7 @@ export const testContent = (purpose: TestPurpose, token: string, nowMs: number):
   base_risk_pct: 0.02,
   timestamp: toIsoInstant(nowMs),
   implied_leverage: 0.5,
+  by: 'strategy',
 })
 
 /**

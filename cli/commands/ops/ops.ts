@@ -51,7 +51,8 @@ const withSecret = ({ webhook, secret }: Answer): readonly string[] => [
 
 const SIGNAL_HELP = `
 FILE holds the signal as JSON: signal_id, alias, action (long, short, flat), signal_price, stop, base_risk_pct, timestamp,
-and mode DRY_RUN if it must not be traded. The same signal_id again is the same signal: if in doubt, repeat the command.`
+and mode DRY_RUN if it must not be traded. The same signal_id again is the same signal: if in doubt, repeat the command.
+What the live runner fires is fired with --by-hand only.`
 
 /** What commands have beyond their routes, by the ids of these. */
 const ADDITIONS: Readonly<Record<string, Addition>> = {
@@ -60,9 +61,10 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
       ...['signal_id', 'alias', 'action', 'signal_price', 'stop', 'base_risk_pct', 'timestamp', 'is_test'],
       ...['mode', 'implied_leverage'],
     ],
-    body: async ({ file }, { cwd }) => {
+    body: async ({ file, by_hand }, { cwd }) => {
       const path = await assertReadable(resolve(cwd, String(file)))
-      return parseSignal(await readFile(path, 'utf8'), String(file))
+      const signal = parseSignal(await readFile(path, 'utf8'), String(file))
+      return by_hand === undefined || typeof signal !== 'object' ? signal : { ...signal, by_hand }
     },
     example: 'fire signal.json',
     help: SIGNAL_HELP,

@@ -134,7 +134,7 @@ const WRONG_SECRET = createWebhookSecret(() => createHash('sha256').update('no s
 const CHANGES = {
   long: {},
   short: { stop: 1_300 },
-  flat: { base_risk_pct: 0, implied_leverage: 0 },
+  flat: { base_risk_pct: 0, implied_leverage: 0, why: 'signal' },
 } as const
 
 type TestSignal = { readonly id: string; readonly seq: number; readonly body: string }

@@ -93,7 +93,7 @@ test('a registration is enabled by a signed test that is acknowledged, an entry 
   const secret = await register()
   const sent = receiver.received.at(-1)
   const { alias, ...test } = signal.parse(JSON.parse(sent?.body ?? ''))
-  expect(test).toMatchObject({ seq: 2, is_test: true, mode: 'DRY_RUN', action: 'long' })
+  expect(test).toMatchObject({ seq: 2, is_test: true, mode: 'DRY_RUN', action: 'long', by: 'strategy' })
   expect(test.stop).toBeLessThan(test.signal_price)
   expect(test.implied_leverage).toBe(impliedLeverage(test.signal_price, test.stop, test.base_risk_pct))
   expect(ID_PATTERN.test(alias)).toBe(false) // no strategy can have it
@@ -124,12 +124,6 @@ test('a registration is missing in no account if its test was acknowledged, and 
   await refuse()
   expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [2] })
   expect((await readOutbox(redis, 2)).size).toBe(0)
-})
-
-test('a registration needs neither an entitlement nor a dataset', async () => {
-  await addClient(redis, 'fresh', [], seededBytes('fresh'))
-  await registerWebhook(parts, 'fresh', { url: receiver.urlOf('fresh'), secret: null })
-  expect(receiver.received).toHaveLength(1)
 })
 
 test('a registration that moves keeps its secrets, so that a receiver which verifies can acknowledge it', async () => {
@@ -245,10 +239,10 @@ test('a webhook that is disabled gets nothing more, is enabled without failures,
   expect(await enabledWebhooks(redis)).toEqual([])
 })
 
-test('a webhook is tested by a signal that takes the way of every other, to this client alone', async () => {
-  await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
+test('a webhook is set and tested, by a signal that takes the way of every other, for a client that is entitled to nothing, and to it alone', async () => {
+  await addClient(redis, 'bolt', [], seededBytes('bolt'))
   for (const client of ['acme', 'bolt']) await registerWebhook(parts, client, request())
-  const seq = await fireTest(parts, 'acme')
-  expect(await relayAll(redis, parts.now)).toEqual(['acme'])
+  const seq = await fireTest(parts, 'bolt')
+  expect(await relayAll(redis, parts.now)).toEqual(['bolt'])
   expect((await readSignal(redis, seq))?.body).toContain('"is_test":true')
 })
