@@ -20,12 +20,13 @@ const refusal = z.object({
   }),
 })
 
-/** With several problems, a line for each. */
+/** With several problems, a line for each. The cause is the code of the refusal. */
 const toError = ({ code, message, details }: z.output<typeof refusal>['error']): Error =>
   details.length < 2
-    ? new Error(`${message} (${code})`)
+    ? new Error(`${message} (${code})`, { cause: code })
     : new Error(
         [`refused (${code}):`, ...details.map(({ param, reason }) => `  ${param}: ${reason}`)].join('\n'),
+        { cause: code },
       )
 
 /** Uses OPERATOR_TOKEN, or the token that was generated on this machine. */

@@ -74,15 +74,20 @@ const datasetFacts = z.object({
 })
 export type DatasetFacts = Readonly<z.infer<typeof datasetFacts>>
 
-/** What the private snapshot of a version says of it as a whole. Throws as `readProgram` does. */
-export async function readDatasetFacts(
+const snapshotFacts = z.object({
+  dataset: datasetFacts,
+  strategies: z.array(z.object({ id: z.string(), base_risk_pct: z.number() })),
+})
+
+/** What the private snapshot of a version says of it as a whole and of each strategy. Throws as `readProgram` does. */
+export async function readSnapshotFacts(
   privateStore: ObjectStore,
   { version, snapshot }: Pick<Manifest, 'version' | 'snapshot'>,
-): Promise<DatasetFacts> {
+): Promise<z.infer<typeof snapshotFacts>> {
   const key = privateKey(version, SNAPSHOT_FILES.document)
   const bytes = await readPrivateFile(privateStore, key, snapshot[SNAPSHOT_FILES.document])
-  const document = z.object({ dataset: datasetFacts }).safeParse(parseJson(bytes))
-  if (document.success) return document.data.dataset
+  const document = snapshotFacts.safeParse(parseJson(bytes))
+  if (document.success) return document.data
   throw otherForm(privateStore, key)
 }
 

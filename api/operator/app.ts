@@ -73,10 +73,10 @@ function mount(
       const who = await operatorOf(c, whoseToken)
       if (method === 'GET') {
         assertScope(who, route.scope)
-        return sendAnswer(c, parts, await handler(c, parts))
+        return sendAnswer(c, parts, await handler(c, parts, who))
       }
       const intent = { who, route, path: c.req.param(), sent: await sentWith(c, route) }
-      return sendAnswer(c, parts, await audited(intent, parts, () => handler(c, parts)))
+      return sendAnswer(c, parts, await audited(intent, parts, () => handler(c, parts, who)))
     })
   }
   const allow = allowedMethods(routes).join(', ')

@@ -4,6 +4,7 @@ import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { SealError } from '#signals/delivery/secret-box.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
+import type { Operator } from '#signals/operators/tokens.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { keyedMeta, type ServiceEnv, sendBytes, sendRefusal, toApiError } from '../http/exchange.ts'
 import { CACHING } from '../http/headers.ts'
@@ -21,7 +22,11 @@ export type Answer<Data = unknown> = {
   readonly meta?: { next?: number | null }
 }
 
-export type Handler<Data = unknown> = (c: Exchange, parts: OperatorParts) => Promise<Answer<Data>>
+export type Handler<Data = unknown> = (
+  c: Exchange,
+  parts: OperatorParts,
+  who: Operator,
+) => Promise<Answer<Data>>
 
 export function sendAnswer(
   c: Exchange,

@@ -130,6 +130,7 @@ export const liveStatus = z
     gap_before: instant
       .nullable()
       .describe('Open of the bar that came after the newest gap in its feed, or null if there was none.'),
+    by_hand: seq.nullable().describe('Number of its newest signal if it was fired by hand, else null.'),
     diverges: z
       .string()
       .nullable()
@@ -158,6 +159,7 @@ export const toLive = ({
   behindMs,
   gap,
   diverges,
+  byHand,
 }: LiveStatus): ValueOf<typeof liveStatus> => ({
   alias,
   last_bar_close: cursorMs === null ? null : toIsoInstant(cursorMs),
@@ -168,6 +170,7 @@ export const toLive = ({
   behind_seconds: Math.round(behindMs / 1_000),
   missing_bars: gap?.total ?? 0,
   gap_before: gap === null ? null : toIsoInstant(gap.before_ms),
+  by_hand: byHand,
   diverges,
 })
 

@@ -29,6 +29,8 @@ type DemoOrder = Pick<Runtime, 'now' | 'drawBytes'> & {
   readonly redis: Redis
   readonly registering: RegisterParts
   readonly programAlias: string
+  /** The strategies that are served. */
+  readonly aliases: readonly string[]
   readonly dataFolder: string
   readonly signalsUrl: string
   /** Whether its receiver may be on this machine; without one the client pulls. */
@@ -60,9 +62,9 @@ export async function startDemo(order: DemoOrder) {
 }
 
 /** Entitled to every strategy served at its creation; later changes by the operator stay. */
-async function ensureClient({ redis, registering, programAlias, now }: DemoOrder): Promise<void> {
+async function ensureClient({ redis, aliases, programAlias, now }: DemoOrder): Promise<void> {
   if ((await getClient(redis, CLIENT)) !== null) return
-  const beginning = { aliases: registering.aliases(), program: true, status: 'active' } as const
+  const beginning = { aliases, program: true, status: 'active' } as const
   await createClient(redis, CLIENT, 'demo', now(), beginning, programAlias)
 }
 

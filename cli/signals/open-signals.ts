@@ -125,7 +125,7 @@ export const createReach = ({ order }: OpenSignals): Pick<DeliveryOptions, 'rule
 
 /** For registrations: a separate sender, because they wait for the answer. */
 export function createRegistering(
-  { redis, box, clock, steady, newToken, served, onWebhook, order }: OpenSignals,
+  { redis, box, clock, steady, newToken, onWebhook, order }: OpenSignals,
   reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
   started: Started,
 ): RegisterParts {
@@ -137,7 +137,6 @@ export function createRegistering(
     now: clock.now,
     newToken,
     drawBytes: order.runtime.drawBytes,
-    aliases: served.aliases,
     send: createSendSignal(sender, steady.now),
     rules: reach.rules,
     onChange: onWebhook,

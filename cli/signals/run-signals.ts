@@ -82,10 +82,10 @@ async function chooseRedis(
 function demonstrate(order: RunOrder, service: SignalsService): Promise<Demo> {
   const { now, drawBytes, terminal } = order.runtime
   const { dataFolder } = order.environment
-  const { url: signalsUrl, redis, registering, program } = service
+  const { url: signalsUrl, redis, registering, program, aliases } = service
   const programAlias = programAliasOf(program())
   return startDemo({
-    ...{ redis, registering, programAlias, dataFolder, signalsUrl, now, drawBytes },
+    ...{ redis, registering, programAlias, dataFolder, signalsUrl, now, drawBytes, aliases: aliases() },
     hasReceiver: !isForbidden(order),
     print: line => terminal.print(`demo receiver: ${line}`),
   })

@@ -61,6 +61,7 @@ export async function serveSignals(order: SignalsOrder) {
       redis: open.redis,
       registering,
       program: open.served.program,
+      aliases: open.served.aliases,
       /** Lets running requests and deliveries end, and frees the ports. */
       stop: started.endAll,
     }
@@ -144,6 +145,7 @@ async function listenToOperator(
     token: secrets.operatorToken,
     hosts: hostsOf(environment.host, namesOf(environment)),
     aliases: () => new Set(served.aliases()),
+    baseRiskOf: served.baseRiskOf,
     programAlias: () => programAliasOf(served.program()),
     random: runtime.drawBytes,
     newEpoch: newToken,

@@ -4,7 +4,7 @@ import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
-import { readDatasetFacts, readProgramOf, type ServedProgram } from '#storage/published-program.ts'
+import { readProgramOf, readSnapshotFacts, type ServedProgram } from '#storage/published-program.ts'
 
 /** How often the served version is checked. */
 export const LOOK_MS = 5_000
@@ -22,6 +22,7 @@ export function followVersion(
   let served:
     | (Pick<Manifest, 'version' | 'strategies' | 'program_sha256' | 'snapshot'> & { sha256: string })
     | null = null
+  let baseRisks: ReadonlyMap<string, number> = new Map()
   let program: ServedProgram | null = null
   let programOf = ''
   let looking: Promise<void> | null = null
@@ -34,8 +35,10 @@ export function followVersion(
       served = { sha256, version, strategies, program_sha256, snapshot }
     }
     if (sha256 === programOf) return
+    const { dataset, strategies } = await readSnapshotFacts(privateStore, served)
+    baseRisks = new Map(strategies.map(({ id, base_risk_pct }) => [id, base_risk_pct]))
     const stored = await readProgramOf(privateStore, served)
-    program = stored && { ...stored, dataset: await readDatasetFacts(privateStore, served) }
+    program = stored && { ...stored, dataset }
     programOf = sha256
   }
   const report = (error: unknown): void => {
@@ -48,6 +51,8 @@ export function followVersion(
   return {
     /** The strategies, in catalogue order; empty until something is published. */
     aliases: (): readonly string[] => served?.strategies ?? [],
+    /** The base risk of a strategy in the catalogue; undefined if there is none, or it could not be read yet. */
+    baseRiskOf: (alias: string): number | undefined => baseRisks.get(alias),
     /** The program; null if the version has none, or none could be read yet. */
     program: () => program,
     /** Checks which version is served. Never rejects. */

@@ -38,29 +38,46 @@ export const signal = z
       .number()
       .min(0)
       .describe('base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`.'),
+    by: z
+      .string()
+      .regex(/^(?:strategy|operator:[a-z0-9][a-z0-9_-]{0,63})$/)
+      .optional()
+      .describe(
+        'Who decided: `strategy`, or `operator:NAME` if it was fired with the token of that name. Signals of earlier releases have none.',
+      ),
+    why: z
+      .enum(['stop', 'signal', 'time', 'operator', 'end'])
+      .optional()
+      .describe(
+        'Only on `flat`: the `stop` was hit, the rules of the strategy left by `signal` or `time`, an `operator` fired it, or `end`: its account is ruined, or another version replaces it.',
+      ),
   })
   .meta({ id: 'Signal' })
 
 export type Signal = z.infer<typeof signal>
 
-/** The fields in the order of the specification: of the JSON, of the CSV and of the schema document. */
-export const SIGNAL_FIELDS = Object.keys(signal.shape) as readonly (keyof typeof signal.shape)[] // keyof of the literal above
+type Field = keyof typeof signal.shape
+
+/** The fields of the JSON and the CSV, in their order: those of the specification, and what was added since. */
+export const SIGNAL_FIELDS = Object.keys(signal.shape) as readonly Field[] // keyof of the literal above
+
+const CONTENT_FIELDS = SIGNAL_FIELDS.filter(name => name !== 'schema_version' && name !== 'seq')
+
+/** What a signal says beside its number; those of earlier releases do not say who decided. */
+export type LoggedContent = Readonly<Pick<Signal, Exclude<Field, 'schema_version' | 'seq'>>>
 
 /** A signal before it has its number. */
-export type SignalContent = Omit<
-  { readonly [Field in keyof typeof signal.shape]: Signal[Field] },
-  'schema_version' | 'seq'
->
+export type SignalContent = LoggedContent & { readonly by: 'strategy' | `operator:${string}` }
 
 /**
  * The bytes of a signal around its number: the log puts the number between them, so it is never serialised a
  * second time.
  */
-export function toHalves({ signal_id, ...rest }: SignalContent) {
+export function toHalves({ signal_id, ...rest }: LoggedContent) {
   const before = { schema_version: SIGNAL_SCHEMA_VERSION, signal_id }
   return {
     head: `${JSON.stringify(before).slice(0, -1)},"seq":`,
-    tail: `,${JSON.stringify(rest, [...SIGNAL_FIELDS]).slice(1)}`,
+    tail: `,${JSON.stringify(rest, CONTENT_FIELDS).slice(1)}`,
   }
 }
 

@@ -1,10 +1,10 @@
 import { createHash, type Hash, type Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { signal } from '#core/contract/signal.ts'
-import { sha256 } from '#storage/digest.ts'
 import { aboveHighWater } from '../delivery/high-water.ts'
 import { oweAgain, parseState } from '../delivery/outbox.ts'
 import type { KeyRing } from '../delivery/secret-box.ts'
+import { contentDigest } from '../log/commit.ts'
 import { toLogged } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import {
@@ -174,27 +174,16 @@ function addSignal(
   seen: Seen,
 ): void {
   const { seq, body, alias, onlyFor } = toLogged([id, fields])
-  const { signalId, sha256 } = contentDigestOf(body)
+  const content = signal.parse(JSON.parse(body))
   const newest = onlyFor === null ? alias : `test:${onlyFor}`
   pipeline
     .xadd(LOG, id, ...fields)
-    .hset(SIGNAL_IDS, signalId, `${seq} ${sha256}`)
+    .hset(SIGNAL_IDS, content.signal_id, `${seq} ${contentDigest(content)}`)
     .hset(LATEST, newest, seq)
   if (seq <= header.relay_cursor) pipeline.hset(RELAYED, newest, seq)
   seen.signals++
   seen.seq = Math.max(seen.seq, seq)
 }
-
-/** The id of a stored signal, and the digest of its bytes without the number. */
-export function contentDigestOf(body: string): { readonly signalId: string; readonly sha256: string } {
-  const { signal_id, seq } = signal.parse(JSON.parse(body))
-  // Inside a string the quotes would be escaped, so the first match is the right one.
-  const [head, number] = [body.indexOf(SEQ) + SEQ.length, String(seq).length]
-  const content = body.slice(0, head) + body.slice(head + number)
-  return { signalId: signal_id, sha256: sha256(new TextEncoder().encode(content)) }
-}
-
-const SEQ = ',"seq":'
 
 /** Reads the whole file and returns its header. */
 async function checkBackup(lines: AsyncIterable<string>, trust: Trust): Promise<BackupHeader> {

@@ -1,8 +1,8 @@
-// Test signals: `is_test` and `DRY_RUN`, so doubly no orders. Each has a number and is visible to one client.
+// Test signals: `is_test` and `DRY_RUN`, of an alias that no strategy can have. Each has a number and is visible to one
+// client.
 
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
-import { ApiError } from '#core/contract/errors.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { findClient } from '../clients/clients.ts'
 import { commit } from '../log/commit.ts'
@@ -14,30 +14,24 @@ const REGISTRATION = 'webhook-test-'
 /** Prefix of tests fired by the operator, delivered like every signal. */
 const FIRED = 'test-'
 
-export type TestPurpose = 'registration' | 'fire'
+type TestPurpose = 'registration' | 'fire'
 
-const TEST_PRICE = 1
+/** The id of a strategy has no capitals, so a receiver that ignores `is_test` and the mode knows no such product. */
+const TEST_ALIAS = 'TEST-INSTRUMENT'
 
-/**
- * The content of a test. It is a `flat`: a receiver that ignores `is_test` and the mode only reduces risk. `token`
- * makes its id unique.
- */
-export const testContent = (
-  purpose: TestPurpose,
-  alias: string,
-  token: string,
-  nowMs: number,
-): SignalContent => ({
+/** The content of a test: an entry as a strategy gives it, of a made-up instrument. `token` makes its id unique. */
+export const testContent = (purpose: TestPurpose, token: string, nowMs: number): SignalContent => ({
   signal_id: (purpose === 'registration' ? REGISTRATION : FIRED) + token,
-  alias,
+  alias: TEST_ALIAS,
   mode: 'DRY_RUN',
   is_test: true,
-  action: 'flat',
-  signal_price: TEST_PRICE,
-  stop: TEST_PRICE,
-  base_risk_pct: 0,
+  action: 'long',
+  signal_price: 1_250,
+  stop: 1_200,
+  base_risk_pct: 0.02,
   timestamp: toIsoInstant(nowMs),
-  implied_leverage: 0,
+  implied_leverage: 0.5,
+  by: 'strategy',
 })
 
 /**
@@ -57,35 +51,23 @@ export type FireTestParts = {
   readonly now: () => number
   /** A unique name. */
   readonly newToken: () => string
-  /** The strategies of the served dataset: the first is used for a client that is entitled to none. */
-  readonly aliases: () => readonly string[]
 }
 
 /**
  * Fires a test for one client, delivered like every signal. Resolves with its number once it is on disk. Throws
- * `not_found`, `conflict` without any alias, or RedisDownError.
+ * `not_found` or RedisDownError.
  */
 export async function fireTest(parts: FireTestParts, client: string): Promise<number> {
-  const alias = await testAliasOf(parts, client)
-  return commitTest(parts, client, testContent('fire', alias, parts.newToken(), parts.now()))
-}
-
-/** The alias of a client's tests: its own first one, else the first there is. */
-export async function testAliasOf({ redis, aliases }: FireTestParts, client: string): Promise<string> {
-  const record = await findClient(redis, client)
-  const alias = record.aliases[0] ?? aliases()[0]
-  if (alias !== undefined) return alias
-  throw new ApiError(
-    'conflict',
-    `a test needs the alias of a strategy: entitle '${client}' to one, or publish a dataset first`,
-  )
+  const { id } = await findClient(parts.redis, client)
+  return commitTest(parts, id, 'fire')
 }
 
 export async function commitTest(
-  { redis, now }: FireTestParts,
+  { redis, now, newToken }: FireTestParts,
   client: string,
-  content: ReturnType<typeof testContent>,
+  purpose: TestPurpose,
 ): Promise<number> {
+  const content = testContent(purpose, newToken(), now())
   const outcome = await commit(redis, [{ content, onlyFor: client }], now())
   if (outcome.kind !== 'committed') throw new Error('a test has no cursor to miss, and no halt keeps it back')
   return outcome.signals[0]!.seq // one was committed

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
-import type { Mode, Signal, SignalContent } from '#core/contract/signal.ts'
+import type { LoggedContent, Mode, Signal } from '#core/contract/signal.ts'
 import type { StepReport } from '#core/replay/held.ts'
 import { readAfter } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
@@ -95,7 +95,7 @@ function signalFaults(
     const isExcused = isFlat ? announced === 'DRY_RUN' : record[heldField(signal.signal_id)] !== undefined
     stored.delete(signal.signal_id)
     announced = isFlat ? null : (there?.mode ?? null)
-    const wanted = describe(signal, replayed)
+    const wanted = describe({ ...signal, why: there?.by === undefined ? undefined : signal.why }, replayed)
     const found = there === undefined ? 'nothing' : describe(there, replayed)
     if (there === undefined ? isExcused : there.mode === 'DRY_RUN' || found === wanted) continue
     faults.push(faultAt(signal, found, wanted))
@@ -106,9 +106,12 @@ function signalFaults(
   return faults
 }
 
-/** Earlier releases did not round to the tick: prices are compared on it, and the risk instead of the leverage. */
-const describe = ({ action, signal_price, stop, base_risk_pct }: SignalContent, sender: Sender): string =>
-  `${action} at ${priceOf(signal_price, sender)}, stop ${priceOf(stop, sender)}, risk ${base_risk_pct}`
+/** Earlier releases did not round to the tick: prices are compared on it, and the risk instead of the leverage. They gave no cause. */
+const describe = (
+  { action, why, signal_price, stop, base_risk_pct }: LoggedContent,
+  sender: Sender,
+): string =>
+  `${action}${why === undefined ? '' : ` (${why})`} at ${priceOf(signal_price, sender)}, stop ${priceOf(stop, sender)}, risk ${base_risk_pct}`
 
 const faultAt = (signal: Pick<Signal, 'alias' | 'timestamp'>, stored: string, replay: string): string =>
   `${signal.alias}, bar that closed at ${signal.timestamp}: stored is ${stored}; the replay has ${replay}`

@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis'
 import { DAY_MS } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { MODES, type Mode } from '#core/contract/signal.ts'
+import { MODES, type Mode, type Signal } from '#core/contract/signal.ts'
+import { readSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
-import { HALTED, liveKey } from '../redis/keys.ts'
+import { HALTED, LATEST, liveKey } from '../redis/keys.ts'
 import { EVERY_ALIAS, lateAfterMs, parseAnnounced, parseGap } from './live-record.ts'
 
 /** A live strategy as the operator sees it. */
@@ -75,7 +76,17 @@ export async function readStatus(redis: Redis, alias: string, nowMs: number) {
     gap: parseGap(gap),
     /** How its signals differed from the replay when a build last compared them; null if they agreed. */
     diverges: diverges ?? null,
+    byHand: await readByHand(redis, alias),
   }
+}
+
+/** The number of the newest signal of a strategy if an operator fired it, else null. */
+async function readByHand(redis: Redis, alias: string): Promise<number | null> {
+  const seq = Number((await askRedis(() => redis.hget(LATEST, alias))) ?? 0)
+  const newest = await readSignal(redis, seq).catch(() => null) // it is reported where it is read
+  if (newest === null) return null
+  const { by = 'strategy' }: Signal = JSON.parse(newest.body) // its digest was checked
+  return by === 'strategy' ? null : seq
 }
 
 /** Records of earlier releases have no timeframe until their next bar. */

@@ -195,6 +195,8 @@ function closing(strategy: LiveStrategy, there: Standing | null, { cursor, state
     base_risk_pct: 0,
     timestamp: toIsoInstant(Number(cursor)),
     implied_leverage: 0,
+    by: 'strategy',
+    why: 'end',
   }
   return [flat]
 }

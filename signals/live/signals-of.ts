@@ -28,14 +28,16 @@ export const signalId = (
 export function signalsOf(report: StepReport, sender: Sender): SignalContent[] {
   const signals: SignalContent[] = []
   let held = report.before
-  const leave = () => {
-    if (held !== null) signals.push(flatOf(report, sender, held))
+  const leave = (why: SignalContent['why']) => {
+    if (held !== null) signals.push({ ...flatOf(report, sender, held), why })
     held = null
   }
   for (const event of report.events) {
-    if (event.kind === 'closed' && isUnannounced(event.trade.exit_reason)) leave()
+    const reason = event.kind === 'closed' ? event.trade.exit_reason : null
+    if (reason === 'stop') leave('stop')
+    if (reason === 'liquidation') leave('end') // ordered exits were announced when they were decided
     if (event.kind !== 'ordered') continue
-    if (event.act === 'flat') leave()
+    if (event.act === 'flat') leave(event.why)
     else {
       held = { side: event.act, stop: event.stop }
       signals.push(entryOf(report, sender, event.act, event.stop))
@@ -43,9 +45,6 @@ export function signalsOf(report: StepReport, sender: Sender): SignalContent[] {
   }
   return signals
 }
-
-/** Ordered exits were announced when they were decided. */
-const isUnannounced = (reason: string | null): boolean => reason === 'stop' || reason === 'liquidation'
 
 function entryOf(report: StepReport, sender: Sender, side: Side, stopPrice: number): SignalContent {
   const [signal_price, stop] = pricesOf(report.bar.c, stopPrice, sender)
@@ -83,6 +82,7 @@ const frame = ({ bar }: StepReport, sender: Sender, action: SignalAction) => ({
   alias: sender.alias,
   mode: 'LIVE' as const,
   is_test: false,
+  by: 'strategy' as const,
   action,
 })
 

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { type SignalContent, toHalves } from '#core/contract/signal.ts'
+import { type LoggedContent, type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
 import { SEVERAL } from '../delivery/high-water.ts'
 import { EVERY_ALIAS } from '../live/live-record.ts'
@@ -110,11 +110,20 @@ const argumentsOf = (
   log?.source?.name ?? '',
   ...signals.flatMap(({ content, onlyFor }) => {
     const { head, tail } = toHalves(content)
-    const digest = sha256(new TextEncoder().encode(head + tail))
+    const digest = contentDigest(content)
     const yieldsToHalt = content.action !== 'flat' && onlyFor === null // tests are not traded
     return [content.signal_id, digest, head, tail, content.alias, onlyFor ?? '', yieldsToHalt ? '1' : '']
   }),
 ]
+
+/**
+ * The digest that tells a repeated signal from another one under its id: of what was asked for, so that it is the same
+ * whoever sends it, and whichever release fired it first.
+ */
+export function contentDigest(content: LoggedContent): string {
+  const { head, tail } = toHalves({ ...content, by: undefined, why: undefined })
+  return sha256(new TextEncoder().encode(head + tail))
+}
 
 function toCommitted(pairs: readonly string[]): Committed[] {
   const committed: Committed[] = []

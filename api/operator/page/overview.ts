@@ -18,6 +18,7 @@ import {
   moment,
   type Piece,
   sentence,
+  signalLink,
   table,
   webhookWord,
 } from './layout.ts'
@@ -227,11 +228,14 @@ const newGaps = (live: readonly LiveStatus[]): readonly Piece[] =>
       : html`<p class="panel bad" role="alert">${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.</p>`,
   )
 
-function stateWords({ isHalted, diverges, behindMs, cursorMs }: LiveStatus): Piece {
+function stateWords({ isHalted, diverges, behindMs, cursorMs, byHand }: LiveStatus): Piece {
   const words = [
     ...(isHalted ? [html`<span class="bad">halted</span>`] : []),
     ...(diverges === null ? [] : [html`<span class="bad">diverging</span>`]),
     ...(behindMs > 0 ? [html`<span class="warn">late by ${duration(behindMs)}</span>`] : []),
+    ...(byHand === null || cursorMs === null
+      ? []
+      : [html`<span class="warn">signal ${signalLink(byHand)} fired by hand</span>`]),
   ]
   if (words.length === 0)
     return cursorMs === null

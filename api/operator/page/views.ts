@@ -192,6 +192,12 @@ const button = (
 
 const parse = ({ body }: LoggedSignal): Signal => signalShape.parse(JSON.parse(body))
 
+/** `long`, or `flat (stop)`. */
+const actOf = ({ action, why }: Signal): string => (why === undefined ? action : `${action} (${why})`)
+
+/** ` by operator:jane`; nothing if the strategy decided. */
+const handOf = ({ by = 'strategy' }: Signal): string => (by === 'strategy' ? '' : ` by ${by}`)
+
 const older = (path: string, next: number | null): Piece | string =>
   next === null ? '' : html`<p><a href="${path}?before=${next}">Older</a></p>`
 
@@ -203,32 +209,25 @@ ${table(
 )}${older('/ops/view/signals', next)}`
 
 function signalRow({ signal, counts }: SignalRow): Piece {
-  const { action: side, signal_price, mode, is_test } = parse(signal)
-  return html`<tr><td class="n">${signalLink(signal.seq)}</td><td>${signal.alias}</td><td>${side}</td>
+  const parsed = parse(signal)
+  const { signal_price, mode, is_test } = parsed
+  return html`<tr><td class="n">${signalLink(signal.seq)}</td><td>${signal.alias}</td><td>${actOf(parsed)}</td>
 <td class="n ${counts.owed > 0 ? 'warn' : ''}">${counts.owed}</td><td class="n ${counts.exhausted > 0 ? 'bad' : ''}">${counts.exhausted}</td>
 <td class="n">${counts.delivered}</td><td class="n">${signal_price}</td>
-<td>${is_test ? html`<span class="dim">test</span>` : mode}</td><td>${moment(signal.atMs)}</td></tr>`
+<td>${is_test ? html`<span class="dim">test</span>` : mode}${handOf(parsed)}</td><td>${moment(signal.atMs)}</td></tr>`
 }
 
 export type Delivered = { readonly row: DeliveryRow; readonly attempts: readonly Attempt[] }
 
 export function signalPage(logged: LoggedSignal, deliveries: readonly Delivered[], total: number): Piece {
-  const {
-    action: side,
-    signal_price,
-    stop,
-    base_risk_pct,
-    mode,
-    is_test,
-    timestamp,
-    signal_id,
-  } = parse(logged)
+  const parsed = parse(logged)
+  const { signal_price, stop, base_risk_pct, mode, is_test, timestamp, signal_id } = parsed
   return html`<h1>Signal ${logged.seq} <span>${logged.alias}</span></h1>
 ${cards([
-  ['Action', side, is_test ? 'a test: never tradeable' : mode],
+  ['Action', actOf(parsed), is_test ? 'a test: never tradeable' : mode],
   ['Price', signal_price, `stop ${stop}`],
   ['Risk', `${base_risk_pct}`, 'fraction of equity'],
-  ['Decided (UTC)', html`${timestamp.slice(11, 19)}`, timestamp.slice(0, 10)],
+  ['Decided (UTC)', html`${timestamp.slice(11, 19)}`, timestamp.slice(0, 10) + handOf(parsed)],
 ])}
 <p class="dim"><code>${signal_id}</code>, in the log since ${preciseMoment(logged.atMs)} UTC</p>
 <h2>Deliveries</h2>

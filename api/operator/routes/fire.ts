@@ -1,9 +1,10 @@
 // A signal that the operator fires.
 import { z } from 'zod'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
-import { fireRequest, parseFireRequest } from '#core/contract/fire-request.ts'
-import { type SignalContent, signal } from '#core/contract/signal.ts'
+import { type FireOrder, fireRequest, parseFireRequest } from '#core/contract/fire-request.ts'
+import { signal } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
+import { hasRun } from '#signals/live/control.ts'
 import { LATE_MOST_MS } from '#signals/live/live-record.ts'
 import { commit, SignalConflictError } from '#signals/log/commit.ts'
 import { isKnownId } from '#signals/log/read-log.ts'
@@ -36,7 +37,9 @@ export const FIRE_ROUTE = operatorRoute({
     'Answers once the signal is on disk, with 201 if it is new and 200 if it was fired before; it goes to every client that is entitled to its alias. The ' +
     'same `signal_id` with the same content gets its first number again, so a fire whose answer was ' +
     'lost can be repeated; with other content it is a `conflict`. So is an entry of a halted strategy, ' +
-    'and a `LIVE` entry is refused five minutes after its timestamp; a `flat` is fired nevertheless.',
+    'and a `LIVE` entry is refused five minutes after its timestamp; a `flat` is fired nevertheless. The ' +
+    'signal says `by: operator:NAME`, the name of the token, and a `flat` also `why: operator`. A strategy that ' +
+    'has run live is fired with `by_hand: true` only, and an entry has the base risk of the catalogue.',
   body: fireRequest,
   data: firedSignal,
   statuses: [201, 200],
@@ -52,13 +55,14 @@ export const FIRE_ROUTE = operatorRoute({
       base_risk_pct: 0.02,
       timestamp: '2026-11-21T00:00:00Z',
       mode: 'DRY_RUN',
+      by_hand: true,
     },
   },
   command: { usage: 'fire <file>' },
-  handler: async (c, parts) => {
-    const content = parseFireRequest(await readJson(c), parts.aliases(), parts.clock.now())
+  handler: async (c, parts, who) => {
+    const order = parseFireRequest(await readJson(c), who.name, parts, parts.clock.now())
     try {
-      return await fireOnce(content, parts)
+      return await fireOnce(order, parts)
     } catch (error) {
       throw await toRefusal(error, parts)
     }
@@ -66,12 +70,13 @@ export const FIRE_ROUTE = operatorRoute({
 })
 
 async function fireOnce(
-  content: SignalContent,
+  order: FireOrder,
   parts: OperatorParts,
 ): Promise<Answer<ValueOf<typeof firedSignal>>> {
   const { redis, clock, onFired } = parts
+  const { content } = order
   await assertClock(redis, clock.now)
-  await assertOnTime(content, parts)
+  await assertMayFire(order, parts)
   const startedMs = clock.elapsed()
   const outcome = await commit(redis, [{ content, onlyFor: null }], clock.now())
   if (outcome.kind === 'halted') throw haltedError(outcome.alias)
@@ -90,13 +95,21 @@ async function fireOnce(
   }
 }
 
-/** Throws `validation_error` on a LIVE entry that is late, as the live runner has it, unless it was fired before. */
-async function assertOnTime(
-  { signal_id, action, mode, timestamp }: SignalContent,
-  { redis, clock }: OperatorParts,
-): Promise<void> {
-  if (action === 'flat' || mode !== 'LIVE' || clock.now() - Date.parse(timestamp) <= LATE_MOST_MS) return
-  if (await isKnownId(redis, signal_id)) return
+/**
+ * Throws `validation_error` on a LIVE entry that is late, as the live runner has it, and on what a live runner fires
+ * itself unless it is meant so. What was fired before is answered again.
+ */
+async function assertMayFire(order: FireOrder, { redis, clock }: OperatorParts): Promise<void> {
+  const { signal_id, alias, action, mode, timestamp } = order.content
+  const isLate = action !== 'flat' && mode === 'LIVE' && clock.now() - Date.parse(timestamp) > LATE_MOST_MS
+  const isForeign = !order.isByHand && (await hasRun(redis, alias))
+  if (!(isLate || isForeign) || (await isKnownId(redis, signal_id))) return
+  if (isForeign)
+    throw invalidParameter(
+      'by_hand',
+      'false',
+      `expected true, got false: ${alias} has run live, and its runner fires what its rules decide. \`highwater ops fire FILE --by-hand\` fires it nevertheless, and the signal says so`,
+    )
   const reason = `a LIVE entry is fired within ${LATE_MOST_MS / 60_000} minutes of its timestamp: decide again, or give mode DRY_RUN`
   throw invalidParameter('timestamp', timestamp, reason)
 }

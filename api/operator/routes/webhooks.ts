@@ -208,8 +208,8 @@ export const WEBHOOK_ROUTES = [
     subject: OF_CLIENT,
     title: 'Fire a test signal to one client',
     about:
-      'The test has a number of its own, `is_test: true` and mode `DRY_RUN`; only this client sees it. It ' +
-      'is delivered like any signal.',
+      'The test has a number of its own, `is_test: true` and mode `DRY_RUN`; only this client sees it. It looks like an ' +
+      'entry, of `TEST-INSTRUMENT`, an alias that no strategy can have, and is delivered like any signal.',
     data: testFired,
     statuses: [201],
     refusals: ['conflict'],

@@ -51,7 +51,8 @@ const withSecret = ({ webhook, secret }: Answer): readonly string[] => [
 
 const SIGNAL_HELP = `
 FILE holds the signal as JSON: signal_id, alias, action (long, short, flat), signal_price, stop, base_risk_pct, timestamp,
-and mode DRY_RUN if it must not be traded. The same signal_id again is the same signal: if in doubt, repeat the command.`
+and mode DRY_RUN if it must not be traded. The same signal_id again is the same signal: if in doubt, repeat the command.
+What the live runner fires is fired with --by-hand only.`
 
 /** What commands have beyond their routes, by the ids of these. */
 const ADDITIONS: Readonly<Record<string, Addition>> = {
@@ -60,9 +61,10 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
       ...['signal_id', 'alias', 'action', 'signal_price', 'stop', 'base_risk_pct', 'timestamp', 'is_test'],
       ...['mode', 'implied_leverage'],
     ],
-    body: async ({ file }, { cwd }) => {
+    body: async ({ file, by_hand }, { cwd }) => {
       const path = await assertReadable(resolve(cwd, String(file)))
-      return parseSignal(await readFile(path, 'utf8'), String(file))
+      const signal = parseSignal(await readFile(path, 'utf8'), String(file))
+      return by_hand === undefined || typeof signal !== 'object' ? signal : { ...signal, by_hand }
     },
     example: 'fire signal.json',
     help: SIGNAL_HELP,
@@ -164,6 +166,9 @@ const delivered = z.object({
   ),
 })
 
+const UNKNOWN = { acknowledged: null, status: null, reason: null, latency_ms: null }
+
+/** What became of a test; a token that may fire one, and not read, learns its number alone. */
 async function awaitFirstAttempt(
   { seq }: Answer,
   { client }: Answer,
@@ -173,7 +178,10 @@ async function awaitFirstAttempt(
   const path = `/ops/signals/${seq}/${encodeURIComponent(String(client))}`
   for (let look = 0; look < TEST_PATIENCE_S * TEST_LOOKS_PER_S; look++) {
     if (look > 0) await pause(1_000 / TEST_LOOKS_PER_S)
-    const found = delivered.safeParse(await ask('GET', path).catch(() => null)) // none before the relay has it
+    const answer = await ask('GET', path).catch((error: unknown) => error) // none before the relay has it
+    if (answer instanceof Error && answer.cause === 'forbidden')
+      return { seq, client, ...UNKNOWN, reason: answer.message }
+    const found = delivered.safeParse(answer)
     const attempt = found.data?.attempts[0]
     if (found.data === undefined || attempt === undefined) continue
     const { latency_ms } = found.data.delivery
@@ -181,12 +189,14 @@ async function awaitFirstAttempt(
     const { ok: acknowledged, status, reason } = attempt
     return { seq, client, acknowledged, status, reason, latency_ms }
   }
-  return { seq, client, acknowledged: null, status: null, reason: null, latency_ms: null }
+  return { seq, client, ...UNKNOWN }
 }
 
 function testLines({ seq, client, acknowledged, status, reason, latency_ms }: Answer): readonly string[] {
   if (acknowledged === true)
     return [`test ${seq}: the receiver acknowledged it with ${status}, ${latency_ms} ms after it was fired`]
+  if (acknowledged === null && reason !== null)
+    return [`test ${seq} was fired; what became of it is not shown: ${reason}`]
   const details = `\`highwater ops signal ${seq} ${client}\` shows every attempt`
   return acknowledged === false
     ? [

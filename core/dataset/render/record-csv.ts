@@ -1,4 +1,4 @@
-// Records as RFC 4180: the fields that are named, in their order, numbers without an exponent.
+// Records as RFC 4180: the fields that are named, in their order, numbers without an exponent, an empty cell for none.
 import { toText } from '#core/contract/decimal.ts'
 
 const LINE_END = '\r\n'
@@ -9,11 +9,11 @@ export const toCsvHeader = (fields: readonly string[]): string => fields.join(',
 
 export const toCsvRow = <Field extends string>(
   fields: readonly Field[],
-  record: Readonly<Record<Field, Value>>,
+  record: { readonly [Name in Field]?: Value | undefined },
 ): string => fields.map(field => toCell(record[field])).join(',') + LINE_END
 
-function toCell(value: Value): string {
+function toCell(value: Value | undefined): string {
   if (typeof value === 'number') return toText(value)
-  const text = String(value)
+  const text = String(value ?? '')
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -28,6 +28,8 @@ type Signal = {
   readonly base_risk_pct: number
   readonly timestamp: string
   readonly implied_leverage: number
+  readonly by?: string
+  readonly why?: string
 }
 
 /**

@@ -1,7 +1,7 @@
 // The cases that a receiver must pass before it is trusted with signals: deliveries that it must accept, and
 // some that it must reject.
 import { createHash } from 'node:crypto'
-import { type SignalContent, toHalves } from '#core/contract/signal.ts'
+import { type SignalAction, toHalves } from '#core/contract/signal.ts'
 import type { Post } from '../send.ts'
 import { createWebhookSecret, type Delivery, signedHeaders } from '../sign.ts'
 import { testContent } from '../test-fire.ts'
@@ -65,7 +65,7 @@ function acceptedCases(order: SelfTestOrder): Case[] {
       take(
         `a test that says ${action}`,
         'a test can carry any action: acknowledge it, and never trade it',
-        postOf(order, signalOf(order, 1, { ...ENTRY[action], action })),
+        postOf(order, signalOf(order, 1, action)),
       ),
     ),
     take(
@@ -130,20 +130,18 @@ const staleCase = (order: SelfTestOrder): Case => ({
 
 const WRONG_SECRET = createWebhookSecret(() => createHash('sha256').update('no secret of anybody').digest())
 
-const ENTRY = {
-  long: { signal_price: 50_000, stop: 49_000, base_risk_pct: 0.02, implied_leverage: 1 },
-  short: { signal_price: 50_000, stop: 51_000, base_risk_pct: 0.02, implied_leverage: 1 },
+/** How the signals of the self-test differ from the content of a test, which is a long. */
+const CHANGES = {
+  long: {},
+  short: { stop: 1_300 },
+  flat: { base_risk_pct: 0, implied_leverage: 0, why: 'signal' },
 } as const
 
 type TestSignal = { readonly id: string; readonly seq: number; readonly body: string }
 
-function signalOf(
-  { alias, nowMs }: SelfTestOrder,
-  seq: number,
-  more: Partial<SignalContent> = {},
-): TestSignal {
-  const token = `self-${nowMs}-${seq}-${more.action ?? 'flat'}`
-  const content = { ...testContent('fire', alias, token, nowMs), ...more }
+function signalOf({ alias, nowMs }: SelfTestOrder, seq: number, action: SignalAction = 'flat'): TestSignal {
+  const token = `self-${nowMs}-${seq}-${action}`
+  const content = { ...testContent('fire', token, nowMs), alias, action, ...CHANGES[action] }
   const { head, tail } = toHalves(content)
   return { id: content.signal_id, seq, body: `${head}${seq}${tail}` }
 }

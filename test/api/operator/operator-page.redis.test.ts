@@ -9,6 +9,7 @@ import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { owe } from '#signals/delivery/outbox.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/control.ts'
+import { commit } from '#signals/log/commit.ts'
 import { liveKey, readyKey } from '#signals/redis/keys.ts'
 import {
   FORM,
@@ -19,7 +20,7 @@ import {
   TOKEN,
 } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
-import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const HOUR_MS = 3_600_000
@@ -336,6 +337,15 @@ test('a strategy that diverges from its replay is shown as diverging until it ag
       expect(await textOf(path)).toContain(part)
   await noteDivergence(redis, 'alder', null)
   expect(await textOf('/ops/view/live')).not.toContain('diverg')
+})
+
+test('a strategy that runs live is shown with the signal that was fired by hand, and that with who fired it and why', async () => {
+  await redis.hset(liveKey('alder'), { cursor: String(NOW_MS) })
+  const content = signalContent('a', { action: 'flat', by: 'operator:jane', why: 'operator' })
+  await commit(redis, [{ content, onlyFor: null }], NOW_MS)
+  expect(await textOf('/ops')).toMatch(/signal <a [^>]*>1<\/a> fired by hand</)
+  for (const path of ['/ops/view/signals', '/ops/view/signals/1'])
+    for (const part of ['flat (operator)', 'operator:jane']) expect(await textOf(path)).toContain(part)
 })
 
 test('a suspended client is shown as suspended, and one that was never active as pending', async () => {

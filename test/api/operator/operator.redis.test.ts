@@ -7,7 +7,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { owe } from '#signals/delivery/outbox.ts'
 import { commit } from '#signals/log/commit.ts'
 import { readAfter } from '#signals/log/read-log.ts'
-import { WEBHOOKS } from '#signals/redis/keys.ts'
+import { liveKey, WEBHOOKS } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
@@ -132,6 +132,23 @@ test('a LIVE entry is fired only within five minutes of its timestamp, and the a
   const again = await request('POST', '/ops/signals', entry('then', old))
   expect(again.json).toMatchObject({ data: { seq: 3, repeated: true } })
   expect((await request('POST', '/ops/signals', entry('then', { ...old, stop: 48_000 }))).status).toBe(409)
+})
+
+test('what a live runner fires is fired by hand with by_hand alone, and the signal and the state of the strategy show it', async () => {
+  await redis.hset(liveKey('alder'), { cursor: NOW_MS })
+  const flat = entry('a', { action: 'flat', base_risk_pct: 0 })
+  expect(await request('POST', '/ops/signals', flat)).toMatchObject({
+    status: 422,
+    json: { error: { details: [{ param: 'by_hand', reason: expect.stringContaining('--by-hand') }] } },
+  })
+  expect(await readAfter(redis, 0, 10)).toEqual([])
+  expect((await request('POST', '/ops/signals', { ...flat, by_hand: true })).status).toBe(201)
+  expect((await request('POST', '/ops/signals', flat)).status).toBe(200) // it was fired before
+  expect((await readAfter(redis, 0, 10))[0]?.body).toContain('"by":"operator:operator","why":"operator"}')
+  const live = (by_hand: number | null) => ({ data: { strategies: [{ alias: 'alder', by_hand }] } })
+  expect((await request('GET', '/ops/live')).json).toMatchObject(live(1))
+  await fire(redis, 'b', 'alder')
+  expect((await request('GET', '/ops/live')).json).toMatchObject(live(null))
 })
 
 test('nothing is fired by a clock that differs from that of Redis', async () => {

@@ -10,6 +10,7 @@ import { createHighWater } from '#signals/delivery/high-water.ts'
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
 import { readAfter } from '#signals/log/read-log.ts'
+import { liveKey } from '#signals/redis/keys.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEndOfFile } from '../../support/ends.ts'
@@ -114,12 +115,14 @@ test('`ops keys revoke` takes a leaked key as a whole, and never reports an unkn
   expect((await ops(['keys', 'revoke', token])).err).toContain(`no live key '${key}': it is refused already`)
 })
 
-test('`ops fire` fires a file once however often, and other commands show the signal and its deliveries', async () => {
+test('`ops fire` fires a file once however often, by hand what a live runner fires, and other commands show the signal and its deliveries', async () => {
   const file = join(await temporaryFolder(), 'signal.json')
   await writeFile(file, JSON.stringify(SIGNAL))
-  expect((await ops(['fire', file])).out).toContain('seq: 1\n')
+  await redis.hset(liveKey('alder'), { cursor: '1' })
+  expect(await ops(['fire', file])).toMatchObject({ code: 1, err: expect.stringContaining('--by-hand') })
+  expect((await ops(['fire', file, '--by-hand'])).out).toContain('seq: 1\n')
   expect((await ops(['fire', file, '--json'])).out).toContain('"repeated":true')
-  expect((await ops(['signal', '1'])).out).toContain('alias: alder')
+  expect((await ops(['signal', '1'])).out).toMatch(/alias: alder.*by: operator:operator\n/s)
   expect((await ops(['deliveries', '--status', 'owed'])).code).toBe(0)
   await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
   expect((await ops(['account', 'acme', '--from', '1', '--to', '5'])).out).toMatch(
@@ -130,6 +133,15 @@ test('`ops fire` fires a file once however often, and other commands show the si
     'latency:\n  deliveries: 0\n  first attempt ms: -\n  acknowledged ms: -\n',
   )
   expect((await ops(['status', '--json'])).out).toMatch(/"seq":1,.*"relay":\{"lag":1,"running":false\}/)
+})
+
+test('`ops test` with a token that may not read says so at once, with the number of the test', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
+  const { out: issued } = await ops(['tokens', 'add', 'desk', '--scopes', 'clients'])
+  const { code, out } = await ops(['test', 'acme'], { OPERATOR_TOKEN: /hw_op_\S+/.exec(issued)?.[0] ?? '' })
+  const says = expect.stringMatching(/^test 1 was fired; .* expected a token with the scope read/)
+  expect([code, out]).toEqual([1, says])
 })
 
 test('a command that an alert names is one that there is', async () => {

@@ -22,6 +22,7 @@ const start = (dataFolder: string) =>
     redis,
     registering: registerParts(redis, () => NOW_MS),
     programAlias: PROGRAM_ALIAS,
+    aliases: ['alder'],
     dataFolder,
     signalsUrl: 'http://127.0.0.1:9',
     now: () => NOW_MS,

@@ -22,12 +22,12 @@ beforeEach(() => {
 
 /** A follower of the served version that looks only on request. */
 async function follow({ store, privateStore }: MemoryStores = stores) {
-  const { look, program, aliases } = followVersion(store, privateStore, {
+  const { look, program, aliases, baseRiskOf } = followVersion(store, privateStore, {
     onError: error => errors.push(error),
     raise: alert => alerts.push(alert),
   })
   await look()
-  return { look, current: program, aliases }
+  return { look, current: program, aliases, baseRiskOf }
 }
 
 test('the program of the served version is served, whether it is newer or was rolled back to', async () => {
@@ -73,13 +73,14 @@ test('the program is served with what its version says of itself', async () => {
   expect(alerts[0]?.message).toMatch(/snapshot.json is not the file that was published/)
 })
 
-test('a version without a program leaves no program of an earlier one', async () => {
-  const { look, current } = await follow()
+test('a version without a program leaves no program of an earlier one, and says the base risk of its strategies', async () => {
+  const { look, current, baseRiskOf } = await follow()
   await publishWith(stores, A, programOf([100]))
   await look()
   await publishWith(stores, B, null)
   await look()
   expect(current()).toBeNull()
+  expect([baseRiskOf('oak'), baseRiskOf('elm')]).toEqual([0.02, undefined])
 })
 
 test('a program that is not as published leaves the one before, is logged and alerted, and tried again', async () => {

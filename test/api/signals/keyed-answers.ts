@@ -40,6 +40,8 @@ export const SIGNAL = z.strictObject({
   base_risk_pct: z.number(),
   timestamp: instant,
   implied_leverage: z.number(),
+  by: z.string(),
+  why: z.enum(['stop', 'signal', 'time', 'operator', 'end']).optional(),
 })
 
 /** The error of an answer; its envelope and its headers are checked against the specification. */

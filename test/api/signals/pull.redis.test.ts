@@ -43,7 +43,10 @@ const entry: fc.Arbitrary<Entry> = fc.record({
 })
 
 const toSignal = ({ alias, onlyFor, price }: Entry, i: number): NewSignal => ({
-  content: signalContent(`s${i}`, { alias, signal_price: price, is_test: onlyFor !== null }),
+  content: signalContent(`s${i}`, {
+    ...{ alias, signal_price: price, is_test: onlyFor !== null },
+    ...(price > 1 ? ({ action: 'flat', why: 'stop' } as const) : {}),
+  }),
   onlyFor,
 })
 
@@ -118,7 +121,7 @@ test('a history as CSV holds what the JSON holds, in the order of the specificat
     expect(lines.pop()).toBe('') // the last row ends as all do
     expect(lines.map(line => line.split(','))).toEqual(
       rows.map(row =>
-        Object.values(row).map(cell =>
+        Object.values({ ...row, why: row.why ?? '' }).map(cell =>
           typeof cell === 'number'
             ? expect.toSatisfy(text => isPlain(text) && Number(text) === cell)
             : String(cell),

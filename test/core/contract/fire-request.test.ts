@@ -19,7 +19,10 @@ const body = (more: Record<string, unknown> = {}) => ({
   ...more,
 })
 
-const parse = (given: unknown) => parseFireRequest(given, new Set(['alder']), NOW_MS)
+const parse = (given: unknown, baseRisk?: number) => {
+  const served = { aliases: () => new Set(['alder']), baseRiskOf: () => baseRisk }
+  return parseFireRequest(given, 'jane', served, NOW_MS).content
+}
 
 const problemsOf = (act: () => unknown) => {
   try {
@@ -31,7 +34,8 @@ const problemsOf = (act: () => unknown) => {
   return []
 }
 
-const refusalsOf = (more: Record<string, unknown>) => problemsOf(() => parse(body(more)))
+const refusalsOf = (more: Record<string, unknown>, baseRisk?: number) =>
+  problemsOf(() => parse(body(more), baseRisk))
 
 test('a fire with an unknown field is refused by the name of the field', () => {
   expect(refusalsOf({ mdoe: 'DRY_RUN' })).toEqual([
@@ -57,6 +61,19 @@ test('a fire has a leverage of 15 at the most', () => {
     { param: 'stop', value: '45', reason: expect.stringContaining('at most 15') },
   ])
   expect(refusalsOf({ implied_leverage: 0 })).toMatchObject([{ param: 'implied_leverage' }])
+})
+
+test('a fire has the base risk of the catalogue, and another one is refused with both numbers', () => {
+  expect(parse(body({ base_risk_pct: 0.1 * 0.2 }), 0.02).implied_leverage).toBe(1)
+  const reason = expect.stringContaining('expected that of the catalogue, 0.02, got 0.0201')
+  expect(refusalsOf({ base_risk_pct: 0.0201 }, 0.02)).toMatchObject([{ param: 'base_risk_pct', reason }])
+})
+
+test('a fire says which operator fired it, and of a flat that an operator did, whatever its sender writes', () => {
+  expect(parse(body()).by).toBe('operator:jane')
+  expect(parse(body()).why).toBeUndefined()
+  expect(parse(body({ action: 'flat', base_risk_pct: 0 }))).toMatchObject({ why: 'operator' })
+  expect(refusalsOf({ by: 'strategy', why: 'stop' })).toMatchObject([{ param: 'by' }, { param: 'why' }])
 })
 
 test('a fire may be dated two seconds ahead of the clock, and not three', () => {

@@ -3,6 +3,8 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, expect, test } from 'vitest'
 import { ApiError } from '#core/contract/errors.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
+import { impliedLeverage, signal } from '#core/contract/signal.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
 import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import {
@@ -51,7 +53,7 @@ beforeEach(async () => {
   const now = () => NOW_MS
   const sender = createTestSender({ resolveHost: createHostResolver(), now, startTimer })
   const send = createSendSignal(sender, () => Date.now()) // verifiers look at their own clock
-  parts = { ...registerParts(redis, now, send), aliases: () => ['birch'] }
+  parts = registerParts(redis, now, send)
 })
 
 const request = (secret: string | null = null, url = receiver.urlOf('acme')) => ({ url, secret })
@@ -86,17 +88,15 @@ function isLastSigned(secret: string | null): boolean {
   return last !== undefined && isSigned(secret ?? '', last.body, last.headers)
 }
 
-test('a registration is enabled by a signed test that is acknowledged, and shows its secret once', async () => {
+test('a registration is enabled by a signed test that is acknowledged, an entry of an alias that no strategy can have, and shows its secret once', async () => {
   await fire(redis, 'a', 'alder')
   const secret = await register()
   const sent = receiver.received.at(-1)
-  expect(JSON.parse(sent?.body ?? '')).toMatchObject({
-    seq: 2,
-    alias: 'alder',
-    is_test: true,
-    mode: 'DRY_RUN',
-    action: 'flat',
-  })
+  const { alias, ...test } = signal.parse(JSON.parse(sent?.body ?? ''))
+  expect(test).toMatchObject({ seq: 2, is_test: true, mode: 'DRY_RUN', action: 'long', by: 'strategy' })
+  expect(test.stop).toBeLessThan(test.signal_price)
+  expect(test.implied_leverage).toBe(impliedLeverage(test.signal_price, test.stop, test.base_risk_pct))
+  expect(ID_PATTERN.test(alias)).toBe(false) // no strategy can have it
   expect(sent).toMatchObject({ seq: 2, prevSeq: 1 })
   expect(isLastSigned(secret)).toBe(true)
   expect(isLastSigned(createWebhookSecret(seededBytes('another')))).toBe(false)
@@ -124,14 +124,6 @@ test('a registration is missing in no account if its test was acknowledged, and 
   await refuse()
   expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [2] })
   expect((await readOutbox(redis, 2)).size).toBe(0)
-})
-
-test('a registration of a client that is entitled to nothing yet uses an alias of the dataset', async () => {
-  await addClient(redis, 'fresh', [], seededBytes('fresh'))
-  await registerWebhook(parts, 'fresh', { url: receiver.urlOf('fresh'), secret: null })
-  expect(receiver.received.at(-1)?.body).toContain('"alias":"birch"')
-  const none = registerWebhook({ ...parts, aliases: () => [] }, 'fresh', request())
-  expect((await refusalOf(none)).message).toContain('a test needs the alias of a strategy')
 })
 
 test('a registration that moves keeps its secrets, so that a receiver which verifies can acknowledge it', async () => {
@@ -247,10 +239,10 @@ test('a webhook that is disabled gets nothing more, is enabled without failures,
   expect(await enabledWebhooks(redis)).toEqual([])
 })
 
-test('a webhook is tested by a signal that takes the way of every other, to this client alone', async () => {
-  await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
+test('a webhook is set and tested, by a signal that takes the way of every other, for a client that is entitled to nothing, and to it alone', async () => {
+  await addClient(redis, 'bolt', [], seededBytes('bolt'))
   for (const client of ['acme', 'bolt']) await registerWebhook(parts, client, request())
-  const seq = await fireTest(parts, 'acme')
-  expect(await relayAll(redis, parts.now)).toEqual(['acme'])
+  const seq = await fireTest(parts, 'bolt')
+  expect(await relayAll(redis, parts.now)).toEqual(['bolt'])
   expect((await readSignal(redis, seq))?.body).toContain('"is_test":true')
 })

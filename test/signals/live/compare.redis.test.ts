@@ -1,7 +1,7 @@
 // Live against replay: silent where they agree, and a sentence for everything that does not.
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
-import type { SignalContent } from '#core/contract/signal.ts'
+import type { Signal, SignalContent } from '#core/contract/signal.ts'
 import { type Bars, barAt, endOfBars } from '#core/replay/bars.ts'
 import { decisionHash } from '#core/replay/held.ts'
 import { startReplay } from '#core/replay/replay.ts'
@@ -40,11 +40,12 @@ function daysOf(strategy: Strategy<unknown>, bars: Bars) {
   return [...days.values()]
 }
 
-async function compare(bars: Bars = BARS, strategy = STRATEGY): Promise<readonly string[]> {
+async function compare(bars: Bars = BARS, strategy = STRATEGY, flat: Partial<Signal> = {}) {
   const past = await readLivePast(redis, ALIAS, strategy.version)
   if (past === null) return ['never ran']
-  const fired = await readFired(redis, new Map([[ALIAS, past]]))
-  return compareLive(past, fired.get(ALIAS)!, {
+  const read = (await readFired(redis, new Map([[ALIAS, past]]))).get(ALIAS)!
+  const fired = [...read].map(([id, one]) => [id, one.action === 'flat' ? { ...one, ...flat } : one] as const)
+  return compareLive(past, new Map(fired), {
     alias: ALIAS,
     timeframeMs: bars.timeframeMs,
     baseRisk: strategy.baseRisk,
@@ -81,7 +82,7 @@ test('live and replay agree whatever an operator fired by hand, and whatever was
   await live()
   const [one] = await logged(redis)
   const { seq, schema_version, ...content } = one!
-  const byHand: SignalContent = { ...content, signal_id: 'by-hand' }
+  const byHand: SignalContent = { ...content, signal_id: 'by-hand', by: 'operator:jane' }
   await commit(redis, [{ content: byHand, onlyFor: null }], 1)
   await commit(redis, [{ content: { ...byHand, signal_id: 't', is_test: true }, onlyFor: 'acme' }], 1)
   expect(await compare()).toEqual([])
@@ -98,18 +99,20 @@ test('live and replay differ if a bar was revised after it was traded on, and th
   expect(faults.at(-1)).toContain('stored is the state')
 })
 
-test('live and replay agree on signals of an earlier release, which did not round prices to the tick', async () => {
+test('live and replay agree on signals of an earlier release, which did not round prices to the tick and gave no cause', async () => {
   await live({ tickSize: 0 })
   expect((await logged(redis)).some(({ stop }) => !Number.isInteger(stop))).toBe(true)
-  expect(await compare()).toEqual([])
+  expect(await compare(BARS, STRATEGY, { by: undefined, why: undefined })).toEqual([])
 })
 
-test('live and replay differ if a signal is stored that no replay gives, and if one is not', async () => {
+test('live and replay differ if a signal is stored that no replay gives, if one is not, and if the cause of a flat is another', async () => {
   await live()
   const other = { ...STRATEGY, onBar: () => null }
   const stored = (await logged(redis)).length
   const faults = await compare(BARS, other)
   expect(faults.filter(fault => fault.endsWith('the replay has nothing'))).toHaveLength(stored)
+  const [cause] = await compare(BARS, STRATEGY, { why: 'operator' })
+  expect(cause).toMatch(/stored is flat \(operator\) at .* the replay has flat \((?:stop|signal|time)\) at/)
   const eager = { ...STRATEGY, onBar: STRATEGY.onBar }
   await redis.hset(liveKey(ALIAS), 'live_from', String(BARS.t[FIRST - 200]!))
   expect((await compare(BARS, eager)).some(fault => fault.includes('stored is nothing'))).toBe(true)

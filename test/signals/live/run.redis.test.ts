@@ -339,6 +339,7 @@ test('going live again with a new version closes what the old one announced, and
   expect(again).toMatchObject({ version: '2', announced: null })
   await runAll(next, again, barsFrom(newRules.bars, 18))
   expect((await gists(redis)).slice(4)).toEqual(['long LIVE', 'flat LIVE', 'short DRY_RUN', 'flat DRY_RUN'])
+  expect((await logged(redis))[5]).toMatchObject({ by: 'strategy', why: 'end' })
   expect(await begin(testWorld(redis), next, known(newRules, 27))).toMatchObject({ version: '2' })
 })
 

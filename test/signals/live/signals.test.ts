@@ -21,11 +21,12 @@ function signalsIn(
   return reports.flatMap(report => signalsOf(report, { ...SENDER, tickSize }))
 }
 
-const outline = ({ action, signal_price, stop, timestamp }: SignalContent) => [
+const outline = ({ action, signal_price, stop, timestamp, why }: SignalContent) => [
   action,
   signal_price,
   stop,
   timestamp,
+  ...(why === undefined ? [] : [why]),
 ]
 
 test('a step gives an entry at the close that decided it, with the leverage that its stop implies', () => {
@@ -41,6 +42,7 @@ test('a step gives an entry at the close that decided it, with the leverage that
       base_risk_pct: 0.02,
       timestamp: '2020-01-02T04:00:00Z',
       implied_leverage: 0.5,
+      by: 'strategy',
     },
   ])
 })
@@ -58,7 +60,7 @@ test.each([
     expect(signals.map(outline)).toEqual([['long', price, first, '2020-01-02T04:00:00Z']])
     expect(signals[0]?.implied_leverage).toBeCloseTo((0.02 * price!) / (price! - first!), 6)
     const moved = signalsIn(rows, { 6: { act: 'long', stop: next }, 8: { act: 'flat', why: 'time' } }, tick)
-    expect(moved.at(-1)).toMatchObject({ action: 'flat', signal_price: price, stop: second })
+    expect(moved.at(-1)).toMatchObject({ action: 'flat', signal_price: price, stop: second, why: 'time' })
   },
 )
 
@@ -67,20 +69,20 @@ test('a step gives prices off a tick that is too coarse to distinguish the stop 
   expect(signals).toMatchObject([{ signal_price: 0.43, stop: 0.42, implied_leverage: 0.86 }])
 })
 
-test('a step gives a flat for an exit that was decided, with the stop in force and nothing at risk, and none again for its fill', () => {
+test('a step gives a flat for an exit that was decided, with the cause that the rules gave, the stop in force and nothing at risk, and none again for its fill', () => {
   const signals = signalsIn(Array(10).fill(still(100)), {
     6: { act: 'long', stop: 96 },
     8: { act: 'flat', why: 'signal' },
   })
-  expect(signals.map(({ action }) => action)).toEqual(['long', 'flat'])
+  expect(signals.map(({ action, why }) => `${action} ${why}`)).toEqual(['long undefined', 'flat signal'])
   expect(signals[1]).toMatchObject({ stop: 96, base_risk_pct: 0, implied_leverage: 0, signal_price: 100 })
 })
 
-test('a step gives a flat at the close of the bar that touched the stop', () => {
+test('a step gives a flat at the close of the bar that touched the stop, and that as its cause', () => {
   const rows: Ohlc[] = [...Array(8).fill(still(100)), [100, 100, 90, 99], still(99)]
   expect(signalsIn(rows, { 6: { act: 'long', stop: 96 } }).map(outline)).toEqual([
     ['long', 100, 96, '2020-01-02T04:00:00Z'],
-    ['flat', 99, 96, '2020-01-02T12:00:00Z'],
+    ['flat', 99, 96, '2020-01-02T12:00:00Z', 'stop'],
   ])
 })
 
@@ -90,13 +92,13 @@ test('a step gives a flat and then the new side for a reversal, and for a stop-o
     8: { act: 'short', stop: 110 },
   })
   expect(reversal.map(outline).slice(1)).toEqual([
-    ['flat', 100, 96, '2020-01-02T12:00:00Z'],
+    ['flat', 100, 96, '2020-01-02T12:00:00Z', 'signal'],
     ['short', 100, 110, '2020-01-02T12:00:00Z'],
   ])
   const rows: Ohlc[] = [...Array(8).fill(still(100)), [100, 100, 90, 99], still(99)]
   const again = signalsIn(rows, { 6: { act: 'long', stop: 96 }, 8: { act: 'long', stop: 95 } })
   expect(again.map(outline).slice(1)).toEqual([
-    ['flat', 99, 96, '2020-01-02T12:00:00Z'],
+    ['flat', 99, 96, '2020-01-02T12:00:00Z', 'stop'],
     ['long', 99, 95, '2020-01-02T12:00:00Z'],
   ])
 })
@@ -109,15 +111,15 @@ test('a step gives a flat alone if the new side is over the leverage cap', () =>
   expect(signals.map(({ action }) => action)).toEqual(['long', 'flat'])
 })
 
-test('a step gives a flat for an entry that ruin kept from being filled', () => {
+test('a step gives a flat for an entry that ruin kept from being filled, and says that it is the end', () => {
   // The long is ruined at the open that should have turned it into a short: nobody holds the short.
   const rows: Ohlc[] = [...Array(9).fill(still(100)), still(10), still(10)]
   const signals = signalsIn(rows, { 6: { act: 'long', stop: 98.5 }, 8: { act: 'short', stop: 110 } })
   expect(signals.map(outline)).toEqual([
     ['long', 100, 98.5, '2020-01-02T04:00:00Z'],
-    ['flat', 100, 98.5, '2020-01-02T12:00:00Z'],
+    ['flat', 100, 98.5, '2020-01-02T12:00:00Z', 'signal'],
     ['short', 100, 110, '2020-01-02T12:00:00Z'],
-    ['flat', 10, 110, '2020-01-02T16:00:00Z'],
+    ['flat', 10, 110, '2020-01-02T16:00:00Z', 'end'],
   ])
 })
 

@@ -64,7 +64,7 @@ const lenientParts = (on: Redis, more: Partial<OperatorParts> = {}) =>
 
 /** Fires as an operator does. */
 function post(id: string, parts = lenientParts(redis)) {
-  const { is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent(id, { mode: 'DRY_RUN' })
+  const { is_test: _t, implied_leverage: _l, by: _b, ...body } = signalContent(id, { mode: 'DRY_RUN' })
   return operatorClient(parts)('POST', '/ops/signals', body)
 }
 

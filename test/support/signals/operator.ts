@@ -69,6 +69,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     token: TOKEN,
     hosts: hostsOf('127.0.0.1'),
     aliases: () => new Set(['alder', 'birch']),
+    baseRiskOf: () => 0.02,
     programAlias: () => PROGRAM_ALIAS,
     random: seededBytes('operator'),
     newEpoch: () => 'epoch-1',

@@ -52,7 +52,6 @@ export function registerParts(redis: Redis, now: () => number, send?: RegisterPa
     now,
     newToken: () => `t${++tokens}`,
     drawBytes: seededBytes('registrations'),
-    aliases: () => ['alder'],
     rules: { allowLoopback: true },
     send: send ?? (async () => delivered()),
     onChange: () => {},

@@ -29,6 +29,7 @@ export const signalContent = (id: string, more: Partial<SignalContent> = {}): Si
   base_risk_pct: 0.02,
   timestamp: '2026-11-21T00:00:00Z',
   implied_leverage: 1,
+  by: 'strategy',
   ...more,
 })
 

@@ -88,6 +88,10 @@ export type Signal = {
     timestamp: string;
     /** base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`. */
     implied_leverage: number;
+    /** Who decided: `strategy`, or `operator:NAME` if it was fired with the token of that name. Signals of earlier releases have none. */
+    by?: string;
+    /** Only on `flat`: the `stop` was hit, the rules of the strategy left by `signal` or `time`, an `operator` fired it, or `end`: its account is ruined, or another version replaces it. */
+    why?: "stop" | "signal" | "time" | "operator" | "end";
 };
 export type HistoryAnswer = {
     /** Signals since a number. */
