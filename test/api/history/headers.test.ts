@@ -5,8 +5,9 @@ import { ROUTES } from '#api/history/routes.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
+import { FIRST_VERSION } from '../../support/books/small-book.ts'
 import { ALLOWED_ORIGIN } from '../../support/history/history-app.ts'
-import { errorOf, headersOf, openEmpty, openTiny } from './answers.ts'
+import { errorOf, headersOf, openEmpty, openServing, openTiny } from './answers.ts'
 import { ask, createFaultySource, ERRORS, KINDS, openApps, SECRET } from './kinds.ts'
 import { ALL_PATHS, addressesOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
@@ -211,4 +212,18 @@ test('pages in development are those of three ports of the own machine', () => {
     `http://localhost:${port}`,
   ])
   expect(DEVELOPMENT_ORIGINS.toSorted()).toEqual(expected.toSorted())
+})
+
+test('a published file of a folder is left to the nginx that asks for it, in the coding that the client prefers', async () => {
+  const headers = { 'accept-encoding': 'gzip, br;q=0.5', 'x-sendfile-type': 'X-Accel-Redirect' }
+  const { app } = await openTiny()
+  const { 'x-accel-redirect': file, vary } = headersOf(await app.request('/v1/export?color=1', { headers }))
+  expect(file).toBe('/.published/v1/snapshots/20250224T001500Z/export.daily.json.gz')
+  expect(vary).toBe('Accept-Encoding, Origin, X-Sendfile-Type') // no other cache may keep an answer without a body
+  const { app: ofBucket } = await openServing(FIRST_VERSION)
+  for (const answer of [
+    await app.request('/v1/export?risk_pct=0.013', { headers }),
+    await ofBucket.request('/v1/strategies', { headers }),
+  ])
+    expect([answer.status, answer.headers.has('x-accel-redirect')]).toEqual([200, false])
 })

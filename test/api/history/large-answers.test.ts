@@ -1,5 +1,5 @@
-// Large answers are made while they are sent: the same bytes as ever, two at a time, no more than is read, and no half of
-// one ends as a whole one does.
+// Large answers are made while they are sent: the same bytes as ever, two at a time for one client, no more than is read,
+// and no half of one ends as a whole one does.
 
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -47,6 +47,7 @@ async function openApp(changes: Partial<LargeLimits> = {}, snapshot = COUNTED) {
   const opened = await openEmpty({
     source: sourceOf(served),
     pinned: { open: async () => served, residents: () => 0 },
+    clientOf: c => c.req.header('x-client') ?? '',
     computed,
   })
   return { ...opened, computed, served }
@@ -151,7 +152,7 @@ test('a large answer has no digest under a pin, where others have one: it is sen
 
 const OVERLOADED = { code: 'overloaded' }
 
-test('a third large answer is refused with Retry-After, and is served when a reader of another leaves', async () => {
+test('a third large answer to a client is refused with Retry-After, and is served when a reader of another leaves', async () => {
   const { app, errors } = await openApp()
   const [one, two] = [await ask(app, exportAt('0.011')), await ask(app, exportAt('0.012'))]
   for (const method of ['GET', 'HEAD']) {
@@ -172,6 +173,14 @@ test('a third large answer is refused with Retry-After, and is served when a rea
     expect((await read(response)).equals(bytesOf({ risk_pct }))).toBe(true)
   }
   expect(errors).toEqual([])
+})
+
+test('one client never has the last place for large answers, which is left to another', async () => {
+  const { app } = await openApp()
+  const statuses = []
+  for (const client of ['a', 'a', 'a', 'b', 'c'])
+    statuses.push((await ask(app, exportAt('0.013'), { 'x-client': client })).status)
+  expect(statuses).toEqual([200, 200, 503, 200, 503])
 })
 
 test('large binary answers count as large answers, too', async () => {
