@@ -61,7 +61,8 @@ function settleAddress(request: IncomingMessage): void {
   const [, authority, path = url] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? []
   const hosts = headersDistinct.host ?? (httpVersion === '1.0' ? ['localhost'] : [])
   const name = authority ?? hosts[0] ?? ''
-  const host = hosts.length === 1 && /^[^\s/\\?#@]+$/.test(name) ? URL.parse(`http://${name}`)?.host : undefined
+  const host =
+    hosts.length === 1 && /^[^\s/\\?#@]+$/.test(name) ? URL.parse(`http://${name}`)?.host : undefined
   const isOfServer = method === 'OPTIONS' && url === '*'
   const isSound = host !== undefined && (isOfServer || /^(?:\/[^\\?]*)?(?:\?|$)/.test(path))
   request.headers.host = isSound ? host : BAD_HOST

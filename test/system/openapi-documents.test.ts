@@ -86,7 +86,6 @@ export async function use() {
 
   const returns = await history.returns('ash', { period: 'weekly', format: 'parquet' }) // JSON, CSV, Arrow or Parquet
   const last: number | undefined = returns.status === 200 ? returns.data.data[0]?.ret : undefined
-
   const pulled = await signals.history({ since: 7, format: 'json' })
   const prices = pulled.status === 200 ? pulled.data.data.map(({ signal_price }) => signal_price.toFixed(2)) : []
 
