@@ -16,6 +16,7 @@ import {
 } from '#api/history/versions/version-source.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
+import { createRemoteAddress } from '#api/http/remote-address.ts'
 import type { Alert } from '#signals/alerts.ts'
 import { codeOf, messageOf } from '#storage/error-code.ts'
 import { repairSwitch } from '#storage/nginx-files.ts'
@@ -150,6 +151,7 @@ async function listen(
       settings: toSettings(environment, boundUrl),
       clock: world,
       isDraining,
+      clientOf: createRemoteAddress(['127.0.0.1', '::1', ...environment.signals.trustedProxies]),
       newRequestId: watch.newRequestId,
       onAnswered: watch.onAnswered,
       onError: (error, requestId) => note(toFault(error, requestId)),

@@ -18,6 +18,7 @@ import { writeWhole } from '#core/dataset/render/text-writer.ts'
 import type { ReadyAnswer } from '../http/content-coding.ts'
 import { type Clock, type ServiceEnv, sendBytes, sendRefusal, toApiError, tookMs } from '../http/exchange.ts'
 import { deprecationHeaders, matchesEtag, sharedHeaders } from '../http/headers.ts'
+import type { RemoteAddress } from '../http/remote-address.ts'
 import type { Sent } from '../http/stream-body.ts'
 import type { ComputedAnswers } from './answers/computed-answers.ts'
 import type { PublishedAnswers } from './answers/published-answers.ts'
@@ -47,6 +48,8 @@ export type HistoryParts = {
   readonly settings: HistorySettings
   readonly clock: Clock
   readonly isDraining: () => boolean
+  /** The client of a request, behind proxies that are trusted. */
+  readonly clientOf: RemoteAddress
   /** An id for a request without one in `X-Request-Id`. */
   readonly newRequestId: () => string
   /** Called with every answer, before it is sent: it must be quick. */
@@ -85,8 +88,20 @@ export function sendReady(
   const headers = datasetHeaders(c, parts, caching, more)
   if (matchesEtag(c.req.header('if-none-match'), answer.etag)) return notModified(headers, answer.etag)
   c.set('bytes', answer.bytes.length)
+  if (answer.file !== undefined && c.req.header('x-sendfile-type') === 'X-Accel-Redirect')
+    return leaveToNginx(c, { ...headers, ...answer.headers }, answer.file)
   if (answer.release !== undefined) c.env?.outgoing?.once('close', answer.release)
   return new Response(answer.bytes, { headers: { ...headers, ...answer.headers } })
+}
+
+/**
+ * Leaves the file to nginx, whose requests ask for that (`deploy/nginx`): a slow reader then holds nothing here. Because of
+ * `Vary` no cache gives this to a request that does not ask for it.
+ */
+function leaveToNginx(c: Exchange, headers: Readonly<Record<string, string>>, file: string): Response {
+  c.set('bytes', 0)
+  const path = { 'x-accel-redirect': `/.published/${file}`, 'content-length': '0' }
+  return new Response(null, { headers: { ...headers, ...path, vary: `${headers.vary}, X-Sendfile-Type` } })
 }
 
 export const datasetHeaders = (

@@ -136,6 +136,8 @@ export type ReadyAnswer = {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly etag: string
   readonly headers: AnswerHeaders
+  /** Key of the file that holds the body, if a web server may have the folder of the store. */
+  readonly file?: string
   /** Frees the body once it is sent, before the garbage collector finds it. Only an answer to one request has it. */
   readonly release?: () => void
 }

@@ -83,7 +83,7 @@ export function sendRefusal(
   return sendBytes(body, isFinal ? { ...own, ...headers } : { ...headers, ...own }, status)
 }
 
-/** The host of a request whose Host header cannot be part of an address; a reserved name. */
+/** The host of a request that has no address; a reserved name. */
 export const BAD_HOST = 'bad-host.invalid'
 
 /** Refuses such a request as `bad_request`; a middleware, so that the refusal is logged like any other. */
@@ -91,7 +91,7 @@ export const refuseBadHost: MiddlewareHandler = (c, next) => {
   if (!c.req.url.startsWith(`http://${BAD_HOST}/`)) return next()
   throw new ApiError(
     'bad_request',
-    'the Host header is not a host name or an address: send the name of this service',
+    'expected one Host header with a host name or an address, and a path that begins with a slash and has no backslash',
   )
 }
 

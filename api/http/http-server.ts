@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, Server as NetServer } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { BAD_HOST } from './exchange.ts'
@@ -25,6 +25,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
+    requireHostHeader: false, // Node would refuse without a body
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.checkMs,
@@ -36,22 +37,36 @@ export async function startServer(
   await listen(server, host, port)
   const url = addressOf(server)
   const fetch = createFetch(url) // before the first connection: none is accepted in this turn of the event loop
-  const listener = getRequestListener(
-    (request, env) => fetch(request, env as HttpBindings),
-    { hostname: 'localhost' }, // for HTTP/1.0 without a Host header
-  )
+  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings))
   server.on('request', (request, response) => {
-    const { host = 'localhost' } = request.headers
-    // A Host such as `256.1.1.1` passes the listener's own check, and then no handler can parse the address.
-    if (!URL.canParse(`http://${host}`)) request.headers.host = BAD_HOST
+    settleAddress(request)
     return listener(request, response)
   })
+  // What a client expects but 100-continue may be ignored (RFC 9110, 10.1.1); Node would refuse it without a body.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('checkContinue', (request, response) => {
     // An answer that waits for its turn has no socket yet, and Node would put the line after its headers.
     if (response.socket !== null) response.writeContinue()
     server.emit('request', request, response)
   })
   return { url, close }
+}
+
+/**
+ * Gives a request the host and the path that an address is made of. Without them, which the listener would refuse without a
+ * body, it gets BAD_HOST: with two Hosts, none in HTTP/1.1, one such as `256.1.1.1`, or a backslash in the path.
+ */
+function settleAddress(request: IncomingMessage): void {
+  const { method, url = '', httpVersion, headersDistinct } = request
+  const [, authority, path = url] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? []
+  const hosts = headersDistinct.host ?? (httpVersion === '1.0' ? ['localhost'] : [])
+  const name = authority ?? hosts[0] ?? ''
+  const host =
+    hosts.length === 1 && /^[^\s/\\?#@]+$/.test(name) ? URL.parse(`http://${name}`)?.host : undefined
+  const isOfServer = method === 'OPTIONS' && url === '*'
+  const isSound = host !== undefined && (isOfServer || /^(?:\/[^\\?]*)?(?:\?|$)/.test(path))
+  request.headers.host = isSound ? host : BAD_HOST
+  request.url = isSound && !isOfServer ? path.replace(/^(?!\/)/, '/') : '/'
 }
 
 /**

@@ -6,6 +6,7 @@ import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
 import { METHODS } from '../http/headers.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { createReference } from '../http/reference/reference.ts'
+import { createRemoteAddress, type RemoteAddress } from '../http/remote-address.ts'
 import {
   type Answered,
   answerHeaders,
@@ -18,7 +19,6 @@ import {
 import { createIdentify, type Identify } from './identify.ts'
 import { createPrograms } from './program/prepared-program.ts'
 import { programPageRoute, STYLE_PATH, sendStyle } from './program/program-page.ts'
-import { createRemoteAddress, type RemoteAddress } from './remote-address.ts'
 import { answerPreview, forPages } from './routes/preview.ts'
 import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
 import type { SignalsRoute } from './signals-route.ts'

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/http/headers.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
@@ -136,6 +137,8 @@ const signalsServer = (
   `  server_name ${name};`,
   '  server_tokens off;',
   '  add_header Strict-Transport-Security $hsts always;',
+  '  client_max_body_size 64k; # more than any route takes, and never on disk',
+  '  client_body_buffer_size 64k;',
   '  location / {',
   '    proxy_pass http://highwater_signals$request_uri;',
   '    proxy_http_version 1.1;',
@@ -144,6 +147,7 @@ const signalsServer = (
   '    proxy_set_header X-Forwarded-For $remote_addr;',
   '    proxy_pass_header Date;',
   '    proxy_read_timeout 60s;',
+  '    proxy_max_temp_file_size 0;',
   '  }',
   '}',
 ]
@@ -190,6 +194,9 @@ export function renderSiteConf(site: Site): string {
     '',
     '# The disclaimer of each version.',
     `map $version $disclaimer { default ""; include ${quoted(`${store}/nginx/disclaimers/*.conf`)}; }`,
+    '',
+    '# Methods that the parser of the tier knows.',
+    `map $request_method $parsed_method { default ""; "~^(?:${METHODS.join('|')})$" yes; }`,
     '',
     '# The answers of nginx itself: while the tier cannot be reached, to a client with too many requests, and to a request',
     '# that it cannot read.',

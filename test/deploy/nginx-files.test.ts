@@ -1,8 +1,10 @@
 // nginx itself in front of a published store: what it answers from disk, what it passes to the tier, and how many requests of a
 // client may wait for the tier.
+import { once } from 'node:events'
 import { cp, rm } from 'node:fs/promises'
-import { type RequestListener, request, type ServerResponse } from 'node:http'
+import { type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
@@ -17,6 +19,7 @@ import {
   ask,
   type Got,
   type Origin,
+  seen,
   siteOf,
   startFiles,
   startOrigin,
@@ -39,9 +42,9 @@ let published: Manifest
 let tier: Origin
 let files: Layer
 
-/** A status that nothing else sends, and what was requested. */
-const echo: RequestListener = ({ method, url }, response) =>
-  response.writeHead(299, { 'x-asked': `${method} ${url}` }).end()
+/** A status that nothing else sends, what was requested, and by whom. */
+const echo: RequestListener = ({ method, url, headers }, response) =>
+  response.writeHead(299, { 'x-asked': `${method} ${url}`, 'x-client': headers['x-forwarded-for'] }).end()
 
 /** What the stand-in for the tier does with a request. */
 let answer = echo
@@ -51,15 +54,6 @@ beforeAll(async () => {
   service = await shared('history')
   tier = await startOrigin((incoming, outgoing) => answer(incoming, outgoing))
   files = await startFiles(await siteOf(tier, { store: STORE }))
-})
-
-/** Of the connection or of the moment. */
-const ITS_OWN = new Set(['date', 'server', 'connection', 'keep-alive', 'transfer-encoding', 'server-timing'])
-
-const seen = ({ status, headers, bytes }: Got) => ({
-  status,
-  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !ITS_OWN.has(name))),
-  body: bytes.toString('base64'),
 })
 
 /** Answers of both to the same request: nginx has only a stand-in behind it, so a status of 200 or 304 is its own. */
@@ -135,7 +129,8 @@ const COMPUTED_ADDRESSES = `
   /v1/export?format=none /v1/STRATEGIES /v1/strategies/ash/rolling /v1/strategies/ash/rolling?format=csv
   /v1/benchmark?format=parquet /v1/benchmark?period=weekly /v1/strategies/nobody/stats
   /v1/snapshots/20990101T000000Z/strategies /v1/snapshots/20250224T001500Z/../../current.json
-  /v1/strategies/%61sh?x=%2F /nginx/served.conf /v1/current.json`
+  /v1/strategies/%61sh?x=%2F /v1/strategies/%61sh /v1/strategies/ash%2Fstats /v1/./strategies /v1/strategies?
+  /nginx/served.conf /v1/current.json`
 
 /** The same that name their version: `/v1` stands for its folder. */
 const COMPUTED_PINNED = `
@@ -160,6 +155,7 @@ test.each([...wordsOf(COMPUTED_ADDRESSES), ...wordsOf(COMPUTED_PINNED).map(pin)]
 test.each([
   { 'accept-encoding': '*' },
   { 'accept-encoding': 'identity;q=0, *' },
+  { 'accept-encoding': 'br;q=0.1, gzip' },
   { 'if-match': '"other"' },
   { 'if-match': 'other' },
   { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
@@ -213,7 +209,7 @@ test('while the tier is away published files are answered, and everything else i
   expect((await ask(`${files.url}/version`)).status).toBe(299)
 })
 
-/** Requests of a client that may wait for the tier, as in highwater.conf. */
+/** Requests of a client that may wait for the tier, as in tier.conf. */
 const MOST_WAITING = 256
 
 const COMPUTED = '/v1/strategies/ash/stats?risk_pct=0.013'
@@ -260,5 +256,22 @@ test.each([
     answer = echo
     for (const response of held) response.end()
     await expect.poll(async () => (await askAs(client)).status).toBe(299)
+    expect((await askAs(same)).headers['x-client']).toBe(same.split(', ').at(-1))
   },
 )
+
+test('nginx reads no more of an answer than its buffers hold while the client stands still, and writes nothing to disk', async () => {
+  const [piece, pieces] = [Buffer.alloc(1 << 20), 64]
+  let made = 0
+  answer = async (_request, response) => {
+    for (; made < pieces; made++) if (!response.write(piece)) await once(response, 'drain')
+    response.end()
+  }
+  const held = await new Promise<IncomingMessage>(resolve => request(files.url + COMPUTED, resolve).end())
+  for (let before = -1; before !== made; ) {
+    before = made
+    for (let i = 0; i < 50; i++) expect((await ask(`${files.url}/v1/strategies`)).status).toBe(200)
+  }
+  expect(made).toBeLessThan(pieces / 2)
+  expect((await buffer(held)).length).toBe(pieces * piece.length)
+})

@@ -148,11 +148,12 @@ test('the compose file opens HTTPS and HTTP to the world, and every other port t
   expect(services.history?.environment.ADMIN_HOST).toBe('0.0.0.0')
 })
 
-test('the compose file lets the gateway name the clients of nginx, nginx those of the signals, and nobody else', () => {
+test('the compose file lets the gateway name the clients of nginx, nginx those of the services, and nobody else', () => {
   const [{ subnet, gateway }] = networks.default.ipam.config
-  const { nginx, signals } = services
+  const { nginx, history, signals } = services
   expect([subnet, nginx?.environment.TRUSTED_PROXIES]).toEqual(['172.30.254.0/28', gateway])
-  expect(signals?.environment.TRUSTED_PROXIES).toBe(nginx?.networks?.default.ipv4_address)
+  for (const service of [history, signals])
+    expect(service?.environment.TRUSTED_PROXIES).toBe(nginx?.networks?.default.ipv4_address)
 })
 
 test('the compose file makes Redis keep every acknowledged signal, and names every volume that it mounts', () => {

@@ -84,6 +84,8 @@ export async function use() {
   if (summary.status !== 200) throw new Error(summary.status === 304 ? 'known' : summary.status.toFixed())
   const pair: readonly string[] | undefined = summary.data.data.diversification?.most_correlated?.pair
 
+  const returns = await history.returns('ash', { period: 'weekly', format: 'parquet' }) // JSON, CSV, Arrow or Parquet
+  const last: number | undefined = returns.status === 200 ? returns.data.data[0]?.ret : undefined
   const pulled = await signals.history({ since: 7, format: 'json' })
   const prices = pulled.status === 200 ? pulled.data.data.map(({ signal_price }) => signal_price.toFixed(2)) : []
 
@@ -96,7 +98,7 @@ export async function use() {
   // @ts-expect-error a strategy has an id and no number
   await history.strategy(7)
   // @ts-expect-error no answer has this field
-  return [pair, prices, seq, summary.data.data.colour]
+  return [pair, last, prices, seq, summary.data.data.colour]
 }
 `
 

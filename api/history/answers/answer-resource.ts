@@ -156,7 +156,7 @@ async function sendStreamed(
 ): Promise<Response> {
   const headers = () => datasetHeaders(c, parts, caching, more)
   if (matchesEtag(c.req.header('if-none-match'), answer.etag)) return notModified(headers(), answer.etag)
-  const { headers: own, blocks } = answer.begin()
+  const { headers: own, blocks } = answer.begin(parts.clientOf(c))
   if (c.req.method === 'HEAD') return new Response(null, { headers: { ...headers(), ...own } })
   const { stream, sent } = await streamBody(blocks, {
     limitMs: answer.readingMs,

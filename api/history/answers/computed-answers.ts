@@ -37,8 +37,8 @@ export const LARGE_LIMITS = {
   /** Cells from which on an answer is large: 2 MB of text, and 50 ms in which the thread could answer no other request. */
   largeCells: 100_000,
 
-  /** Large answers that are made and sent at a time: each holds memory until its client has read it. */
-  mostLarge: 2,
+  /** Large answers that are made and sent at a time, all but one for one client: each holds memory until it is read. */
+  mostLarge: 3,
 
   /** A larger one is not kept once it is sent. */
   keptBytes: 1 << 20,
@@ -52,8 +52,11 @@ export type StreamedAnswer = {
   readonly etag: string
   /** A client that has not read it after this time is cut off. */
   readonly readingMs: number
-  /** Evaluates it. Throws `overloaded` if too many are being sent; the first block throws it too. */
-  readonly begin: () => { readonly headers: AnswerHeaders; readonly blocks: AsyncGenerator<Uint8Array, void> }
+  /** Evaluates it for a client. Throws `overloaded` if it or all have too many under way; the first block throws it too. */
+  readonly begin: (client: string) => {
+    readonly headers: AnswerHeaders
+    readonly blocks: AsyncGenerator<Uint8Array, void>
+  }
 }
 
 /**
@@ -140,18 +143,20 @@ function createStreaming(
   use: CacheUse,
   keep: (key: string, answer: ReadyAnswer) => void,
 ): (asked: Asked, key: string) => StreamedAnswer {
-  let places = mostLarge
-  const assertPlace = (): void => {
-    if (places > 0) return
-    const most = `${mostLarge} large answers are being made and sent already`
+  const readers: string[] = [] // the client of each place that is taken
+  const assertPlace = (client: string): void => {
+    const own = readers.filter(reader => reader === client).length
+    if (readers.length < mostLarge && own < Math.max(1, mostLarge - 1)) return
+    const most = `${readers.length} large answers are being made and sent already, ${own} of them to this client`
     throw new ApiError('overloaded', `${most}; ask again in a moment`)
   }
   async function* inPlace(
+    client: string,
     blocks: AsyncIterable<Uint8Array<ArrayBuffer>>,
     onWhole: (bytes: Uint8Array<ArrayBuffer>) => void,
   ): AsyncGenerator<Uint8Array, void> {
-    assertPlace()
-    places--
+    assertPlace(client)
+    readers.push(client)
     use.misses++
     try {
       let kept: Uint8Array[] = []
@@ -164,7 +169,7 @@ function createStreaming(
       }
       if (length <= keptBytes) onWhole(Buffer.concat(kept))
     } finally {
-      places++
+      readers.splice(readers.indexOf(client), 1)
     }
   }
   return (asked, key) => {
@@ -173,14 +178,14 @@ function createStreaming(
     return {
       etag,
       readingMs,
-      begin() {
-        assertPlace() // before the work of evaluating it
+      begin(client) {
+        assertPlace(client) // before the work of evaluating it
         const { blocks, headers } = renderBlocks(id, served.snapshot, params)
         const onWhole = (bytes: Uint8Array<ArrayBuffer>) =>
           keep(key, toReadyAnswer(bytes, coding, etag, headers))
         return {
           headers: codedHeaders(coding, etag, headers),
-          blocks: inPlace(compressBlocks(blocks, coding), onWhole),
+          blocks: inPlace(client, compressBlocks(blocks, coding), onWhole),
         }
       },
     }

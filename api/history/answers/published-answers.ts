@@ -3,7 +3,7 @@ import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { fileEtag } from '#storage/file-time.ts'
-import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { isFolder, type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { negotiateCoding, type ReadyAnswer, toReadyAnswer } from '../../http/content-coding.ts'
 
 /** How often a cache of answers was used since the start of the process, and its size. */
@@ -62,7 +62,8 @@ export function createPublishedAnswers(
         return null
       }
       const headers = { 'content-type': artifact.media_type, ...artifact.headers }
-      const answer = toReadyAnswer(Uint8Array.from(found.bytes), coding, fileEtag(key, file.bytes), headers)
+      const ready = toReadyAnswer(Uint8Array.from(found.bytes), coding, fileEtag(key, file.bytes), headers)
+      const answer = isFolder(store) ? { ...ready, file: key } : ready
       cache.set(key, answer)
       return answer
     },

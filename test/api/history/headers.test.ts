@@ -5,8 +5,9 @@ import { ROUTES } from '#api/history/routes.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
+import { FIRST_VERSION } from '../../support/books/small-book.ts'
 import { ALLOWED_ORIGIN } from '../../support/history/history-app.ts'
-import { errorOf, headersOf, openEmpty, openTiny } from './answers.ts'
+import { errorOf, headersOf, openEmpty, openServing, openTiny } from './answers.ts'
 import { ask, createFaultySource, ERRORS, KINDS, openApps, SECRET } from './kinds.ts'
 import { ALL_PATHS, addressesOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
@@ -211,4 +212,15 @@ test('pages in development are those of three ports of the own machine', () => {
     `http://localhost:${port}`,
   ])
   expect(DEVELOPMENT_ORIGINS.toSorted()).toEqual(expected.toSorted())
+})
+
+test('a published file of a folder is left to the nginx that asks for it, in the coding that the client prefers', async () => {
+  const headers = { 'accept-encoding': 'gzip, br;q=0.5', 'x-sendfile-type': 'X-Accel-Redirect' }
+  const { headers: own } = await apps.serving.request('/v1/export?color=1', { headers })
+  expect(own.get('x-accel-redirect')).toBe('/.published/v1/snapshots/20250224T001500Z/export.daily.json.gz')
+  expect(own.get('vary')).toBe('Accept-Encoding, Origin, X-Sendfile-Type') // no other cache may keep it
+  const computed = await apps.serving.request('/v1/export?risk_pct=0.013', { headers })
+  const ofBucket = await (await openServing(FIRST_VERSION)).app.request('/v1/strategies', { headers })
+  for (const answer of [computed, ofBucket])
+    expect([answer.status, answer.headers.has('x-accel-redirect')]).toEqual([200, false])
 })

@@ -1,5 +1,5 @@
-// Large answers are made while they are sent: the same bytes as ever, two at a time, no more than is read, and no half of
-// one ends as a whole one does.
+// Large answers are made while they are sent: the same bytes as ever, two at a time for one client, no more than is read,
+// and no half of one ends as a whole one does.
 
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -47,6 +47,7 @@ async function openApp(changes: Partial<LargeLimits> = {}, snapshot = COUNTED) {
   const opened = await openEmpty({
     source: sourceOf(served),
     pinned: { open: async () => served, residents: () => 0 },
+    clientOf: c => c.req.header('x-client') ?? '',
     computed,
   })
   return { ...opened, computed, served }
@@ -151,7 +152,7 @@ test('a large answer has no digest under a pin, where others have one: it is sen
 
 const OVERLOADED = { code: 'overloaded' }
 
-test('a third large answer is refused with Retry-After, and is served when a reader of another leaves', async () => {
+test('a third large answer is refused to one client with Retry-After, sent to another, and served when a reader leaves', async () => {
   const { app, errors } = await openApp()
   const [one, two] = [await ask(app, exportAt('0.011')), await ask(app, exportAt('0.012'))]
   for (const method of ['GET', 'HEAD']) {
@@ -162,6 +163,9 @@ test('a third large answer is refused with Retry-After, and is served when a rea
   }
   expect(evaluations).toBe(2)
   expect((await ask(app, '/v1/strategies/s0/stats?risk_pct=0.013')).status).toBe(200)
+  const other = await ask(app, exportAt('0.013'), { 'x-client': 'other' })
+  const last = await ask(app, exportAt('0.014'), { 'x-client': 'last' })
+  expect([other.status, last.status]).toEqual([200, 503])
   await one.body!.cancel()
   const three = await ask(app, exportAt('0.013'))
   expect(three.status).toBe(200)

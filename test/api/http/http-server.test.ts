@@ -26,10 +26,8 @@ const CLOSE = 'Connection: close'
 
 test.each([
   ['a method that is no token', 400, ['B(EW / HTTP/1.1', 'Host: a']],
-  ['no Host header', 400, ['GET /healthz HTTP/1.1', CLOSE]],
   ['bytes that no address may hold', 400, ['GET /\u00ff\u00fe HTTP/1.1', 'Host: a']],
   ['a header without a name', 400, ['GET / HTTP/1.1', 'Host: a', ': x']],
-  ['an expectation that nobody knows', 417, ['GET /healthz HTTP/1.1', 'Host: a', 'Expect: tea', CLOSE]],
 ] as const)('a malformed request is refused and its connection closed: %s', async (_, expected, lines) => {
   const { status, body } = await send(...lines)
   expect(status).toBe(expected)
@@ -41,20 +39,26 @@ test('a CONNECT request is refused by closing its connection', async () => {
   expect(answer).toBe('')
 })
 
-test.each(['256.1.1.1', 'a.1', '99999999999', '1.2.3.4.5', '08.1:8080', 'a b'])(
-  'the Host %s, which no address can have, is refused in the envelope, and logged',
-  async host => {
-    for (const path of ['/healthz', '/v1/summary?risk_pct=0.02', '/nowhere']) {
-      const before = answered.length
-      const { status, body, head } = await send(`GET ${path} HTTP/1.1`, `Host: ${host}`, CLOSE)
-      expect([path, status]).toEqual([path, 400])
-      expect(ERROR_ENVELOPE.parse(JSON.parse(body)).error.code).toBe('bad_request')
-      expect(head).toContain('x-request-id: ')
-      expect(answered.slice(before)).toMatchObject([{ method: 'GET', status: 400, kind: 'refused' }])
-    }
-    expect(errors).toEqual([])
-  },
-)
+const HOSTS = '256.1.1.1|a.1|99999999999|1.2.3.4.5|08.1:8080|a b|a/b|u@a|<a>|a\tb||a\r\nHost: a'.split('|')
+const PATHS = ['/healthz', '/v1/summary?risk_pct=0.02', '/nowhere']
+
+test.each([
+  ...HOSTS.flatMap(host => PATHS.map(path => `GET ${path} HTTP/1.1\r\nHost: ${host}`)),
+  ...['/v1\\summary', 'ftp://a/', 'http://u@a/', '*'].map(target => `GET ${target} HTTP/1.1\r\nHost: a`),
+  'GET /healthz HTTP/1.1',
+])('%j, of which no address can be made, is refused in the envelope, and logged', async lines => {
+  const before = answered.length
+  const { status, body, head } = await send(lines, CLOSE)
+  expect([status, ERROR_ENVELOPE.parse(JSON.parse(body)).error.code]).toEqual([400, 'bad_request'])
+  expect(head).toContain('x-request-id: ')
+  expect(answered.slice(before)).toMatchObject([{ method: 'GET', status: 400, kind: 'refused' }])
+  expect(errors).toEqual([])
+})
+
+test('OPTIONS of the whole server lists its methods', async () => {
+  const { status, head } = await send('OPTIONS * HTTP/1.1', 'Host: a', CLOSE)
+  expect([status, /^allow: (.*)\r$/m.exec(head)?.[1]]).toEqual([204, 'get, head, options'])
+})
 
 test('a request with any other Host is answered', async () => {
   for (const host of ['255.1.1.1', 'a.b1', '1', '0x7f.1', '[::1]:80', 'a_b', 'a..b']) {
@@ -69,6 +73,7 @@ test.each([
   ['with the whole address of a proxy', ['GET http://other.example/healthz HTTP/1.1', 'Host: a', CLOSE]],
   ['with an upgrade that is not on offer', ['GET /healthz HTTP/1.1', 'Host: a', 'Upgrade: websocket', CLOSE]],
   ['with a fragment', ['GET /healthz#top HTTP/1.1', 'Host: a', CLOSE]],
+  ['with an expectation that nobody knows', ['GET /healthz HTTP/1.1', 'Host: a', 'Expect: tea', CLOSE]],
 ] as const)('an unusual request that is valid is answered: %s', async (_what, lines) => {
   const { status, body } = await send(...lines)
   expect(status).toBe(200)

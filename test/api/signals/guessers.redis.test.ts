@@ -1,9 +1,9 @@
 // Clients that try invalid keys: refused at the cost of one read, and at nobody else's cost.
 import { Context } from 'hono'
 import { expect, test } from 'vitest'
+import { createRemoteAddress } from '#api/http/remote-address.ts'
 import type { SignalsEnv } from '#api/signals/exchange.ts'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
-import { createRemoteAddress } from '#api/signals/remote-address.ts'
 import { revokeKey } from '#signals/clients/api-keys.ts'
 import { createToken } from '#signals/clients/token.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'

@@ -54,6 +54,7 @@ export async function createTestApp(
     settings: SETTINGS,
     clock: { now: () => NOW_MS, elapsed: () => 0 },
     isDraining: () => false,
+    clientOf: () => 'a client',
     newRequestId: () => 'a-request',
     onAnswered: answered => answers.push(answered),
     onError: error => errors.push(error),

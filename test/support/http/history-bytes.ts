@@ -155,7 +155,7 @@ function talk(url: string, { pieces, isAborted }: Sent): Promise<Heard> {
 }
 
 /** What Node answers by itself to what is not a request, without a body. */
-const BY_SERVER: ReadonlySet<number> = new Set([400, 408, 413, 417, 431])
+const BY_SERVER: ReadonlySet<number> = new Set([400, 408, 413, 431])
 
 const refusal = z.object({
   error: z.strictObject({ code: z.string(), message: z.string().min(1), details: z.unknown() }),

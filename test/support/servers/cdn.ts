@@ -170,3 +170,13 @@ export function objectOf({ headers }: Got): number {
 /** Takes everything with a tag out of Varnish's cache, or with `soft` makes it stale. */
 export const purge = (edge: Layer, tag: string, soft = false): Promise<Got> =>
   ask(`${edge.url}/`, { xkey: tag, ...(soft ? { soft: '1' } : {}) }, 'PURGE')
+
+/** Of the connection or of the moment. */
+const ITS_OWN = new Set(['date', 'server', 'connection', 'keep-alive', 'transfer-encoding', 'server-timing'])
+
+/** What two servers answer alike to the same request. */
+export const seen = ({ status, headers, bytes }: Got) => ({
+  status,
+  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !ITS_OWN.has(name))),
+  body: bytes.toString('base64'),
+})

@@ -18,5 +18,6 @@ export function waysTo(version: string, inside: string): string[] {
     `/v1/pin/${version}/${inside}`,
     `/v1/program/${inside.replace('program/', '').replace('.json', '')}`,
     `/private/${key}`,
+    `/.published/v1/snapshots/${key}`,
   ]
 }

@@ -1,11 +1,12 @@
+import type { Context } from 'hono'
 import ipaddr from 'ipaddr.js'
-import type { Exchange } from './exchange.ts'
+import type { ServiceEnv } from './exchange.ts'
 
 /** One IPv6 subscriber has a /64. */
 const IPV6_GROUPS = 4
 
 /** The caller's network: IPv4 whole, the first 64 bits of IPv6. */
-export type RemoteAddress = (c: Exchange) => string
+export type RemoteAddress = (c: Pick<Context<ServiceEnv>, 'req' | 'env'>) => string
 
 /**
  * Determines the caller behind proxies, given as addresses and networks (`10.0.0.0/8`). Each proxy appends its peer
