@@ -7,8 +7,10 @@ import { startTestRedis } from '#test/support/servers/redis.ts'
 import type { Ground } from '../harness/ground.ts'
 import type { Figure, Section } from '../harness/report.ts'
 import { FAN_OUT, RATE, SCENES } from './scenes.ts'
+import { measureService } from './service.ts'
 
-export async function measureDelivery({ stops }: Ground): Promise<Section> {
+export async function measureDelivery(ground: Ground): Promise<Section> {
+  const { stops } = ground
   const receiver = new Worker(new URL(import.meta.url))
   stops.push(async () => void (await receiver.terminate()))
   const [port] = (await once(receiver, 'message')) as [number] // sent below
@@ -16,10 +18,10 @@ export async function measureDelivery({ stops }: Ground): Promise<Section> {
   const figures: Figure[] = []
   for (const run of Object.values(SCENES)) {
     const server = await startTestRedis()
-    const turn = () => receiver.postMessage('turn')
-    figures.push(...(await run({ server, redis: await server.connect(), origin, turn })))
+    figures.push(...(await run({ server, redis: await server.connect(), origin })))
     await server.stop()
   }
+  figures.push(...(await measureService(ground)))
   return {
     title: 'Delivering signals',
     about:
@@ -30,12 +32,10 @@ export async function measureDelivery({ stops }: Ground): Promise<Section> {
 }
 
 function serve(): void {
-  let hasTurned = false
-  parentPort?.on('message', () => (hasTurned = true))
   const server = createServer((request, response) => {
     const kind = request.url?.split('/')[1]
     request.resume().once('end', () => {
-      if (kind === 'hang' || (kind === 'turning' && hasTurned)) return
+      if (kind === 'hang') return
       if (kind === 'slow') setTimeout(() => response.end(), FAN_OUT.answerMs)
       else response.end()
     })

@@ -16,7 +16,6 @@ export const RATE = { clients: 256, signals: 200, rounds: 5, warmUp: 1 }
 export const FAN_OUT = { clients: 1_000, rounds: 5, answerMs: 20 }
 const FIRES = 500
 const HANGING = { healthy: 160, hanging: 40, signals: 40, everyMs: 250 }
-const ONSET = { healthy: 4_000, turning: 1_000, before: 3, signals: 8, everyMs: 2_000 }
 const IDLE = { fires: 200, everyMs: 25 }
 
 const LEAST_RATIO = 0.4
@@ -30,7 +29,6 @@ export const SCENES: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>
   'fan-out': measureFanOut,
   fire: measureFire,
   hanging: measureHanging,
-  onset: measureOnset,
   idle: measureIdle,
 }
 
@@ -108,25 +106,6 @@ async function measureHanging(bench: Bench): Promise<Figure[]> {
   return [atMost(name, quantile(waits, 0.99), MOST_MS, 'ms')]
 }
 
-/** Endpoints that answered begin to hang all at once, while the others go on. */
-async function measureOnset(bench: Bench): Promise<Figure[]> {
-  const { healthy, turning, before, signals, everyMs } = ONSET
-  await addSubscribers(bench.redis, bench.origin, 'turning', turning)
-  const watch = await startWatched(bench, healthy, 'quick')
-  await fireMany(bench.redis, 'o', before)
-  await watch.acknowledged(before * (healthy + turning))
-  bench.turn()
-  for (let i = 0; i < signals; i++) {
-    await fireMany(bench.redis, `o${i}`, 1)
-    await sleep(everyMs)
-  }
-  await watch.acknowledged(signals * healthy)
-  const waits = watch.waits().slice(before * (healthy + turning))
-  await watch.stop()
-  const name = `fire to acknowledgement after ${turning} of ${healthy + turning} began to hang at one moment, a signal every ${everyMs / 1_000} s, healthy p99`
-  return [atMost(name, quantile(waits, 0.99), MOST_MS, 'ms')]
-}
-
 async function measureIdle(bench: Bench): Promise<Figure[]> {
   const watch = await startWatched(bench, 1, 'quick')
   for (let i = 0; i < IDLE.fires; i++) {
@@ -166,7 +145,7 @@ async function costOf(count: number, run: () => Promise<unknown>): Promise<Cost>
 // What every scene of the bench of deliveries needs: subscribers, a delivery that is watched, and figures of a table.
 
 /** What a delivery of the bench looks like to the receiver; the path says how it answers. */
-type Kind = 'quick' | 'slow' | 'hang' | 'turning'
+type Kind = 'quick' | 'slow' | 'hang'
 
 /** Subscribers that are added together. */
 const AT_ONCE = 250
@@ -175,8 +154,6 @@ export type Bench = {
   readonly server: TestRedis
   readonly redis: Redis
   readonly origin: string
-  /** Endpoints of the kind `turning` hang from now on. */
-  readonly turn: () => void
 }
 
 async function addSubscribers(redis: Redis, origin: string, kind: Kind, count: number): Promise<void> {

@@ -10,6 +10,7 @@ import { createSender, createSendSignal } from '#signals/delivery/send.ts'
 import { LOST_KEY, sealFault } from '#signals/delivery/webhooks.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
+import { createActionCopy } from '#signals/operators/audit-log.ts'
 import {
   createPreviewLimits,
   LIMITS_TIMEOUT_MS,
@@ -91,12 +92,15 @@ async function openRedis(
   return redis
 }
 
-/** The state of the service, and its metrics. */
-export function createWatch({ order: { redisFolder }, redis, served, clock, newToken }: OpenSignals) {
+/** The state of the service, its metrics, and the copies of its audit log. */
+export function createWatch(open: OpenSignals) {
+  const { redis, privateStore, served, clock, newToken } = open
+  const { redisFolder } = open.order
   const overview = (): ReturnType<typeof readOverview> =>
     readOverview({ redis, aliases: () => new Set(served.aliases()), clock, newEpoch: newToken })
   const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))
-  return { overview, diskUsed, metrics: createMetrics(overview, diskUsed) }
+  const copyAudit = createActionCopy(redis, privateStore)
+  return { overview, diskUsed, copyAudit, metrics: createMetrics(overview, diskUsed) }
 }
 
 /** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */

@@ -12,7 +12,6 @@ import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
-import { copyActions } from '#signals/operators/audit-log.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
 import type { Environment } from '../environment.ts'
@@ -135,7 +134,7 @@ async function listenToClients(
 async function listenToOperator(
   { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook, onError }: OpenSignals,
   registering: RegisterParts,
-  { metrics, diskUsed }: Watch,
+  { metrics, diskUsed, copyAudit }: Watch,
   started: Started,
 ): Promise<RunningServer> {
   const { environment, secrets, runtime, log } = order
@@ -159,7 +158,7 @@ async function listenToOperator(
     onFired: metrics.onFired,
     onWebhook,
     pause: sleep,
-    onAction: () => void copyActions(redis, privateStore).catch(onError), // what fails is copied by the next look
+    onAction: () => void copyAudit().catch(onError), // what fails is copied by the next look
     onGuessing: alerts.onGuessing,
     onAnswered: (answered: Parameters<typeof metrics.onAnswered>[0]) => {
       metrics.onAnswered(answered)
@@ -180,8 +179,8 @@ const namesOf = ({ signals }: Environment): string[] =>
   signals.operatorUrl === null ? [] : [new URL(signals.operatorUrl).hostname]
 
 function lookNowAndThen(
-  { redis, privateStore, givenLog, alerts, onError }: OpenSignals,
-  { overview, diskUsed }: Watch,
+  { privateStore, givenLog, alerts, onError }: OpenSignals,
+  { overview, diskUsed, copyAudit }: Watch,
   started: Started,
 ): void {
   const { noteEnd } = createHighWater(privateStore)
@@ -193,7 +192,7 @@ function lookNowAndThen(
     alerts.look(found, used)
     await givenLog.confirm().catch(onError)
     await noteEnd(found.seq).catch(onError)
-    await copyActions(redis, privateStore).catch(onError)
+    await copyAudit().catch(onError)
   }
   const looking = setInterval(() => void look().catch(alerts.onLookFailed), LOOK_MS)
   started.add(() => clearInterval(looking))

@@ -94,7 +94,6 @@ export const isOurs = (reason: FailureReason | OurFaultReason): reason is OurFau
 
 /** Codes of undici, TLS and the system. */
 const REASONS: readonly (readonly [RegExp, FailureReason | OurFaultReason])[] = [
-  [/^UND_ERR_MAX_ORIGINS_REACHED$/, 'too_many_connections'],
   // A pool was closed as idle at the moment it was used: nothing was sent.
   [/^UND_ERR_(?:CLOSED|DESTROYED)$/, 'too_many_connections'],
   [/^UND_ERR_(?:HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH)$/, 'bad_answer'],

@@ -101,9 +101,6 @@ export const IDLE_CONNECTION_MS = 4 * SECOND
 /** A receiver may ask for a longer keep-alive, up to this. */
 export const LONGEST_IDLE_CONNECTION_MS = 30 * SECOND
 
-/** Below the usual limit of open files. */
-export const MOST_ORIGINS = 4096
-
 /** How long an old secret signs beside the new one, so that a subscriber can change over without a gap. */
 export const SECRET_OVERLAP_MS = 24 * HOUR
 

@@ -60,8 +60,7 @@ export async function relayOnce(parts: RelayParts): Promise<number | null> {
 async function relayTogether(parts: RelayParts, signals: readonly LoggedSignal[]): Promise<void> {
   const debtors = toDebtors(signals, await parts.subscribersOf(signals))
   const last = signals.at(-1)!.seq // never called with none
-  const due = await oweAll(parts, debtors, signals.length)
-  for (const lane of LANES) parts.begin(lane, due[lane])
+  await oweAll(parts, debtors, signals.length)
   const passed = new Map(signals.map(signal => [kindOf(signal), signal.seq]))
   await runScript(parts.redis, ADVANCE_SCRIPT, [RELAY_CURSOR, RELAYED], last, ...[...passed].flat())
 }
@@ -96,21 +95,24 @@ function toDebtors(
   return [...debtors.values()]
 }
 
-/** Owes up to `signalsEach` signals to each client, and returns the clients of each lane that are due. */
+/** Owes up to `signalsEach` signals to each client, and begins with those that are due while it owes to the next. */
 async function oweAll(
-  { redis, now, random }: RelayParts,
+  { redis, now, random, begin }: RelayParts,
   debtors: readonly Debtor[],
   signalsEach: number,
-): Promise<Readonly<Record<Lane, readonly string[]>>> {
-  const due: Record<Lane, string[]> = { fast: [], slow: [] }
+): Promise<void> {
   const inTurn = shuffled(debtors, random)
   const clientsAtOnce = Math.ceil(DEBTS_AT_ONCE / signalsEach)
   for (let i = 0; i < inTurn.length; i += clientsAtOnce) {
     const block = inTurn.slice(i, i + clientsAtOnce)
     const found = new Set(await owe(redis, block, now()))
-    for (const { client, lane } of block) if (found.has(client)) due[lane].push(client)
+    const due = block.filter(({ client }) => found.has(client))
+    for (const lane of LANES)
+      begin(
+        lane,
+        due.filter(each => each.lane === lane).map(({ client }) => client),
+      )
   }
-  return due
 }
 
 /** How long a read of the log blocks before the lease is renewed, as a share of the lease: a second. */

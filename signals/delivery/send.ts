@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { Agent, type Dispatcher } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
 import { OUR_SECRETS } from '../clients/token.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
@@ -17,7 +17,6 @@ import {
   LONGEST_IDLE_CONNECTION_MS,
   MOST_ANSWER_BYTES,
   MOST_HEADER_BYTES,
-  MOST_ORIGINS,
 } from './policy.ts'
 import type { ResolveHost } from './resolve-host.ts'
 import { signedHeaders } from './sign.ts'
@@ -42,15 +41,15 @@ export type Post = {
 
 export type Sender = ReturnType<typeof createSender>
 
-/** Parsing and checking a URL costs as much as signing. */
-const MOST_KEPT_URLS = 4096
+/** Parsing and checking a URL costs as much as signing. Some hundred bytes each. */
+const MOST_KEPT_URLS = 20_000
 
 /** Creates a sender with a pool of connections per origin. */
 export function createSender(options: SenderOptions) {
   const { now, startTimer } = options
   /** Connections by origin. */
   const opened = new LRUCache<string, number>({ max: MOST_KEPT_URLS })
-  const agent = createAgent(options, origin => opened.set(origin, (opened.get(origin) ?? 0) + 1))
+  const pools = createPools(options, origin => opened.set(origin, (opened.get(origin) ?? 0) + 1))
   const targets = new LRUCache<string, Target>({ max: MOST_KEPT_URLS })
   const running = new Set<Exchange>()
   let isClosed = false
@@ -74,7 +73,7 @@ export function createSender(options: SenderOptions) {
       const stopTimer = startTimer(ATTEMPT_TIMEOUT_MS, () => exchange.breakOff(new BrokenOff('timeout')))
       do {
         const before = opened.get(target.origin)
-        exchange = startExchange(agent, requestOf(target, post), now)
+        exchange = startExchange(pools.of(target.origin), requestOf(target, post), now)
         running.add(exchange)
         received = await exchange.ended
         running.delete(exchange)
@@ -87,27 +86,54 @@ export function createSender(options: SenderOptions) {
     async close(): Promise<void> {
       isClosed = true
       for (const exchange of running) exchange.breakOff(new BrokenOff('shutting_down'))
-      await agent.destroy()
+      await pools.destroy()
     },
   }
 }
 
-function createAgent(options: SenderOptions, onConnect: (origin: string) => void): Agent {
+/**
+ * The connections of each origin, as long as it has any. The Agent of undici looks through all its origins whenever a connection
+ * ends: with thousands of endpoints that takes longer than the deliveries.
+ */
+function createPools(options: SenderOptions, onConnect: (origin: string) => void) {
+  const pools = new Map<string, Pool>()
+  const settings = poolSettings(options, onConnect)
+  const open = (origin: string): Pool => {
+    const pool = new Pool(origin, settings)
+    const closeUnused = (): void => {
+      const { connected, size } = pool.stats
+      if (connected + size > 0 || pools.get(origin) !== pool) return
+      pools.delete(origin)
+      void pool.close()
+    }
+    pools.set(origin, pool.on('disconnect', closeUnused).on('connectionError', closeUnused))
+    return pool
+  }
+  return {
+    of: (origin: string): Pool => pools.get(origin) ?? open(origin),
+    async destroy(): Promise<void> {
+      const all = [...pools.values()]
+      pools.clear() // none of them is closed as unused when its connections end
+      await Promise.all(all.map(pool => pool.destroy()))
+    },
+  }
+}
+
+function poolSettings(options: SenderOptions, onConnect: (origin: string) => void): Pool.Options {
   const connect = createGuardedConnect({ ...options, timeoutMs: CONNECT_TIMEOUT_MS })
-  return new Agent({
+  return {
     connect(target, callback) {
       onConnect(`${target.protocol}//${target.host}`)
       connect(target, callback)
     },
     allowH2: false, // one request at a time per client, and a smaller parser to trust
     connections: null, // clients may share a platform, and none should wait for another: the slots are the limit
-    maxOrigins: MOST_ORIGINS,
     maxHeaderSize: MOST_HEADER_BYTES,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: LONGEST_IDLE_CONNECTION_MS,
     headersTimeout: 0, // the deadline of the attempt covers both
     bodyTimeout: 0,
-  })
+  }
 }
 
 /** A checked URL; the address of its host is checked at each connection. */
@@ -130,8 +156,7 @@ const SHORTEST_URL_SECRET = 12
 const secretPartsOf = ({ pathname, searchParams }: URL): string[] =>
   [...pathname.split('/'), ...searchParams.values()].filter(part => part.length >= SHORTEST_URL_SECRET)
 
-const requestOf = ({ origin, path }: Target, { headers, body }: Post) => ({
-  origin,
+const requestOf = ({ path }: Target, { headers, body }: Post) => ({
   path,
   method: 'POST' as const,
   // Nothing is decompressed here.

@@ -50,8 +50,8 @@ export function signedHeaders(
 
 type Keys = { readonly single: KeyObject; readonly standard: KeyObject }
 
-/** Creating a key object takes several times as long as signing with it. */
-const MOST_KEPT_KEYS = 4096
+/** Creating a key object takes several times as long as signing with it. Some hundred bytes each. */
+const MOST_KEPT_KEYS = 20_000
 
 const KEPT_KEYS = new LRUCache<string, Keys>({ max: MOST_KEPT_KEYS })
 

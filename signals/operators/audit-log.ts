@@ -92,9 +92,24 @@ const BLOCK = 100
 
 /**
  * Copies actions that are not in the private store yet, each as an object that is written once. A log that begins again
- * in another Redis has another folder. Rejects if Redis or the store fails; the next call continues.
+ * in another Redis has another folder. Rejects if Redis or the store fails; the next call continues. One copy runs at a time,
+ * because each would write everything that the others have not written yet; a call waits for one that begins after it.
  */
-export async function copyActions(redis: Redis, privateStore: ObjectStore): Promise<void> {
+export function createActionCopy(redis: Redis, privateStore: ObjectStore): () => Promise<void> {
+  let running = Promise.resolve()
+  let waiting: Promise<void> | null = null
+  const begin = (): Promise<void> => {
+    waiting = null
+    running = copyActions(redis, privateStore)
+    return running
+  }
+  return () => {
+    waiting ??= running.then(begin, begin)
+    return waiting
+  }
+}
+
+async function copyActions(redis: Redis, privateStore: ObjectStore): Promise<void> {
   const [epoch, copied, count] = await askRedis(() =>
     Promise.all([redis.get(EPOCH), redis.get(AUDIT_COPIED), redis.llen(AUDIT)]),
   )
@@ -103,7 +118,7 @@ export async function copyActions(redis: Redis, privateStore: ObjectStore): Prom
     for (const each of actions) {
       const key = `audit/${epoch ?? 'first'}/${String(each.seq).padStart(10, '0')}.json`
       await writeOnce(privateStore, key, toJsonBytes(each), { content_type: 'application/json' })
-      await askRedis(() => redis.set(AUDIT_COPIED, each.seq))
     }
+    await askRedis(() => redis.set(AUDIT_COPIED, actions.at(-1)?.seq ?? from))
   }
 }

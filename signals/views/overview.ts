@@ -1,7 +1,7 @@
 // The state of the whole service, for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
 import { listClients } from '../clients/clients.ts'
-import { dueCounts, LANES, owedCount } from '../delivery/outbox.ts'
+import { dueCounts, LANES, NAMES } from '../delivery/outbox.ts'
 import { type Condition, SOUND } from '../delivery/webhook-condition.ts'
 import { toSetter } from '../delivery/webhooks.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
@@ -9,7 +9,9 @@ import { EVERY_ALIAS } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
-import { HEAD, LIVE_ALIASES, LOG, RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
+import { HEAD, LIVE_ALIASES, LOG, RELAY_CURSOR, RELAY_LEASE, WEBHOOKS } from '../redis/keys.ts'
+import { TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
+import { runScript } from '../redis/script.ts'
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>
 
@@ -108,9 +110,19 @@ async function readRedisHealth(redis: Redis) {
   }
 }
 
-export type WebhookState = NonNullable<Awaited<ReturnType<typeof readWebhookState>>>
+export type WebhookState = NonNullable<ReturnType<typeof toWebhookState>>
 
 const BLOCK = 500
+
+/** Returns for each client of ARGV its webhook as one text, and how many deliveries it is owed. */
+const STATES_SCRIPT = `${NAMES}${TEXT_FUNCTION}
+local reply = {}
+for _, client in ipairs(ARGV) do
+  reply[#reply + 1] = text(redis.call('HGETALL', webhook(client)))
+  reply[#reply + 1] = redis.call('ZCARD', ready(client)) + redis.call('ZCARD', waiting(client))
+end
+return reply
+`
 
 /** The webhooks of some clients; clients without one are left out. */
 export async function readWebhookStates(
@@ -118,28 +130,29 @@ export async function readWebhookStates(
   clients: readonly string[],
 ): Promise<ReadonlyMap<string, WebhookState>> {
   const found = new Map<string, WebhookState>()
-  for (let i = 0; i < clients.length; i += BLOCK) {
-    const block = clients.slice(i, i + BLOCK)
-    const states = await Promise.all(block.map(client => readWebhookState(redis, client)))
-    for (const state of states) if (state !== null) found.set(state.client, state)
+  for (let from = 0; from < clients.length; from += BLOCK) {
+    const block = clients.slice(from, from + BLOCK)
+    const values = (await runScript(redis, STATES_SCRIPT, [WEBHOOKS], ...block)) as (string | number)[] // two a client
+    for (const [i, client] of block.entries()) {
+      const state = toWebhookState(client, toRecord(String(values[2 * i])), Number(values[2 * i + 1]))
+      if (state !== null) found.set(client, state)
+    }
   }
   return found
 }
 
 /** A client's webhook without its address and secrets, which stay sealed. */
-async function readWebhookState(redis: Redis, client: string) {
-  const fields = ['enabled', 'disabled_why', 'lane', 'condition', 'set_by', 'set_at'] as const
-  const values = await askRedis(() => redis.hmget(webhookKey(client), ...fields))
-  const [enabled, why, lane, condition, setBy, setAt] = values
-  if (enabled == null) return null
+function toWebhookState(client: string, fields: Readonly<Record<string, string>>, owed: number) {
+  const { enabled, disabled_why: why, lane, condition, set_by, set_at } = fields
+  if (enabled === undefined) return null
   return {
     client,
     enabled: enabled === '1',
     /** Null if enabled. */
-    disabledWhy: why == null || why === '' ? null : why,
+    disabledWhy: why === undefined || why === '' ? null : why,
     lane: LANES.find(each => each === lane) ?? ('fast' as const),
-    condition: condition == null ? SOUND : (JSON.parse(condition) as Condition), // written by webhooks.ts alone
-    setter: toSetter(setBy, setAt),
-    owed: await owedCount(redis, client),
+    condition: condition === undefined ? SOUND : (JSON.parse(condition) as Condition), // written by webhooks.ts alone
+    setter: toSetter(set_by, set_at),
+    owed,
   }
 }
