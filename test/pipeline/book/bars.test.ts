@@ -101,23 +101,19 @@ const expected = { timeframeMs: 14_400_000, t: [1577836800000, 1577851200000], c
 const columnsOf = (bars: Awaited<ReturnType<typeof readBarsOf>>) =>
   bars && { timeframeMs: bars.timeframeMs, t: [...bars.t], c: [...bars.c], v: [...bars.v] }
 
-test.each([
-  ['ISO times', lines(HEADER, FIRST, SECOND)],
-  ['epoch milliseconds', lines(HEADER, '1577836800000,100,110,90,105,1', '1577851200000,105,115,95,100,1')],
-  ['times with an offset', lines(HEADER, FIRST.replace('00:00:00Z', '02:00:00+02:00'), SECOND)],
-  [
-    'columns in another order',
-    lines('v,c,t,o,h,l', '1,105,1577836800000,100,110,90', '1,100,1577851200000,105,115,95'),
-  ],
-  [
-    'CRLF line breaks and a byte order mark',
-    `\ufeff${lines(HEADER, FIRST, SECOND).replaceAll('\n', '\r\n')}`,
-  ],
-  ['quoted fields', lines('"t","o","h","l","c","v"', `"${FIRST.replaceAll(',', '","')}"`, SECOND)],
-  ['exponents', lines(HEADER, FIRST.replace(',105,1', ',1.05e2,1E0'), SECOND)],
-])('a table of bars is read if it has %s', async (_, content) => {
-  expect(columnsOf(await readBarsOf(content))).toEqual(expected)
-})
+test.each(casesOf`
+ISO times -> ${lines(HEADER, FIRST, SECOND)}
+epoch milliseconds -> ${lines(HEADER, '1577836800000,100,110,90,105,1', '1577851200000,105,115,95,100,1')}
+times with an offset -> ${lines(HEADER, FIRST.replace('00:00:00Z', '02:00:00+02:00'), SECOND)}
+columns in another order -> ${lines('v,c,t,o,h,l', '1,105,1577836800000,100,110,90', '1,100,1577851200000,105,115,95')}
+CRLF line breaks and a byte order mark -> ${`\ufeff${lines(HEADER, FIRST, SECOND).replaceAll('\n', '\r\n')}`}
+quoted fields -> ${lines('"t","o","h","l","c","v"', `"${FIRST.replaceAll(',', '","')}"`, SECOND)}
+exponents -> ${lines(HEADER, FIRST.replace(',105,1', ',1.05e2,1E0'), SECOND)}`)(
+  'a table of bars is read if it has %s',
+  async (_, content) => {
+    expect(columnsOf(await readBarsOf(content))).toEqual(expected)
+  },
+)
 
 test('a table of many chunks and blocks is read without a loss or a change', async () => {
   const count = 150_000
