@@ -112,14 +112,11 @@ test.each<[string, (bars: Bars) => unknown, readonly string[]]>([
   expect(found(changed(change)).map(each => each.join(' '))).toEqual(findings)
 })
 
-test('thirty missing bars are serious, whether in one gap or in many', () => {
+test('thirty missing bars are serious, whether in one gap or in many, and a short outage is a note', () => {
   expect(found(without(walk(400), 200, 30))).toEqual([['serious', 'gap', 200, 30]])
   let bars = walk(400)
   for (let i = 0; i < 30; i++) bars = without(bars, 10 + i * 10, 1)
   expect(found(bars)).toEqual([['serious', 'gaps', 10, 30]])
-})
-
-test('a short outage in the bars is a note', () => {
   expect(found(without(walk(400), 200, 3))).toEqual([['note', 'gaps', 200, 3]])
 })
 
