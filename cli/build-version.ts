@@ -71,10 +71,8 @@ export async function readBookOf(
   order: Pick<BuildOrder, 'book' | 'asOf' | 'allowStale'>,
   runtime: Runtime,
 ): Promise<Book> {
-  const book = await readBook(order.book, {
-    examine: printing(examineBook(windowOf(order, runtime)), runtime.terminal),
-    nowMs: runtime.now(),
-  })
+  const examine = printing(examineBook(windowOf(order, runtime)), runtime.terminal)
+  const book = await readBook(order.book, { examine })
   for (const warning of book.warnings) runtime.terminal.note(`warning: ${formatProblem(warning)}`)
   return book
 }

@@ -4,29 +4,24 @@ import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { findOverlaps } from '#core/replay/ledger.ts'
 import { openCatalogue } from '#pipeline/book/add-strategy.ts'
-import { settingsShape, strategyShape, timeframe } from '#pipeline/book/catalogue.ts'
+import { flag, settingsShape, strategyShape, timeframe } from '#pipeline/book/catalogue.ts'
 import { spellMoment } from '#pipeline/book/cell.ts'
 import { metaOf, problemsOf } from '#pipeline/book/field.ts'
 import { BookError } from '#pipeline/book/problem.ts'
 import { CATALOGUE_FILE } from '#pipeline/book/read-catalogue.ts'
-import { LEDGER_COLUMNS, type LedgerRow, OPTIONAL_COLUMNS, readLedger } from '#pipeline/book/read-ledger.ts'
+import { LEDGER_COLUMNS, OPTIONAL_COLUMNS, readLedger } from '#pipeline/book/read-ledger.ts'
 import { findBars } from '#pipeline/book/read-market.ts'
 import { readReturns } from '#pipeline/book/read-sources.ts'
 import { createReading, type Reading } from '#pipeline/book/reading.ts'
+import type { TableRows } from '#pipeline/book/table.ts'
 import { TIMEFRAMES } from '#pipeline/book/timeframe.ts'
 import { assertFree, barsText, tableText, writeBookFiles } from '#pipeline/book/write-table.ts'
 import { appendRows } from '#pipeline/import/append.ts'
 import { importBars } from '#pipeline/import/bars.ts'
 import { type ImportedLedger, importLedger } from '#pipeline/import/ledger.ts'
-import { type Origin, spellCounts, spellUnread } from '#pipeline/import/read-table.ts'
+import type { Origin } from '#pipeline/import/read-table.ts'
 import { importReturns } from '#pipeline/import/returns.ts'
-import {
-  barsStatements,
-  flag,
-  ledgerStatements,
-  returnsStatements,
-  spellStatement,
-} from '#pipeline/import/statement.ts'
+import { STATEMENTS, spellStatement } from '#pipeline/import/statement.ts'
 import { UsageError } from '../environment.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -49,7 +44,7 @@ Examples:
 const LEDGER_EXAMPLES = `
 TradingView (List of Trades), freqtrade, backtesting.py, vectorbt, backtrader and NinjaTrader are known; of other tables the
 columns. The results become fractions of the account, so that the capital at the start has to be known. A list of TradingView does not
-have the zone of its chart: it is found by the bars, and you confirm it with --tz. The totals are those that the tool prints:
+have the zone of its chart: state it with --tz. The totals are those that the tool prints:
 compare them. A new strategy gets an entry in the catalogue.
 
 Examples:
@@ -86,17 +81,17 @@ const instrument = settingsShape.instrument.unwrap().meta({
 })
 
 const BARS_OPTIONS = {
-  ...{ ...fileOptions, ...barsStatements, instrument },
+  ...{ ...fileOptions, ...STATEMENTS.bars, instrument },
   timeframe: timeframe(`${TIMEFRAMES.join(', ')} (default: found by the distance of the bars).`).optional(),
 }
 const LEDGER_OPTIONS = {
-  ...{ ...historyOptions, ...ledgerStatements, instrument },
+  ...{ ...historyOptions, ...STATEMENTS.ledger, instrument },
   mark: timeframe('The bars whose closes mark the trades (default: the only ones).').optional(),
   funding: flag('State that the instrument has no funding; otherwise bring funding/<instrument>.csv.', true),
   append: flag('Add the rows after the last one; one that differs is refused.'),
   realised: flag('Take the account without the value of open trades, as returns: it needs no bars.'),
 }
-const RETURNS_OPTIONS = { ...historyOptions, ...returnsStatements }
+const RETURNS_OPTIONS = { ...historyOptions, ...STATEMENTS.returns }
 
 type FileOptions = z.infer<z.ZodObject<typeof fileOptions>>
 type HistoryOptions = z.infer<z.ZodObject<typeof historyOptions>>
@@ -201,8 +196,12 @@ async function write(
   if (options.json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
   terminal.print(`${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`)
   for (const { file, message } of findings) terminal.note(`note: ${file}: ${message}`)
-  for (const each of read) terminal.note(`note: ${each.file}: ${spellCounts(each)}`)
-  if (unread.length > 0) terminal.note(`note: ${spellUnread(unread)}`)
+  for (const { file, total, header, dropped } of read) {
+    const counts = `${total - header - dropped} read + ${dropped} dropped + ${header} of the header`
+    terminal.note(`note: ${file}: ${total} rows = ${counts}`)
+  }
+  const columns = unread.map(({ column, why }) => `${column} (${why})`).join(', ')
+  if (columns !== '') terminal.note(`note: columns that are not read: ${columns}`)
 }
 
 type Fields = Readonly<Record<string, unknown>> & { readonly unfunded?: string | null }
@@ -234,7 +233,7 @@ async function importBarsFiles(paths: string[], options: BarsOptions, runtime: R
   const { instrument, timeframe: stated = null } = options
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
-  const rules = { ...options, path: paths, timeframe: stated, readers: catalogue.modulesOn(instrument) }
+  const rules = { ...options, paths, timeframe: stated, readers: catalogue.modulesOn(instrument) }
   const { bars, timeframe, ...origin } = sound(reading, await importBars(reading, rules))
   const [from, to] = [spellMoment(bars.t[0]!), spellMoment(bars.t.at(-1)!)]
   const summary = { instrument, timeframe, bars: bars.t.length, from, to }
@@ -244,13 +243,13 @@ async function importBarsFiles(paths: string[], options: BarsOptions, runtime: R
 }
 
 /** Writes daily returns as they were reported. */
-async function importReturnsFile(paths: string[], options: ReturnsOptions, runtime: Runtime) {
+async function importReturnsFile([path = '']: string[], options: ReturnsOptions, runtime: Runtime) {
   const { id } = options
   const reading = createReading(runtime.cwd)
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
-  const imported = sound(reading, await importReturns(reading, { ...options, path: paths }))
+  const imported = sound(reading, await importReturns(reading, path, options))
   const rows = imported.rows.map(({ fields }) => fields)
-  const days = sound(reading, await readReturns(reading, paths[0]!, imported.rows)).values.length
+  const days = sound(reading, await readReturns(reading, path, imported.rows)).values.length
   const [from, to] = [rows[0]?.[0], rows.at(-1)?.[0]]
   const printed = { line: `${days} days, ${from} to ${to}`, summary: { id, days, from, to } }
   const tables = { [`returns/${id}.csv`]: tableText('t,ret', rows) }
@@ -259,19 +258,19 @@ async function importReturnsFile(paths: string[], options: ReturnsOptions, runti
 }
 
 /** Writes the trades of a file as a ledger that is marked on the bars of the book, or as reported returns. */
-async function importLedgerFile(paths: string[], options: LedgerOptions, runtime: Runtime) {
+async function importLedgerFile([path = '']: string[], options: LedgerOptions, runtime: Runtime) {
   const { id, instrument, realised, commission_bps = null, append } = options
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
-  const file = await findBars(catalogue.dir, instrument, options.mark ?? null, runtime.now())
+  const file = await findBars(catalogue.dir, instrument, options.mark ?? null)
   if (!realised && file === null)
     throw new Error(
-      `${paths[0]}: expected bars of ${instrument} in ${options.book}, got none: bring them with \`highwater import bars\`, or take the account as reported returns with --realised`,
+      `${path}: expected bars of ${instrument} in ${options.book}, got none: bring them with \`highwater import bars\`, or take the account as reported returns with --realised`,
     )
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
   const rules = { bars: file?.bars ?? null, commission_bps, isUnfunded: !options.funding }
-  const imported = sound(reading, await importLedger(reading, { ...options, path: paths, ...rules }))
+  const imported = sound(reading, await importLedger(reading, path, { ...options, ...rules }))
   const lax = { allowOverlap: true, besideReturns: realised }
-  const { trades } = sound(reading, await readLedger(reading, paths[0]!, lax, imported.rows))
+  const { trades } = sound(reading, await readLedger(reading, path, lax, imported.rows))
 
   const { account, rows } = imported
   const { o = [], c = [] } = file?.bars ?? {}
@@ -287,14 +286,14 @@ async function importLedgerFile(paths: string[], options: LedgerOptions, runtime
     [`ledgers/${id}.csv`]: ledgerText(rows),
     ...(realised ? { [`returns/${id}.csv`]: tableText('t,ret', account?.daily ?? []) } : {}),
   }
-  const tables = append ? await grown(catalogue.dir, made, id) : made
+  const tables = append ? await grown(catalogue.dir, made) : made
   const line = account === null ? `${trades.length} trades` : describeTotals(account.totals)
   const summary = { id, trades: trades.length, ...account?.totals }
   await write(catalogue, { tables, line, summary }, imported, options, runtime)
 }
 
 /** Optional columns are there if a trade has one of them. */
-function ledgerText(rows: readonly LedgerRow[]): string {
+function ledgerText(rows: TableRows): string {
   const names = [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS]
   const isThere = (i: number): boolean =>
     i < LEDGER_COLUMNS.length || rows.some(({ fields }) => fields[i] !== '')
@@ -307,13 +306,13 @@ function ledgerText(rows: readonly LedgerRow[]): string {
 }
 
 /** The tables of the book with the rows that are new in them. */
-async function grown(dir: string, tables: Texts, id: string) {
+async function grown(dir: string, tables: Texts) {
   const texts: Record<string, string> = {}
   for (const [path, text] of Object.entries(tables)) {
     const before = await readFile(join(dir, path), 'utf8').catch(() => null)
     if (before === null)
       throw new UsageError(`--append: expected ${path} in ${dir}, got none: import it once without --append`)
-    texts[path] = appendRows(before, text, { path, id })
+    texts[path] = appendRows(before, text, path)
   }
   return texts
 }

@@ -58,7 +58,7 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
   void untilStopped().then(() => stop.abort())
   const environment = readEnvironment(runtime)
   const note = noteTo(runtime.terminal, options.json ?? false, now)
-  const book = await readBook(resolve(cwd, options.book), { nowMs: now() })
+  const book = await readBook(resolve(cwd, options.book))
   const entries = liveEntries(book, options.strategy ?? [])
   const feeds = parseFeeds(options.feed ?? [], [...entries.keys()])
   const liveDir =

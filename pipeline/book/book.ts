@@ -3,7 +3,6 @@ import type { ProgramPlan } from '#core/program/program.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { ChartExport } from '#core/replay/compare-charting.ts'
 import type { Trade } from '#core/replay/trade.ts'
-import type { Repair } from '../import/repair.ts'
 import type { Acceptance } from '../report/accept.ts'
 import type { DataReport } from '../report/finding.ts'
 import type { CatalogueStrategy, Service } from './catalogue.ts'
@@ -24,8 +23,8 @@ export type Book = {
   readonly accept: readonly Acceptance[]
   /** Every file that was read, in reading order, for the record of the build. */
   readonly inputs: readonly Input[]
-  /** What was found in the data and repaired, for the data report. */
-  readonly repairs: readonly Repair[]
+  /** What was stated at the import of tables, by their paths: it is published with the dataset. */
+  readonly imports: Readonly<Record<string, string>>
   /** What the data cover and what is wrong with them; empty if the book was read without being examined. */
   readonly report: DataReport
   /** Unusual but harmless: files that the catalogue does not name, funding with gaps or of an interval not stated. */
@@ -38,7 +37,7 @@ export type Book = {
  */
 export type SoundParts = Pick<
   Book,
-  'dir' | 'strategies' | 'bars' | 'funding' | 'program' | 'accept' | 'repairs'
+  'dir' | 'strategies' | 'bars' | 'funding' | 'program' | 'accept' | 'imports'
 > & {
   readonly service: Service | null
 }

@@ -23,7 +23,7 @@ const MAX_REPLAYED_LEVELS = 8
 const text = (description: string, maxChars: number = MAX_TEXT_CHARS) =>
   field(line(maxChars), description, `a line of text of 1 to ${maxChars} characters`)
 
-const flag = (description: string, initial: boolean) =>
+export const flag = (description: string, initial = false) =>
   field(z.boolean().default(initial), description, 'true or false')
 
 const address = z.url({ protocol: /^https?$/ }).max(MAX_LONG_TEXT_CHARS)
@@ -60,7 +60,7 @@ export const serviceShape = {
     'Address of the page of the program, on the signals service: pages link to it.',
     WEB_ADDRESS,
   ),
-  synthetic: flag('Whether the data are made up: every page says so.', false),
+  synthetic: flag('Whether the data are made up: every page says so.'),
   benchmark: flag('Whether each strategy is compared with holding its instrument.', true),
 }
 
@@ -193,7 +193,7 @@ export const strategyShape = (maxRisk: number) => ({
     'LIVE or DRY_RUN',
   ),
   tv_status: tvStatus,
-  allow_overlap: flag('Whether trades of a ledger may overlap in time.', false),
+  allow_overlap: flag('Whether trades of a ledger may overlap in time.'),
   trials: field(
     orNull(z.int().min(1)),
     'How many variants were tried before this one was chosen, itself included; the deflated Sharpe ratio needs it.',
@@ -219,11 +219,6 @@ export const catalogueShape = {
     mapSchema.nullable().default({}),
     'By instrument: `none`, or how often funding is paid.',
     'a map of instruments, such as { BTCUSDT-PERP: 8h, BTCUSDT: none }',
-  ),
-  bars: field(
-    mapSchema.nullable().default({}),
-    'Files from elsewhere in place of tables of bars, by instrument and timeframe.',
-    'a map',
   ),
   imports: field(
     z.record(z.string(), line(MAX_LONG_TEXT_CHARS)).nullable().default({}),

@@ -148,5 +148,8 @@ export function listed(words: readonly string[]): string {
 const MAX_SHOWN_CHARS = 60
 const MAX_LISTED = 8
 
+/** What older catalogues named with `bars` and `file`. */
+const FILES = 'bring files from elsewhere into the book with `highwater import`'
+
 const unknownKey = (key: string, known: readonly string[]): string =>
-  `unknown key ${JSON.stringify(key)}; ${hint(key, known, 'key')}`
+  `unknown key ${JSON.stringify(key)}; ${/^(?:bars|file)$/.test(key) ? FILES : hint(key, known, 'key')}`

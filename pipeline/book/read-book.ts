@@ -3,6 +3,7 @@ import { type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
 import type { ChartExport, ChartTrade } from '#core/replay/compare-charting.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
+import type { Kind } from '../import/format.ts'
 import { readForeign } from '../import/read-table.ts'
 import { pairTrades, type TradeRecord } from '../import/read-trades.ts'
 import { createTally } from '../import/repair.ts'
@@ -24,8 +25,6 @@ import { UTC } from './zone.ts'
 export type ReadOptions = {
   /** Called with the path of each file before it is read. */
   readonly onFile?: (path: string) => void
-  /** The time, by which the last bar of a file from elsewhere may not be over. */
-  readonly nowMs?: number
   /**
    * Examines the sound parts of the book for other problems: rules that need more than the book, such as a
    * clock. Its problems are reported together with those of the reader.
@@ -60,7 +59,7 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
     service,
     inputs: reading.inputs,
     report,
-    warnings: [...strays(folder, reading, sound), ...fundingWarnings(sound), ...warnings],
+    warnings: [...strays(folder, sound), ...fundingWarnings(sound), ...warnings],
   }
 }
 
@@ -68,7 +67,7 @@ const UNEXAMINED: Examination = { problems: [], report: [], warnings: [] }
 
 /** Reads everything that the catalogue names. */
 async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue): Promise<SoundParts> {
-  const { service, claims, accept } = catalogue
+  const { service, claims, accept, imports } = catalogue
   const sources = await readSources(reading, folder, claims)
   const exports = await readAllCharting(reading, folder, claims)
   const bars = await readAllBars(reading, folder, claims)
@@ -90,8 +89,7 @@ async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue)
   }
   // Ended ones come last.
   strategies.sort((a, b) => Number(a.ended !== null) - Number(b.ended !== null))
-  const { dir, repairs } = reading
-  return { dir, service, strategies, bars, funding, program, accept, repairs }
+  return { dir: reading.dir, service, strategies, bars, funding, program, accept, imports }
 }
 
 /**
@@ -123,17 +121,14 @@ const TOLERATED = ['node_modules/', 'package.json', 'package-lock.json', 'tsconf
  * name than a left-over. Bars that no strategy needs are none, nor is anything under `strategies/`, which is
  * code, nor a Markdown file, nor one that begins with a dot.
  */
-function strays(folder: Folder, { inputs }: Reading, sound: SoundParts): Problem[] {
+function strays(folder: Folder, sound: SoundParts): Problem[] {
   const places = placesOf(sound)
-  const named = new Set(inputs.map(({ path }) => path))
-  const isNamed = (file: string): boolean =>
-    named.has(file) || (file.endsWith('/') && inputs.some(({ path }) => path.startsWith(file)))
   return [...folder].flatMap(file => {
     const parts = file.split('/')
     const [top = '', parent = top, child] = parts
     const last = parts.at(-1) ?? ''
     if ([top, last].some(name => name.startsWith('.')) || last.endsWith('.md')) return []
-    if (top === 'strategies' || TOLERATED.includes(file) || isNamed(file)) return []
+    if (top === 'strategies' || TOLERATED.includes(file)) return []
     const [inner, own] = [places.get(`${top}/${parent}`), places.get(top)]
     const [name, [expected, known]]: readonly [string, Names] =
       inner && child !== undefined ? [child, inner] : own ? [parent, own] : [file, IN_ROOT]
@@ -172,11 +167,7 @@ function placesOf({ strategies, program }: SoundParts): ReadonlyMap<string, Name
 const CHARTING_NAME = /^([^.]+)(?:\.(.+))?\.csv$/
 
 /** Reads the exports of a charting tool that lie beside the histories, by the id of the strategy. */
-async function readAllCharting(
-  reading: Reading,
-  folder: Folder,
-  claims: readonly Claim[],
-): Promise<ReadonlyMap<string, readonly Charting[]>> {
+async function readAllCharting(reading: Reading, folder: Folder, claims: readonly Claim[]) {
   const exports: (Charting & { readonly id: string })[] = []
   for (const name of filesUnder(folder, 'charting')) {
     const [, id = '', version = null] = CHARTING_NAME.exec(name) ?? []
@@ -188,20 +179,14 @@ async function readAllCharting(
 }
 
 /** Of an export beside a strategy its fills are compared, and its amounts mean nothing. */
-const FILLS = { ...LIST_OF_TRADES, matters: () => false }
+const fillsKind = (): Kind => ({ ...LIST_OF_TRADES, matters: () => false })
 
 /** Times stay those of the chart, whose zone the comparison finds. */
 async function readExport(reading: Reading, path: string): Promise<ChartExport> {
   const rows: TradeRecord[] = []
   const report = reporterOf(reading, path)
   const request = { statement: {}, tally: createTally() }
-  await readForeign(
-    reading,
-    path,
-    () => FILLS,
-    request,
-    (cell, row) => rows.push({ cell, row }),
-  )
+  await readForeign(reading, path, fillsKind, request, (cell, row) => rows.push({ cell, row }))
   const toFill = ({ cell, row }: TradeRecord): ChartTrade['entry'] => {
     const [t, price] = [parseForeignMoment(cell('time'), UTC), parseDecimal(cell('price'))]
     if (Number.isNaN(t)) report(`time: ${explainForeignMoment(cell('time'), UTC)}`, row)

@@ -1,20 +1,8 @@
 import { z } from 'zod'
-import { statedOf } from '../import/repair.ts'
-import {
-  barsFileShape,
-  type LedgerSpec,
-  ledgerFileShape,
-  type ReturnsSpec,
-  returnsFileShape,
-} from '../import/statement.ts'
-import type { Acceptance } from '../report/accept.ts'
-import type { BarsKey } from './book.ts'
 import {
   type CatalogueStrategy,
   catalogueShape,
   fundingStatement,
-  INSTRUMENT_PATTERN,
-  type Service,
   type StrategySchema,
   serviceShape,
   settingsShape,
@@ -23,51 +11,39 @@ import {
 import { type Fault, type Fields, got, listed, mapSchema, type Path, soundFields } from './field.ts'
 import type { Place } from './problem.ts'
 import type { Reading } from './reading.ts'
-import { TIMEFRAMES } from './timeframe.ts'
 import { readYaml, type YamlFile } from './yaml.ts'
 
 export const CATALOGUE_FILE = 'catalogue.yaml'
-
-export type Catalogue = {
-  /** Null if it has a problem. */
-  readonly service: Service | null
-  /** What is stated about the funding of instruments; null if it has a problem. */
-  readonly funding: ReturnType<typeof readFunding>
-  readonly accept: readonly Acceptance[]
-  /** Every strategy whose source is known, sound or not, in the order of the file: its files are checked in any case. */
-  readonly claims: readonly Claim[]
-}
 
 /** The fields of a strategy that are valid, the defaults merged under them: they determine its files. */
 export type Claim = Partial<CatalogueStrategy> &
   Pick<CatalogueStrategy, 'id' | 'source'> & {
     /** Null if something is wrong with it. */
     readonly strategy: CatalogueStrategy | null
-    /** The file that stands for its table; undefined without one, null if it has problems. */
-    readonly file: NamedFile | null | undefined
     /** Reports a problem at one of its fields in the catalogue, or at the default that it takes. */
     readonly report: (field: 'source' | 'instrument' | 'inception' | 'ended', message: string) => void
     /** The place of its inception in the catalogue, or of the strategy if it has none. */
     readonly inceptionPlace: Place
   }
 
-/** Reads `catalogue.yaml`. Null if nothing in it can be used; all problems are reported. */
-export async function readCatalogue(reading: Reading): Promise<Catalogue | null> {
+export type Catalogue = NonNullable<Awaited<ReturnType<typeof readCatalogue>>>
+
+/**
+ * Reads `catalogue.yaml`: each part, or null if it has a problem, and every strategy whose source is known, sound or not, in the order
+ * of the file, because its files are checked in any case. Null if nothing in it can be used; all problems are reported.
+ */
+export async function readCatalogue(reading: Reading) {
   const file = await readYaml(reading, CATALOGUE_FILE)
   const root = file?.read([], mapSchema) ?? null
   if (file === null || root === null) return null
   file.read([], z.strictObject(catalogueShape))
-  const parts = soundFields(catalogueShape, root)
-  readBarsSpecs(reading, file, parts.bars ?? {})
-  for (const [path, stated] of Object.entries(parts.imports ?? {}))
-    reading.repairs.push(statedOf(path, stated))
-  const { service = null, accept, strategies = [] } = parts
+  const { service = null, funding, accept, imports, strategies = [] } = soundFields(catalogueShape, root)
   const claims = readClaims(file, root, strategies.length)
   const instruments = claims.flatMap(({ instrument }) => instrument ?? [])
   // If a strategy does not say which instrument it trades, any may be stated.
-  const isKnown = instruments.length === strategies.length && parts.funding !== undefined
-  const funding = isKnown ? readFunding(file, parts.funding ?? {}, instruments) : null
-  return { service, funding, accept: accept ?? [], claims }
+  const isKnown = instruments.length === strategies.length && funding !== undefined
+  const stated = isKnown ? readFunding(file, funding ?? {}, instruments) : null
+  return { service, funding: stated, accept: accept ?? [], imports: imports ?? {}, claims }
 }
 
 /** The part `funding`. Null if it has a problem: then nothing is known about any of the instruments. */
@@ -75,26 +51,6 @@ function readFunding(file: YamlFile, record: Fields, instruments: readonly strin
   const shape = Object.fromEntries(instruments.map(instrument => [instrument, fundingStatement]))
   const stated = file.read(['funding'], z.strictObject(shape), record)
   return stated && new Map(Object.entries(stated))
-}
-
-/** The entries of `bars` in the catalogue, by the bars that they are; sound ones are kept in the reading. */
-function readBarsSpecs(reading: Reading, file: YamlFile, specs: Fields): void {
-  for (const key of Object.keys(specs)) {
-    if (isBarsKey(key)) {
-      const spec = file.read(['bars', key], z.strictObject(barsFileShape))
-      if (spec !== null) reading.named.set(key, spec)
-    } else {
-      const message = `expected INSTRUMENT/TIMEFRAME, such as BTCUSDT-PERP/4h, got ${got(key)}`
-      file.report(['bars', key], message, 'key')
-    }
-  }
-}
-
-function isBarsKey(key: string): key is BarsKey {
-  const [instrument = '', timeframe = '', ...more] = key.split('/')
-  return (
-    more.length === 0 && INSTRUMENT_PATTERN.test(instrument) && TIMEFRAMES.some(each => each === timeframe)
-  )
 }
 
 /** Of two strategies with one id the first one keeps the source file. */
@@ -116,12 +72,11 @@ function readClaims(file: YamlFile, root: Fields, count: number): Claim[] {
 
 /** Null if its files are not known. */
 function readClaim(file: YamlFile, path: Path, schema: StrategySchema, defaults: Fields): Claim | null {
-  const whole = file.read(path, mapSchema)
-  if (whole === null) return null
-  const { file: named, ...record } = whole
+  const record = file.read(path, mapSchema)
+  if (record === null) return null
   const faults = explainSource(record, defaults)
   for (const [at, message] of faults) file.report([...path, ...at], message)
-  file.read(path, schema, record)
+  file.read(path, schema)
   const merged = { ...defaults, ...record }
   const fields = soundFields(schema.shape, merged)
   const { id, source } = fields
@@ -133,7 +88,6 @@ function readClaim(file: YamlFile, path: Path, schema: StrategySchema, defaults:
     id,
     source,
     strategy: (faults.length === 0 && schema.safeParse(merged).data) || null,
-    file: named === undefined ? undefined : readNamed(file, [...path, 'file'], source),
     report: (field, message) => file.report(pathOf(field), message),
     inceptionPlace: file.place([...path, 'inception']),
   }
@@ -162,22 +116,4 @@ function explainSource({ source, ...record }: Fields, defaults: Fields): readonl
   if (record.replayed_at !== undefined)
     faults.push([['replayed_at'], `${expected}, got ${got(record.replayed_at)}`])
   return faults
-}
-
-export type NamedFile =
-  | ({ readonly source: 'ledger' } & LedgerSpec)
-  | ({ readonly source: 'returns' } & ReturnsSpec)
-
-/** The `file` of a strategy: a module is code and has none. Null if it has problems. */
-function readNamed(file: YamlFile, path: Path, source: Claim['source']): NamedFile | null {
-  if (source === 'ledger') {
-    const spec = file.read(path, z.strictObject(ledgerFileShape))
-    return spec && { source, ...spec }
-  }
-  if (source === 'returns') {
-    const spec = file.read(path, z.strictObject(returnsFileShape))
-    return spec && { source, ...spec }
-  }
-  file.report(path, 'expected no file for a module, which is strategies/<id>.ts, got one')
-  return null
 }

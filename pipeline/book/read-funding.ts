@@ -23,13 +23,10 @@ import { readTable } from './table.ts'
  * Reads the funding of every instrument that is replayed or marked here. An instrument without a file must be stated to
  * have none, because a perpetual without its funding would omit a cost. Returns the sound ones.
  */
-export async function readAllFunding(
-  reading: Reading,
-  folder: Folder,
-  { claims, funding: statements }: Pick<Catalogue, 'claims' | 'funding'>,
-): Promise<SoundParts['funding']> {
+export async function readAllFunding(reading: Reading, folder: Folder, catalogue: Catalogue) {
+  const { claims, funding: statements } = catalogue
   const funding = new Map<string, FundingFile>()
-  const known = instrumentsIn(reading, folder)
+  const known = instrumentsIn(folder)
   const traded = claims.filter(({ source }) => source !== 'returns')
   for (const [instrument = '', users] of Map.groupBy(traded, claim => claim.instrument)) {
     if (!known.includes(instrument)) continue // reported, because it has no bars
@@ -57,11 +54,7 @@ export async function readAllFunding(
 const MAX_RATE = 0.1
 
 /** Reads funding payments: `t` ascending; `rate` a fraction of notional, positive if longs pay. */
-async function readFunding(
-  reading: Reading,
-  path: string,
-  intervals?: readonly FundingInterval[],
-): Promise<FundingFile> {
+async function readFunding(reading: Reading, path: string, intervals?: readonly FundingInterval[]) {
   const [t, rate]: [number[], number[]] = [[], []]
   let before = Number.NaN // no order before the first row: every comparison with NaN is false
 

@@ -5,7 +5,7 @@ import type { Ledger, LedgerTrade } from './book.ts'
 import { explainMoment, parseDecimal, parseMoment, spellMoment } from './cell.ts'
 import { got, problemsOf } from './field.ts'
 import type { Reading } from './reading.ts'
-import { type Columns, readTable, type TableRow } from './table.ts'
+import { type Columns, readTable, type TableRows } from './table.ts'
 
 const ALWAYS = ['side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'exit_reason']
 
@@ -16,9 +16,6 @@ export const LEDGER_COLUMNS = [...ALWAYS, ...WEIGHTS]
 
 /** What was paid, in the place of the declared costs; and the number of a part of an entry, where parts are equal. */
 export const OPTIONAL_COLUMNS = ['fees', 'funding', 'part']
-
-/** Texts in the order of `LEDGER_COLUMNS`, and then, if they are known, of `OPTIONAL_COLUMNS`. */
-export type LedgerRow = TableRow
 
 const COLUMNS = { names: [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS], mayBeEmpty: true }
 
@@ -34,12 +31,7 @@ type LedgerRules = { readonly allowOverlap: boolean; readonly besideReturns: boo
  * Reads a ledger: a trade a row, the rows in any order; the trades come by entry, then exit time. A header
  * without rows is a strategy that has not traded yet. Rows that come from elsewhere obey the same rules.
  */
-export async function readLedger(
-  reading: Reading,
-  path: string,
-  rules: LedgerRules,
-  imported?: readonly LedgerRow[],
-): Promise<Ledger> {
+export async function readLedger(reading: Reading, path: string, rules: LedgerRules, imported?: TableRows) {
   const [trades, rows]: [LedgerTrade[], number[]] = [[], []]
   const onRow = (fields: readonly string[], row: number): void => {
     const record = Object.fromEntries(COLUMNS.names.map((name, i) => [name, fields[i] ?? '']))

@@ -1,9 +1,8 @@
-import type { ProgramPlan } from '#core/program/program.ts'
 import type { BarsFile, BarsKey, BookProgram } from './book.ts'
 import { soundFields } from './field.ts'
 import { explainMissing, type Folder, tableNames } from './folder.ts'
 import { programSchema } from './program-shape.ts'
-import { explainUnknown, instrumentsIn, readBarsOf } from './read-market.ts'
+import { explainUnknown, instrumentOf, instrumentsIn, readBarsOf } from './read-market.ts'
 import type { Reading } from './reading.ts'
 import { readYaml, type YamlFile } from './yaml.ts'
 
@@ -30,29 +29,19 @@ export async function readProgram(
   // The bars are read whatever else is wrong with the plan.
   const { instrument, timeframe } = soundFields(schema.shape, Object(file.value))
   if (instrument === undefined || timeframe === undefined) return null
-  const bars = await barsOf(reading, folder, file, { instrument, timeframe }, known)
+  const key: BarsKey = `${instrument}/${timeframe}`
+  const bars = known.get(key) ?? (await barsOf(reading, folder, file, key))
   return plan === null || bars === null ? null : { plan: { ...plan, ...NO_CHART }, bars }
 }
 
-async function barsOf(
-  reading: Reading,
-  folder: Folder,
-  file: YamlFile,
-  { instrument, timeframe }: Pick<ProgramPlan, 'instrument'> & Pick<BarsFile, 'timeframe'>,
-  read: ReadonlyMap<BarsKey, BarsFile>,
-): Promise<BarsFile | null> {
-  const key: BarsKey = `${instrument}/${timeframe}`
-  const shared = read.get(key)
+async function barsOf(reading: Reading, folder: Folder, file: YamlFile, key: BarsKey) {
   // Problems of a file that a strategy shares are reported already.
-  if (shared !== undefined || isBroken(reading, key)) return shared ?? null
+  if (tableNames(`bars/${key}`).some(reading.problems.has)) return null
   const bars = await readBarsOf(reading, folder, key)
   if (bars !== undefined) return bars
-  const known = instrumentsIn(reading, folder)
+  const [instrument, known] = [instrumentOf(key), instrumentsIn(folder)]
   if (known.includes(instrument))
     file.report(['timeframe'], explainMissing(folder, `bars/${key}.csv or .csv.gz`, `bars/${instrument}`))
   else file.report(['instrument'], explainUnknown(instrument, known))
   return null
 }
-
-const isBroken = ({ problems, named }: Reading, key: BarsKey): boolean =>
-  [...tableNames(`bars/${key}`), ...(named.get(key)?.path ?? [])].some(problems.has)

@@ -1,6 +1,5 @@
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
-import { importReturns } from '../import/returns.ts'
 import type { Source } from './book.ts'
 import { parseDecimal, toShared } from './cell.ts'
 import { got } from './field.ts'
@@ -8,27 +7,21 @@ import { explainMissing, type Folder, tableAt } from './folder.ts'
 import type { Claim } from './read-catalogue.ts'
 import { readLedger } from './read-ledger.ts'
 import { placeOf, type Reading, readWhole } from './reading.ts'
-import { readTable, type TableRow } from './table.ts'
+import { readTable, type TableRows } from './table.ts'
 
 /**
  * Reads the source of every strategy; a missing one, or a second one, is a problem. Returns the sound ones by
  * id.
  */
-export async function readSources(
-  reading: Reading,
-  folder: Folder,
-  claims: readonly Claim[],
-): Promise<ReadonlyMap<string, Source>> {
+export async function readSources(reading: Reading, folder: Folder, claims: readonly Claim[]) {
   const sources = new Map<string, Source>()
   for (const claim of claims) {
     const found = tablesOf(reading, folder, claim.id)
-    if (claim.file === null) continue // its problems are reported
     reportStrangers(claim, found)
-    const path = claim.file?.path[0] ?? found[claim.source]
+    const path = found[claim.source]
     const source =
       path === null ? reportMissing(claim, folder) : await readSource(reading, claim, path, found)
-    const paths = [path, ...Object.values(found)]
-    const isSound = paths.every(each => each === null || !reading.problems.has(each))
+    const isSound = Object.values(found).every(each => each === null || !reading.problems.has(each))
     if (source !== null && isSound) sources.set(claim.id, source)
   }
   return sources
@@ -56,13 +49,10 @@ async function readSource(
   switch (claim.source) {
     case 'module':
       return (await readWhole(reading, path)) && { kind: 'module', path: placeOf(reading, path) }
-    case 'ledger': {
-      const rules = { allowOverlap, besideReturns: false }
-      const ledger = await readLedger(reading, path, rules, await importedRows(reading, claim))
-      return { kind: 'ledger', ...ledger }
-    }
+    case 'ledger':
+      return { kind: 'ledger', ...(await readLedger(reading, path, { allowOverlap, besideReturns: false })) }
     case 'returns': {
-      const daily = await readReturns(reading, path, await importedRows(reading, claim))
+      const daily = await readReturns(reading, path)
       const rules = { allowOverlap, besideReturns: true }
       const ledger = beside === null ? null : await readLedger(reading, beside, rules)
       return { kind: 'returns', path, daily, ledger }
@@ -70,21 +60,9 @@ async function readSource(
   }
 }
 
-/** The rows of the file that the catalogue names in place of a table of the book; none if it has problems. */
-async function importedRows(
-  reading: Reading,
-  { file, commission_bps_per_side: bps }: Claim,
-): Promise<readonly TableRow[] | undefined> {
-  if (!file) return undefined
-  if (file.source === 'returns') return (await importReturns(reading, file))?.rows ?? []
-  const { importLedger } = await import('../import/ledger.ts') // most books have none
-  const rules = { bars: null, commission_bps: bps ?? null, realised: false, isUnfunded: false }
-  return (await importLedger(reading, { ...file, ...rules }))?.rows ?? []
-}
-
 /** Two sources of one strategy are ambiguous. */
-function reportStrangers({ source, id, file, report }: Claim, tables: Tables): void {
-  const allowed = [file ? null : tables[source], source === 'returns' ? tables.ledger : null]
+function reportStrangers({ source, id, report }: Claim, tables: Tables): void {
+  const allowed = [tables[source], source === 'returns' ? tables.ledger : null]
   const others = Object.values(tables).filter(path => path !== null && !allowed.includes(path))
   if (others.length === 0) return
   const got = `${others.join(' and ')} too: remove one`
@@ -106,11 +84,7 @@ const RUIN = -1
  * `ret` the simple fractional return of that day, at least -1. After a day of -1 the account is dead and
  * every return is 0, as the engine has it after a liquidation. Rows that come from elsewhere obey the same rules.
  */
-export async function readReturns(
-  reading: Reading,
-  path: string,
-  imported?: readonly TableRow[],
-): Promise<Series> {
+export async function readReturns(reading: Reading, path: string, imported?: TableRows) {
   const values: number[] = []
   let first: EpochDay | null = null
   let before: EpochDay | null = null
@@ -130,7 +104,7 @@ export async function readReturns(
     values.push(value)
   }
   await readTable(reading, path, { required: ['t', 'ret'] }, onRow, imported)
-  return { period: 'daily', first: first ?? 0, values: toShared(values) }
+  return { period: 'daily', first: first ?? 0, values: toShared(values) } satisfies Series
 }
 
 function explainDay(day: EpochDay, before: EpochDay): string {

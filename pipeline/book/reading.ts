@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Repair } from '../import/repair.ts'
-import type { BarsSpec } from '../import/statement.ts'
-import type { BarsKey, Input } from './book.ts'
+import type { Input } from './book.ts'
 import { createProblemList, type ProblemList } from './problem.ts'
 
 /** One reading of a book: its folder, and what is collected. */
@@ -11,9 +9,6 @@ export type Reading = {
   readonly dir: string
   readonly problems: ProblemList
   readonly inputs: Input[]
-  readonly repairs: Repair[]
-  /** Files that the catalogue names in place of tables of bars. */
-  readonly named: Map<BarsKey, BarsSpec>
   /** A bar that ends later is not over. */
   readonly nowMs: number
   /** Called with the path of each file before it is read. */
@@ -23,17 +18,11 @@ export type Reading = {
 }
 
 /** A new reading of a folder. Without a clock every bar is over. */
-export const createReading = (
-  dir: string,
-  {
-    onFile = () => {},
-    nowMs = Number.POSITIVE_INFINITY,
-    held = null,
-  }: Partial<Pick<Reading, 'onFile' | 'nowMs' | 'held'>> = {},
-): Reading => ({
-  ...{ dir, onFile, nowMs, held },
-  ...{ problems: createProblemList(), inputs: [], repairs: [], named: new Map() },
-})
+export function createReading(dir: string, given: Partial<Pick<Reading, 'onFile' | 'nowMs' | 'held'>> = {}) {
+  const { onFile = () => {}, nowMs = Number.POSITIVE_INFINITY, held = null } = given
+  const reading: Reading = { dir, onFile, nowMs, held, problems: createProblemList(), inputs: [] }
+  return reading
+}
 
 /** Adds problems of a file, in a row or in all of it; returns null, as a reader of the file then does. */
 export const reporterOf =

@@ -14,7 +14,7 @@ export async function readTable(
   path: string,
   columns: Columns,
   onRow: OnRow,
-  imported?: readonly TableRow[],
+  imported?: TableRows,
 ): Promise<void> {
   if (imported !== undefined) return imported.forEach(({ fields, row }) => void onRow(fields, row))
   const report = reporterOf(reading, path)
@@ -36,16 +36,12 @@ export async function readTable(
 type OnRow = (fields: readonly string[], row: number) => void
 
 /** Texts in the order of the columns. */
-export type TableRow = { readonly fields: readonly string[]; readonly row: number }
+export type TableRows = readonly { readonly fields: readonly string[]; readonly row: number }[]
 
 /** Takes the lines of a table one by one: the first is its header; under a bad header no row is checked. */
-export function createRowReader(
-  columns: Columns,
-  onRow: OnRow,
-  report: Report,
-): (line: string, row: number) => void {
+export function createRowReader(columns: Columns, onRow: OnRow, report: Report) {
   let header: Header | null = null
-  return (line, row) => {
+  return (line: string, row: number): void => {
     const fields = splitLine(line)
     if (row === 1) header = toHeader(fields ?? [], columns) ?? report(explainHeader(line, columns), row)
     else if (header !== null && fields?.length === header.names.length) onRow(header.arrange(fields), row)

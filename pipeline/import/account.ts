@@ -3,7 +3,7 @@ import { drawdowns, maxDrawdown } from '#core/figures/drawdown.ts'
 import { byEntry, endOf } from '#core/replay/ledger.ts'
 import type { Side } from '#core/replay/strategy.ts'
 import { signOf, type Trade } from '#core/replay/trade.ts'
-import { UnreadableFile } from '../table/lines.ts'
+import { refuse } from '../table/lines.ts'
 import type { TradeRecord } from './read-trades.ts'
 import type { LedgerRules } from './statement.ts'
 
@@ -42,11 +42,7 @@ export function sizeTrades(
     const worthOf = ({ side, quantity, ...other }: ForeignTrade): number =>
       gainOf(side, quantity, other.entry_price, entry_price) - (commission_bps / 1e4) * other.notional
     const base = earlier.reduce((sum, other) => sum + worthOf(other), equity)
-    if (!(base > 0))
-      throw new UnreadableFile(
-        `expected an account above 0 at the entry, got ${base}: correct the capital`,
-        row,
-      )
+    if (!(base > 0)) refuse(`expected an account above 0 at the entry, got ${base}: correct the capital`, row)
     const ended = { account_return: pnl / base, fees: fees / notional, funding: funding / notional }
     sized[i] = spelled({ leverage: notional / base, ...(exit_time === null ? {} : ended) })
     open.push(trades[i]!)

@@ -2,11 +2,7 @@
  * A table with the rows of a later export that come after its last one. A row that differs from an earlier one is an error, unless
  * its trade was open: history is corrected with consent. No two rows are equal, because equal parts of an entry are numbered.
  */
-export function appendRows(
-  before: string,
-  after: string,
-  { path, id }: { readonly path: string; readonly id: string },
-): string {
+export function appendRows(before: string, after: string, path: string): string {
   const [[header = '', ...rows], [again, ...more]] = [linesOf(before), linesOf(after)]
   if (header !== again)
     throw new Error(
@@ -22,7 +18,7 @@ export function appendRows(
     else if (timeOf(row) > last) grown.push(row)
     else
       throw new Error(
-        `--append: expected row ${i + 2} as it is in ${path}, got ${row}: a corrected trade changes history; import the file with --replace, and build with --restate ${id} --reason TEXT`,
+        `--append: expected row ${i + 2} as it is in ${path}, got ${row}: a corrected trade changes history; import the file with --replace, and build with --restate ${path.replace(/^.*\/|\.csv$/g, '')} --reason TEXT`,
       )
   }
   return [header, ...grown].map(row => `${row}\n`).join('')

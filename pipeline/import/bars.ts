@@ -1,48 +1,16 @@
 import { min, modeFast, sum } from 'simple-statistics'
 import { barAt } from '#core/replay/bars.ts'
-import type { Bar } from '#core/replay/strategy.ts'
-import { explainForeignMoment, parseDecimal, parseForeignMoment, spellMoment } from '../book/cell.ts'
+import { spellMoment } from '../book/cell.ts'
 import { got, listed } from '../book/field.ts'
-import {
-  addBar,
-  BAR_COLUMNS,
-  explainPrices,
-  isPossible,
-  newBarColumns,
-  toBar,
-  toBarsFile,
-} from '../book/read-bars.ts'
+import { addBar, BAR_COLUMNS, newBarColumns, toBarsFile } from '../book/read-bars.ts'
 import { createReading, type Reading, reporterOf } from '../book/reading.ts'
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '../book/timeframe.ts'
-import { parseZone, UTC, type Zone } from '../book/zone.ts'
-import { BARS, isInside, isTimeNear } from './bar-formats.ts'
-import { type Cell, toName } from './format.ts'
-import { explainDecimal } from './number.ts'
-import { originOf, type ReadTable, readForeign } from './read-table.ts'
-import { createTally, inOrder, type Tally } from './repair.ts'
-import type { BarsSpec } from './statement.ts'
-import { toFlag } from './word.ts'
-
-type Rules = BarsSpec & {
-  /** Null: found by the distance of the bars. */
-  readonly timeframe: Timeframe | null
-  /** Strategy modules that are replayed on the bars, and may read the volume. */
-  readonly readers: readonly string[]
-}
-
-/** A bar as a row of a file has it: `end` is its close time, `q` its quote volume, NaN if the file has none. */
-type ReadBar = Bar &
-  Readonly<Record<'row' | 'end' | 'q', number>> &
-  Readonly<Record<'file' | 'symbol', string>>
-
-/** One import: what is asked, the files as they are read, and what is found in them. */
-type Import = {
-  readonly reading: Reading
-  readonly rules: Rules
-  readonly zone: Zone | null
-  readonly tally: Tally
-  readonly files: ReadTable[]
-}
+import { parseZone } from '../book/zone.ts'
+import { isInside, isTimeNear } from './bar-formats.ts'
+import { type Import, type ReadBar, type Rules, readBarRows } from './bar-rows.ts'
+import { toName } from './format.ts'
+import { originOf, type ReadTable } from './read-table.ts'
+import { createTally, inOrder } from './repair.ts'
 
 /**
  * Reads bars of one instrument from files of any known format. Rows may be in any order and repeated; every repair is
@@ -52,7 +20,7 @@ export async function importBars(reading: Reading, rules: Rules) {
   const zone = rules.tz === undefined ? null : parseZone(rules.tz)
   const own: Import = { reading, rules, zone, tally: createTally(), files: [] }
   const read: (readonly ReadBar[])[] = []
-  for (const path of rules.path) read.push(await readFile(own, path))
+  for (const path of rules.paths) read.push(await readBarRows(own, path))
   const placed = isRefused(own) ? null : atOpens(own, read.flat())
   if (placed === null) return null
   const { opens, timeframe } = placed
@@ -60,20 +28,21 @@ export async function importBars(reading: Reading, rules: Rules) {
   for (const bar of once) refuse(own, bar, explainTime(bar, timeframe, reading.nowMs))
   const whole = withoutRunning(own, withVolume(own, once), TIMEFRAME_MS[timeframe])
   if (isRefused(own)) return null
-  const [path, columns] = [rules.path[0]!, newBarColumns()]
+  const [path, columns] = [rules.paths[0]!, newBarColumns()]
   if (whole.length === 0) return reporterOf(reading, path)('expected bars that are over, got none')
   for (const bar of whole) addBar(columns, bar)
   const file = toBarsFile(path, timeframe, columns)
   own.tally.count('gaps', path, sum(file.gaps.map(gap => gap.bars_missing)))
-  return { ...file, ...originOf(reading, own.files, own.tally, rules) }
+  return { ...file, ...originOf(own.files, own.tally, rules) }
 }
 
 /** Reports what is wrong with a bar, if anything is. */
-function refuse({ reading }: Import, { file, row }: Pick<ReadBar, 'file' | 'row'>, why: string | null): void {
+function refuse({ reading }: Import, { file, row }: ReadBar, why: string | null): void {
   if (why !== null) reporterOf(reading, file)(why, row)
 }
 
-const isRefused = ({ reading, rules }: Import): boolean => rules.path.some(path => reading.problems.has(path))
+const isRefused = ({ reading, rules }: Import): boolean =>
+  rules.paths.some(path => reading.problems.has(path))
 
 /**
  * Reads an answer of an exchange, as an import does: its bars, those that are not over among them; or why it is none, as a whole
@@ -84,8 +53,8 @@ export async function readBarsAnswer(answer: Buffer, timeframe: Timeframe, nowMs
   // An answer is whole: its last line needs no break.
   const held = isJson ? answer : Buffer.concat([answer, Buffer.from('\n')])
   const reading = createReading('', { held, nowMs: nowMs + 2 * TIMEFRAME_MS[timeframe] })
-  const path = [isJson ? 'answer.json' : 'answer.csv']
-  const rules = { path, timeframe, readers: path, drop_last: false, drop_impossible: false }
+  const paths = [isJson ? 'answer.json' : 'answer.csv']
+  const rules = { paths, timeframe, readers: paths, drop_last: false, drop_impossible: false }
   const imported = await importBars(reading, rules)
   if (imported !== null) return Array.from(imported.bars.t, (_, i) => barAt(imported.bars, i))
   const { message, row = 0 } = reading.problems.sorted()[0]!
@@ -93,97 +62,29 @@ export async function readBarsAnswer(answer: Buffer, timeframe: Timeframe, nowMs
   return { why: row > 1 ? `row ${row}: ${message}` : message, isOneRow: row > 1 }
 }
 
-async function readFile(own: Import, path: string): Promise<readonly ReadBar[]> {
-  const { reading, rules, tally, files } = own
-  const bars: ReadBar[] = []
-  const onRow = (cell: Cell, row: number): void => {
-    const bar = toReadBar(own, cell, path, row)
-    if (bar !== null) bars.push(bar)
-  }
-  const file = await readForeign(reading, path, () => BARS, { statement: rules, tally }, onRow)
-  if (file === null) return []
-  files.push(file)
-  // A last line without a line break may be cut off in the middle of a number.
-  if (file.openRow === null || bars.at(-1)?.row !== file.openRow) return bars
-  tally.drop('cut_off', path, file.openRow)
-  return bars.slice(0, -1)
-}
-
-/** The bar of a row; null if it is dropped, or reported. */
-function toReadBar(own: Import, cell: Cell, file: string, row: number): ReadBar | null {
-  const { rules, zone, tally } = own
-  const fields = BAR_COLUMNS.map(cell)
-  const bar = toBar(fields, text => parseForeignMoment(text, zone))
-  const lost =
-    (fields.slice(1, 5).every(text => text === '') && 'blank') ||
-    (toFlag(cell('over')) === false && 'unfinished') ||
-    (rules.drop_impossible && isRange(bar) && !isPossible(bar) && 'impossible')
-  if (lost) {
-    tally.drop(lost, file, row)
-    return null
-  }
-  const faults = [
-    ...(Number.isNaN(bar.t) ? [`t: ${explainForeignMoment(cell('t'), zone)}`] : []),
-    ...(isPossible(bar) ? [] : explainImpossible(fields, bar)),
-    ...['over', 'vwap']
-      .filter(role => !BARS.fits(role, cell))
-      .map(role => `${role}: expected ${BARS.checked[role]}, got ${got(cell(role))}`),
-    ...explainOther(bar.t, parseForeignMoment(cell('text'), zone ?? UTC)),
-  ]
-  for (const fault of faults) refuse(own, { file, row }, fault)
-  const [end, q] = [parseForeignMoment(cell('end'), zone ?? UTC), parseDecimal(cell('q'))]
-  return faults.length > 0 ? null : { ...bar, end, q, symbol: cell('symbol'), file, row }
-}
-
-/** Why the second column of times, which may be local, contradicts the first. */
-const explainOther = (t: number, again: number): string[] =>
-  Math.abs(again - t) > 0
-    ? [`t: expected one time in both columns, got ${spellMoment(t)} and ${spellMoment(again)}`]
-    : []
-
-/** Whether only the order of the prices can be wrong. */
-const isRange = ({ o, h, l, c, v }: Bar): boolean => Math.min(o, h, l, c) > 0 && !(v < 0)
-
-function explainImpossible(fields: readonly string[], bar: Bar): string[] {
-  const columns = bar.h < bar.l ? ' --column (columns:) states the right ones,' : ''
-  const remedy = `;${columns} --drop-impossible (drop_impossible: true) leaves such bars out`
-  if (isRange(bar)) return explainPrices(fields, bar).map(message => message + remedy)
-  const words = BAR_COLUMNS.flatMap((name, i) => {
-    const text = i === 0 ? '' : fields[i]!
-    const isWord = text !== '' && Number.isNaN(parseDecimal(text))
-    return isWord ? [`${name}: ${explainDecimal(text, 'a number')}`] : []
-  })
-  return words.length > 0 ? words : explainPrices(fields, bar)
-}
-
 /** The bars by their opens, and their timeframe; null if they are not those of one instrument and timeframe, which is reported. */
 function atOpens(own: Import, bars: readonly ReadBar[]) {
   const { reading, rules, tally, files } = own
-  const report = reporterOf(reading, rules.path[0]!)
+  const report = reporterOf(reading, rules.paths[0]!)
   const symbols = [...new Set(bars.map(({ symbol }) => symbol))].filter(symbol => symbol !== '')
   if (symbols.length > 1) return report(`expected one instrument, got ${listed(symbols)}: split the file`)
-  const closes = new Set<string>()
-  for (const { path, names, places, format } of files) {
-    const column = names[places.get('t')![0]!]!
-    const label = rules.times ?? format?.times ?? /^(?:open|close|end)/.exec(toName(column))?.[0]
-    if (label === undefined)
-      reporterOf(
-        reading,
-        path,
-      )(
-        `t: expected to know whether ${got(column)} is the open or the close of a bar, which a plain table does not say: state --times open or --times close (times:)`,
-      )
-    if (label === undefined || label === 'open') continue
-    closes.add(path)
-    tally.count('shifted', path, 1)
-  }
+  const closes = new Set(files.filter(file => labelOf(own, file) !== 'open').map(({ path }) => path))
   if (isRefused(own)) return null
+  for (const path of closes) tally.count('shifted', path, 1)
   const times = bars.map(({ t, file }) => (closes.has(file) ? endOf(t) : t))
   const timeframe = timeframeOf(times, rules.timeframe)
   if (!isTimeframe(timeframe)) return report(timeframe)
   const ms = TIMEFRAME_MS[timeframe]
   const opens = bars.map((bar, i) => (closes.has(bar.file) ? { ...bar, t: times[i]! - ms } : bar))
   return { opens, timeframe }
+}
+
+/** What the times of a file are: as stated, by its format, or by the name of their column. Null if nothing says it, which is reported. */
+function labelOf({ reading, rules }: Import, { path, names, places, format }: ReadTable): string | null {
+  const column = names[places.get('t')![0]!]!
+  const label = rules.times ?? format?.times ?? /^(?:open|close|end)/.exec(toName(column))?.[0]
+  const unknown = `t: expected to know whether ${got(column)} is the open or the close of a bar, which a plain table does not say: state --times open or --times close`
+  return label ?? reporterOf(reading, path)(unknown)
 }
 
 /** Some closes are the last millisecond or second of the bar. */
@@ -228,7 +129,7 @@ function onePerTime(own: Import, bars: readonly ReadBar[]): readonly ReadBar[] {
       continue
     }
     const isSame = BAR_COLUMNS.every(name => Object.is(before[name], bar[name]))
-    if (!isSame && rules.duplicates === undefined) refuse(own, bar, explainRival(own, before, bar))
+    if (!isSame && rules.duplicates === undefined) refuse(own, bar, explainRival(before, bar))
     const isLarger = rules.duplicates === 'largest-volume' && bar.v > before.v
     const lost = !isSame && (rules.duplicates === 'last' || isLarger) ? before : bar
     tally.drop(isSame ? 'duplicates' : 'chosen', lost.file, lost.row)
@@ -237,13 +138,11 @@ function onePerTime(own: Import, bars: readonly ReadBar[]): readonly ReadBar[] {
   return kept
 }
 
-function explainRival({ files }: Import, before: ReadBar, bar: ReadBar): string {
+function explainRival(before: ReadBar, bar: ReadBar): string {
   const name = BAR_COLUMNS.find(each => !Object.is(before[each], bar[each]))!
-  const clock = files.flatMap(({ unread }) => unread).find(({ column }) => /time|hour/i.test(column))
-  const join = `; if ${got(clock?.column)} is the time of day, join both with --column t=DATE+TIME (columns:)`
   return (
     `${name}: expected one bar of ${spellMoment(bar.t)}, got ${before[name]} (row ${before.row} of ${before.file}) and ${bar[name]}: ` +
-    `if they are of one source, --duplicates first, last or largest-volume (duplicates:) states which counts; otherwise bring each source alone${clock ? join : ''}`
+    'if they are of one source, --duplicates first, last or largest-volume states which counts; otherwise bring each source alone'
   )
 }
 
@@ -251,10 +150,10 @@ function explainRival({ files }: Import, before: ReadBar, bar: ReadBar): string 
 function explainTime({ t, end }: ReadBar, timeframe: Timeframe, nowMs: number): string | null {
   const ms = TIMEFRAME_MS[timeframe]
   if (t % ms !== 0)
-    return `t: expected the open of a ${timeframe} bar, counted from midnight UTC, got ${spellMoment(t)}: days of another zone are not days of UTC; state the right zone with --tz (tz:) if times have none, or bring bars of a shorter timeframe`
+    return `t: expected the open of a ${timeframe} bar, counted from midnight UTC, got ${spellMoment(t)}: days of another zone are not days of UTC; state the right zone with --tz if times have none, or bring bars of a shorter timeframe`
   if (t > nowMs) return `t: expected a bar of the past, got ${spellMoment(t)}: correct the zone or the file`
   return end <= t || end > t + ms
-    ? `expected a close at most ${timeframe} after ${spellMoment(t)}, got ${spellMoment(end)}: state what the times are with --times (times:)`
+    ? `expected a close at most ${timeframe} after ${spellMoment(t)}, got ${spellMoment(end)}: state what the times are with --times`
     : null
 }
 
@@ -273,7 +172,7 @@ function withVolume(own: Import, bars: readonly ReadBar[]): readonly ReadBar[] {
     const fault = isLost ? 'no_volume' : volumeFault(bar)
     if (fault === null) return bar
     if (fault === 'no_volume' && rules.readers.length > 0)
-      refuse(own, bar, `v: ${refusal}, got ${bar.v}: state the column with --column v=NAME (columns:)`)
+      refuse(own, bar, `v: ${refusal}, got ${bar.v}: state the column with --column v=NAME`)
     tally.drop(fault, bar.file, bar.row)
     return { ...bar, v: fault === 'swapped_volume' ? bar.q : Number.NaN }
   })

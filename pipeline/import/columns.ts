@@ -86,7 +86,7 @@ function fitOf(kind: Kind, layout: Layout, { format, columns }: Statement): Fit 
   )
   const known = [PLAIN, ...new Set(kind.formats.map(({ name }) => name))]
   if (chosen.length === 0 && format !== PLAIN)
-    refuse(`expected a format of ${known.join(', ')}, got ${got(format)}: correct --format (format:)`)
+    refuse(`expected a format of ${known.join(', ')}, got ${got(format)}: correct --format`)
   if (!hasHeader && columns !== undefined) return { format: null, uses: [] }
   const fits = chosen.flatMap((each): Fit[] => {
     const uses = hasHeader ? usesOf(each, names.map(toName)) : orderIn(kind, each, rows)
@@ -102,11 +102,11 @@ function fitOf(kind: Kind, layout: Layout, { format, columns }: Statement): Fit 
 function explainFits({ noun }: Kind, layout: Layout, fits: readonly Fit[], format?: string): string {
   const rivals = listed(fits.map(fit => fit.format!.name))
   if (fits.length > 0)
-    return `expected one order of columns that fits, got ${rivals}: name the format with --format (format:)`
+    return `expected one order of columns that fits, got ${rivals}: name the format with --format`
   const found = shown(layout.rows[0]!.cells)
   return layout.hasHeader
-    ? `expected the columns of ${format}, got ${found}: leave out --format (format:), or state --format ${PLAIN} and the columns`
-    : `expected a header, or a known order of columns of ${noun}, got ${found}: export the names of the columns, or state their places with --column t=1 --column o=2 ... (columns: {t: 1, o: 2, ...})`
+    ? `expected the columns of ${format}, got ${found}: leave out --format, or state --format ${PLAIN} and the columns`
+    : `expected a header, or a known order of columns of ${noun}, got ${found}: export the names of the columns, or state their places with --column t=1 --column o=2 ...`
 }
 
 /** What columns without a header are in the order of a format, if each cell can be that. Rows of another length are reported later. */
@@ -134,7 +134,7 @@ function usesByName({ roles }: Kind, names: Row, columns: Statement['columns'] =
         .find(places => places.length > 0) ?? []
     if (found.length > 1 && !ADDED.includes(role))
       refuse(
-        `${role}: expected one column, got ${listed(found.map(i => names[i]!))}: state the right one with --column ${role}=NAME (columns:)`,
+        `${role}: expected one column, got ${listed(found.map(i => names[i]!))}: state the right one with --column ${role}=NAME`,
       )
     for (const i of found) uses[i] ??= role
   }
@@ -152,9 +152,7 @@ function withStated(
   const stated = new Set<number>()
   for (const [role, column] of [...Object.entries(columns), ...ignore.map(each => [null, each] as const)]) {
     if (role !== null && !Object.hasOwn(roles, role))
-      refuse(
-        `expected roles of ${Object.keys(roles).join(', ')}, got ${got(role)}: correct --column (columns:)`,
-      )
+      refuse(`expected roles of ${Object.keys(roles).join(', ')}, got ${got(role)}: correct --column`)
     for (const place of placesOf(String(column), names)) {
       if (place < 0) refuse(`expected one column ${got(column)}, got none or several among ${listed(names)}`)
       if (stated.has(place)) refuse(`expected one statement about ${got(names[place])}, got two: remove one`)
@@ -185,7 +183,7 @@ function unreadOf({ matters }: Kind, uses: Uses, names: Row, data: Probe) {
   if (open.length > 0)
     refuse(
       `expected to know what ${listed(open.map(name => got(name)))} ${open.length === 1 ? 'is' : 'are'}, because such a column can change a figure: ` +
-        'state its role with --column ROLE=NAME (columns:), t=DATE+TIME for a time in two, or --ignore NAME (ignore:), which is published',
+        'state its role with --column ROLE=NAME, t=DATE+TIME for a time in two, or --ignore NAME, which is published',
     )
   return names.flatMap((column, i) => {
     const why = reasonIn(uses[i] ?? '(not known)')
@@ -198,7 +196,7 @@ function explainMissing({ required, noun, looksLike }: Kind, role: string, names
   if (other) return `expected ${noun}, got what looks like ${other}`
   return (
     `expected columns for ${required.join(', ')} of ${noun}, got no column for ${role} in ${shown(names)}: ` +
-    `state the names of the file with --column ${role}=NAME (columns: {${role}: NAME}), or remove what is above its header`
+    `state the names of the file with --column ${role}=NAME, or remove what is above its header`
   )
 }
 

@@ -1,5 +1,5 @@
 import { median, sampleCorrelation, sum } from 'simple-statistics'
-import { UnreadableFile } from '../table/lines.ts'
+import { refuse } from '../table/lines.ts'
 import type { ForeignTrade } from './account.ts'
 import type { LedgerRules } from './statement.ts'
 
@@ -38,7 +38,7 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: LedgerRule
   const isStated = results !== undefined && stated.commission_bps !== null
   const isTaken = realised && (follows ? results === 'after-costs' : isStated)
   const wrong = explain(found, stated, isNet, isTaken)
-  if (wrong !== null) throw new UnreadableFile(wrong, null)
+  if (wrong !== null) refuse(wrong)
 
   const isGross = isTaken ? results === 'before-costs' : found.isGross
   const commission_bps = stated.commission_bps ?? found.own
@@ -124,19 +124,19 @@ function explain(found: Evidence, stated: LedgerRules, isNet: boolean, isTaken: 
   if (!follows) {
     const { pnl, rest } = far[0] ?? closed[0]!
     const hint = shown > 0 ? `; without columns of costs they show a commission of ${shown} bp a fill` : ''
-    throw new UnreadableFile(
-      `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${pnl} for ${Number((pnl - rest).toPrecision(8))}${hint}: state --commission-bps, --results before-costs (results:), or the columns with --column fees=NAME and --column funding=NAME (columns:); of lots and contracts take the account with --realised, --results and --commission-bps`,
+    refuse(
+      `expected results that follow from prices, fees and funding, got ${far.length || 'all'} of ${closed.length} that do not, such as ${pnl} for ${Number((pnl - rest).toPrecision(8))}${hint}: state --commission-bps, --results before-costs, or the columns with --column fees=NAME and --column funding=NAME; of lots and contracts take the account with --realised, --results and --commission-bps`,
       far[0]?.row ?? null,
     )
   }
   if (isPaid && found.hasFees > found.hasFunding && closed.some(({ funding }) => funding))
     return 'expected results after fees and funding, or before both, got ones with the fees alone: bring a column with the whole result'
   if (isGross && results !== 'before-costs')
-    return 'expected results after costs, got ones before the fees and the funding: state --results before-costs (results:)'
+    return 'expected results after costs, got ones before the fees and the funding: state --results before-costs'
   if (!isGross && (hasCosts || isPaid) && results === 'before-costs')
-    return 'expected results before costs, and costs that are paid from the account, got ones after them, or costs of next to nothing: correct the columns of fees and funding, or leave out --results (results:)'
+    return 'expected results before costs, and costs that are paid from the account, got ones after them, or costs of next to nothing: correct the columns of fees and funding, or leave out --results'
   if (!isPaid && commission_bps === null && !isNet && results === undefined && closed.length > 0)
-    return 'expected results after costs, got exactly what the prices give: state --commission-bps 0 if nothing was paid, or --results before-costs with --commission-bps (results:)'
+    return 'expected results after costs, got exactly what the prices give: state --commission-bps 0 if nothing was paid, or --results before-costs with --commission-bps'
   if (hasCosts && commission_bps !== null && Math.abs(own - commission_bps) > COMMISSION_BPS)
     return `expected the commission of ${commission_bps} bp a fill that is stated, got fees of ${own} bp: leave out --commission-bps, or state what the column of the fees is`
   return null
@@ -153,12 +153,12 @@ export function judgeSides(trades: readonly ForeignTrade[]): void {
   )
   const against = moved.filter(({ gross, earned }) => gross * earned < 0)
   if (against.length > MOST_AGAINST * moved.length || runsAgainst(closed))
-    throw new UnreadableFile(
+    refuse(
       `the sides contradict the results in ${against.length || 'most'} of ${closed.length} trades: is this the side of the closing order? State the column with the side of the position`,
       against[0]?.row ?? null,
     )
   if (moved.length > 0 && moved.filter(looksInverse).length * 2 >= moved.length)
-    throw new UnreadableFile(
+    refuse(
       'expected results in the currency of the prices, got those of an inverse contract, whose quantity is in the currency of the prices and whose result is in the coin: bring the account as daily returns with `highwater import returns`',
       moved[0]!.row,
     )

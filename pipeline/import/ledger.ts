@@ -3,34 +3,31 @@ import type { Side } from '#core/replay/strategy.ts'
 import { EXIT_REASONS, type ExitReason } from '#core/replay/trade.ts'
 import { explainForeignMoment, parseDecimal, parseForeignMoment, spellMoment } from '../book/cell.ts'
 import { got, listed } from '../book/field.ts'
-import { fitOpens } from '../book/fit-opens.ts'
-import { LEDGER_COLUMNS, type LedgerRow, OPTIONAL_COLUMNS } from '../book/read-ledger.ts'
+import { LEDGER_COLUMNS, OPTIONAL_COLUMNS } from '../book/read-ledger.ts'
 import { type Reading, type Report, reporterOf } from '../book/reading.ts'
-import { parseZone, UTC, type Zone } from '../book/zone.ts'
-import { UnreadableFile } from '../table/lines.ts'
+import type { TableRows } from '../book/table.ts'
+import { parseZone, type Zone } from '../book/zone.ts'
+import { refuse, UnreadableFile } from '../table/lines.ts'
 import { type ForeignTrade, gainOf, realisedReturns, type Size, sizeTrades, totalsOf } from './account.ts'
 import { judgeResults, judgeSides } from './evidence.ts'
 import { explainDecimal, parseForeignDecimal } from './number.ts'
-import { type Origin, originOf, WHOLE_ROW } from './read-table.ts'
+import { originOf, WHOLE_ROW } from './read-table.ts'
 import { type ReadTrades, readTrades, type TradeRecord } from './read-trades.ts'
 import { createTally, type Tally } from './repair.ts'
 import type { LedgerRules } from './statement.ts'
 import { toFlag, toOpen, toSide } from './word.ts'
 
-/** Trades of a file from elsewhere as rows of a ledger, texts in the order of `LEDGER_COLUMNS` and `OPTIONAL_COLUMNS`. */
-export type ImportedLedger = Origin & {
-  readonly rows: readonly LedgerRow[]
-  /** Its totals, and its daily returns without the value of open trades; null if the file has fractions of it alone. */
-  readonly account: ReturnType<typeof toMoney>['account'] | null
-  /** What the results show, in basis points of a fill; null if they do not. */
-  readonly commission_bps: number | null
-}
+/** What an import of trades brings. */
+export type ImportedLedger = NonNullable<Awaited<ReturnType<typeof importLedger>>>
 
-/** Reads the trades of a file from elsewhere. Null if there is a problem; all are reported. */
-export async function importLedger(reading: Reading, rules: LedgerRules): Promise<ImportedLedger | null> {
-  const [path = ''] = rules.path
+/**
+ * Reads the trades of a file from elsewhere as rows of a ledger, texts in the order of `LEDGER_COLUMNS` and `OPTIONAL_COLUMNS`. With
+ * them come the totals of the account and its daily returns without the value of open trades, null if the file has fractions alone,
+ * and the commission that the results show, in basis points of a fill, or null. Null if there is a problem; all are reported.
+ */
+export async function importLedger(reading: Reading, path: string, rules: LedgerRules) {
   const [tally, report] = [createTally(), reporterOf(reading, path)]
-  const read = await readTrades(reading, rules, tally)
+  const read = await readTrades(reading, path, rules, tally)
   if (read === null) return null
   try {
     const known = { ...rules, commission_bps: rules.commission_bps ?? rateOf(read.records) }
@@ -42,7 +39,7 @@ export async function importLedger(reading: Reading, rules: LedgerRules): Promis
     const closedByTool = trades.filter(({ cell }) => /^force_(?:exit|sell)$/.test(cell('exit_reason')))
     tally.count('open_at_end', path, closedByTool.length)
     const rows = withParts(trades.map((trade, i) => ({ fields: toFields(trade, sizes[i]!), row: trade.row })))
-    return { rows, account, commission_bps, ...originOf(reading, [read.file], tally, rules) }
+    return { rows, account, commission_bps, ...originOf([read.file], tally, rules) }
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
     return report(error.message, error.row)
@@ -57,7 +54,7 @@ function rateOf(records: readonly TradeRecord[]): number | null {
 }
 
 /** Parts of one entry that are equal are numbered. */
-function withParts(rows: readonly LedgerRow[]): LedgerRow[] {
+function withParts(rows: TableRows): TableRows {
   const copies = Map.groupBy(rows, ({ fields }) => fields.join())
   return rows.map(row => {
     const same = copies.get(row.fields.join())!
@@ -65,15 +62,10 @@ function withParts(rows: readonly LedgerRow[]): LedgerRow[] {
   })
 }
 
-function refuse(message: string, row: number | null = null): never {
-  throw new UnreadableFile(message, row)
-}
-
 /** The trades of a file, each sound by itself. */
 function toTrades(records: readonly TradeRecord[], rules: LedgerRules, report: Report): ForeignTrade[] {
-  const { tz, bars, realised } = rules
+  const { tz, realised } = rules
   const zone = tz === undefined ? null : parseZone(tz)
-  assertZone(records, zone, bars)
   const trades = records.map(record => toTrade(record, zone, rules, report))
   reportCopies(records, report)
   const symbols = [...new Set(trades.map(({ cell }) => cell('symbol')))].filter(symbol => symbol !== '')
@@ -181,43 +173,6 @@ function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, report: Re
     }
 }
 
-const isLocal = ({ cell }: TradeRecord): boolean =>
-  Number.isNaN(parseForeignMoment(cell('entry_time'), null)) &&
-  !Number.isNaN(parseForeignMoment(cell('entry_time'), UTC))
-
-/** A share of entries at the opens of their bars that a wrong zone does not reach by chance. */
-const CONVINCING = 0.5
-
-/**
- * Refuses times without a zone unless one is stated: a zone is never guessed. A stated one is plausible unless another one is
- * convincing and has more than twice as many entries at opens.
- */
-function assertZone(records: readonly TradeRecord[], zone: Zone | null, bars: Bars | null): void {
-  const local = records.filter(isLocal)
-  const [first] = local
-  if (first === undefined) return
-  const entries = local.map(({ cell }) => ({
-    t: parseForeignMoment(cell('entry_time'), UTC),
-    prices: [parseDecimal(cell('entry_price'))],
-  }))
-  const fit = bars && fitOpens(entries, bars)
-  const { offset, share } = fit?.bestOf([]) ?? { offset: 0, share: 0 }
-  const spelled = `${offset < 0 ? '-' : '+'}${new Date(Math.abs(offset)).toISOString().slice(11, 16)}`
-  const best = `the bars fit ${spelled} with ${Math.round(100 * share)} % of the entries`
-  const isConvincing = share >= CONVINCING
-  if (zone === null)
-    refuse(
-      `entry_time: expected a zone for ${got(first.cell('entry_time'))}, which has none: ${isConvincing ? best : 'state the zone of the chart'}; confirm it with --tz (tz: in the catalogue)`,
-      first.row,
-    )
-  const own = fit?.shareIn(zone.instantsOf) ?? 1
-  if (isConvincing && own * 2 < share)
-    refuse(
-      `entry_time: expected entries that fit the bars in ${zone.name}, got ${Math.round(100 * own)} % that do, and ${best}: correct --tz (tz:)`,
-      first.row,
-    )
-}
-
 /** What a ledger has of each trade beside its fills, as texts, and the account of all, if the file has amounts. */
 function toAccount(trades: readonly ForeignTrade[], read: ReadTrades, rules: LedgerRules, tally: Tally) {
   const inMoney = trades.some(({ cell, pnl }) => cell('pnl') !== '' && Number.isFinite(pnl))
@@ -250,7 +205,7 @@ function explainAmounts(trade: ForeignTrade, inMoney: boolean, isUnfunded: boole
     return `expected a quantity above 0 and a result of each trade, got ${got(cell('quantity'))} and ${got(cell('pnl'))}`
   if (inMoney) return null
   if (exit_time !== null && ['leverage', 'stop', 'account_return'].every(role => cell(role) === ''))
-    return 'expected a quantity and a result of each trade, or leverage, stop or account_return, got none of them: state their columns with --column (columns:)'
+    return 'expected a quantity and a result of each trade, or leverage, stop or account_return, got none of them: state their columns with --column'
   if (!Number.isNaN(fees) || !Number.isNaN(funding))
     return 'expected a quantity and a result beside fees and funding in money, got fractions: bring the columns of a ledger of the book alone, or --ignore them'
   return null
@@ -259,9 +214,7 @@ function explainAmounts(trade: ForeignTrade, inMoney: boolean, isUnfunded: boole
 function toMoney(trades: readonly ForeignTrade[], read: ReadTrades, rules: LedgerRules, tally: Tally) {
   const { capital, file } = read
   if (capital === null)
-    refuse(
-      'expected the capital at the start, which is not in the file: state it with --capital (capital: in the catalogue)',
-    )
+    refuse('expected the capital at the start, which is not in the file: state it with --capital')
   const judged = judgeResults(trades, rules, file.format?.results === 'after-costs')
   const { commission_bps } = judged
   const sizes = sizeTrades(judged.trades, { ...rules, capital, commission_bps })

@@ -3,7 +3,7 @@ import { NO_LAST_BREAK } from '../table/lines.ts'
 import { type PickRows, type Row, readRows } from '../table/rows.ts'
 import { type Mapping, mapColumns } from './columns.ts'
 import type { Cell, Kind } from './format.ts'
-import { noteOf, statedOf, type Tally } from './repair.ts'
+import { spellStated, type Tally } from './repair.ts'
 import { type Statement, spellStatement } from './statement.ts'
 
 /** Rows in which format and header are found; a history is short, and a cost may begin late in it. */
@@ -13,6 +13,8 @@ const PROBED_OF_HISTORY = 100_000
 /** The role of all cells of a row together. */
 export const WHOLE_ROW = '*'
 
+/** The kind of a table, by its first rows. */
+type KindOf = (rows: readonly Row[]) => Kind
 type OnRecord = (cell: Cell, row: number) => void
 
 /** A table that was read. */
@@ -24,17 +26,13 @@ type Request = { readonly statement: Statement; readonly tally: Tally; readonly 
 export async function readForeign(
   reading: Reading,
   path: string,
-  kindOf: (rows: readonly Row[]) => Kind,
+  kindOf: KindOf,
   { statement, tally, pick }: Request,
   onRecord: OnRecord,
 ) {
   const report = reporterOf(reading, path)
   const mapper = createMapper(kindOf, statement, report, onRecord)
-  const dataRows = (): number => {
-    const { headerRows, bannerRows, total } = mapper.end()
-    return total - headerRows.filter(row => row > 0).length - bannerRows.length
-  }
-  const read = await readRows(reading, path, mapper.onRow, dataRows, pick)
+  const read = await readRows(reading, path, mapper.onRow, () => mapper.end().data, pick)
   if (read === null) return null
   const table = mapper.end()
   // The last row, if its line has no break: it may be cut off.
@@ -45,12 +43,7 @@ export async function readForeign(
 }
 
 /** Takes the rows of a file one by one: the first ones show its columns. At the end their number is known. */
-function createMapper(
-  kindOf: (rows: readonly Row[]) => Kind,
-  statement: Statement,
-  report: Report,
-  onRecord: OnRecord,
-) {
+function createMapper(kindOf: KindOf, statement: Statement, report: Report, onRecord: OnRecord) {
   const most = kindOf([]).mayBeLong ? PROBED_ROWS : PROBED_OF_HISTORY
   const probe: { readonly cells: Row; readonly row: number }[] = []
   let [mapping, total]: [Mapping | null, number] = [null, 0]
@@ -72,7 +65,11 @@ function createMapper(
       if (mapping !== null) take(mapping, cells, row)
       else if (probe.push({ cells, row }) === most) begin()
     },
-    end: () => ({ ...(mapping ?? begin()), total }),
+    end() {
+      const table = mapping ?? begin()
+      const header = table.headerRows.filter(row => row > 0).length
+      return { ...table, total, header, data: total - header - table.bannerRows.length }
+    },
   }
 }
 
@@ -90,40 +87,19 @@ function textIn(cells: Row, places: readonly number[] = []): string {
     .trim()
 }
 
-/** Where data come from, what was found in their files, and what was stated. */
+/** Where data come from, what was found in their files, what was stated, and what became of rows and columns. */
 export type Origin = Readonly<ReturnType<typeof originOf>>
 
-/** `43 rows = 41 read + 1 dropped + 1 of the header`. */
-export const spellCounts = ({ total, header, dropped }: ReturnType<typeof countsOf>): string =>
-  `${total} rows = ${total - header - dropped} read + ${dropped} dropped + ${header} of the header`
-
-export const spellUnread = (unread: Mapping['unread']): string =>
-  `columns that are not read: ${unread.map(({ column, why }) => `${column} (${why})`).join(', ')}`
-
-/** What became of the rows of a file: what is neither of the header nor dropped was read. */
-const countsOf = ({ path: file, total, headerRows }: ReadTable, tally: Tally) => ({
-  file,
-  total,
-  header: headerRows.filter(row => row > 0).length,
-  dropped: tally.dropped(file),
-})
-
-/** Keeps what was found, and what became of rows and columns, among the repairs of the reading, too. */
-export function originOf({ repairs }: Reading, read: readonly ReadTable[], tally: Tally, spec: object) {
+export function originOf(read: readonly ReadTable[], tally: Tally, spec: object) {
   const stated = spellStatement({ ...spec })
-  const { path } = read[0]!
-  const findings = [...tally.findings(), ...(stated === null ? [] : [statedOf(path, stated)])]
-  const files = read.map(each => countsOf(each, tally))
+  const findings = tally.findings()
+  if (stated !== null) {
+    const { path: file } = read[0]!
+    findings.push({ file, kind: 'stated', count: 1, rows: '', message: spellStated(stated) })
+  }
+  const files = read.map(({ path: file, total, header }) => {
+    return { file, total, header, dropped: tally.dropped(file) }
+  })
   const unread = [...new Map(read.flatMap(each => each.unread).map(each => [each.column, each])).values()]
-  const notes = [
-    ...files.map(each => noteOf('rows', each.file, each.total, spellCounts(each))),
-    ...(unread.length === 0 ? [] : [noteOf('unread', path, unread.length, spellUnread(unread))]),
-  ]
-  // A report of several files is that of the first.
-  repairs.push(
-    ...[...findings, ...notes].map(each =>
-      each.file === path ? each : { ...each, file: path, message: `${each.file}: ${each.message}` },
-    ),
-  )
   return { formats: read.map(({ name }) => name), unread, findings, files }
 }

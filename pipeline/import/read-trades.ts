@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Side } from '#core/replay/strategy.ts'
 import { got, listed } from '../book/field.ts'
 import { type Reading, type Report, reporterOf } from '../book/reading.ts'
-import { UnreadableFile } from '../table/lines.ts'
+import { refuse } from '../table/lines.ts'
 import { onlyList, type PickRows } from '../table/rows.ts'
 import type { Cell } from './format.ts'
 import { explainDecimal, parseForeignDecimal } from './number.ts'
-import { type ReadTable, readForeign } from './read-table.ts'
+import { readForeign } from './read-table.ts'
 import type { Tally } from './repair.ts'
 import type { LedgerRules } from './statement.ts'
 import { LIST_OF_TRADES, tradesKind } from './trade-formats.ts'
@@ -14,12 +14,8 @@ import { LIST_OF_TRADES, tradesKind } from './trade-formats.ts'
 /** A trade, or a row of a list of trades, as its file has it: texts by role. */
 export type TradeRecord = { readonly row: number; readonly cell: Cell }
 
-export type ReadTrades = {
-  readonly file: ReadTable
-  readonly records: readonly TradeRecord[]
-  /** The account at the start, as it is stated or in the file. */
-  readonly capital: number | null
-}
+/** The trades of a file, and the account at the start, as it is stated or in the file. */
+export type ReadTrades = NonNullable<Awaited<ReturnType<typeof readTrades>>>
 
 const amount = z.number().nullable().catch(null)
 const orders = z.array(z.object({ ft_is_entry: z.boolean() })).catch([])
@@ -30,25 +26,20 @@ const freqtradeResult = z.object({
 type FreqtradeResult = z.infer<typeof freqtradeResult>
 
 /** Reads the trades of any known file. Null if there is a problem; all are reported. */
-export async function readTrades(
-  reading: Reading,
-  { path: [path = ''], realised, ...statement }: LedgerRules,
-  tally: Tally,
-): Promise<ReadTrades | null> {
+export async function readTrades(reading: Reading, path: string, rules: LedgerRules, tally: Tally) {
   const rows: TradeRecord[] = []
   let balance = null as number | null
   const pick: PickRows = document => {
-    const result = onlyResult(document, realised)
+    const result = onlyResult(document, rules.realised)
     balance = result?.starting_balance ?? null
     return result?.trades ?? onlyList(document)
   }
-  const file = await readForeign(reading, path, tradesKind, { statement, tally, pick }, (cell, row) => {
-    rows.push({ row, cell })
-  })
+  const request = { statement: rules, tally, pick }
+  const file = await readForeign(reading, path, tradesKind, request, (cell, row) => rows.push({ row, cell }))
   const report = reporterOf(reading, path)
   // What does not fit together follows from a row that cannot be read, and sums from trades that are not whole.
   if (file === null || reading.problems.has(path)) return null
-  const capital = statement.capital ?? balance
+  const capital = rules.capital ?? balance
   const pairs = file.kind === LIST_OF_TRADES ? pairTrades(rows, report) : null
   if (reading.problems.has(path)) return null
   const records = pairs === null ? rows : toRecords(pairs, capital, report)
@@ -61,14 +52,13 @@ function onlyResult(document: unknown, realised: boolean): FreqtradeResult | nul
   if (data === undefined) return null
   const names = Object.keys(data.strategy)
   const found = `${names.length} (${listed(names)})`
-  if (names.length !== 1)
-    throw new UnreadableFile(`expected the result of one strategy, got ${found}: export one`, null)
+  if (names.length !== 1) refuse(`expected the result of one strategy, got ${found}: export one`)
   const result = data.strategy[names[0]!]!
   const wrong = explainTotals(result)
-  if (wrong !== null) throw new UnreadableFile(wrong, null)
+  if (wrong !== null) refuse(wrong)
   const added = result.trades.findIndex(each => each.orders.filter(order => order.ft_is_entry).length > 1)
   if (added >= 0 && !realised)
-    throw new UnreadableFile(
+    refuse(
       'expected trades of one entry each, got one of several (position adjustment), whose price is an average: take the account as reported returns with --realised',
       added + 1,
     )
@@ -181,7 +171,7 @@ function toRecords(pairs: readonly PairedTrade[], capital: number | null, report
     // A sum of rounded amounts is a little off.
     else if (capital && Math.abs((100 * sum) / capital - percent) > HALF_A_DIGIT + sorted.length / capital)
       report(
-        `expected a capital by which the cumulative profit of ${sum.toFixed(2)} is ${percent} %, got ${capital}: correct --capital (capital:)`,
+        `expected a capital by which the cumulative profit of ${sum.toFixed(2)} is ${percent} %, got ${capital}: correct --capital`,
         row,
       )
     const own: Readonly<Record<string, string>> = {

@@ -1,13 +1,10 @@
 import { counted } from '../book/field.ts'
 
-/**
- * What a reader found in the form of a file, and what it did about it. A repair is no problem: the data were read. The
- * data report prints repairs as notes; kind and count are for programs.
- */
+/** What an import found in the form of a file, and what it did about it; kind and count are for programs. */
 export type Repair = {
-  /** Path inside the book, or as it was given to an import. */
+  /** Path as it was given to the import. */
   readonly file: string
-  readonly kind: RepairKind
+  readonly kind: RepairKind | 'stated'
   /** Rows, bars or trades, whatever the message counts. */
   readonly count: number
   /** The rows, such as `3, 17-20`; blank if it concerns none or all of them. */
@@ -32,7 +29,7 @@ const SENTENCES = {
   newest_first: (_: number) => 'the rows are newest first: reversed',
   sorted: (n: number) => `${counted(n, 'row')} earlier than the row before: sorted by time`,
   last_bar: (_: number) =>
-    'the last bar may not have been over when the file was made, which the file does not show: compare its volume with the bars before it; --drop-last (drop_last: true) leaves it out',
+    'the last bar may not have been over when the file was made, which the file does not show: compare its volume with the bars before it; --drop-last leaves it out',
   swapped_volume: (n: number) =>
     `${counted(n, 'row')} with base and quote volume in each other's column: exchanged`,
   no_volume: (n: number) => `${counted(n, 'row')} whose volume contradicts the other columns: left blank`,
@@ -41,22 +38,10 @@ const SENTENCES = {
   rounded: (n: number) =>
     `${counted(n, 'result')} further from prices and costs than 1 bp of the position, as by rounding: the build accepts them if result_tolerance_bps of the strategy states how far`,
   gaps: (n: number) => `${counted(n, 'bar')} missing; nothing is filled in`,
-  stated: (_: number) => '',
-  rows: (_: number) => '',
-  unread: (_: number) => '',
 }
 
-export const noteOf = (kind: RepairKind, file: string, count: number, message: string): Repair => ({
-  file,
-  kind,
-  count,
-  rows: '',
-  message,
-})
-
-/** What was stated about a file, which is published with the data. */
-export const statedOf = (file: string, stated: string): Repair =>
-  noteOf('stated', file, 1, `read as its publisher states: ${stated}`)
+/** What was stated about a file, as a sentence. */
+export const spellStated = (stated: string): string => `read as its publisher states: ${stated}`
 
 /** Counts what a reader finds, by file. */
 export function createTally() {

@@ -9,22 +9,21 @@ import { explainDecimal, parseForeignDecimal } from './number.ts'
 import { originOf, readForeign } from './read-table.ts'
 import { createTally, inOrder } from './repair.ts'
 import { RETURNS } from './return-formats.ts'
-import type { ReturnsSpec } from './statement.ts'
+import type { ReturnsStatement } from './statement.ts'
 
 /**
  * Reads daily returns of a file from elsewhere as rows of a book, `t,ret`. They are sorted, and repeated ones dropped; missing days
  * are for the rules of the book to refuse. Null if there is a problem; all are reported.
  */
-export async function importReturns(reading: Reading, spec: ReturnsSpec) {
-  const file = spec.path[0]!
+export async function importReturns(reading: Reading, file: string, stated: ReturnsStatement) {
   const [tally, report] = [createTally(), reporterOf(reading, file)]
-  const toDay = dayReader(spec, report)
+  const toDay = dayReader(stated, file, report)
   const days: ReturnType<typeof toDay>[] = []
   const onRow = (cell: Cell, row: number): void => void days.push(toDay(cell, row))
-  const read = await readForeign(reading, file, () => RETURNS, { statement: spec, tally }, onRow)
+  const read = await readForeign(reading, file, () => RETURNS, { statement: stated, tally }, onRow)
   if (read === null || reading.problems.has(file)) return null
   const name = read.names[read.places.get('ret')![0]!]!
-  if (spec.unit === 'fraction' && /%|pct|percent/i.test(name))
+  if (stated.unit === 'fraction' && /%|pct|percent/i.test(name))
     return report(
       `ret: expected fractions, as --unit states, got ${got(name)}, whose name says percent: state --unit percent, or --column ret=NAME`,
     )
@@ -36,14 +35,14 @@ export async function importReturns(reading: Reading, spec: ReturnsSpec) {
     return !isCopy && !Number.isNaN(ret)
   })
   const returns = once.map(({ ret }) => ret)
-  if (spec.results !== 'per-day' && looksLikeSums(returns)) report(SUMS)
+  if (stated.results !== 'per-day' && looksLikeSums(returns)) report(SUMS)
   if (reading.problems.has(file)) return null
   const rows = once.map(({ t, ret, row }) => ({ fields: [toIsoDate(t / DAY_MS), String(ret)], row }))
-  return { rows, ...originOf(reading, [read], tally, spec) }
+  return { rows, ...originOf([read], tally, stated) }
 }
 
 /** Reads a row; a blank return is NaN. */
-function dayReader({ unit, tz, path: [file = ''] }: ReturnsSpec, report: Report) {
+function dayReader({ unit, tz }: ReturnsStatement, file: string, report: Report) {
   const zone = tz === undefined ? UTC : parseZone(tz)
   return (cell: Cell, row: number) => {
     const t = parseForeignMoment(cell('t'), zone)
@@ -78,4 +77,4 @@ function looksLikeSums(values: readonly number[]): boolean {
 
 const SUMS =
   'ret: expected the return of each day, got values that look like cumulative returns or the account itself, because they are near one another or above 500 %: ' +
-  'divide the account by that of the day before, or state --results per-day (results:)'
+  'divide the account by that of the day before, or state --results per-day'

@@ -57,7 +57,6 @@ async function read(dir: string, options: WindowOptions) {
   const seen: { sound: SoundParts | null; report: DataReport } = { sound: null, report: [] }
   try {
     const { warnings } = await readBook(dir, {
-      nowMs: options.nowMs,
       examine: (sound, isBroken) => {
         seen.sound = sound
         const found = examine(sound, isBroken)

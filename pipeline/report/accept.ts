@@ -42,10 +42,7 @@ export const lastDayOf = ({ to, findings }: Judged): EpochDay =>
  * new error of the kind is refused, beyond the days and among them. The largest finding is assigned first, to the entry
  * that it leaves the least of.
  */
-export function assignAcceptances(
-  report: Judged,
-  entries: readonly Acceptance[],
-): ReadonlyMap<Finding, Acceptance> {
+export function assignAcceptances(report: Judged, entries: readonly Acceptance[]) {
   const lastDay = lastDayOf(report)
   const left = new Map(entries.filter(({ to }) => to <= lastDay).map(entry => [entry, entry.count]))
   const assigned = new Map<Finding, Acceptance>()

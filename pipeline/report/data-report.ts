@@ -2,14 +2,13 @@ import { type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calend
 import type { AcceptedFinding } from '#core/dataset/snapshot.ts'
 import type { Series } from '#core/figures/series.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
-import type { BarsFile, BarsKey, SoundParts, StrategyEntry } from '../book/book.ts'
+import type { SoundParts, StrategyEntry } from '../book/book.ts'
 import { type Problem, sourceFile } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
-import { instrumentOf } from '../book/read-market.ts'
+import { spellStated } from '../import/repair.ts'
 import { type Acceptance, assignAcceptances, lastDayOf, spellAcceptance } from './accept.ts'
 import { checkBars } from './bar-checks.ts'
 import { type DataReport, type Finding, type Found, isOfRecord, type SubjectReport } from './finding.ts'
-import { compareLabels } from './label-checks.ts'
 import { checkReturns, startsOf } from './return-checks.ts'
 import { all, type Check, runChecks } from './run-checks.ts'
 import { checkTrades } from './trade-checks.ts'
@@ -32,7 +31,7 @@ export const draftRecord = (entry: StrategyEntry, daily: Series, found: readonly
 /** Judges what was found in records: a report for each that has a finding, and by strategy what keeps it from being published. */
 export function judgeRecords(drafts: readonly Draft[], sound: SoundParts) {
   const found = drafts.filter(draft => draft.found.length > 0)
-  const records = found.map(draft => toReport(draft, { ...sound, repairs: [] }))
+  const records = found.map(draft => toReport(draft, { ...sound, imports: {} }))
   const ids = new Set(drafts.map(({ subject }) => subject))
   const accept = sound.accept.filter(entry => isOfRecord(entry) && ids.has(entry.of))
   const refused = new Map(records.map(each => [each.subject, refusals([each], accept)]))
@@ -44,28 +43,21 @@ export type Draft = Pick<SubjectReport, 'subject' | 'file' | 'noun'> & {
   /** The time of each bar, payment, trade or day. */
   readonly times: ArrayLike<number>
   readonly found: readonly Found[]
-  /** The row of each index; without it the file has a header and is in order, if it is a table of the book. */
+  /** The row of each index; without it the file is in order, as every other table of the book. */
   readonly rows?: readonly number[]
 }
 
 function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): SubjectReport {
   const { subject, file, noun } = draft
   const [from = null, to = null] = times.length === 0 ? [] : [times[0]!, times[times.length - 1]!]
-  const own = `${FOLDERS[noun]}/${subject}.csv`
-  const rowOf = (i: number): number[] => (rows ? [rows[i]!] : file.startsWith(own) ? [i + FIRST_ROW] : [])
-  // A reader counts gaps too, which are checked here.
-  const repairs = sound.repairs.filter(each => each.kind !== 'gaps' && each.file.startsWith(file))
-  const notes = repairs.map(({ kind, count, message }): Found => {
-    const where = { from: from ?? 0, to: (kind === STATED ? from : to) ?? 0, at: [], count }
-    return { code: kind, severity: 'note', ...where, what: message, fix: null }
+  const stated = sound.imports[file.replace(/\.gz$/, '')]
+  const notes = stated === undefined ? [] : [noteOf(stated, from ?? 0)]
+  const judged = [...notes, ...found].map(({ at, ...each }): Finding => {
+    const places = at.map(i => rows?.[i] ?? i + FIRST_ROW)
+    return { ...each, subject, file, rows: places, accepted: each.code === STATED ? BY_PUBLISHER : null }
   })
-  const judged = [...notes, ...found].map(
-    ({ at, ...each }): Finding => ({ ...each, subject, file, rows: at.flatMap(rowOf), accepted: null }),
-  )
   const accepted = assignAcceptances({ to, findings: judged }, sound.accept)
-  const reasonOf = (each: Finding): string | null =>
-    each.code === STATED ? BY_PUBLISHER : (accepted.get(each)?.reason ?? null)
-  const findings = judged.map(each => ({ ...each, accepted: reasonOf(each) }))
+  const findings = judged.map(each => ({ ...each, accepted: accepted.get(each)?.reason ?? each.accepted }))
   const users = sound.strategies.filter(
     ({ id, bars, instrument }) =>
       [id, bars].includes(subject) || (noun === 'payments' && instrument === subject),
@@ -77,7 +69,10 @@ function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): S
 const STATED = 'stated'
 const BY_PUBLISHER = 'stated by the publisher at the import'
 
-const FOLDERS = { bars: 'bars', payments: 'funding', trades: 'ledgers', days: 'returns' }
+function noteOf(stated: string, from: number): Found {
+  const span = { from, to: from, at: [], count: 1 }
+  return { code: STATED, severity: 'note', ...span, what: spellStated(stated), fix: null }
+}
 
 /** The header is row 1. */
 const FIRST_ROW = 2
@@ -144,16 +139,12 @@ export const lateAcceptances = (entries: readonly Acceptance[], report: DataRepo
     )
   })
 
-/** Every set of bars; those of the program are among them or not. The labels of each are compared with those of an earlier one. */
-function draftBars({ bars: all, program }: SoundParts, nowMs: number): Draft[] {
-  const isApart = program !== null && ![...all.values()].includes(program.bars)
+/** Every set of bars; those of the program are among them or not. */
+function draftBars({ bars, program }: SoundParts, nowMs: number): Draft[] {
+  const isApart = program !== null && ![...bars.values()].includes(program.bars)
   const own = isApart ? [[`${program.plan.instrument}/${program.bars.timeframe}`, program.bars] as const] : []
-  const sets: readonly (readonly [BarsKey, BarsFile])[] = [...all, ...own]
-  return sets.map(([subject, { path: file, bars }], i) => {
-    const earlier = sets.slice(0, i)
-    const twin = earlier.find(([other]) => instrumentOf(other) === instrumentOf(subject)) ?? earlier[0]
-    const shifted = twin === undefined ? [] : compareLabels(bars, twin[1].bars, twin[0])
-    return { subject, file, noun: 'bars', times: bars.t, found: [...checkBars(bars, nowMs), ...shifted] }
+  return [...bars, ...own].map(([subject, { path: file, bars: set }]) => {
+    return { subject, file, noun: 'bars', times: set.t, found: checkBars(set, nowMs) }
   })
 }
 

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, zstdCompressSync, zstdDecompressSync 
 import { CompressionType, setCompressionCodec, tableFromIPC } from '@uwdata/flechette'
 import { type Compressors, parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { compress, decompress, decompressBlock } from 'lz4js'
-import { attempt, UnreadableFile } from './lines.ts'
+import { attempt, refuse } from './lines.ts'
 
 /** The codecs of Feather files; pandas and freqtrade write LZ4 by default. */
 setCompressionCodec(CompressionType.LZ4_FRAME, { encode: compress, decode: bytes => decompress(bytes) })
@@ -35,7 +35,7 @@ export async function parquetRows(bytes: Uint8Array): Promise<Rows> {
     const rows = await parquetReadObjects({ file, compressors: COMPRESSORS })
     return converted(converted(rows, local, toLocal), decimals, toDecimal)
   } catch (error) {
-    throw new UnreadableFile(`expected a whole Parquet file, got another thing (${String(error)})`)
+    refuse(`expected a whole Parquet file, got another thing (${String(error)})`)
   }
 }
 

@@ -21,11 +21,16 @@ export function splitLine(line: string, delimiter = ','): readonly string[] | nu
 export class UnreadableFile extends Error {
   readonly row: number | null
 
-  constructor(message: string, row: number | null = null, options?: ErrorOptions) {
-    super(message, options)
+  constructor(message: string, row: number | null = null) {
+    super(message)
     this.name = 'UnreadableFile'
     this.row = row
   }
+}
+
+/** Ends the reading of a file. */
+export function refuse(message: string, row: number | null = null): never {
+  throw new UnreadableFile(message, row)
 }
 
 /** The result, or what was expected of the bytes if they are something else: libraries throw errors of many kinds. */
@@ -34,9 +39,7 @@ export function attempt<T>(expected: string, read: () => T): T {
     return read()
   } catch (error) {
     if (error instanceof UnreadableFile) throw error
-    throw new UnreadableFile(`expected ${expected}, got another thing (${String(error)})`, null, {
-      cause: error,
-    })
+    refuse(`expected ${expected}, got another thing (${String(error)})`)
   }
 }
 
@@ -75,7 +78,7 @@ export async function readLines(path: string, onLine: (line: string, row: number
     if (/\.gz$/i.test(path)) await pipeline(file, tallied, createGunzip({ chunkSize: CHUNK_BYTES }), split)
     else await pipeline(file, tallied, split)
   } catch (error) {
-    throw toUnreadable(error, splitter.lines())
+    throw toUnreadable(error, splitter.lines()) ?? error
   }
   return { bytes, sha256: hash.digest('hex'), ...splitter.end() }
 }
@@ -100,8 +103,8 @@ export function createLineSplitter(onLine: (line: string, row: number) => void) 
         start = end + 1
       }
       rest = text.slice(start)
-      if (rest.length > MAX_LINE_CHARS) throw new UnreadableFile(LONG_LINE, lines + 1)
-      if (lines > MAX_LINES) throw new UnreadableFile(`expected at most ${MAX_LINES} lines, got more`, lines)
+      if (rest.length > MAX_LINE_CHARS) refuse(LONG_LINE, lines + 1)
+      if (lines > MAX_LINES) refuse(`expected at most ${MAX_LINES} lines, got more`, lines)
     },
     /** The number of lines with a break, and what follows the last break, which may be cut off; null if nothing does. */
     end() {
@@ -118,14 +121,13 @@ const LONG_LINE =
   `expected lines of at most ${MAX_LINE_CHARS} characters, got a longer one: ` +
   'a table is text with one row a line, and its line breaks are LF or CRLF'
 
-/** The errors of reading a file as `UnreadableFile`; any other error as it is. */
-export function toUnreadable(error: unknown, lines: number): unknown {
-  if (!(error instanceof Error && 'code' in error)) return error
-  const cause = { cause: error }
-  if (error.code === 'Z_BUF_ERROR') return new UnreadableFile(CUT_GZIP, lines, cause)
-  if (String(error.code).startsWith('Z_'))
-    return new UnreadableFile(`${NO_GZIP} (${error.message})`, null, cause)
-  return 'syscall' in error ? new UnreadableFile(`${NO_FILE} (${error.message})`, null, cause) : error
+/** The errors of reading a file; null for any other error. */
+export function toUnreadable(error: unknown, lines: number): UnreadableFile | null {
+  if (error instanceof UnreadableFile) return error
+  if (!(error instanceof Error && 'code' in error)) return null
+  if (error.code === 'Z_BUF_ERROR') return new UnreadableFile(CUT_GZIP, lines)
+  if (String(error.code).startsWith('Z_')) return new UnreadableFile(`${NO_GZIP} (${error.message})`)
+  return 'syscall' in error ? new UnreadableFile(`${NO_FILE} (${error.message})`) : null
 }
 
 const CUT_GZIP = 'expected a whole gzip stream, got its beginning: the file is cut off'

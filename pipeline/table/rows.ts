@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { table } from 'arquero'
 import { unzipSync } from 'fflate'
 import { placeOf, type Reading, reporterOf } from '../book/reading.ts'
-import { attempt, createLineSplitter, readLines, splitLine, toUnreadable, UnreadableFile } from './lines.ts'
+import { attempt, createLineSplitter, readLines, refuse, splitLine, toUnreadable } from './lines.ts'
 
 export type Row = readonly string[]
 
@@ -35,7 +35,7 @@ export async function readRows(
     return { openRow }
   } catch (error) {
     const known = toUnreadable(error, 0)
-    if (!(known instanceof UnreadableFile)) throw error
+    if (known === null) throw error
     return reporterOf(reading, path)(known.message, known.row)
   }
 }
@@ -66,7 +66,7 @@ async function readTableOf(reading: Reading, path: string, onRow: OnRow, pick: P
   await assertKnown(place)
   if (isText(path.replace(/\.gz$/i, ''))) return streamText(place, onRow)
   const { size } = await stat(place)
-  if (size > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(size))
+  if (size > MAX_TABLE_BYTES) refuse(tooLarge(size))
   return readBytes(basename(place), await readFile(place), onRow, pick)
 }
 
@@ -75,7 +75,7 @@ async function assertKnown(place: string): Promise<void> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8)
   const begin = buffer.toString('hex', 0, bytesRead)
   const found = CONTAINERS.find(([bytes, ending]) => begin.startsWith(bytes) && !ending.test(place))
-  if (found !== undefined) throw new UnreadableFile(`expected a table, got ${found[2]}`)
+  if (found !== undefined) refuse(`expected a table, got ${found[2]}`)
 }
 
 async function streamText(place: string, onRow: OnRow) {
@@ -123,14 +123,14 @@ function unzip(name: string, packed: Buffer) {
   const alone = names.length === 1 ? names[0] : names.find(each => stem(each) === stem(name))
   if (alone !== undefined) return { name: alone, bytes: files[alone]! }
   const got = names.length === 0 ? 'none' : names.join(', ')
-  throw new UnreadableFile(`expected one table in the archive, or one that is named like it, got ${got}`)
+  refuse(`expected one table in the archive, or one that is named like it, got ${got}`)
 }
 
 const stem = (name: string): string => basename(name).replace(/\.\w+$/, '')
 
 function isTable({ name, originalSize }: { readonly name: string; readonly originalSize: number }): boolean {
   if (!(DOCUMENT.test(name) || /\.(?:csv|txt|tsv)$/i.test(name)) || name.startsWith('__MACOSX/')) return false
-  if (originalSize > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(originalSize))
+  if (originalSize > MAX_TABLE_BYTES) refuse(tooLarge(originalSize))
   return true
 }
 
@@ -151,8 +151,7 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
   const isRow = (row: unknown): row is Fields =>
     isNested(row) && Array.isArray(row) === Array.isArray(rows[0])
   if (rows.every(isRow)) return rows
-  const message = 'expected a list of rows, all of them lists or all of them objects, got another value in it'
-  throw new UnreadableFile(message)
+  refuse('expected a list of rows, all of them lists or all of them objects, got another value in it')
 }
 
 /** Whether a text has a record of JSON in every line, of several. */
@@ -176,7 +175,7 @@ function assertNamesOnce(text: string, document: unknown): void {
     for (const each of Object.values(value)) objects.push(each)
   }
   if (written === read) return
-  throw new UnreadableFile('expected each name once in an object, got one twice: the file is damaged')
+  refuse('expected each name once in an object, got one twice: the file is damaged')
 }
 
 /** No column that is read has lists or objects in its cells. */
@@ -199,11 +198,11 @@ export const onlyList: PickRows = document => {
   const lists = objects.flatMap(columnsOf).map(([, list]) => list)
   const tables = lists.filter(list => list.some(isNested))
   if (tables.length === 0) return rowsOf(objects)
-  if (tables.length > 1) throw new UnreadableFile(`${ONE_LIST}, got ${tables.length}`)
+  if (tables.length > 1) refuse(`${ONE_LIST}, got ${tables.length}`)
   const [row] = tables[0]!
   const areNames = (list: readonly unknown[], { length }: readonly unknown[]): boolean =>
     list.length === length && list.every(value => typeof value === 'string' && /^\D/.test(value))
-  if (Array.isArray(row) && lists.some(list => areNames(list, row))) throw new UnreadableFile(NAMES_BESIDE)
+  if (Array.isArray(row) && lists.some(list => areNames(list, row))) refuse(NAMES_BESIDE)
   return tables[0]!
 }
 
@@ -215,11 +214,10 @@ const NAMES_BESIDE =
 /** The rows of the one object whose values are the columns of a table, all of one length. */
 function rowsOf(objects: readonly object[]): readonly unknown[] {
   const [columns = [], ...others] = objects.map(columnsOf).filter(({ length }) => length > 1)
-  if (others.length > 0)
-    throw new UnreadableFile(`expected one object of columns, got ${others.length + 1}: bring each alone`)
+  if (others.length > 0) refuse(`expected one object of columns, got ${others.length + 1}: bring each alone`)
   if (new Set(columns.map(([, list]) => list.length)).size === 1)
     return table(Object.fromEntries(columns)).objects()
-  throw new UnreadableFile(`${ONE_LIST}, got none (pandas writes one with orient='records')`)
+  refuse(`${ONE_LIST}, got none (pandas writes one with orient='records')`)
 }
 
 const columnsOf = (value: object): [string, unknown[]][] =>
@@ -231,8 +229,7 @@ const MOST_LEVELS = 64
 /** An object and all objects in it, but for those in lists. */
 function objectsIn(value: unknown, level = 0): object[] {
   if (!isNested(value) || Array.isArray(value)) return []
-  if (level > MOST_LEVELS)
-    throw new UnreadableFile(`expected JSON of at most ${MOST_LEVELS} levels, got more`)
+  if (level > MOST_LEVELS) refuse(`expected JSON of at most ${MOST_LEVELS} levels, got more`)
   return [value, ...Object.values(value).flatMap(each => objectsIn(each, level + 1))]
 }
 
@@ -261,7 +258,7 @@ function createCellSplitter(onRow: OnRow) {
   const split = (line: string, row: number): void => {
     if (line.trim() === '') return
     const cells = splitLine(line, delimiter ?? ',')
-    if (cells === null) throw new UnreadableFile('expected fields whose quotes match, got a stray quote', row)
+    if (cells === null) refuse('expected fields whose quotes match, got a stray quote', row)
     onRow(cells, row)
   }
   const begin = (): void => {
@@ -274,7 +271,7 @@ function createCellSplitter(onRow: OnRow) {
         split(line, row)
         return
       }
-      if (line.includes('\0')) throw new UnreadableFile(UTF16, row)
+      if (line.includes('\0')) refuse(UTF16, row)
       if (first.push(line) === LOOKED_AT) begin()
     },
     /** Takes the last line, if it has no break; returns its row. */

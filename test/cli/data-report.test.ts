@@ -75,25 +75,6 @@ test.each(FAULTS)('%s in a book is refused by a build and by a check', async (_,
   expect(await served()).toBeNull()
 })
 
-test('a repair in a file from elsewhere is a note of the data report', async () => {
-  const named = {
-    ...JSON.parse(BOOK[CATALOGUE]),
-    bars: { 'BTCUSDT-PERP/1d': { path: 'raw/days.csv' } },
-  }
-  const [, ...days] = rows
-  const { check } = await aBook({
-    [CATALOGUE]: JSON.stringify({
-      ...named,
-      defaults: { ...named.defaults, instrument: 'BTC' },
-    }).replace('BTCUSDT-PERP/', 'BTC/'),
-    'raw/days.csv': csv('time,open,high,low,close,volume', ...days.toReversed()),
-  })
-  const { out } = await check()
-  expect(out).toMatch(
-    /^data BTC\/1d: 200 bars from .* \(raw\/days\.csv\)\n {2}note newest_first: the rows are newest first: reversed\n {2}note last_bar: the last bar may not have been over .* --drop-last/m,
-  )
-})
-
 test.each([
   ['of other days', { from: dayOf(121) }],
   ['of another kind', { finding: 'gaps' }],

@@ -8,6 +8,7 @@ import {
   createForeignFiles,
   type ForeignTrade,
   GENERATIONS,
+  openOf,
 } from '#test/support/books/foreign-files.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
@@ -113,9 +114,7 @@ test('a list of trades whose parts overlap says so in the catalogue, and keeps t
 })
 
 test.each(casesOf`
-no zone -> ${listOfTrades()} -> :3: entry_time: expected a zone for "2024-01-03 00:00", which has none: the bars fit +08:00 with 100 % of the entries; confirm it with --tz (tz: in the catalogue) -> ${LIST}
-a wrong zone -> ${listOfTrades()} -> :3: entry_time: expected entries that fit the bars in +07:00, got 25 % that do, and the bars fit +08:00 with 100 % of the entries: correct --tz (tz:) -> ${LIST} --tz +07:00
-a capital that contradicts the list -> ${listOfTrades()} -> :3: expected a capital by which the cumulative profit of 30.00 is 0.3 %, got 1000: correct --capital (capital:) -> ${IN_CHART} --capital 1000
+a capital that contradicts the list -> ${listOfTrades()} -> :3: expected a capital by which the cumulative profit of 30.00 is 0.3 %, got 1000: correct --capital -> ${IN_CHART} --capital 1000
 a capital that contradicts its percentages alone -> ${listOfTrades().replaceAll(/,[^,\n]*(,[^,\n]*)$/gm, '$1')} -> :3: expected a capital by which the cumulative profit of 30.00 is 0.3 %, got 1000 -> ${IN_CHART} --capital 1000
 a trade that is open before one that is closed -> ${listOfTrades().replace(/(\n2,Exit short,)[^,]*,[^,]*,[^,]*/, '$1,,')} -> :5: expected an exit of trade 2, because trade 3 after it is closed, got an open trade
 a trade that is missing -> ${listOfTrades().replace(/\n2,.*\n2,.*/, '')} -> :5: expected trade 2, got trade "3": export the whole list
@@ -139,10 +138,25 @@ another type -> ${listOfTrades().replace('Exit short', 'Ausstieg short')} -> :4:
   },
 )
 
+test('a list of trades without a zone is refused until it is stated, and nothing is written', async () => {
+  const { code, err, files } = await importing('in.csv', listOfTrades(), LIST)
+  const problem =
+    'in.csv:3: entry_time: expected a zone for "2024-01-03 00:00", which has none: state it with --tz, such as UTC'
+  expect([code, err]).toEqual([1, expect.stringContaining(problem)])
+  expect(await files()).toEqual(['bars/X/1h.csv'])
+})
+
 const [HEAD = '', ...HOURS] = BARS.split('\n')
+
+/** Bars without wicks that are two hours late. */
+const LATE = Array.from({ length: 238 }, (_, i) => {
+  const [o, c] = [openOf(i), openOf(i + 1)]
+  return [utc(i + 2), o, Math.max(o, c), Math.min(o, c), c, 1].join()
+})
 
 test.each(casesOf<[string, string[], string]>`
 trades before the first bar -> ${HOURS.slice(60)} -> : 2 of 4 trades are before the first bar, ${utc(60)}: import older bars, or take the account as reported returns with --realised
+times of another zone -> ${[...LATE, '']} -> :5: exit_price: expected a price of the bar at ${utc(54)}, got 104, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price
 a fill that its bar does not have -> ${HOURS.with(43, `${utc(43)},200,208,192,200,1`)} -> :3: exit_price: expected a price of the bar at ${utc(43)}, got 105, which may be the average of several fills (position adjustment): take the account as reported returns with --realised`)(
   'a list with %s is refused, and nothing is written',
   async (_, hours, message) => {
@@ -173,25 +187,20 @@ test('a list of trades without bars of its instrument is refused, unless only th
 
 const FREQTRADE = `ledger --instrument X --no-funding ${ENTRY}`
 
-test.each([
-  ['as JSON', 'backtest-result.json', JSON.stringify(freqtrade())],
-  [
-    'as the archive that it writes',
-    'backtest-result-1.zip',
-    zipSync({
-      'backtest-result-1_config.json': strToU8('{}'),
-      'backtest-result-1.json': strToU8(JSON.stringify(freqtrade())),
-    }),
-  ],
-])('a result of freqtrade %s brings its capital, zone and fees', async (_, name, content) => {
-  const { code, out, read, book } = await importing(name, content, FREQTRADE)
-  expect([code, out]).toEqual([0, expect.stringContaining('1 trades, net profit 27.93, win rate 100.00 %')])
-  expect((await read('ledgers/elm.csv'))[1]).toBe(
-    'long,2024-01-02T16:00:00Z,102,2024-01-02T19:00:00Z,105,target,0.102,91.8,0.002793',
-  )
-  expect(await read('catalogue.yaml')).toContain('    commission_bps_per_side: 10')
-  expect((await book()).strategies).toHaveLength(1)
-})
+test.each(casesOf<[string, string, string | Uint8Array]>`
+as JSON -> backtest-result.json -> ${JSON.stringify(freqtrade())}
+as the archive that it writes -> backtest-result-1.zip -> ${zipSync({ 'backtest-result-1_config.json': strToU8('{}'), 'backtest-result-1.json': strToU8(JSON.stringify(freqtrade())) })}`)(
+  'a result of freqtrade %s brings its capital, zone and fees',
+  async (_, name, content) => {
+    const { code, out, read, book } = await importing(name, content, FREQTRADE)
+    expect([code, out]).toEqual([0, expect.stringContaining('1 trades, net profit 27.93, win rate 100.00 %')])
+    expect((await read('ledgers/elm.csv'))[1]).toBe(
+      'long,2024-01-02T16:00:00Z,102,2024-01-02T19:00:00Z,105,target,0.102,91.8,0.002793',
+    )
+    expect(await read('catalogue.yaml')).toContain('    commission_bps_per_side: 10')
+    expect((await book()).strategies).toHaveLength(1)
+  },
+)
 
 test('the one rate of all fills of a freqtrade result is its commission, exactly, although no trade is closed', async () => {
   const result = freqtrade({ profit_total_abs: 0 })
@@ -313,27 +322,6 @@ test('equal parts of one entry are no duplicates where the file numbers them', a
   )
 })
 
-test('a ledger that the catalogue names is read in place', async () => {
-  const { cwd } = await importing('trades.csv', BACKTESTING, TABLE)
-  await writeFiles(cwd, {
-    'book/raw/trades.csv': BACKTESTING,
-    'book/catalogue.yaml': `
-service: { name: n, methodology_url: 'https://example.com', data_source: d, engine: e }
-funding: { X: none }
-strategies:
-  - { id: fir, name: Fir, base_risk_pct: 0.02, source: ledger, instrument: X, mark: 1h, engine: other,
-      commission_bps_per_side: 5, slippage_ticks: 0, tick_size: 1,
-      file: { path: raw/trades.csv, format: backtesting.py, tz: UTC, capital: 10000 } }
-`,
-  })
-  const book = await readBook(join(cwd, 'book'))
-  const { source } = book.strategies[0]!
-  expect(source.kind === 'ledger' && source.trades.map(({ account_return }) => account_return)).toEqual([
-    28.965 / 10_000,
-    8.955 / 10_028.965,
-  ])
-})
-
 const DAYS = ['2024-01-03,1.5', '2024-01-02,-0.25', '2024-01-01,0.7']
 const RETURNS = `returns ${ENTRY} --commission-bps 0 --unit`
 
@@ -370,7 +358,7 @@ a serial date -> ${['45292,1']} -> :2: t: expected a time, got "45292", which lo
 const DAILY = [1, 2, 3, 4].map(day => `2024-01-0${day},10,12,9,11,5`)
 const YAHOO = ['Date,Open,High,Low,Close,Volume', ...DAILY.toReversed(), ''].join('\n')
 const LAST_BAR =
-  'the last bar may not have been over when the file was made, which the file does not show: compare its volume with the bars before it; --drop-last (drop_last: true) leaves it out'
+  'the last bar may not have been over when the file was made, which the file does not show: compare its volume with the bars before it; --drop-last leaves it out'
 
 const BTC = 'bars --instrument BTC-USD --tz UTC'
 

@@ -191,16 +191,7 @@ describe.skipIf(sharedData === null)(`backtesting.py${skip}`, () => {
     'Max. Drawdown [%]': z.number(),
   })
   const CAPITAL = 100_000
-  const options = [
-    '--instrument',
-    'BTCUSDT',
-    '--tz',
-    'UTC',
-    '--capital',
-    String(CAPITAL),
-    '--base-risk',
-    '0.096',
-  ]
+  const options = `--instrument BTCUSDT --tz UTC --capital ${CAPITAL} --base-risk 0.096`.split(' ')
 
   test('a real run of backtesting.py keeps its trades, win rate, drawdown, final equity, and equity at every close', async () => {
     const stats = statsSchema.parse(

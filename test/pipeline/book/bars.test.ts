@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { casesOf } from '#test/support/cases-of.ts'
-import { lines, problemsOf, readChanged } from './book-folder.ts'
+import { type Files, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'bars/BTCUSDT-PERP/4h.csv'
 const HEADER = 't,o,h,l,c,v'
@@ -75,49 +75,33 @@ bytes without line breaks -> ${'x'.repeat(5000)} -> 1: expected lines of at most
   expect(await withBars(content)).toEqual([`${PATH}:${problem}`])
 })
 
-test('a file of bars that ends in .gz and is not gzip is refused', async () => {
-  expect(await problemsOf({ [PATH]: null, [`${PATH}.gz`]: lines(HEADER, FIRST) })).toEqual([
-    `${PATH}.gz: expected a gzip stream, because its name ends in .gz, got another thing (incorrect header check)`,
-  ])
-})
-
-test('a plain and a gzip file of the same bars are refused', async () => {
-  expect(await problemsOf({ [`${PATH}.gz`]: gzipSync(lines(HEADER, FIRST)) })).toEqual([
-    `${PATH}: expected one file, got ${PATH} and ${PATH}.gz: remove one`,
-  ])
-})
-
-test('a missing table of bars is reported with the files beside it, and the strategies that need it', async () => {
-  const problems = await problemsOf({
-    [PATH]: null,
-    'bars/BTCUSDT-PERP/1d.csv.gz': gzipSync(lines(HEADER)),
-  })
-  expect(problems).toEqual([
-    `${PATH}: expected bars for alder and birch, plain or .csv.gz, got no such file; bars/BTCUSDT-PERP/ has 1d.csv.gz`,
-  ])
-})
+test.each(casesOf<[string, Files, string]>`
+in a file that ends in .gz and is not gzip -> ${{ [PATH]: null, [`${PATH}.gz`]: lines(HEADER, FIRST) }} -> ${PATH}.gz: expected a gzip stream, because its name ends in .gz, got another thing (incorrect header check)
+in a plain and a gzip file -> ${{ [`${PATH}.gz`]: gzipSync(lines(HEADER, FIRST)) }} -> ${PATH}: expected one file, got ${PATH} and ${PATH}.gz: remove one
+in no file, with the files beside it and the strategies that need it -> ${{ [PATH]: null, 'bars/BTCUSDT-PERP/1d.csv.gz': gzipSync(lines(HEADER)) }} -> ${PATH}: expected bars for alder and birch, plain or .csv.gz, got no such file; bars/BTCUSDT-PERP/ has 1d.csv.gz`)(
+  'bars %s are refused',
+  async (_, files, problem) => {
+    expect(await problemsOf(files)).toEqual([problem])
+  },
+)
 
 const expected = { timeframeMs: 14_400_000, t: [1577836800000, 1577851200000], c: [105, 100], v: [1, 1] }
 const columnsOf = (bars: Awaited<ReturnType<typeof readBarsOf>>) =>
   bars && { timeframeMs: bars.timeframeMs, t: [...bars.t], c: [...bars.c], v: [...bars.v] }
 
-test.each([
-  ['ISO times', lines(HEADER, FIRST, SECOND)],
-  ['epoch milliseconds', lines(HEADER, '1577836800000,100,110,90,105,1', '1577851200000,105,115,95,100,1')],
-  ['times with an offset', lines(HEADER, FIRST.replace('00:00:00Z', '02:00:00+02:00'), SECOND)],
-  [
-    'columns in another order',
-    lines('v,c,t,o,h,l', '1,105,1577836800000,100,110,90', '1,100,1577851200000,105,115,95'),
-  ],
-  [
-    'CRLF line breaks and a byte order mark',
-    `\ufeff${lines(HEADER, FIRST, SECOND).replaceAll('\n', '\r\n')}`,
-  ],
-  ['quoted fields', lines('"t","o","h","l","c","v"', `"${FIRST.replaceAll(',', '","')}"`, SECOND)],
-  ['exponents', lines(HEADER, FIRST.replace(',105,1', ',1.05e2,1E0'), SECOND)],
-])('a table of bars is read if it has %s', async (_, content) => {
-  expect(columnsOf(await readBarsOf(content))).toEqual(expected)
-})
+test.each(casesOf`
+ISO times -> ${lines(HEADER, FIRST, SECOND)}
+epoch milliseconds -> ${lines(HEADER, '1577836800000,100,110,90,105,1', '1577851200000,105,115,95,100,1')}
+times with an offset -> ${lines(HEADER, FIRST.replace('00:00:00Z', '02:00:00+02:00'), SECOND)}
+columns in another order -> ${lines('v,c,t,o,h,l', '1,105,1577836800000,100,110,90', '1,100,1577851200000,105,115,95')}
+CRLF line breaks and a byte order mark -> ${`\ufeff${lines(HEADER, FIRST, SECOND).replaceAll('\n', '\r\n')}`}
+quoted fields -> ${lines('"t","o","h","l","c","v"', `"${FIRST.replaceAll(',', '","')}"`, SECOND)}
+exponents -> ${lines(HEADER, FIRST.replace(',105,1', ',1.05e2,1E0'), SECOND)}`)(
+  'a table of bars is read if it has %s',
+  async (_, content) => {
+    expect(columnsOf(await readBarsOf(content))).toEqual(expected)
+  },
+)
 
 test('a table of many chunks and blocks is read without a loss or a change', async () => {
   const count = 150_000

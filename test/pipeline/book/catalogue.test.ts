@@ -16,6 +16,7 @@ const LEVELS =
   'expected a list of at most 8 ascending risk levels above 0 and at most 0.1 (fractions: 0.01 = 1 % of equity)'
 const NINE_LEVELS = '0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09'
 const LEVERAGE = 'expected a number above 0 and at most 1000 (notional / account equity)'
+const IMPORT = 'bring files from elsewhere into the book with `highwater import`'
 
 test.each([
   ...casesOf`
@@ -60,6 +61,10 @@ mode: LIVE -> allow_overlap: yes -> 25:20: strategies[2].allow_overlap: expected
 timeframe: 4h -> replayed_at: 0.01\n    timeframe: 4h -> 12:18: strategies[0].replayed_at: ${LEVELS}, got 0.01
 mode: LIVE -> replayed_at: [0.01] -> 25:18: strategies[2].replayed_at: expected no such key, because only a module can be replayed at another risk level, got a list
 engine: a test -> engine: a test\n  benchmark: no -> 6:14: service.benchmark: expected true or false, got "no"
+mode: LIVE -> file: { path: raw/trades.csv } -> 25:5: strategies[2]: unknown key "file"; ${IMPORT}
+strategies:\n -> strategies:\n  - alder\n -> 9:5: strategies[0]: expected a map, got "alder"
+mode: LIVE -> mode: LIVE\n    mode: DRY_RUN -> 26:5: expected YAML: Map keys must be unique
+strategies:\n -> bars: { X/1d: { path: raw/days.csv } }\nstrategies:\n -> 8:1: unknown key "bars"; ${IMPORT}
 mode: LIVE -> tickSize: 1 -> 25:5: strategies[2]: unknown key "tickSize"; the nearest key is "tick_size"`,
   ['name: Test histories', 'name: "two\\nlines"', `2:9: service.name: ${text('200')}, got "two\\nlines"`],
   ...['0', '-3', '2.5', '"12"', '.inf', '[1]'].map(trials => [
@@ -109,16 +114,6 @@ test('a catalogue with more strategies than the documents of a version can hold 
   const tooMany = `catalogue.yaml:2:13: strategies: expected ${MANY}, got a list`
   expect(await sized(30_001)).toContain(tooMany)
   expect(await sized(30_000)).not.toContain(tooMany)
-})
-
-test('a strategy of the catalogue that is no map is named, and the others are read', async () => {
-  const problems = await problemsOf(catalogueWith('strategies:\n', 'strategies:\n  - alder\n'))
-  expect(problems).toEqual(['catalogue.yaml:9:5: strategies[0]: expected a map, got "alder"'])
-})
-
-test('a key that the catalogue has twice is named where it is the second', async () => {
-  const problems = await problemsOf(catalogueWith('mode: LIVE', 'mode: LIVE\n    mode: DRY_RUN'))
-  expect(problems).toEqual(['catalogue.yaml:26:5: expected YAML: Map keys must be unique'])
 })
 
 test('a catalogue with more aliases than one needs is refused before they are expanded', async () => {

@@ -44,17 +44,17 @@ const paidAt = (...hours: readonly number[]) => ({
 const warningsOf = async (files: Files): Promise<string[]> =>
   (await readChanged(files)).warnings.map(({ file, message }) => `${file}: ${message}`)
 
-test('funding with gaps, or of a later begin than the bars, is used with a warning', async () => {
-  const days = [3, 4, 5, 6, 9, 10, 11, 14, 15, 16]
-  expect(
-    await warningsOf({ ...paidAt(...days.map(day => (day - 1) * 24)), ...stating('{ BTCUSDT-PERP: 24h }') }),
-  ).toEqual([
-    `${PATH}: begins at 2020-01-03T00:00:00Z, after the first bar at 2020-01-01T00:00:00Z: positions before it are ` +
-      'computed without funding',
-    `${PATH}: has 2 gaps, the longest from 2020-01-06T00:00:00Z to 2020-01-09T00:00:00Z, without 4 payments at 24h: ` +
-      'positions in them are computed without funding',
-  ])
-})
+const DAYS = [3, 4, 5, 6, 9, 10, 11, 14, 15, 16].map(day => (day - 1) * 24)
+
+test.each(casesOf<[string, Files, string[]]>`
+gaps, and of a later begin than the bars -> ${{ ...paidAt(...DAYS), ...stating('{ BTCUSDT-PERP: 24h }') }} -> ${['begins at 2020-01-03T00:00:00Z, after the first bar at 2020-01-01T00:00:00Z: positions before it are computed without funding', 'has 2 gaps, the longest from 2020-01-06T00:00:00Z to 2020-01-09T00:00:00Z, without 4 payments at 24h: positions in them are computed without funding']}
+intervals that are longer than stated -> ${{ ...paidAt(0, 8, 24, 25, 27), ...STATED_HOURLY }} -> ${['has 2 gaps, the longest from 2020-01-01T08:00:00Z to 2020-01-02T00:00:00Z, without 2 payments at 8h, and 1h from 2020-01-02T00:00:00Z: positions in them are computed without funding']}
+an interval that the catalogue does not state -> ${{ ...paidAt(0, 8, 16, 24), ...stating(null) }} -> ${['the interval of 8h is inferred, and a longer one counts as a gap: state it in catalogue.yaml, as funding: { BTCUSDT-PERP: 8h }, with its changes if the exchange changed it']}`)(
+  'funding with %s is used with a warning',
+  async (_, files, warnings) => {
+    expect(await warningsOf(files)).toEqual(warnings.map(warning => `${PATH}: ${warning}`))
+  },
+)
 
 const hourlyFromDay2 = paidAt(0, 8, 16, 24, 25, 26, 27)
 
@@ -67,13 +67,6 @@ test('the interval of funding may change when the catalogue says so', async () =
   ])
 })
 
-test('the interval of funding makes a gap of each longer one', async () => {
-  expect(await warningsOf({ ...paidAt(0, 8, 24, 25, 27), ...STATED_HOURLY })).toEqual([
-    `${PATH}: has 2 gaps, the longest from 2020-01-01T08:00:00Z to 2020-01-02T00:00:00Z, without 2 payments at 8h, ` +
-      'and 1h from 2020-01-02T00:00:00Z: positions in them are computed without funding',
-  ])
-})
-
 test('the interval of funding is refused if payments come more often than it says', async () => {
   expect(await problemsOf(hourlyFromDay2)).toEqual(
     [25, 26, 27].map(
@@ -82,13 +75,6 @@ test('the interval of funding is refused if payments come more often than it say
         `2020-01-02T0${hour - 24}:00:00Z after that of 2020-01-02T0${hour - 25}:00:00Z; correct the statement or the file`,
     ),
   )
-})
-
-test('the interval of funding is inferred if the catalogue states none, with a warning that says which', async () => {
-  const inferred =
-    `${PATH}: the interval of 8h is inferred, and a longer one counts as a gap: state it in catalogue.yaml, as ` +
-    'funding: { BTCUSDT-PERP: 8h }, with its changes if the exchange changed it'
-  expect(await warningsOf({ ...paidAt(0, 8, 16, 24), ...stating(null) })).toEqual([inferred])
 })
 
 test.each(
@@ -103,21 +89,21 @@ test.each(
   expect(await problemsOf(stating(statement))).toEqual([expect.stringContaining(`catalogue.yaml${problem}`)])
 })
 
-test('an instrument without a funding file is refused unless the catalogue states that it has no funding', async () => {
-  const problem =
-    `${PATH}: expected the funding of BTCUSDT-PERP for alder and birch, plain or .csv.gz, got no such file; if ` +
-    'BTCUSDT-PERP has no funding, state it in catalogue.yaml: funding: { BTCUSDT-PERP: none }'
-  expect(await problemsOf({ [PATH]: null })).toEqual([problem])
-  expect(await problemsOf({ [PATH]: null, ...stating(null) })).toEqual([problem])
-})
+const NO_FUNDING = stating('{ BTCUSDT-PERP: none }')
+const MISSING =
+  'expected the funding of BTCUSDT-PERP for alder and birch, plain or .csv.gz, got no such file; if BTCUSDT-PERP has no funding, state it in catalogue.yaml: funding: { BTCUSDT-PERP: none }'
+
+test.each(casesOf<[string, Files, string]>`
+has no file -> ${{ [PATH]: null }} -> ${MISSING}
+has no file, and of which the catalogue states nothing -> ${{ [PATH]: null, ...stating(null) }} -> ${MISSING}
+has none as stated, and a file -> ${NO_FUNDING} -> expected no such file, because catalogue.yaml states funding: { BTCUSDT-PERP: none }: correct one of them`)(
+  'an instrument whose funding %s is refused',
+  async (_, files, problem) => {
+    expect(await problemsOf(files)).toEqual([`${PATH}: ${problem}`])
+  },
+)
 
 test('an instrument without a funding file pays none if the catalogue states that it has none', async () => {
-  const { funding, warnings } = await readChanged({ [PATH]: null, ...stating('{ BTCUSDT-PERP: none }') })
+  const { funding, warnings } = await readChanged({ [PATH]: null, ...NO_FUNDING })
   expect([funding.size, warnings]).toEqual([0, []])
-})
-
-test('an instrument without a funding file has no file that contradicts the catalogue', async () => {
-  expect(await problemsOf(stating('{ BTCUSDT-PERP: none }'))).toEqual([
-    `${PATH}: expected no such file, because catalogue.yaml states funding: { BTCUSDT-PERP: none }: correct one of them`,
-  ])
 })

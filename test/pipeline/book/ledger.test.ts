@@ -69,22 +69,15 @@ const problem = (row: number, day: string, other: number, until: string) =>
   `${PATH}:${row}: entry_time: expected one position at a time, got an entry at 2020-01-${day}T00:00:00Z while ` +
   `the trade of row ${other} is ${until}; if that is intended, give the strategy allow_overlap: true`
 
-test('an entry of a ledger while a trade is open is refused, in whatever order the rows are', async () => {
-  expect(await problemsOf(rows(['05', '09'], ['01', '06']))).toEqual([
-    problem(2, '05', 3, 'open until 2020-01-06T00:00:00Z'),
-  ])
-})
-
-test('each trade of a ledger within a longer one is refused by name', async () => {
-  expect(await problemsOf(rows(['01', '20'], ['02', '03'], ['04', '05']))).toEqual([
-    problem(3, '02', 2, 'open until 2020-01-20T00:00:00Z'),
-    problem(4, '04', 2, 'open until 2020-01-20T00:00:00Z'),
-  ])
-})
-
-test('a trade of a ledger after one that is still open is refused', async () => {
-  expect(await problemsOf(rows(['01', ''], ['04', '05']))).toEqual([problem(3, '04', 2, 'still open')])
-})
+test.each(casesOf<[string, [string, string][], string[]]>`
+an entry while a trade is open, in whatever order the rows are -> ${[['05', '09'], ['01', '06']]} -> ${[problem(2, '05', 3, 'open until 2020-01-06T00:00:00Z')]}
+two trades within a longer one, each by name -> ${[['01', '20'], ['02', '03'], ['04', '05']]} -> ${[problem(3, '02', 2, 'open until 2020-01-20T00:00:00Z'), problem(4, '04', 2, 'open until 2020-01-20T00:00:00Z')]}
+a trade after one that is still open -> ${[['01', ''], ['04', '05']]} -> ${[problem(3, '04', 2, 'still open')]}`)(
+  'a ledger with %s is refused',
+  async (_, trades, problems) => {
+    expect(await problemsOf(rows(...trades))).toEqual(problems)
+  },
+)
 
 test('a ledger may have an entry at the time of the exit before it, and a trade of no duration', async () => {
   expect(await problemsOf(rows(['01', '03'], ['03', '03'], ['03', '04']))).toEqual([])

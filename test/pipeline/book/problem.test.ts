@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createProblemList, formatProblem, MAX_PROBLEMS_PER_FILE } from '#pipeline/book/problem.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 
 test('a problem is one line: the file, then as much of the place as is known, then the sentence', () => {
   expect(formatProblem({ file: 'a.yaml', line: 14, column: 7, message: 'm' })).toBe('a.yaml:14:7: m')
@@ -37,22 +38,16 @@ const sentencesOf = (...messages: readonly string[]) => {
   return problems.sorted().map(formatProblem)
 }
 
-test('three problems of rows that differ in row and values alone are named one by one', () => {
-  expect(sentencesOf('got 1', 'got 2', 'got 3')).toEqual(['a:2: got 1', 'a:3: got 2', 'a:4: got 3'])
-})
+const VALUES = ['-1.5e-7', '2024-01-01T00:00:00Z', '"with \\"quotes\\""', '"cut ...', '12']
+const MANY = Array.from({ length: 40 }, (_, i) => `got ${i}`)
 
-test('more than three problems of rows that differ in row and values alone are one sentence', () => {
-  const values = ['-1.5e-7', '2024-01-01T00:00:00Z', '"with \\"quotes\\""', '"cut ...', '12']
-  expect(sentencesOf(...values.map(value => `got ${value}`))).toEqual([
-    'a:2: got -1.5e-7 (5 rows: 2, 3, 4, 5, 6)',
-  ])
-})
-
-test('problems of rows with another sentence, or another fix to paste, stay apart', () => {
-  const many = Array.from({ length: 40 }, (_, i) => `got ${i}`)
-  expect(sentencesOf(...many, 'lacks 7')).toEqual([
-    'a:2: got 0 (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)',
-    'a:42: lacks 7',
-  ])
-  expect(sentencesOf('{count: 1}', '{count: 2}', '{count: 3}', '{count: 4}')).toHaveLength(4)
-})
+test.each(casesOf<[string, string[], string[]]>`
+three that differ in row and values alone are named one by one -> ${['got 1', 'got 2', 'got 3']} -> ${['a:2: got 1', 'a:3: got 2', 'a:4: got 3']}
+more that differ in row and values alone are one sentence -> ${VALUES.map(value => `got ${value}`)} -> ${['a:2: got -1.5e-7 (5 rows: 2, 3, 4, 5, 6)']}
+those with another sentence stay apart -> ${[...MANY, 'lacks 7']} -> ${['a:2: got 0 (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)', 'a:42: lacks 7']}
+those with another fix to paste stay apart -> ${[1, 2, 3, 4].map(n => `{count: ${n}}`)} -> ${[1, 2, 3, 4].map(n => `a:${n + 1}: {count: ${n}}`)}`)(
+  'of problems of rows, %s',
+  (_, messages, sentences) => {
+    expect(sentencesOf(...messages)).toEqual(sentences)
+  },
+)

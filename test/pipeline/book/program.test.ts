@@ -131,7 +131,7 @@ test.each(
 an alias that no path could carry -> accumulation -> My Program -> 1:8: alias: expected an alias of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit, got "My Program"
 an alias that is reserved -> accumulation -> aliases -> 1:8: alias: expected an alias of its own, got "aliases", which is reserved: choose another
 an alias that is a strategy -> accumulation -> birch -> 1:8: alias: expected an alias of its own, got "birch", a strategy: choose another
-an instrument without bars -> BTCUSDT-SPOT -> BTCUSDT-SPOTT -> 2:13: instrument: expected an instrument with bars under bars/, got "BTCUSDT-SPOTT"; there are bars of BTCUSDT-PERP and BTCUSDT-SPOT; the nearest name is "BTCUSDT-SPOT"
+an instrument without bars -> BTCUSDT-SPOT -> BTCUSDT-SPOTT -> 2:13: instrument: expected an instrument with bars under bars/, got "BTCUSDT-SPOTT"; the nearest instrument is "BTCUSDT-SPOT"
 an instrument that is a path -> BTCUSDT-SPOT -> ../secret -> 2:13: instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, other than equal_weight_book, got "../secret"
 a timeframe without bars -> window -> timeframe: 4h\nwindow -> 3:12: timeframe: expected bars/BTCUSDT-SPOT/4h.csv or .csv.gz, got no such file; bars/BTCUSDT-SPOT/ has 1d.csv
 a timeframe that is too fine -> window -> timeframe: 15m\nwindow -> 3:12: timeframe: expected one of 1h, 4h, 1d, got "15m"

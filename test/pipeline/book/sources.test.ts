@@ -33,11 +33,11 @@ const UNKNOWN = 'expected an instrument with bars under bars/, for'
 test('an instrument without bars is reported at its place in the catalogue, with those that have some', async () => {
   const own = catalogueWith('source: ledger', 'instrument: BTCUSDT-PREP\n    source: ledger')
   expect(await problemsOf(own)).toEqual([
-    `catalogue.yaml:18:17: strategies[1].instrument: ${UNKNOWN} birch, got "BTCUSDT-PREP"; there are bars of BTCUSDT-PERP; the nearest name is "BTCUSDT-PERP"`,
+    `catalogue.yaml:18:17: strategies[1].instrument: ${UNKNOWN} birch, got "BTCUSDT-PREP"; the nearest instrument is "BTCUSDT-PERP"`,
   ])
   const byDefault = catalogueWith('mark: 4h', 'mark: 4h\n  instrument: XRP')
   expect(await problemsOf(byDefault)).toEqual([
-    `catalogue.yaml:8:15: defaults.instrument: ${UNKNOWN} alder and birch, got "XRP"; there are bars of BTCUSDT-PERP`,
+    `catalogue.yaml:8:15: defaults.instrument: ${UNKNOWN} alder and birch, got "XRP"; the known instruments are BTCUSDT-PERP`,
     'catalogue.yaml:32:3: funding: unknown key "BTCUSDT-PERP"; the known keys are XRP',
   ])
   expect(await problemsOf({ 'bars/BTCUSDT-PERP/4h.csv': null })).toEqual([

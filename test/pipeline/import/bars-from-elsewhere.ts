@@ -11,13 +11,13 @@ export const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 /** Imports files of one instrument: the bars and what was found, or every problem. */
 export async function importing(
   dir: string,
-  path: readonly string[],
+  paths: readonly string[],
   rules: Rules = {},
   { nowMs = NOW_MS, held = null as Buffer | null } = {},
 ) {
   const reading = createReading(dir, { nowMs, held })
   const order = {
-    path: [...path],
+    paths,
     drop_last: false,
     drop_impossible: false,
     timeframe: null,

@@ -5,12 +5,11 @@ import { parquetWriteBuffer } from 'hyparquet-writer'
 import { expect, test } from 'vitest'
 import '#pipeline/table/columnar.ts' // registers the codecs that the Feather files below are written with
 import { casesOf } from '#test/support/cases-of.ts'
-import { catalogueWith, lines, problemsOf, readChanged } from '../book/book-folder.ts'
+import { lines } from '../book/book-folder.ts'
 import { importingFiles } from './bars-from-elsewhere.ts'
 
 const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2024, 0, 1)
-const START_2020 = Date.UTC(2020, 0, 1)
 
 /** Five daily bars, `[t, o, h, l, c, v]`. */
 const BARS = [0, 1, 2, 3, 4].map(i => [START_MS + i * DAY_MS, ...[100, 110, 90, 105, 7].map(n => n + i)])
@@ -143,7 +142,7 @@ test('two rows of one time with other values, also of two files, are refused wit
   const later = second.replace(',106,8', ',106.5,9')
   const files = { 'a.csv': lines(HEADER, first, second, third, ...others), 'b.csv': lines(HEADER, later) }
   expect((await importingFiles(files)).problems).toEqual([
-    'b.csv:2: c: expected one bar of 2024-01-02T00:00:00Z, got 106 (row 3 of a.csv) and 106.5: if they are of one source, --duplicates first, last or largest-volume (duplicates:) states which counts; otherwise bring each source alone',
+    'b.csv:2: c: expected one bar of 2024-01-02T00:00:00Z, got 106 (row 3 of a.csv) and 106.5: if they are of one source, --duplicates first, last or largest-volume states which counts; otherwise bring each source alone',
   ])
   const readBy = async (duplicates: 'first' | 'last' | 'largest-volume') =>
     (await importingFiles(files, { duplicates })).rows?.[1]?.[4]
@@ -153,7 +152,7 @@ test('two rows of one time with other values, also of two files, are refused wit
 })
 
 test.each(casesOf<[string, string, object, string]>`
-with prices that contradict each other -> ${LARGE_THIRD} -> ${{}} -> a.csv:4: l: expected a low of at most 102, the lower of o and c, got 104; --drop-impossible (drop_impossible: true) leaves such bars out
+with prices that contradict each other -> ${LARGE_THIRD} -> ${{}} -> a.csv:4: l: expected a low of at most 102, the lower of o and c, got 104; --drop-impossible leaves such bars out
 with a volume that is a time where a module may read it -> ${TIMES} -> ${{ readers: ['oak'] }} -> a.csv:2: v: expected a volume that fits the other columns, because oak may read it
 with an unknown column that may be a price or a volume -> ${AMOUNTS} -> ${{}} -> a.csv:1: expected to know what "amount" is`)(
   'bars %s are refused in one sentence',
@@ -171,45 +170,4 @@ test('missing bars of an imported file are a gap, and nothing is filled in', asy
     gaps: [{ bars_missing: 1, from: START_MS + 2 * DAY_MS }],
   })
   expect(read.rows).toEqual(BARS.toSpliced(2, 1))
-})
-
-const catalogue = (spec: string) =>
-  catalogueWith('strategies:', `bars:\n  BTCUSDT-PERP/4h: ${spec}\nstrategies:`)
-const BARS_4H = [0, 4, 16].map(hours => `${START_2020 + hours * 3_600_000},7200,7300,7100,7250,1`)
-const raw = lines('timestamp,open,high,low,close,volume', ...BARS_4H.toReversed())
-const onlyRaw = { 'bars/BTCUSDT-PERP/4h.csv': null, 'raw/perp.csv': raw }
-
-test('bars of a file that the catalogue names are read in place, and what was repaired is known', async () => {
-  const { bars, repairs, warnings, inputs } = await readChanged({
-    ...catalogue('{ path: raw/perp.csv }'),
-    ...onlyRaw,
-  })
-  expect(bars.get('BTCUSDT-PERP/4h')?.bars.t).toHaveLength(3)
-  expect(repairs.map(({ file, kind, count }) => [file, kind, count])).toEqual([
-    ['raw/perp.csv', 'newest_first', 2],
-    ['raw/perp.csv', 'last_bar', 1],
-    ['raw/perp.csv', 'gaps', 2],
-    ['raw/perp.csv', 'rows', 4],
-  ])
-  expect(warnings.filter(({ message }) => message.includes('ignored'))).toEqual([])
-  expect(inputs).toContainEqual(expect.objectContaining({ path: 'raw/perp.csv', rows: 3 }))
-})
-
-test.each(casesOf`
-{ path: ../perp.csv } -> catalogue.yaml:9:28: bars.BTCUSDT-PERP/4h.path: expected a path inside the book, or a list of them, got "../perp.csv"
-{ path: raw/perp.csv, zone: UTC } -> catalogue.yaml:9:42: bars.BTCUSDT-PERP/4h: unknown key "zone"
-{ path: raw/perp.csv, format: kraken } -> raw/perp.csv:1: expected the columns of kraken, got "timestamp,open,high,low,close,volume": leave out --format (format:), or state --format table and the columns
-{ path: raw/prep.csv } -> raw/prep.csv: expected a file that can be read, got another thing`)(
-  'bars that the catalogue names as %s are refused',
-  async (spec, problem) => {
-    expect(await problemsOf({ ...catalogue(spec), ...onlyRaw })).toContainEqual(
-      expect.stringContaining(problem),
-    )
-  },
-)
-
-test('bars of a file that the catalogue names beside a table of the same bars are refused, because one of them would be ignored', async () => {
-  expect(await problemsOf({ ...catalogue('{ path: raw/perp.csv }'), 'raw/perp.csv': raw })).toEqual([
-    'bars/BTCUSDT-PERP/4h.csv: expected one source of BTCUSDT-PERP/4h, got bars/BTCUSDT-PERP/4h.csv and raw/perp.csv of the catalogue: remove one',
-  ])
 })

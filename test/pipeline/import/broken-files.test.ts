@@ -36,7 +36,7 @@ whose first row has prices that are none -> ${TEXT.replace(ROWS[0]!, `${START_MS
 with bars of the future -> ${TEXT + lines(`${Date.UTC(2031, 0, 1)},100,101,99,100,1`)} -> :42: t: expected a bar of the past, got 2031-01-01T00:00:00Z: correct the zone or the file
 separated by blanks -> ${TEXT.replaceAll(',', ' ')} -> :1: expected columns for t, o, h, l, c of bars, got no column for t
 with decimal commas -> ${TEXT.replaceAll(',', ';').replaceAll('.', ',')} -> :2: h: expected a number, got "102,25", which has a decimal comma: export decimals with a point
-with a header in another language -> ${TEXT.replace(HEADER, 'Datum,Eröffnung,Hoch,Tief,Schluss,Volumen')} -> :1: expected columns for t, o, h, l, c of bars, got no column for t in "Datum,Eröffnung,Hoch,Tief,Schluss,Volumen": state the names of the file with --column t=NAME (columns: {t: NAME})
+with a header in another language -> ${TEXT.replace(HEADER, 'Datum,Eröffnung,Hoch,Tief,Schluss,Volumen')} -> :1: expected columns for t, o, h, l, c of bars, got no column for t in "Datum,Eröffnung,Hoch,Tief,Schluss,Volumen": state the names of the file with --column t=NAME
 with a column twice -> ${TEXT.replace('volume', 'close')} -> :1: c: expected one column, got close and close: state the right one
 with serial dates of a spreadsheet -> ${mapped(([t, ...rest]) => [t! / DAY_MS + 25_569, ...rest])} -> :2: t: expected a time, got "45292", which looks like the serial date of a spreadsheet (2024-01-01): export the column as text, YYYY-MM-DD
 with ambiguous days and months -> ${mapped(([t, ...rest]) => [iso(t).slice(0, 10).split('-').reverse().join('.'), ...rest])} -> :2: t: expected a date with the year first
@@ -47,7 +47,7 @@ of two timeframes -> ${TEXT + lines(`${START_MS + 3_600_000},100,101,99,100,1`)}
 of a timeframe that is none -> ${mapped(([, ...rest], i) => [START_MS + i * 7 * 60_000, ...rest])} -> : expected bars of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got bars that are 420 seconds apart
 without a header, in an unknown order -> ${lines(...BARS.map(([t, ...rest]) => [...rest, t].join()))} -> :1: expected a header, or a known order of columns of bars, got "
 without a header, in two possible orders -> ${lines(...BARS.map(([t]) => `${t},5,5,5,5,1`))} -> :1: expected one order of columns that fits, got ccxt/freqtrade/bitvavo, coinbase and bitfinex: name the format with --format
-with swapped prices -> ${TEXT.replace('high,low', 'low,high')} -> :2: h: expected a high of at least the low, 102.25, got 98.5, as if their columns were exchanged; --column (columns:) states the right ones, --drop-impossible (drop_impossible: true) leaves such bars out (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)
+with swapped prices -> ${TEXT.replace('high,low', 'low,high')} -> :2: h: expected a high of at least the low, 102.25, got 98.5, as if their columns were exchanged; --column states the right ones, --drop-impossible leaves such bars out (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)
 with a price that is none -> ${TEXT.replace(',100,', ',n/a,')} -> :2: o: expected a price above 0, got nothing
 with a stray quote -> ${TEXT.replace(',100,', ',1"00,')} -> :2: expected fields whose quotes match, got a stray quote
 empty ->  -> :1: expected a table of bars, got an empty file
@@ -93,7 +93,7 @@ test('each row of two files with times of several units is read by its own unit'
 })
 
 test('a missing file among those that are imported is named', async () => {
-  const { problems } = await importingFiles({ 'a.csv': TEXT, 'c.csv': TEXT }, { path: ['a.csv', 'b.csv'] })
+  const { problems } = await importingFiles({ 'a.csv': TEXT, 'c.csv': TEXT }, { paths: ['a.csv', 'b.csv'] })
   expect(problems).toEqual([
     expect.stringContaining('b.csv: expected a file that can be read, got another thing'),
   ])
@@ -199,17 +199,17 @@ const LISTED = lines(
 )
 
 test('a list of trades with random damage is refused with a reason, or its amounts are whole', async () => {
-  const path = ['list.csv']
+  const path = 'list.csv'
   const stated = { bars: null, commission_bps: null, isUnfunded: false, realised: false, tz: 'UTC' }
   await forAllInTurn(DAMAGE, fc.array(accident, { minLength: 1, maxLength: 2 }), async accidents => {
     const reading = createReading('', { held: Buffer.from(accidents.reduce(suffer, LISTED)) })
-    const imported = await importLedger(reading, { path, capital: 10_000, ...stated })
+    const imported = await importLedger(reading, path, { capital: 10_000, ...stated })
     if (imported === null) {
       for (const { message } of reading.problems.sorted()) expect(message).toMatch(/expected|more problems/)
       expect(reading.problems.isEmpty()).toBe(false)
       return
     }
-    await readLedger(reading, path[0]!, { allowOverlap: true, besideReturns: false }, imported.rows)
+    await readLedger(reading, path, { allowOverlap: true, besideReturns: false }, imported.rows)
     const sum = imported.account?.totals.net_profit ?? 0
     if (imported.rows.length > 0 && reading.problems.isEmpty())
       expect(sum).toBeCloseTo(3 * imported.rows.length, 1)

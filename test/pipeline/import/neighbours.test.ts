@@ -44,6 +44,8 @@ a column close time alone -> a.csv -> ${bars('Close Time,Open,High,Low,Close,Vol
 other buckets -> a.csv -> ${bars('time,open,high,low,close,volume,trades,period', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v, 3, 'D1'])} -> ${{}} -> --times open or --times close
 open time and close time -> a.csv -> ${bars('open time,close time,open,high,low,close,volume', b => [b.t, b.t + DAY_MS, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> "close time" is
 date and time in two columns -> a.csv -> ${bars('<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>', () => []).replace(/\n[\s\S]*/, '\n')}${BARS.map(b => `${[iso(b.t).slice(0, 10).replaceAll('-', '.'), '00:00:00', b.o, b.h, b.l, b.c, 9, b.v, 1].join('\t')}\n`).join('')} -> ${{ tz: 'UTC' }} -> ${RIGHT}
+epochs beside local times -> a.csv -> ${bars('timems,timeutc,open,high,low,close,volume', b => [b.t, iso(b.t + 3_600_000).slice(0, 16), b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: '+01:00' }} -> ${RIGHT}
+epochs beside local times of another zone than UTC, which is not stated -> a.csv -> ${bars('timems,timeutc,open,high,low,close,volume', b => [b.t, iso(b.t + 3_600_000).slice(0, 16), b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> 2: t: expected one time in both columns, got 2024-01-01T00:00:00Z and 2024-01-01T01:00:00Z
 two columns that are stated -> a.csv -> ${bars('Tag,Uhr,open,high,low,close,volume', b => [iso(b.t).slice(0, 10), '00:00', b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: 'UTC', columns: { t: 'Tag+Uhr' }, times: 'open' }} -> ${RIGHT}
 the date of hours alone -> a.csv -> ${bars('date,Time of day,open,high,low,close,volume', (b, i) => [iso(START_MS).slice(0, 10), `${i}:00`, b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: 'UTC', times: 'open' }} -> t=DATE+TIME for a time in two
 thousands in later rows -> a.csv -> ${bars('timestamp,open,high,low,close,volume', (b, i) => [b.t, i > 3 ? `"${b.o.toLocaleString('en')}.50"` : b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> thousands separators: export
@@ -87,7 +89,7 @@ const trades = (header: string, row: (trade: Trade, i: number) => readonly unkno
 async function readTrades(name: string, text: string, more: object = {}) {
   const reading = held(text)
   const stated = { bars: null, capital: CAPITAL, realised: false, isUnfunded: false, commission_bps: null }
-  const imported = await importLedger(reading, { path: [name], ...stated, ...more })
+  const imported = await importLedger(reading, name, { ...stated, ...more })
   if (imported === null) return problemsOf(reading)
   const shorts = imported.rows.filter(({ fields }) => fields[0] === 'short').length
   const open = imported.rows.filter(({ fields }) => fields[3] === '').length
@@ -198,7 +200,7 @@ returns of two things -> ${days('date,ret,benchmark', ret => `${ret},0.001`)} ->
   'a file of returns with %s is read right, or refused with the remedy',
   async (_, text, more, right) => {
     const reading = held(text)
-    const imported = await importReturns(reading, { path: ['a.csv'], unit: 'fraction', ...more })
+    const imported = await importReturns(reading, 'a.csv', { unit: 'fraction', ...more })
     const read = imported?.rows.map(({ fields }) => fields[1])
     expect(imported === null ? problemsOf(reading) : `${read?.length} days from ${read?.[0]}`).toContain(
       right,

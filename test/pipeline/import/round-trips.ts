@@ -31,7 +31,7 @@ const iso = (ms: number): string => new Date(ms).toISOString().replace('.000', '
 /** Known rows of a format, how a file of them is imported, and whether a row that comes back is one of them. */
 type Game = {
   readonly known: readonly Known[]
-  readonly read: (file: File, stated: { path: [string]; tz?: string }) => Promise<Read | null>
+  readonly read: (file: File, stated: { tz?: string }) => Promise<Read | null>
   readonly isRight: (row: readonly unknown[]) => boolean
 }
 type Read = Origin & { readonly back: readonly (readonly unknown[])[] }
@@ -73,7 +73,7 @@ async function play(format: Format, gameOf: GameOf, dice: Dice, isWhole: boolean
     : changed(table, dice)
   const zone = dice.below(2) === 0 ? {} : { tz: 'UTC' }
   const what = [format.name, how, ...Object.keys(zone)].join(', ')
-  const imported = await read(file, { path: [file.name], ...zone })
+  const imported = await read(file, zone)
   if (imported === null) return { what, format: null, wrong: null }
   const { back, formats } = imported
   const rows = format === LIST_OF_TRADES.formats[0] ? 2 * back.length : back.length
@@ -125,7 +125,8 @@ function barsGame(format: Format, dice: Dice): Game {
     return spelled({ t: time, o, h, l, c, v, ...derived, ...others })
   })
   const read: Game['read'] = async (file, stated) => {
-    const rules = { timeframe: null, readers: [], drop_last: false, drop_impossible: false, ...stated }
+    const paths = [file.name]
+    const rules = { paths, timeframe: null, readers: [], drop_last: false, drop_impossible: false, ...stated }
     const imported = await importBars(readingOf(file), rules)
     if (imported === null) return null
     const { t, o, h, l, c, v } = imported.bars
@@ -180,7 +181,7 @@ function tradesGame(format: Format, dice: Dice, isWhole: boolean): Game {
   })
   const rules = { bars: null, capital: CAPITAL, realised: false, isUnfunded: false, commission_bps }
   const read: Game['read'] = async (file, stated) => {
-    const imported = await importLedger(readingOf(file), { ...rules, ...stated })
+    const imported = await importLedger(readingOf(file), file.name, { ...rules, ...stated })
     return imported && { ...imported, back: imported.rows.map(({ fields }) => fields) }
   }
   const byTime = new Map(trades.map(trade => [trade.entry_time, trade]))
@@ -203,7 +204,7 @@ function returnsGame(_: Format, dice: Dice): Game {
   const per = { fraction: 1, percent: 100 }[unit]
   const known = days.map(([t, ret]) => ({ t, ret: String(Number((per * ret).toFixed(6))) }))
   const read: Game['read'] = async (file, stated) => {
-    const imported = await importReturns(readingOf(file), { unit, ...stated })
+    const imported = await importReturns(readingOf(file), file.name, { unit, ...stated })
     return imported && { ...imported, back: imported.rows.map(({ fields }) => fields) }
   }
   const right = new Set(days.map(day => day.join()))

@@ -1,17 +1,19 @@
-// What is found in bars, in the labels of two sets of them, and in ledgers. The bars are a seeded walk with wicks, into which each
+// What is found in bars and in ledgers. The bars are a seeded walk with wicks, into which each
 // test puts one fault; real bars have falls by half in a day and outages, and nothing of it may keep them from being published.
 
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import type { Bars } from '#core/replay/bars.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { checkBars } from '#pipeline/report/bar-checks.ts'
-import { compareLabels } from '#pipeline/report/label-checks.ts'
+import { acceptedFindings, reportData } from '#pipeline/report/data-report.ts'
 import { checkReturns } from '#pipeline/report/return-checks.ts'
 import { checkTrades } from '#pipeline/report/trade-checks.ts'
 import { readBars } from '../../core/replay/real-bars.ts'
 import { sharedData } from '../../support/shared-data.ts'
+import { catalogueWith, GOOD, readChanged } from '../book/book-folder.ts'
 
 const HOURS_4 = 4 * 3_600_000
 
@@ -110,14 +112,11 @@ test.each<[string, (bars: Bars) => unknown, readonly string[]]>([
   expect(found(changed(change)).map(each => each.join(' '))).toEqual(findings)
 })
 
-test('thirty missing bars are serious, whether in one gap or in many', () => {
+test('thirty missing bars are serious, whether in one gap or in many, and a short outage is a note', () => {
   expect(found(without(walk(400), 200, 30))).toEqual([['serious', 'gap', 200, 30]])
   let bars = walk(400)
   for (let i = 0; i < 30; i++) bars = without(bars, 10 + i * 10, 1)
   expect(found(bars)).toEqual([['serious', 'gaps', 10, 30]])
-})
-
-test('a short outage in the bars is a note', () => {
   expect(found(without(walk(400), 200, 3))).toEqual([['note', 'gaps', 200, 3]])
 })
 
@@ -156,43 +155,6 @@ test('equal steps of a tick in a market with a coarse tick are no interpolation'
   expect(found(bars)).toEqual([])
 })
 
-const FINE = walk(6 * 400)
-
-/** The days of 4-hour bars. */
-function daysOf({ t, o, h, l, c, v }: Bars): Bars {
-  const days = Array.from({ length: t.length / 6 }, (_, i) => i * 6)
-  const pick = (column: Float64Array, at = 0) => Float64Array.from(days, i => column[i + at]!)
-  const most = (column: Float64Array, of: (...all: number[]) => number) =>
-    Float64Array.from(days, i => of(...column.subarray(i, i + 6)))
-  const hl = { h: most(h, Math.max), l: most(l, Math.min) }
-  return { timeframeMs: 24 * HOUR_MS, t: pick(t), o: pick(o), ...hl, c: pick(c, 5), v: pick(v) }
-}
-
-const moved = (bars: Bars, hours: number): Bars => ({ ...bars, t: bars.t.map(t => t + hours * HOUR_MS) })
-
-test('bars whose labels agree give no finding', () => {
-  expect(compareLabels(FINE, FINE, 'OTHER')).toEqual([])
-  expect(compareLabels(daysOf(FINE), FINE, 'OTHER')).toEqual([])
-  expect(compareLabels(FINE, daysOf(FINE), 'OTHER')).toEqual([])
-})
-
-test.each([
-  ['one bar earlier', 4],
-  ['one bar later', -4],
-  ['8 hours earlier', 8],
-])('labels that are off so that the returns agree %s are serious', (shift, hours) => {
-  const [finding] = compareLabels(moved(FINE, hours), FINE, 'OTHER')
-  expect([finding?.severity, finding?.code]).toEqual(['serious', 'shifted_labels'])
-  expect(finding?.what).toContain(`got those that it has ${shift}`)
-  const [ofDays] = compareLabels(moved(FINE, hours), daysOf(FINE), 'OTHER')
-  expect(ofDays?.what).toContain(`got those that it has ${shift}`)
-})
-
-test('markets that have nothing in common give no finding', () => {
-  const other = { ...FINE, c: FINE.c.toReversed(), o: FINE.o.toReversed() }
-  expect(compareLabels(other, FINE, 'OTHER')).toEqual([])
-})
-
 const BARS = walk(400)
 const GROUND = { bars: BARS, maxLeverage: 15, slippage: 0.2, nowMs: BARS.t.at(-1)! + HOURS_4 }
 
@@ -215,32 +177,27 @@ const ledger = (shift = 0, changes: Partial<Trade> = {}): Trade[] =>
 const foundIn = (trades: readonly Trade[], ground: Partial<typeof GROUND> = {}) =>
   checkTrades(trades, { ...GROUND, ...ground }).map(({ severity, code, count }) => [severity, code, count])
 
-test('a sound ledger gives no finding in the data report', () => {
-  expect(foundIn(ledger())).toEqual([])
-  expect(foundIn([])).toEqual([])
+const [FIRST, ...OTHERS] = ledger() as [Trade, ...Trade[]] // it has twenty
+const PARTIAL = { ...FIRST, exit_time: FIRST.exit_time! + HOURS_4 }
+const LEVERED = ledger().with(3, { ...ledger()[3]!, leverage: 95 })
+
+test.each<[string, readonly Trade[], readonly string[], Partial<typeof GROUND>?]>([
+  ['with nothing wrong', ledger(), []],
+  ['without a trade', [], []],
+  ['with a leverage of 95 under a cap of 15', LEVERED, ['blocking leverage_over_cap 1']],
+  ['with a leverage over the cap by the move until the fill', ledger(0, { leverage: 15.3 }), []],
+  ['with trades of the future', ledger(), ['blocking future_trades 19'], { nowMs: BARS.t[10]! }],
+  ['with a trade that exits in the future', ledger(), ['blocking future_trades 1'], { nowMs: BARS.t[196]! }],
+  ['with a trade twice', [FIRST, FIRST, ...OTHERS], ['serious duplicate_trades 1']],
+  ['with a partial exit of the same entry', [FIRST, PARTIAL, ...OTHERS], []],
+  ['with entries inside of bars', ledger(600_000, { entry_price: 10_000 }), []],
+])('the data report has the findings that belong to a ledger %s', (_, trades, findings, ground) => {
+  expect(foundIn(trades, ground).map(each => each.join(' '))).toEqual(findings)
 })
 
-test('a leverage of 95 under a cap of 15 is blocking, and names the cap and the largest', () => {
-  const trades = ledger().with(3, { ...ledger()[3]!, leverage: 95 })
-  expect(foundIn(trades)).toEqual([['blocking', 'leverage_over_cap', 1]])
-  expect(checkTrades(trades, GROUND)[0]?.what).toContain('at most 15, the max_leverage of the strategy')
-  expect(checkTrades(trades, GROUND)[0]?.what).toContain('the largest 95')
-})
-
-test('a leverage that is over the cap by the move between decision and fill is none', () => {
-  expect(foundIn(ledger(0, { leverage: 15.3 }))).toEqual([])
-})
-
-test('trades of the future are blocking, also one that only exits there', () => {
-  expect(foundIn(ledger(), { nowMs: BARS.t[10]! })).toEqual([['blocking', 'future_trades', 19]])
-  expect(foundIn(ledger(), { nowMs: BARS.t[196]! })).toEqual([['blocking', 'future_trades', 1]])
-})
-
-test('a repeated trade is serious, and a partial exit of the same entry is none', () => {
-  const [first, ...others] = ledger()
-  expect(foundIn([first!, first!, ...others])).toEqual([['serious', 'duplicate_trades', 1]])
-  const partial = { ...first!, exit_time: first!.exit_time! + HOURS_4 }
-  expect(foundIn([first!, partial, ...others])).toEqual([])
+test('a leverage over the cap is reported with the cap and the largest', () => {
+  expect(checkTrades(LEVERED, GROUND)[0]?.what).toContain('at most 15, the max_leverage of the strategy')
+  expect(checkTrades(LEVERED, GROUND)[0]?.what).toContain('the largest 95')
 })
 
 test.each([
@@ -254,8 +211,15 @@ test.each([
   expect(finding?.what).toContain(`got 100 % of them at opens ${shift}`)
 })
 
-test('entries inside of bars are no shift', () => {
-  expect(foundIn(ledger(600_000, { entry_price: 10_000 }))).toEqual([])
+test('what was stated at the import of a table is published as stated by its publisher, of a packed table too', async () => {
+  const path = 'ledgers/birch.csv'
+  const packed = { [path]: null, [`${path}.gz`]: gzipSync(GOOD[path]) }
+  const stated = catalogueWith('funding:', `imports: { ${path}: "tz: UTC" }\nfunding:`)
+  const published = { finding: 'stated', of: 'birch', what: 'read as its publisher states: tz: UTC' }
+  for (const files of [stated, { ...stated, ...packed }]) {
+    const found = acceptedFindings(reportData(await readChanged(files), NEVER), NEVER)
+    expect(found).toMatchObject([{ ...published, reason: 'stated by the publisher at the import' }])
+  }
 })
 
 const HOUR_MS = 3_600_000
