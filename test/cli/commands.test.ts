@@ -161,3 +161,14 @@ test('an error replaces the progress bar, and begins a line of its own', async (
   expect(await runCommand(['build', '--book', 'x', '--store', 'file:///nowhere'], runtime)).toBe(1)
   expect(err()).toContain('1/2 artifacts\r\u001b[2Kthe book in')
 })
+
+// Not even root may write there.
+test.each(['init /sys/book', 'keys new /sys/signing.pem', 'nginx /sys/nginx', 'serve signals'])(
+  '`highwater %s` names a folder that is read-only, and what to do, without a stack',
+  async command => {
+    const { err } = await run(command.split(' '), { env: { DATA_FOLDER: '/sys/data' } })
+    expect(err).toMatch(
+      /^highwater: E\w+: .* '\/sys\/.*; (the disk of|give the user .* do that in) \/sys\/.*\n$/,
+    )
+  },
+)
