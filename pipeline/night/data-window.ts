@@ -4,6 +4,7 @@ import { type Bars, endOfBars, type Funding, sliceBars } from '#core/replay/bars
 import { firstCompleteDay } from '#core/replay/daily.ts'
 import { endOfFunding, FUNDING_JITTER_MS } from '#core/replay/funding-coverage.ts'
 import type { BarsFile, Book, SoundParts, StrategyEntry } from '../book/book.ts'
+import { counted } from '../book/field.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { STALE_MS } from '../book/timeframe.ts'
@@ -105,6 +106,26 @@ const areOver = (users: SoundParts['strategies']): boolean =>
 
 const barsInUse = ({ bars, strategies }: SoundParts): BarsFile[] =>
   [...bars].flatMap(([key, file]) => (areOver(strategies.filter(each => each.bars === key)) ? [] : [file]))
+
+/** How long after its close a bar may come. */
+const PATIENCE_MS = 600_000
+
+/** Older gaps are not brought any more. */
+const RECENT_MS = 7 * DAY_MS
+
+/** What a vendor may still bring to the strategies that go on: bars up to the last midnight, and those in recent gaps. */
+export const missingBars = (book: SoundParts, { asOf, nowMs }: WindowOptions): string[] =>
+  barsInUse(book).flatMap(({ path, bars: { timeframeMs, t }, gaps }) => {
+    const end = t.at(-1)! + timeframeMs
+    const dueMs = (asOf === null ? toEpochDay(nowMs - PATIENCE_MS) : asOf + 1) * DAY_MS
+    const last = { from: end, to: dueMs - timeframeMs, bars_missing: (dueMs - end) / timeframeMs }
+    return [...gaps.filter(({ to }) => to > end - RECENT_MS), last]
+      .filter(({ bars_missing }) => bars_missing > 0)
+      .map(
+        ({ from, to, bars_missing: count }) =>
+          `${path} lacks ${counted(count, 'bar')} from ${toIsoInstant(from)} to ${toIsoInstant(to)}`,
+      )
+  })
 
 const fundingInUse = ({ funding, strategies }: SoundParts) =>
   [...funding].flatMap(([instrument, file]) =>

@@ -151,7 +151,13 @@ export async function begin(world: LiveWorld, strategy: LiveStrategy, known: Kno
   if (known.last() === null)
     throw new Error(`${alias}: there are no bars to begin with; bring at least a day of them`)
   const state = await strategy.replay(known.columns())
-  const next: Standing = { cursor: cursorOf(state, strategy), version, state, announced: null, gap: null }
+  const next: Standing = {
+    cursor: cursorOf(state, strategy),
+    version,
+    state,
+    announced: null,
+    gaps: known.gaps(),
+  }
   assertForward(alias, there, next)
   await world.assertClock()
   const outcome = await commit(world.redis, closing(strategy, there, next).map(toNew), world.now(), {
@@ -161,6 +167,7 @@ export async function begin(world: LiveWorld, strategy: LiveStrategy, known: Kno
     fields: {
       ...recordFields(next, strategy.timeframeMs),
       live_from: next.cursor,
+      gaps: JSON.stringify(next.gaps),
       ...(there === null ? {} : { mode: 'DRY_RUN' }),
     },
   })

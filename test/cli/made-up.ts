@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { runCommand } from '#cli/program.ts'
 import type { Runtime } from '#cli/runtime.ts'
 import { createTerminal } from '#cli/terminal.ts'
+import { NO_DATA } from '#test/support/temporary-folder.ts'
 
 /** A stream that keeps what is written to it. */
 export function createStream() {
@@ -16,10 +17,10 @@ export const NOW_MS = Date.parse('2024-01-15T06:00:00Z')
 
 /** Runtime of a command with a clock that stands still, and what it says on its two streams. */
 export function madeUp(changes: Partial<Runtime> & { readonly isTTY?: boolean } = {}) {
-  const { isTTY = false, ...others } = changes
+  const { isTTY = false, env, ...others } = changes
   const [out, err] = [createStream(), createStream()]
   const runtime: Runtime = {
-    env: {},
+    env: { DATA_FOLDER: NO_DATA, ...env },
     root: ROOT,
     home: ROOT,
     cwd: ROOT,

@@ -33,7 +33,13 @@ const PUBLICATION = {
       publishedMs: startedMs + 80_000,
       isServed: days === 0,
       isRestated: days === 3,
-      night: { isDone: true, startedMs, endedMs: startedMs + 90_000 + days * 1_000, error: null },
+      night: {
+        isDone: true,
+        startedMs,
+        endedMs: startedMs + 90_000 + days * 1_000,
+        error: null,
+        missing: [],
+      },
     }
   }),
   failing: null,

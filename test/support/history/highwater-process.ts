@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { atEndOfProcess } from '../ends.ts'
 import { type Exit, type Running, spawnProcess } from '../processes.ts'
+import { NO_DATA } from '../temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 export const LAUNCHER = join(ROOT, 'cli/launcher.mjs')
@@ -17,8 +18,8 @@ export type StartOptions = {
 }
 
 /** Starts `highwater ...args` through its launcher. */
-export const startHighwater = (args: readonly string[], options: StartOptions = {}): Running =>
-  startProcess(process.execPath, [LAUNCHER, ...args], options)
+export const startHighwater = (args: readonly string[], { env, ...options }: StartOptions = {}): Running =>
+  startProcess(process.execPath, [LAUNCHER, ...args], { ...options, env: { DATA_FOLDER: NO_DATA, ...env } })
 
 /** Runs `highwater ...args` to its end. */
 export const highwater = (args: readonly string[], options: StartOptions = {}): Promise<Exit> =>
