@@ -278,10 +278,7 @@ export const lastNight: Check = {
       return problem(`${says} and failed after that`, 'see its log, and run `highwater nightly` again')
     const missing = summary?.missing_bars ?? []
     if (missing.length > 0)
-      return warning(
-        `${says}: ${missing.join('; ')}`,
-        'bring them with the import, and run `highwater nightly`',
-      )
+      return warning(`${says}: ${missing.join('; ')}`, 'bring them, and run `highwater nightly`')
     return now() - parseIsoInstant(ended_utc)! > LONGEST_MS
       ? warning(`${says}, more than a day ago`, 'see the log of the timer, and run `highwater nightly`')
       : ok(says)

@@ -115,16 +115,15 @@ const RECENT_MS = 7 * DAY_MS
 
 /** What a vendor may still bring to the strategies that go on: bars up to the last midnight, and those in recent gaps. */
 export const missingBars = (book: SoundParts, { asOf, nowMs }: WindowOptions): string[] =>
-  barsInUse(book).flatMap(({ path, bars: { timeframeMs, t }, gaps }) => {
-    const end = t.at(-1)! + timeframeMs
+  barsInUse(book).flatMap(({ path, bars, gaps }) => {
+    const end = endOfBars(bars)
     const dueMs = (asOf === null ? toEpochDay(nowMs - PATIENCE_MS) : asOf + 1) * DAY_MS
-    const last = { from: end, to: dueMs - timeframeMs, bars_missing: (dueMs - end) / timeframeMs }
-    return [...gaps.filter(({ to }) => to > end - RECENT_MS), last]
-      .filter(({ bars_missing }) => bars_missing > 0)
-      .map(
-        ({ from, to, bars_missing: count }) =>
-          `${path} lacks ${counted(count, 'bar')} from ${toIsoInstant(from)} to ${toIsoInstant(to)}`,
-      )
+    const spans = gaps.filter(({ to }) => to > end - RECENT_MS).map(({ from, to }) => [from, to] as const)
+    if (dueMs > end) spans.push([end, dueMs - bars.timeframeMs])
+    return spans.map(([from, to]) => {
+      const count = (to - from) / bars.timeframeMs + 1
+      return `${path} lacks ${counted(count, 'bar')} from ${toIsoInstant(from)} to ${toIsoInstant(to)}`
+    })
   })
 
 const fundingInUse = ({ funding, strategies }: SoundParts) =>

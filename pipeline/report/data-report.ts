@@ -115,20 +115,18 @@ const spellDays = ({ from, to }: Readonly<Record<'from' | 'to', EpochDay>>): str
 
 /** What keeps a book from being published whose strategy decided live without the bars that opened then. */
 export const judgeLiveGap = (entry: StrategyEntry, opens: Float64Array, sound: SoundParts): Problem[] => {
-  const gap = { from: opens[0]!, to: opens.at(-1)!, count: opens.length }
+  const gap = { from: toEpochDay(opens[0]!), to: toEpochDay(opens.at(-1)!), count: opens.length }
   return refusals([toReport(draftLiveGaps(entry, [gap], sound), { ...sound, repairs: [] })], sound.accept)
 }
 
-const draftLiveGaps = (
-  entry: StrategyEntry,
-  gaps: readonly Pick<Found, 'from' | 'to' | 'count'>[],
-  { bars }: SoundParts,
-): Draft => ({
+type LiveGap = Pick<Acceptance, 'from' | 'to' | 'count'>
+
+const draftLiveGaps = (entry: StrategyEntry, gaps: readonly LiveGap[], { bars }: SoundParts): Draft => ({
   ...{ subject: entry.id, file: sourceFile(entry), noun: 'bars' },
   times: bars.get(entry.bars!)?.bars.t ?? [],
-  found: gaps.map(gap => ({
-    ...{ ...gap, code: 'live_gap', severity: 'serious', at: [] },
-    what: `its live signals were decided without ${counted(gap.count, 'bar')}, which came later, and differ from this history since ${toIsoDate(toEpochDay(gap.from))}`,
+  found: gaps.map(({ from, to, count }) => ({
+    ...{ from: from * DAY_MS, to: to * DAY_MS, count, code: 'live_gap', severity: 'serious', at: [] },
+    what: `its live signals were decided without ${counted(count, 'bar')}, which came later, and differ from this history since ${toIsoDate(from)}`,
     fix: 'leave these bars out, or raise the version of the strategy',
   })),
 })
@@ -196,8 +194,7 @@ const draftFunding = ({ funding }: SoundParts, nowMs: number): Draft[] =>
 function draftStrategy(entry: StrategyEntry, sound: SoundParts, nowMs: number): Draft[] {
   const { id: subject, source } = entry
   if (source.kind === 'module') {
-    const stated = sound.accept.filter(({ finding, of }) => finding === 'live_gap' && of === subject)
-    const gaps = stated.map(({ from, to, count }) => ({ from: from * DAY_MS, to: to * DAY_MS, count }))
+    const gaps = sound.accept.filter(({ finding, of }) => finding === 'live_gap' && of === subject)
     return gaps.length === 0 ? [] : [draftLiveGaps(entry, gaps, sound)]
   }
   const ledger = source.kind === 'ledger' ? source : source.ledger

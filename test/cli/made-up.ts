@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import { runCommand } from '#cli/program.ts'
 import type { Runtime } from '#cli/runtime.ts'
 import { createTerminal } from '#cli/terminal.ts'
-import { NO_DATA } from '#test/support/temporary-folder.ts'
 
 /** A stream that keeps what is written to it. */
 export function createStream() {
@@ -20,7 +19,7 @@ export function madeUp(changes: Partial<Runtime> & { readonly isTTY?: boolean } 
   const { isTTY = false, env, ...others } = changes
   const [out, err] = [createStream(), createStream()]
   const runtime: Runtime = {
-    env: { DATA_FOLDER: NO_DATA, ...env },
+    env: { DATA_FOLDER: '/proc/none', ...env }, // no test depends on the data folder of the machine
     root: ROOT,
     home: ROOT,
     cwd: ROOT,

@@ -5,9 +5,6 @@ import { removeAtEnd, removeAtEndOfFile } from './ends.ts'
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'highwater-test-'))
 
-/** The data folder of commands that need none, so that no test depends on that of the machine. */
-export const NO_DATA = join(tmpdir(), 'highwater-test-has-no-data')
-
 /** A new folder for the running test, or for the file if no test runs. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await newFolder()

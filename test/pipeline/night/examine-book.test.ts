@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
-import { missingBars, type WindowOptions } from '#pipeline/night/data-window.ts'
+import type { WindowOptions } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
@@ -88,23 +88,4 @@ test('what only the whole of a book shows is not said of a broken one', async ()
 
 test('an as-of day that is not over is refused before anything is read', () => {
   expect(() => examineBook({ ...FRESH, asOf: FIRST_DAY + 5 })).toThrow('expected a day that is over')
-})
-
-test('bars that a vendor may still bring are up to the last midnight, and in gaps of the last week', async () => {
-  const rows = dailyBars(Array(20).fill(100)).split('\n')
-  const lacking = async (day: number, ms: number) => {
-    const bars = {
-      'bars/BTCUSDT-PERP/1d.csv': rows.toSpliced(day, 1).join('\n'),
-      'catalogue.yaml': catalogue([aModule('ash')], {}, '24h'),
-    }
-    const book = await withFiles({ ...FILES, ...bars }, readBook)
-    return missingBars(book, { ...FRESH, nowMs: (FIRST_DAY + 21) * DAY_MS + ms }).join()
-  }
-  expect(await lacking(5, 300_000)).toBe('')
-  expect(await lacking(16, 300_000)).toMatch(
-    /1d.csv lacks 1 bar from 2024-01-16T00:00:00Z to 2024-01-16T00:00:00Z$/,
-  )
-  expect(await lacking(5, 900_000)).toMatch(
-    /1d.csv lacks 1 bar from 2024-01-21T00:00:00Z to 2024-01-21T00:00:00Z$/,
-  )
 })

@@ -3,7 +3,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { publishRedisUrl } from '#cli/signals/redis-url.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
@@ -116,37 +115,28 @@ test('a book that ran live is built if its replay is what was fired, and refused
   expect((await readStatus(redis, 'oak', 0)).diverges).toBeNull()
 })
 
-test.each([
-  ['in its feed', 12],
-  ['in the bars that it went live with', 6],
-])(
-  'a bar that comes after a strategy decided without it, %s, is published with a reason, and the strategy as diverging',
-  async (_, day) => {
+test.each([6, 12])(
+  'a bar that comes after a strategy decided without it, day %i of 14, live from day 11 on, is published with a reason',
+  async day => {
     const { folder, build, served, setBars } = await aBook()
     const lacking = (closes: readonly number[]) => dailyBars(closes).split('\n').toSpliced(day, 1).join('\n')
     await setBars(lacking(CLOSES.slice(0, 10)))
     await writeFile(join(folder, 'feed.csv'), lacking(CLOSES))
     expect(await runLive(folder)).toMatchObject({ code: 0, err: '' })
     await setBars(dailyBars(CLOSES))
-    const refused = await build(server.url)
-    expect([refused.code, await served()]).toEqual([1, null])
-    const entry =
-      /live_gap of oak: .* without 1 bar, .*; or, if the data are right, accept: \[(\{.*\})\]/.exec(
-        refused.err,
-      )![1]!
+    const { err } = await build(server.url)
+    expect(await served()).toBeNull()
 
-    const reason = 'the vendor was late'
-    const accepting = {
-      ...JSON.parse(catalogue([aModule('oak')])),
-      accept: [parse(entry.replace('...', reason))],
-    }
-    await writeFile(join(folder, 'book/catalogue.yaml'), JSON.stringify(accepting))
+    const [, entry = ''] = /live_gap of oak: .* without 1 bar, .* (accept: .*)/.exec(err) ?? []
+    const accepting = catalogue([aModule('oak')]).replace(
+      /}$/,
+      `,${entry.replace('...', 'the vendor was late')}}`,
+    )
+    await writeFile(join(folder, 'book/catalogue.yaml'), accepting)
     const { live, version } = JSON.parse((await build(server.url)).out)
     expect(live).toEqual({ strategies: [{ id: 'oak', diverges: true }], not_compared: null })
     const published = await readFile(join(folder, 'store', versionFolder(version), 'dataset.json'), 'utf8')
-    expect(JSON.parse(published).data).toMatchObject({
-      accepted_findings: [{ finding: 'live_gap', of: 'oak', count: 1, reason, strategies: ['oak'] }],
-    })
+    expect(published).toMatch(/differ from this history since .*the vendor was late/s)
     expect((await readStatus(redis, 'oak', 0)).diverges).toContain('The catalogue accepts that')
 
     await setBars(dailyBars(CLOSES.with(12, 98.5)))

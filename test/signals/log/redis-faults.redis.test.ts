@@ -6,6 +6,7 @@ import { open, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { toRefusal } from '#api/operator/exchange.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { startLocalServer } from '#cli/local-server.ts'
 import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
@@ -146,14 +147,9 @@ test('a running service whose Redis is emptied fires nothing: the refusal says w
   expect(await readAfter(redis, 0, 10)).toEqual([])
 })
 
-test('a fire whose number cannot be promised in a read-only private store is refused with what to do', async () => {
-  const replace = () =>
-    Promise.reject(new StoreError('replace', 'file:/data', 'mark', 'mount it for writing'))
-  const privateStore = { ...createMemoryStore('private'), replace }
-  await openLog(redis, { privateStore, newEpoch, now: Date.now, allowsUnsafeRedis: true })
-  expect((await post('asked')).json).toMatchObject({
-    error: { message: expect.stringMatching(/for writing$/) },
-  })
+test('a fire that cannot be promised in a read-only private store is refused with what to do', () => {
+  const error = new StoreError('replace', 'file:/data', 'mark', 'EROFS; mount it for writing')
+  expect(toRefusal(error, () => {})).toMatchObject({ code: 'unavailable', message: error.message })
 })
 
 test('a running service fires nothing if the head alone went back, or if another epoch is there', async () => {

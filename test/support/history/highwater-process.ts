@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { atEndOfProcess } from '../ends.ts'
 import { type Exit, type Running, spawnProcess } from '../processes.ts'
-import { NO_DATA } from '../temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 export const LAUNCHER = join(ROOT, 'cli/launcher.mjs')
@@ -19,7 +18,10 @@ export type StartOptions = {
 
 /** Starts `highwater ...args` through its launcher. */
 export const startHighwater = (args: readonly string[], { env, ...options }: StartOptions = {}): Running =>
-  startProcess(process.execPath, [LAUNCHER, ...args], { ...options, env: { DATA_FOLDER: NO_DATA, ...env } })
+  startProcess(process.execPath, [LAUNCHER, ...args], {
+    ...options,
+    env: { DATA_FOLDER: '/proc/none', ...env },
+  })
 
 /** Runs `highwater ...args` to its end. */
 export const highwater = (args: readonly string[], options: StartOptions = {}): Promise<Exit> =>
