@@ -164,10 +164,7 @@ test('an error replaces the progress bar, and begins a line of its own', async (
 
 // Not even root may write there.
 const WRITERS = ['init /sys/book', 'keys new /sys/key', 'nginx /sys/nginx', 'serve signals']
-test.each(WRITERS)(
-  '`highwater %s` says what to do about a read-only folder, without a stack',
-  async command => {
-    const { err } = await run(command.split(' '), { env: { DATA_FOLDER: '/sys/data' } })
-    expect(err).toMatch(/^highwater: E\w+: .* '\/sys\/.*; (the disk of|give the user .* in) \/sys\/.*\n$/)
-  },
-)
+test.each(WRITERS)('`highwater %s` says what to do about a read-only folder', async command => {
+  const { err } = await run(command.split(' '), { env: { DATA_FOLDER: '/sys/data' } })
+  expect(err).toMatch(/^highwater: E\w+: .* '\/sys\/.*; (the disk of|give the user .* in) \/sys\/.*\n$/)
+})

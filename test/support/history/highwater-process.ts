@@ -17,11 +17,8 @@ export type StartOptions = {
 }
 
 /** Starts `highwater ...args` through its launcher. */
-export const startHighwater = (args: readonly string[], { env, ...options }: StartOptions = {}): Running =>
-  startProcess(process.execPath, [LAUNCHER, ...args], {
-    ...options,
-    env: { DATA_FOLDER: '/proc/none', ...env },
-  })
+export const startHighwater = (args: readonly string[], options: StartOptions = {}): Running =>
+  startProcess(process.execPath, [LAUNCHER, ...args], options)
 
 /** Runs `highwater ...args` to its end. */
 export const highwater = (args: readonly string[], options: StartOptions = {}): Promise<Exit> =>
@@ -34,7 +31,7 @@ export function startProcess(
   { env = {}, cwd = ROOT, hungMs = HUNG_MS }: StartOptions = {},
 ): Running {
   const { end, ...running } = spawnProcess(program, args, {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, DATA_FOLDER: '/proc/none', ...env }, // not that of the machine
     cwd,
     hungMs,
   })
