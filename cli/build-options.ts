@@ -1,11 +1,12 @@
 // The options that `check`, `build` and `nightly` share.
 
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS, type Effort } from '#core/contract/effort.ts'
 import type { Declarations } from '#static-build/declarations.ts'
-import { readEnvironment, UsageError } from './environment.ts'
+import { ownRedisFile, readEnvironment, UsageError } from './environment.ts'
 import { addFleetOptions, type FleetOptions, toFleetOrder } from './fleet-options.ts'
 import { addSigningOptions, type SigningOptions, toConsent } from './guard-pointer.ts'
 import type { Runtime } from './runtime.ts'
@@ -70,7 +71,7 @@ export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
 
 /** Throws a UsageError for an option that is not valid. */
 export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
-  const { redisUrl, fleetUrl, reporting, operations } = readEnvironment(runtime)
+  const { dataFolder, redisUrl, fleetUrl, reporting, operations } = readEnvironment(runtime)
   return {
     ...toBookOrder(options, runtime),
     ...storeUrls(options, runtime),
@@ -78,8 +79,8 @@ export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
     version: parseVersion(options.version),
     declared: toDeclarations(options),
     consent: toConsent(options),
-    /** The Redis of the live signals, which must equal those of the replay; null if there are none. */
-    redisUrl,
+    /** The Redis of the live signals, which must equal those of the replay, or our own; null if there is none. */
+    live: redisUrl !== null || existsSync(ownRedisFile(dataFolder)) ? { redisUrl, dataFolder } : null,
     /** Where an alert goes if they differ. */
     alertWays: reporting,
     effort: parseEffort(options.effort) ?? operations.buildEffort,

@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts'
 export type BuildSummary = ReturnType<typeof toSummary>
 
 export function toSummary(result: BuildResult) {
-  const { snapshot, program, manifest, manifestSha256, timings, book, records, fleet } = result
+  const { snapshot, program, manifest, manifestSha256, timings, book, records, fleet, live, missing } = result
   const { artifacts } = manifest
   const sum = (bytes: (artifact: Artifact) => number): number =>
     artifacts.reduce((all, each) => all + bytes(each), 0)
@@ -30,6 +30,8 @@ export function toSummary(result: BuildResult) {
     data: [...book.report, ...records],
     /** Outages in each set of bars. */
     gaps: Object.fromEntries([...book.bars].map(([key, { gaps }]) => [key, gaps.length])),
+    /** What a vendor may still bring. */
+    missing_bars: missing,
     artifacts: {
       count: artifacts.length,
       bytes: sum(({ bytes }) => bytes),
@@ -39,6 +41,8 @@ export function toSummary(result: BuildResult) {
     timings_ms: timings,
     /** Who rendered it; null for one machine. */
     fleet,
+    /** How live signals compare with the replay; null without a Redis of live signals. */
+    live,
   }
 }
 
@@ -75,6 +79,7 @@ export function printSummary(summary: BuildSummary, { print }: Terminal): void {
   for (const line of yearTable(summary)) print(line)
   if (summary.data.length > 0) print('')
   printReport(summary.data, print)
+  for (const line of summary.missing_bars) print(`warning: ${line}`)
   print('')
   if (summary.program !== null) print(`${programLine(summary.program)}\n`)
   const { count, bytes, br_bytes, gzip_bytes } = summary.artifacts

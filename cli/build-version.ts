@@ -7,7 +7,7 @@ import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
-import { lastPublicDay } from '#pipeline/night/data-window.ts'
+import { lastPublicDay, missingBars } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
 import {
   currentVersionOf,
@@ -35,6 +35,7 @@ import {
   readSigner,
   withStoreLock,
 } from './guard-pointer.ts'
+import type { LiveComparison } from './live-agreement.ts'
 import type { Runtime } from './runtime.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -44,6 +45,10 @@ export type BuildResult = Night &
     readonly timings: Readonly<Record<string, number>>
     /** Null for a build on one machine. */
     readonly fleet: FleetRecord | null
+    /** Null without a Redis of live signals. */
+    readonly live: LiveComparison | null
+    /** The bars that its book lacks. */
+    readonly missing: readonly string[]
   }
 
 /**
@@ -152,10 +157,11 @@ async function computeAndPublish(
     ...(fleet === null ? {} : { fleet: fleet.compute }),
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
-  if (order.redisUrl !== null) {
+  let live: LiveComparison | null = null
+  if (order.live !== null) {
     watch.begin('compare')
     const { assertLiveAgrees } = await import('./live-agreement.ts') // a client of Redis takes its time to load
-    await assertLiveAgrees(book, order.redisUrl, order, runtime)
+    live = await assertLiveAgrees(book, order.live, order, runtime)
   }
   watch.begin('publish')
   const published = await publishVersion({
@@ -166,7 +172,7 @@ async function computeAndPublish(
   const record = (await fleet?.end()) ?? null
   const timings = watch.end()
   await recordBuild(privateStore, version, timings)
-  return { ...night, ...published, book, timings, fleet: record }
+  return { ...night, ...published, book, timings, fleet: record, live, missing: missingBars(book, window) }
 }
 
 /** How a night is published, or only reproduced. */

@@ -303,6 +303,9 @@ function describeGiven(name: string, given: string | undefined): string {
 export const dataFolder = (home: string, { DATA_FOLDER }: NodeJS.ProcessEnv): string =>
   DATA_FOLDER ? resolve(DATA_FOLDER) : join(home, '.data')
 
+/** The file with the address and the password of our own Redis: of the one that runs, else of the last one. */
+export const ownRedisFile = (folder: string): string => join(folder, 'redis-url')
+
 /** Wrong usage: exit code 2, without a stack. */
 export class UsageError extends Error {
   constructor(message: string) {

@@ -1,74 +1,88 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
-import { endOfBars } from '#core/replay/bars.ts'
+import { type Bars, endOfBars } from '#core/replay/bars.ts'
 import type { Book, StrategyEntry } from '#pipeline/book/book.ts'
-import { createStepper, type Stepper } from '#pipeline/live/stepper.ts'
-import { compareLive, type LivePast, type Replayed, readFired, readLivePast } from '#signals/live/compare.ts'
+import { formatProblem } from '#pipeline/book/problem.ts'
+import { createStepper, type LiveEntry, type Stepper } from '#pipeline/live/stepper.ts'
+import { judgeLiveGap } from '#pipeline/report/data-report.ts'
+import {
+  compareLive,
+  type FiredSignals,
+  type LivePast,
+  readFired,
+  readLivePast,
+} from '#signals/live/compare.ts'
 import { noteDivergence } from '#signals/live/control.ts'
-import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
+import { type Gap, parseGaps } from '#signals/live/live-record.ts'
+import { RedisDownError } from '#signals/redis/connect.ts'
+import { tolerate } from '#storage/tolerate.ts'
+import type { Environment } from './environment.ts'
 import type { Runtime } from './runtime.ts'
 import { type AlertWays, createAlertSender } from './send-alert.ts'
-import type { Terminal } from './terminal.ts'
+import { openRedis } from './signals/redis-url.ts'
 
 /** One strategy that differs may differ on every bar since; the first ones show why. */
 const FAULTS_SHOWN = 5
 
+/** The strategies whose live signals were compared, and whether they differ; if there are none, why. */
+export type LiveComparison = Awaited<ReturnType<typeof assertLiveAgrees>>
+
 /**
  * Compares the live signals of every module of a book with a replay of its bars. If they differ, sends an alert and
  * throws an error with every difference, so that the version is not published: the published history must be what was
- * fired. An unreachable Redis is a warning, because the history must not depend on it.
+ * fired, unless bars came later and the catalogue accepts that. An unreachable Redis is a warning, because the history
+ * must not depend on it.
  */
 export async function assertLiveAgrees(
   book: Book,
-  redisUrl: string,
+  live: Pick<Environment, 'redisUrl' | 'dataFolder'>,
   { threads, alertWays }: { readonly threads: number; readonly alertWays: AlertWays },
   runtime: Runtime,
-): Promise<void> {
-  const { terminal } = runtime
-  const modules = book.strategies.filter(({ source, ended }) => source.kind === 'module' && ended === null)
-  if (modules.length === 0) return
-  const redis = connectRedis(redisUrl, () => {}) // every command reports its own error
+) {
+  const none = (kind: 'note' | 'warning', why: string) => {
+    runtime.terminal.note(`${kind}: live signals were not compared with the replay: ${why}`)
+    return { strategies: [], not_compared: why }
+  }
   const stepper = createStepper(book, { threads, elapsedMs: runtime.elapsed })
+  let redis: Redis | null = null
   try {
-    await redis.connect().catch((error: unknown) => {
+    redis = await openRedis(live, live.dataFolder).catch((error: unknown) => {
       throw new RedisDownError(error)
     })
-    const found = await compareModules(redis, stepper, book, modules, terminal)
-    await refuse(
-      found.filter(({ faults }) => faults.length > 0),
-      alertWays,
-      runtime,
-    )
+    const found = await compareModules(redis, stepper, book, runtime)
+    const refused = found.filter(({ faults }) => faults.length > 0)
+    if (refused.length > 0) await refuse(refused, alertWays, runtime)
+    if (found.length === 0) return none('note', 'Redis has no module of the book that ran in this version')
+    return { strategies: found.map(({ id, diverges }) => ({ id, diverges })), not_compared: null }
   } catch (error) {
     if (!(error instanceof RedisDownError)) throw error
-    terminal.note(`warning: live signals were not compared with the replay: ${error.message}`)
+    return none('warning', error.message)
   } finally {
-    redis.disconnect()
+    redis?.disconnect()
     await stepper.close()
   }
 }
 
-async function compareModules(
-  redis: Redis,
-  stepper: Stepper,
-  book: Book,
-  modules: readonly StrategyEntry[],
-  terminal: Terminal,
-): Promise<readonly { readonly alias: string; readonly faults: readonly string[] }[]> {
+async function compareModules(redis: Redis, stepper: Stepper, book: Book, { terminal }: Runtime) {
+  const modules = book.strategies.filter(({ source, ended }) => source.kind === 'module' && ended === null)
   const read = await Promise.all(
     modules.map(async entry => {
-      const past = await readLivePast(redis, entry.id, await stepper.version(ownOf(book, entry)))
-      return past === null ? [] : [{ entry, past }]
+      const own = ownOf(book, entry)
+      const past = await readLivePast(redis, entry.id, await stepper.version(own))
+      return past === null ? [] : [{ own, past }]
     }),
   )
   const ran = read.flat()
-  const fired = await readFired(redis, new Map(ran.map(({ entry, past }) => [entry.id, past])))
+  const fired = await readFired(redis, new Map(ran.map(({ own, past }) => [own.entry.id, past])))
   return Promise.all(
-    ran.map(async ({ entry, past }) => {
-      const replayed = await replay(stepper, book, entry, past)
-      const faults = compareLive(past, fired.get(entry.id)!, replayed) // requested above
-      await noteDivergence(redis, entry.id, faults[0] ?? null)
-      return { alias: entry.id, faults: report(past, faults, replayed, terminal) }
+    ran.map(async ({ own, past }) => {
+      const { id } = own.entry
+      const judged = await judge(own, past, fired.get(id)!, stepper, book) // requested above
+      await tolerate(noteDivergence(redis, id, judged.says), 'the next build notes it')
+      const untilMs = Math.min(past.cursorMs, endOfBars(own.bars))
+      const outcome = judged.says === null ? 'equal' : 'differ from'
+      terminal.note(`${id}: its live signals up to ${toIsoInstant(untilMs)} ${outcome} those of the replay`)
+      return { id, diverges: judged.says !== null, faults: judged.faults.slice(0, FAULTS_SHOWN) }
     }),
   )
 }
@@ -79,44 +93,50 @@ const ownOf = (book: Book, entry: StrategyEntry) => ({
   bars: book.bars.get(entry.bars!)!.bars, // a module has bars, or the book would not be sound
 })
 
-async function replay(
-  stepper: Stepper,
-  book: Book,
-  entry: StrategyEntry,
-  { fromMs }: LivePast,
-): Promise<Replayed> {
-  const own = ownOf(book, entry)
-  const { bars } = own
-  const { reports, days } = await stepper.replay(own, bars, fromMs)
-  const sender = {
-    alias: entry.id,
-    timeframeMs: bars.timeframeMs,
-    baseRisk: entry.base_risk_pct,
-    tickSize: entry.tick_size,
+/** How the signals of a strategy differ, null if they do not, and what keeps the version from being published. */
+async function judge(own: LiveEntry, past: LivePast, fired: FiredSignals, stepper: Stepper, book: Book) {
+  const faultsOn = async (bars: Bars): Promise<readonly string[]> => {
+    const { reports, days } = await stepper.replay(own, bars, past.fromMs)
+    const { id: alias, base_risk_pct: baseRisk, tick_size: tickSize } = own.entry
+    const sender = { alias, timeframeMs: bars.timeframeMs, baseRisk, tickSize }
+    return compareLive(past, fired, { ...sender, reports, days, endMs: endOfBars(bars) })
   }
-  return { ...sender, reports, days, endMs: endOfBars(bars) }
+  const faults = await faultsOn(own.bars)
+  const [first] = faults
+  if (first === undefined) return { says: null, faults }
+  const late = lateBars(parseGaps(past.record.gaps), own.bars)
+  const isExplained = late.length > 0 && (await faultsOn(withoutBars(own.bars, late))).length === 0
+  if (!isExplained) return { says: first + REFUSED, faults }
+  const problems = judgeLiveGap(own.entry, late, book)
+  return problems.length === 0
+    ? { says: `${first}. The catalogue accepts that`, faults: [] }
+    : { says: first + REFUSED, faults: [first, ...problems.map(formatProblem)] }
 }
 
-/** The first faults of a strategy, or a line that it has none. */
-function report(
-  { cursorMs }: LivePast,
-  faults: readonly string[],
-  { alias, endMs }: Replayed,
-  { note }: Terminal,
-): readonly string[] {
-  if (faults.length === 0)
-    note(
-      `${alias}: its live signals up to ${toIsoInstant(Math.min(cursorMs, endMs))} equal those of the replay`,
-    )
-  return faults.slice(0, FAULTS_SHOWN)
+const REFUSED =
+  '. Nothing is published until they agree: halt it, and compare the bars that it traded on with those of the book'
+
+/** When bars of the book opened that came after a strategy had decided without them. */
+const lateBars = (gaps: readonly Gap[], { t, timeframeMs }: Bars): Float64Array =>
+  t.filter(ms =>
+    gaps.some(({ before_ms, missing }) => ms < before_ms && ms >= before_ms - missing * timeframeMs),
+  )
+
+function withoutBars({ timeframeMs, t, o, h, l, c, v }: Bars, late: Float64Array): Bars {
+  const opens = new Set(late)
+  const onTime = (column: Float64Array) => column.filter((_, i) => !opens.has(t[i]!))
+  return { timeframeMs, t: onTime(t), o: onTime(o), h: onTime(h), l: onTime(l), c: onTime(c), v: onTime(v) }
 }
 
 const REMEDY =
   'use the bars that were traded on (they are in the live folder), or raise the version of a strategy whose rules changed'
 
-async function refuse(found: Awaited<ReturnType<typeof compareModules>>, ways: AlertWays, runtime: Runtime) {
-  if (found.length === 0) return
-  const subject = found.map(({ alias }) => alias).join(', ')
+async function refuse(
+  found: Awaited<ReturnType<typeof compareModules>>,
+  ways: AlertWays,
+  runtime: Runtime,
+): Promise<never> {
+  const subject = found.map(({ id }) => id).join(', ')
   const send = createAlertSender(ways, runtime, runtime.terminal.note)
   await send({
     kind: 'live_mismatch',

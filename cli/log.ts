@@ -1,5 +1,6 @@
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import { OUR_SECRETS } from '#signals/clients/token.ts'
+import { textForLog } from '#storage/error-code.ts'
 import type { Environment } from './environment.ts'
 
 export type Log = ReturnType<typeof createLog>
@@ -40,11 +41,8 @@ export function createLog(
       if (logger.isLevelEnabled('info')) logger.info(cleaned(fields), clean(event)) // a line for each request
     },
     warn: (event: string, fields?: LogFields): void => logger.warn(cleaned(fields), clean(event)),
-    /** The stack of what went wrong is written only here. */
+    /** The stack of a fault of ours is written only here. */
     error: (event: string, error: unknown, fields?: LogFields): void =>
-      logger.error({ ...cleaned(fields), error: clean(describe(error)) }, clean(event)),
+      logger.error({ ...cleaned(fields), error: clean(textForLog(error)) }, clean(event)),
   }
 }
-
-const describe = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error)

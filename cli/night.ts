@@ -19,7 +19,6 @@ import { FAILING_KEY, readFailing } from './read-night.ts'
 import type { Runtime } from './runtime.ts'
 import { type AlertWays, createAlertSender, post } from './send-alert.ts'
 import { runShell } from './shell.ts'
-import type { StoreUrls } from './store-option.ts'
 import type { Terminal } from './terminal.ts'
 import { assertSound, auditStore } from './verify-report.ts'
 
@@ -40,12 +39,15 @@ type Night = { readonly report: NightReport; readonly error: unknown }
 export async function runNight(order: NightOrder, runtime: Runtime): Promise<Night> {
   const { build, pingUrl } = order
   const store = await openStore(build.storeUrl, build.s3)
+  const privateStore = await openStore(build.privateStoreUrl, build.s3)
   const ping = createPing(pingUrl, runtime.pause, runtime.terminal.note)
   const run = async (): Promise<Night> => {
     await ping('start', '')
     const night = await walk(order, runtime)
-    await keepReport(night.report, build, runtime.terminal)
-    await notify(night.report, order, runtime, ping)
+    await keepReport(night.report, privateStore, runtime.terminal)
+    await alertOutcome(night.report, privateStore, build.alertWays, runtime)
+    const { summary: _summary, ...short } = night.report // a service that watches keeps a few kilobytes
+    await ping(night.error === null ? 'done' : 'fail', JSON.stringify(short))
     return night
   }
   // A separate lock: two imports must not run at the same time, and the build takes the lock of the pointer itself.
@@ -104,19 +106,6 @@ async function verify(
   assertSound(store.url, await auditStore(stores, { version }, runtime), REMEDY)
 }
 
-/** Cannot fail the job: it has ended already. */
-async function notify(
-  report: NightReport,
-  { build }: NightOrder,
-  runtime: Runtime,
-  ping: Ping,
-): Promise<void> {
-  const openPrivate = () => openStore(build.privateStoreUrl, build.s3)
-  await alertOutcome(report, openPrivate, build.alertWays, runtime)
-  const { summary: _summary, ...short } = report // a service that watches keeps a few kilobytes
-  await ping(report.error === null ? 'done' : 'fail', JSON.stringify(short))
-}
-
 type StepName = 'import' | 'build' | 'verify' | 'purge'
 
 type Step = {
@@ -153,12 +142,11 @@ function toReport(
 }
 
 /** Saves the report beside the record of the build, if a version was published. */
-async function keepReport(report: NightReport, urls: StoreUrls, { note }: Terminal): Promise<void> {
+async function keepReport(report: NightReport, privateStore: ObjectStore, { note }: Terminal): Promise<void> {
   if (report.version === null) return
   try {
-    const store = await openStore(urls.privateStoreUrl, urls.s3)
     const headers = { content_type: 'application/json' }
-    await store.replace(privateKey(report.version, 'night.json'), toJsonBytes(report), headers)
+    await privateStore.replace(privateKey(report.version, 'night.json'), toJsonBytes(report), headers)
   } catch (error) {
     note(`warning: the report was not kept: ${messageOf(error)}`)
   }
@@ -210,7 +198,7 @@ const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
  */
 async function alertOutcome(
   { error, version, steps }: NightReport,
-  openPrivateStore: () => Promise<ObjectStore>,
+  privateStore: ObjectStore,
   ways: AlertWays,
   runtime: Runtime,
 ): Promise<void> {
@@ -220,14 +208,12 @@ async function alertOutcome(
     note(`warning: the state of the nightly job was not saved: ${messageOf(thrown)}`)
     return null
   }
-  const known = await openPrivateStore().then(readFailing).catch(warn)
+  const known = await readFailing(privateStore).catch(warn)
   if (error === null) {
     if (known === null) return
     const message = `the nightly job succeeds again, after failures since ${known.since}: ${version} is published`
     await send({ kind: 'night_mended', subject: 'night', message })
-    await openPrivateStore()
-      .then(store => store.remove(FAILING_KEY))
-      .catch(warn)
+    await privateStore.remove(FAILING_KEY).catch(warn)
     return
   }
   const step = steps.at(-1)?.step ?? 'the beginning'
@@ -236,9 +222,7 @@ async function alertOutcome(
   const message = `the nightly job failed at step ${step}: ${error}`
   await send({ kind: 'night_failed', subject: step, message })
   const state = toJsonBytes({ since: known?.since ?? toIsoInstant(runtime.now()), cause })
-  await openPrivateStore()
-    .then(store => store.replace(FAILING_KEY, state, { content_type: 'application/json' }))
-    .catch(warn)
+  await privateStore.replace(FAILING_KEY, state, { content_type: 'application/json' }).catch(warn)
 }
 
 /** The same cause has other dates and ages every time. */
@@ -249,8 +233,6 @@ const causeOf = (step: string, message: string): string => `${step}: ${message.r
 /** A missed ping raises an alarm, so short network failures are retried. */
 const ATTEMPTS = 3
 const PAUSE_MS = 2_000
-
-type Ping = ReturnType<typeof createPing>
 
 /** Requests the address when a night is done, else with `/start` or `/fail` behind it. Never rejects. */
 function createPing(url: string | null, pause: (ms: number) => Promise<void>, note: (line: string) => void) {

@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { BookError } from '#pipeline/book/problem.ts'
+import { messageOf } from '#storage/error-code.ts'
+import { remedied } from '#storage/remedies.ts'
 import project from '../package.json' with { type: 'json' }
 import { ENVIRONMENT_HELP, UsageError } from './environment.ts'
 import { EXIT, ExitError } from './exit.ts'
@@ -130,5 +132,5 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return `highwater: ${String(error)}`
   const isOurs = error.name === 'TypeError' || error.name === 'RangeError' || error.name === 'ReferenceError'
   if (error instanceof BookError) return error.message
-  return isOurs ? `highwater failed: ${error.stack}` : `highwater: ${error.message}`
+  return isOurs ? `highwater failed: ${error.stack}` : `highwater: ${messageOf(remedied(error))}`
 }

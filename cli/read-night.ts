@@ -9,6 +9,7 @@ const nightReport = z.object({
   started_utc: z.string(),
   ended_utc: z.string(),
   error: z.string().nullable().default(null),
+  summary: z.object({ missing_bars: z.array(z.string()).default([]) }).nullish(),
 })
 
 /** The state of a failing job, in the private store until one succeeds. */

@@ -18,7 +18,7 @@ import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
 import { createRemoteAddress } from '#api/http/remote-address.ts'
 import type { Alert } from '#signals/alerts.ts'
-import { codeOf, messageOf } from '#storage/error-code.ts'
+import { codeOf, messageOf, textForLog } from '#storage/error-code.ts'
 import { repairSwitch } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -173,10 +173,9 @@ const toAdminParts = ({ watch, version, world, note }: OpenHistory): AdminParts 
   onError: error => note(toFault(error)),
 })
 
-/** With the stack, which only the operator sees. */
+/** Which only the operator sees. */
 const toFault = (error: unknown, requestId?: string): string =>
-  `a request${requestId === undefined ? '' : ` (${requestId})`} failed on our side: ` +
-  (error instanceof Error ? error.stack : String(error))
+  `a request${requestId === undefined ? '' : ` (${requestId})`} failed on our side: ${textForLog(error)}`
 
 const toSettings = (environment: Environment, boundUrl: string): HistorySettings => ({
   allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),

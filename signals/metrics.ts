@@ -33,7 +33,7 @@ export function createMetrics(
   return {
     ...events,
     async read() {
-      setGauges(await readOrNull(overview))
+      setGauges(await readState(overview))
       const used = await diskUsed()
       if (used === null) disk.remove()
       else disk.set(used)
@@ -42,11 +42,12 @@ export function createMetrics(
   }
 }
 
-async function readOrNull(overview: () => Promise<Overview>): Promise<Overview | null> {
+async function readState(overview: () => Promise<Overview>): Promise<Overview | 'away' | 'lost'> {
   try {
     return await overview()
   } catch (error) {
-    if (error instanceof RedisDownError || error instanceof LogGoneError) return null
+    if (error instanceof LogGoneError) return 'lost' // Redis answers
+    if (error instanceof RedisDownError) return 'away'
     throw error
   }
 }
@@ -112,11 +113,12 @@ function createEventMetrics(registry: Registry) {
 const BREAKERS: readonly Breaker['kind'][] = ['closed', 'open']
 
 /** Gauges that are set together. Those that could not be read are left out: no old values are repeated. */
-export function createGauges(registry: Registry): (overview: Overview | null) => void {
+function createGauges(registry: Registry): (overview: Overview | 'away' | 'lost') => void {
   const registers = [registry]
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name: `highwater_${name}`, help, labelNames, registers })
   const up = gauge('redis_up', '1 where Redis answers.')
+  const lost = gauge('log_lost', '1 where Redis answers and does not have the log that was written.')
   const safe = gauge('redis_durable', '1 where Redis keeps what it acknowledges and can write.')
   const memory = gauge('redis_memory_bytes', 'Memory that Redis uses.')
   const limit = gauge('redis_memory_limit_bytes', 'Memory that Redis may use, 0 for all.')
@@ -139,13 +141,14 @@ export function createGauges(registry: Registry): (overview: Overview | null) =>
     'Bars that the feed of a live strategy has left out since it went live.',
     ['alias'],
   )
-  const plain = [safe, memory, limit, seq, lag, relayed, owed, off, halts]
+  const plain = [lost, safe, memory, limit, seq, lag, relayed, owed, off, halts]
   const labelled = [queue, breakers, clients, behind, missing]
   return overview => {
     for (const each of labelled) each.reset()
     for (const each of plain) each.remove()
-    up.set(overview === null ? 0 : 1)
-    if (overview === null) return
+    up.set(overview === 'away' ? 0 : 1)
+    if (overview !== 'away') lost.set(overview === 'lost' ? 1 : 0)
+    if (typeof overview === 'string') return
     const { redis, webhooks } = overview
     safe.set(redis.problems.length === 0 && redis.isWriting && !redis.isReplica ? 1 : 0)
     memory.set(redis.usedBytes)

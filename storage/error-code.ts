@@ -16,3 +16,10 @@ export const ifThere = <Found, Otherwise>(
     if (isMissing(error)) return otherwise
     throw error
   })
+
+/** An error for a log: with its stack, unless it says what the system below could not do. */
+export const textForLog = (error: unknown): string =>
+  error instanceof Error && !isOfSystem(error) ? (error.stack ?? error.message) : messageOf(error)
+
+const isOfSystem = (error: unknown): boolean =>
+  /^E[A-Z0-9]+$/.test(String(codeOf(error))) || (error instanceof Error && isOfSystem(error.cause))

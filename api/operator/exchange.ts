@@ -6,6 +6,8 @@ import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import type { Operator } from '#signals/operators/tokens.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
+import { messageOf } from '#storage/error-code.ts'
+import { StoreError } from '#storage/object-store.ts'
 import { keyedMeta, type ServiceEnv, sendBytes, sendRefusal, toApiError } from '../http/exchange.ts'
 import { CACHING } from '../http/headers.ts'
 import * as body from '../http/read-body.ts'
@@ -51,6 +53,9 @@ export const answerHeaders = (c: Exchange): Record<string, string> => ({
   'x-request-id': c.get('requestId') ?? '',
 })
 
+/** Errors whose messages have the fix and no secret. */
+const TELLING = [SealError, DamagedLogError, LogGoneError, StoreError]
+
 export function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof WritesRefusedError)
@@ -60,9 +65,7 @@ export function toRefusal(error: unknown, onError: (error: unknown) => void): Ap
       'unavailable',
       'Redis does not answer: the outcome is unknown; send the request again',
     )
-  // Their messages have the fix and no secret.
-  if (error instanceof SealError || error instanceof DamagedLogError || error instanceof LogGoneError)
-    return new ApiError('unavailable', error.message)
+  if (TELLING.some(kind => error instanceof kind)) return new ApiError('unavailable', messageOf(error))
   onError(error)
   return toApiError(error)
 }

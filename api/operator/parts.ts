@@ -78,6 +78,8 @@ export type Publication = {
       readonly startedMs: number
       readonly endedMs: number
       readonly error: string | null
+      /** The bars that its book lacks. */
+      readonly missing: readonly string[]
     } | null
   }[]
   /** Since when nights fail, and why; null if the last one succeeded. */

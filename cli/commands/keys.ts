@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { messageOf } from '#storage/error-code.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -29,7 +28,7 @@ export function defineKeys(command: Command, runtime: Runtime): void {
     .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
       const path = resolve(runtime.cwd, file)
       const pem = newPrivateKeyPem()
-      await writeNew(path, pem)
+      await writeFile(path, pem, { flag: 'wx', mode: PRIVATE_MODE })
       const { keyId, publicKeyPem } = createSigner(pem)
       const terminal = runtime.terminal
       if (json) terminal.json({ file: path, id: keyId, public_key_pem: publicKeyPem })
@@ -39,11 +38,3 @@ export function defineKeys(command: Command, runtime: Runtime): void {
       }
     })
 }
-
-const writeNew = (path: string, pem: string): Promise<void> =>
-  writeFile(path, pem, { flag: 'wx', mode: PRIVATE_MODE }).catch((cause: unknown) => {
-    throw new Error(
-      `cannot write a new key: ${messageOf(cause)}; name a file that does not exist, in a folder that does`,
-      { cause },
-    )
-  })

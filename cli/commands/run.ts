@@ -112,7 +112,7 @@ async function publishSample(environment: Environment, runtime: Runtime): Promis
   const order = {
     ...{ book, storeUrl, privateStoreUrl, s3, version: SAMPLE_VERSION, asOf: SAMPLE_AS_OF },
     ...{ allowStale: false, declared: NOTHING_DECLARED, consent: NO_CONSENT },
-    redisUrl: null, // the sample has no live signals
+    live: null, // the sample has no live signals
     fleet: null,
     alertWays: reporting,
     threads: threadsFor(runtime.cores),

@@ -2,8 +2,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
+import { readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
 import { createSecretBox } from '#signals/delivery/secret-box.ts'
 import { LOST_KEY, sealFault } from '#signals/delivery/webhooks.ts'
+import { assertThere } from '#signals/log/guard.ts'
 import { durabilityProblems } from '#signals/redis/boot-checks.ts'
 import { CLOCK_TOLERANCE_MS, readClockDifference } from '#signals/redis/clock.ts'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
@@ -14,7 +16,7 @@ import { type Check, ok, problem, skipped, warning } from './check.ts'
 
 export const signalsRedis: Check = {
   check: 'redis',
-  look: async ({ environment, runtime: { now, drawBytes } }) => {
+  look: async ({ environment, privateStore: hidden, runtime: { now, drawBytes } }) => {
     const { redisUrl, allowsUnsafeRedis, dataFolder } = environment
     const stranger = redisUrl === null ? await strangerIn(dataFolder) : null
     if (stranger !== null) {
@@ -34,6 +36,7 @@ export const signalsRedis: Check = {
           'set these in its configuration, or ALLOW_UNSAFE_REDIS=yes if its provider guarantees durability',
         )
       }
+      await assertThere(redis, await readHighWater(hidden), await readLogEnd(hidden))
       const ring = await readKeyRing(environment).catch(() => null) // what is wrong with it is found by another check
       const fault = ring && (await sealFault(redis, createSecretBox(ring, drawBytes)))
       if (fault !== null)
@@ -85,8 +88,8 @@ async function withRedis<Result>(
   look: (redis: Redis) => Promise<Result>,
 ): Promise<Result> {
   const redis = await opening
-  return askRedis(() => look(redis)).finally(() => redis.disconnect())
+  return look(redis).finally(() => redis.disconnect())
 }
 
 const versionOf = async (redis: Redis): Promise<string> =>
-  /^redis_version:(\S+)/m.exec(await redis.info('server'))?.[1] ?? 'unknown'
+  /^redis_version:(\S+)/m.exec(await askRedis(() => redis.info('server')))?.[1] ?? 'unknown'

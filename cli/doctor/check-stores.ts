@@ -272,10 +272,13 @@ export const lastNight: Check = {
     const { version } = head.entry
     const night = await readNight(hidden, version)
     if (night === null) return skipped(`${version} was published by hand, or rolled back to`)
-    const { outcome, ended_utc } = night
+    const { outcome, ended_utc, summary } = night
     const says = `${version} was published by a night that ended at ${ended_utc}`
     if (outcome === 'failed')
       return problem(`${says} and failed after that`, 'see its log, and run `highwater nightly` again')
+    const missing = summary?.missing_bars ?? []
+    if (missing.length > 0)
+      return warning(`${says}: ${missing.join('; ')}`, 'bring them, and run `highwater nightly`')
     return now() - parseIsoInstant(ended_utc)! > LONGEST_MS
       ? warning(`${says}, more than a day ago`, 'see the log of the timer, and run `highwater nightly`')
       : ok(says)

@@ -1,6 +1,7 @@
 // What `highwater doctor` finds: checks, each with what it saw and what to do.
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { remedied } from '#storage/remedies.ts'
 import type { Environment } from '../environment.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -58,23 +59,12 @@ export async function runCheck({ check, look }: Check, installation: Installatio
   }
 }
 
-const RIGHTS = 'run this as the user of the services, or give this user the right'
-
-/** What to do about errors of the system, whose messages do not say it. */
-const FIX_OF: Readonly<Record<string, string>> = {
-  EACCES: RIGHTS,
-  EPERM: RIGHTS,
-  ENOTDIR: 'a file is where a folder should be: remove it, or name another folder in the settings',
-  ENOENT: 'create what is missing, or correct its name in the settings',
-}
-
 /** The messages of our errors are `what is wrong: what to do`, or one sentence of both; those of the system say what is wrong. */
 function fromError(error: unknown): Found {
-  const message = messageOf(error)
+  const message = messageOf(remedied(error))
   const at = Math.max(message.lastIndexOf(': '), message.lastIndexOf('; '))
   const says = message.slice(0, Math.max(at, 0))
-  const code = /\bE[A-Z]{3,}$/.exec(says)?.[0]
-  return at === -1 || code !== undefined
-    ? problem(message, FIX_OF[code ?? ''] ?? 'see docs/operating.md')
+  return at === -1 || /\bE[A-Z]{3,}$/.test(says)
+    ? problem(message, 'see docs/operating.md')
     : problem(says, message.slice(at + 2))
 }

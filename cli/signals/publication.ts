@@ -48,6 +48,7 @@ const toNight = (night: Awaited<ReturnType<typeof readNight>>) =>
     startedMs: toMs(night.started_utc),
     endedMs: toMs(night.ended_utc),
     error: night.error,
+    missing: night.summary?.missing_bars ?? [],
   }
 
 const toMs = (instant: string): number => parseIsoInstant(instant) ?? Number.NaN

@@ -4,13 +4,10 @@ import { unescape as decode } from 'node:querystring'
 import type { Redis } from 'ioredis'
 import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
-import type { Environment } from '../environment.ts'
+import { type Environment, ownRedisFile } from '../environment.ts'
 import { ForeignPortError, ownConnector } from './own-connector.ts'
 
 const USUAL_URL = 'redis://127.0.0.1:6379'
-
-/** The file with the address and the password of our own Redis: of the one that runs, else of the last one. */
-const fileIn = (dataFolder: string): string => join(dataFolder, 'redis-url')
 
 /** Only its owner may read the password. */
 const PRIVATE_MODE = 0o600
@@ -19,7 +16,7 @@ export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, '
 
 /** The address of the Redis of this data folder, which may not run; null if there never was one, or its file is damaged. */
 export async function ownRedisUrl(dataFolder: string): Promise<string | null> {
-  const own = (await readFile(fileIn(dataFolder), 'utf8').catch(() => '')).trim()
+  const own = (await readFile(ownRedisFile(dataFolder), 'utf8').catch(() => '')).trim()
   const url = URL.parse(own)
   return url?.protocol === 'redis:' && url.port !== '' ? own : null
 }
@@ -32,9 +29,9 @@ export function passwordsIn(redisUrl: string): readonly string[] {
 
 /** Publishes the address of our own Redis to other commands. Only the process that runs it may write it. */
 export async function publishRedisUrl(dataFolder: string, url: string): Promise<void> {
-  const draft = `${fileIn(dataFolder)}.new`
+  const draft = `${ownRedisFile(dataFolder)}.new`
   await writeFile(draft, `${url}\n`, { mode: PRIVATE_MODE })
-  await rename(draft, fileIn(dataFolder)) // another command never reads half an address
+  await rename(draft, ownRedisFile(dataFolder)) // another command never reads half an address
 }
 
 /**

@@ -22,11 +22,16 @@ if [ -z "$program" ]; then
   program=$packages/usr/bin/redis-server
 fi
 umask 077
-mkdir -p "$folder"
+unwritable() {
+  echo "$folder cannot be written: give the user $(id -un) the right to write there, or set DATA_FOLDER to another folder" >&2
+  exit 1
+}
+mkdir -p "$folder" || unwritable
 [ -O "$folder" ] || { # root could, but its files would stop the owner's next start
   echo "$folder belongs to the user $(stat -c %U "$folder"): run this as that user, or set DATA_FOLDER to another folder" >&2
   exit 1
 }
+[ -w "$folder" ] || unwritable
 chmod -R go= "$folder"
 exec 8>> "$folder/supervisor.lock"
 flock -w 10 8 || { # one that ends releases it before it waits for its Redis

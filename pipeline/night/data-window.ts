@@ -4,6 +4,7 @@ import { type Bars, endOfBars, type Funding, sliceBars } from '#core/replay/bars
 import { firstCompleteDay } from '#core/replay/daily.ts'
 import { endOfFunding, FUNDING_JITTER_MS } from '#core/replay/funding-coverage.ts'
 import type { BarsFile, Book, SoundParts, StrategyEntry } from '../book/book.ts'
+import { counted } from '../book/field.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { STALE_MS } from '../book/timeframe.ts'
@@ -105,6 +106,25 @@ const areOver = (users: SoundParts['strategies']): boolean =>
 
 const barsInUse = ({ bars, strategies }: SoundParts): BarsFile[] =>
   [...bars].flatMap(([key, file]) => (areOver(strategies.filter(each => each.bars === key)) ? [] : [file]))
+
+/** How long after its close a bar may come. */
+const PATIENCE_MS = 600_000
+
+/** Older gaps are not brought any more. */
+const RECENT_MS = 7 * DAY_MS
+
+/** What a vendor may still bring to the strategies that go on: bars up to the last midnight, and those in recent gaps. */
+export const missingBars = (book: SoundParts, { asOf, nowMs }: WindowOptions): string[] =>
+  barsInUse(book).flatMap(({ path, bars, gaps }) => {
+    const end = endOfBars(bars)
+    const dueMs = (asOf === null ? toEpochDay(nowMs - PATIENCE_MS) : asOf + 1) * DAY_MS
+    const spans = gaps.filter(({ to }) => to > end - RECENT_MS).map(({ from, to }) => [from, to] as const)
+    if (dueMs > end) spans.push([end, dueMs - bars.timeframeMs])
+    return spans.map(([from, to]) => {
+      const count = (to - from) / bars.timeframeMs + 1
+      return `${path} lacks ${counted(count, 'bar')} from ${toIsoInstant(from)} to ${toIsoInstant(to)}`
+    })
+  })
 
 const fundingInUse = ({ funding, strategies }: SoundParts) =>
   [...funding].flatMap(([instrument, file]) =>

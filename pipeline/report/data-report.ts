@@ -1,8 +1,9 @@
-import { type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { AcceptedFinding } from '#core/dataset/snapshot.ts'
 import type { Series } from '#core/figures/series.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
+import { counted } from '../book/field.ts'
 import { type Problem, sourceFile } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { spellStated } from '../import/repair.ts'
@@ -107,6 +108,24 @@ function toProblem(finding: Finding, entries: readonly Acceptance[]): Problem {
 const spellDays = ({ from, to }: Readonly<Record<'from' | 'to', EpochDay>>): string =>
   `from ${toIsoDate(from)} to ${toIsoDate(to)}`
 
+/** What keeps a book from being published whose strategy decided live without the bars that opened then. */
+export const judgeLiveGap = (entry: StrategyEntry, opens: Float64Array, sound: SoundParts): Problem[] => {
+  const gap = { from: toEpochDay(opens[0]!), to: toEpochDay(opens.at(-1)!), count: opens.length }
+  return refusals([toReport(draftLiveGaps(entry, [gap], sound), { ...sound, imports: {} })], sound.accept)
+}
+
+type LiveGap = Pick<Acceptance, 'from' | 'to' | 'count'>
+
+const draftLiveGaps = (entry: StrategyEntry, gaps: readonly LiveGap[], { bars }: SoundParts): Draft => ({
+  ...{ subject: entry.id, file: sourceFile(entry), noun: 'bars' },
+  times: bars.get(entry.bars!)?.bars.t ?? [],
+  found: gaps.map(({ from, to, count }) => ({
+    ...{ from: from * DAY_MS, to: to * DAY_MS, count, code: 'live_gap', severity: 'serious', at: [] },
+    what: `its live signals were decided without ${counted(count, 'bar')}, which came later, and differ from this history since ${toIsoDate(from)}`,
+    fix: 'leave these bars out, or raise the version of the strategy',
+  })),
+})
+
 /** What is published of the accepted findings of a window that ends at an instant. */
 export const acceptedFindings = (report: DataReport, endMs: number): AcceptedFinding[] =>
   report.flatMap(({ findings, strategies }) =>
@@ -162,10 +181,13 @@ const draftFunding = ({ funding }: SoundParts, nowMs: number): Draft[] =>
     return { subject, file, noun: 'payments', times: t, found }
   })
 
-/** A module has no data of its own. */
-function draftStrategy(entry: StrategyEntry, { bars }: SoundParts, nowMs: number): Draft[] {
+/** A module has no data of its own, but bars may have come after it had decided on them: only the catalogue says so. */
+function draftStrategy(entry: StrategyEntry, sound: SoundParts, nowMs: number): Draft[] {
   const { id: subject, source } = entry
-  if (source.kind === 'module') return []
+  if (source.kind === 'module') {
+    const gaps = sound.accept.filter(({ finding, of }) => finding === 'live_gap' && of === subject)
+    return gaps.length === 0 ? [] : [draftLiveGaps(entry, gaps, sound)]
+  }
   const ledger = source.kind === 'ledger' ? source : source.ledger
   const drafts: Draft[] = []
   if (source.kind === 'returns') {
@@ -174,7 +196,7 @@ function draftStrategy(entry: StrategyEntry, { bars }: SoundParts, nowMs: number
   }
   if (ledger !== null) {
     const { path: file, trades, rows } = ledger
-    const market = entry.bars === null ? undefined : bars.get(entry.bars)
+    const market = entry.bars === null ? undefined : sound.bars.get(entry.bars)
     const rules = { maxLeverage: entry.max_leverage, slippage: slippagePrice(entry), nowMs }
     const found = checkTrades(trades, { ...rules, bars: market?.bars ?? null })
     drafts.push({ subject, file, noun: 'trades', times: trades.map(each => each.entry_time), found, rows })

@@ -28,6 +28,7 @@ export const ACCEPTABLE = [
   'duplicate_trades',
   'percent_returns',
   'level_returns',
+  'live_gap',
   ...RECORD_FINDINGS,
 ] as const
 

@@ -5,7 +5,7 @@ import { MODES, type Mode, type Signal } from '#core/contract/signal.ts'
 import { readSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { HALTED, LATEST, liveKey } from '../redis/keys.ts'
-import { EVERY_ALIAS, lateAfterMs, parseAnnounced, parseGap } from './live-record.ts'
+import { EVERY_ALIAS, type Gap, lateAfterMs, parseAnnounced, parseGaps } from './live-record.ts'
 
 /** A live strategy as the operator sees it. */
 export type LiveStatus = Awaited<ReturnType<typeof readStatus>>
@@ -46,7 +46,7 @@ export const noteDivergence = async (redis: Redis, alias: string, how: string | 
   ))
 
 export async function readStatus(redis: Redis, alias: string, nowMs: number) {
-  const [cursor, from, mode, announced, timeframe, gap, diverges] = await askRedis(() =>
+  const [cursor, from, mode, announced, timeframe, gaps, diverges] = await askRedis(() =>
     redis.hmget(
       liveKey(alias),
       'cursor',
@@ -54,7 +54,7 @@ export async function readStatus(redis: Redis, alias: string, nowMs: number) {
       'mode',
       'announced',
       'timeframe_ms',
-      'gap',
+      'gaps',
       'diverges',
     ),
   )
@@ -73,7 +73,7 @@ export async function readStatus(redis: Redis, alias: string, nowMs: number) {
     announced: parseAnnounced(announced) ?? null,
     /** How long its next bar has been due; 0 as long as an entry on that bar would still be on time. */
     behindMs: cursor ? behindMs(Number(cursor), Number(timeframe ?? LONGEST_TIMEFRAME_MS), nowMs) : 0,
-    gap: parseGap(gap),
+    gap: newestGap(parseGaps(gaps).filter(({ found_ms }) => found_ms > 0)),
     /** How its signals differed from the replay when a build last compared them; null if they agreed. */
     diverges: diverges ?? null,
     byHand: await readByHand(redis, alias),
@@ -88,6 +88,12 @@ async function readByHand(redis: Redis, alias: string): Promise<number | null> {
   const { by = 'strategy' }: Signal = JSON.parse(newest.body) // its digest was checked
   return by === 'strategy' ? null : seq
 }
+
+/** The last of the gaps since a strategy went live, and how many bars are missing in all; null without one. */
+const newestGap = (found: readonly Gap[]) =>
+  found.length === 0
+    ? null
+    : { ...found.at(-1)!, total: found.reduce((sum, { missing }) => sum + missing, 0) }
 
 /** Records of earlier releases have no timeframe until their next bar. */
 const LONGEST_TIMEFRAME_MS = DAY_MS

@@ -1,5 +1,6 @@
 import { type Bars, barAt, describeInstant, lastAtOrBefore } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
+import type { Gap } from './live-record.ts'
 
 export type KnownBars = ReturnType<typeof createKnownBars>
 
@@ -20,6 +21,12 @@ export function createKnownBars(book: Bars, stored: readonly Bar[]) {
     },
     first: () => bars[0] ?? null,
     last: () => bars.at(-1) ?? null,
+    /** Where bars are missing, which a vendor may bring later. */
+    gaps: (): Gap[] =>
+      bars.flatMap(({ t }, i) => {
+        const missing = (t - (bars[i - 1]?.t ?? t)) / book.timeframeMs - 1
+        return missing > 0 ? [{ missing, before_ms: t, found_ms: 0 }] : []
+      }),
     /** Every bar that opened at `t` or later. */
     from: (t: number): readonly Bar[] => bars.slice(place(t)),
     /** Adds a bar later than the last. */

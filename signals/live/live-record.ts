@@ -21,7 +21,7 @@ export type Standing = {
   readonly version: string
   readonly state: EngineState<unknown>
   readonly announced: Announced
-  readonly gap: Gap
+  readonly gaps: readonly Gap[]
 }
 
 const checkpoint = z.object({
@@ -40,46 +40,32 @@ const announcedShape = z
   .object({ mode: z.enum(MODES), stop: z.number(), action: z.enum(['long', 'short']) })
   .nullable()
 
-const gapShape = z
-  .object({ total: z.number(), missing: z.number(), before_ms: z.number(), found_ms: z.number() })
-  .nullable()
-  .catch(null) // it is reported and nothing depends on it
+const gapsShape = z
+  .array(z.object({ missing: z.number(), before_ms: z.number(), found_ms: z.number() }))
+  .catch([]) // no decision depends on them
 
 /**
- * The newest gap in the bars of a strategy, or null: how many bars are missing in it and in `total` since the strategy
- * went live, the open of the bar after it, and when the runner found it.
+ * What a strategy decided without: how many bars are missing before the one that opened at `before_ms`, and when the runner
+ * found that; 0 for a gap in the bars that it went live with.
  */
-export type Gap = Readonly<z.output<typeof gapShape>>
+export type Gap = Readonly<z.output<typeof gapsShape>[number]>
 
-export const parseGap = (text: string | null | undefined): Gap => gapShape.parse(parseJson(text ?? 'null'))
-
-/** The newest gap once a bar has come that opened at `openMs`; a bar without a gap opens at the cursor. */
-export function gapBefore(
-  openMs: number,
-  { cursor, gap }: Pick<Standing, 'cursor' | 'gap'>,
-  { timeframeMs }: Pick<LiveStrategy, 'timeframeMs'>,
-  nowMs: number,
-): Gap {
-  const missing = (openMs - Number(cursor)) / timeframeMs
-  return missing > 0
-    ? { total: (gap?.total ?? 0) + missing, missing, before_ms: openMs, found_ms: nowMs }
-    : gap
-}
+export const parseGaps = (text: string | null | undefined): readonly Gap[] =>
+  gapsShape.parse(parseJson(text ?? '[]'))
 
 /** `2 bars are missing before 2026-11-20T00:00:00Z, and it goes on without`. */
-export const describeGap = ({ missing, before_ms }: NonNullable<Gap>): string =>
+export const describeGap = ({ missing, before_ms }: Omit<Gap, 'found_ms'>): string =>
   `${missing === 1 ? 'a bar is' : `${missing} bars are`} missing before ${toIsoInstant(before_ms)}, and it goes on without`
 
 /** The fields of the live record after a bar. */
 export function recordFields(
-  { version, state, announced, gap }: Omit<Standing, 'cursor'>,
+  { version, state, announced }: Omit<Standing, 'cursor'>,
   timeframeMs: number,
 ): Record<string, string> {
   const hash = decisionHash(state)
   return {
     checkpoint: JSON.stringify({ format: CHECKPOINT_FORMAT, version, hash, state }),
     announced: JSON.stringify(announced),
-    gap: JSON.stringify(gap),
     timeframe_ms: String(timeframeMs),
     // The last bar of a day overwrites earlier ones; nightly replays of whole days are compared with it.
     [hashField(state.last_t)]: `${state.last_t} ${hash}`,
@@ -94,8 +80,8 @@ export const heldField = (id: string): string => `held:${id}`
 
 /** The position of a strategy, or null if it never ran. Throws if the checkpoint is malformed. */
 export async function readStanding(redis: Redis, alias: string): Promise<Standing | null> {
-  const [cursor, text, announced, gap] = await askRedis(() =>
-    redis.hmget(liveKey(alias), 'cursor', 'checkpoint', 'announced', 'gap'),
+  const [cursor, text, announced, gaps] = await askRedis(() =>
+    redis.hmget(liveKey(alias), 'cursor', 'checkpoint', 'announced', 'gaps'),
   )
   if (!cursor) return null
   const parsed = checkpoint.safeParse(parseJson(text ?? ''))
@@ -104,7 +90,7 @@ export async function readStanding(redis: Redis, alias: string): Promise<Standin
   // A state with a matching digest was written by `recordFields`.
   const state = parsed.data.state as unknown as EngineState<unknown>
   if (decisionHash(state) !== parsed.data.hash) throw damaged(alias, 'is not what was written')
-  return { cursor, version: parsed.data.version, state, announced: position, gap: parseGap(gap) }
+  return { cursor, version: parsed.data.version, state, announced: position, gaps: parseGaps(gaps) }
 }
 
 /** The field `announced` of a live record; undefined if it is malformed. */

@@ -7,7 +7,6 @@ import { commit, type NewSignal } from '../log/commit.ts'
 import {
   announce,
   describeGap,
-  gapBefore,
   heldField,
   lateAfterMs,
   type Orders,
@@ -57,7 +56,7 @@ export async function runBar(
 type Decided = {
   readonly report: StepReport
   readonly orders: Orders
-  readonly after: Omit<Standing, 'announced' | 'gap'>
+  readonly after: Omit<Standing, 'announced' | 'gaps'>
 }
 
 /** The new position; null, with nothing written, if a halt forbids one of the entries. */
@@ -68,20 +67,23 @@ async function writeBar(
   { report, orders, after }: Decided,
 ): Promise<Standing | null> {
   const { signals, announced, held } = announce(signalsOf(report, strategy), standing.announced, orders)
-  const gap = gapBefore(report.bar.t, standing, strategy, world.now())
-  const next: Standing = { ...after, announced, gap }
+  const before_ms = report.bar.t
+  const missing = (before_ms - Number(standing.cursor)) / strategy.timeframeMs // a bar without a gap opens at the cursor
+  const found = missing > 0 ? [{ missing, before_ms, found_ms: world.now() }] : []
+  const next: Standing = { ...after, announced, gaps: [...standing.gaps, ...found] }
   const outcome = await commit(world.redis, signals.map(toNew), world.now(), {
     alias: strategy.alias,
     from: standing.cursor,
     to: next.cursor,
     fields: {
       ...recordFields(next, strategy.timeframeMs),
+      ...(missing > 0 ? { gaps: JSON.stringify(next.gaps) } : {}),
       ...Object.fromEntries(held.map(id => [heldField(id), 'halt'])),
     },
   })
   if (outcome.kind === 'halted') return null
   if (outcome.kind === 'moved') return reload(world, strategy, standing, next)
-  if (gap !== null && gap !== standing.gap) world.note(`${strategy.alias}: ${describeGap(gap)}`)
+  for (const gap of found) world.note(`${strategy.alias}: ${describeGap(gap)}`)
   for (const [i, { seq }] of outcome.signals.entries()) world.note(describe(seq, signals[i]!))
   for (const _ of held) world.note(`${strategy.alias}: an entry is kept back, because it is halted`)
   return next

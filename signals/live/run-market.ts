@@ -151,7 +151,8 @@ export async function begin(world: LiveWorld, strategy: LiveStrategy, known: Kno
   if (known.last() === null)
     throw new Error(`${alias}: there are no bars to begin with; bring at least a day of them`)
   const state = await strategy.replay(known.columns())
-  const next: Standing = { cursor: cursorOf(state, strategy), version, state, announced: null, gap: null }
+  const gaps = known.gaps()
+  const next: Standing = { cursor: cursorOf(state, strategy), version, state, announced: null, gaps }
   assertForward(alias, there, next)
   await world.assertClock()
   const outcome = await commit(world.redis, closing(strategy, there, next).map(toNew), world.now(), {
@@ -161,6 +162,7 @@ export async function begin(world: LiveWorld, strategy: LiveStrategy, known: Kno
     fields: {
       ...recordFields(next, strategy.timeframeMs),
       live_from: next.cursor,
+      gaps: JSON.stringify(gaps),
       ...(there === null ? {} : { mode: 'DRY_RUN' }),
     },
   })

@@ -30,9 +30,10 @@ const known = new WeakMap<Redis, { epoch: string; seq: number; readonly source: 
 /** Redis has another log than the one that was written, or none. */
 export class LogGoneError extends Error {
   constructor(found: StoredHead, highest: number) {
-    const there = found.epoch === null ? 'no epoch' : `epoch ${found.epoch}`
+    const epoch = found.epoch === null ? 'no epoch' : `epoch ${found.epoch}`
+    const signals = found.seq === 0 ? 'no signal, as after FLUSHALL' : `signals up to ${found.seq}`
     super(
-      `the log is lost: Redis has ${there} and signals up to ${found.seq}, but numbers up to ${highest} may have been delivered: ` +
+      `the log is lost: Redis has ${epoch} and ${signals}, but numbers up to ${highest} may have been delivered: ` +
         'stop the service, then restore the log with `highwater ops restore`, or start a new one with ' +
         `\`highwater ops begin-anew --above ${highest}\``,
     )
@@ -52,10 +53,16 @@ export async function guardLog(
   logEnd = 0,
   source: NumberSource | null = null,
 ): Promise<void> {
+  const found = await assertThere(redis, highWater, logEnd)
+  known.set(redis, { epoch: found.epoch ?? (await nameEpoch(redis, newEpoch)), seq: found.seq, source })
+}
+
+/** The head of the log. Throws LogGoneError if it does not reach these numbers. */
+export async function assertThere(redis: Redis, highWater: number, logEnd: number): Promise<StoredHead> {
   const found = await readStoredHead(redis)
   const isBehind = found.seq < Math.max(highWater - MARK_AHEAD, logEnd)
   if (highWater > 0 && (found.epoch === null || isBehind)) throw new LogGoneError(found, highWater)
-  known.set(redis, { epoch: found.epoch ?? (await nameEpoch(redis, newEpoch)), seq: found.seq, source })
+  return found
 }
 
 /** The epoch and the lowest head that the log of this connection must still have, null if unguarded. */

@@ -33,8 +33,8 @@ export const LATEST = `${PREFIX}:log:latest`
 export const EPOCH = `${PREFIX}:epoch`
 
 /**
- * Hash of a live strategy: `cursor` (close of its last bar), `timeframe_ms`, `checkpoint`, `announced`, `gap` (the
- * newest one, JSON), `live_from`, `mode` (ordered), `hash:<day>` (digest of its state at the end of a day),
+ * Hash of a live strategy: `cursor` (close of its last bar), `timeframe_ms`, `checkpoint`, `announced`, `gaps`
+ * (all of them, JSON), `live_from`, `mode` (ordered), `hash:<day>` (digest of its state at the end of a day),
  * `held:<signal_id>` (an entry kept back by a halt).
  */
 export const liveKey = (alias: string): string => `${LIVE_PREFIX}${alias}`

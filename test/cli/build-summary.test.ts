@@ -30,6 +30,8 @@ const SUMMARY: BuildSummary = {
   artifacts: { count: 46, bytes: 3_500_000, br_bytes: 51_200, gzip_bytes: 1_048_576 },
   timings_ms: { read: 40, compute: 1_260, publish: 900 },
   fleet: null,
+  live: null,
+  missing_bars: [],
 }
 
 function printed(summary: BuildSummary): string {

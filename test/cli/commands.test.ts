@@ -161,3 +161,10 @@ test('an error replaces the progress bar, and begins a line of its own', async (
   expect(await runCommand(['build', '--book', 'x', '--store', 'file:///nowhere'], runtime)).toBe(1)
   expect(err()).toContain('1/2 artifacts\r\u001b[2Kthe book in')
 })
+
+// Not even root may write there.
+const WRITERS = ['init /sys/book', 'keys new /sys/key', 'nginx /sys/nginx', 'serve signals']
+test.each(WRITERS)('`highwater %s` says what to do about a read-only folder', async command => {
+  const { err } = await run(command.split(' '), { env: { DATA_FOLDER: '/sys/data' } })
+  expect(err).toMatch(/^highwater: E\w+: .* '\/sys\/.*; (the disk of|give the user .* in) \/sys\/.*\n$/)
+})

@@ -211,13 +211,16 @@ test('doctor reports a clock that is before the newest entry of the log, and not
 })
 
 test.each([
-  ['that failed after it published', 'failed', '2024-06-02T01:00:00Z', 'problem'],
-  ['of days ago', 'done', '2024-05-30T01:00:00Z', 'warning'],
-  ['of today', 'done', '2024-06-02T01:00:00Z', 'ok'],
-])('doctor judges a night %s as %s', async (_, outcome, ended_utc, state) => {
+  ['that failed after it published', 'failed', '2024-06-02T01:00:00Z', 'problem', []],
+  ['of days ago', 'done', '2024-05-30T01:00:00Z', 'warning', []],
+  ['of today', 'done', '2024-06-02T01:00:00Z', 'ok', []],
+  ['whose book lacks bars', 'done', '2024-06-02T01:00:00Z', 'warning', ['bars/X/4h.csv lacks 3 bars']],
+])('doctor judges a night %s as %s', async (_, outcome, ended_utc, state, missing_bars) => {
   const path = join(fileURLToPath(stores.privateUrl), version, 'night.json')
-  await writeFile(path, JSON.stringify({ outcome, started_utc: ended_utc, ended_utc }))
-  expect((await doctor()).of('last night')).toMatchObject({ state })
+  const summary = { missing_bars }
+  await writeFile(path, JSON.stringify({ outcome, started_utc: ended_utc, ended_utc, summary }))
+  const says = expect.stringContaining(missing_bars.join())
+  expect((await doctor()).of('last night')).toMatchObject({ state, says })
 })
 
 test('doctor finds a damaged file of the served version within as many days as it has samples, and names verify-store', async () => {

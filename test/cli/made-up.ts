@@ -16,10 +16,10 @@ export const NOW_MS = Date.parse('2024-01-15T06:00:00Z')
 
 /** Runtime of a command with a clock that stands still, and what it says on its two streams. */
 export function madeUp(changes: Partial<Runtime> & { readonly isTTY?: boolean } = {}) {
-  const { isTTY = false, ...others } = changes
+  const { isTTY = false, env, ...others } = changes
   const [out, err] = [createStream(), createStream()]
   const runtime: Runtime = {
-    env: {},
+    env: { DATA_FOLDER: '/proc/none', ...env }, // no test depends on the data folder of the machine
     root: ROOT,
     home: ROOT,
     cwd: ROOT,

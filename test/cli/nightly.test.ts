@@ -85,6 +85,13 @@ test('a night prints what it published and how long each step took; run again wi
   expect(await served()).toBe('2024-01-15T06:01:00Z')
 })
 
+test('a night names the bars that its book lacks: up to the last midnight, and in gaps of the last week', async () => {
+  const { folder, nightly } = await aNight()
+  await writeFiles(folder, { 'fetched.csv': BARS.replaceAll(/2024-01-(05|11).*\n/g, '') })
+  const { out } = await nightly({ now: () => NOW_MS + 86_400_000 })
+  expect(out.match(/(?<=lacks 1 bar from )\S{10}/g)).toEqual(['2024-01-11', '2024-01-15'])
+})
+
 test('a night gives its import the environment of the operator, and none of its own variables', async () => {
   const { folder, nightly } = await aNight({
     VENDOR_KEY: 'theirs',

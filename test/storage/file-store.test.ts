@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
+import { textForLog } from '#storage/error-code.ts'
 import { createFileStore } from '#storage/file-store.ts'
 import { fileTimeMs } from '#storage/file-time.ts'
 import { placeFolder } from '#storage/folder-batch.ts'
@@ -103,13 +104,14 @@ test.each([
     /free space on the disk of file:\/\/\/srv\/store, as with `highwater prune`, and run the command again$/,
   ],
   ['EFBIG', /larger than the limit of this process .* raise it .*, and run the command again$/],
-  ['EACCES', /give the user that runs this the right to write in file:\/\/\/srv\/store, and run/],
+  ['EACCES', /give the user that runs this the right to do that in file:\/\/\/srv\/store, and run/],
   ['EROFS', /the disk of file:\/\/\/srv\/store is read-only: mount it for writing/],
 ])('the error %s has the message of the system and the fix', (code, remedy) => {
   const cause = errorOf(code)
   const error = withRemedy(cause, URL)
   expect(error).toMatchObject({ message: expect.stringMatching(remedy), cause })
   expect(error).toMatchObject({ message: expect.stringContaining(`${code}: what the system says, write; `) })
+  expect(textForLog(error)).not.toMatch(/\n +at /) // of a fault of ours a log has the stack
 })
 
 test('an error that nobody knows a remedy for stays what it is', () => {

@@ -28,12 +28,13 @@ const PUBLICATION = {
   },
   versions: DAYS.map(days => {
     const startedMs = Date.parse('2026-11-20T00:15:00Z') - days * 86_400_000
+    const endedMs = startedMs + 90_000 + days * 1_000
     return {
       version: new Date(startedMs).toISOString().replace('.000', ''),
       publishedMs: startedMs + 80_000,
       isServed: days === 0,
       isRestated: days === 3,
-      night: { isDone: true, startedMs, endedMs: startedMs + 90_000 + days * 1_000, error: null },
+      night: { isDone: true, startedMs, endedMs, error: null, missing: [] },
     }
   }),
   failing: null,

@@ -42,7 +42,7 @@ export const overviewPage = ({
   alerts,
   nowMs,
 }: Shown): Piece => html`<h1>Overview</h1>
-${problemsOf({ ...state, live: [] }).map(problemLine)}${failingLine(publication, nowMs)}${runnerLines(state.live)}
+${problemsOf({ ...state, live: [] }).map(problemLine)}${failingLine(publication, nowMs)}${missingLines(publication)}${runnerLines(state.live)}
 ${cards([logCard(state), redisCard(state), relayCard(state), queueCard(state), clientsCard(state), haltCard(state)])}
 <h2>Publications</h2>
 ${publication === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publicationPart(publication, nowMs)}
@@ -71,6 +71,12 @@ const failingLine = (publication: Publication | null, nowMs: number): Piece | st
     ? ''
     : html`<p class="panel bad" role="alert">The night has failed for ${duration(nowMs - failing.sinceMs)}: ${failing.cause}. The version before stays served.</p>`
 }
+
+const missingLines = (publication: Publication | null): readonly Piece[] =>
+  (publication?.versions.find(({ isServed }) => isServed)?.night?.missing ?? []).map(
+    what =>
+      html`<p class="panel bad" role="alert">${what}. Bring them with the import, and publish again.</p>`,
+  )
 
 /** A night a day, and two hours. */
 const LATE_MS = DAY_MS + 2 * 3_600_000
@@ -209,7 +215,7 @@ const divergences = (live: readonly LiveStatus[]): readonly Piece[] =>
   live.flatMap(({ alias, diverges }) =>
     diverges === null
       ? []
-      : html`<p class="panel bad" role="alert">${alias} diverges from its replay, and nothing is published until it agrees: ${diverges}. Halt it, and compare the bars that it traded on with those of the book.</p>`,
+      : html`<p class="panel bad" role="alert">${alias} diverges from its replay: ${diverges}.</p>`,
   )
 
 /** A line for each position that subscribers hold without a running runner. */

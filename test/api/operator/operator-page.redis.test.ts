@@ -296,7 +296,8 @@ test('streams of updates of the page end when the server closes', async () => {
 
 test('the overview shows what is published, how the nights went, and what is wrong now', async () => {
   const startedMs = NOW_MS - 30 * HOUR_MS
-  const night = { isDone: true, startedMs, endedMs: startedMs + 90_000, error: null }
+  const lacking = 'bars/X/4h.csv lacks 3 bars'
+  const night = { isDone: true, startedMs, endedMs: startedMs + 90_000, error: null, missing: [lacking] }
   const versions = [true, false].map(isNewest => ({
     version: `2026-11-${isNewest ? 19 : 18}T00:15:00Z`,
     publishedMs: startedMs - (isNewest ? 0 : 24 * HOUR_MS),
@@ -320,7 +321,8 @@ test('the overview shows what is published, how the nights went, and what is wro
   })
   const { text } = await page.get('/ops')
   const build = '8 strategies, built with highwater 0.1.0'
-  for (const part of [build, 'took 90.0 s', 'overdue', 'restated', message]) expect(text).toContain(part)
+  for (const part of [build, lacking, 'took 90.0 s', 'overdue', 'restated', message])
+    expect(text).toContain(part)
   expect(text).toContain('The night has failed for 6.0 h: import: the import ended with #.')
   const healthy = browser({ publication: async () => ({ ...publication, failing: null, versions: [] }) })
   await healthy.logIn()
@@ -508,7 +510,7 @@ test('the login of the operator has a user name, as password managers need it', 
 })
 
 const gapFound = (agoMs: number) => ({
-  gap: JSON.stringify({ total: 5, missing: 3, before_ms: NOW_MS - 864e5, found_ms: NOW_MS - agoMs }),
+  gaps: JSON.stringify([{ missing: 3, before_ms: NOW_MS - 864e5, found_ms: NOW_MS - agoMs }]),
 })
 const announced = JSON.stringify({ mode: 'LIVE', stop: 1, action: 'short' })
 const timeframe_ms = 4 * HOUR_MS

@@ -40,8 +40,8 @@ const leaveBehind = (alias: string, ms: number, announced: object | null = null)
 
 /** A live strategy without a position, whose runner found a gap of three bars just now. */
 function leaveGap(alias: string) {
-  const gap = { total: 5, missing: 3, before_ms: Date.UTC(2026, 10, 20), found_ms: NOW_MS }
-  return redis.hset(liveKey(alias), { gap: JSON.stringify(gap) })
+  const gaps = [2, 3].map(missing => ({ missing, before_ms: Date.UTC(2026, 10, 20), found_ms: NOW_MS }))
+  return redis.hset(liveKey(alias), { gaps: JSON.stringify(gaps) })
 }
 
 const attempt = (ok: boolean): DeliveryEvent => ({

@@ -3,6 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import { publishRedisUrl } from '#cli/signals/redis-url.ts'
+import { versionFolder } from '#core/contract/artifacts.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import { readStatus } from '#signals/live/control.ts'
 import { liveKey } from '#signals/redis/keys.ts'
@@ -34,10 +36,10 @@ async function aBook() {
   })
   const storeUrl = pathToFileURL(join(folder, 'store')).href
   const alerts = join(folder, 'alerts')
-  const build = (redisUrl: string) =>
-    run(['build', '--book', 'book', '--store', storeUrl], {
+  const build = (REDIS_URL: string) =>
+    run(['build', '--book', 'book', '--store', storeUrl, '--json'], {
       cwd: folder,
-      env: { REDIS_URL: redisUrl, ALERT_COMMAND: `cat >> '${alerts}'`, BUILD_EFFORT: 'quick' },
+      env: { REDIS_URL, DATA_FOLDER: folder, ALERT_COMMAND: `cat >> '${alerts}'`, BUILD_EFFORT: 'quick' },
     })
   const alerted = async (): Promise<unknown> => JSON.parse(await readFile(alerts, 'utf8'))
   const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
@@ -113,6 +115,26 @@ test('a book that ran live is built if its replay is what was fired, and refused
   expect((await readStatus(redis, 'oak', 0)).diverges).toBeNull()
 })
 
+test.each([6, 12])('day %i, brought after it was decided on live, is published with a reason', async day => {
+  const { folder, build, served, setBars } = await aBook()
+  const lacking = (closes: readonly number[]) => dailyBars(closes).split('\n').toSpliced(day, 1).join('\n')
+  await setBars(lacking(CLOSES.slice(0, 10)))
+  await writeFile(join(folder, 'feed.csv'), lacking(CLOSES))
+  expect(await runLive(folder)).toMatchObject({ code: 0, err: '' })
+  await setBars(dailyBars(CLOSES))
+  const { err } = await build(server.url)
+  expect(await served()).toBeNull()
+  const [, entry = ''] = /live_gap of oak: .* without 1 bar, .* accept: \[(.*)\.\.\./.exec(err) ?? []
+  const accepting = `${catalogue([aModule('oak')]).slice(0, -1)}, accept: [${entry}the vendor was late"}]}`
+  await writeFile(join(folder, 'book/catalogue.yaml'), accepting)
+  const { live, version } = JSON.parse((await build(server.url)).out)
+  expect(live).toEqual({ strategies: [{ id: 'oak', diverges: true }], not_compared: null })
+  const published = await readFile(join(folder, 'store', versionFolder(version), 'dataset.json'), 'utf8')
+  expect(published).toMatch(/differ from this history since .*the vendor was late/s)
+  await setBars(dailyBars(CLOSES.with(12, 98.5)))
+  expect((await build(server.url)).err).toContain('live signals differ from the replay')
+})
+
 test('a book that ran live is built with a warning if Redis cannot be reached, which no live runner accepts', async () => {
   const { folder, build, served, setBars } = await aBook()
   await setBars(dailyBars(CLOSES))
@@ -123,6 +145,8 @@ test('a book that ran live is built with a warning if Redis cannot be reached, w
     'warning: live signals were not compared with the replay: Redis does not answer',
   )
   expect(await served()).not.toBeNull()
+  await publishRedisUrl(folder, away) // that of the service on this machine, which has ended
+  expect(JSON.parse((await build('')).out).live.not_compared).toContain('Redis does not answer')
   const live = await runLive(folder, [], { REDIS_URL: away })
   expect(live.code).toBe(1)
   expect(live.err).toContain('start it, or name it in REDIS_URL')

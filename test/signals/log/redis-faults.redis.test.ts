@@ -6,6 +6,7 @@ import { open, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { toRefusal } from '#api/operator/exchange.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { startLocalServer } from '#cli/local-server.ts'
 import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
@@ -22,6 +23,7 @@ import { commit } from '#signals/log/commit.ts'
 import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
+import { createMetrics } from '#signals/metrics.ts'
 import { assertDisk, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
@@ -29,6 +31,7 @@ import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
 import { runScript } from '#signals/redis/script.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import { codeOf } from '#storage/error-code.ts'
+import { StoreError } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { refusalOf } from '../../api/signals/keyed-answers.ts'
@@ -124,6 +127,8 @@ test.each([
   const env = { ...environmentOf(folder), REDIS_URL: server.url, PRIVATE_STORE_URL }
   const { code, err } = await run(SERVE, { env })
   expect([code, err]).toEqual([1, expect.stringContaining('highwater ops begin-anew --above')])
+  const { out } = await run(['doctor', '--json'], { env })
+  expect(out).toContain('"check":"redis","state":"problem","says":"the log is lost: Redis has')
 })
 
 /** A service that runs, and has fired twice. */
@@ -140,6 +145,11 @@ test('a running service whose Redis is emptied fires nothing: the refusal says w
   expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('ops restore') } }])
   await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
   expect(await readAfter(redis, 0, 10)).toEqual([])
+})
+
+test('a fire that cannot be promised in a read-only private store is refused with what to do', () => {
+  const error = new StoreError('replace', 'file:/data', 'mark', 'EROFS; mount it for writing')
+  expect(toRefusal(error, () => {})).toMatchObject({ code: 'unavailable', message: error.message })
 })
 
 test('a running service fires nothing if the head alone went back, or if another epoch is there', async () => {
@@ -159,6 +169,8 @@ test('a running service whose Redis is emptied names no new epoch for the head, 
   expect(await alertsOf()).toMatchObject([
     { kind: 'redis_wiped', message: expect.stringContaining('up to 2') },
   ])
+  const { text } = await createMetrics(() => readOverview(operatorParts(redis))).read()
+  expect(text).toMatch(/^highwater_redis_up 1$.*^highwater_log_lost 1$/ms) // it is not away
 })
 
 const readiness = async (app: ReturnType<typeof createTestSignals>['app']) => {
