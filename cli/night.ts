@@ -52,6 +52,14 @@ export async function runNight(order: NightOrder, runtime: Runtime): Promise<Nig
   return withStoreLock(store, runtime, run, 'night')
 }
 
+/** Reports a night that was killed as one that failed: it could not do so itself. */
+export async function reportKilled(order: NightOrder, runtime: Runtime): Promise<void> {
+  const { now, pause, terminal } = runtime
+  const at = toIsoInstant(now())
+  const report = toReport(at, at, [], null, new Error('it was killed: see its log and that of the kernel'))
+  await notify(report, order, runtime, createPing(order.pingUrl, pause, terminal.note))
+}
+
 /** The steps, up to the first that fails. */
 async function walk(order: NightOrder, runtime: Runtime): Promise<Night> {
   const { build, importCommand } = order
@@ -230,7 +238,7 @@ async function alertOutcome(
       .catch(warn)
     return
   }
-  const step = steps.at(-1)?.step ?? 'the beginning'
+  const step = steps.at(-1)?.step ?? 'unknown'
   const cause = causeOf(step, error)
   if (known?.cause === cause) return
   const message = `the nightly job failed at step ${step}: ${error}`
