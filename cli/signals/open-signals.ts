@@ -92,11 +92,16 @@ async function openRedis(
 }
 
 /** The state of the service, and its metrics. */
-export function createWatch({ order: { redisFolder }, redis, served, clock, newToken }: OpenSignals) {
+export function createWatch({ order: { redisFolder, log }, redis, served, clock, newToken }: OpenSignals) {
   const overview = (): ReturnType<typeof readOverview> =>
     readOverview({ redis, aliases: () => new Set(served.aliases()), clock, newEpoch: newToken })
   const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))
-  return { overview, diskUsed, metrics: createMetrics(overview, diskUsed) }
+  const metrics = createMetrics(overview, diskUsed)
+  const onAnswered = (answered: Parameters<typeof metrics.onAnswered>[0]): void => {
+    metrics.onAnswered(answered)
+    log.info('request', { ...answered })
+  }
+  return { overview, diskUsed, metrics, onAnswered }
 }
 
 /** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */

@@ -73,10 +73,12 @@ test.skipIf(!hasSystemd)(
   },
 )
 
-test('the systemd timer fires at 00:15 UTC, and makes up for a night that was missed', () => {
+test('the systemd timer fires at 00:15 UTC and makes up for a night that was missed, and a unit reports a night that was killed', () => {
   const timer = readText('deploy/systemd/highwater-nightly.timer')
   expect(timer).toMatch(/^OnCalendar=\*-\*-\* 00:15:00 UTC$/m)
   expect(timer).toMatch(/^Persistent=true$/m)
+  const [, unit] = /^OnFailure=(.+)$/m.exec(readText('deploy/systemd/highwater-nightly.service')) ?? []
+  expect(readText(`deploy/systemd/${unit}`)).toMatch(/^ExecStart=.* nightly .* --killed$/m)
 })
 
 test('the environment file of the systemd units names only variables that exist, and is valid with all of them set', () => {
@@ -99,9 +101,10 @@ const PORTS = [historyPort, signalsPorts.port, signalsPorts.operatorPort, DEFAUL
 const ours = Object.entries(services).filter(([, { entrypoint }]) => entrypoint[0] === 'highwater')
 const highwater = ours.filter(([, { image }]) => image === 'highwater')
 
-test('the compose file has nginx, every service, a night each day, Redis, certificates, Prometheus and Grafana', () => {
+test('the compose file has nginx, every service, a night each day, Redis, certificates, Prometheus, Alertmanager and Grafana', () => {
   expect(Object.keys(services)).toEqual([
-    ...['nginx', 'history', 'signals', 'nightly', 'live', 'redis', 'acme', 'prometheus', 'grafana'],
+    ...['nginx', 'history', 'signals', 'nightly', 'live', 'redis', 'acme'],
+    ...['prometheus', 'alertmanager', 'grafana'],
   ])
 })
 
@@ -127,7 +130,7 @@ test('the compose file starts scripts and mounts folders that exist', () => {
   const mounted = Object.values(services).flatMap(({ volumes: mounts }) =>
     mounts.flatMap(mount => /^\.\.\/([^:]+):/.exec(mount)?.[1] ?? []),
   )
-  expect(mounted).toEqual(['prometheus', 'grafana/provisioning', 'grafana'])
+  expect(mounted).toEqual(['prometheus', 'prometheus', 'grafana/provisioning', 'grafana'])
   for (const path of [...scripts, ...mounted.map(name => `deploy/${name}`)])
     expect(existsSync(join(ROOT, path))).toBe(true)
 })
@@ -178,6 +181,13 @@ test('Prometheus scrapes the services of the compose file where they answer', ()
   expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${signalsPorts.operatorPort}`) // or it is refused
 })
 
+test('the Alertmanager of the compose file gets the alerts of Prometheus, and passes them on to ALERT_URL', () => {
+  const command = services.alertmanager!.command.join()
+  const [, file, config] = /^printf %s "\$\$ALERT_URL" > (\S+) && .*--config\.file=\/etc\/(\S+)/.exec(command)!
+  expect(readText(`deploy/${config}`)).toContain(`webhook_configs: [{url_file: ${file}}]`)
+  expect(readText('deploy/prometheus/prometheus.yaml')).toContain("targets: ['alertmanager:9093']")
+})
+
 test("the image is made of Debian's packages, the npm package and the pinned Node, and runs as a user that is not root", () => {
   expect([...DOCKERFILE.matchAll(/^FROM (\S+)/gm)].map(match => match[1])).toEqual(
     Array(3).fill('debian:bookworm-slim'),
@@ -214,14 +224,37 @@ test('Prometheus and Grafana ask the history service for metrics that it has', (
   for (const name of asked) expect(source).toContain(`'${name}'`)
 })
 
-test('every alert rule of Prometheus has a sentence of what to do', () => {
-  const annotations = z.object({ summary: z.string(), description: z.string() })
-  const rule = z.object({ alert: z.string(), expr: z.string(), annotations })
-  const { groups } = z
-    .object({ groups: z.tuple([z.object({ rules: z.array(rule) })]) })
-    .parse(parse(readText('deploy/prometheus/rules.yaml')))
-  expect(groups[0].rules.length).toBeGreaterThan(8)
-  for (const each of groups[0].rules) expect(each.annotations.description).toMatch(/^What to do: /)
+const texts = z.record(z.string(), z.string())
+const annotations = z.object({ summary: z.string(), description: z.string().startsWith('What to do: ') })
+const rule = z.object({ alert: z.string(), labels: texts, annotations })
+const ruleCase = z.strictObject({ series: texts, labels: texts.default({}), fires: z.string().default('30m') })
+const [{ rules }] = z
+  .object({ groups: z.tuple([z.object({ rules: z.array(rule) })]) })
+  .parse(parse(readText('deploy/prometheus/rules.yaml'))).groups
+const cases = z.record(z.string(), ruleCase).parse(parse(readText('test/deploy/alert-rules.yaml')))
+
+/** The case of a rule as promtool reads it. */
+function toTest({ alert, labels, annotations: exp_annotations }: (typeof rules)[number]) {
+  const { series, labels: more, fires } = cases[alert]!
+  const input_series = Object.entries(series).map(([name, values]) => ({ series: name, values }))
+  const quiet = { alertname: alert, eval_time: '10m', exp_alerts: [] }
+  const exp_alerts = [{ exp_labels: { ...labels, ...more }, exp_annotations }]
+  return { interval: '1m', input_series, alert_rule_test: [quiet, { ...quiet, eval_time: fires, exp_alerts }] }
+}
+
+test('every alert rule of Prometheus says what to do, and is quiet and then fires in its case (skipped where promtool cannot be downloaded)', async context => {
+  const names = rules.map(({ alert }) => alert)
+  expect(Object.keys(cases)).toEqual(names)
+  expect(names.filter(name => !page.includes(`\`${name}\``))).toEqual([])
+  const packages = join(ROOT, '.servers/prometheus')
+  const unpacked = spawnSync(join(ROOT, 'deploy/servers/unpack-packages.sh'), [packages, 'prometheus'])
+  if (unpacked.status !== 0) context.skip(`no promtool: ${unpacked.stderr}`)
+  const folder = await temporaryFolder()
+  const rule_files = [join(ROOT, 'deploy/prometheus/rules.yaml')]
+  await writeFiles(folder, { 'cases.yaml': JSON.stringify({ rule_files, tests: rules.map(toTest) }) }) // JSON is YAML
+  const promtool = join(packages, 'usr/bin/promtool')
+  const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', join(folder, 'cases.yaml')])
+  expect([status, `${stdout}`, `${stderr}`]).toEqual([0, expect.stringContaining('SUCCESS'), ''])
 })
 
 const page = readText('docs/operating.md')
