@@ -42,11 +42,7 @@ export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
  * Starts the history service on its stores. Swaps and failures go to `note`. `stop` drains: `/readyz` answers 503,
  * running requests end, the ports are closed. `look` polls the stores at once. Rejects if a port is not available; nothing runs then.
  */
-export async function serveHistory(
-  environment: Environment,
-  world: Runtime,
-  note: (line: string) => void,
-) {
+export async function serveHistory(environment: Environment, world: Runtime, note: (line: string) => void) {
   const started = createStarted()
   try {
     const open = await openHistory(environment, world, note, started)

@@ -250,7 +250,6 @@ test('the admin listener counts requests by route and kind, times them, and repo
     'highwater_history_data_age_seconds 259200', // three days
     'highwater_history_finding{check="disk"} 0',
     'highwater_history_finding{check="last night"} 0',
-    'highwater_history_finding{check="certificates"} 0',
     'highwater_history_faults_total 0',
     'highwater_history_resident_versions 1',
     'highwater_history_entries_without_time_stamp 1',
