@@ -45,13 +45,33 @@ export async function runNight(order: NightOrder, runtime: Runtime): Promise<Nig
     await ping('start', '')
     const night = await walk(order, runtime)
     await keepReport(night.report, privateStore, runtime.terminal)
-    await alertOutcome(night.report, privateStore, build.alertWays, runtime)
-    const { summary: _summary, ...short } = night.report // a service that watches keeps a few kilobytes
-    await ping(night.error === null ? 'done' : 'fail', JSON.stringify(short))
+    await notify(night.report, order, privateStore, runtime, ping)
     return night
   }
   // A separate lock: two imports must not run at the same time, and the build takes the lock of the pointer itself.
   return withStoreLock(store, runtime, run, 'night')
+}
+
+/** Reports a night that was killed as one that failed: it could not do so itself. */
+export async function reportKilled(order: NightOrder, runtime: Runtime): Promise<void> {
+  const { now, pause, terminal } = runtime
+  const at = toIsoInstant(now())
+  const report = toReport(at, at, [], null, new Error('it was killed: see its log and that of the kernel'))
+  const privateStore = await openStore(order.build.privateStoreUrl, order.build.s3)
+  await notify(report, order, privateStore, runtime, createPing(order.pingUrl, pause, terminal.note))
+}
+
+/** Tells the operator and the service that watches. */
+async function notify(
+  report: NightReport,
+  { build }: NightOrder,
+  privateStore: ObjectStore,
+  runtime: Runtime,
+  ping: ReturnType<typeof createPing>,
+): Promise<void> {
+  await alertOutcome(report, privateStore, build.alertWays, runtime)
+  const { summary: _summary, ...short } = report // a service that watches keeps a few kilobytes
+  await ping(report.error === null ? 'done' : 'fail', JSON.stringify(short))
 }
 
 /** The steps, up to the first that fails. */
@@ -216,7 +236,7 @@ async function alertOutcome(
     await privateStore.remove(FAILING_KEY).catch(warn)
     return
   }
-  const step = steps.at(-1)?.step ?? 'the beginning'
+  const step = steps.at(-1)?.step ?? 'unknown'
   const cause = causeOf(step, error)
   if (known?.cause === cause) return
   const message = `the nightly job failed at step ${step}: ${error}`

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { type AdminParts, createAdminApp } from '#api/history/admin.ts'
 import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
@@ -25,6 +26,9 @@ import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { unanchored } from '#storage/time-stamps.ts'
 import { tolerate } from '#storage/tolerate.ts'
+import { type Installation, LEVEL_OF, runCheck } from './doctor/check.ts'
+import { certificates } from './doctor/check-machine.ts'
+import { disk, lastNight } from './doctor/check-stores.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from './environment.ts'
 import { createLog } from './log.ts'
 import { namePort } from './name-port.ts'
@@ -39,11 +43,7 @@ export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
  * Starts the history service on its stores. Swaps and failures go to `note`. `stop` drains: `/readyz` answers 503,
  * running requests end, the ports are closed. `look` polls the stores at once. Rejects if a port is not available; nothing runs then.
  */
-export async function serveHistory(
-  environment: Environment,
-  world: ServingRuntime,
-  note: (line: string) => void,
-) {
+export async function serveHistory(environment: Environment, world: Runtime, note: (line: string) => void) {
   const started = createStarted()
   try {
     const open = await openHistory(environment, world, note, started)
@@ -70,7 +70,7 @@ const LONGEST_LOOK_MS = 5_000
 /** Everything but the listeners; polls the stores once. */
 async function openHistory(
   environment: Environment,
-  world: ServingRuntime,
+  world: Runtime,
   note: (line: string) => void,
   started: Started,
 ) {
@@ -88,7 +88,8 @@ async function openHistory(
   )
   const version = (): string | null => source.current()?.version ?? null
   const observed = {
-    version,
+    dataset: () => source.current()?.snapshot.dataset ?? null,
+    findings: createFindings({ environment, runtime: world, store, privateStore, isReadOnly: true }),
     residentVersions: () => pinned.residents() + (version() === null ? 0 : 1),
     unanchored: async () => {
       const log = source.history()?.log ?? []
@@ -113,6 +114,19 @@ async function openHistory(
   }
   await look()
   return { environment, world, note, store, source, published, computed, pinned, version, watch, look }
+}
+
+const FINDINGS_MS = 300_000
+
+/** What the doctor finds that no request shows, at most five minutes ago; nothing as long as a look at it takes. */
+function createFindings(installation: Installation): Observed['findings'] {
+  const look = async () => {
+    const found = await Promise.all([disk, lastNight, certificates].map(each => runCheck(each, installation)))
+    return found.map(({ check, state }) => ({ check, level: LEVEL_OF[state] }))
+  }
+  const cache = new LRUCache({ max: 1, ttl: FINDINGS_MS, fetchMethod: look })
+  return async () =>
+    (await Promise.race([cache.fetch('all'), sleep(LONGEST_LOOK_MS, [], { ref: false })])) ?? []
 }
 
 /** Repairs what nginx serves after each poll. A read-only store is noted once for each version. */

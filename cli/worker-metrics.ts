@@ -32,6 +32,7 @@ export function measureWorker(worker: Worker, threads: number, elapsed: () => nu
   }).set({ code: worker.code }, threads)
 
   const measured = (phase: Phase, handler: Handler): Handler => {
+    bytes.inc({ phase }, 0)
     const timed = async <Value>(work: () => Promise<Value>): Promise<[Value, number]> => {
       const since = elapsed()
       try {

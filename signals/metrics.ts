@@ -4,7 +4,8 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import { type Attempt, LANES } from './delivery/outbox.ts'
-import type { Breaker } from './delivery/webhook-condition.ts'
+import { FAILURES, OUR_FAULTS } from './delivery/outcome.ts'
+import type { LiveStatus } from './live/control.ts'
 import { LogGoneError } from './log/guard.ts'
 import { RedisDownError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
@@ -62,16 +63,15 @@ function createEventMetrics(registry: Registry) {
   const deliveries = counter('deliveries_total', 'Deliveries that came to an end, by outcome.', ['outcome'])
   // A counter that appears with its first event has no increase, and its alert would miss the first burst.
   for (const outcome of ['delivered', 'exhausted', 'withdrawn']) deliveries.inc({ outcome }, 0)
+  attempts.inc({ result: 'delivered', reason: '' }, 0)
+  for (const reason of FAILURES) attempts.inc({ result: 'failed', reason }, 0)
   const ourFaults = counter('our_faults_total', 'Attempts that could not be made, by reason.', ['reason'])
+  for (const reason of [...OUR_FAULTS, 'program_error']) ourFaults.inc({ reason }, 0)
   const disabled = counter('webhooks_disabled_total', 'Webhooks that were given up.', [])
   const requests = counter('requests_total', 'Requests by route and status.', ['route', 'status'])
-  const latency = histogram('delivery_seconds', 'From the log to the stage of a delivery that succeeded.', [
-    'stage',
-  ])
-  const durable = histogram(
-    'fire_durable_seconds',
-    'From the request of a fire to its acknowledgement by the disk.',
-  )
+  const faults = counter('faults_total', 'Answers of 500: errors of the program.', [])
+  const latency = histogram('delivery_seconds', 'From the log to the stage of a delivery.', ['stage'])
+  const durable = histogram('fire_durable_seconds', 'From a fire to its acknowledgement by the disk.')
   const answers = histogram('request_seconds', 'Time of an answer by route.', ['route'])
 
   const onAttempt = ({ ok, reason, at, first_byte_ms, total_ms }: Attempt, firedAtMs: number): void => {
@@ -106,68 +106,74 @@ function createEventMetrics(registry: Registry) {
     onAnswered({ route, status, ms }: Answered): void {
       requests.inc({ route, status: String(status) })
       answers.observe({ route }, ms / 1_000)
+      if (status === 500) faults.inc()
     },
   }
 }
 
-const BREAKERS: readonly Breaker['kind'][] = ['closed', 'open']
+/** The series of a gauge: the labels and the value of each. */
+type Series = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]
+
+const one = (value: number | boolean): Series => [[{}, Number(value)]]
+
+const perAlias =
+  (read: (status: LiveStatus) => number | boolean) =>
+  ({ live }: Overview): Series =>
+    live.map(status => [{ alias: status.alias }, Number(read(status))])
+
+const breakersOf = ({ webhooks }: Overview): Series =>
+  (['closed', 'open'] as const).map(state => {
+    const there = webhooks.filter(({ enabled, condition }) => enabled && condition.breaker.kind === state)
+    return [{ state }, there.length]
+  })
+
+const clientsOf = ({ clients: { active, total } }: Overview): Series => [
+  [{ status: 'active' }, active],
+  [{ status: 'pending' }, total - active],
+]
+
+const isDurable = ({ problems, isWriting, isReplica }: Overview['redis']): boolean =>
+  problems.length === 0 && isWriting && !isReplica
+
+/** Name, help and series of each gauge. */
+const GAUGES: readonly (readonly [name: string, help: string, read: (overview: Overview) => Series])[] = [
+  ['redis_durable', '1 where Redis keeps what it acknowledges and can write.', o => one(isDurable(o.redis))],
+  ['redis_memory_bytes', 'Memory that Redis uses.', o => one(o.redis.usedBytes)],
+  ['redis_memory_limit_bytes', 'Memory that Redis may use, 0 for all.', o => one(o.redis.limitBytes)],
+  ['log_seq', 'Number of the newest signal.', o => one(o.seq)],
+  ['log_continued', '1 for an hour after a gap in the numbers.', o => one(o.continued !== null)],
+  ['relay_lag_signals', 'Signals that the relay has not yet passed.', o => one(o.relayLag)],
+  ['relay_running', '1 where a process relays.', o => one(o.isRelayed)],
+  ['queue_calls', 'Clients of a lane that are due.', o => LANES.map(lane => [{ lane }, o.queue[lane]])],
+  ['owed_deliveries', 'Deliveries that are owed.', o => one(o.webhooks.reduce((sum, w) => sum + w.owed, 0))],
+  ['breakers', 'Enabled webhooks by the state of their breaker.', breakersOf],
+  ['webhooks_disabled', 'Webhooks that are disabled.', o => one(o.webhooks.filter(w => !w.enabled).length)],
+  ['clients', 'Clients by the state of their account.', clientsOf],
+  ['halted', 'Aliases that are halted; the halt of all counts as one.', o => one(o.halted.length)],
+  ['live_behind_seconds', 'How long the next bar has been due.', perAlias(s => s.behindMs / 1_000)],
+  ['live_missing_bars', 'Bars that are missing since it went live.', perAlias(s => s.gap?.total ?? 0)],
+  ['live_diverges', '1 where the last replay decided differently.', perAlias(s => s.diverges !== null)],
+]
+
+const LABELS = ['alias', 'lane', 'state', 'status']
 
 /** Gauges that are set together. Those that could not be read are left out: no old values are repeated. */
 function createGauges(registry: Registry): (overview: Overview | 'away' | 'lost') => void {
   const registers = [registry]
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name: `highwater_${name}`, help, labelNames, registers })
-  const up = gauge('redis_up', '1 where Redis answers.')
-  const lost = gauge('log_lost', '1 where Redis answers and does not have the log that was written.')
-  const safe = gauge('redis_durable', '1 where Redis keeps what it acknowledges and can write.')
-  const memory = gauge('redis_memory_bytes', 'Memory that Redis uses.')
-  const limit = gauge('redis_memory_limit_bytes', 'Memory that Redis may use, 0 for all.')
-  const seq = gauge('log_seq', 'Number of the newest signal.')
-  const lag = gauge('relay_lag_signals', 'Signals that the relay has not yet passed.')
-  const relayed = gauge('relay_running', '1 where a process relays.')
-  const queue = gauge('queue_calls', 'Clients of a lane that are due.', ['lane'])
-  const owed = gauge('owed_deliveries', 'Deliveries that are owed.')
-  const breakers = gauge('breakers', 'Enabled webhooks by the state of their breaker.', ['state'])
-  const off = gauge('webhooks_disabled', 'Webhooks that are disabled.')
-  const clients = gauge('clients', 'Clients by the state of their account.', ['status'])
-  const halts = gauge('halted', 'Aliases that are halted; the halt of all counts as one.')
-  const behind = gauge(
-    'live_behind_seconds',
-    'For how long the next bar of a live strategy has been due, 0 where it is on time.',
-    ['alias'],
-  )
-  const missing = gauge(
-    'live_missing_bars',
-    'Bars that the feed of a live strategy has left out since it went live.',
-    ['alias'],
-  )
-  const plain = [lost, safe, memory, limit, seq, lag, relayed, owed, off, halts]
-  const labelled = [queue, breakers, clients, behind, missing]
+  const up = new Gauge({ name: 'highwater_redis_up', help: '1 where Redis answers.', registers })
+  const about = '1 where Redis answers and does not have the log that was written.'
+  const lost = new Gauge({ name: 'highwater_log_lost', help: about, registers })
+  const gauges = GAUGES.map(([name, help, read]) => {
+    const gauge = new Gauge({ name: `highwater_${name}`, help, labelNames: LABELS, registers })
+    return { gauge, read }
+  })
   return overview => {
-    for (const each of labelled) each.reset()
-    for (const each of plain) each.remove()
     up.set(overview === 'away' ? 0 : 1)
-    if (overview !== 'away') lost.set(overview === 'lost' ? 1 : 0)
-    if (typeof overview === 'string') return
-    const { redis, webhooks } = overview
-    safe.set(redis.problems.length === 0 && redis.isWriting && !redis.isReplica ? 1 : 0)
-    memory.set(redis.usedBytes)
-    limit.set(redis.limitBytes)
-    seq.set(overview.seq)
-    lag.set(overview.relayLag)
-    relayed.set(overview.isRelayed ? 1 : 0)
-    for (const lane of LANES) queue.set({ lane }, overview.queue[lane])
-    owed.set(webhooks.reduce((sum, state) => sum + state.owed, 0))
-    const enabled = webhooks.filter(state => state.enabled)
-    for (const state of BREAKERS)
-      breakers.set({ state }, enabled.filter(each => each.condition.breaker.kind === state).length)
-    off.set(webhooks.length - enabled.length)
-    clients.set({ status: 'active' }, overview.clients.active)
-    clients.set({ status: 'pending' }, overview.clients.total - overview.clients.active)
-    halts.set(overview.halted.length)
-    for (const { alias, behindMs, gap } of overview.live) {
-      behind.set({ alias }, behindMs / 1_000)
-      missing.set({ alias }, gap?.total ?? 0)
+    if (overview === 'away') lost.remove()
+    else lost.set(overview === 'lost' ? 1 : 0)
+    for (const { gauge, read } of gauges) {
+      gauge.reset()
+      for (const [labels, value] of typeof overview === 'string' ? [] : read(overview)) gauge.set(labels, value)
     }
   }
 }

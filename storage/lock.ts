@@ -117,6 +117,13 @@ const lostSentence = (name: string, url: string): string =>
 const highestKey = async (store: ObjectStore, name: string): Promise<string | undefined> =>
   (await store.list(`lock/${name}/`)).at(-1)
 
+/** The start of a holder that fell silent without releasing the lock, as a process that was killed; else null. */
+export async function readAbandoned(store: ObjectStore, name: string, nowMs: number): Promise<string | null> {
+  const key = await highestKey(store, name)
+  const record = key === undefined ? null : await readRecord(store, key)
+  return record === null || record.released || nowMs - record.heartbeat_ms <= STALE_MS ? null : record.started
+}
+
 /** A process with an old listing can create a number again that was removed; a higher number shows that. */
 async function assertHighest(store: ObjectStore, name: string, key: string): Promise<void> {
   const highest = (await highestKey(store, name)) ?? key

@@ -1,14 +1,18 @@
 // What Prometheus reads of a process that serves history. No label holds anything that a client sent.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { DAY_MS } from '#core/calendar.ts'
+import type { DatasetRecord } from '#core/dataset/snapshot.ts'
 import type { CacheUse } from './answers/published-answers.ts'
 import type { Answered } from './exchange.ts'
 import type { RefreshOutcome } from './versions/version-source.ts'
 
 /** What is read when the metrics are. */
 export type Observed = {
-  readonly version: () => string | null
+  readonly dataset: () => Pick<DatasetRecord, 'version' | 'window'> | null
   readonly residentVersions: () => number
+  /** What `highwater doctor` finds: 0 nothing, 1 a warning, 2 a problem. */
+  readonly findings: () => Promise<readonly { readonly check: string; readonly level: number }[]>
   /** Entries of the log without a proof of their time; null if no authority is used. */
   readonly unanchored: () => Promise<number | null>
   readonly caches: Readonly<Record<string, () => CacheUse>>
@@ -50,7 +54,9 @@ export function createHistoryMetrics(observed: Observed) {
     'highwater_history_swap_failures_total',
     'Looks at the pointer after which the newest version is not served, or the list of versions is not known.',
   )
+  const faults = counter('highwater_history_faults_total', 'Answers of 500: errors of the program.')
   observeDataset(registers, observed)
+  observeFindings(registers, observed)
   observeCaches(registers, observed)
   const stop = observeProcess(registers)
   return {
@@ -58,6 +64,7 @@ export function createHistoryMetrics(observed: Observed) {
       requests.inc({ route, kind, status })
       bodies.inc({ route, kind }, bytes)
       times.observe({ route, kind }, ms / 1_000)
+      if (status === 500) faults.inc()
     },
     onLook({ kind }: RefreshOutcome) {
       if (kind === 'swapped' || kind === 'fallen back') swaps.inc()
@@ -84,19 +91,36 @@ function observeDataset(registers: Registry[], observed: Observed): void {
     'Entries of the pointer log without a proof of their time; absent without an authority, and while the store does not answer.',
     () => observed.unanchored().catch(() => null),
   )
+  const ageOf = (at: string | null | undefined, laterMs = 0): number | null =>
+    at == null ? null : Math.max(0, (observed.now() - Date.parse(at) - laterMs) / 1_000)
   gauge(
     'highwater_history_dataset_age_seconds',
     'Time since the instant of the served version; absent while none is served.',
-    () => {
-      const served = observed.version()
-      return served === null ? null : Math.max(0, (observed.now() - Date.parse(served)) / 1_000)
-    },
+    () => ageOf(observed.dataset()?.version),
+  )
+  gauge(
+    'highwater_history_data_age_seconds',
+    'Time since the end of the last day of the data that is served; absent while none is.',
+    () => ageOf(observed.dataset()?.window.to, DAY_MS),
   )
   gauge(
     'highwater_history_resident_versions',
     'Versions in memory: the served one and those that are pinned.',
     observed.residentVersions,
   )
+}
+
+function observeFindings(registers: Registry[], { findings }: Observed): void {
+  new Gauge({
+    name: 'highwater_history_finding',
+    help: 'What `highwater doctor` finds, looked at every five minutes: 0 nothing, 1 a warning, 2 a problem.',
+    labelNames: ['check'],
+    registers,
+    async collect() {
+      this.reset()
+      for (const { check, level } of await findings()) this.set({ check }, level)
+    },
+  })
 }
 
 function observeCaches(registers: Registry[], { caches }: Observed): void {

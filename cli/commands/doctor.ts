@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
-import { type Check, type Finding, runCheck, type State, skipped } from '../doctor/check.ts'
+import { type Check, type Finding, LEVEL_OF, runCheck, skipped } from '../doctor/check.ts'
 import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
 import { fleetRedis, signalsRedis } from '../doctor/check-redis.ts'
 import {
@@ -46,9 +46,6 @@ const NEEDING_STORE: readonly Check[] = [
 /** They compare times with the clock. */
 const NEEDING_CLOCK: readonly Check[] = [pointerLog, lastNight, certificates]
 
-/** As the plugins of monitoring systems end. */
-const EXIT_OF: Readonly<Record<State, number>> = { ok: 0, skipped: 0, warning: 1, problem: 2 }
-
 const HELP = `
 It changes nothing: an object that it writes into a store is removed at once, except lock/probe in a bucket, which every
 build needs. Secrets are shown as ***.
@@ -77,7 +74,7 @@ export function defineDoctor(command: Command, runtime: Runtime): void {
 async function examine({ readOnly = false, json }: Options, runtime: Runtime): Promise<void> {
   const { terminal } = runtime
   const { findings, settings } = await look(runtime, readOnly)
-  const worst = Math.max(...findings.map(({ state }) => EXIT_OF[state]))
+  const worst = Math.max(...findings.map(({ state }) => LEVEL_OF[state]))
   if (json) terminal.json({ exit_code: worst, findings, settings })
   else print(findings, settings, runtime)
   if (worst > 0) throw new ExitError(worst)

@@ -4,11 +4,11 @@ import { messageOf } from '#storage/error-code.ts'
 import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-options.ts'
 import { printSummary } from '../build-summary.ts'
 import { readEnvironment, UsageError } from '../environment.ts'
-import { type NightOrder, printReport, runNight } from '../night.ts'
+import { type NightOrder, printReport, reportKilled, runNight } from '../night.ts'
 import type { Runtime } from '../runtime.ts'
 import { isPrivateStoreNamed } from '../store-option.ts'
 
-type Options = BuildOptions & { readonly import?: string; readonly at?: string }
+type Options = BuildOptions & { readonly import?: string; readonly at?: string; readonly killed?: boolean }
 
 const ABOUT = `
 Steps: import, if there is an import command; build and publish; verify the published version; purge the caches. If a step
@@ -28,11 +28,14 @@ export function defineNightly(command: Command, runtime: Runtime): void {
       'a shell command that updates the data of the book (default: NIGHTLY_IMPORT_COMMAND)',
     )
     .option('--at <time>', 'stay, and run a night each day at this time of day, UTC, such as 00:15')
+    .option('--killed', 'run none, and report that one was killed, as for OnFailure= of systemd')
     .option('--json', 'print the report as one JSON document')
     .addHelpText('after', ABOUT)
-    .action((options: Options) =>
-      options.at === undefined ? runNightly(options, runtime) : runEachDay(options.at, options, runtime),
-    )
+    .action((options: Options) => {
+      if (options.killed) return reportKilled(toNightOrder(options, runtime), runtime)
+      if (options.at !== undefined) return runEachDay(options.at, options, runtime)
+      return runNightly(options, runtime)
+    })
 }
 
 /** How soon the end of the process is noticed while it waits. */

@@ -10,6 +10,7 @@ import { auditKeys } from '#static-build/audit/audit-keys.ts'
 import { auditHead, auditLog } from '#static-build/audit/audit-log.ts'
 import { auditSignatures } from '#static-build/audit/audit-signatures.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
+import { readAbandoned } from '#storage/lock.ts'
 import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
 import { isFolder, type ObjectStore } from '#storage/object-store.ts'
 import { assertApart } from '#storage/open-store.ts'
@@ -102,10 +103,9 @@ const FIRST_BYTES = 2 ** 28
 
 export const disk: Check = {
   check: 'disk',
-  look: async ({ store }) => {
-    if (!isFolder(store)) return skipped('the store is a bucket')
-    const { bavail, bsize } = await statfs(await nearestFolder(fileURLToPath(store.url)))
-    const free = bavail * bsize
+  look: async ({ store, privateStore: hidden }) => {
+    const free = Math.min(...(await Promise.all([store, hidden].filter(isFolder).map(freeOf))))
+    if (free === Number.POSITIVE_INFINITY) return skipped('the stores are buckets')
     const manifest = await servedManifest(store)
     const size = manifest === null ? FIRST_BYTES : sizeOf(manifest)
     const says = `${toMib(free)} free, room for ${Math.floor(free / size)} versions of ${toMib(size)}`
@@ -113,6 +113,11 @@ export const disk: Check = {
     if (free < LEAST_ROOM * size) return problem(says, fix)
     return free < ROOM * size ? warning(says, fix) : ok(says)
   },
+}
+
+async function freeOf({ url }: ObjectStore): Promise<number> {
+  const { bavail, bsize } = await statfs(await nearestFolder(fileURLToPath(url)))
+  return bavail * bsize
 }
 
 const toMib = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`
@@ -267,6 +272,9 @@ export const lastNight: Check = {
       const fix = 'see the log of the last night, correct what it names, and run `highwater nightly`'
       return problem(`nights have failed since ${failing.since}: ${failing.cause}`, fix)
     }
+    const killed = await readAbandoned(store, 'night', now())
+    if (killed !== null)
+      return problem(`the night of ${killed} was killed`, 'see its log, and run `highwater nightly` again')
     const head = await readHead(store)
     if (head === null) return skipped('nothing is published')
     const { version } = head.entry

@@ -7,6 +7,9 @@ import type { Runtime } from '../runtime.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'skipped'
 
+/** As the plugins of monitoring systems end, and as the metrics have it. */
+export const LEVEL_OF: Readonly<Record<State, number>> = { ok: 0, skipped: 0, warning: 1, problem: 2 }
+
 /** The result of a check: one sentence without its full stop, and what to do if something is wrong. */
 export type Finding = {
   readonly check: string

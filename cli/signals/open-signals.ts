@@ -95,12 +95,16 @@ async function openRedis(
 /** The state of the service, its metrics, and the copies of its audit log. */
 export function createWatch(open: OpenSignals) {
   const { redis, privateStore, served, clock, newToken } = open
-  const { redisFolder } = open.order
+  const { redisFolder, log } = open.order
   const overview = (): ReturnType<typeof readOverview> =>
     readOverview({ redis, aliases: () => new Set(served.aliases()), clock, newEpoch: newToken })
   const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))
-  const copyAudit = createActionCopy(redis, privateStore)
-  return { overview, diskUsed, copyAudit, metrics: createMetrics(overview, diskUsed) }
+  const metrics = createMetrics(overview, diskUsed)
+  const onAnswered = (answered: Parameters<typeof metrics.onAnswered>[0]): void => {
+    metrics.onAnswered(answered)
+    log.info('request', { ...answered })
+  }
+  return { overview, diskUsed, metrics, onAnswered, copyAudit: createActionCopy(redis, privateStore) }
 }
 
 /** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */

@@ -7,7 +7,6 @@ import { listenOperator } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import { createDeliveryOrders } from '#api/operator/parts.ts'
 import { listenSignals } from '#api/signals/app.ts'
-import type { Answered } from '#api/signals/exchange.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
@@ -49,7 +48,7 @@ export async function serveSignals(order: SignalsOrder) {
     const registering = createRegistering(open, reach, started)
     await deliver(open, watch, reach, started)
     const drain = createDrain()
-    const signals = await listenToClients(open, registering, drain.isDraining, started)
+    const signals = await listenToClients(open, registering, watch, drain.isDraining, started)
     const operator = await listenToOperator(open, registering, watch, started)
     started.add(drain.begin)
     lookNowAndThen(open, watch, started)
@@ -97,11 +96,12 @@ async function deliver(
 async function listenToClients(
   open: OpenSignals,
   registering: RegisterParts,
+  { onAnswered }: Watch,
   isDraining: () => boolean,
   started: Started,
 ): Promise<RunningServer> {
   const { order, redis, served, clock, newToken, onError } = open
-  const { environment, log } = order
+  const { environment } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
     redis,
@@ -120,7 +120,7 @@ async function listenToClients(
     newEpoch: newToken,
     isDraining,
     assertClock: () => assertClock(redis, clock.now),
-    onAnswered: (answered: Answered) => log.info('request', { ...answered }),
+    onAnswered,
     onError,
   })
   const server = await namePort(
@@ -134,10 +134,10 @@ async function listenToClients(
 async function listenToOperator(
   { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook, onError }: OpenSignals,
   registering: RegisterParts,
-  { metrics, diskUsed, copyAudit }: Watch,
+  { metrics, diskUsed, copyAudit, onAnswered }: Watch,
   started: Started,
 ): Promise<RunningServer> {
-  const { environment, secrets, runtime, log } = order
+  const { environment, secrets, runtime } = order
   const parts = {
     redis,
     clock,
@@ -160,10 +160,7 @@ async function listenToOperator(
     pause: sleep,
     onAction: () => void copyAudit().catch(onError), // what fails is copied by the next look
     onGuessing: alerts.onGuessing,
-    onAnswered: (answered: Parameters<typeof metrics.onAnswered>[0]) => {
-      metrics.onAnswered(answered)
-      log.info('request', { ...answered })
-    },
+    onAnswered,
     onError,
   }
   const server = await namePort(

@@ -40,8 +40,8 @@ export type RestoreParts = {
   readonly redis: Redis
   /** The lines of the file from its beginning; called twice. */
   readonly lines: () => AsyncIterable<string>
-  /** The mark of the private store; null if it has none. */
-  readonly highWater: number | null
+  /** The mark of the private store; 0 if it has none. */
+  readonly highWater: number
   readonly newEpoch: () => string
   readonly nowMs: number
   readonly isForced: boolean
@@ -58,7 +58,8 @@ export async function restoreBackup(parts: RestoreParts) {
   const { redis, highWater, newEpoch, nowMs, trust } = parts
   const header = await checkBackup(parts.lines(), trust)
   await makeRoom(redis, parts.isForced)
-  const seen: Seen = { signals: 0, seq: restartOf(header.seq, highWater), debts: new Map() }
+  const seq = Math.max(header.seq + UNKNOWN_AHEAD, aboveHighWater(highWater))
+  const seen: Seen = { signals: 0, seq, debts: new Map() }
   for await (const block of inBlocks(recordsOf(parts.lines(), trust), BLOCK))
     await writeBlock(redis, block, header, seen)
   const owed = await oweAll(redis, seen, nowMs)
@@ -69,14 +70,8 @@ export async function restoreBackup(parts: RestoreParts) {
   return { made_at: header.made_at, signals: seen.signals, owed, seq: seen.seq, epoch }
 }
 
-/** More numbers than are given between two backups. */
+/** More numbers than are given between two backups. The mark may be as old as the backup: that of a copied store. */
 const UNKNOWN_AHEAD = 1_000_000
-
-/** The number above which a restored log continues; a mark below its backup is that of another log. */
-const restartOf = (seq: number, highWater: number | null): number =>
-  highWater === null || (highWater > 0 && highWater < seq)
-    ? seq + UNKNOWN_AHEAD
-    : Math.max(seq, aboveHighWater(highWater))
 
 type Seen = {
   signals: number

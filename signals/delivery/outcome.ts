@@ -1,21 +1,25 @@
 // The outcome of one attempt, and the meaning of network errors.
 import { codeOf } from '#storage/error-code.ts'
-import { ConnectError, type ConnectFailure } from './guarded-connect.ts'
+import { ConnectError } from './guarded-connect.ts'
 
 /** Failures of the subscriber; the words are stored in the outbox and are labels of the metrics. */
-export type FailureReason =
-  | Exclude<ConnectFailure, OurFaultReason>
-  /** The status is not a success. */
-  | 'status'
-  /** No complete answer in time. */
-  | 'timeout'
-  /** Closed or reset before the answer was complete. */
-  | 'connection_lost'
-  /** The answer was not valid HTTP, or the client could not process it. */
-  | 'bad_answer'
+export const FAILURES = [
+  'address_refused',
+  'name_unknown',
+  'name_unanswered',
+  'unreachable',
+  'connect_timeout',
+  'connect_failed',
+  'tls_failed',
+  'status', // it is not a success
+  'timeout', // no complete answer in time
+  'connection_lost', // closed or reset before the answer was complete
+  'bad_answer', // not valid HTTP, or the client could not process it
+] as const
+export type FailureReason = (typeof FAILURES)[number]
 
 /** Internal faults: no attempt is recorded, and the delivery is tried again. */
-const OUR_FAULTS = ['resolver_down', 'network_down', 'too_many_connections', 'shutting_down'] as const
+export const OUR_FAULTS = ['resolver_down', 'network_down', 'too_many_connections', 'shutting_down'] as const
 export type OurFaultReason = (typeof OUR_FAULTS)[number]
 
 /** We aborted the attempt. */

@@ -12,7 +12,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
 import { casesOf } from '#test/support/cases-of.ts'
-import { lastingFolder, temporaryFolder } from '#test/support/temporary-folder.ts'
+import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { HAND_VERSION } from '../support/books/hand-snapshot.ts'
 import type { Stores } from '../support/books/publish-book.ts'
 import { atEnd } from '../support/ends.ts'
@@ -152,6 +152,8 @@ async function failNights() {
   await writeFile(join(fileURLToPath(stores.privateUrl), 'nights/failing.json'), JSON.stringify(state))
 }
 
+const killed = { pid: 1, host: 'x', started: '2024-06-01T00:15:00Z', heartbeat_ms: 0, released: false }
+
 /** What is done, the finding with its check and its state, and the variables that it needs, if any. */
 const FAULTS = casesOf<[string, RegExp, (() => Promise<NodeJS.ProcessEnv>) | (() => Promise<void>)]>`
 stores that overlap -> ${/^problem of stores apart: .*overlap/} -> ${async () => ({ PRIVATE_STORE_URL: `${stores.url}/private` })}
@@ -161,6 +163,7 @@ an nginx that names another version -> ${/^warning of nginx: .*does not name/} -
 a signing key that cannot be read -> ${/^problem of signing key: .*cannot read the signing key/} -> ${async () => ({ SIGNING_KEY_FILE: join(dataFolder, 'none.pem') })}
 a signing key that this user may not read -> ${/^problem of signing key: .*\(EISDIR\); name a file that the user/} -> ${async () => ({ SIGNING_KEY_FILE: dataFolder })}
 nights that fail -> ${/^problem of last night: nights have failed since 2024-06-01T01:00:00Z: build: no funding; see the log/} -> ${failNights}
+a night that was killed -> ${/^problem of last night: the night of 2024-06-01T00:15:00Z was killed; see its log/} -> ${() => writeFiles(fileURLToPath(stores.url), { 'lock/night/1': JSON.stringify(killed) })}
 a generated token that others can read -> ${/^problem of secrets: .*can be read by other users/} -> ${() => writeFile(join(dataFolder, 'operator-token'), 'x'.repeat(43), { mode: 0o644 })}
 an address for other machines without secrets -> ${/^warning of secrets: .*OPERATOR_TOKEN and SECRET_KEY/} -> ${async () => ({ HOST: '0.0.0.0' })}
 a port that another program has -> ${/^problem of ports: .*another program has port/} -> ${async () => ({ HISTORY_PORT: await listen(createServer(socket => socket.destroy())) })}

@@ -142,6 +142,15 @@ test('a night that fails exits 1, publishes nothing, prints where and why, and p
   expect(receiver.posted[2]!.body).toContain('the import ended with 7')
 })
 
+test('a night that was killed is reported as one that failed, until one succeeds', async () => {
+  const { nightly, receiver, alerts } = await aNight()
+  expect(await nightly({}, '--killed')).toMatchObject({ code: 0, out: '' })
+  expect(receiver.paths()).toEqual(['/alert', '/check/fail?key=1'])
+  await nightly()
+  const message = expect.stringContaining('it was killed')
+  expect(alerts()).toMatchObject([{ kind: 'night_failed', message }, { kind: 'night_mended' }])
+})
+
 test('a night raises one alert for each cause, whatever numbers it has, and one more when a job succeeds; a faulty book leaves the version before served', async () => {
   const { folder, nightly, served, alerts } = await aNight()
   const broken = (c: number) => csv('t,o,h,l,c,v', `2024-01-01T00:00:00Z,100,99,98,${c},1`)

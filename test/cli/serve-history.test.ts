@@ -211,7 +211,8 @@ test.each([
     const environment = parseEnvironment({ STORE_URL, PRIVATE_STORE_URL, LOG_LEVEL: level }, '/nowhere')
     const world = { ...madeUp().runtime, now: () => Date.parse(NOW), logStream: stream }
     const observed = {
-      version: () => null,
+      dataset: () => null,
+      findings: async () => [],
       residentVersions: () => 0,
       unanchored: async () => null,
       caches: {},
@@ -246,6 +247,10 @@ test('the admin listener counts requests by route and kind, times them, and repo
     'highwater_history_request_seconds_bucket{le="+Inf",route="/v1/strategies",kind="static"} 3',
     'highwater_history_request_seconds_count{route="/v1/strategies",kind="static"} 3',
     `highwater_history_dataset_age_seconds ${age}`,
+    'highwater_history_data_age_seconds 259200', // three days
+    'highwater_history_finding{check="disk"} 0',
+    'highwater_history_finding{check="last night"} 0',
+    'highwater_history_faults_total 0',
     'highwater_history_resident_versions 1',
     'highwater_history_entries_without_time_stamp 1',
     'highwater_history_swaps_total 1',

@@ -1,7 +1,7 @@
 // The files that run it on a server, and docs/operating.md, checked against the program: they name only commands, options, variables
 // and files that there are, and every failure has its row.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -73,10 +73,12 @@ test.skipIf(!hasSystemd)(
   },
 )
 
-test('the systemd timer fires at 00:15 UTC, and makes up for a night that was missed', () => {
+test('the systemd timer fires at 00:15 UTC and makes up for a night that was missed, and a unit reports a night that was killed', () => {
   const timer = readText('deploy/systemd/highwater-nightly.timer')
   expect(timer).toMatch(/^OnCalendar=\*-\*-\* 00:15:00 UTC$/m)
   expect(timer).toMatch(/^Persistent=true$/m)
+  const [, unit] = /^OnFailure=(.+)$/m.exec(readText('deploy/systemd/highwater-nightly.service')) ?? []
+  expect(readText(`deploy/systemd/${unit}`)).toMatch(/^ExecStart=.* nightly .* --killed$/m)
 })
 
 test('the environment file of the systemd units names only variables that exist, and is valid with all of them set', () => {
@@ -99,9 +101,10 @@ const PORTS = [historyPort, signalsPorts.port, signalsPorts.operatorPort, DEFAUL
 const ours = Object.entries(services).filter(([, { entrypoint }]) => entrypoint[0] === 'highwater')
 const highwater = ours.filter(([, { image }]) => image === 'highwater')
 
-test('the compose file has nginx, every service, a night each day, Redis, certificates, Prometheus and Grafana', () => {
+test('the compose file has nginx, every service, a night each day, Redis, certificates, Prometheus, Alertmanager and Grafana', () => {
   expect(Object.keys(services)).toEqual([
-    ...['nginx', 'history', 'signals', 'nightly', 'live', 'redis', 'acme', 'prometheus', 'grafana'],
+    ...['nginx', 'history', 'signals', 'nightly', 'live', 'redis', 'acme'],
+    ...['prometheus', 'alertmanager', 'grafana'],
   ])
 })
 
@@ -127,7 +130,7 @@ test('the compose file starts scripts and mounts folders that exist', () => {
   const mounted = Object.values(services).flatMap(({ volumes: mounts }) =>
     mounts.flatMap(mount => /^\.\.\/([^:]+):/.exec(mount)?.[1] ?? []),
   )
-  expect(mounted).toEqual(['prometheus', 'grafana/provisioning', 'grafana'])
+  expect(mounted).toEqual(['prometheus', 'prometheus', 'grafana/provisioning', 'grafana'])
   for (const path of [...scripts, ...mounted.map(name => `deploy/${name}`)])
     expect(existsSync(join(ROOT, path))).toBe(true)
 })
@@ -179,6 +182,17 @@ test('Prometheus scrapes the services of the compose file where they answer', ()
   expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${signalsPorts.operatorPort}`) // or it is refused
 })
 
+test('the Alertmanager of the compose file gets the alerts of Prometheus, and passes them on to ALERT_URL', async () => {
+  const folder = await temporaryFolder()
+  const here: Record<string, string> = { $$: '$', '/etc': join(ROOT, 'deploy'), '/tmp': folder, exec: '#' }
+  const script = services.alertmanager!.command.join().replaceAll(/\$\$|\/etc|\/tmp|exec/g, it => here[it]!)
+  const url = 'https://alerts.example.org/in?a=1&b=2'
+  execFileSync('sh', ['-ec', script], { env: { PATH: process.env.PATH, ALERT_URL: url } })
+  const config = parse(readFileSync(join(folder, 'alertmanager.yaml'), 'utf8'))
+  expect(config).toMatchObject({ receivers: [{ name: config.route.receiver, webhook_configs: [{ url }] }] })
+  expect(readText('deploy/prometheus/prometheus.yaml')).toContain("targets: ['alertmanager:9093']")
+})
+
 test("the image is made of Debian's packages, the npm package and the pinned Node, and runs as a user that is not root", () => {
   expect([...DOCKERFILE.matchAll(/^FROM (\S+)/gm)].map(match => match[1])).toEqual(
     Array(3).fill('debian:bookworm-slim'),
@@ -215,14 +229,38 @@ test('Prometheus and Grafana ask the history service for metrics that it has', (
   for (const name of asked) expect(source).toContain(`'${name}'`)
 })
 
-test('every alert rule of Prometheus has a sentence of what to do', () => {
-  const annotations = z.object({ summary: z.string(), description: z.string() })
-  const rule = z.object({ alert: z.string(), expr: z.string(), annotations })
-  const { groups } = z
-    .object({ groups: z.tuple([z.object({ rules: z.array(rule) })]) })
-    .parse(parse(readText('deploy/prometheus/rules.yaml')))
-  expect(groups[0].rules.length).toBeGreaterThan(8)
-  for (const each of groups[0].rules) expect(each.annotations.description).toMatch(/^What to do: /)
+const RULES = 'deploy/prometheus/rules.yaml'
+const texts = z.record(z.string(), z.string())
+const annotations = z.object({ summary: z.string(), description: z.string().startsWith('What to do: ') })
+const rule = z.object({ alert: z.string(), labels: texts, annotations })
+const [{ rules }] = z
+  .object({ groups: z.tuple([z.object({ rules: z.array(rule) })]) })
+  .parse(parse(readText(RULES))).groups
+const ruleCase = z.object({ series: texts, labels: texts.optional(), fires: z.string().default('30m') })
+const cases = z.record(z.string(), ruleCase).parse(parse(readText('test/deploy/alert-rules.yaml')))
+
+/** The case of a rule as promtool reads it. */
+function toTest({ alert: alertname, labels, annotations: exp_annotations }: (typeof rules)[number]) {
+  const { series, labels: more, fires } = cases[alertname]!
+  const input_series = Object.entries(series).map(([name, values]) => ({ series: name, values }))
+  const exp_alerts = [{ exp_labels: { ...labels, ...more }, exp_annotations }]
+  const alert_rule_test = [
+    { alertname, eval_time: '10m', exp_alerts: [] },
+    { alertname, eval_time: fires, exp_alerts },
+  ]
+  return { interval: '1m', input_series, alert_rule_test }
+}
+
+test('every alert rule of Prometheus says what to do, and is quiet and then fires in its case (skipped where promtool cannot be downloaded)', async context => {
+  expect(Object.keys(cases)).toEqual(rules.map(({ alert }) => alert))
+  expect(rules.filter(({ alert }) => !page.includes(`\`${alert}\``))).toEqual([])
+  const packages = join(ROOT, '.servers/prometheus')
+  const unpacked = spawnSync(join(ROOT, 'deploy/servers/unpack-packages.sh'), [packages, 'prometheus'])
+  if (unpacked.status !== 0) context.skip(`no promtool: ${unpacked.stderr}`)
+  const path = join(await temporaryFolder(), 'cases.yaml')
+  writeFileSync(path, JSON.stringify({ rule_files: [join(ROOT, RULES)], tests: rules.map(toTest) })) // JSON is YAML
+  const { status, output } = spawnSync(join(packages, 'usr/bin/promtool'), ['test', 'rules', path])
+  expect([status, output.join('')]).toEqual([0, expect.stringMatching(/SUCCESS\s*$/)])
 })
 
 const page = readText('docs/operating.md')

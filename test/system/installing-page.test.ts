@@ -204,6 +204,23 @@ test('the commands of the page find every signal after Redis was killed, and res
   await paste(at('npx highwater ops restore'))
 })
 
+test('the commands of the page on backups give a new machine everything of a lost one, and no number a second time', async () => {
+  const [backup, restore, ...others] = pastedFrom('docs/backup.md')
+  expect(others).toEqual([])
+  writeFileSync(join(folder, 'signing-key.pem'), 'a key')
+  await paste(backup!)
+  const move = 'mkdir new && mv backup new && cd new && ln -s ../node_modules ../.servers ../cert.pem .'
+  await paste({ script: `kill $SERVICE; wait $SERVICE || true\n${move}\n`, printed: '' })
+  await paste(restore!)
+  expect(readFileSync(join(folder, 'new/signing-key.pem'), 'utf8')).toBe('a key')
+  const fire = at('npx highwater ops fire').script.split('\n').slice(0, 2).join('\n')
+  const pull = `pull '/v1/signals/history?since=0' | grep -o '"signal_id":"[^"]*","seq":[0-9]*'`
+  await paste({
+    script: `${fire.replace('alder/oak/g', 'alder/oak/g; s/example-1/example-2/')}\n${pull}\ncd ..\n`,
+    printed: '"signal_id":"oak-example-1","seq":1\n"signal_id":"oak-example-2","seq":2000002\n',
+  })
+})
+
 test('the commands of the page upgrade what the release before left behind, and npm fetches nothing that is optional', async () => {
   isOfReleaseBefore = true
   copyFileSync(join(FIXTURE, 'signing-key.pem'), join(folder, 'signing-key.pem'))

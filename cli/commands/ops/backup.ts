@@ -152,7 +152,7 @@ async function restore(
     redis,
     lines: () =>
       createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY }),
-    highWater: (await readHighWater(privateStore)) || null,
+    highWater: await readHighWater(privateStore),
     newEpoch: newEpochOf({ drawBytes }),
     nowMs: now(),
     isForced: force,

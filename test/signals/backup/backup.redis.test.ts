@@ -85,28 +85,28 @@ test('a restored backup has everything, under a new epoch, and numbers go on abo
   await fire(redis, 'after-the-backup', 'alder')
   await redis.flushall()
 
-  const restored = await restore(lines, { highWater: 1_007 })
-  expect(restored).toMatchObject({ signals: 6, seq: 1_007 + MARK_AHEAD, epoch: 'epoch-2', owed: 5 })
+  const restored = await restore(lines, { highWater: 2_000_007 })
+  expect(restored).toMatchObject({ signals: 6, seq: 2_000_007 + MARK_AHEAD, epoch: 'epoch-2', owed: 5 })
   expect(await seen()).toEqual(before)
   expect(await authenticate(redis, token, NOW_MS)).toMatchObject({ client: { id: 'zeta' } })
-  expect(await readHead(redis, () => 'never')).toEqual({ seq: 1_007 + MARK_AHEAD, epoch: 'epoch-2' })
+  expect(await readHead(redis, () => 'never')).toEqual({ seq: 2_000_007 + MARK_AHEAD, epoch: 'epoch-2' })
   expect(await owedCount(redis, 'north-ridge')).toBe(5)
   expect((await readOutbox(redis, 3)).get('north-ridge')).toMatchObject({ status: 'exhausted', attempts: 16 })
   expect(await readAttempts(redis, 3, 'north-ridge')).toHaveLength(16)
-  expect(await fire(redis, 'new', 'alder')).toBe(1_008 + MARK_AHEAD)
+  expect(await fire(redis, 'new', 'alder')).toBe(2_000_008 + MARK_AHEAD)
   expect(await fire(redis, 'sig_2', 'alder')).toBe(2) // known as before: not fired a second time
 })
 
 test('a restored log that is behind its outbox continues above the outbox', async () => {
   await playScene(redis)
   await redis.hset(
-    `${PREFIX}:ledger:41`,
+    `${PREFIX}:ledger:4000041`,
     'acme-capital',
     (await redis.hget(`${PREFIX}:ledger:1`, 'acme-capital'))!,
   )
   const lines = await backUp()
   await redis.flushall()
-  expect(await restore(lines)).toMatchObject({ seq: 41 })
+  expect(await restore(lines)).toMatchObject({ seq: 4_000_041 })
 })
 
 test('a signal fired while a backup is taken is whole in it or not at all: every delivery has its signal', async () => {
@@ -120,8 +120,8 @@ test('a signal fired while a backup is taken is whole in it or not at all: every
   expect((await readAfter(redis, 0, 1_000)).map(signal => signal.seq)).toEqual(
     Array.from({ length: signals }, (_, i) => i + 1),
   )
-  expect(seq).toBe(signals)
-  expect(await fire(redis, 'next', 'alder')).toBe(signals + 1)
+  expect(seq).toBe(1_000_006) // a million above the first line
+  expect(await fire(redis, 'next', 'alder')).toBe(seq + 1)
 })
 
 test('a strategy that runs while a backup is taken stands in it where its signals end, so that no bar is decided twice', async () => {

@@ -10,6 +10,7 @@ import { createLog } from '#cli/log.ts'
 import { createAlertChannel } from '#cli/send-alert.ts'
 import { type AlertKind, createAlerts, type SentAlert } from '#signals/alerts.ts'
 import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
+import { noteDivergence } from '#signals/live/control.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
@@ -68,6 +69,7 @@ test('metrics count what the process did, and show the state of the service, wit
   metrics.onEvent({ kind: 'exhausted', client: 'north-ridge', seq: 3 })
   metrics.onFired(12)
   metrics.onAnswered({ route: '/ops/status', status: 200, ms: 3 })
+  metrics.onAnswered({ route: '/ops/status', status: 500, ms: 3 })
   const { text } = await metrics.read()
   for (const line of [
     'highwater_attempts_total{result="failed",reason="status"} 1',
@@ -79,6 +81,8 @@ test('metrics count what the process did, and show the state of the service, wit
     'highwater_fire_durable_seconds_count 1',
     'highwater_breakers{state="open"} 1',
     'highwater_webhooks_disabled 1',
+    'highwater_attempts_total{result="failed",reason="timeout"} 0',
+    'highwater_faults_total 1',
     'highwater_log_seq 6',
     'highwater_redis_durable 1',
     'highwater_relay_lag_signals 0',
@@ -88,14 +92,16 @@ test('metrics count what the process did, and show the state of the service, wit
   expect(text).not.toMatch(/acme|north-ridge|hooks\./)
 })
 
-test('metrics show how long the next bar of each live strategy has been due, and how many are missing in its feed', async () => {
+test('metrics show how long the next bar of each live strategy has been due, how many are missing in its feed, and whether its replay differs', async () => {
   await leaveBehind('alder', 600_000)
   await leaveGap('alder')
+  await noteDivergence(redis, 'alder', 'another stop')
   const { text } = await createMetrics(overview).read()
   expect(text).toContain('highwater_live_behind_seconds{alias="alder"} 600')
   expect(text).toContain('highwater_live_behind_seconds{alias="birch"} 0')
   expect(text).toContain('highwater_live_missing_bars{alias="alder"} 5')
   expect(text).toContain('highwater_live_missing_bars{alias="birch"} 0')
+  expect(text).toContain('highwater_live_diverges{alias="alder"} 1')
 })
 
 test('metrics show that Redis is away, and omit what is unknown then', async () => {
@@ -111,7 +117,7 @@ test('metrics show that Redis is away, and omit what is unknown then', async () 
   expect(text).not.toMatch(/^highwater_(log_seq|queue_calls|relay_running)[ {]/m)
 })
 
-test('metrics have every name that the dashboard and the rules of Prometheus ask for', async () => {
+test('metrics have every name that the dashboard and the rules of Prometheus ask for, and counters that rules watch begin at 0', async () => {
   const files = ['grafana/signals.json', 'prometheus/rules.yaml']
   const texts = files.map(name => readFile(join(import.meta.dirname, '../../../deploy', name), 'utf8'))
   const dashboard = (await Promise.all(texts)).join()
@@ -126,6 +132,8 @@ test('metrics have every name that the dashboard and the rules of Prometheus ask
     expect.arrayContaining(['highwater_live_behind_seconds', 'highwater_live_missing_bars']),
   )
   expect(asked.filter(name => !known.has(name))).toEqual([])
+  for (const [, name] of dashboard.matchAll(/increase\((highwater_(?!history)\w+)/g))
+    expect(text).toMatch(new RegExp(`^${name}(?:\\{.*\\})? 0$`, 'm'))
 })
 
 test('an alert names a live strategy that is behind, and the position that subscribers hold', async () => {
