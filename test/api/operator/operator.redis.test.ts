@@ -7,7 +7,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { owe } from '#signals/delivery/outbox.ts'
 import { commit } from '#signals/log/commit.ts'
 import { readAfter } from '#signals/log/read-log.ts'
-import { WEBHOOKS } from '#signals/redis/keys.ts'
+import { WEBHOOKS, waitingKey } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
@@ -232,7 +232,7 @@ test('deliveries are listed by strategy and by the time of their signal', async 
   expect((await request('GET', '/ops/deliveries?fired_to=yesterday')).status).toBe(422)
 })
 
-test('deliveries are listed by signal, by client and by status, newest first, page by page', async () => {
+test('deliveries are listed by signal, by client and by status, newest first, page by page, each that waits with the time of its next attempt', async () => {
   for (const id of ['a', 'b', 'c']) {
     const seq = await fire(redis, id, 'alder')
     const signals = [{ seq, prev: seq - 1 }]
@@ -248,6 +248,12 @@ test('deliveries are listed by signal, by client and by status, newest first, pa
       signal: { signal_id: 'b' },
       deliveries: [{ client: 'acme', prev_seq: 1, latency_ms: null }, { client: 'zeta' }],
     },
+  })
+  await redis.zadd(waitingKey('acme'), NOW_MS + 90_000, '2')
+  const waits = { client: 'acme', seq: 2, next_attempt_at: new Date(NOW_MS + 90_000).toISOString() }
+  expect((await request('GET', '/ops/deliveries?seq=2')).json).toMatchObject({
+    data: [waits, { client: 'zeta', seq: 2, next_attempt_at: new Date(NOW_MS).toISOString() }],
+    meta: { next: null },
   })
   const mine = await request('GET', '/ops/deliveries?client=acme&status=owed&limit=2')
   expect(mine.json).toMatchObject({ data: [{ seq: 3 }, { seq: 2 }], meta: { next: 2 } })
@@ -293,4 +299,24 @@ test('the account of a client has what was owed to it and what never was', async
     error: { details: [{ param: 'from' }, { param: 'until' }] },
   })
   expect((await request('GET', '/ops/clients/nobody/account')).status).toBe(404)
+})
+
+test('a signal is fired from the page once it is confirmed, once however often that is sent, by a token that may fire its strategy', async () => {
+  const { json } = await request('POST', '/ops/tokens', { name: 'desk', scopes: ['read', 'fire:birch'] })
+  const { token } = z.object({ data: z.object({ token: z.string() }) }).parse(json).data
+  const page = operatorBrowser(operatorParts(redis, { clock: { now: Date.now, elapsed: () => 0 } }))
+  await page.logIn(token)
+  const { csrf, text } = await page.get('/ops/view/signals')
+  expect(text.match(/<option value="(?:alder|birch)"/g)).toEqual(['<option value="birch"'])
+  const typed = Object.entries(entry('', { alias: 'birch', mode: 'DRY_RUN', timestamp: '' }))
+  const fields = { csrf, ...Object.fromEntries(typed.map(([name, value]) => [name, String(value)])) }
+  const asked = await page.post('/ops/view/signals', fields)
+  expect(asked.text).toContain('<h1>Fire a DRY_RUN long of birch?</h1>')
+  expect(await readAfter(redis, 0, 10)).toEqual([])
+  const inputs = asked.text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)
+  const confirmed = Object.fromEntries(Array.from(inputs, ([, name = '', value = '']) => [name, value]))
+  const fired = async () => (await page.post('/ops/view/signals', confirmed)).headers.get('location')
+  for (const _ of [1, 2]) expect(await fired()).toBe('/ops/view/signals/1?note=fired')
+  expect((await page.post('/ops/view/signals', { ...confirmed, alias: 'alder' })).status).toBe(403)
+  expect(await readAfter(redis, 0, 10)).toHaveLength(1)
 })
