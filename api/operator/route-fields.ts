@@ -20,7 +20,9 @@ export type RouteField = ReturnType<typeof fieldsOf>[number]
 export function fieldsOf(of: Query | z.ZodType | undefined) {
   if (!(of instanceof z.ZodObject)) return []
   const { properties, required } = objectSchema.parse(z.toJSONSchema(of.clone().meta({}), { io: 'input' }))
-  return Object.entries(properties).map(([name, { type, description, default: initial, format, enum: listed }]) => {
-    return { name, type, description, initial, format, listed, isRequired: required.includes(name) }
-  })
+  return Object.entries(properties).map(
+    ([name, { type, description, default: initial, format, enum: listed }]) => {
+      return { name, type, description, initial, format, listed, isRequired: required.includes(name) }
+    },
+  )
 }

@@ -123,10 +123,7 @@ export const withNextAttempts = (redis: Redis, rows: readonly DeliveryRow[]): Pr
 async function readNextAttempt(redis: Redis, { seq, client, state }: DeliveryRow): Promise<number | null> {
   if (state.status !== 'owed') return null
   const [retryAt, probeAt] = await askRedis(() =>
-    Promise.all([
-      redis.zscore(waitingKey(client), String(seq)),
-      redis.hget(webhookKey(client), 'probe_at'),
-    ]),
+    Promise.all([redis.zscore(waitingKey(client), String(seq)), redis.hget(webhookKey(client), 'probe_at')]),
   )
   return Math.max(Number(retryAt ?? state.owed_at), Number(probeAt ?? 0))
 }

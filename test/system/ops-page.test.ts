@@ -133,7 +133,8 @@ test('no operator page is wider than the window, on a screen and on a phone, whi
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 900 })
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
-      const hidden = 'Math.max(...[...document.querySelectorAll(".scroll")].map(it => it.scrollWidth - it.clientWidth))'
+      const hidden =
+        'Math.max(...[...document.querySelectorAll(".scroll")].map(it => it.scrollWidth - it.clientWidth))'
       if (width === 390) expect([path, await page.evaluate(hidden)]).toEqual([path, 0])
       await photograph(page, `${path}-${width}`)
     }

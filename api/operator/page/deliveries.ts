@@ -63,9 +63,8 @@ export function deliveriesTable(
     ['Ended (UTC)', ({ state }) => preciseMoment(state.settled_at)],
   ]
   const shown = columns.filter(([name]) => !hides.includes(name))
-  const names = shown.map(([name]) => name)
   return table(
-    names,
+    shown.map(([name]) => name),
     rows.map(row => shown.map(([, cell]) => cell(row))),
     empty,
   )

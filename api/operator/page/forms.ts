@@ -254,8 +254,10 @@ async function warnOfResend(c: Exchange, parts: OperatorParts, sent: Fields): Pr
 
 /** The moment and the id are those of the first look, so that a fire whose answer was lost is repeated as it was. */
 function warnOfFire(_: Exchange, { aliases, clock, random }: OperatorParts, sent: Fields): Warning {
-  const { timestamp = toIsoInstant(clock.now()), signal_id = `by-hand-${Buffer.from(random(8)).toString('hex')}` } =
-    sent
+  const {
+    timestamp = toIsoInstant(clock.now()),
+    signal_id = `by-hand-${Buffer.from(random(8)).toString('hex')}`,
+  } = sent
   const adds = { timestamp: String(timestamp), signal_id: String(signal_id) }
   const signal = parseFireRequest({ ...sent, ...adds }, aliases(), clock.now())
   const { mode, action, alias, signal_price, stop, base_risk_pct, implied_leverage } = signal

@@ -80,9 +80,8 @@ export function page(
   content: Piece,
   note?: string,
 ): Promise<Response> {
-  const reload = tab === 'Overview' || tab === 'Builds'
-    ? html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>`
-    : ''
+  const reload =
+    tab === 'Overview' || tab === 'Builds' ? html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>` : ''
   const shown = html`${isNote(note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}${scopeLine(session, tab)}`
   return respond(title, framed(session, tab, shown), {
     head: html`<script src="/ops/updates.js" defer></script>${reload}`,
@@ -237,10 +236,6 @@ const classOf = (name: string) =>
 
 const columnName = (name: string): string => name.replace(/^[#~]/, '')
 
-/** A number that is marked unless it is 0. */
-export const toned = (count: number, tone: string): Cell =>
-  count === 0 ? count : html`<span class="${tone}">${count}</span>`
-
 export type Figure = readonly [name: string, value: Piece | string | number, more?: Piece | string]
 
 export const cards = (figures: readonly Figure[]): Piece =>
@@ -326,4 +321,3 @@ export function webhookWord(state: WebhookState | undefined): Piece {
 
 export const latencyOf = (firedAtMs: number, state: DeliveryState): string =>
   duration(latencyMs(firedAtMs, state))
-

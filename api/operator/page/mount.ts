@@ -10,13 +10,7 @@ import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { findClient } from '#signals/clients/clients.ts'
-import {
-  assertScope,
-  listOperators,
-  mainOperator,
-  mayUse,
-  type Operator,
-} from '#signals/operators/tokens.ts'
+import { assertScope, listOperators, mainOperator, mayUse, type Operator } from '#signals/operators/tokens.ts'
 import { askRedis } from '#signals/redis/connect.ts'
 import { sessionsKey } from '#signals/redis/keys.ts'
 import { audited } from '../audited.ts'
@@ -71,13 +65,12 @@ const SENT_FORMS = Object.entries(FORMS).map(([path, form]) => {
 
 type SentForm = (typeof SENT_FORMS)[number]
 
-const formAt = (path: string): SentForm | undefined => SENT_FORMS.find(({ pattern }) => pattern.test(path))
+const formAt = (path: string): SentForm => SENT_FORMS.find(({ pattern }) => pattern.test(path))! // of a page of ours
 
 /** The inputs of a form and its button; nothing of one that is a button alone. */
 function inputsOf(path: string, given: Texts, who: Operator, parts: OperatorParts): Piece {
-  const found = formAt(path)
-  if (found?.form.label === undefined) return html``
-  const { form, fields } = found
+  const { form, fields } = formAt(path)
+  if (form.label === undefined) return html``
   const aliases = form.aliases?.(parts, who).toSorted()
   return html`${fields.map(field => inputOf(field, given[field.name], field.name === 'alias' ? aliases : field.listed))}<button class="quiet">${form.label}</button>`
 }
@@ -209,7 +202,7 @@ async function readSession(c: Exchange, parts: OperatorParts): Promise<Session |
   const end = await askRedis(() => redis.zscore(sessionsKey(who.digest), csrf))
   if (end === null) return null
   const inputs = (path: string, given: Texts = {}) => inputsOf(path, given, who, parts)
-  const may = (path: string): boolean => SENT_FORMS.some(({ pattern, route }) => pattern.test(path) && mayUse(who, route.scope))
+  const may = (path: string): boolean => mayUse(who, formAt(path).route.scope)
   return { csrf, who, may, inputs }
 }
 

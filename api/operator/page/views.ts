@@ -46,7 +46,6 @@ import {
   type Session,
   signalLink,
   table,
-  toned,
 } from './layout.ts'
 import { liveTable, overviewPage, runnerLines } from './overview.ts'
 
@@ -83,14 +82,11 @@ const client: View = async (c, parts, session) => {
 }
 
 /** The page is shown without the address if the key that sealed it is missing. */
-async function readAddress({ orders }: OperatorParts, id: string): Promise<WebhookAddress | null> {
-  try {
-    return await orders.readAddress(id)
-  } catch (error) {
+const readAddress = ({ orders }: OperatorParts, id: string): Promise<WebhookAddress | null> =>
+  orders.readAddress(id).catch((error: unknown) => {
     if (error instanceof SealError) return null
     throw error
-  }
-}
+  })
 
 const signals: View = async (c, { redis }, session) => {
   const found = await recentSignals(redis, parseRequest(signalsQuery, c.req.query()))
@@ -103,7 +99,8 @@ const signal: View = async (c, { redis, clock }, session) => {
   const outbox = await readOutbox(redis, seq)
   const rows = await withNextAttempts(redis, rowsOf(logged, outbox).slice(0, MOST_SHOWN))
   const attempts = await Promise.all(rows.map(({ client }) => readAttempts(redis, seq, client)))
-  const unsent = (await listClients(redis))
+  const meant = (await listClients(redis)).filter(({ id }) => (logged.onlyFor ?? id) === id)
+  const unsent = meant
     .map(client => ({ client, state: outbox.get(client.id) ?? null }))
     .filter(({ state }) => state === null || state.status === 'withdrawn')
   const reasons = await whyNotSent(redis, logged, unsent.slice(0, MOST_SHOWN))
@@ -213,8 +210,8 @@ function signalRow({ signal, counts }: SignalRow) {
     signalLink(signal.seq),
     signal.alias,
     side,
-    toned(counts.owed, 'warn'),
-    toned(counts.exhausted, 'bad'),
+    html`<span class="${counts.owed > 0 ? 'warn' : ''}">${counts.owed}</span>`,
+    html`<span class="${counts.exhausted > 0 ? 'bad' : ''}">${counts.exhausted}</span>`,
     counts.delivered,
     signal_price,
     is_test ? html`<span class="dim">test</span>` : mode,

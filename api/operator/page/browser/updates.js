@@ -3,10 +3,15 @@ const RELOAD_MS = 15000
 const main = document.querySelector('main')
 const isEdited = field => field.value !== field.defaultValue || field.checked !== field.defaultChecked
 const isChosen = ({ options, selectedIndex }) =>
-  selectedIndex !== Math.max(0, [...options].findIndex(option => option.defaultSelected))
+  selectedIndex !==
+  Math.max(
+    0,
+    [...options].findIndex(option => option.defaultSelected),
+  )
 const isInUse = () =>
   main.querySelector('details[open]') !== null ||
-  (main.contains(document.activeElement) && document.activeElement.matches('input, select, button, summary, a')) ||
+  (main.contains(document.activeElement) &&
+    document.activeElement.matches('input, select, button, summary, a')) ||
   [...main.querySelectorAll('input')].some(isEdited) ||
   [...main.querySelectorAll('select')].some(isChosen)
 const reloadLater = () => setTimeout(() => (isInUse() ? reloadLater() : location.reload()), RELOAD_MS)
