@@ -133,9 +133,8 @@ test('no operator page is wider than the window, on a screen and on a phone, whi
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 900 })
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
-      const hidden =
-        'Math.max(...[...document.querySelectorAll(".scroll")].map(it => it.scrollWidth - it.clientWidth))'
-      if (width === 390) expect([path, await page.evaluate(hidden)]).toEqual([path, 0])
+      const scrolls = '[...document.querySelectorAll(".scroll")].some(it => it.scrollWidth > it.clientWidth)'
+      if (width === 390) expect([path, await page.evaluate(scrolls)]).toEqual([path, false])
       await photograph(page, `${path}-${width}`)
     }
   }

@@ -84,7 +84,7 @@ ${latencyTable(latency)}
 <h2>Deliveries of the last 24 hours</h2>
 ${dayCharts(day)}
 <h2>Last deliveries <span><a href="/ops/view/deliveries?client=${client.id}">all</a></span></h2>
-${deliveriesTable(session, deliveries, nowMs, ['Client', ...PRECISE], 'No deliveries yet.')}`
+${deliveriesTable(session, deliveries, nowMs, ['Client', PRECISE], 'No deliveries yet.')}`
 }
 
 const entitlements = ({ aliases, program }: Client, served: ReadonlySet<string>): Piece =>

@@ -33,13 +33,13 @@ export const deliveriesPage = (
 ${FILTER.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, filter[field.name], field.listed))}
 <button class="quiet">Show</button></form>
 ${filter.client !== undefined && filter.status === 'exhausted' ? html`<div class="actions">${resendFailed(session, filter.client)}</div>` : ''}
-${deliveriesTable(session, rows, nowMs, PRECISE, problem ?? NONE)}
+${deliveriesTable(session, rows, nowMs, [PRECISE], problem ?? NONE)}
 ${next === null ? '' : html`<p><a href="/ops/view/deliveries?${new URLSearchParams({ ...filter, before: String(next) })}">Older</a></p>`}`
 
 const NONE = 'No delivery matches. The page of a signal says why a client was not sent it.'
 
-/** Columns to a millisecond, for the page of one signal. */
-export const PRECISE = ['First attempt (UTC)', 'Ended (UTC)']
+/** A column to a millisecond, for the page of one signal. */
+export const PRECISE = 'Ended (UTC)'
 
 /** Deliveries, each with a button that sends it again, without the columns that a page hides. */
 export function deliveriesTable(
@@ -59,8 +59,7 @@ export function deliveriesTable(
     ['#Attempts', ({ state }) => state.attempts],
     ['#Latency', ({ firedAtMs, state }) => latencyOf(firedAtMs, state)],
     ['Fired (UTC)', ({ firedAtMs }) => moment(firedAtMs)],
-    ['First attempt (UTC)', ({ state }) => preciseMoment(state.first_attempt_at)],
-    ['Ended (UTC)', ({ state }) => preciseMoment(state.settled_at)],
+    [PRECISE, ({ state }) => preciseMoment(state.settled_at)],
   ]
   const shown = columns.filter(([name]) => !hides.includes(name))
   return table(

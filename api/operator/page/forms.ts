@@ -67,7 +67,11 @@ const WORDS: Texts = {
   program: 'accumulation program',
   activate: 'active at once',
   signal_price: 'price',
-  base_risk_pct: 'risk, 0.02 is 2 %',
+  base_risk_pct: 'risk, such as 0.02',
+  timestamp: 'decided at, now if empty',
+  from: 'from signal',
+  to: 'to signal',
+  scopes: 'scopes of read, fire, fire:STRATEGY, clients, everything',
   seq: 'signal',
   status: 'state',
 }
@@ -79,7 +83,8 @@ export function inputOf(
   choices: readonly string[] | undefined,
 ): Piece {
   const isTime = format === 'date-time'
-  const label = `${WORDS[name] ?? name.replaceAll('_', ' ')}${isTime ? ' (UTC)' : ''}`
+  const words = `${WORDS[name] ?? name.replaceAll('_', ' ')}${isTime ? ' (UTC)' : ''}`
+  const label = words.charAt(0).toUpperCase() + words.slice(1)
   if (type === 'boolean')
     return html`<label title="${description}"><input type="checkbox" name="${name}" value="yes"${raw(given ? ' checked' : '')}> ${label}</label>`
   const value = name === 'secret' ? '' : (given ?? String(initial ?? ''))
@@ -254,10 +259,8 @@ async function warnOfResend(c: Exchange, parts: OperatorParts, sent: Fields): Pr
 
 /** The moment and the id are those of the first look, so that a fire whose answer was lost is repeated as it was. */
 function warnOfFire(_: Exchange, { aliases, clock, random }: OperatorParts, sent: Fields): Warning {
-  const {
-    timestamp = toIsoInstant(clock.now()),
-    signal_id = `by-hand-${Buffer.from(random(8)).toString('hex')}`,
-  } = sent
+  const id = `by-hand-${Buffer.from(random(8)).toString('hex')}`
+  const { timestamp = toIsoInstant(clock.now()), signal_id = id } = sent
   const adds = { timestamp: String(timestamp), signal_id: String(signal_id) }
   const signal = parseFireRequest({ ...sent, ...adds }, aliases(), clock.now())
   const { mode, action, alias, signal_price, stop, base_risk_pct, implied_leverage } = signal

@@ -130,10 +130,8 @@ async function perform(
     const client = c.req.param('client')
     if (client !== undefined) await findClient(parts.redis, client)
     const warning = await form.warn(c, parts, sent)
-    if (warning !== null) {
-      const texts = { ...given, ...warning.adds }
-      return confirmPage(session, warning, c.req.path, texts, back)
-    }
+    if (warning !== null)
+      return confirmPage(session, warning, c.req.path, { ...given, ...warning.adds }, back)
   }
   c.set('body', Promise.resolve(sent))
   c.set('query', sent)

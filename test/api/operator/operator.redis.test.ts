@@ -250,10 +250,9 @@ test('deliveries are listed by signal, by client and by status, newest first, pa
     },
   })
   await redis.zadd(waitingKey('acme'), NOW_MS + 90_000, '2')
-  const at = (i: number) => new Date(NOW_MS + 90_000 * (1 - i)).toISOString()
-  const waits = ['acme', 'zeta'].map((client, i) => ({ client, seq: 2, next_attempt_at: at(i) }))
+  const waits = { client: 'acme', seq: 2, next_attempt_at: '2026-11-21T00:01:35.000Z' }
   const second = await request('GET', '/ops/deliveries?seq=2')
-  expect(second.json).toMatchObject({ data: waits, meta: { next: null } })
+  expect(second.json).toMatchObject({ data: [waits, { seq: 2 }], meta: { next: null } })
   const mine = await request('GET', '/ops/deliveries?client=acme&status=owed&limit=2')
   expect(mine.json).toMatchObject({ data: [{ seq: 3 }, { seq: 2 }], meta: { next: 2 } })
   const rest = await request('GET', '/ops/deliveries?client=acme&before=2')
@@ -307,10 +306,9 @@ test('a signal is fired from the page once it is confirmed, once however often t
   await page.logIn(token)
   const { csrf, text } = await page.get('/ops/view/signals')
   expect(text.match(/<option value="(?:alder|birch)"/g)).toEqual(['<option value="birch"'])
-  const typed = Object.entries(entry('', { alias: 'birch', mode: 'DRY_RUN', timestamp: '' }))
-  const fields = { csrf, ...Object.fromEntries(typed.map(([name, value]) => [name, String(value)])) }
-  const asked = await page.post('/ops/view/signals', fields)
-  expect(asked.text).toContain('<h1>Fire a DRY_RUN long of birch?</h1>')
+  const entered = { alias: 'birch', action: 'long', signal_price: '50', stop: '49', base_risk_pct: '0.02' }
+  const asked = await page.post('/ops/view/signals', { csrf, ...entered, signal_id: '', timestamp: '' })
+  expect(asked.text).toContain('<h1>Fire a LIVE long of birch?</h1>')
   expect(await readAfter(redis, 0, 10)).toEqual([])
   const inputs = asked.text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)
   const confirmed = Object.fromEntries(Array.from(inputs, ([, name = '', value = '']) => [name, value]))

@@ -100,9 +100,7 @@ test('the signals service rolls back as the command does, and says why it cannot
   const headers = { authorization: `Bearer ${'x'.repeat(40)}`, 'content-type': 'application/json' }
   const request = { method: 'POST', headers, body: '{"version":"2020-01-01T00:00:00Z"}' }
   const answer = await fetch(`${running?.operatorUrl}/ops/rollback`, request)
-  expect(await answer.json()).toMatchObject({
-    error: { code: 'conflict', message: expect.stringContaining('was never published in') },
-  })
+  expect(await answer.text()).toMatch(/"conflict".*was never published in/)
 })
 
 test('the signals service watches the disk of a foreign Redis whose folder is named, and of no other', async () => {
