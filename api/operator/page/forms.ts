@@ -67,6 +67,7 @@ const WORDS: Texts = {
   program: 'accumulation program',
   activate: 'active at once',
   signal_price: 'price',
+  url: 'address',
   base_risk_pct: 'risk, such as 0.02',
   timestamp: 'decided at, now if empty',
   from: 'from signal',
