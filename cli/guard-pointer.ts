@@ -5,6 +5,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { POINTER_PREFIX, pointerKey, signatureKey } from '#core/contract/pointer.ts'
 import { enteredText, isLongBefore } from '#core/dataset/entered.ts'
+import type { Mover } from '#static-build/move-pointer.ts'
 import { assertTimely } from '#static-build/publish-version.ts'
 import { readEntryTime } from '#static-build/save-private.ts'
 import { codeOf, isMissing, messageOf } from '#storage/error-code.ts'
@@ -145,6 +146,25 @@ export async function withStoreLock<Result>(
       terminal.note(`warning: the lock was not released; the next build takes it over: ${messageOf(error)}`)
     })
   }
+}
+
+/**
+ * Appends an entry under the lock of a build: no version is removed while the pointer moves to it, and of the list of
+ * public keys there is one writer.
+ */
+export async function movePointer(
+  store: ObjectStore,
+  consent: SigningConsent,
+  runtime: Runtime,
+  move: (store: ObjectStore, mover: Mover) => Promise<LoggedEntry>,
+): Promise<LoggedEntry> {
+  const signer = await readSigner(runtime.env)
+  return withStoreLock(store, runtime, async () => {
+    const nowMs = runtime.now()
+    await assertClock(store, nowMs)
+    await assertSignedHead(store, signer, consent)
+    return move(store, { nowMs, signer })
+  })
 }
 
 /** The signer with the private key in SIGNING_KEY_FILE; null if the variable is not set. */

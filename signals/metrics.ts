@@ -173,7 +173,8 @@ function createGauges(registry: Registry): (overview: Overview | 'away' | 'lost'
     else lost.set(overview === 'lost' ? 1 : 0)
     for (const { gauge, read } of gauges) {
       gauge.reset()
-      for (const [labels, value] of typeof overview === 'string' ? [] : read(overview)) gauge.set(labels, value)
+      for (const [labels, value] of typeof overview === 'string' ? [] : read(overview))
+        gauge.set(labels, value)
     }
   }
 }

@@ -1,6 +1,6 @@
 // Every action of an operator is allowed and logged by this one function: for the JSON interface and for the page.
 import { z } from 'zod'
-import { toIsoInstant } from '#core/calendar.ts'
+import { ISO_INSTANT } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { type Query, variablesOf } from '#core/contract/route.ts'
@@ -14,6 +14,7 @@ import { assertScope, type Operator } from '#signals/operators/tokens.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import type { OperatorParts } from './parts.ts'
+import { instantOf } from './views.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -59,7 +60,7 @@ async function log(
 ): Promise<void> {
   const after = await stateOf(subject, parts)
   await logAction(parts.redis, {
-    at: toIsoInstant(parts.clock.now()),
+    at: instantOf(parts.clock.now()), // in milliseconds, to tell which signals came before it
     who: intent.who.name,
     action: intent.route.id,
     subject: subject.name,
@@ -71,6 +72,9 @@ async function log(
 
 type Named = { readonly kind: 'client' | 'strategy' | 'name'; readonly name: string | null }
 
+/** Of clients, strategies, tokens and versions; the asterisk is every strategy. */
+const NAMES = [ID_PATTERN, ISO_INSTANT, /^\*$/]
+
 /** What an action is about, as its route declares it; without a name if what was given is none. */
 async function subjectOf({ route, path, sent }: Intent, { redis, token }: OperatorParts): Promise<Named> {
   if (route.subject === null) return { kind: 'name', name: null }
@@ -81,7 +85,7 @@ async function subjectOf({ route, path, sent }: Intent, { redis, token }: Operat
     const owner = keyId === null ? null : await ownerOf(redis, keyId).catch(() => null)
     return owner === null ? { kind: 'name', name: keyId } : { kind: 'client', name: owner }
   }
-  const isName = typeof given === 'string' && (ID_PATTERN.test(given) || given === EVERY_ALIAS)
+  const isName = typeof given === 'string' && NAMES.some(names => names.test(given))
   return { kind, name: isName && given !== token ? given : null }
 }
 

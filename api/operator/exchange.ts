@@ -13,7 +13,10 @@ import { CACHING } from '../http/headers.ts'
 import * as body from '../http/read-body.ts'
 import type { OperatorParts } from './parts.ts'
 
-export type OperatorEnv = ServiceEnv & { Variables: { requestId: string; body?: Promise<unknown> } }
+export type OperatorEnv = ServiceEnv & {
+  /** `body` and `query` are set by the forms of the page, in the place of what a request of the JSON interface carries. */
+  Variables: { requestId: string; body?: Promise<unknown>; query?: unknown }
+}
 
 export type Exchange = Context<OperatorEnv>
 

@@ -108,6 +108,8 @@ export type OperatorParts = {
   readonly diskUsed?: () => Promise<number | null>
   /** Null if nothing is published. */
   readonly publication: () => Promise<Publication | null>
+  /** Serves an older version again. Rejects with a sentence that has the fix. */
+  readonly rollBack: (version: string) => Promise<void>
   /** The alerts that this process sent, newest first. */
   readonly alerts: () => readonly SentAlert[]
   /** Aborted when the server closes: it ends the streams of updates. */

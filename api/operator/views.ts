@@ -9,7 +9,7 @@ import { CLIENT_STATUSES } from '#signals/clients/client.ts'
 import type { DeliveryState } from '#signals/delivery/outbox.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
-import type { DeliveryRow } from '#signals/views/recent.ts'
+import type { ShownDelivery } from '#signals/views/recent.ts'
 import type { WebhookAddress } from './parts.ts'
 
 export const instant = z.string().describe('UTC instant, ISO 8601.')
@@ -76,6 +76,7 @@ export const delivery = z
     owed_at: instant.describe('When it was added to the outbox of the client.'),
     first_attempt_at: instant.nullable().describe('Null until one was made.'),
     settled_at: instant.nullable().describe('When it ended, or null.'),
+    next_attempt_at: instant.nullable().describe('No attempt is made before it; null if none follows.'),
     latency_ms: z
       .number()
       .nullable()
@@ -87,13 +88,7 @@ export const delivery = z
 export const latencyMs = (firedAtMs: number, { status, settled_at }: DeliveryState): number | null =>
   status === 'delivered' && settled_at !== null ? settled_at - firedAtMs : null
 
-export const toDelivery = ({
-  seq,
-  client,
-  alias,
-  firedAtMs,
-  state,
-}: DeliveryRow): ValueOf<typeof delivery> => ({
+export const toDelivery = ({ seq, client, alias, firedAtMs, state, nextMs }: ShownDelivery) => ({
   seq,
   client,
   alias,
@@ -105,6 +100,7 @@ export const toDelivery = ({
   owed_at: instantOf(state.owed_at),
   first_attempt_at: instantOrNull(state.first_attempt_at),
   settled_at: instantOrNull(state.settled_at),
+  next_attempt_at: instantOrNull(nextMs),
   latency_ms: latencyMs(firedAtMs, state),
 })
 
@@ -149,29 +145,18 @@ export const liveStrategies = z
   })
   .meta({ id: 'LiveStrategies' })
 
-export const toLive = ({
-  alias,
-  cursorMs,
-  liveFromMs,
-  mode,
-  isHalted,
-  announced,
-  behindMs,
-  gap,
-  diverges,
-  byHand,
-}: LiveStatus): ValueOf<typeof liveStatus> => ({
-  alias,
-  last_bar_close: cursorMs === null ? null : toIsoInstant(cursorMs),
-  live_from: liveFromMs === null ? null : toIsoInstant(liveFromMs),
-  mode,
-  halted: isHalted,
-  announced: announced?.action ?? null,
-  behind_seconds: Math.round(behindMs / 1_000),
-  missing_bars: gap?.total ?? 0,
-  gap_before: gap === null ? null : toIsoInstant(gap.before_ms),
-  by_hand: byHand,
-  diverges,
+export const toLive = (live: LiveStatus): ValueOf<typeof liveStatus> => ({
+  alias: live.alias,
+  last_bar_close: live.cursorMs === null ? null : toIsoInstant(live.cursorMs),
+  live_from: live.liveFromMs === null ? null : toIsoInstant(live.liveFromMs),
+  mode: live.mode,
+  halted: live.isHalted,
+  announced: live.announced?.action ?? null,
+  behind_seconds: Math.round(live.behindMs / 1_000),
+  missing_bars: live.gap?.total ?? 0,
+  gap_before: live.gap === null ? null : toIsoInstant(live.gap.before_ms),
+  by_hand: live.byHand,
+  diverges: live.diverges,
 })
 
 export const instantOf = (ms: number): string => new Date(ms).toISOString()

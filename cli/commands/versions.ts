@@ -1,18 +1,15 @@
 import type { Command } from 'commander'
 import { enteredText } from '#core/dataset/entered.ts'
-import { type Mover, refreshPointer, rollBack } from '#static-build/move-pointer.ts'
+import { refreshPointer, rollBack } from '#static-build/move-pointer.ts'
 import { planPrune, prune } from '#static-build/prune.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
-import { type LoggedEntry, readLog } from '#storage/pointer-log.ts'
+import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import { type ListedPublication, markRemoved } from '#storage/removed-versions.ts'
 import { UsageError } from '../environment.ts'
 import { followPointer } from '../follow-pointer.ts'
 import {
   addSigningOptions,
-  assertClock,
-  assertSignedHead,
-  readSigner,
+  movePointer,
   type SigningConsent,
   type SigningOptions,
   toConsent,
@@ -71,7 +68,7 @@ export function defineRollback(command: Command, runtime: Runtime): void {
     .option('--json', 'print the new pointer entry as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z')
     .action((version: string, options: MoveOptions) =>
-      movePointer(options, toConsent(options), runtime, (store, mover) => rollBack(store, version, mover)),
+      moveAndFollow(options, toConsent(options), runtime, (store, mover) => rollBack(store, version, mover)),
     )
 }
 
@@ -87,28 +84,17 @@ export function defineRefresh(command: Command, runtime: Runtime): void {
     .option('--json', 'print the new pointer entry as one JSON document')
     .addHelpText('after', REFRESH_EXAMPLES)
     .action((options: RefreshOptions) =>
-      movePointer(options, toConsent(options, options.vouchForHead), runtime, refreshPointer),
+      moveAndFollow(options, toConsent(options, options.vouchForHead), runtime, refreshPointer),
     )
 }
 
-/**
- * Appends an entry under the lock of a build: no version is removed while the pointer moves to it, and of the list of
- * public keys there is one writer.
- */
-async function movePointer(
+async function moveAndFollow(
   options: MoveOptions,
   consent: SigningConsent,
   runtime: Runtime,
-  move: (store: ObjectStore, mover: Mover) => Promise<LoggedEntry>,
+  move: Parameters<typeof movePointer>[3],
 ): Promise<void> {
-  const signer = await readSigner(runtime.env)
-  const store = await openPublicStore(options, runtime)
-  const { entry } = await withStoreLock(store, runtime, async () => {
-    const nowMs = runtime.now()
-    await assertClock(store, nowMs)
-    await assertSignedHead(store, signer, consent)
-    return move(store, { nowMs, signer })
-  })
+  const { entry } = await movePointer(await openPublicStore(options, runtime), consent, runtime, move)
   const { json, print } = runtime.terminal
   if (options.json) json(entry)
   else print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)

@@ -38,7 +38,7 @@ export type SignalsOrder = {
   /** Its data folder; null if unknown, as on another machine. */
   readonly redisFolder: string | null
   readonly secrets: Secrets
-  readonly runtime: Pick<Runtime, 'env' | 'now' | 'elapsed' | 'drawBytes' | 'random'>
+  readonly runtime: Runtime
   readonly log: Log
 }
 

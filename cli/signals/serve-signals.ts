@@ -12,8 +12,11 @@ import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { assertClock } from '#signals/redis/clock.ts'
+import { rollBack } from '#static-build/move-pointer.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
 import type { Environment } from '../environment.ts'
+import { followPointer } from '../follow-pointer.ts'
+import { movePointer, NO_CONSENT } from '../guard-pointer.ts'
 import { namePort } from '../name-port.ts'
 import { toReachable } from '../reachable-url.ts'
 import { createDrain, createStarted, type Started } from '../started.ts'
@@ -132,11 +135,12 @@ async function listenToClients(
 }
 
 async function listenToOperator(
-  { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook, onError }: OpenSignals,
+  open: OpenSignals,
   registering: RegisterParts,
   { metrics, diskUsed, copyAudit, onAnswered }: Watch,
   started: Started,
 ): Promise<RunningServer> {
+  const { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook, onError } = open
   const { environment, secrets, runtime } = order
   const parts = {
     redis,
@@ -152,6 +156,7 @@ async function listenToOperator(
     orders: createDeliveryOrders(registering),
     diskUsed,
     publication: createPublicationReader(store, privateStore),
+    rollBack: (version: string) => rollBackTo(version, open),
     alerts: alerts.recent,
     builds: () => listFleetProgress(privateStore),
     metrics: metrics.read,
@@ -169,6 +174,14 @@ async function listenToOperator(
   )
   started.add(server.close)
   return server
+}
+
+/** As `highwater rollback` does; caches are purged and time stamps taken afterwards. */
+async function rollBackTo(version: string, { order, store, served, onError }: OpenSignals): Promise<void> {
+  const { environment, runtime } = order
+  await movePointer(store, NO_CONSENT, runtime, (at, mover) => rollBack(at, version, mover))
+  void followPointer(environment, runtime).catch(onError)
+  await served.look()
 }
 
 /** The host name in OPERATOR_URL, for an interface that listens on every address. */

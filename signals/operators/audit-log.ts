@@ -87,7 +87,22 @@ async function readRange(redis: Redis, from: number, end: number): Promise<Logge
   return texts.map((line, i) => ({ ...action.parse(parseJson(line)), seq: from + i + 1 }))
 }
 
-/** Actions copied at a time. */
+/** Actions that are read to learn what was before: some megabytes. */
+export const MOST_SINCE = 10_000
+
+/** The actions since a moment, newest first. */
+export async function actionsSince(redis: Redis, sinceMs: number): Promise<readonly LoggedAction[]> {
+  const found: LoggedAction[] = []
+  for (let before: number | null | undefined; before !== null && found.length < MOST_SINCE; ) {
+    const { rows, next } = await readActions(redis, { before, limit: BLOCK })
+    const newer = rows.filter(({ at }) => Date.parse(at) > sinceMs)
+    found.push(...newer)
+    before = newer.length < rows.length ? null : next
+  }
+  return found
+}
+
+/** Actions read at a time. */
 const BLOCK = 100
 
 /**

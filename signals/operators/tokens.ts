@@ -53,6 +53,10 @@ export function missingScope({ scopes }: Operator, needed: Scope, alias?: string
   return ['everything', needed, exact].some(scope => scopes.includes(scope)) ? null : exact
 }
 
+/** Whether a token allows some use of a scope: firing one strategy is some. */
+export const mayUse = (who: Operator, needed: Scope): boolean =>
+  missingScope(who, needed) === null || who.scopes.some(scope => scope.startsWith(`${needed}:`))
+
 /** Throws `forbidden` if a token lacks a scope. */
 export function assertScope(who: Operator, needed: Scope, alias?: string | null): void {
   const missing = missingScope(who, needed, alias)

@@ -2,6 +2,8 @@
 import type { Redis } from 'ioredis'
 import { type DeliveryState, readDeliveries, readOutbox } from '../delivery/outbox.ts'
 import { type LoggedSignal, readBefore } from '../log/read-log.ts'
+import { askRedis } from '../redis/connect.ts'
+import { waitingKey, webhookKey } from '../redis/keys.ts'
 
 /** Signals searched for one answer: about a second's work for Redis. */
 const MOST_LOOKED_AT = 2_000
@@ -28,6 +30,8 @@ export type DeliveryFilter = {
   readonly client?: string | undefined
   readonly status?: DeliveryState['status'] | undefined
   readonly alias?: string | undefined
+  /** One signal alone. */
+  readonly seq?: number | undefined
   /** When the signal was fired, epoch milliseconds: not before, and not after. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
@@ -56,26 +60,27 @@ export async function recentSignals(
  */
 export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Promise<Page<DeliveryRow>> {
   const rows: DeliveryRow[] = []
-  let { before } = filter
+  const most = filter.seq === undefined ? BLOCK : 1
+  let before = filter.seq === undefined ? filter.before : filter.seq + 1
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += BLOCK) {
-    const signals = await readBefore(redis, before ?? BEYOND, BLOCK)
+    const signals = await readBefore(redis, before ?? BEYOND, most)
     for (const [i, outbox] of (await readOutboxes(redis, signals, filter.client)).entries()) {
       const signal = signals[i]!
       if (signal.atMs < (filter.fromMs ?? 0)) return { rows, next: null } // all others are older
       if (isWanted(signal, filter)) rows.push(...rowsOf(signal, outbox, filter))
       // All rows of a signal or none: `next` cannot point into one.
-      if (rows.length >= filter.limit) return { rows, next: signal.seq }
+      if (rows.length >= filter.limit) return { rows, next: filter.seq === undefined ? signal.seq : null }
     }
-    if (signals.length < BLOCK) return { rows, next: null }
+    if (signals.length < BLOCK) return { rows, next: null } // of one signal, too
     before = signals.at(-1)!.seq
   }
   return { rows, next: before ?? null }
 }
 
 const isWanted = (
-  { alias, atMs }: LoggedSignal,
-  { alias: wanted = alias, toMs = atMs }: DeliveryFilter,
-): boolean => alias === wanted && atMs <= toMs
+  { seq, alias, atMs }: LoggedSignal,
+  { seq: number = seq, alias: wanted = alias, toMs = atMs }: DeliveryFilter,
+): boolean => seq === number && alias === wanted && atMs <= toMs
 
 type Outbox = ReadonlyMap<string, DeliveryState>
 
@@ -107,3 +112,18 @@ export const rowsOf = (
     .filter(([id, state]) => (client ?? id) === id && (status ?? state.status) === state.status)
     .map(([id, state]) => ({ seq, client: id, alias, firedAtMs: atMs, state }))
     .sort((a, b) => (a.client < b.client ? -1 : 1))
+
+/** A delivery with the time before which no attempt is made, epoch milliseconds; null if none follows. */
+export type ShownDelivery = DeliveryRow & { readonly nextMs: number | null }
+
+export const withNextAttempts = (redis: Redis, rows: readonly DeliveryRow[]): Promise<ShownDelivery[]> =>
+  Promise.all(rows.map(async row => ({ ...row, nextMs: await readNextAttempt(redis, row) })))
+
+/** A retry has its own time, and a paused webhook one before which none of its deliveries is tried. */
+async function readNextAttempt(redis: Redis, { seq, client, state }: DeliveryRow): Promise<number | null> {
+  if (state.status !== 'owed') return null
+  const [retryAt, probeAt] = await askRedis(() =>
+    Promise.all([redis.zscore(waitingKey(client), String(seq)), redis.hget(webhookKey(client), 'probe_at')]),
+  )
+  return Math.max(Number(retryAt ?? state.owed_at), Number(probeAt ?? 0))
+}

@@ -1,69 +1,77 @@
-// Deliveries, filtered, as the operator's page shows them.
-import { html, raw } from 'hono/html'
-import type { DeliveryRow, Page } from '#signals/views/recent.ts'
-import { DELIVERY_STATUSES } from '../views.ts'
-import { resendFailed } from './clients.ts'
+// Deliveries, as the pages of the operator show them.
+import { html } from 'hono/html'
+import type { Page, ShownDelivery } from '#signals/views/recent.ts'
+import { fieldsOf } from '../route-fields.ts'
+import { deliveriesQuery } from '../routes/signals.ts'
+import { inputOf } from './forms.ts'
 import {
   action,
+  type Cell,
   clientLink,
+  hidden,
   latencyOf,
   moment,
   type Piece,
+  preciseMoment,
   type Session,
-  STATUS_WORDS,
   signalLink,
   statusOf,
+  type Texts,
   table,
 } from './layout.ts'
 
-/** What is shown, as the fields of the query. */
-type Filter = {
-  readonly client?: string | undefined
-  readonly alias?: string | undefined
-  readonly status?: DeliveryRow['state']['status'] | undefined
-  readonly fired_from?: string | undefined
-  readonly fired_to?: string | undefined
-}
+export const FILTER = fieldsOf(deliveriesQuery)
 
-/** A form of filters, the newest deliveries that match, and buttons that send again. */
+/** A form of filters, as they were given, and the newest deliveries that match. */
 export const deliveriesPage = (
   session: Session,
-  filter: Filter,
-  { rows, next }: Page<DeliveryRow>,
+  filter: Texts,
+  { rows, next, problem }: Page<ShownDelivery> & { readonly problem: string | null },
+  nowMs: number,
 ): Piece => html`<h1>Deliveries</h1>
-<form method="get" action="/ops/view/deliveries" class="filter">
-${field('client', 'Client', filter.client)}${field('alias', 'Strategy', filter.alias)}
-<label>State <select name="status"><option value="">any</option>${DELIVERY_STATUSES.map(
-  status =>
-    html`<option value="${status}"${status === filter.status ? raw(' selected') : ''}>${STATUS_WORDS[status]}</option>`,
-)}</select></label>
-${time('fired_from', 'Fired from (UTC)', filter.fired_from)}${time('fired_to', 'to', filter.fired_to)}
+<form method="get" action="/ops/view/deliveries" class="fields">
+${FILTER.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, filter[field.name], field.listed))}
 <button class="quiet">Show</button></form>
 ${filter.client !== undefined && filter.status === 'exhausted' ? html`<div class="actions">${resendFailed(session, filter.client)}</div>` : ''}
-${table(
-  ['#Signal', 'Client', 'State', '', 'Strategy', '#Attempts', '#Latency', 'Fired (UTC)'],
-  rows.map(
-    ({ seq, client, alias, firedAtMs, state }) =>
-      html`<tr><td class="n">${signalLink(seq)}</td><td>${clientLink(client)}</td><td>${statusOf(state)}</td>
-<td>${action(session, replayPath(client), 'Resend…', 'quiet', hidden({ from: String(seq), to: String(seq) }))}</td>
-<td>${alias}</td><td class="n">${state.attempts}</td><td class="n">${latencyOf(firedAtMs, state)}</td><td>${moment(firedAtMs)}</td></tr>`,
-  ),
-  'No delivery matches.',
-)}${next === null ? '' : html`<p><a href="/ops/view/deliveries?${queryOf({ ...filter, before: String(next) })}">Older</a></p>`}`
+${deliveriesTable(session, rows, nowMs, [PRECISE], problem ?? NONE)}
+${next === null ? '' : html`<p><a href="/ops/view/deliveries?${new URLSearchParams({ ...filter, before: String(next) })}">Older</a></p>`}`
 
-const replayPath = (client: string): string => `/ops/view/clients/${client}/replay`
+const NONE = 'No delivery matches. The page of a signal says why a client was not sent it.'
 
-const field = (name: string, label: string, value: string | undefined, type = 'text'): Piece =>
-  html`<label>${label} <input type="${type}" name="${name}" value="${value ?? ''}"></label>`
+/** A column to a millisecond, for the page of one signal. */
+export const PRECISE = 'Ended (UTC)'
 
-const time = (name: string, label: string, value: string | undefined): Piece =>
-  field(name, label, value?.slice(0, 16), 'datetime-local')
-
-const hidden = (fields: Readonly<Record<string, string>>): Piece =>
-  html`${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
-
-function queryOf(fields: Readonly<Record<string, string | undefined>>): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, value)
-  return query.toString()
+/** Deliveries, each with a button that sends it again, without the columns that a page hides. */
+export function deliveriesTable(
+  session: Session,
+  rows: readonly ShownDelivery[],
+  nowMs: number,
+  hides: readonly string[],
+  empty: string,
+): Piece {
+  const columns: readonly (readonly [name: string, cell: (row: ShownDelivery) => Cell])[] = [
+    ['#Signal', ({ seq }) => signalLink(seq)],
+    ['Client', ({ client }) => clientLink(client)],
+    ['State', ({ state }) => statusOf(state)],
+    ['', ({ client, seq }) => resend(session, client, 'Resend…', { from: String(seq), to: String(seq) })],
+    ['Next attempt (UTC)', ({ nextMs }) => (nextMs !== null && nextMs <= nowMs ? 'now' : moment(nextMs))],
+    ['Strategy', ({ alias }) => alias],
+    ['#Attempts', ({ state }) => state.attempts],
+    ['#Latency', ({ firedAtMs, state }) => latencyOf(firedAtMs, state)],
+    ['Fired (UTC)', ({ firedAtMs }) => moment(firedAtMs)],
+    [PRECISE, ({ state }) => preciseMoment(state.settled_at)],
+  ]
+  const shown = columns.filter(([name]) => !hides.includes(name))
+  return table(
+    shown.map(([name]) => name),
+    rows.map(row => shown.map(([, cell]) => cell(row))),
+    empty,
+  )
 }
+
+const resend = (session: Session, client: string, label: string, range: Texts): Piece =>
+  action(session, `/ops/view/clients/${client}/replay`, label, 'quiet', hidden(range))
+
+/** Sends again what was given up. */
+export const resendFailed = (session: Session, client: string): Piece =>
+  resend(session, client, 'Resend all given up…', { from: '1', only: 'exhausted' })

@@ -1,13 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import type { DeliveryState } from '#signals/delivery/outbox.ts'
-import type { Operator } from '#signals/operators/tokens.ts'
+import { mayUse, type Operator, type Scope } from '#signals/operators/tokens.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
 import { latencyMs } from '../views.ts'
 
 /** Part of a page, with all values escaped. */
 export type Piece = ReturnType<typeof html>
+
+/** What the fields of a form are given, by their names. */
+export type Texts = Readonly<Record<string, string>>
 
 export type Session = {
   /** The token that every form of this session must carry; pages of other sites cannot know it. */
@@ -15,6 +17,8 @@ export type Session = {
   readonly who: Operator
   /** Whether its token allows the form that is sent to an address. */
   readonly may: (path: string) => boolean
+  /** The inputs and the button of the form that is sent to an address, filled with what is given. */
+  readonly inputs: (path: string, given?: Texts) => Piece
 }
 
 /** One script, which follows what happens, and one style sheet. */
@@ -24,17 +28,16 @@ const POLICY =
 /** How often a page without forms is loaded again where scripts are off, in seconds. */
 const RELOAD_SECONDS = 30
 
-const TABS_WITH_FORMS: readonly string[] = ['Clients', 'Deliveries']
-
+/** Each page with the scope that its forms need. */
 const TABS = [
-  ['/ops', 'Overview'],
-  ['/ops/view/clients', 'Clients'],
-  ['/ops/view/signals', 'Signals'],
-  ['/ops/view/deliveries', 'Deliveries'],
-  ['/ops/view/live', 'Live'],
-  ['/ops/view/builds', 'Builds'],
-  ['/ops/view/audit', 'Audit'],
-] as const
+  ['/ops', 'Overview', 'everything'],
+  ['/ops/view/clients', 'Clients', 'clients'],
+  ['/ops/view/signals', 'Signals', 'fire'],
+  ['/ops/view/deliveries', 'Deliveries', 'clients'],
+  ['/ops/view/live', 'Live', 'everything'],
+  ['/ops/view/builds', 'Builds', 'read'],
+  ['/ops/view/audit', 'Audit', 'everything'],
+] as const satisfies readonly (readonly [path: string, name: string, scope: Scope])[]
 
 export type Tab = (typeof TABS)[number][1]
 
@@ -54,6 +57,9 @@ export const NOTES = {
   disabled: 'The webhook is disabled.',
   halted: 'Halted: no long or short is sent, a flat still is.',
   resumed: 'Resumed.',
+  fired: 'The signal is fired. Its deliveries are below.',
+  rolled_back: 'The version is served: servers follow within five seconds.',
+  token_revoked: 'The token is revoked, and its sessions are over.',
 } as const
 
 export type Note = keyof typeof NOTES
@@ -74,16 +80,22 @@ export function page(
   content: Piece,
   note?: string,
 ): Promise<Response> {
-  const reload = TABS_WITH_FORMS.includes(tab)
-    ? ''
-    : html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>`
-  const shown = html`${isNote(note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}`
+  const reload =
+    tab === 'Overview' || tab === 'Builds' ? html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>` : ''
+  const shown = html`${isNote(note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}${scopeLine(session, tab)}`
   return respond(title, framed(session, tab, shown), {
     head: html`<script src="/ops/updates.js" defer></script>${reload}`,
   })
 }
 
-const framed = (session: Session, tab: Tab, content: Piece): Piece => html`<header>${BRAND}
+/** What a token may not do is said, and not offered. */
+function scopeLine({ who }: Session, tab: Tab): Piece | string {
+  const [, , scope] = TABS.find(([, name]) => name === tab)!
+  if (mayUse(who, scope)) return ''
+  return html`<p class="panel dim">The actions of this page need a token with the scope <code>${scope}</code>: yours has ${who.scopes.join(', ')}.</p>`
+}
+
+const framed = (session: Session, tab: Tab | null, content: Piece): Piece => html`<header>${BRAND}
 <nav>${TABS.map(([path, name]) => html`<a href="${path}"${name === tab ? raw(' aria-current="page"') : ''}>${name}</a>`)}</nav>
 <form method="post" action="/ops/logout">${csrfField(session)}<span class="dim">${session.who.name}</span><button class="quiet">Log out</button></form></header>
 <main>${content}</main>`
@@ -112,16 +124,17 @@ ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
     { status: problem === null ? 200 : 401 },
   )
 
-/** The page for a refused request, with a link back. One that may be answered later is loaded again by itself. */
+/** The page for a refused request: its form as it was filled, and a link back. One that may be answered later is loaded again. */
 export const errorPage = (
   { code, message, headers }: ApiError,
   method: string,
   back: string,
+  again: Piece | string = '',
 ): Promise<Response> =>
   respond(
     'Refused',
     html`<header>${BRAND}</header>
-<main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad">${sentence(message)}</p><p><a href="${back}">Back</a></p></main>`,
+<main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad" role="alert">${sentence(message)}</p>${again}<p><a href="${back}">Back</a></p></main>`,
     {
       status: STATUS_OF[code],
       headers,
@@ -186,35 +199,42 @@ export function duration(ms: number | null): string {
 export const counted = (count: number, name: string): string =>
   `${count} ${count === 1 ? name : name.replace(/(?<=[^aeiou])y$/, 'ie')}${count === 1 ? '' : 's'}`
 
-/** The states of deliveries as people read them. */
-export const STATUS_WORDS: { readonly [Status in DeliveryState['status']]: string } = {
-  owed: 'waiting',
-  delivered: 'delivered',
-  exhausted: 'given up',
-  withdrawn: 'withdrawn',
+/** The states of deliveries as people read them, and how they look. */
+const STATES: { readonly [Status in DeliveryState['status']]: readonly [word: string, tone: string] } = {
+  owed: ['waiting', 'warn'],
+  delivered: ['delivered', 'good'],
+  exhausted: ['given up', 'bad'],
+  withdrawn: ['withdrawn', 'dim'],
 }
 
-const TONE: { readonly [Status in DeliveryState['status']]: string } = {
-  owed: 'warn',
-  delivered: 'good',
-  exhausted: 'bad',
-  withdrawn: 'dim',
+export function statusOf({ status }: DeliveryState): Piece {
+  const [word, tone] = STATES[status]
+  return html`<span class="${tone}">${word}</span>`
 }
 
-export const statusOf = ({ status }: DeliveryState): Piece =>
-  html`<span class="${TONE[status]}">${STATUS_WORDS[status]}</span>`
+export type Cell = Piece | string | number
 
-/** A table, or a sentence without rows. A wide table scrolls and can be reached with the keyboard. */
-export const table = (columns: readonly string[], rows: readonly Piece[], empty: string): Piece =>
+/**
+ * A table, or a sentence without rows. A wide table scrolls and can be reached with the keyboard; on a phone each row is a
+ * list of its cells with their names. A `#` in front of a column marks numbers, a `~` long texts.
+ */
+export const table = (
+  columns: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  empty: string,
+): Piece =>
   rows.length === 0
     ? html`<div class="scroll"><p class="empty">${sentence(empty)}</p></div>`
-    : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(heading)}</tr></thead><tbody>${rows}</tbody></table></div>`
+    : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => html`<th${classOf(name)}>${columnName(name)}</th>`)}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
 
-/** A `#` in front marks a column of numbers. */
-const heading = (name: string): Piece =>
-  name.startsWith('#') ? html`<th class="n">${columnName(name)}</th>` : html`<th>${name}</th>`
+const rowOf = (columns: readonly string[], row: readonly Cell[]): Piece =>
+  html`<tr>${row.map((cell, i) => html`<td${classOf(columns[i]!)} data-name="${columnName(columns[i]!)}">${cell}</td>`)}</tr>
+`
 
-const columnName = (name: string): string => name.replace(/^#/, '')
+const classOf = (name: string) =>
+  raw(name.startsWith('#') ? ' class="n"' : name.startsWith('~') ? ' class="wide"' : '')
+
+const columnName = (name: string): string => name.replace(/^[#~]/, '')
 
 export type Figure = readonly [name: string, value: Piece | string | number, more?: Piece | string]
 
@@ -223,50 +243,49 @@ export const cards = (figures: readonly Figure[]): Piece =>
     ([name, value, more = '']) => html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`,
   )}</dl>`
 
-/** What an action will do, for the operator who must confirm it; `back` is where it is not done. */
+/** What an action will do, for the operator who must confirm it. */
 export type Warning = {
   readonly title: string
   readonly says: string
   readonly label: string
-  readonly back?: string
+  /** Fields that are sent with the confirmation, too. */
+  readonly adds?: Texts
 }
 
-/** Asks for the confirmation of a form, which it sends again with the same fields. */
+/** Asks for the confirmation of a form, which it sends again with the same fields; `back` is where it is not done. */
 export const confirmPage = (
   session: Session,
-  { title, says, label, back = '/ops' }: Warning,
+  { title, says, label }: Warning,
   path: string,
-  fields: Readonly<Record<string, string>>,
+  fields: Texts,
+  back: string,
 ): Promise<Response> =>
   respond(
     title,
     html`<header>${BRAND}</header>
 <main class="confirm"><h1>${title}</h1><p>${says}</p>
-<div class="actions">${action(
-      session,
-      path,
-      label,
-      'stop',
-      html`<input type="hidden" name="confirm" value="yes">${Object.entries(fields).map(
-        ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-      )}`,
-    )}<a class="quiet" href="${back}">Cancel</a></div></main>`,
+<div class="actions">${action(session, path, label, 'stop', hidden({ confirm: 'yes', ...fields }))}<a class="quiet" href="${back}">Cancel</a></div></main>`,
   )
+
+export const hidden = (fields: Texts): Piece =>
+  html`${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
 
 /** A page for a key or a secret, which no other page shows. It has no updates, which would replace it. */
 export const secretPage = (
   session: Session,
-  { title, says, secret, back }: { title: string; says: string; secret: string; back: string },
+  { title, says }: { readonly title: string; readonly says: string },
+  secret: string,
+  back: string,
 ): Promise<Response> =>
   respond(
     title,
     framed(
       session,
-      'Clients',
+      null,
       html`<div class="confirm"><h1>${title}</h1><p>${says}</p>
 <p class="panel"><code class="secret">${secret}</code></p>
 <p class="warn">It is shown this once: copy it now.</p>
-<div class="actions"><a class="quiet" href="${back}">Back to the client</a></div></div>`,
+<div class="actions"><a class="quiet" href="${back}">Back</a></div></div>`,
     ),
   )
 
@@ -275,6 +294,10 @@ export const form = (session: Session, path: string, content: Piece, look = ''):
   session.may(path)
     ? html`<form method="post" action="${path}" class="${look}">${csrfField(session)}${content}</form>`
     : html``
+
+/** A form with its inputs. */
+export const entry = (session: Session, path: string, given: Texts = {}, look = 'fields'): Piece =>
+  form(session, path, session.inputs(path, given), look)
 
 export const action = (
   session: Session,
@@ -298,95 +321,3 @@ export function webhookWord(state: WebhookState | undefined): Piece {
 
 export const latencyOf = (firedAtMs: number, state: DeliveryState): string =>
   duration(latencyMs(firedAtMs, state))
-
-const OWN_STYLE = `
-:root { color-scheme: light dark; --ink: #14213d; --dim: #5c677d; --rule: #dfe4ec; --line: #1d6fa5; --paper: #f6f8fb;
-  --card: #fff; --good: #1b7f4b; --warn: #a15c00; --bad: #b3261e; --shade: #14213d59 }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6ebf5; --dim: #94a0b8; --rule: #2c364a; --line: #6cb6e8; --paper: #10151f; --card: #171e2b;
-    --good: #5ac58d; --warn: #e0a24a; --bad: #f2877f; --shade: #0009 }
-}
-* { box-sizing: border-box }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif }
-header { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.5rem; padding: .6rem 1.5rem;
-  background: var(--card); border-bottom: 1px solid var(--rule) }
-header form { margin-left: auto }
-.brand { color: var(--ink); font-weight: 650 }
-.brand span, h1 span, h2 span { color: var(--dim); font-weight: 400 }
-h2 span { font-size: .87rem }
-.refusal::first-letter { text-transform: uppercase }
-nav { display: flex; gap: 1.1rem }
-nav a { padding: .3rem 0; color: var(--dim); white-space: nowrap }
-nav a[aria-current] { color: var(--ink); box-shadow: 0 2px var(--line) }
-main { max-width: 72rem; margin: 0 auto; padding: 1.5rem }
-h1 { margin: .25rem 0 1rem; font-size: 1.45rem; overflow-wrap: anywhere }
-h2 { margin: 2rem 0 .6rem; font-size: 1.05rem }
-a { color: var(--line); text-decoration: none }
-a:hover { text-decoration: underline }
-code { font-size: .92em; overflow-wrap: anywhere }
-.cards + .scroll, .actions + .scroll { margin-top: .75rem }
-.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); gap: .75rem; margin: 0 }
-.cards div, .panel { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: .75rem 1rem }
-.cards dt { color: var(--dim); font-size: .82rem }
-.cards dd { margin: .1rem 0 0; font-size: 1.35rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
-.cards dd .small { display: block; font-size: 1rem; line-height: 1.35; padding: .25rem 0 .15rem }
-.cards dd small { display: block; color: var(--dim); font-size: .8rem }
-.scroll { overflow-x: auto; background: linear-gradient(to right, var(--card) 2rem, transparent) left / 3rem 100% no-repeat local,
-  linear-gradient(to left, var(--card) 2rem, transparent) right / 3rem 100% no-repeat local,
-  linear-gradient(to right, var(--shade), transparent) left / 1rem 100% no-repeat,
-  linear-gradient(to left, var(--shade), transparent) right / 1rem 100% no-repeat, var(--card); border: 1px solid var(--rule); border-radius: 8px }
-table { width: 100%; border-collapse: collapse }
-th, td { padding: .5rem .9rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--rule) }
-tr:last-child td { border-bottom: 0 }
-th { color: var(--dim); font-size: .8rem; font-weight: 600 }
-td.wide { white-space: normal; min-width: 18rem; overflow-wrap: anywhere }
-th.n:first-child { width: 5.5rem }
-.n { text-align: right; font-variant-numeric: tabular-nums }
-.good { color: var(--good) } .warn { color: var(--warn) } .bad { color: var(--bad) } .dim { color: var(--dim) }
-.note { padding: .6rem 1rem; border-left: 3px solid var(--good); background: var(--card) }
-.empty { margin: 0; padding: .9rem 1rem; color: var(--dim) }
-.actions, .actions form { display: flex; flex-wrap: wrap; gap: .6rem }
-.actions { margin: .75rem 0 0 }
-form { margin: 0; display: flex; gap: .4rem; align-items: center }
-button { padding: .35rem .85rem; border: 1px solid var(--line); border-radius: 6px; background: var(--line); color: var(--card);
-  font: inherit; cursor: pointer }
-button.quiet { background: transparent; color: var(--line); border-color: var(--rule) }
-button.stop { background: transparent; color: var(--bad); border-color: var(--bad) }
-button:focus-visible, a:focus-visible, .scroll:focus-visible, input:focus-visible, select:focus-visible { outline: 2px solid var(--line); outline-offset: 2px }
-input { padding: .35rem .6rem; border: 1px solid var(--rule); border-radius: 6px; background: var(--paper); color: var(--ink);
-  font: inherit; max-width: 100% }
-input[type=number] { width: 8.5rem }
-.login { max-width: 24rem; padding-top: 12vh }
-.login form { display: grid; gap: .6rem; align-items: stretch }
-.login p { margin: .4rem 0 }
-.login form + p { margin-top: 1rem }
-.filter { flex-wrap: wrap; gap: .6rem 1rem; margin: 0 0 1rem }
-.filter label { display: flex; gap: .4rem; align-items: center; color: var(--dim); font-size: .87rem }
-select { padding: .35rem .5rem; border: 1px solid var(--rule); border-radius: 6px; background: var(--paper); color: var(--ink); font: inherit }
-.fields { flex-wrap: wrap; gap: .6rem 1rem; margin: .75rem 0 0 }
-.fields label, .filter label { max-width: 100% }
-.fields input { min-width: 0; flex-shrink: 1 }
-.fields label { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; color: var(--dim); font-size: .87rem }
-.secret { font-size: 1rem; user-select: all }
-summary { cursor: pointer; color: var(--line); margin-top: .75rem }
-td form { display: inline-flex }
-.confirm { max-width: 40rem }
-.confirm .actions { align-items: center; gap: 1.2rem }
-@media (max-width: 40rem) {
-  header { padding: .6rem 1rem }
-  nav { order: 3; width: 100%; flex-wrap: wrap; gap: 0 1rem; padding-bottom: 2px }
-  td time { display: inline-block; min-width: 10ch; white-space: normal }
-  td.wide { min-width: 12rem }
-  main { padding: 1rem }
-  .cards { grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)) }
-  th, td { padding: .5rem .55rem }
-  th.n:first-child { width: auto }
-}
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: .75rem }
-figure { margin: 0 }
-figcaption { color: var(--dim); font-size: .82rem }
-.panel + p.panel, p.panel + .cards { margin-top: .6rem }
-`
-
-/** Charts look as on the fact sheets. */
-export const STYLE = readFileSync(new URL(import.meta.resolve('#pages/charts.css')), 'utf8') + OWN_STYLE

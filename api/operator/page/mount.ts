@@ -1,29 +1,44 @@
 // The operator's page. A cookie opens it and nothing else; the JSON interface takes only the token, so a browser cannot
 // be made to use it. The cookie is signed with OPERATOR_TOKEN and has its own expiry, so changing that ends every
 // session; Redis has the sessions of each token, so logging out ends one, and revoking a token its own.
+import { readFileSync } from 'node:fs'
 import type { Hono, MiddlewareHandler } from 'hono'
 import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
+import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
+import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
-import {
-  assertScope,
-  listOperators,
-  mainOperator,
-  missingScope,
-  type Operator,
-} from '#signals/operators/tokens.ts'
+import { findClient } from '#signals/clients/clients.ts'
+import { assertScope, listOperators, mainOperator, mayUse, type Operator } from '#signals/operators/tokens.ts'
 import { askRedis } from '#signals/redis/connect.ts'
 import { sessionsKey } from '#signals/redis/keys.ts'
 import { audited } from '../audited.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
+import { fieldsOf } from '../route-fields.ts'
 import { OPERATOR_ROUTES } from '../routes.ts'
-import { FORMS, fieldsOf } from './forms.ts'
-import { confirmPage, errorPage, loginPage, mainOf, type Session, STYLE } from './layout.ts'
-import { createUpdates, SCRIPT, wantsUpdates } from './updates.ts'
+import { FORMS, inputOf, sentBy } from './forms.ts'
+import {
+  confirmPage,
+  entry,
+  errorPage,
+  loginPage,
+  mainOf,
+  type Piece,
+  type Session,
+  secretPage,
+  type Texts,
+} from './layout.ts'
+import { createUpdates, wantsUpdates } from './updates.ts'
 import { VIEWS, type View } from './views.ts'
+
+const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
+
+/** Charts look as on the fact sheets. */
+const STYLE = readFile('#pages/charts.css') + readFile('./browser/operator.css')
+const SCRIPT = readFile('./browser/updates.js')
 
 /** A working day. */
 const SESSION_SECONDS = 12 * 3_600
@@ -39,16 +54,26 @@ const cookieOptions = (c: Exchange) => {
   return { path: '/ops', httpOnly: true, sameSite: 'Strict', secure } as const
 }
 
-/** Each form with the route whose action it is, which declares what its token needs. */
-const SENT_FORMS = Object.entries(FORMS).map(([path, form]) => ({
-  ...form,
-  path,
-  pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
-  route: OPERATOR_ROUTES.find(({ id }) => id === form.action)!, // a test compares them
-}))
+/** Each form with the route whose action it is, which declares its fields and what its token needs. */
+const SENT_FORMS = Object.entries(FORMS).map(([path, form]) => {
+  const route = OPERATOR_ROUTES.find(({ id }) => id === form.action)! // a test compares them
+  const fields = fieldsOf(route.query ?? route.body)
+    .filter(({ name }) => !form.hides?.includes(name))
+    .map(field => ({ ...field, isRequired: field.isRequired && !form.makes?.includes(field.name) }))
+  return { path, form, route, fields, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) }
+})
 
-const isSendable = (path: string, who: Operator): boolean =>
-  SENT_FORMS.some(({ pattern, route }) => pattern.test(path) && missingScope(who, route.scope) === null)
+type SentForm = (typeof SENT_FORMS)[number]
+
+const formAt = (path: string): SentForm => SENT_FORMS.find(({ pattern }) => pattern.test(path))! // of a page of ours
+
+/** The inputs of a form and its button; nothing of one that is a button alone. */
+function inputsOf(path: string, given: Texts, who: Operator, parts: OperatorParts): Piece {
+  const { form, fields } = formAt(path)
+  if (form.label === undefined) return html``
+  const aliases = form.aliases?.(parts, who).toSorted()
+  return html`${fields.map(field => inputOf(field, given[field.name], field.name === 'alias' ? aliases : field.listed))}<button class="quiet">${form.label}</button>`
+}
 
 export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
   const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
@@ -80,20 +105,48 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
     }
     app.get(path, shown(answer))
   }
-  for (const { path, route, act, warn } of SENT_FORMS) {
-    post(path, async c => {
-      const { form, session } = await readOwnForm(c, parts)
-      const asks = form.get('confirm') !== 'yes' && session.may(c.req.path)
-      const warning = asks ? ((await warn?.(c, parts, form)) ?? null) : null
-      if (warning === null) {
-        const intent = { who: session.who, route, path: c.req.param(), sent: fieldsOf(form) }
-        const next = await audited(intent, parts, () => act(c, parts, form, session))
-        return typeof next === 'string' ? redirect(c, next) : next
-      }
-      return confirmPage(session, warning, c.req.path, fieldsOf(form))
+  for (const sent of SENT_FORMS) {
+    post(sent.path, async c => {
+      const { given, session } = await readOwnForm(c, parts)
+      return perform(sent, given, c, parts, session).catch((error: unknown) => {
+        const again = sent.form.label === undefined ? '' : entry(session, c.req.path, given)
+        return errorPage(toRefusal(error, parts.onError), c.req.method, backOf(c), again)
+      })
     })
   }
 }
+
+/** Asks for the confirmation of a form, or calls its route, which takes the fields as it takes a body or a query. */
+async function perform(
+  { form, route, fields }: SentForm,
+  { confirm, ...given }: Texts,
+  c: Exchange,
+  parts: OperatorParts,
+  session: Session,
+): Promise<Response> {
+  const sent = sentBy(fields, given)
+  const back = pageOf(c.req.path)
+  if (form.warn !== undefined && confirm !== 'yes' && session.may(c.req.path)) {
+    const client = c.req.param('client')
+    if (client !== undefined) await findClient(parts.redis, client)
+    const warning = await form.warn(c, parts, sent)
+    if (warning !== null)
+      return confirmPage(session, warning, c.req.path, { ...given, ...warning.adds }, back)
+  }
+  c.set('body', Promise.resolve(sent))
+  c.set('query', sent)
+  const intent = { who: session.who, route, path: c.req.param(), sent }
+  const { data } = await audited(intent, parts, () => route.handler(c, parts, session.who))
+  const answer = z.record(z.string(), z.unknown()).catch({}).parse(data) // some answer null
+  const secret = form.secret && answer[form.secret.field]
+  if (form.secret !== undefined && typeof secret === 'string')
+    return secretPage(session, form.secret, secret, back)
+  return redirect(c, form.next?.(answer) ?? `${back}?note=${form.note}`)
+}
+
+/** The page whose form is sent to an address. */
+const pageOf = (path: string): string =>
+  /^\/ops\/view\/(?:clients\/[^/]+|clients|signals|live|audit)/.exec(path)?.[0] ?? '/ops'
 
 /** The page that a request came from; the overview if that was none of ours, or a confirmation, which no link shows. */
 function backOf(c: Exchange): string {
@@ -123,8 +176,8 @@ async function logIn(
   { token, clock, random, redis }: OperatorParts,
   whoseToken: WhoseToken,
 ): Promise<Response> {
-  const given = (await readForm(c)).get('token') ?? ''
-  const who = await whoseToken(given.trim())
+  const { token: given = '' } = await readForm(c)
+  const who = await whoseToken(given)
   if (who === null) return loginPage('That is not the token of an operator.')
   assertScope(who, 'read')
   const endsMs = clock.now() + SESSION_SECONDS * 1_000
@@ -138,13 +191,17 @@ async function logIn(
 }
 
 /** The session of a request, or null if there is none, or it has expired or ended. */
-async function readSession(c: Exchange, { token, clock, redis }: OperatorParts): Promise<Session | null> {
+async function readSession(c: Exchange, parts: OperatorParts): Promise<Session | null> {
+  const { token, clock, redis } = parts
   const [endsMs, csrf = '', name = ''] = ((await getSignedCookie(c, token, COOKIE)) || '').split('.')
   if (!(clock.now() < Number(endsMs))) return null
   const who = [mainOperator(token), ...(await listOperators(redis))].find(each => each.name === name)
   if (who === undefined) return null
   const end = await askRedis(() => redis.zscore(sessionsKey(who.digest), csrf))
-  return end === null ? null : { csrf, who, may: path => isSendable(path, who) }
+  if (end === null) return null
+  const inputs = (path: string, given: Texts = {}) => inputsOf(path, given, who, parts)
+  const may = (path: string): boolean => mayUse(who, formAt(path).route.scope)
+  return { csrf, who, may, inputs }
 }
 
 /**
@@ -170,16 +227,17 @@ const foreignForm = (): ApiError =>
 async function readOwnForm(c: Exchange, parts: OperatorParts) {
   const session = await readSession(c, parts)
   if (session === null) throw new ApiError('unauthorized', 'log in first: your session is over')
-  const form = await readForm(c)
-  if (!isSame(form.get('csrf') ?? '', session.csrf)) throw foreignForm()
-  return { form, session }
+  const { csrf = '', ...given } = await readForm(c)
+  if (!isSame(csrf, session.csrf)) throw foreignForm()
+  return { given, session }
 }
 
-async function readForm(c: Exchange): Promise<URLSearchParams> {
+async function readForm(c: Exchange): Promise<Texts> {
   const media = (c.req.header('content-type') ?? '').split(';', 1)[0]
   if (media !== 'application/x-www-form-urlencoded')
     throw new ApiError('unsupported_media_type', 'expected a form: application/x-www-form-urlencoded')
-  return new URLSearchParams(await readText(c))
+  const form = [...new URLSearchParams(await readText(c))]
+  return Object.fromEntries(form.map(([name, text]) => [name, text.trim()]))
 }
 
 /** Redirects after a form, so that reloading does not repeat it. */

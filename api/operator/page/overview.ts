@@ -10,13 +10,16 @@ import type { Overview } from '#signals/views/overview.ts'
 import type { Publication } from '../parts.ts'
 import { dayCharts } from './charts.ts'
 import {
+  action,
   cards,
   clientLink,
   counted,
   duration,
   type Figure,
+  hidden,
   moment,
   type Piece,
+  type Session,
   sentence,
   signalLink,
   table,
@@ -26,6 +29,7 @@ import {
 const MEBIBYTE = 1 << 20
 
 type Shown = {
+  readonly session: Session
   readonly state: Overview
   readonly day: Day
   readonly publication: Publication | null
@@ -36,6 +40,7 @@ type Shown = {
 
 /** The service at a glance, and what needs attention. */
 export const overviewPage = ({
+  session,
   state,
   day,
   publication,
@@ -45,7 +50,7 @@ export const overviewPage = ({
 ${problemsOf({ ...state, live: [] }).map(problemLine)}${failingLine(publication, nowMs)}${missingLines(publication)}${runnerLines(state.live)}
 ${cards([logCard(state), redisCard(state), relayCard(state), queueCard(state), clientsCard(state), haltCard(state)])}
 <h2>Publications</h2>
-${publication === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publicationPart(publication, nowMs)}
+${publication === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publicationPart(session, publication, nowMs)}
 <h2>Deliveries of the last 24 hours</h2>
 ${dayCharts(day)}
 <h2>Webhooks that need a look</h2>
@@ -54,11 +59,12 @@ ${troubled(state, nowMs)}
 ${liveTable(state.live)}
 <h2>Alerts <span>since this process started, newest first</span></h2>
 ${table(
-  ['At (UTC)', 'Kind', 'What happened'],
-  alerts.map(
-    ({ at, kind, message }) =>
-      html`<tr><td>${moment(Date.parse(at))}</td><td>${kind.replaceAll('_', ' ')}</td><td class="wide">${sentence(message)}</td></tr>`,
-  ),
+  ['At (UTC)', 'Kind', '~What happened'],
+  alerts.map(({ at, kind, message }) => [
+    moment(Date.parse(at)),
+    kind.replaceAll('_', ' '),
+    sentence(message),
+  ]),
   'None.',
 )}`
 
@@ -81,10 +87,12 @@ const missingLines = (publication: Publication | null): readonly Piece[] =>
 /** A night a day, and two hours. */
 const LATE_MS = DAY_MS + 2 * 3_600_000
 
-function publicationPart(publication: Publication, nowMs: number): Piece {
+function publicationPart(session: Session, publication: Publication, nowMs: number): Piece {
   const { version, from, to, strategies, builtWith, versions } = publication
   const night = versions.find(each => each.night !== null)?.night ?? null
   const restated = versions.filter(({ isRestated }) => isRestated).length
+  const rollBack = (old: string) =>
+    action(session, '/ops/view/rollback', 'Roll back…', 'stop', hidden({ version: old }))
   return html`${cards([
     [
       'Served version',
@@ -105,12 +113,15 @@ function publicationPart(publication: Publication, nowMs: number): Piece {
     ],
   ])}
 ${table(
-  ['Version', 'Published (UTC)', 'Night', '#Took', 'History'],
-  versions.map(
-    each => html`<tr><td>${each.version}${each.isServed ? html` <span class="good">served</span>` : ''}</td><td>${moment(each.publishedMs)}</td>
-<td>${nightWord(each.night)}</td><td class="n">${duration(each.night === null ? null : each.night.endedMs - each.night.startedMs)}</td>
-<td>${each.isRestated ? html`<span class="warn">restated</span>` : html`<span class="dim">as before</span>`}</td></tr>`,
-  ),
+  ['Version', '', 'Published (UTC)', 'Night', '#Took', 'History'],
+  versions.map(each => [
+    each.version,
+    each.isServed ? html`<span class="good">served</span>` : rollBack(each.version),
+    moment(each.publishedMs),
+    nightWord(each.night),
+    duration(each.night === null ? null : each.night.endedMs - each.night.startedMs),
+    each.isRestated ? html`<span class="warn">restated</span>` : html`<span class="dim">as before</span>`,
+  ]),
   'None.',
 )}`
 }
@@ -190,11 +201,12 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
     .filter(({ enabled, condition }) => !enabled || condition.health.failingSinceMs !== null)
     .map(state => {
       const since = state.condition.health.failingSinceMs
-      return html`<tr><td>${clientLink(state.client)}</td><td>${webhookWord(state)}</td>
-<td>${since === null ? '–' : duration(nowMs - since)}</td><td class="n">${state.owed}</td><td class="wide">${state.disabledWhy ?? nextProbe(state.condition)}</td></tr>`
+      const follows = state.disabledWhy ?? nextProbe(state.condition)
+      const failing = since === null ? '–' : duration(nowMs - since)
+      return [clientLink(state.client), webhookWord(state), failing, state.owed, follows]
     })
   return table(
-    ['Client', 'State', 'Failing for', '#Waiting', 'What follows, or why'],
+    ['Client', 'State', 'Failing for', '#Waiting', '~What follows, or why'],
     rows,
     'All webhooks are healthy.',
   )
@@ -260,11 +272,14 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
       'Last bar closed (UTC)',
       'Live from (UTC)',
     ],
-    live.map(
-      status => html`<tr><td>${status.alias}</td>
-<td>${stateWords(status)}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}
-<td>${modeWord(status)}</td><td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td></tr>`,
-    ),
+    live.map(status => [
+      status.alias,
+      stateWords(status),
+      ...(more === undefined ? [] : [more(status)]),
+      modeWord(status),
+      moment(status.cursorMs),
+      moment(status.liveFromMs),
+    ]),
     'No strategy has fired or run live yet: `highwater live --book DIR` starts one.',
   )
 

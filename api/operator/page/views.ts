@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { type Signal, signal as signalShape } from '#core/contract/signal.ts'
 import { listClients } from '#signals/clients/clients.ts'
@@ -12,13 +13,14 @@ import { listOperators, type Operator } from '#signals/operators/tokens.ts'
 import { readHours } from '#signals/views/hours.ts'
 import { readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
 import {
-  type DeliveryRow,
   type Page,
   recentDeliveries,
   recentSignals,
   rowsOf,
   type SignalRow,
+  withNextAttempts,
 } from '#signals/views/recent.ts'
+import { whyNotSent } from '#signals/views/why-not-sent.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
 import { actionWords } from '../action-words.ts'
 import type { Exchange } from '../exchange.ts'
@@ -27,38 +29,40 @@ import { clientOf, readClient } from '../routes/clients.ts'
 import { actionsQuery } from '../routes/operators.ts'
 import { deliveriesQuery, signalOf, signalsQuery, toFilter } from '../routes/signals.ts'
 import { clientPage, clientsPage } from './clients.ts'
-import { deliveriesPage } from './deliveries.ts'
+import { deliveriesPage, deliveriesTable, FILTER } from './deliveries.ts'
+import { sentBy } from './forms.ts'
 import {
   action,
+  type Cell,
   cards,
   clientLink,
   duration,
-  latencyOf,
+  entry,
+  hidden,
   moment,
   type Piece,
   page,
   preciseMoment,
   type Session,
   signalLink,
-  statusOf,
   table,
 } from './layout.ts'
 import { liveTable, overviewPage, runnerLines } from './overview.ts'
 
 export type View = (c: Exchange, parts: OperatorParts, session: Session) => Promise<Response>
 
-/** Deliveries of one signal whose attempts are shown; the command line shows all. */
+/** Deliveries of one signal whose attempts are shown, and clients that were not sent it; the command line shows each. */
 const MOST_SHOWN = 200
 
-const overview: View = async (_, parts, session) => {
+const overview: View = async (c, parts, session) => {
   const nowMs = parts.clock.now()
   const [state, day, publication] = await Promise.all([
     readOverview(parts),
     readHours(parts.redis, nowMs),
     parts.publication(),
   ])
-  const content = overviewPage({ state, day, publication, alerts: parts.alerts(), nowMs })
-  return page(session, 'Overview', 'Overview', content)
+  const content = overviewPage({ session, state, day, publication, alerts: parts.alerts(), nowMs })
+  return page(session, 'Overview', 'Overview', content, c.req.query('note'))
 }
 
 const clients: View = async (_, { redis }, session) => {
@@ -68,64 +72,68 @@ const clients: View = async (_, { redis }, session) => {
 }
 
 const client: View = async (c, parts, session) => {
+  const nowMs = parts.clock.now()
   const found = await readClient(clientOf(c), parts.redis)
-  const day = await readHours(parts.redis, parts.clock.now(), found.client.id)
   const { id } = found.client
+  const day = await readHours(parts.redis, nowMs, id)
   const address = found.webhook === undefined ? null : await readAddress(parts, id)
-  return page(
-    session,
-    'Clients',
-    id,
-    clientPage(session, { ...found, address, day, served: parts.aliases() }),
-    c.req.query('note'),
-  )
+  const content = clientPage(session, { ...found, address, day, served: parts.aliases(), nowMs })
+  return page(session, 'Clients', id, content, c.req.query('note'))
 }
 
 /** The page is shown without the address if the key that sealed it is missing. */
-async function readAddress({ orders }: OperatorParts, id: string): Promise<WebhookAddress | null> {
-  try {
-    return await orders.readAddress(id)
-  } catch (error) {
+const readAddress = ({ orders }: OperatorParts, id: string): Promise<WebhookAddress | null> =>
+  orders.readAddress(id).catch((error: unknown) => {
     if (error instanceof SealError) return null
     throw error
-  }
+  })
+
+const signals: View = async (c, { redis }, session) => {
+  const found = await recentSignals(redis, parseRequest(signalsQuery, c.req.query()))
+  return page(session, 'Signals', 'Signals', signalsPage(session, found))
 }
 
-const signals: View = async (c, { redis }, session) =>
-  page(
-    session,
-    'Signals',
-    'Signals',
-    signalsPage(await recentSignals(redis, parseRequest(signalsQuery, c.req.query()))),
-  )
-
-const signal: View = async (c, { redis }, session) => {
+const signal: View = async (c, { redis, clock }, session) => {
   const logged = await signalOf(c, redis)
   const { seq } = logged
-  const all = rowsOf(logged, await readOutbox(redis, seq))
-  const deliveries = await Promise.all(
-    all
-      .slice(0, MOST_SHOWN)
-      .map(async row => ({ row, attempts: await readAttempts(redis, seq, row.client) })),
+  const outbox = await readOutbox(redis, seq)
+  const rows = await withNextAttempts(redis, rowsOf(logged, outbox).slice(0, MOST_SHOWN))
+  const attempts = await Promise.all(rows.map(({ client }) => readAttempts(redis, seq, client)))
+  const meant = (await listClients(redis)).filter(({ id }) => (logged.onlyFor ?? id) === id)
+  const unsent = meant
+    .map(client => ({ client, state: outbox.get(client.id) ?? null }))
+    .filter(({ state }) => state === null || state.status === 'withdrawn')
+  const reasons = await whyNotSent(redis, logged, unsent.slice(0, MOST_SHOWN))
+  const content = signalPage(
+    logged,
+    deliveriesTable(session, rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)'], NO_DELIVERY),
+    rows.flatMap(({ client }, i) => attempts[i]!.map(attempt => attemptRow(client, attempt))),
+    reasons.map((why, i) => [clientLink(unsent[i]!.client.id), why]),
+    outbox.size <= MOST_SHOWN && unsent.length <= MOST_SHOWN,
   )
-  const content = signalPage(logged, deliveries, all.length)
   return page(session, 'Signals', `Signal ${seq}`, content, c.req.query('note'))
 }
 
-const deliveries: View = async (c, { redis }, session) => {
-  const { note, ...query } = Object.fromEntries(
-    Object.entries(c.req.query()).flatMap(([name, text]) =>
-      text === '' ? [] : [[name, name.startsWith('fired_') ? toInstant(text) : text]],
-    ),
-  ) // as forms send them
-  const wanted = parseRequest(deliveriesQuery, query)
-  const found = await recentDeliveries(redis, toFilter(wanted))
-  const { before: _, limit: __, ...filter } = wanted
-  return page(session, 'Deliveries', 'Deliveries', deliveriesPage(session, filter, found), note)
+const NO_DELIVERY = 'No deliveries: no client with a webhook was entitled to it.'
+
+const deliveries: View = async (c, { redis, clock }, session) => {
+  const given = Object.entries(c.req.query()).filter(([, text]) => text !== '') // as forms send them
+  const { note, ...filter } = Object.fromEntries(given)
+  const found = await search(redis, sentBy(FILTER, filter))
+  const content = deliveriesPage(session, filter, found, clock.now())
+  return page(session, 'Deliveries', 'Deliveries', content, note)
 }
 
-/** A field for a time has neither seconds nor a zone; the page means UTC. */
-const toInstant = (text: string): string => (/T\d\d:\d\d$/.test(text) ? `${text}:00Z` : text)
+/** What is wrong with a filter is said below it, so that it can be corrected there. */
+async function search(redis: OperatorParts['redis'], filter: Readonly<Record<string, unknown>>) {
+  try {
+    const { rows, next } = await recentDeliveries(redis, toFilter(parseRequest(deliveriesQuery, filter)))
+    return { rows: await withNextAttempts(redis, rows), next, problem: null }
+  } catch (error) {
+    if (error instanceof ApiError) return { rows: [], next: null, problem: error.message }
+    throw error
+  }
+}
 
 const live: View = async (c, { redis, aliases, clock }, session) => {
   const [strategies, halted] = await Promise.all([
@@ -139,9 +147,11 @@ const builds: View = async (_, parts, session) =>
   page(session, 'Builds', 'Builds', buildsPage(await parts.builds(), parts.clock.now()))
 
 const audit: View = async (c, { redis }, session) => {
-  const { rows, next } = await readActions(redis, parseRequest(actionsQuery, c.req.query()))
-  const content = auditPage(rows, older('/ops/view/audit', next), await listOperators(redis))
-  return page(session, 'Audit', 'Audit', content)
+  const { note, ...query } = c.req.query()
+  const { rows, next } = await readActions(redis, parseRequest(actionsQuery, query))
+  const tokens = await listOperators(redis)
+  const content = auditPage(session, rows, older('/ops/view/audit', next), tokens)
+  return page(session, 'Audit', 'Audit', content, note)
 }
 
 export const VIEWS: Readonly<Record<string, View>> = {
@@ -159,6 +169,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
 /** Halt and resume. Going live is a command and not a button, so that it cannot happen by a wrong click. */
 export function livePage(session: Session, live: readonly LiveStatus[], halted: readonly string[]): Piece {
   const isHalted = halted.includes(EVERY_ALIAS)
+  const other = entry(session, '/ops/view/live/halt')
   return html`<h1>Live</h1>
 ${runnerLines(live)}
 <div class="panel">${
@@ -166,29 +177,18 @@ ${runnerLines(live)}
       ? html`<span class="bad">Every strategy is halted.</span> A flat is still sent.`
       : html`<span class="good">Every strategy sends its signals</span>${halted.length === 0 ? '.' : html`, except ${halted.join(', ')}: halted.`}`
   }
-<div class="actions">${isHalted ? button(session, 'resume', EVERY_ALIAS, 'Resume all', '') : button(session, 'halt', EVERY_ALIAS, 'Halt all…', 'stop')}</div></div>
+<div class="actions">${isHalted ? button(session, 'resume', EVERY_ALIAS, 'Resume all') : button(session, 'halt', EVERY_ALIAS, 'Halt all…', 'stop')}</div></div>
 <h2>Strategies</h2>
 ${liveTable(live, ({ alias }) =>
   halted.includes(alias)
     ? button(session, 'resume', alias, 'Resume', 'quiet')
     : button(session, 'halt', alias, 'Halt', 'stop'),
-)}`
+)}
+${session.may('/ops/view/live/halt') ? html`<div class="panel">One of the served dataset, whether it fired or not:${other}</div>` : ''}`
 }
 
-const button = (
-  session: Session,
-  verb: 'halt' | 'resume',
-  alias: string,
-  label: string,
-  tone: string,
-): Piece =>
-  action(
-    session,
-    `/ops/view/live/${verb}`,
-    label,
-    tone,
-    html`<input type="hidden" name="alias" value="${alias}">`,
-  )
+const button = (session: Session, verb: 'halt' | 'resume', alias: string, label: string, tone = '') =>
+  action(session, `/ops/view/live/${verb}`, label, tone, hidden({ alias }))
 
 const parse = ({ body }: LoggedSignal): Signal => signalShape.parse(JSON.parse(body))
 
@@ -201,91 +201,105 @@ const handOf = ({ by = 'strategy' }: Signal): string => (by === 'strategy' ? '' 
 const older = (path: string, next: number | null): Piece | string =>
   next === null ? '' : html`<p><a href="${path}?before=${next}">Older</a></p>`
 
-export const signalsPage = ({ rows, next }: Page<SignalRow>): Piece => html`<h1>Signals</h1>
+export const signalsPage = (session: Session, { rows, next }: Page<SignalRow>): Piece => html`<h1>Signals</h1>
 ${table(
   ['#Signal', 'Strategy', 'Action', '#Waiting', '#Given up', '#Delivered', '#Price', 'Mode', 'Fired (UTC)'],
   rows.map(row => signalRow(row)),
-  'No signal yet: `highwater ops fire` fires one.',
-)}${older('/ops/view/signals', next)}`
+  'No signal yet: `highwater ops fire` fires one, and so does the form below.',
+)}${older('/ops/view/signals', next)}
+${session.may('/ops/view/signals') ? html`<h2>Fire by hand</h2>` : ''}
+${entry(session, '/ops/view/signals', {}, 'panel fields')}`
 
-function signalRow({ signal, counts }: SignalRow): Piece {
+function signalRow({ signal, counts }: SignalRow) {
   const parsed = parse(signal)
   const { signal_price, mode, is_test } = parsed
-  return html`<tr><td class="n">${signalLink(signal.seq)}</td><td>${signal.alias}</td><td>${actOf(parsed)}</td>
-<td class="n ${counts.owed > 0 ? 'warn' : ''}">${counts.owed}</td><td class="n ${counts.exhausted > 0 ? 'bad' : ''}">${counts.exhausted}</td>
-<td class="n">${counts.delivered}</td><td class="n">${signal_price}</td>
-<td>${is_test ? html`<span class="dim">test</span>` : mode}${handOf(parsed)}</td><td>${moment(signal.atMs)}</td></tr>`
+  return [
+    signalLink(signal.seq),
+    signal.alias,
+    actOf(parsed),
+    html`<span class="${counts.owed > 0 ? 'warn' : ''}">${counts.owed}</span>`,
+    html`<span class="${counts.exhausted > 0 ? 'bad' : ''}">${counts.exhausted}</span>`,
+    counts.delivered,
+    signal_price,
+    html`${is_test ? html`<span class="dim">test</span>` : mode}${handOf(parsed)}`,
+    moment(signal.atMs),
+  ]
 }
 
-export type Delivered = { readonly row: DeliveryRow; readonly attempts: readonly Attempt[] }
-
-export function signalPage(logged: LoggedSignal, deliveries: readonly Delivered[], total: number): Piece {
-  const parsed = parse(logged)
-  const { signal_price, stop, base_risk_pct, mode, is_test, timestamp, signal_id } = parsed
+function signalPage(
+  logged: LoggedSignal,
+  deliveries: Piece,
+  attempts: readonly (readonly Cell[])[],
+  reasons: readonly (readonly Cell[])[],
+  isWhole: boolean,
+): Piece {
+  const shown = parse(logged)
   return html`<h1>Signal ${logged.seq} <span>${logged.alias}</span></h1>
 ${cards([
-  ['Action', actOf(parsed), is_test ? 'a test: never tradeable' : mode],
-  ['Price', signal_price, `stop ${stop}`],
-  ['Risk', `${base_risk_pct}`, 'fraction of equity'],
-  ['Decided (UTC)', html`${timestamp.slice(11, 19)}`, timestamp.slice(0, 10) + handOf(parsed)],
+  ['Action', actOf(shown), shown.is_test ? 'a test: never tradeable' : shown.mode],
+  ['Price', shown.signal_price, `stop ${shown.stop}`],
+  ['Risk', `${shown.base_risk_pct}`, 'fraction of equity'],
+  ['Decided (UTC)', html`${shown.timestamp.slice(11, 19)}`, shown.timestamp.slice(0, 10) + handOf(shown)],
 ])}
-<p class="dim"><code>${signal_id}</code>, in the log since ${preciseMoment(logged.atMs)} UTC</p>
+<p class="dim"><code>${shown.signal_id}</code>, in the log since ${preciseMoment(logged.atMs)} UTC</p>
 <h2>Deliveries</h2>
-${table(
-  ['Client', 'State', '#Attempts', '#Latency', 'First attempt (UTC)', 'Ended (UTC)'],
-  deliveries.map(({ row }) => deliveryRow(row)),
-  'No deliveries: no client with a webhook was entitled to it.',
-)}
-${total > deliveries.length ? html`<p class="dim">The first ${deliveries.length} of ${total}; <code>highwater ops signal ${logged.seq}</code> lists all.</p>` : ''}
+${deliveries}
 <h2>Attempts</h2>
-${table(
-  ['Client', '#Try', 'Answer', '#Total', '#First byte', 'At (UTC)', 'What it said'],
-  deliveries.flatMap(({ row, attempts }) => attempts.map(attempt => attemptRow(row.client, attempt))),
-  'None yet.',
-)}`
+${table(['Client', '#Try', 'Answer', '#Total', '#First byte', 'At (UTC)', '~What it said'], attempts, 'None yet.')}
+<h2>Not sent</h2>
+${table(['Client', '~Why'], reasons, 'It was sent to every client, or will be.')}
+${isWhole ? '' : html`<p class="dim">The first ${MOST_SHOWN} of each table: <code>highwater ops signal ${logged.seq} CLIENT</code> says it of any client.</p>`}`
 }
-
-const deliveryRow = ({ client, firedAtMs, state }: DeliveryRow): Piece =>
-  html`<tr><td>${clientLink(client)}</td><td>${statusOf(state)}</td><td class="n">${state.attempts}</td>
-<td class="n">${latencyOf(firedAtMs, state)}</td><td>${preciseMoment(state.first_attempt_at)}</td><td>${preciseMoment(state.settled_at)}</td></tr>`
 
 const attemptRow = (
   client: string,
   { at, n, ok, status, reason, first_byte_ms, total_ms, excerpt }: Attempt,
-): Piece =>
-  html`<tr><td>${clientLink(client)}</td><td class="n">${n ?? 'probe'}</td>
-<td class="${ok ? 'good' : 'bad'}">${answerWord(status, reason)}</td><td class="n">${duration(total_ms)}</td>
-<td class="n">${duration(first_byte_ms)}</td><td>${preciseMoment(at)}</td><td class="wide dim">${excerpt}</td></tr>`
+) => [
+  clientLink(client),
+  n ?? 'probe',
+  html`<span class="${ok ? 'good' : 'bad'}">${answerWord(status, reason)}</span>`,
+  duration(total_ms),
+  duration(first_byte_ms),
+  preciseMoment(at),
+  html`<span class="dim">${excerpt}</span>`,
+]
 
 /** `200`, `502`, `200 timeout`, `tls failed`: a failing status needs no other word. */
 const answerWord = (status: number | null, reason: string | null): string =>
   [status, reason === 'status' ? null : reason?.replaceAll('_', ' ')].filter(part => part != null).join(' ')
 
 const auditPage = (
+  session: Session,
   rows: readonly LoggedAction[],
   older: Piece | string,
   tokens: readonly Operator[],
 ): Piece => html`<h1>Audit</h1>
 <p class="dim">Every action of an operator, newest first. <code>highwater ops audit --json</code> has the whole state before and after.</p>
 ${table(
-  ['#Number', 'When (UTC)', 'Who', 'Action', 'About', 'Outcome', 'What changed, or was asked for'],
-  rows.map(
-    logged =>
-      html`<tr><td class="n">${logged.seq}</td><td>${moment(Date.parse(logged.at))}</td><td>${logged.who}</td><td>${logged.action.replaceAll('_', ' ')}</td>
-<td>${logged.subject ?? '–'}</td><td>${logged.outcome === 'done' ? html`<span class="good">done</span>` : html`<span class="bad">${logged.outcome.replaceAll('_', ' ')}</span>`}</td>
-<td class="wide">${actionWords(logged)}</td></tr>`,
-  ),
+  ['#Number', 'When (UTC)', 'Who', 'Action', 'About', 'Outcome', '~What changed, or was asked for'],
+  rows.map(logged => [
+    logged.seq,
+    moment(Date.parse(logged.at)),
+    logged.who,
+    logged.action.replaceAll('_', ' '),
+    logged.subject ?? '–',
+    html`<span class="${logged.outcome === 'done' ? 'good' : 'bad'}">${logged.outcome.replaceAll('_', ' ')}</span>`,
+    actionWords(logged),
+  ]),
   'Nobody has done anything yet.',
 )}${older}
 <h2>Tokens <span>beside OPERATOR_TOKEN</span></h2>
 ${table(
-  ['Operator', 'Scopes', 'Issued (UTC)'],
-  tokens.map(
-    ({ name, scopes, created_at }) =>
-      html`<tr><td>${name}</td><td>${scopes.join(', ')}</td><td>${moment(Date.parse(created_at))}</td></tr>`,
-  ),
-  'None yet: `highwater ops tokens add` issues one.',
-)}`
+  ['Operator', '', 'Scopes', 'Issued (UTC)'],
+  tokens.map(({ name, scopes, created_at }) => [
+    name,
+    action(session, `/ops/view/audit/tokens/${name}/revoke`, 'Revoke…', 'stop'),
+    scopes.join(', '),
+    moment(Date.parse(created_at)),
+  ]),
+  'None yet: the form below issues one, and so does `highwater ops tokens add`.',
+)}
+${entry(session, '/ops/view/audit/tokens', {}, 'panel fields')}`
 
 /** A task takes seconds, and the work of a killed worker begins again after 15 s. */
 const SILENT_MS = 3 * 60_000
@@ -293,14 +307,14 @@ const SILENT_MS = 3 * 60_000
 const buildsPage = (builds: readonly FleetProgress[], nowMs: number): Piece => html`<h1>Builds</h1>
 ${table(
   ['Run', 'Version', 'Phase', '#Done', 'Workers', 'Last progress', 'State'],
-  builds.map(build => row(build, nowMs)),
+  builds.map(build => buildRow(build, nowMs)),
   'No build on a fleet is under way. A build on one machine shows its progress in its terminal.',
 )}`
 
-function row(
+function buildRow(
   { run, dataset_version, phase, done, total, workers, progressed_at }: FleetProgress,
   nowMs: number,
-): Piece {
+) {
   const atMs = Date.parse(progressed_at)
   const silentMs = nowMs - atMs
   const state =
@@ -308,7 +322,6 @@ function row(
       ? html`<span class="good">under way</span>`
       : html`<span class="bad">no progress for ${duration(silentMs)}</span>`
   const counts = Object.entries(workers).map(([name, count]) => html`<div>${name}: ${count}</div>`)
-  return html`<tr><td>${run}</td><td>${dataset_version}</td><td>${phase}</td><td class="n">${done} of ${total}</td><td>${
-    counts.length === 0 ? 'none yet' : counts
-  }</td><td>${moment(atMs)}</td><td>${state}</td></tr>`
+  const doneBy = counts.length === 0 ? 'none yet' : html`${counts}`
+  return [run, dataset_version, phase, `${done} of ${total}`, doneBy, moment(atMs), state]
 }

@@ -1,6 +1,10 @@
-// The builds on a fleet that are under way.
+// The builds on a fleet that are under way, and which version is served.
 import { z } from 'zod'
+import { ApiError } from '#core/contract/errors.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { fleetProgress } from '#storage/fleet-progress.ts'
+import { readJson } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 
 const builds = z
@@ -10,6 +14,10 @@ const builds = z
       .describe('Builds on a fleet that are under way, or were killed and not continued.'),
   })
   .meta({ id: 'FleetBuilds' })
+
+const servedVersion = z
+  .strictObject({ version: z.string().describe('a published version such as 2026-11-20T00:15:00Z') })
+  .meta({ id: 'ServedVersion' })
 
 export const BUILD_ROUTES = [
   operatorRoute({
@@ -22,5 +30,28 @@ export const BUILD_ROUTES = [
     data: builds,
     command: { usage: 'builds' },
     handler: async (_, parts) => ({ data: { builds: [...(await parts.builds())] } }),
+  }),
+  operatorRoute({
+    id: 'rollback',
+    method: 'POST',
+    path: '/ops/rollback',
+    scope: 'everything',
+    subject: { kind: 'name', field: 'version' },
+    title: 'Serve an older version again; nothing is deleted',
+    about:
+      'What `highwater rollback` does, by the service: with its key, and never without a signature where entries have one. ' +
+      'Servers follow within five seconds, and the next night publishes as ever.',
+    body: servedVersion,
+    data: servedVersion,
+    refusals: ['conflict'],
+    example: { path: '/ops/rollback', body: { version: '2026-11-20T00:15:00Z' } },
+    command: { usage: 'rollback <version>' },
+    handler: async (c, parts) => {
+      const { version } = parseRequest(servedVersion, await readJson(c))
+      await parts.rollBack(version).catch((error: unknown) => {
+        throw new ApiError('conflict', messageOf(error)) // a sentence with the fix, for whoever owns the store
+      })
+      return { data: { version } }
+    },
   }),
 ]

@@ -4,7 +4,6 @@ import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
-import type { ValueOf } from '#core/contract/value-of.ts'
 import { confirmKey, issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
 import {
   activateClient,
@@ -17,7 +16,7 @@ import {
 import { keyIdOf } from '#signals/clients/token.ts'
 import { readLatency } from '#signals/views/latency.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
-import { recentDeliveries } from '#signals/views/recent.ts'
+import { recentDeliveries, withNextAttempts } from '#signals/views/recent.ts'
 import { type Exchange, readJson } from '../exchange.ts'
 import { OF_CLIENT, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
@@ -45,7 +44,7 @@ export const clientRequest = z
   })
   .meta({ id: 'ClientRequest' })
 
-export const entitlementRequest = z
+const entitlementRequest = z
   .strictObject({
     aliases: aliases.describe('a list of ids of strategies: all that the client may see'),
     add: aliases.describe('a list of ids of strategies to add'),
@@ -171,10 +170,11 @@ export const CLIENT_ROUTES = [
     refusals: ['conflict'],
     example: { path: '/ops/clients', body: { id: 'new-client', aliases: ['alder'] } },
     command: { usage: 'clients add <id>' },
-    handler: async (c, parts) => {
-      const request = parseRequest(clientRequest, await readJson(c))
-      const added = await addClient(request, parts)
-      return { status: 201, data: { ...added, ...warningOf(added.aliases, parts.aliases()) } }
+    handler: async (c, { redis, clock, programAlias, aliases: served }) => {
+      const { id, tier, aliases = [], activate } = parseRequest(clientRequest, await readJson(c))
+      const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
+      const added = await createClient(redis, id, tier, clock.now(), beginning, programAlias())
+      return { status: 201, data: { ...added, ...warningOf(added.aliases, served()) } }
     },
   }),
   operatorRoute({
@@ -188,7 +188,23 @@ export const CLIENT_ROUTES = [
     data: clientDetails,
     example: { path: ACME },
     command: { usage: 'clients show <client>' },
-    handler: async (c, parts) => ({ data: await describeClient(clientOf(c), parts) }),
+    handler: async (c, { redis, orders }) => {
+      const { client, keys, webhook, latency, deliveries } = await readClient(clientOf(c), redis)
+      const address = webhook === undefined ? null : await orders.readAddress(client.id)
+      return {
+        data: {
+          ...client,
+          keys,
+          webhook: webhookOf(webhook, address),
+          latency: {
+            deliveries: latency.deliveries,
+            first_attempt_ms: latency.firstAttempt,
+            acknowledged_ms: latency.acknowledged,
+          },
+          deliveries: deliveries.map(toDelivery),
+        },
+      }
+    },
   }),
   operatorRoute({
     id: 'activate',
@@ -308,34 +324,19 @@ export const CLIENT_ROUTES = [
     refusals: ['validation_error'],
     example: { path: '/ops/keys/00EXAMPL/revoke' },
     command: { usage: 'keys revoke <key>' },
-    handler: async (c, parts) => {
+    handler: async (c, { redis, onWebhook }) => {
       const key = keyOf(c)
-      const { isSuspended } = await revokeLiveKey(key, parts)
+      const revoked = await revokeKey(redis, key)
+      if (revoked === null)
+        throw new ApiError('not_found', `there is no live key '${key}': it is refused already`)
+      const { client, isSuspended } = revoked
+      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: key })
       return { data: { key_id: key, revoked: true as const, webhook_suspended: isSuspended } }
     },
   }),
 ]
 
 export const clientOf = (c: Exchange): string => c.req.param('client') ?? ''
-
-/** Adds a client. Throws `conflict` if there is one with its id. */
-export function addClient(
-  { id, tier, aliases = [], activate }: ValueOf<typeof clientRequest>,
-  { redis, clock, programAlias }: OperatorParts,
-) {
-  const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
-  return createClient(redis, id, tier, clock.now(), beginning, programAlias())
-}
-
-/** Revokes a key, and reports it if that suspends the webhook of its client. Throws `not_found`. */
-export async function revokeLiveKey(key: string, { redis, onWebhook }: OperatorParts) {
-  const revoked = await revokeKey(redis, key)
-  if (revoked === null)
-    throw new ApiError('not_found', `there is no live key '${key}': it is refused already`)
-  const { client, isSuspended } = revoked
-  if (isSuspended) onWebhook({ client, change: 'suspended', keyId: key })
-  return revoked
-}
 
 /**
  * Aliases that are not served: a warning, not an error, because a client may be entitled to what is published
@@ -366,26 +367,8 @@ export async function readClient(id: string, redis: OperatorParts['redis']) {
     readLatency(redis, id),
     recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
   ])
-  return { client, keys, webhook: webhooks.get(id), latency, deliveries }
-}
-
-async function describeClient(
-  id: string,
-  { redis, orders }: OperatorParts,
-): Promise<ValueOf<typeof clientDetails>> {
-  const { client, keys, webhook, latency, deliveries } = await readClient(id, redis)
-  const address = webhook === undefined ? null : await orders.readAddress(id)
-  return {
-    ...client,
-    keys,
-    webhook: webhookOf(webhook, address),
-    latency: {
-      deliveries: latency.deliveries,
-      first_attempt_ms: latency.firstAttempt,
-      acknowledged_ms: latency.acknowledged,
-    },
-    deliveries: deliveries.map(toDelivery),
-  }
+  const shown = await withNextAttempts(redis, deliveries)
+  return { client, keys, webhook: webhooks.get(id), latency, deliveries: shown }
 }
 
 /** A malformed key is an error: an answer that it is not live would be false reassurance about a leak. */

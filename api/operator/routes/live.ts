@@ -4,9 +4,8 @@ import { invalidParameter } from '#core/contract/errors.ts'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { MODES } from '#core/contract/signal.ts'
-import { halt, haltedAliases, hasRun, orderMode, resume } from '#signals/live/control.ts'
+import { halt, haltedAliases, orderMode, resume } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
-import { firedAliases } from '#signals/log/read-log.ts'
 import { readLive } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
@@ -15,7 +14,7 @@ import { liveStrategies, toLive } from '../views.ts'
 
 const alias = z.string().describe('the id of a strategy')
 
-export const haltRequest = z
+const haltRequest = z
   .strictObject({ alias: alias.default(EVERY_ALIAS).describe('the id of a strategy, or * for all') })
   .meta({ id: 'HaltRequest' })
 
@@ -109,25 +108,26 @@ function haltRoute(id: 'halt' | 'resume', { title, about, act }: HaltRoute) {
 }
 
 /** Halts a strategy that is served or has run, or all. Throws `validation_error`. */
-export async function haltKnown(alias: string, parts: OperatorParts): Promise<void> {
+async function haltKnown(alias: string, parts: OperatorParts): Promise<void> {
   await assertAlias(alias, parts)
   await halt(parts.redis, alias)
 }
 
 /** Also for an alias that is no longer served, so that its halt can be ended. */
-export function resumeAny(alias: string, { redis }: OperatorParts): Promise<void> {
+function resumeAny(alias: string, { redis }: OperatorParts): Promise<void> {
   return resume(redis, alias)
 }
 
-/** A halt of an unknown name would be believed. A strategy that runs can be halted, whether it is served or not. */
-async function assertAlias(alias: string, { redis, aliases }: OperatorParts): Promise<void> {
-  if (alias === EVERY_ALIAS || aliases().has(alias) || (await hasRun(redis, alias))) return
-  const known = [...aliases(), ...(await firedAliases(redis))]
+/** A halt of an unknown name would be believed. A strategy that runs or fired can be halted, whether it is served or not. */
+async function assertAlias(alias: string, { redis, aliases, clock }: OperatorParts): Promise<void> {
+  if (alias === EVERY_ALIAS || aliases().has(alias)) return
+  const known = [...aliases(), ...(await readLive(redis, aliases(), clock.now())).map(live => live.alias)]
+  if (known.includes(alias)) return
   const nearest = nearestTo(alias.slice(0, 64), known)
   const hint = nearest === null ? '' : `; did you mean '${nearest}'?`
   throw invalidParameter(
     'alias',
     alias.slice(0, 64),
-    `expected the id of a strategy of the served dataset, or of one that has run live${hint}`,
+    `expected the id of a strategy of the served dataset, or of one that has run live or fired${hint}`,
   )
 }

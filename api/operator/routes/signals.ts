@@ -7,11 +7,19 @@ import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { instantText, type Signal, signal } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
+import { findClient } from '#signals/clients/clients.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
 import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
-import { type DeliveryFilter, recentDeliveries, recentSignals, rowsOf } from '#signals/views/recent.ts'
+import {
+  type DeliveryFilter,
+  recentDeliveries,
+  recentSignals,
+  rowsOf,
+  withNextAttempts,
+} from '#signals/views/recent.ts'
+import { whyNotSent } from '#signals/views/why-not-sent.ts'
 import type { Exchange } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -45,6 +53,7 @@ export const signalsQuery = z.strictObject({
 const instantInQuery = instantText.refine(text => parseIsoInstant(text) !== null).optional()
 
 export const deliveriesQuery = z.strictObject({
+  seq: seqText.optional().describe('the number of one signal, from 1'),
   client: z.string().regex(ID_PATTERN).optional().describe('the id of a client'),
   alias: z.string().regex(ID_PATTERN).optional().describe('the id of a strategy'),
   fired_from: instantInQuery.describe(
@@ -106,6 +115,7 @@ const attempt = z
 const deliveryDetails = z
   .object({
     delivery: delivery.describe('Its state.'),
+    why: z.string().nullable().describe('Why it was withdrawn; null if it was not.'),
     attempts: z.array(attempt).describe('Oldest first.'),
   })
   .meta({ id: 'DeliveryDetails' })
@@ -193,8 +203,8 @@ export const SIGNAL_ROUTES = [
     command: { usage: 'signal <seq>' },
     handler: async (c, { redis }) => {
       const found = await signalOf(c, redis)
-      const deliveries = rowsOf(found, await readOutbox(redis, found.seq)).map(toDelivery)
-      return { data: { ...describe(found), deliveries } }
+      const deliveries = await withNextAttempts(redis, rowsOf(found, await readOutbox(redis, found.seq)))
+      return { data: { ...describe(found), deliveries: deliveries.map(toDelivery) } }
     },
   }),
   operatorRoute({
@@ -203,22 +213,27 @@ export const SIGNAL_ROUTES = [
     scope: 'read',
     title: 'A delivery and its attempts',
     about:
-      'The state of the delivery of one signal to one client, and what the receiver answered to each ' +
-      'attempt.',
+      'The state of the delivery of one signal to one client, and what the receiver answered to each attempt. The refusal ' +
+      'of a signal that the client was not sent says why.',
     data: deliveryDetails,
     refusals: ['validation_error'],
     example: { path: '/ops/signals/2/quiet-harbour' },
     command: { usage: 'signal <seq> <client>' },
     handler: async (c, { redis }) => {
-      const { seq, alias, atMs: firedAtMs } = await signalOf(c, redis)
+      const found = await signalOf(c, redis)
+      const { seq, alias, atMs: firedAtMs } = found
       const client = c.req.param('client') ?? ''
       const state = await readDelivery(redis, seq, client)
-      if (state === null)
-        throw new ApiError('not_found', `signal ${seq} was never owed to the client '${client.slice(0, 64)}'`)
+      const isUnsent = state === null || state.status === 'withdrawn'
+      const unsent = isUnsent ? [{ client: await findClient(redis, client), state }] : []
+      const [why = null] = await whyNotSent(redis, found, unsent)
+      if (state === null) throw new ApiError('not_found', `signal ${seq} was not sent to '${client}': ${why}`)
       const attempts = await readAttempts(redis, seq, client)
+      const rows = await withNextAttempts(redis, [{ seq, client, alias, firedAtMs, state }])
       return {
         data: {
-          delivery: toDelivery({ seq, client, alias, firedAtMs, state }),
+          delivery: toDelivery(rows[0]!), // of the one row
+          why,
           attempts: attempts.map(({ at, ...rest }) => ({ at: instantOf(at), ...rest })),
         },
       }
@@ -230,7 +245,7 @@ export const SIGNAL_ROUTES = [
     scope: 'read',
     title: 'The newest deliveries',
     about:
-      'Newest first, of all clients or of one, of one strategy, in one state, of some time. A search for rare deliveries ends ' +
+      'Newest first, of all clients or of one, of one signal or strategy, in one state, of some time. A search for rare deliveries ends ' +
       'after some thousand signals: `meta.next`, given as `before`, continues it.',
     query: deliveriesQuery,
     data: z.array(delivery),
@@ -241,7 +256,7 @@ export const SIGNAL_ROUTES = [
         redis,
         toFilter(parseRequest(deliveriesQuery, c.req.query())),
       )
-      return { data: rows.map(toDelivery), meta: { next } }
+      return { data: (await withNextAttempts(redis, rows)).map(toDelivery), meta: { next } }
     },
   }),
   operatorRoute({

@@ -238,7 +238,7 @@ export const WEBHOOK_ROUTES = [
     command: { usage: 'replay <client>' },
     handler: async (c, parts) => {
       const id = await assertSentTo(clientOf(c), parts)
-      const range = parseRequest(replayQuery, c.req.query())
+      const range = parseRequest(replayQuery, c.get('query') ?? c.req.query())
       return { data: { client: id, from: range.from, owed_again: await parts.orders.replay(id, range) } }
     },
   }),
@@ -255,14 +255,14 @@ const noWebhook = (id: string): ApiError =>
   new ApiError('not_found', `the client '${id}' has no webhook: set one first`)
 
 /** The id of a client that has a webhook. Throws `not_found`. */
-export async function assertWebhook(client: string, { redis }: OperatorParts): Promise<string> {
+async function assertWebhook(client: string, { redis }: OperatorParts): Promise<string> {
   const { id } = await findClient(redis, client)
   if (!(await readWebhookStates(redis, [id])).has(id)) throw noWebhook(id)
   return id
 }
 
 /** Nothing is sent to a disabled webhook, so the test would never arrive. */
-export async function assertEnabled(id: string, { redis }: OperatorParts): Promise<void> {
+async function assertEnabled(id: string, { redis }: OperatorParts): Promise<void> {
   const webhook = (await readWebhookStates(redis, [id])).get(id)
   if (webhook?.enabled !== false) return
   const why = webhook.disabledWhy === null ? '' : ` (${webhook.disabledWhy})`

@@ -1,8 +1,9 @@
 // The commands of the operator's route table: variables of a path are arguments, fields of a query or a body
 // are options, the title is the help and the example of the route the example of the help.
 import { type Command, Option } from 'commander'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { OperatorRoute } from '#api/operator/operator-route.ts'
+import { fieldsOf } from '#api/operator/route-fields.ts'
 import { type Query, variablesOf } from '#core/contract/route.ts'
 import { dataFolder, parseEnvironment } from '../../environment.ts'
 import { ExitError } from '../../exit.ts'
@@ -139,40 +140,24 @@ async function ask(
 }
 
 /** A field of a query or of a body as an option, such as `overlap-hours`; commander has it under `key`. */
-type Field = ReturnType<typeof fieldsOf>[number]
+type Field = ReturnType<typeof toOptions>[number]
 
 function optionsOf(route: OperatorRoute, { hidden = [] }: Addition = {}): readonly Field[] {
   const typed = argumentsOf(route).map(name => name.slice(1, -1))
-  return [...fieldsOf(route, route.query, true), ...fieldsOf(route, route.body, false)].filter(
+  return [...toOptions(route, route.query, true), ...toOptions(route, route.body, false)].filter(
     ({ name }) => !typed.includes(name) && !hidden.includes(name),
   )
 }
 
-const objectSchema = z.object({
-  properties: z.record(
-    z.string(),
-    z.looseObject({
-      type: z.string().catch('string'), // or several, one of which is null
-      description: z.string().default(''),
-      default: z.unknown().optional(),
-    }),
-  ),
-  required: z.array(z.string()).default([]),
-})
-
-function fieldsOf({ command }: OperatorRoute, of: Query | z.ZodType | undefined, isInQuery: boolean) {
-  if (!(of instanceof z.ZodObject)) return []
-  const { properties, required } = objectSchema.parse(z.toJSONSchema(of.clone().meta({}), { io: 'input' }))
-  return Object.entries(properties).map(([name, { type, description, default: initial }]) => {
+const toOptions = ({ command }: OperatorRoute, of: Query | z.ZodType | undefined, isInQuery: boolean) =>
+  fieldsOf(of).map(({ name, type, description: about, initial, isRequired }) => {
     const option = command.options?.[name] ?? name.replaceAll('_', '-')
     return {
-      ...{ name, option, type, isInQuery, about: description },
+      ...{ name, option, type, isInQuery, about, isRequired },
       key: option.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
-      isRequired: required.includes(name),
       hasDefault: initial !== undefined,
     }
   })
-}
 
 function addOption(
   command: Command,

@@ -44,6 +44,7 @@ const ACME = '/ops/clients/acme'
 const PAGE = '/ops/view/clients/acme'
 const URL_OF = 'https://hooks.example.org/in'
 const KEY_SHOWN = /hw_live_\w+/
+const OLD = '2026-11-20T00:15:00Z'
 const SECRET_SHOWN = /whsec_[\w+/=-]+/
 
 /** In this order: each needs what those before it have left. */
@@ -170,10 +171,17 @@ const STEPS: readonly Step[] = [
     changes: { halted: [] },
   },
   {
+    action: 'rollback',
+    json: ['POST', '/ops/rollback', { version: OLD }],
+    ops: [`rollback ${OLD}`, /^version: 2026-11-20T00:15:00Z\n$/],
+    form: ['/ops/view/rollback', { version: OLD }, `Serve ${OLD} again?`],
+    subject: OLD,
+  },
+  {
     action: 'issue_token',
     json: ['POST', '/ops/tokens', { name: 'jane', scopes: ['read', 'fire:alder'] }],
     ops: ['tokens add jane --scopes read,fire:alder', /hw_op_[\w-]+/],
-    form: null,
+    form: ['/ops/view/audit/tokens', { name: 'jane', scopes: 'read fire:alder' }],
     subject: 'jane',
     secret: /hw_op_[\w-]+/,
   },
@@ -181,7 +189,7 @@ const STEPS: readonly Step[] = [
     action: 'revoke_token',
     json: ['DELETE', '/ops/tokens/jane'],
     ops: ['tokens revoke jane', /jane/],
-    form: null,
+    form: ['/ops/view/audit/tokens/jane/revoke', {}, 'Revoke the token of jane?'],
     subject: 'jane',
   },
 ]
@@ -282,14 +290,15 @@ test.each([
 
 test('each route that changes something is among the actions, and each form of the page does what its route does', () => {
   const changing = OPERATOR_ROUTES.filter(({ method }) => method !== 'GET').map(({ id }) => id)
-  const apart = ['fire', 'mode'] // a signal comes from a file, and the page sets no mode
+  const apart = ['fire', 'mode'] // what fires needs a clock that agrees with Redis, and the page sets no mode
   expect([...STEPS.map(({ action }) => action), ...apart].sort()).toEqual(changing.toSorted())
   const formOf = (path: string) =>
-    FORMS[path.replace('clients/acme', 'clients/:client').replace('KEY', ':key')]
+    FORMS[path.replace('clients/acme', 'clients/:client').replace('KEY', ':key').replace('jane', ':name')]
   const forms = STEPS.flatMap(({ action, form }) =>
     form === null ? [] : [[action, formOf(form[0])] as const],
   )
-  expect(forms.map(([, form]) => form)).toEqual(expect.arrayContaining(Object.values(FORMS)))
+  const others = Object.values(FORMS).filter(({ action }) => action !== 'fire')
+  expect(forms.map(([, form]) => form)).toEqual(expect.arrayContaining(others))
   for (const [action, form] of forms) expect([action, form?.action]).toEqual([action, action])
 })
 
@@ -367,7 +376,7 @@ test('a token to fire one strategy fires that one alone', async () => {
   expect((await fire('birch')).text).toContain('expected a token with the scope fire:birch, got that of')
 })
 
-test('the page shows and does what the scopes of its token allow, and needs that to read', async () => {
+test('the page shows and does what the scopes of its token allow, says which scope it lacks, and needs that to read', async () => {
   await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
   const formsOf = async (...scopes: readonly string[]) => {
     const page = operatorBrowser(parts())
@@ -379,11 +388,12 @@ test('the page shows and does what the scopes of its token allow, and needs that
       await page.post('/ops/view/live/halt', { csrf, alias: 'alder' }),
     ]
     const shown = [text, live.text].map(each => each.match(/action="\/ops\/view\//g)?.length ?? 0)
-    return [...shown.map(count => count > 0), ...sent.map(({ status }) => status)]
+    const lacks = [text, live.text].map(each => /a token with the scope <code>(\w+)/.exec(each)?.[1])
+    return [...shown.map(count => count > 0), ...lacks, ...sent.map(({ status }) => status)]
   }
-  expect(await formsOf('read')).toEqual([false, false, 403, 403])
-  expect(await formsOf('read', 'clients')).toEqual([true, false, 200, 403])
-  expect(await formsOf('read', 'everything')).toEqual([true, true, 200, 303])
+  expect(await formsOf('read')).toEqual([false, false, 'clients', 'everything', 403, 403])
+  expect(await formsOf('read', 'clients')).toEqual([true, false, undefined, 'everything', 200, 403])
+  expect(await formsOf('read', 'everything')).toEqual([true, true, undefined, undefined, 200, 303])
   const refused = await operatorBrowser(parts()).logIn((await holding('clients')).token)
   expect([refused.status, refused.headers.get('set-cookie')]).toEqual([403, null])
 })

@@ -69,7 +69,7 @@ const atOneTime = (server: Redis): Redis =>
 const CHANGING = [
   ...['add_client', 'issue_key', 'fire', 'activate', 'entitle', 'suspend', 'confirm_key', 'revoke_key'],
   ...['set_webhook', 'rotate_webhook', 'disable_webhook', 'enable_webhook', 'test', 'replay'],
-  ...['remove_webhook', 'halt', 'resume', 'mode'],
+  ...['remove_webhook', 'halt', 'resume', 'mode', 'rollback'],
 ]
 const IN_ORDER = OPERATOR_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
 
@@ -91,7 +91,7 @@ async function answerAll(): Promise<Answers['answers']> {
 const portable = (json: unknown): unknown =>
   JSON.parse(
     JSON.stringify(json)
-      .replace(/"version":"[^"]+"/, '"version":"7.0.15"')
+      .replace(/"redis":{"version":"[^"]+"/, '"redis":{"version":"7.0.15"')
       .replace(/"used_bytes":\d+/, '"used_bytes":1572864'),
   )
 

@@ -7,10 +7,9 @@ import type { OperatorParts } from '#api/operator/parts.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
-import { owe } from '#signals/delivery/outbox.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/control.ts'
 import { commit } from '#signals/log/commit.ts'
-import { liveKey, readyKey } from '#signals/redis/keys.ts'
+import { LIVE_ALIASES, liveKey, RELAY_CURSOR, readyKey } from '#signals/redis/keys.ts'
 import {
   FORM,
   ORIGIN,
@@ -19,7 +18,7 @@ import {
   operatorParts,
   TOKEN,
 } from '../../support/signals/operator.ts'
-import { playScene } from '../../support/signals/operator-scene.ts'
+import { playScene, settleAs } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
@@ -240,7 +239,7 @@ test('the page shows what may be wrong with a client, refuses what is, and names
   expect(await shown()).toContain('None, so the client pulls.')
   const audit = await textOf('/ops/view/audit')
   for (const action of ['add client', 'entitle', 'issue key', 'revoke key', 'set webhook', 'remove webhook'])
-    expect(audit).toContain(`<td>${action}</td>`)
+    expect(audit).toContain(`>${action}</td>`)
   expect(audit).not.toMatch(/whsec_|hw_live_|\{/)
 })
 
@@ -357,30 +356,25 @@ test('a suspended client is shown as suspended, and one that was never active as
   await request('POST', '/ops/clients/acme/suspend')
   expect(await textOf('/ops/view/clients/acme')).toContain('>suspended<')
   const list = await textOf('/ops/view/clients')
-  expect(list).toMatch(/acme<\/a>.*\n.*>suspended</)
-  expect(list).toMatch(/fresh<\/a>.*\n.*>pending</)
+  expect(list).toMatch(/acme<\/a>.*>suspended</)
+  expect(list).toMatch(/fresh<\/a>.*>pending</)
 })
 
-test('a strategy that fires is shown and can be halted, also if it is not in the served dataset', async () => {
+test('a strategy that runs, was fired by hand, or is halted, is shown and can be halted and resumed, served or not, and so can one that did nothing yet', async () => {
   await fire(redis, 'a', 'hidden')
-  await redis.hset(liveKey('hidden'), { cursor: String(NOW_MS), live_from: String(NOW_MS), mode: 'LIVE' })
-  for (const path of ['/ops', '/ops/view/live']) expect(await textOf(path)).toContain('<td>hidden</td>')
-  const { csrf } = await page.get('/ops/view/live')
-  expect((await page.post('/ops/view/live/halt', { alias: 'hidden', csrf })).status).toBe(303)
-  expect(await haltedAliases(redis)).toEqual(['hidden'])
-})
-
-test('a strategy that was fired by hand, or is halted, is shown and can be halted and resumed', async () => {
-  await fire(redis, 'a', 'hidden')
+  await redis.hset(liveKey('runs'), { cursor: String(NOW_MS), live_from: String(NOW_MS), mode: 'LIVE' })
+  await redis.sadd(LIVE_ALIASES, 'runs')
   await halt(redis, 'birch')
   await halt(redis, '*')
-  expect(await textOf('/ops/view/live')).not.toContain('<td>*</td>')
+  expect(await textOf('/ops/view/live')).not.toContain('>*</td>')
   await resume(redis, '*')
-  const text = await textOf('/ops/view/live')
-  expect(text).toMatch(
-    /<td>hidden<\/td>.*>fired by hand<.*name="alias" value="hidden"><button class="stop">Halt</s,
-  )
-  expect(text).toMatch(/<td>birch<\/td>.*>halted<.*name="alias" value="birch"><button class="quiet">Resume</s)
+  for (const path of ['/ops', '/ops/view/live']) expect(await textOf(path)).toContain('>runs</td>')
+  const { text, csrf } = await page.get('/ops/view/live')
+  expect(text).toMatch(/>hidden<.*>fired by hand<.*name="alias" value="hidden"><button class="stop">Halt</s)
+  expect(text).toMatch(/>birch<\/td>.*>halted<.*name="alias" value="birch"><button class="quiet">Resume</s)
+  expect(text).toContain('<option value="alder">alder</option>')
+  for (const alias of ['hidden', 'runs', 'alder']) await page.post('/ops/view/live/halt', { csrf, alias })
+  expect(await haltedAliases(redis)).toEqual(['alder', 'birch', 'hidden', 'runs'])
 })
 
 test('a cookie opens no JSON, and the token in a header opens no page', async () => {
@@ -402,23 +396,12 @@ test('what a client or a receiver wrote is text and never markup', async () => {
 })
 
 test('deliveries are filtered by times as a browser sends them, in UTC', async () => {
-  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-  for (const [id, atMs] of [
-    ['a', NOW_MS],
-    ['b', NOW_MS + HOUR_MS],
-  ] as const) {
-    const seq = await fire(redis, id, 'alder', null, atMs)
-    await owe(redis, [{ client: 'acme', signals: [{ seq, prev: seq - 1 }] }], atMs)
-  }
-  const shown = async (query: string) => {
-    const text = await textOf(`/ops/view/deliveries?client=&${query}`)
-    return Array.from(text.matchAll(/signals\/(\d)"/g), ([, seq]) => seq)
-  }
-  expect(await shown('fired_from=&fired_to=')).toEqual(['2', '1'])
-  expect(await shown('fired_from=2026-11-21T00%3A01&fired_to=')).toEqual(['2'])
-  expect(await shown('fired_from=&fired_to=2026-11-21T00%3A01')).toEqual(['1'])
-  const filtered = await textOf('/ops/view/deliveries?fired_to=2026-11-21T00%3A01')
-  expect(filtered).toContain('value="2026-11-21T00:01"')
+  await playScene(redis)
+  const shown = (query: string) => textOf(`/ops/view/deliveries?client=&${query}`)
+  expect(await shown('fired_from=2026-11-21T00%3A00&fired_to=2026-11-21T00%3A01')).toContain('signals/6"')
+  const none = await shown('fired_from=2026-11-21T00%3A01&fired_to=')
+  for (const part of ['No delivery matches', 'value="2026-11-21T00:01"']) expect(none).toContain(part)
+  expect(await shown('fired_from=&fired_to=2026-11-21T00%3A00')).toContain('No delivery matches')
 })
 
 test('a page of the operator says each thing once, and shows what is typed as such', async () => {
@@ -441,13 +424,12 @@ test('the page of a client shows its latency, and that of a signal the time of e
   await playScene(redis)
   const served = await textOf('/ops/view/clients/acme-capital')
   expect(served).toContain('last 6 deliveries')
-  expect(served).toMatch(/First attempt<\/td>(<td class="n">9 ms<\/td>){3}/)
-  expect(served).toMatch(/Acknowledged<\/td>(<td class="n">140 ms<\/td>){3}/)
+  expect(served).toMatch(/First attempt<\/td>(<td class="n"[^>]*>9 ms<\/td>){3}/)
+  expect(served).toMatch(/Acknowledged<\/td>(<td class="n"[^>]*>140 ms<\/td>){3}/)
   const dead = await textOf('/ops/view/clients/old-mill')
   expect(dead).toMatch(/<h2>Latency<\/h2>\s*<div class="scroll"><p class="empty">No deliveries yet\./)
   const text = await textOf('/ops/view/signals/3')
-  for (const part of ['2026-11-21 00:00:05.420', '<td class="bad">502</td>', '<td class="good">200</td>'])
-    expect(text).toContain(part)
+  for (const part of ['2026-11-21 00:00:05.420', '"bad">502<', '"good">200<']) expect(text).toContain(part)
 })
 
 test('builds on a fleet are shown with what each worker has done, and one without progress is marked', async () => {
@@ -462,21 +444,57 @@ test('builds on a fleet are shown with what each worker has done, and one withou
   ]
   const page = await loggedIn({ builds })
   const { text } = await page.get('/ops/view/builds')
-  const [first = '', second = ''] = text.split('<tr><td>').slice(1)
-  expect(first).toMatch(/^night-1<.*812 of 1000.*build-1:812: 401.*build-2:4711: 411.*under way/s)
-  expect(second).toMatch(/^night-2<.*none yet.*no progress for 10.0 min/s)
+  const [first = '', second = ''] = text.split('<tr>').slice(2)
+  expect(first).toMatch(/^<td[^>]*>night-1<.*812 of 1000.*build-1:812: 401.*build-2:4711: 411.*under way/s)
+  expect(second).toMatch(/^<td[^>]*>night-2<.*none yet.*no progress for 10.0 min/s)
 })
 
-test('the buttons of a table stand in front of the columns that a phone does not show', async () => {
-  await playScene(redis)
-  for (const [path, behind] of [
-    ['/ops/view/live', 'Last bar closed'],
-    ['/ops/view/deliveries', 'Strategy'],
-  ] as const) {
-    const text = await textOf(path)
-    expect(text.indexOf('<th></th>')).toBeGreaterThan(0)
-    expect(text.indexOf('<th></th>')).toBeLessThan(text.indexOf(`<th>${behind}`))
+test('the page of a signal, and the refusal of its delivery, say of each client why it was not sent it, by its state then', async () => {
+  const request = operatorClient(parts())
+  const post = (path: string, body?: object) => request('POST', `/ops/clients${path}`, body)
+  const add = (id: string, alias = 'alder') => post('', { id, aliases: [alias], activate: true })
+  const hook = (id: string) => request('PUT', `/ops/clients/${id}/webhook`, { url: 'https://example.org/in' })
+  nowMs -= HOUR_MS
+  await add('barred', 'birch')
+  for (const id of ['asleep', 'gone', 'off', 'pulls']) await add(id)
+  for (const id of ['asleep', 'barred', 'gone', 'off']) await hook(id)
+  for (const path of ['/asleep/suspend', '/off/webhook/disable']) await post(path)
+  nowMs += HOUR_MS
+  await fire(redis, 'a', 'alder')
+  await redis.set(RELAY_CURSOR, 1)
+  await post('/gone/entitlements', { remove: ['alder'] })
+  await settleAs(redis, 1, 'gone', 'withdrawn', 0)
+  nowMs += 1
+  for (const path of ['/asleep/activate', '/off/webhook/enable']) await post(path)
+  await post('/barred/entitlements', { add: ['alder'] })
+  await hook('pulls')
+  await add('late')
+  const text = await textOf('/ops/view/signals/1')
+  const why = {
+    asleep: 'its account was suspended then',
+    barred: 'it was not entitled to alder then, and is now',
+    gone: 'it was not entitled to alder then',
+    late: 'it was added later, at 2026-11-21T00:00:05Z',
+    off: 'its webhook was disabled then',
+    pulls: 'it had no webhook then: it could only pull',
   }
+  for (const [id, says] of Object.entries(why))
+    expect(text).toMatch(RegExp(`>${id}</a></td><td[^>]*>${says}<`))
+  const refused = await request('GET', '/ops/signals/1/barred')
+  expect([refused.status, refused.text]).toEqual([404, expect.stringContaining(why.barred)])
+  expect((await request('GET', '/ops/signals/1/gone')).json).toMatchObject({ data: { why: why.gone } })
+})
+
+test('a form that is refused is shown again as it was filled, without its secret, and so is a filter', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  const { csrf } = await page.get('/ops/view/clients')
+  const typed = { csrf, id: 'A B', aliases: 'alder, elm', activate: 'yes' }
+  const added = (await page.post('/ops/view/clients', typed)).text
+  for (const part of ['value="A B"', 'value="alder, elm"', '"yes" checked']) expect(added).toContain(part)
+  const hook = await page.post('/ops/view/clients/acme/webhook', { csrf, url: '', secret: 'whsec_typed' })
+  expect([hook.status, hook.text]).toEqual([422, expect.stringContaining('name="secret" value=""')])
+  const filter = await textOf('/ops/view/deliveries?client=A+B&status=exhausted')
+  for (const part of ['"A B"', '"exhausted" selected', 'the id of a client']) expect(filter).toContain(part)
 })
 
 test('a refusal on the page of the operator is a page, in which a command stands as one', async () => {
@@ -498,15 +516,12 @@ test('a refused form leads back to the page that it was sent from, and to no oth
 
 test('a table that is too wide is reached by the keyboard, and its shadow is in the style sheet', async () => {
   await playScene(redis)
-  const clients = await textOf('/ops/view/clients')
-  expect(clients).toContain('<div class="scroll" role="region" aria-label="Client')
+  expect(await textOf('/ops/view/clients')).toContain('<div class="scroll" role="region" aria-label="Client')
   expect(await textOf('/ops/style.css')).toMatch(/\.scroll \{[^}]*var\(--shade\)/)
 })
 
 test('the login of the operator has a user name, as password managers need it', async () => {
-  expect((await browser().get('/ops/login')).text).toMatch(
-    /<input name="username" [^>]*autocomplete="username"/,
-  )
+  expect((await browser().get('/ops/login')).text).toMatch(/name="username" [^>]*autocomplete="username"/)
 })
 
 const gapFound = (agoMs: number) => ({

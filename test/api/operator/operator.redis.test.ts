@@ -7,7 +7,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { owe } from '#signals/delivery/outbox.ts'
 import { commit } from '#signals/log/commit.ts'
 import { readAfter } from '#signals/log/read-log.ts'
-import { liveKey, WEBHOOKS } from '#signals/redis/keys.ts'
+import { liveKey, WEBHOOKS, waitingKey } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
@@ -249,7 +249,7 @@ test('deliveries are listed by strategy and by the time of their signal', async 
   expect((await request('GET', '/ops/deliveries?fired_to=yesterday')).status).toBe(422)
 })
 
-test('deliveries are listed by signal, by client and by status, newest first, page by page', async () => {
+test('deliveries are listed by signal, by client and by status, newest first, page by page, each that waits with the time of its next attempt', async () => {
   for (const id of ['a', 'b', 'c']) {
     const seq = await fire(redis, id, 'alder')
     const signals = [{ seq, prev: seq - 1 }]
@@ -266,6 +266,10 @@ test('deliveries are listed by signal, by client and by status, newest first, pa
       deliveries: [{ client: 'acme', prev_seq: 1, latency_ms: null }, { client: 'zeta' }],
     },
   })
+  await redis.zadd(waitingKey('acme'), NOW_MS + 90_000, '2')
+  const waits = { client: 'acme', seq: 2, next_attempt_at: '2026-11-21T00:01:35.000Z' }
+  const second = await request('GET', '/ops/deliveries?seq=2')
+  expect(second.json).toMatchObject({ data: [waits, { seq: 2 }], meta: { next: null } })
   const mine = await request('GET', '/ops/deliveries?client=acme&status=owed&limit=2')
   expect(mine.json).toMatchObject({ data: [{ seq: 3 }, { seq: 2 }], meta: { next: 2 } })
   const rest = await request('GET', '/ops/deliveries?client=acme&before=2')
@@ -310,4 +314,23 @@ test('the account of a client has what was owed to it and what never was', async
     error: { details: [{ param: 'from' }, { param: 'until' }] },
   })
   expect((await request('GET', '/ops/clients/nobody/account')).status).toBe(404)
+})
+
+test('a signal is fired from the page once it is confirmed, once however often that is sent, by a token that may fire its strategy', async () => {
+  const { json } = await request('POST', '/ops/tokens', { name: 'desk', scopes: ['read', 'fire:birch'] })
+  const { token } = z.object({ data: z.object({ token: z.string() }) }).parse(json).data
+  const page = operatorBrowser(operatorParts(redis, { clock: { now: Date.now, elapsed: () => 0 } }))
+  await page.logIn(token)
+  const { csrf, text } = await page.get('/ops/view/signals')
+  expect(text.match(/<option value="(?:alder|birch)"/g)).toEqual(['<option value="birch"'])
+  const entered = { alias: 'birch', action: 'long', signal_price: '50', stop: '49', base_risk_pct: '0.02' }
+  const asked = await page.post('/ops/view/signals', { csrf, ...entered, signal_id: '', timestamp: '' })
+  expect(asked.text).toContain('<h1>Fire a LIVE long of birch?</h1>')
+  expect(await readAfter(redis, 0, 10)).toEqual([])
+  const inputs = asked.text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)
+  const confirmed = Object.fromEntries(Array.from(inputs, ([, name = '', value = '']) => [name, value]))
+  const fired = async () => (await page.post('/ops/view/signals', confirmed)).headers.get('location')
+  for (const _ of [1, 2]) expect(await fired()).toBe('/ops/view/signals/1?note=fired')
+  expect((await page.post('/ops/view/signals', { ...confirmed, alias: 'alder' })).status).toBe(403)
+  expect(await readAfter(redis, 0, 10)).toHaveLength(1)
 })

@@ -95,6 +95,14 @@ test('a signals service that listens on every address names itself by one that c
   expect(document).not.toContain('0.0.0.0')
 })
 
+test('the signals service rolls back as the command does, and says why it cannot', async () => {
+  await start({ OPERATOR_TOKEN: 'x'.repeat(40) })
+  const headers = { authorization: `Bearer ${'x'.repeat(40)}`, 'content-type': 'application/json' }
+  const request = { method: 'POST', headers, body: '{"version":"2020-01-01T00:00:00Z"}' }
+  const answer = await fetch(`${running?.operatorUrl}/ops/rollback`, request)
+  expect(await answer.text()).toMatch(/"conflict".*was never published in/)
+})
+
 test('the signals service watches the disk of a foreign Redis whose folder is named, and of no other', async () => {
   const used = async () => {
     const text = await (await fetch(`${running?.operatorUrl}/metrics`)).text()

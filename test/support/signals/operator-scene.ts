@@ -32,6 +32,7 @@ export async function playScene(redis: Redis): Promise<void> {
   const health = afterFailedDelivery(HEALTHY, 3, 502, NOW_MS - 5_400_000)
   const condition = { breaker: { kind: 'open', probes: 2, probeAtMs: NOW_MS + 60_000 }, health }
   await redis.hset(webhookKey('north-ridge'), { condition: JSON.stringify(condition), lane: 'slow' })
+  await redis.hset(webhookKey('north-ridge'), 'probe_at', condition.breaker.probeAtMs)
   await redis.hset(webhookKey('acme-capital'), { condition: JSON.stringify(SOUND) })
   for (let i = 1; i <= 6; i++) await playSignal(redis, i)
   await redis.set(RELAY_CURSOR, 6)

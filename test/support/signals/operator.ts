@@ -76,6 +76,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     newRequestId: () => `r${++requests}`,
     orders: offlineOrders(redis),
     publication: async () => null,
+    rollBack: async () => {},
     alerts: () => [],
     builds: async () => [
       {
