@@ -19,7 +19,7 @@ export function madeUp(changes: Partial<Runtime> & { readonly isTTY?: boolean } 
   const { isTTY = false, env, ...others } = changes
   const [out, err] = [createStream(), createStream()]
   const runtime: Runtime = {
-    env: { DATA_FOLDER: '/proc/none', ...env }, // no test depends on the data folder of the machine
+    env: { DATA_FOLDER: '/tmp/highwater-no-data', ...env }, // not that of the machine
     root: ROOT,
     home: ROOT,
     cwd: ROOT,

@@ -31,7 +31,7 @@ export function startProcess(
   { env = {}, cwd = ROOT, hungMs = HUNG_MS }: StartOptions = {},
 ): Running {
   const { end, ...running } = spawnProcess(program, args, {
-    env: { PATH: process.env.PATH, DATA_FOLDER: '/proc/none', ...env }, // not that of the machine
+    env: { PATH: process.env.PATH, DATA_FOLDER: '/tmp/highwater-no-data', ...env }, // not that of the machine
     cwd,
     hungMs,
   })
