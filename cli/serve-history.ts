@@ -26,9 +26,7 @@ import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { unanchored } from '#storage/time-stamps.ts'
 import { tolerate } from '#storage/tolerate.ts'
-import { type Installation, LEVEL_OF, runCheck } from './doctor/check.ts'
-import { certificates } from './doctor/check-machine.ts'
-import { disk, lastNight } from './doctor/check-stores.ts'
+import type { Installation } from './doctor/check.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from './environment.ts'
 import { createLog } from './log.ts'
 import { namePort } from './name-port.ts'
@@ -121,6 +119,9 @@ const FINDINGS_MS = 300_000
 /** What the doctor finds that no request shows, at most five minutes ago; nothing as long as a look at it takes. */
 function createFindings(installation: Installation): Observed['findings'] {
   const look = async () => {
+    const { LEVEL_OF, runCheck } = await import('./doctor/check.ts') // no request needs the doctor
+    const { certificates } = await import('./doctor/check-machine.ts')
+    const { disk, lastNight } = await import('./doctor/check-stores.ts')
     const found = await Promise.all([disk, lastNight, certificates].map(each => runCheck(each, installation)))
     return found.map(({ check, state }) => ({ check, level: LEVEL_OF[state] }))
   }
