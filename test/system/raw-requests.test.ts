@@ -1,6 +1,5 @@
 // A malformed or hostile request is refused or its connection closed, and nothing of it reaches the next one.
 import { beforeAll, expect, inject, test } from 'vitest'
-import { z } from 'zod'
 import { casesOf } from '#test/support/cases-of.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { servedVersion } from '../support/history/history-process.ts'
@@ -28,41 +27,9 @@ a NUL in the path -> ${requestOf('GET /v1/\0 HTTP/1.1', HOST)} -> ${400}
 a NUL in a header -> ${requestOf('GET /healthz HTTP/1.1', HOST, 'X: a\0b')} -> ${400}
 a header folded over lines -> ${requestOf('GET /healthz HTTP/1.1', HOST, 'X: a', ' b')} -> ${400}`
 
-/** Refused by the app. */
-const REFUSED = casesOf<[what: string, bytes: string, status: number, code: string]>`
-an address of 9 kB -> ${requestOf(`GET /healthz?${LONG.slice(0, 9000)} HTTP/1.1`, HOST)} -> ${414} -> uri_too_long
-TRACE -> ${requestOf('TRACE /healthz HTTP/1.1', HOST)} -> ${405} -> method_not_allowed
-a POST -> ${requestOf('POST /healthz HTTP/1.1', HOST, 'Content-Length: 0')} -> ${405} -> method_not_allowed
-bad percent-encoding -> ${requestOf('GET /v1/strategies/%zz HTTP/1.1', HOST)} -> ${404} -> not_found
-bytes that are no UTF-8 -> ${requestOf('GET /v1/strategies/%ff/stats HTTP/1.1', HOST)} -> ${404} -> not_found
-an encoded NUL -> ${requestOf('GET /v1/strategies/ash%00 HTTP/1.1', HOST)} -> ${404} -> not_found
-a path up -> ${requestOf('GET /v1/strategies/..%2f..%2fetc HTTP/1.1', HOST)} -> ${404} -> not_found`
-
-const refusal = z.object({
-  error: z.strictObject({ code: z.string(), message: z.string().min(1), details: z.unknown() }),
-  meta: z.object({ generated_utc: z.iso.datetime(), disclaimer: z.string().min(1) }),
-})
-
 test.each(MALFORMED)('the history service refuses %s', async (_what, bytes, status) => {
   expect((await exchange(service.url, bytes)).status).toBe(status)
 })
-
-test('the history service answers CONNECT by closing the connection', async () => {
-  const answer = await exchange(service.url, requestOf('CONNECT localhost:443 HTTP/1.1', HOST))
-  expect(answer.body).toBe('')
-})
-
-test.each(REFUSED)(
-  'the history service refuses %s with an enveloped error',
-  async (_what, bytes, status, code) => {
-    const answer = await exchange(service.url, bytes)
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-    expect(answer.headers.get('content-length')).toBe(String(answer.body.length))
-    expect(refusal.parse(JSON.parse(answer.body)).error.code).toBe(code)
-  },
-)
 
 /** Kept answers and what Node keeps of connections for the next ones; a leak of a kilobyte a connection is above it. */
 const MOST_GROWTH_BYTES = 2 << 20

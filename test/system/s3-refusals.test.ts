@@ -61,11 +61,6 @@ test('a build is refused with a bucket that is not there, and before anything pu
   expect(await versionContentOf(halfThere)).toEqual({})
 })
 
-test('a build is refused with a private store inside of the public one', async () => {
-  const { url } = await newS3Stores()
-  expectRefusal(await buildInto({ url, privateUrl: `${url}/private` }, await s3Server()), /overlap/)
-})
-
 const NEXT_FOLDER = '/v1/snapshots/20250225T001500Z/'
 
 const isOf = (method: string, part: string) => (asked: Asked) =>

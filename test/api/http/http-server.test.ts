@@ -39,6 +39,11 @@ test('a CONNECT request is refused by closing its connection', async () => {
   expect(answer).toBe('')
 })
 
+test('a TRACE request is refused in the envelope', async () => {
+  const { status, body } = await send('TRACE /healthz HTTP/1.1', 'Host: a', CLOSE)
+  expect([status, ERROR_ENVELOPE.parse(JSON.parse(body)).error.code]).toEqual([405, 'method_not_allowed'])
+})
+
 const HOSTS = '256.1.1.1|a.1|99999999999|1.2.3.4.5|08.1:8080|a b|a/b|u@a|<a>|a\tb||a\r\nHost: a'.split('|')
 const PATHS = ['/healthz', '/v1/summary?risk_pct=0.02', '/nowhere']
 

@@ -16,11 +16,9 @@ const FLAT = { act: 'flat', why: 'signal' }
 
 // Long 0.002 from slot 1 to the open of slot 3; closes 100, 110, 120, 120. What one event takes from the
 // account:
-const paid = (funding: Funding, side: 'long' | 'short' = 'long'): number => {
-  const stop = side === 'long' ? 90 : 110
-  const flat = [still(100), still(100), still(100), still(100)]
-  const up = [still(100), [100, 110, 100, 110], [110, 120, 110, 120], still(120)] as const
-  const script = { bars: side === 'long' ? up : flat, decisions: { 0: { act: side, stop }, 2: FLAT } }
+const paid = (funding: Funding): number => {
+  const bars = [still(100), [100, 110, 100, 110], [110, 120, 110, 120], still(120)] as const
+  const script = { bars, decisions: { 0: LONG, 2: FLAT } }
   const without = run(script).result.equity.at(-1)!
   return without - run({ ...script, funding }).result.equity.at(-1)!
 }
@@ -37,10 +35,6 @@ test.each([
   ['is charged for each of several events between two bars', [slot(1) + HOUR_MS, slot(2)], 0.0042],
 ])('funding of a long %s', (_, times, expected) => {
   expect(paid(handFunding(...times.map(t => [t, 0.01] as const)))).toBeCloseTo(expected, 14)
-})
-
-test('funding is received by a short if the rate is positive', () => {
-  expect(paid(handFunding([slot(2), 0.01]), 'short')).toBeCloseTo(-0.002, 14)
 })
 
 test('funding in a gap is charged once, at the first bar after it, to the position carried in', () => {

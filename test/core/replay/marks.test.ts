@@ -34,11 +34,6 @@ test('an open trade is marked at the last close of each day, less its commission
   expect(marks.daily).toMatchObject({ period: 'daily', first: DAY_0 })
 })
 
-test('an open trade of the short side gains as the price falls', () => {
-  const short = { ...held, side: 'short' as const, account_return: 0.2 }
-  expectClose(mark([short], { bars }).equity, [0.8, 0.9, 1.2])
-})
-
 test('an open trade is marked and stays open at the end of the bars, without an outcome', () => {
   const marks = mark([{ ...held, exit_time: slot(99) }], { bars })
   expectClose(marks.equity, [1.2, 1.1, 0.8])
@@ -105,12 +100,6 @@ const short = (from: number, to: number, account_return: number): Trade =>
 
 test('trades that begin and end on the same day need no mark', () => {
   expectClose(mark([short(1, 2, 0.1), short(3, 4, -0.2)], { bars: flat }).daily.values, [1.1 * 0.8 - 1, 0])
-})
-
-test('trades compound: the exit comes before the entry at the same instant', () => {
-  // If the entry came first, the second would be sized on 1 and not on 1.1.
-  const marks = mark([short(1, 2, 0.1), short(2, 3, 0.1)], { bars: flat })
-  expect(marks.equity[0]).toBeCloseTo(1.21, 14)
 })
 
 test('a trade may have no duration: it enters before it exits, and ends before the next', () => {

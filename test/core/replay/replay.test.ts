@@ -20,17 +20,6 @@ import { syntheticBars } from './synthetic-bars.ts'
 
 const LONG = { act: 'long', stop: 90 }
 
-test('daily returns are those of the equity at the last close of each UTC day, from a baseline of 1', () => {
-  // Long 0.002 from 100. Day 0 closes at 110: 1.02. Day 1 closes at 105: 1.01, so 1.01 / 1.02 - 1.
-  const bars = [...stillBars(100, 100, 120, 100, 100, 110), ...stillBars(150, 95, 95, 95, 95, 105)]
-  const { result } = run({ bars, decisions: { 0: LONG } })
-  expect(result.daily).toMatchObject({ period: 'daily', first: DAY_0 })
-  expect(result.equity[0]).toBeCloseTo(1.02, 14)
-  expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
-  expect(result.daily.values[1]).toBeCloseTo(1.01 / 1.02 - 1, 14)
-  expect(result.days_without_bars).toEqual([])
-})
-
 const bars = syntheticBars(3_000)
 const corrected = {
   ...bars,

@@ -118,11 +118,3 @@ test('the return per unit of notional is from prices and commission if the lever
   // 0.005 - 0.001 * (1 + 1.005).
   expect(unknown.return_per_notional).toBeCloseTo(0.002995, 14)
 })
-
-test('the return per unit of notional has the sign of the account return if the leverage is known', () => {
-  for (const account_return of [-0.4, -0.01, 0, 0.01, 0.5]) {
-    expect(Math.sign(resolved({ leverage: 2, account_return }).return_per_notional!)).toBe(
-      Math.sign(account_return),
-    )
-  }
-})

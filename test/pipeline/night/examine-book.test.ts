@@ -58,6 +58,7 @@ const SIZE = 'ledgers/beech.csv:3: the trade has its stop'
 
 test('stale bars and stale funding alone bring the faults of the ledgers with them', async () => {
   expect(await placesOf({}, LATER)).toEqual([STALE, STALE_FUNDING, FILL, SIZE])
+  expect(await placesOf(BROKEN_FUNDING, LATER)).toEqual(expect.arrayContaining([STALE, FUNDING, FILL]))
 })
 
 test('a sound and fresh book is left to its night, which audits on all threads', async () => {

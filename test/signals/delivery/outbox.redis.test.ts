@@ -132,25 +132,6 @@ test('a signal is due again when the lease of a worker that died ends', async ()
   expect(await dueAt(NOW + ME.flightMs)).toEqual(['acme'])
 })
 
-test('a client is leased to one worker at a time, and gets its signals by number and not as text', async () => {
-  const due = await taken(9, 10, 11)
-  expect(due.seq).toBe(9)
-  expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'busy' })
-  expect(await settle(redis, ME, due, done(due), NOW, null)).toMatchObject({
-    isCurrent: true,
-    next: { seq: 10 },
-  })
-})
-
-test('a client is free again in the same step in which nothing more is found due', async () => {
-  const due = await taken(1)
-  const { next } = await settle(redis, ME, due, retried(due, NOW + 500), NOW, null)
-  expect(next).toEqual({ kind: 'free', atMs: NOW + 500 })
-  expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'free', atMs: NOW + 500 })
-  expect(await dueAt(NOW + 499)).toEqual([])
-  expect(await dueAt(NOW + 500)).toEqual(['acme'])
-})
-
 test('a client that is owed nothing is no longer in the schedule', async () => {
   const due = await taken(1)
   expect((await settle(redis, ME, due, done(due), NOW, NOW)).next).toEqual({ kind: 'free', atMs: null })
@@ -165,15 +146,6 @@ test('a client of a worker that was silent for too long goes to another, and the
   expect(late).toEqual({ isCurrent: true, next: { kind: 'lost' } })
   expect(await redis.get(flightKey('acme'))).toBe('other')
   expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered' })
-})
-
-test('a client that is let go is due again at the time that was set', async () => {
-  const due = await taken(1, 2)
-  const { next } = await settle(redis, ME, due, done(due), NOW, NOW + 15_000)
-  expect(next).toEqual({ kind: 'left' })
-  expect(await dueAt(NOW + 14_999)).toEqual([])
-  expect(await dueAt(NOW + 15_000)).toEqual(['acme'])
-  expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 2 })
 })
 
 test('a new signal is due at once, whatever time its client waits for', async () => {
