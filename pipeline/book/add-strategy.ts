@@ -13,8 +13,6 @@ const SERVICE = {
   engine: 'Histories made elsewhere',
 }
 
-const DEFAULT_INSTRUMENT = settingsShape.instrument.parse(undefined)
-
 /** Opens the catalogue of a book to extend it, or begins one. Throws if there is one that is not sound enough. */
 export async function openCatalogue(dir: string) {
   const text = await ifThere(readFile(join(dir, CATALOGUE_FILE), 'utf8'), null)
@@ -33,7 +31,8 @@ export async function openCatalogue(dir: string) {
     modulesOn: (instrument: string): string[] =>
       strategies.items.flatMap((_, i) => {
         const [id, source, own] = ['id', 'source', 'instrument'].map(key => doc.getIn(['strategies', i, key]))
-        const traded = own ?? doc.getIn(['defaults', 'instrument']) ?? DEFAULT_INSTRUMENT
+        const traded =
+          own ?? doc.getIn(['defaults', 'instrument']) ?? settingsShape.instrument.parse(undefined)
         return source === 'module' && traded === instrument ? [String(id)] : []
       }),
     /** Keeps what was stated at the import of a table, or that nothing was. */

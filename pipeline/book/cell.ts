@@ -53,12 +53,9 @@ export function explainMoment(text: string): string {
   const unit = isDigits(text) ? unitOf(Number(text))?.unit : undefined
   if (unit !== undefined && unit !== 'milliseconds')
     return `expected epoch milliseconds, ${got}, which looks like epoch ${unit}`
-  if (/^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*)?$/.test(text)) {
+  if (/^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*)?$/.test(text))
     return `expected a time with Z or an offset, ${got}, a local time of an unknown zone; in UTC it ends in Z`
-  }
-  if (isDigits(text) || !Number.isNaN(parseIso(text))) {
-    return `expected a time from 1980 to 2099, ${got}`
-  }
+  if (isDigits(text) || !Number.isNaN(parseIso(text))) return `expected a time from 1980 to 2099, ${got}`
   return `expected ${MOMENT_FORMS}, ${got}`
 }
 

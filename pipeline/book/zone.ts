@@ -3,8 +3,6 @@ import { instantsBy, isZone, offsetsOf } from '#core/replay/chart-zone.ts'
 /** Brings a local time, as epoch milliseconds of the same clock in UTC, to the instants that it may mean: mostly one. */
 export type Zone = { readonly name: string; readonly instantsOf: (localMs: number) => readonly number[] }
 
-export const ZONE_FORM = 'UTC, an offset such as +08:00, or a name such as Europe/Amsterdam'
-
 /** The zone of a name or an offset; null for any other text. */
 export function parseZone(text: string): Zone | null {
   const [, sign, hours, minutes = '00'] = /^(?:UTC)?([+-])(\d{1,2})(?::?([0-5]\d))?$/.exec(text) ?? []
@@ -19,9 +17,6 @@ export function parseZone(text: string): Zone | null {
 const LARGEST_OFFSET_MS = 14 * 3_600_000
 
 /** The zone that is ahead of UTC by so much. */
-export const fixedZone = (name: string, offsetMs: number): Zone => ({
-  name,
-  instantsOf: localMs => [localMs - offsetMs],
-})
+const fixedZone = (name: string, offsetMs: number): Zone => ({ name, instantsOf: ms => [ms - offsetMs] })
 
 export const UTC = fixedZone('UTC', 0)

@@ -4,12 +4,30 @@ import { explainForeignMoment, parseForeignMoment } from '../book/cell.ts'
 import { got } from '../book/field.ts'
 import { type Reading, type Report, reporterOf } from '../book/reading.ts'
 import { parseZone, UTC } from '../book/zone.ts'
-import type { Cell } from './format.ts'
+import { type Cell, declare, type Kind } from './format.ts'
 import { explainDecimal, parseForeignDecimal } from './number.ts'
 import { originOf, readForeign } from './read-table.ts'
 import { createTally, inOrder } from './repair.ts'
-import { RETURNS } from './return-formats.ts'
 import type { ReturnsStatement } from './statement.ts'
+import { TRADES } from './trade-formats.ts'
+
+/** Tables of daily returns. */
+export const RETURNS: Kind = {
+  noun: 'daily returns',
+  roles: {
+    t: 't date day time datetime timestamp',
+    ret: 'ret return returns dailyreturn dailyreturns return% returnpct',
+  },
+  checked: {},
+  required: ['t', 'ret'],
+  formats: [
+    declare('highwater', 't: t; ret: ret'),
+    declare('pandas', '|date|index|unnamed:0: t; 0|ret|returns?: ret'),
+    declare('date and return', 't; ret'),
+  ],
+  fits: () => true,
+  matters: TRADES.matters,
+}
 
 /**
  * Reads daily returns of a file from elsewhere as rows of a book, `t,ret`. They are sorted, and repeated ones dropped; missing days

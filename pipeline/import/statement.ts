@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Bars } from '#core/replay/bars.ts'
 import { flag } from '../book/catalogue.ts'
 import { field } from '../book/field.ts'
-import { parseZone, ZONE_FORM } from '../book/zone.ts'
+import { parseZone } from '../book/zone.ts'
 
 // What the user of a file states about it: options of `highwater import`.
 
@@ -18,7 +18,10 @@ const ofEveryFile = {
     .string()
     .refine(text => parseZone(text) !== null)
     .optional()
-    .meta({ description: 'The zone of times that have none.', expected: ZONE_FORM }),
+    .meta({
+      description: 'The zone of times that have none.',
+      expected: 'UTC, an offset such as +08:00, or a name such as Europe/Amsterdam',
+    }),
   columns: z
     .record(z.string(), z.union([z.string(), z.int()]))
     .optional()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BARS } from '#pipeline/import/bar-formats.ts'
 import { type Kind, reasonIn } from '#pipeline/import/format.ts'
-import { RETURNS } from '#pipeline/import/return-formats.ts'
+import { RETURNS } from '#pipeline/import/returns.ts'
 import { LIST_OF_TRADES, TRADES } from '#pipeline/import/trade-formats.ts'
 
 const KINDS: Readonly<Record<string, Kind>> = {

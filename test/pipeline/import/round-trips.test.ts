@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BARS } from '#pipeline/import/bar-formats.ts'
-import { RETURNS } from '#pipeline/import/return-formats.ts'
+import { RETURNS } from '#pipeline/import/returns.ts'
 import { LIST_OF_TRADES, TRADES } from '#pipeline/import/trade-formats.ts'
 import { playCase, playUnchanged } from './round-trips.ts'
 

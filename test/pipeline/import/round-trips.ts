@@ -7,8 +7,7 @@ import { importBars } from '#pipeline/import/bars.ts'
 import type { Format, Kind } from '#pipeline/import/format.ts'
 import { importLedger } from '#pipeline/import/ledger.ts'
 import type { Origin } from '#pipeline/import/read-table.ts'
-import { RETURNS } from '#pipeline/import/return-formats.ts'
-import { importReturns } from '#pipeline/import/returns.ts'
+import { importReturns, RETURNS } from '#pipeline/import/returns.ts'
 import { LIST_OF_TRADES, TRADES } from '#pipeline/import/trade-formats.ts'
 import {
   createDice,
