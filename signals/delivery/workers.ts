@@ -8,7 +8,7 @@ import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from './policy.ts'
 import { drainClient } from './worker.ts'
 
 /** Clients served at the same time, beside those whose receiver is suspect. */
-const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 1024, slow: 128 }
+const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 256, slow: 128 }
 
 /** If more is due than there is room for, the schedule is read again once this share of the room is free. */
 const REFILL_SHARE = 1 / 8
