@@ -40,7 +40,6 @@ const SENTENCES = {
   gaps: (n: number) => `${counted(n, 'bar')} missing; nothing is filled in`,
 }
 
-/** What was stated about a file, as a sentence. */
 export const spellStated = (stated: string): string => `read as its publisher states: ${stated}`
 
 /** Counts what a reader finds, by file. */
@@ -76,10 +75,8 @@ function spellRows(rows: readonly number[]): string {
   return ends.map(each => [...each].join('-')).join(', ')
 }
 
-type Placed = { readonly t: number; readonly file: string; readonly row: number }
-
 /** Rows by time; the order of each file is a repair. */
-export function inOrder<Item extends Placed>(rows: readonly Item[], tally: Tally): Item[] {
+export function inOrder<Item extends { t: number; file: string }>(rows: readonly Item[], tally: Tally) {
   for (const [file, own] of Map.groupBy(rows, row => row.file)) {
     const late = own.filter(({ t }, i) => i > 0 && t < own[i - 1]!.t).length
     tally.count(late > 1 && late === own.length - 1 ? 'newest_first' : 'sorted', file, late)
