@@ -19,10 +19,9 @@ export async function listFolder(reading: Reading): Promise<Folder> {
     const levels = name === 'bars' ? 2 : BOOK_FOLDERS.includes(name) ? 1 : 0
     for (const path of await listPath(reading.dir, name, levels)) files.add(path)
   }
-  for (const file of files) {
+  for (const file of files)
     if (file.includes(NOT_UTF8))
       reading.problems.add({ file, message: 'expected a name in UTF-8, got other bytes: rename the file' })
-  }
   const message = `expected a catalogue in ${reading.dir}, got no such file`
   if (!files.has(CATALOGUE_FILE)) reading.problems.add({ file: CATALOGUE_FILE, message })
   return files

@@ -64,17 +64,15 @@ async function readFunding(reading: Reading, path: string, intervals?: readonly 
     const report = (message: string) => reading.problems.add({ file: path, row, message })
     if (Number.isNaN(ms)) report(`t: ${explainMoment(time)}`)
     else if (ms <= before) report(`t: ${explainOrder(ms, before)}`)
-    else if (intervals !== undefined && isTooSoon(before, ms, intervals)) {
+    else if (intervals !== undefined && isTooSoon(before, ms, intervals))
       report(
         `t: expected a payment every ${spellIntervals(intervals)}, as ${CATALOGUE_FILE} states under funding, got one at ` +
           `${spellMoment(ms)} after that of ${spellMoment(before)}; correct the statement or the file`,
       )
-    }
-    if (!(Math.abs(value) <= MAX_RATE)) {
+    if (!(Math.abs(value) <= MAX_RATE))
       report(
         `rate: expected a fraction of notional from -${MAX_RATE} to ${MAX_RATE} (0.0001 = 0.01 %), got ${got(text)}`,
       )
-    }
     if (!Number.isNaN(ms)) before = ms
     t.push(ms)
     rate.push(value)

@@ -54,7 +54,7 @@ function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): S
   const stated = sound.imports[file.replace(/\.gz$/, '')]
   const notes = stated === undefined ? [] : [noteOf(stated, from ?? 0)]
   const judged = [...notes, ...found].map(({ at, ...each }): Finding => {
-    const places = at.map(i => rows?.[i] ?? i + FIRST_ROW)
+    const places = at.map(i => rows?.[i] ?? i + 2) // the header is row 1
     return { ...each, subject, file, rows: places, accepted: each.code === STATED ? BY_PUBLISHER : null }
   })
   const accepted = assignAcceptances({ to, findings: judged }, sound.accept)
@@ -74,9 +74,6 @@ function noteOf(stated: string, from: number): Found {
   const span = { from, to: from, at: [], count: 1 }
   return { code: STATED, severity: 'note', ...span, what: spellStated(stated), fix: null }
 }
-
-/** The header is row 1. */
-const FIRST_ROW = 2
 
 /** Everything that keeps a book from being published; an accepted finding does not. */
 export const refusals = (report: DataReport, entries: readonly Acceptance[]): Problem[] =>
