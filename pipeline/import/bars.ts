@@ -129,7 +129,7 @@ function onePerTime(own: Import, bars: readonly ReadBar[]): readonly ReadBar[] {
       continue
     }
     const isSame = BAR_COLUMNS.every(name => Object.is(before[name], bar[name]))
-    if (!isSame && rules.duplicates === undefined) refuse(own, bar, explainRival(before, bar))
+    if (!isSame && rules.duplicates === undefined) refuse(own, bar, explainRival(own, before, bar))
     const isLarger = rules.duplicates === 'largest-volume' && bar.v > before.v
     const lost = !isSame && (rules.duplicates === 'last' || isLarger) ? before : bar
     tally.drop(isSame ? 'duplicates' : 'chosen', lost.file, lost.row)
@@ -138,11 +138,12 @@ function onePerTime(own: Import, bars: readonly ReadBar[]): readonly ReadBar[] {
   return kept
 }
 
-function explainRival(before: ReadBar, bar: ReadBar): string {
+function explainRival({ files }: Import, before: ReadBar, bar: ReadBar): string {
   const name = BAR_COLUMNS.find(each => !Object.is(before[each], bar[each]))!
+  const clock = files.flatMap(({ unread }) => unread).find(({ column }) => /time|hour/i.test(column))?.column
   return (
     `${name}: expected one bar of ${spellMoment(bar.t)}, got ${before[name]} (row ${before.row} of ${before.file}) and ${bar[name]}: ` +
-    'if they are of one source, --duplicates first, last or largest-volume states which counts; otherwise bring each source alone'
+    `if they are of one source, --duplicates first, last or largest-volume states which counts; otherwise bring each source alone${clock === undefined ? '' : `; if ${got(clock)} is the time of day, join both with --column t=DATE+TIME`}`
   )
 }
 

@@ -154,7 +154,8 @@ test('two rows of one time with other values, also of two files, are refused wit
 test.each(casesOf<[string, string, object, string]>`
 with prices that contradict each other -> ${LARGE_THIRD} -> ${{}} -> a.csv:4: l: expected a low of at most 102, the lower of o and c, got 104; --drop-impossible leaves such bars out
 with a volume that is a time where a module may read it -> ${TIMES} -> ${{ readers: ['oak'] }} -> a.csv:2: v: expected a volume that fits the other columns, because oak may read it
-with an unknown column that may be a price or a volume -> ${AMOUNTS} -> ${{}} -> a.csv:1: expected to know what "amount" is`)(
+with an unknown column that may be a price or a volume -> ${AMOUNTS} -> ${{}} -> a.csv:1: expected to know what "amount" is
+with several of one day and a clock that is not read -> ${lines(`${HEADER},hour`, `${second},0`, `${second.replace(',106,8', ',106.5,9')},1`)} -> ${{ times: 'open', timeframe: '1d' }} -> otherwise bring each source alone; if "hour" is the time of day, join both with --column t=DATE+TIME`)(
   'bars %s are refused in one sentence',
   async (_, text, rules, problem) => {
     expect((await importingFiles({ 'a.csv': text }, rules)).problems).toEqual([
