@@ -186,7 +186,7 @@ async function write(
 ): Promise<void> {
   const { dir } = catalogue
   for (const path of Object.keys(tables)) {
-    catalogue.state(path, spellStatement(options))
+    catalogue.state(path, spellStatement(options), options.append === true)
     assertFree(dir, path, options.replace || options.append === true)
   }
   const text = catalogue.text()

@@ -35,10 +35,15 @@ export async function openCatalogue(dir: string) {
           own ?? doc.getIn(['defaults', 'instrument']) ?? settingsShape.instrument.parse(undefined)
         return source === 'module' && traded === instrument ? [String(id)] : []
       }),
-    /** Keeps what was stated at the import of a table, or that nothing was. */
-    state(path: string, stated: string | null): void {
+    /** Keeps what was stated at the import of a table, or that nothing was; rows that are added are read as those before. */
+    state(path: string, stated: string | null, isAdded: boolean): void {
       const place = ['imports', path]
-      isChanged ||= (doc.getIn(place) ?? null) !== stated
+      const before = doc.getIn(place) ?? null
+      if (isAdded && before !== stated)
+        throw new Error(
+          `--append: expected what was stated about ${path} before, ${before ?? 'nothing'}, got ${stated ?? 'nothing'}: state the same, or import the whole file with --replace`,
+        )
+      isChanged ||= before !== stated
       if (stated !== null) doc.setIn(place, stated)
       else if (doc.hasIn(place)) doc.deleteIn(place)
     },

@@ -309,6 +309,18 @@ test('--append adds the trades after the last one, and a trade that differs is r
   expect(await read('ledgers/elm.csv')).toEqual(grown)
 })
 
+test('--append reads the trades after the last one by what was stated about those before, or is refused', async () => {
+  const { again, cwd, read } = await importing('trades.csv', growing(), TABLE)
+  const catalogue = await read('catalogue.yaml')
+  await writeFiles(cwd, { 'trades.csv': growing(SECOND) })
+  const { code, err } = await again('--append --tz +00:00')
+  expect(code).toBe(1)
+  expect(err).toMatch(
+    /expected what was stated about ledgers\/elm\.csv before, .*tz: UTC.*, got .*tz: \+00:00/,
+  )
+  expect(await read('catalogue.yaml')).toEqual(catalogue)
+})
+
 test('equal parts of one entry are no duplicates where the file numbers them', async () => {
   const list = listOfTrades(GENERATIONS.A, [
     { side: 'long', entry: 40, exit: 50 },
