@@ -70,8 +70,8 @@ const rendered = async (stores: Stores, count: number): Promise<void> => {
   await expect.poll(isReached).toBe(true)
 }
 
-/** Writes of a worker before or after which it is killed: while it joins, computes, writes files, and ends a strategy. */
-const KILLED_AT = [1, 4, 13, 40]
+/** Writes of a worker before or after which it is killed: while it computes, and while it writes files; `make soak` has others. */
+const KILLED_AT = [4, 13]
 
 test(`modules, ledgers and returns have the bytes of one machine if a share of a fleet is killed at ${KILLED_AT.length} of its writes`, async () => {
   const stores = await withStart(newStores())

@@ -6,12 +6,9 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { createWebhookSecret, signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
 import { declareAll } from '#static-build/declarations.ts'
-import { refreshPointer } from '#static-build/move-pointer.ts'
-import { openStore } from '#storage/open-store.ts'
 import { newSigner } from '#test/static-build/signed-store.ts'
 import { publishBook, TINY_BOOK } from '../support/books/publish-book.ts'
 import { atEnd } from '../support/ends.ts'
@@ -22,6 +19,7 @@ import { listenForTest } from '../support/http/listen-for-test.ts'
 import { blocksIn } from '../support/page-blocks.ts'
 import { DEBIAN_PYTHON, pipEnv } from '../support/pandas.ts'
 import type { Exit } from '../support/processes.ts'
+import { shared } from '../support/runner/shared.ts'
 import { sharedRedis } from '../support/servers/use-redis.ts'
 import { until } from '../support/signals/delivery.ts'
 import { startPullService } from '../support/signals/receiver-kit.ts'
@@ -94,7 +92,7 @@ describe.skipIf(!isThere)(`the Python client${isThere ? '' : ` (skipped: no ${DE
   let printed: Readonly<Record<string, string>>
 
   beforeAll(async () => {
-    history = await serveSample()
+    history = (await shared('sample')).url
     const { url, token, deliveries } = await signalsService()
     const { code, stdout, stderr } = await python(
       ['-W', 'error::FutureWarning', '-c', RUN_EACH, ...SHOWN.map(([, file]) => file)],
@@ -130,15 +128,6 @@ print([s['seq'] for s in receive({**delivery['headers'], 'X-Prev-Seq': '0'}, del
     expect([code, stderr, stdout]).toEqual([0, '', `${blocks('text').join('')}[3, 4, 5]\n[1]\n`])
   })
 })
-
-/** The address of a service of the sample book. */
-async function serveSample(): Promise<string> {
-  const [book, stores] = [join(await lastingFolder(), 'book'), await newStores()]
-  await writeSampleBook(book)
-  await publishBook(book, stores, { asOf: '2026-06-30', version: '2026-07-01T00:15:00Z' })
-  await refreshPointer(await openStore(stores.url), { nowMs: Date.now(), signer: null }) // `verify` asks the clock
-  return serveForTest(stores)
-}
 
 /** A service of the tiny book, and an address at which each POST publishes the next night and waits until it is served. */
 async function serveVersions() {

@@ -7,34 +7,32 @@ import { run } from '../cli/made-up.ts'
 import type { Stores } from '../support/books/publish-book.ts'
 import { startHighwater } from '../support/history/highwater-process.ts'
 import { servedVersion, startServing } from '../support/history/history-process.ts'
+import { shared } from '../support/runner/shared.ts'
 import { buildBegan, contentOf, faultsOf, newStores, pointerOf } from '../support/stores/stores.ts'
 
 const catalogue = z.object({ data: z.array(z.object({ id: z.string(), verification_state: z.string() })) })
 
 test('`highwater run` builds the sample where nothing is published, serves it, and builds nothing again', async () => {
-  const stores = await newStores()
-  const first = await startServing(stores, ['run', '--history-only'])
-  expect(first.printed()).toContain(`nothing is published in ${stores.url}: building the sample book there`)
-  expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
-  expect(await servedVersion(first)).toBe(SAMPLE_VERSION)
-  const { data } = catalogue.parse(await (await fetch(`${first.url}/v1/strategies`)).json())
+  const { url, printed, stores } = await shared('sample')
+  expect(printed).toContain(`nothing is published in ${stores.url}: building the sample book there`)
+  expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  expect(await servedVersion({ url })).toBe(SAMPLE_VERSION)
+  const { data } = catalogue.parse(await (await fetch(`${url}/v1/strategies`)).json())
   expect(data.map(({ id }) => id)).toEqual([
     ...['alder', 'birch', 'cedar', 'hazel', 'larch', 'maple', 'rowan', 'willow'],
   ])
-  for (const [, tried] of first.printed().matchAll(/curl '?(http[^'\s]+)/g)) {
+  for (const [, tried] of printed.matchAll(/curl '?(http[^'\s]+)/g)) {
     expect((await fetch(tried!)).status, tried).toBe(200)
   }
   expect(await pointerOf(stores)).toBe(SAMPLE_VERSION)
   expect(await faultsOf(stores)).toEqual([])
-  first.kill('SIGINT')
-  expect(await first.ended).toMatchObject({ code: 0, signal: null })
 
   const published = await contentOf(stores)
-  const second = await startServing(stores, ['run', '--history-only'])
-  expect(second.printed()).not.toContain('building')
-  expect(await servedVersion(second)).toBe(SAMPLE_VERSION)
-  second.kill('SIGTERM')
-  expect(await second.ended).toMatchObject({ code: 0, signal: null })
+  const again = await startServing(stores, ['run', '--history-only'])
+  expect(again.printed()).not.toContain('building')
+  expect(await servedVersion(again)).toBe(SAMPLE_VERSION)
+  again.kill('SIGINT')
+  expect(await again.ended).toMatchObject({ code: 0, signal: null })
   expect(await contentOf(stores)).toEqual(published)
 })
 

@@ -26,6 +26,8 @@ declare module 'vitest' {
   }
 }
 
+type Sample = { readonly url: string; readonly printed: string; readonly stores: Stores }
+
 type Started<Value> = { readonly value: Value; readonly stop: () => Promise<unknown> }
 
 export type Shared = {
@@ -35,6 +37,8 @@ export type Shared = {
   readonly chromium: { readonly url: string }
   /** `highwater serve history` of the tiny store. */
   readonly history: { readonly url: string }
+  /** `highwater run` of the sample book, what it printed until it served, and the stores that it built. */
+  readonly sample: Sample
 } & {
   /** The Redis of a thread. */
   readonly [redis: `redis/${string}`]: { readonly url: string }
@@ -44,6 +48,7 @@ const STARTS: readonly [RegExp, (stores: Stores) => Promise<Started<object>>][] 
   [/^s3$/, startS3],
   [/^chromium$/, startBrowser],
   [/^history$/, startHistory],
+  [/^sample$/, startSample],
   [/^redis\/\w+$/, startRedis],
 ]
 
@@ -67,12 +72,33 @@ const ADDRESS = /^history service on (http:\/\/\S+)$/m
 /** Longer than any run. */
 const HUNG_MS = 24 * 3_600_000
 
-async function startHistory({ url: STORE_URL, privateUrl }: Stores): Promise<Started<{ url: string }>> {
-  const env = { PATH: process.env.PATH, STORE_URL, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: '0' }
-  const args = [join(ROOT, 'cli/launcher.mjs'), 'serve', 'history']
-  const { prints, end } = spawnProcess(process.execPath, args, { env, cwd: ROOT, hungMs: HUNG_MS })
-  const [, url = ''] = await prints(ADDRESS)
+async function startHistory(stores: Stores): Promise<Started<{ url: string }>> {
+  const { url, end } = await startServing(stores, ['serve', 'history'])
   return { value: { url }, stop: end }
+}
+
+async function startSample(): Promise<Started<Sample>> {
+  const folder = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
+  const store = pathToFileURL(join(folder, 'store')).href
+  const stores = { url: store, privateUrl: `${store}.private` }
+  const { url, printed, end } = await startServing(stores, ['run', '--history-only'])
+  const stop = async () => {
+    await end()
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { value: { url, printed: printed(), stores }, stop }
+}
+
+/** A service of these stores for the whole run. */
+async function startServing({ url: STORE_URL, privateUrl }: Stores, args: readonly string[]) {
+  const env = {
+    ...{ PATH: process.env.PATH, STORE_URL, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: '0' },
+    BUILD_EFFORT: 'quick', // of `run`: what is small is not what it shows
+  }
+  const command = [join(ROOT, 'cli/launcher.mjs'), ...args]
+  const running = spawnProcess(process.execPath, command, { env, cwd: ROOT, hungMs: HUNG_MS })
+  const [, url = ''] = await running.prints(ADDRESS)
+  return { ...running, url }
 }
 
 /** Starts each thing once, however many ask for it. */
