@@ -1,12 +1,14 @@
 // Every command block of the README, and of the pages for users of the data, pasted into one shell beside `make run`.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { PICTURE, takePicture } from '../../docs/draw-picture.ts'
 import { blocksOf, pastedFrom } from '../support/page-blocks.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
 import { createPasting, startProgram } from '../support/pasting-shell.ts'
+import { shared } from '../support/runner/shared.ts'
 import { ownPort } from '../support/servers/own-port.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
 
@@ -35,6 +37,10 @@ beforeAll(async () => {
     BUILD_EFFORT: 'quick', // no page shows the size of a compressed file
   }
   for (const name of ['STORE_URL', 'PRIVATE_STORE_URL', 'ADMIN_PORT']) delete env[name]
+  // That the sample book is built where nothing is published, the tests of `highwater run` show.
+  const { stores } = await shared('sample')
+  for (const [name, url] of [['store', stores.url], ['store.private', stores.privateUrl]] as const)
+    cpSync(fileURLToPath(url), join(temporary, 'data', name), { recursive: true, preserveTimestamps: true })
   // What is installed stays, however old it is: other tests run from it.
   const make = startProgram('make', ['--old-file=node_modules/.package-lock.json', 'run'], env)
   await make.prints(/Ctrl-C stops everything/)

@@ -12,7 +12,7 @@ import { servedVersion, startServing } from './history-process.ts'
 const PATHS = ['/v1/summary', '/v1/export', `/v1/snapshots/${toCompactInstant(TINY_VERSION)}/strategies`]
 
 /** Between two rounds of questions, so that the builds have the machine as well. */
-const PAUSE_MS = 150
+const PAUSE_MS = 300
 
 /**
  * Runs something beside a tier that is read without a pause, and compares every answer with the file of the version that it
