@@ -17,4 +17,7 @@ test('the live runner leaves out a strategy that is over, and refuses it by name
   )
   expect([...liveEntries(book, []).values()].flat().map(({ id }) => id)).toEqual(['elm'])
   expect(() => liveEntries(book, ['oak'])).toThrow("expected a module of the book (elm), got 'oak'")
+  expect(
+    liveEntries({ ...book, strategies: book.strategies.filter(({ id }) => id === 'oak') }, []).size,
+  ).toBe(0)
 })

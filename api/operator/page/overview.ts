@@ -257,7 +257,7 @@ function stateWords({ isHalted, diverges, behindMs, cursorMs, byHand }: LiveStat
   ]
   if (words.length === 0)
     return cursorMs === null
-      ? html`<span class="dim">fired by hand</span>`
+      ? html`<span class="dim">${byHand === null ? 'not running' : 'fired by hand'}</span>`
       : html`<span class="good">running</span>`
   return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
 }
