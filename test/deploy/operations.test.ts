@@ -122,6 +122,14 @@ test.each(highwater)(
   },
 )
 
+test.each(['nightly', 'signals'])(
+  'the role %s of the compose file signs, stamps and purges what it publishes as the .env file says',
+  role => {
+    for (const name of ['SIGNING_KEY_FILE', 'ANCHOR_COMMAND', 'CDN_PURGE_COMMAND'])
+      expect(services[role]!.environment[name]).toBe(`\${${name}:-}`)
+  },
+)
+
 test('the compose file starts scripts and mounts folders that exist', () => {
   const scripts = Object.values(services).flatMap(({ entrypoint }) =>
     entrypoint.flatMap(word => /^\/opt\/highwater\/node_modules\/highwater\/(.+)$/.exec(word)?.[1] ?? []),
