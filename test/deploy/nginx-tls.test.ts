@@ -40,7 +40,9 @@ beforeAll(async () => {
   folder = await temporaryFolder()
   tier = (await shared('history')).url
   const signals = await startOrigin((incoming, response) =>
-    response.end(JSON.stringify({ url: incoming.url, ...incoming.headers })),
+    incoming.url === '/gone'
+      ? incoming.destroy()
+      : response.end(JSON.stringify({ url: incoming.url, ...incoming.headers })),
   )
   ports = { https: await ownPort(), http: await ownPort() }
   await replaceCertificate(1)
@@ -134,6 +136,14 @@ test('the signals service has its own name, and learns the address of the client
   expect([status, headers['strict-transport-security']]).toEqual([200, 'max-age=31536000'])
   const received = { url: '/v1/signals?since=1', host: SIGNALS, 'x-forwarded-for': '127.0.0.1' }
   expect(JSON.parse(text)).toMatchObject(received)
+})
+
+test.each([
+  ['a request that it cannot read', '/v1/strategies', DATA, { method: 'FOO' }, 400],
+  ['a service that is gone', '/gone', SIGNALS, {}, 502],
+])('what nginx refuses itself keeps browsers on HTTPS: %s', async (_, path, name, more, code) => {
+  const { status, headers } = await get(path, name, more)
+  expect([status, headers['strict-transport-security']]).toEqual([code, 'max-age=31536000'])
 })
 
 test('nginx serves a certificate that was replaced without a restart', async () => {
