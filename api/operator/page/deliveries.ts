@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Page, ShownDelivery } from '#signals/views/recent.ts'
 import { fieldsOf } from '../route-fields.ts'
 import { deliveriesQuery } from '../routes/signals.ts'
-import { inputOf } from './forms.ts'
+import { inputOf } from './inputs.ts'
 import {
   action,
   type Cell,

@@ -19,7 +19,8 @@ import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { fieldsOf } from '../route-fields.ts'
 import { OPERATOR_ROUTES } from '../routes.ts'
-import { FORMS, inputOf, sentBy } from './forms.ts'
+import { FORMS } from './forms.ts'
+import { inputOf, sentBy } from './inputs.ts'
 import {
   confirmPage,
   entry,
@@ -33,6 +34,7 @@ import {
 } from './layout.ts'
 import { createUpdates, wantsUpdates } from './updates.ts'
 import { VIEWS, type View } from './views.ts'
+import { WARNINGS } from './warnings.ts'
 
 const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
 
@@ -126,10 +128,11 @@ async function perform(
 ): Promise<Response> {
   const sent = sentBy(fields, given)
   const back = pageOf(c.req.path)
-  if (form.warn !== undefined && confirm !== 'yes' && session.may(c.req.path)) {
+  const warn = WARNINGS[form.action]
+  if (warn !== undefined && confirm !== 'yes' && session.may(c.req.path)) {
     const client = c.req.param('client')
     if (client !== undefined) await findClient(parts.redis, client)
-    const warning = await form.warn(c, parts, sent)
+    const warning = await warn(c, parts, sent)
     if (warning !== null)
       return confirmPage(session, warning, c.req.path, { ...given, ...warning.adds }, back)
   }
@@ -141,7 +144,7 @@ async function perform(
   const secret = form.secret && answer[form.secret.field]
   if (form.secret !== undefined && typeof secret === 'string')
     return secretPage(session, form.secret, secret, back)
-  return redirect(c, form.next?.(answer) ?? `${back}?note=${form.note}`)
+  return redirect(c, `${form.next?.(answer) ?? back}?note=${form.note?.(answer) || form.action}`)
 }
 
 /** The page whose form is sent to an address. */

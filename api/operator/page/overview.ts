@@ -246,7 +246,7 @@ const newGaps = (live: readonly LiveStatus[]): readonly Piece[] =>
       : html`<p class="panel bad" role="alert">${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.</p>`,
   )
 
-function stateWords({ isHalted, diverges, behindMs, cursorMs, byHand }: LiveStatus): Piece {
+function stateWords({ isHalted, diverges, behindMs, cursorMs, liveFromMs, byHand }: LiveStatus): Piece {
   const words = [
     ...(isHalted ? [html`<span class="bad">halted</span>`] : []),
     ...(diverges === null ? [] : [html`<span class="bad">diverging</span>`]),
@@ -257,7 +257,7 @@ function stateWords({ isHalted, diverges, behindMs, cursorMs, byHand }: LiveStat
   ]
   if (words.length === 0)
     return cursorMs === null
-      ? html`<span class="dim">${byHand === null ? 'not running' : 'fired by hand'}</span>`
+      ? html`<span class="dim">${liveFromMs === null ? 'fired by hand' : 'ended'}</span>`
       : html`<span class="good">running</span>`
   return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
 }

@@ -30,7 +30,7 @@ import { actionsQuery } from '../routes/operators.ts'
 import { deliveriesQuery, signalOf, signalsQuery, toFilter } from '../routes/signals.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import { deliveriesPage, deliveriesTable, FILTER } from './deliveries.ts'
-import { sentBy } from './forms.ts'
+import { sentBy } from './inputs.ts'
 import {
   action,
   type Cell,

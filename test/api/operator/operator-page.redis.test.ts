@@ -177,7 +177,7 @@ test('a form without the token of its session, or from another site, changes not
   const other = await loggedIn()
   expect((await other.post('/ops/view/live/halt', { alias: 'alder', csrf })).status).toBe(403)
   expect(await haltedAliases(redis)).toEqual([])
-  expect((await halt({ csrf })).headers.get('location')).toBe('/ops/view/live?note=halted')
+  expect((await halt({ csrf })).headers.get('location')).toBe('/ops/view/live?note=halt')
   expect(await haltedAliases(redis)).toEqual(['alder'])
 })
 
@@ -194,7 +194,7 @@ test('a range is sent again from the page of its client, which says if there is 
   expect((await resend({ from: '2', to: '' })).text).toContain('Send acme signals 2 to 3 again?')
   expect((await resend({ from: '2', to: '1' })).status).toBe(422)
   const sent = await resend({ from: '1', to: '2', confirm: 'yes' })
-  expect([sent.headers.get('location'), await readySeqs()]).toEqual([`${client}?note=replayed`, ['1', '2']])
+  expect([sent.headers.get('location'), await readySeqs()]).toEqual([`${client}?note=replay`, ['1', '2']])
   const none = await resend({ from: '9', confirm: 'yes' })
   expect((await page.get(none.headers.get('location') ?? '')).text).toContain('nothing is sent')
   expect((await page.post(`${client}/disable`, { csrf })).text).toContain('only if you resend them then')
@@ -217,7 +217,7 @@ test('the page shows what may be wrong with a client, refuses what is, and names
     page.post(`/ops/view/clients${path}`, { csrf, ...fields })
   const shown = () => textOf('/ops/view/clients/acme')
   const added = await post('', { id: 'acme', tier: '', aliases: ' alder,  hidden ', activate: 'yes' })
-  expect(added.headers.get('location')).toBe('/ops/view/clients/acme?note=added')
+  expect(added.headers.get('location')).toBe('/ops/view/clients/acme?note=add_client')
   expect(await findClient(redis, 'acme')).toMatchObject({
     ...{ tier: 'standard', status: 'active', aliases: ['alder', 'hidden'], program: false },
   })
@@ -233,7 +233,7 @@ test('the page shows what may be wrong with a client, refuses what is, and names
   expect((await post('/acme/keys/00EXAMPL/revoke', { confirm: 'yes' })).status).toBe(404)
   await post('/acme/webhook', { url: 'https://hooks.example.org/in' })
   const tested = (await post('/acme/test')).headers.get('location') ?? ''
-  expect(tested).toMatch(/^\/ops\/view\/signals\/\d+\?note=tested$/)
+  expect(tested).toMatch(/^\/ops\/view\/signals\/\d+\?note=test$/)
   expect((await page.get(tested)).text).toContain('A test signal was fired')
   await post('/acme/webhook/remove', { confirm: 'yes' })
   expect(await shown()).toContain('None, so the client pulls.')
@@ -507,7 +507,9 @@ test('a refused form leads back to the page that it was sent from, and to no oth
   const { csrf } = await page.get('/ops/view/clients')
   const refused = async (referer: string, path = '/ops/view/clients') =>
     /<a href="([^"]*)">Back</.exec((await page.post(path, { csrf, id: 'A B' }, { referer })).text)?.[1]
-  expect(await refused(`${ORIGIN}/ops/view/clients?note=added`)).toBe('/ops/view/clients?note=added')
+  expect(await refused(`${ORIGIN}/ops/view/clients?note=add_client`)).toBe(
+    '/ops/view/clients?note=add_client',
+  )
   for (const referer of ['https://evil.example.org/ops/view/clients', 'rubbish', `${ORIGIN}/elsewhere`])
     expect(await refused(referer)).toBe('/ops')
   const confirmation = '/ops/view/clients/nobody/suspend'
