@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
-import { type Check, type Finding, LEVEL_OF, runCheck, skipped } from '../doctor/check.ts'
+import { type Finding, LEVEL_OF, runCheck, skipped } from '../doctor/check.ts'
 import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
 import { fleetRedis, signalsRedis } from '../doctor/check-redis.ts'
 import {
@@ -25,26 +25,17 @@ import { ExitError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
 import { mergeSettings, readSettingsFile, SETTINGS_NAME, type SettingsFile } from '../settings-file.ts'
 
+/** They read what is published. */
+const NEEDING_STORE = [clock, pointerLog, signingKey, formats, servedFiles, timeStamps, nginx, lastNight]
+
 /** In the order of the report: what others depend on comes first. */
 const CHECKS = [
-  ...[software, publicStore, privateStore, storesApart, disk, clock, pointerLog, signingKey, formats],
-  ...[servedFiles, timeStamps, nginx, lastNight, secrets, signalsRedis, fleetRedis, ports, certificates],
-]
-
-/** They read what is published. */
-const NEEDING_STORE: readonly Check[] = [
-  clock,
-  pointerLog,
-  signingKey,
-  formats,
-  servedFiles,
-  timeStamps,
-  nginx,
-  lastNight,
+  ...[software, publicStore, privateStore, storesApart, disk, ...NEEDING_STORE],
+  ...[secrets, signalsRedis, fleetRedis, ports, certificates],
 ]
 
 /** They compare times with the clock. */
-const NEEDING_CLOCK: readonly Check[] = [pointerLog, lastNight, certificates]
+const NEEDING_CLOCK = [pointerLog, lastNight, certificates]
 
 const HELP = `
 It changes nothing: an object that it writes into a store is removed at once, except lock/probe in a bucket, which every

@@ -12,7 +12,6 @@ import {
   latencyOf,
   moment,
   type Piece,
-  preciseMoment,
   type Session,
   signalLink,
   statusOf,
@@ -59,7 +58,7 @@ export function deliveriesTable(
     ['#Attempts', ({ state }) => state.attempts],
     ['#Latency', ({ firedAtMs, state }) => latencyOf(firedAtMs, state)],
     ['Fired (UTC)', ({ firedAtMs }) => moment(firedAtMs)],
-    [PRECISE, ({ state }) => preciseMoment(state.settled_at)],
+    [PRECISE, ({ state }) => moment(state.settled_at, true)],
   ]
   const shown = columns.filter(([name]) => !hides.includes(name))
   return table(

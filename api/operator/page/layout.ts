@@ -170,17 +170,11 @@ const PAGE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** `2026-11-21 00:15:02`, or a dash. */
-export const moment = (ms: number | null): Piece => timeOf(ms, 'second')
-
-/** `2026-11-21 00:15:02.417`, where a second is long. */
-export const preciseMoment = (ms: number | null): Piece => timeOf(ms, 'millisecond')
-
-function timeOf(ms: number | null, unit: 'second' | 'millisecond'): Piece {
+/** `2026-11-21 00:15:02`, or a dash; `2026-11-21 00:15:02.417` where a second is long. */
+export function moment(ms: number | null, isPrecise = false): Piece {
   if (ms === null) return html`<span class="dim">–</span>`
   const iso = new Date(ms).toISOString()
-  const time = iso.slice(11, unit === 'second' ? 19 : 23)
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${time}</time>`
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, isPrecise ? 23 : 19)}</time>`
 }
 
 /** `312 ms`, `4.2 s`, `3.1 h`, or a dash. */

@@ -1,7 +1,7 @@
 // The overview of the operator's page: the service, publications and nights, deliveries, webhooks, live strategies, alerts.
 import { html } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
-import { type Alert, problemsOf, type SentAlert } from '#signals/alerts.ts'
+import { problemsOf, type SentAlert } from '#signals/alerts.ts'
 import type { Condition } from '#signals/delivery/webhook-condition.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
 import { describeGap } from '#signals/live/live-record.ts'
@@ -47,7 +47,7 @@ export const overviewPage = ({
   alerts,
   nowMs,
 }: Shown): Piece => html`<h1>Overview</h1>
-${problemsOf({ ...state, live: [] }).map(problemLine)}${failingLine(publication, nowMs)}${missingLines(publication)}${runnerLines(state.live)}
+${problemsOf({ ...state, live: [] }).map(({ message }) => problemLine(sentence(message)))}${nightLines(publication, nowMs).map(problemLine)}${runnerLines(state.live)}
 ${cards([logCard(state), redisCard(state), relayCard(state), queueCard(state), clientsCard(state), haltCard(state)])}
 <h2>Publications</h2>
 ${publication === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publicationPart(session, publication, nowMs)}
@@ -68,21 +68,19 @@ ${table(
   'None.',
 )}`
 
-const problemLine = ({ message }: Alert): Piece =>
-  html`<p class="panel bad" role="alert">${sentence(message)}</p>`
+const problemLine = (says: Piece): Piece => html`<p class="panel bad" role="alert">${says}</p>`
 
-const failingLine = (publication: Publication | null, nowMs: number): Piece | string => {
-  const failing = publication?.failing
-  return failing == null
-    ? ''
-    : html`<p class="panel bad" role="alert">The night has failed for ${duration(nowMs - failing.sinceMs)}: ${failing.cause}. The version before stays served.</p>`
+function nightLines(publication: Publication | null, nowMs: number): Piece[] {
+  const { failing = null, versions = [] } = publication ?? {}
+  const missing = versions.find(({ isServed }) => isServed)?.night?.missing ?? []
+  const lines = missing.map(what => html`${what}. Bring them with the import, and publish again.`)
+  if (failing === null) return lines
+  const since = duration(nowMs - failing.sinceMs)
+  return [
+    html`The night has failed for ${since}: ${failing.cause}. The version before stays served.`,
+    ...lines,
+  ]
 }
-
-const missingLines = (publication: Publication | null): readonly Piece[] =>
-  (publication?.versions.find(({ isServed }) => isServed)?.night?.missing ?? []).map(
-    what =>
-      html`<p class="panel bad" role="alert">${what}. Bring them with the import, and publish again.</p>`,
-  )
 
 /** A night a day, and two hours. */
 const LATE_MS = DAY_MS + 2 * 3_600_000
@@ -216,35 +214,21 @@ const nextProbe = ({ breaker }: Condition): Piece | string =>
   breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
 
 /** What needs attention about live strategies. */
-export const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] => [
-  ...silentRunners(live),
-  ...newGaps(live),
-  ...divergences(live),
-]
+export const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] =>
+  live.flatMap(linesOf).map(problemLine)
 
-/** A line for each strategy whose signals differ from the replay. */
-const divergences = (live: readonly LiveStatus[]): readonly Piece[] =>
-  live.flatMap(({ alias, diverges }) =>
-    diverges === null
-      ? []
-      : html`<p class="panel bad" role="alert">${alias} diverges from its replay: ${diverges}.</p>`,
-  )
-
-/** A line for each position that subscribers hold without a running runner. */
-const silentRunners = (live: readonly LiveStatus[]): readonly Piece[] =>
-  live.flatMap(({ alias, announced, behindMs }) =>
-    announced === null || behindMs === 0
-      ? []
-      : html`<p class="panel bad" role="alert">The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.</p>`,
-  )
-
-/** A line for each strategy whose newest gap was found within a day. */
-const newGaps = (live: readonly LiveStatus[]): readonly Piece[] =>
-  live.flatMap(({ alias, gap, atMs }) =>
-    gap === null || atMs - gap.found_ms >= DAY_MS
-      ? []
-      : html`<p class="panel bad" role="alert">${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.</p>`,
-  )
+/** A position that subscribers hold without a running runner, a gap that was found within a day, and another replay. */
+function linesOf({ alias, announced, behindMs, gap, atMs, diverges }: LiveStatus): Piece[] {
+  const lines: Piece[] = []
+  if (announced !== null && behindMs > 0)
+    lines.push(
+      html`The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.`,
+    )
+  if (gap !== null && atMs - gap.found_ms < DAY_MS)
+    lines.push(html`${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.`)
+  if (diverges !== null) lines.push(html`${alias} diverges from its replay: ${diverges}.`)
+  return lines
+}
 
 function stateWords({ isHalted, diverges, behindMs, cursorMs, liveFromMs, byHand }: LiveStatus): Piece {
   const words = [

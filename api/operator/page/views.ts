@@ -42,7 +42,6 @@ import {
   moment,
   type Piece,
   page,
-  preciseMoment,
   type Session,
   signalLink,
   table,
@@ -241,7 +240,7 @@ ${cards([
   ['Risk', `${shown.base_risk_pct}`, 'fraction of equity'],
   ['Decided (UTC)', html`${shown.timestamp.slice(11, 19)}`, shown.timestamp.slice(0, 10) + handOf(shown)],
 ])}
-<p class="dim"><code>${shown.signal_id}</code>, in the log since ${preciseMoment(logged.atMs)} UTC</p>
+<p class="dim"><code>${shown.signal_id}</code>, in the log since ${moment(logged.atMs, true)} UTC</p>
 <h2>Deliveries</h2>
 ${deliveries}
 <h2>Attempts</h2>
@@ -260,7 +259,7 @@ const attemptRow = (
   html`<span class="${ok ? 'good' : 'bad'}">${answerWord(status, reason)}</span>`,
   duration(total_ms),
   duration(first_byte_ms),
-  preciseMoment(at),
+  moment(at, true),
   html`<span class="dim">${excerpt}</span>`,
 ]
 
