@@ -7,7 +7,8 @@ import type { LiveStatus } from '#signals/live/control.ts'
 import { describeGap } from '#signals/live/live-record.ts'
 import type { Day } from '#signals/views/hours.ts'
 import type { Overview } from '#signals/views/overview.ts'
-import type { Publication } from '../parts.ts'
+import type { Published } from '#signals/views/published.ts'
+import type { NightReport } from '#storage/night-report.ts'
 import { dayCharts } from './charts.ts'
 import {
   action,
@@ -32,7 +33,7 @@ type Shown = {
   readonly session: Session
   readonly state: Overview
   readonly day: Day
-  readonly publication: Publication | null
+  readonly published: Published | null
   /** Newest first. */
   readonly alerts: readonly SentAlert[]
   readonly nowMs: number
@@ -43,14 +44,14 @@ export const overviewPage = ({
   session,
   state,
   day,
-  publication,
+  published,
   alerts,
   nowMs,
 }: Shown): Piece => html`<h1>Overview</h1>
-${problemsOf({ ...state, live: [] }).map(({ message }) => problemLine(sentence(message)))}${nightLines(publication, nowMs).map(problemLine)}${runnerLines(state.live)}
+${problemsOf({ ...state, live: [] }).map(({ message }) => problemLine(sentence(message)))}${nightLines(published, nowMs).map(problemLine)}${runnerLines(state.live)}
 ${cards([logCard(state), redisCard(state), relayCard(state), queueCard(state), clientsCard(state), haltCard(state)])}
 <h2>Publications</h2>
-${publication === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publicationPart(session, publication, nowMs)}
+${published === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publishedPart(session, published, nowMs)}
 <h2>Deliveries of the last 24 hours</h2>
 ${dayCharts(day)}
 <h2>Webhooks that need a look</h2>
@@ -70,12 +71,12 @@ ${table(
 
 const problemLine = (says: Piece): Piece => html`<p class="panel bad" role="alert">${says}</p>`
 
-function nightLines(publication: Publication | null, nowMs: number): Piece[] {
-  const { failing = null, versions = [] } = publication ?? {}
-  const missing = versions.find(({ isServed }) => isServed)?.night?.missing ?? []
+function nightLines(published: Published | null, nowMs: number): Piece[] {
+  const { failing = null, versions = [] } = published ?? {}
+  const missing = versions.find(({ is_served }) => is_served)?.night?.summary?.missing_bars ?? []
   const lines = missing.map(what => html`${what}. Bring them with the import, and publish again.`)
   if (failing === null) return lines
-  const since = duration(nowMs - failing.sinceMs)
+  const since = duration(nowMs - Date.parse(failing.since))
   return [
     html`The night has failed for ${since}: ${failing.cause}. The version before stays served.`,
     ...lines,
@@ -85,10 +86,10 @@ function nightLines(publication: Publication | null, nowMs: number): Piece[] {
 /** A night a day, and two hours. */
 const LATE_MS = DAY_MS + 2 * 3_600_000
 
-function publicationPart(session: Session, publication: Publication, nowMs: number): Piece {
-  const { version, from, to, strategies, builtWith, versions } = publication
+function publishedPart(session: Session, published: Published, nowMs: number): Piece {
+  const { version, from, to, strategies, builtWith, versions } = published
   const night = versions.find(each => each.night !== null)?.night ?? null
-  const restated = versions.filter(({ isRestated }) => isRestated).length
+  const restated = versions.filter(({ history_restated }) => history_restated).length
   const rollBack = (old: string) =>
     action(session, '/ops/view/rollback', 'Roll back…', 'stop', hidden({ version: old }))
   return html`${cards([
@@ -98,11 +99,7 @@ function publicationPart(session: Session, publication: Publication, nowMs: numb
       `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`,
     ],
     ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
-    [
-      'Last night',
-      nightWord(night),
-      night === null ? 'published by hand' : html`took ${duration(night.endedMs - night.startedMs)}`,
-    ],
+    ['Last night', nightWord(night), night === null ? 'published by hand' : html`took ${tookOf(night)}`],
     ['Next night', ...nextNight(night, nowMs)],
     [
       'Restatements',
@@ -114,35 +111,36 @@ ${table(
   ['Version', '', 'Published (UTC)', 'Night', '#Took', 'History'],
   versions.map(each => [
     each.version,
-    each.isServed ? html`<span class="good">served</span>` : rollBack(each.version),
-    moment(each.publishedMs),
+    each.is_served ? html`<span class="good">served</span>` : rollBack(each.version),
+    moment(Date.parse(each.published)),
     nightWord(each.night),
-    duration(each.night === null ? null : each.night.endedMs - each.night.startedMs),
-    each.isRestated ? html`<span class="warn">restated</span>` : html`<span class="dim">as before</span>`,
+    each.night === null ? duration(null) : tookOf(each.night),
+    each.history_restated
+      ? html`<span class="warn">restated</span>`
+      : html`<span class="dim">as before</span>`,
   ]),
   'None.',
 )}`
 }
 
-type Night = Publication['versions'][number]['night']
+const tookOf = ({ started_utc, ended_utc }: NightReport): string =>
+  duration(Date.parse(ended_utc) - Date.parse(started_utc))
 
-const nightWord = (night: Night): Piece =>
+const nightWord = (night: NightReport | null): Piece =>
   night === null
     ? html`<span class="dim">–</span>`
-    : night.isDone
+    : night.outcome === 'done'
       ? html`<span class="good">done</span>`
       : html`<span class="bad" title="${night.error ?? ''}">failed</span>`
 
 /** A day after the last one began: the timer of the machine decides. */
-const nextNight = (night: Night, nowMs: number): [Piece | string, Piece | string] =>
-  night === null
-    ? ['–', 'no night has run yet']
-    : nowMs - night.startedMs > LATE_MS
-      ? [
-          html`<span class="bad">overdue</span>`,
-          `the last one began ${duration(nowMs - night.startedMs)} ago`,
-        ]
-      : [html`<span class="small">${moment(night.startedMs + DAY_MS)}</span>`, 'UTC, if it runs once a day']
+function nextNight(night: NightReport | null, nowMs: number): [Piece | string, Piece | string] {
+  if (night === null) return ['–', 'no night has run yet']
+  const startedMs = Date.parse(night.started_utc)
+  return nowMs - startedMs > LATE_MS
+    ? [html`<span class="bad">overdue</span>`, `the last one began ${duration(nowMs - startedMs)} ago`]
+    : [html`<span class="small">${moment(startedMs + DAY_MS)}</span>`, 'UTC, if it runs once a day']
+}
 
 const ageOf = (day: string, nowMs: number): string => {
   const days = Math.max(0, Math.floor((nowMs - Date.parse(day)) / DAY_MS) - 1)

@@ -55,12 +55,12 @@ const MOST_SHOWN = 200
 
 const overview: View = async (c, parts, session) => {
   const nowMs = parts.clock.now()
-  const [state, day, publication] = await Promise.all([
+  const [state, day, published] = await Promise.all([
     readOverview(parts),
     readHours(parts.redis, nowMs),
-    parts.publication(),
+    parts.published(),
   ])
-  const content = overviewPage({ session, state, day, publication, alerts: parts.alerts(), nowMs })
+  const content = overviewPage({ session, state, day, published, alerts: parts.alerts(), nowMs })
   return page(session, 'Overview', 'Overview', content, c.req.query('note'))
 }
 

@@ -294,28 +294,21 @@ test('streams of updates of the page end when the server closes', async () => {
 })
 
 test('the overview shows what is published, how the nights went, and what is wrong now', async () => {
-  const startedMs = NOW_MS - 30 * HOUR_MS
+  const ago = (hours: number, ms = 0) => new Date(NOW_MS - hours * HOUR_MS + ms).toISOString()
   const lacking = 'bars/X/4h.csv lacks 3 bars'
-  const night = { isDone: true, startedMs, endedMs: startedMs + 90_000, error: null, missing: [lacking] }
+  const took = { started_utc: ago(30), ended_utc: ago(30, 90_000), error: null }
+  const night = { ...took, outcome: 'done' as const, summary: { missing_bars: [lacking] } }
   const versions = [true, false].map(isNewest => ({
     version: `2026-11-${isNewest ? 19 : 18}T00:15:00Z`,
-    publishedMs: startedMs - (isNewest ? 0 : 24 * HOUR_MS),
-    isServed: isNewest,
-    isRestated: isNewest,
-    night: isNewest ? night : null,
+    ...{ published: ago(isNewest ? 30 : 54), entered: null, manifest_sha256: '' },
+    ...{ is_served: isNewest, history_restated: isNewest, night: isNewest ? night : null },
   }))
-  const served = {
-    ...{ version: '2026-11-19T00:15:00Z', from: '2020-01-01', to: '2026-11-18' },
-    ...{ strategies: 8, builtWith: '0.1.0' },
-  }
-  const publication = {
-    ...served,
-    versions,
-    failing: { sinceMs: NOW_MS - 6 * HOUR_MS, cause: 'import: the import ended with #' },
-  }
+  const served = { version: versions[0]!.version, from: '2020-01-01', to: '2026-11-18', strategies: 8 }
+  const failing = { since: ago(6), cause: 'import: the import ended with #' }
+  const published = { ...served, builtWith: '0.1.0', versions, failing }
   const message = 'the webhook of acme has failed for 5 minutes: inform its owner'
   const page = await loggedIn({
-    publication: async () => publication,
+    published: async () => published,
     alerts: () => [{ kind: 'failing', subject: 'acme', message, at: '2026-11-20T23:00:00Z', repeated: 0 }],
   })
   const { text } = await page.get('/ops')
@@ -323,7 +316,7 @@ test('the overview shows what is published, how the nights went, and what is wro
   for (const part of [build, lacking, 'took 90.0 s', 'overdue', 'restated', message])
     expect(text).toContain(part)
   expect(text).toContain('The night has failed for 6.0 h: import: the import ended with #.')
-  const healthy = browser({ publication: async () => ({ ...publication, failing: null, versions: [] }) })
+  const healthy = browser({ published: async () => ({ ...published, failing: null, versions: [] }) })
   await healthy.logIn()
   const calm = (await healthy.get('/ops')).text
   expect(calm).toContain('no night has run yet')
