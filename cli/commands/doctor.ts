@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
-import { type Finding, LEVEL_OF, runCheck, skipped } from '../doctor/check.ts'
+import { type Finding, LEVEL_OF, ok, problem, runCheck, skipped } from '../doctor/check.ts'
 import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
 import { fleetRedis, signalsRedis } from '../doctor/check-redis.ts'
 import {
@@ -98,7 +98,7 @@ async function look(
     return { findings, settings }
   } catch (error) {
     const fix = 'correct them, and run `highwater doctor` again: nothing else was looked at'
-    return { findings: [{ check: 'settings', state: 'problem', says: messageOf(error), fix }], settings: [] }
+    return { findings: [{ check: 'settings', ...problem(messageOf(error), fix) }], settings: [] }
   }
 }
 
@@ -122,18 +122,13 @@ async function settingsFinding(
 ): Promise<Finding> {
   const count = (source: string) => settings.filter(each => each.source === source).length
   const set = `${count('environment')} from the environment`
-  const base = { check: 'settings', fix: null } as const
-  if (path === null) return { ...base, state: 'ok', says: `${set}, no ${SETTINGS_NAME}` }
-  const says = `${set}, ${count(path)} from ${path}`
+  const check = 'settings'
+  if (path === null) return { check, ...ok(`${set}, no ${SETTINGS_NAME}`) }
   const hasSecrets = settings.some(({ source, isSecret }) => source === path && isSecret)
-  if (!hasSecrets || ((await stat(path)).mode & OTHERS) === 0) return { ...base, state: 'ok', says }
+  if (!hasSecrets || ((await stat(path)).mode & OTHERS) === 0)
+    return { check, ...ok(`${set}, ${count(path)} from ${path}`) }
   const fix = `run \`chmod 600 ${path}\`, and replace its secrets if others may have read them`
-  return {
-    check: 'settings',
-    state: 'problem',
-    says: `${path} has secrets, and other users can read it`,
-    fix,
-  }
+  return { check, ...problem(`${path} has secrets, and other users can read it`, fix) }
 }
 
 const STATE_WIDTH = 8

@@ -31,11 +31,8 @@ const rights = (name: string, storeOf: (installation: Installation) => ObjectSto
   check: name,
   look: async installation => {
     const store = storeOf(installation)
-    if (isFolder(store)) {
-      const folder = fileURLToPath(store.url)
-      const isThere = await isAllowed(folder, constants.F_OK)
-      if (!isThere) return notThere(folder)
-    }
+    const folder = isFolder(store) ? fileURLToPath(store.url) : null
+    if (folder !== null && !(await isAllowed(folder, constants.F_OK))) return notThere(folder)
     await store.read(PROBE)
     if (installation.isReadOnly) return ok(`${store.url} can be read`)
     const bytes = new TextEncoder().encode(toIsoInstant(installation.runtime.now()))

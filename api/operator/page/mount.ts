@@ -33,7 +33,7 @@ import {
   type Texts,
 } from './layout.ts'
 import { createUpdates, wantsUpdates } from './updates.ts'
-import { VIEWS, type View } from './views.ts'
+import { VIEWS } from './views.ts'
 import { WARNINGS } from './warnings.ts'
 
 const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
@@ -102,8 +102,12 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
   for (const [path, view] of Object.entries(VIEWS)) {
     const answer = async (c: Exchange): Promise<Response> => {
       const session = await readSession(c, parts)
-      if (wantsUpdates(c)) return session === null ? NO_UPDATES() : update(c, () => contentOf(c, view, parts))
-      return session === null ? redirect(c, '/ops/login') : view(c, parts, session)
+      if (!wantsUpdates(c)) return session === null ? redirect(c, '/ops/login') : view(c, parts, session)
+      if (session === null) return new Response(null, { status: 204 }) // a browser does not connect again
+      return update(c, async () => {
+        const now = await readSession(c, parts)
+        return now === null ? null : mainOf(await view(c, parts, now))
+      })
     }
     app.get(path, shown(answer))
   }
@@ -157,15 +161,6 @@ function backOf(c: Exchange): string {
   if (from?.host !== new URL(c.req.url).host || !from.pathname.startsWith('/ops/view/')) return '/ops'
   const isConfirmation = from.pathname === c.req.path && !Object.hasOwn(VIEWS, c.req.path)
   return isConfirmation ? '/ops' : from.pathname + from.search
-}
-
-/** To which a browser does not connect again. */
-const NO_UPDATES = (): Response => new Response(null, { status: 204 })
-
-/** The content of a page now; null if the session is over. */
-async function contentOf(c: Exchange, view: View, parts: OperatorParts): Promise<string | null> {
-  const session = await readSession(c, parts)
-  return session === null ? null : mainOf(await view(c, parts, session))
 }
 
 const fileHeaders = (mediaType: string) => ({

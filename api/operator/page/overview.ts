@@ -154,17 +154,11 @@ const logCard = ({ seq, epoch }: Overview): Figure => [
 ]
 
 function redisCard({ redis }: Overview): Figure {
+  const bad = (word: string, why: string): Figure => ['Redis', html`<span class="bad">${word}</span>`, why]
+  if (!redis.isWriting) return bad('cannot write', 'its disk is full or broken')
+  if (redis.isReplica) return bad('read only', 'it is a replica: name its primary in REDIS_URL')
+  if (redis.problems.length > 0) return bad('unsafe', redis.problems.join('; '))
   const memory = `${Math.round(redis.usedBytes / MEBIBYTE)} MiB used`
-  if (!redis.isWriting)
-    return ['Redis', html`<span class="bad">cannot write</span>`, 'its disk is full or broken']
-  if (redis.isReplica)
-    return [
-      'Redis',
-      html`<span class="bad">read only</span>`,
-      'it is a replica: name its primary in REDIS_URL',
-    ]
-  if (redis.problems.length > 0)
-    return ['Redis', html`<span class="bad">unsafe</span>`, redis.problems.join('; ')]
   return ['Redis', html`<span class="good">durable</span>`, `${redis.version}, ${memory}`]
 }
 
@@ -229,41 +223,30 @@ function linesOf({ alias, announced, behindMs, gap, atMs, diverges }: LiveStatus
 }
 
 function stateWords({ isHalted, diverges, behindMs, cursorMs, liveFromMs, byHand }: LiveStatus): Piece {
+  const runs = cursorMs !== null
   const words = [
     ...(isHalted ? [html`<span class="bad">halted</span>`] : []),
     ...(diverges === null ? [] : [html`<span class="bad">diverging</span>`]),
     ...(behindMs > 0 ? [html`<span class="warn">late by ${duration(behindMs)}</span>`] : []),
-    ...(byHand === null || cursorMs === null
-      ? []
-      : [html`<span class="warn">signal ${signalLink(byHand)} fired by hand</span>`]),
+    ...(byHand !== null && runs
+      ? [html`<span class="warn">signal ${signalLink(byHand)} fired by hand</span>`]
+      : []),
   ]
-  if (words.length === 0)
-    return cursorMs === null
-      ? html`<span class="dim">${liveFromMs === null ? 'fired by hand' : 'ended'}</span>`
-      : html`<span class="good">running</span>`
-  return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
+  if (words.length > 0) return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
+  if (runs) return html`<span class="good">running</span>`
+  return html`<span class="dim">${liveFromMs === null ? 'fired by hand' : 'ended'}</span>`
 }
 
-export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece =>
-  table(
-    [
-      'Strategy',
-      'State',
-      ...(more === undefined ? [] : ['']), // a phone shows no more than this
-      'Mode',
-      'Last bar closed (UTC)',
-      'Live from (UTC)',
-    ],
-    live.map(status => [
-      status.alias,
-      stateWords(status),
-      ...(more === undefined ? [] : [more(status)]),
-      modeWord(status),
-      moment(status.cursorMs),
-      moment(status.liveFromMs),
-    ]),
-    'No strategy has fired or run live yet: `highwater live --book DIR` starts one.',
-  )
+/** With `more` in a column of its own, early: a phone shows no more than the first ones. */
+export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece {
+  const rows = live.map(status => [
+    ...[status.alias, stateWords(status), ...(more === undefined ? [] : [more(status)]), modeWord(status)],
+    ...[moment(status.cursorMs), moment(status.liveFromMs)],
+  ])
+  const early = ['Strategy', 'State', ...(more === undefined ? [] : [''])]
+  const none = 'No strategy has fired or run live yet: `highwater live --book DIR` starts one.'
+  return table([...early, 'Mode', 'Last bar closed (UTC)', 'Live from (UTC)'], rows, none)
+}
 
 /** A strategy that only the operator fires has the mode of each signal. */
 const modeWord = ({ cursorMs, mode }: LiveStatus): Piece =>

@@ -168,7 +168,6 @@ export const VIEWS: Readonly<Record<string, View>> = {
 /** Halt and resume. Going live is a command and not a button, so that it cannot happen by a wrong click. */
 export function livePage(session: Session, live: readonly LiveStatus[], halted: readonly string[]): Piece {
   const isHalted = halted.includes(EVERY_ALIAS)
-  const other = entry(session, '/ops/view/live/halt')
   return html`<h1>Live</h1>
 ${runnerLines(live)}
 <div class="panel">${
@@ -183,7 +182,7 @@ ${liveTable(live, ({ alias }) =>
     ? button(session, 'resume', alias, 'Resume', 'quiet')
     : button(session, 'halt', alias, 'Halt', 'stop'),
 )}
-${session.may('/ops/view/live/halt') ? html`<div class="panel">One of the served dataset, whether it fired or not:${other}</div>` : ''}`
+${session.may('/ops/view/live/halt') ? html`<div class="panel">One of the served dataset, whether it fired or not:${entry(session, '/ops/view/live/halt')}</div>` : ''}`
 }
 
 const button = (session: Session, verb: 'halt' | 'resume', alias: string, label: string, tone = '') =>
