@@ -509,14 +509,11 @@ test('a refused form leads back to the page that it was sent from, and to no oth
   expect(await refused(ORIGIN + confirmation, confirmation)).toBe('/ops')
 })
 
-test('a table that is too wide is reached by the keyboard, and its shadow is in the style sheet', async () => {
+test('a table that is too wide is reached by the keyboard and shaded, and the login has a user name for password managers', async () => {
+  expect((await browser().get('/ops/login')).text).toMatch(/name="username" [^>]*autocomplete="username"/)
   await playScene(redis)
   expect(await textOf('/ops/view/clients')).toContain('<div class="scroll" role="region" aria-label="Client')
   expect(await textOf('/ops/style.css')).toMatch(/\.scroll \{[^}]*var\(--shade\)/)
-})
-
-test('the login of the operator has a user name, as password managers need it', async () => {
-  expect((await browser().get('/ops/login')).text).toMatch(/name="username" [^>]*autocomplete="username"/)
 })
 
 const gapFound = (agoMs: number) => ({
