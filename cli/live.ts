@@ -15,7 +15,7 @@ import { fileFeed, streamFeed } from '#signals/live/feeds/file-feed.ts'
 import { pollFeed } from '#signals/live/feeds/poll-feed.ts'
 import { createKnownBars, type KnownBars, revisedBars } from '#signals/live/known-bars.ts'
 import { type Holder, type Lease, RENEW_MS, takeLease } from '#signals/live/lease.ts'
-import { type MarketWorld, runMarket } from '#signals/live/run-market.ts'
+import { endLive, type MarketWorld, runMarket } from '#signals/live/run-market.ts'
 import { type LiveStrategy, priceOf } from '#signals/live/signals-of.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
@@ -40,21 +40,23 @@ type LiveRuntime = FeedRuntime & {
 }
 
 /**
- * Follows every market of a book until it is stopped or the feeds end. A market that fails leaves the others
- * running; what was wrong is thrown at the end.
+ * Follows every market of a book until it is stopped or the feeds end, and ends what a strategy left that the catalogue
+ * has ended since. A market that fails leaves the others running; what was wrong is thrown at the end.
  */
 export async function runLive(order: LiveOrder, runtime: LiveRuntime): Promise<void> {
+  const { redis, now, note } = runtime
   const faults: unknown[] = []
-  await Promise.all(
-    [...order.entries.keys()].map(async market => {
-      try {
-        await followMarket(market, order, runtime)
-      } catch (error) {
-        runtime.note(`${market} stops: ${messageOf(error)}`)
-        faults.push(error)
-      }
-    }),
-  )
+  const attempt = (name: string, work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      note(`${name} stops: ${messageOf(error)}`)
+      faults.push(error)
+    })
+  const world = { redis, now, note, assertClock: () => assertClock(redis, now) }
+  const ended = order.book.strategies.filter(entry => entry.ended !== null)
+  await Promise.all([
+    ...ended.map(({ id }) => attempt(id, endLive(world, id))),
+    ...[...order.entries.keys()].map(market => attempt(market, followMarket(market, order, runtime))),
+  ])
   if (faults.length > 0) throw faults[0]
 }
 
@@ -160,7 +162,8 @@ export function liveEntries(
   book: Book,
   wanted: readonly string[],
 ): ReadonlyMap<BarsKey, readonly StrategyEntry[]> {
-  const modules = book.strategies.filter(({ source, ended }) => source.kind === 'module' && ended === null)
+  const all = book.strategies.filter(({ source }) => source.kind === 'module')
+  const modules = all.filter(({ ended }) => ended === null)
   const unknown = wanted.filter(id => !modules.some(entry => entry.id === id))
   if (unknown.length > 0) {
     const known = modules.map(({ id }) => id).join(', ')
@@ -169,7 +172,7 @@ export function liveEntries(
     )
   }
   const chosen = wanted.length === 0 ? modules : modules.filter(({ id }) => wanted.includes(id))
-  if (chosen.length === 0) {
+  if (all.length === 0) {
     throw new UsageError(
       `the book in ${book.dir} has no module: a ledger is fired by POST /ops/signals, not live`,
     )

@@ -7,6 +7,8 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
+import { LockedError } from '#storage/lock.ts'
+import { FAILING_KEY, readFailing } from '#storage/night-report.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { BuildOrder } from './build-options.ts'
@@ -15,7 +17,6 @@ import { buildVersion } from './build-version.ts'
 import { VARIABLE_NAMES } from './environment.ts'
 import { followPointer } from './follow-pointer.ts'
 import { withStoreLock } from './guard-pointer.ts'
-import { FAILING_KEY, readFailing } from './read-night.ts'
 import type { Runtime } from './runtime.ts'
 import { type AlertWays, createAlertSender, post } from './send-alert.ts'
 import { runShell } from './shell.ts'
@@ -37,41 +38,53 @@ type Night = { readonly report: NightReport; readonly error: unknown }
  * A job that is run again publishes another version of the same data.
  */
 export async function runNight(order: NightOrder, runtime: Runtime): Promise<Night> {
-  const { build, pingUrl } = order
+  const { build } = order
   const store = await openStore(build.storeUrl, build.s3)
   const privateStore = await openStore(build.privateStoreUrl, build.s3)
-  const ping = createPing(pingUrl, runtime.pause, runtime.terminal.note)
   const run = async (): Promise<Night> => {
-    await ping('start', '')
+    await ping('start', '', order, runtime)
     const night = await walk(order, runtime)
     await keepReport(night.report, privateStore, runtime.terminal)
-    await notify(night.report, order, privateStore, runtime, ping)
+    await notify(night.report, order, privateStore, runtime)
     return night
   }
   // A separate lock: two imports must not run at the same time, and the build takes the lock of the pointer itself.
-  return withStoreLock(store, runtime, run, 'night')
+  return withStoreLock(store, runtime, run, 'night').catch((error: unknown) => {
+    if (error instanceof LockedError) throw error
+    return reportFailed(error, order, privateStore, runtime) // not begun: a store that cannot be written
+  })
 }
 
 /** Reports a night that was killed as one that failed: it could not do so itself. */
 export async function reportKilled(order: NightOrder, runtime: Runtime): Promise<void> {
-  const { now, pause, terminal } = runtime
-  const at = toIsoInstant(now())
-  const report = toReport(at, at, [], null, new Error('it was killed: see its log and that of the kernel'))
   const privateStore = await openStore(order.build.privateStoreUrl, order.build.s3)
-  await notify(report, order, privateStore, runtime, createPing(order.pingUrl, pause, terminal.note))
+  const error = new Error('it was killed: see its log and that of the kernel')
+  await reportFailed(error, order, privateStore, runtime)
+}
+
+/** Reports a night without steps. */
+async function reportFailed(
+  error: unknown,
+  order: NightOrder,
+  privateStore: ObjectStore,
+  runtime: Runtime,
+): Promise<Night> {
+  const at = toIsoInstant(runtime.now())
+  const report = toReport(at, at, [], null, error)
+  await notify(report, order, privateStore, runtime)
+  return { report, error }
 }
 
 /** Tells the operator and the service that watches. */
 async function notify(
   report: NightReport,
-  { build }: NightOrder,
+  order: NightOrder,
   privateStore: ObjectStore,
   runtime: Runtime,
-  ping: ReturnType<typeof createPing>,
 ): Promise<void> {
-  await alertOutcome(report, privateStore, build.alertWays, runtime)
+  await alertOutcome(report, privateStore, order.build.alertWays, runtime)
   const { summary: _summary, ...short } = report // a service that watches keeps a few kilobytes
-  await ping(report.error === null ? 'done' : 'fail', JSON.stringify(short))
+  await ping(report.error === null ? 'done' : 'fail', JSON.stringify(short), order, runtime)
 }
 
 /** The steps, up to the first that fails. */
@@ -236,10 +249,10 @@ async function alertOutcome(
     await privateStore.remove(FAILING_KEY).catch(warn)
     return
   }
-  const step = steps.at(-1)?.step ?? 'unknown'
+  const step = steps.at(-1)?.step ?? 'night'
   const cause = causeOf(step, error)
   if (known?.cause === cause) return
-  const message = `the nightly job failed at step ${step}: ${error}`
+  const message = `the nightly job failed${steps.length === 0 ? '' : ` at step ${step}`}: ${error}`
   await send({ kind: 'night_failed', subject: step, message })
   const state = toJsonBytes({ since: known?.since ?? toIsoInstant(runtime.now()), cause })
   await privateStore.replace(FAILING_KEY, state, { content_type: 'application/json' }).catch(warn)
@@ -255,16 +268,19 @@ const ATTEMPTS = 3
 const PAUSE_MS = 2_000
 
 /** Requests the address when a night is done, else with `/start` or `/fail` behind it. Never rejects. */
-function createPing(url: string | null, pause: (ms: number) => Promise<void>, note: (line: string) => void) {
-  return async (what: 'start' | 'done' | 'fail', body: string): Promise<void> => {
-    if (url === null) return
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      try {
-        return await post('NIGHTLY_PING_URL', withEnding(url, what), { body })
-      } catch (error) {
-        if (attempt === ATTEMPTS) note(`warning: the ping (${what}) failed: ${messageOf(error)}`)
-        else await pause(PAUSE_MS)
-      }
+async function ping(
+  what: 'start' | 'done' | 'fail',
+  body: string,
+  { pingUrl }: NightOrder,
+  { pause, terminal }: Runtime,
+): Promise<void> {
+  if (pingUrl === null) return
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    try {
+      return await post('NIGHTLY_PING_URL', withEnding(pingUrl, what), { body })
+    } catch (error) {
+      if (attempt === ATTEMPTS) terminal.note(`warning: the ping (${what}) failed: ${messageOf(error)}`)
+      else await pause(PAUSE_MS)
     }
   }
 }

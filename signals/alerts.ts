@@ -65,13 +65,12 @@ export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => num
     if (sent.size > MOST_REMEMBERED) sent.delete(sent.keys().next().value ?? '')
     send({ ...raised, at: toIsoInstant(now()), repeated: last?.repeated ?? 0 })
   }
-  const onEvent = (event: DeliveryEvent): void => {
-    const found = toAlert(event)
-    if (found !== null) raise(found)
-  }
   return {
     raise,
-    onEvent,
+    onEvent(event: DeliveryEvent): void {
+      const found = toAlert(event)
+      if (found !== null) raise(found)
+    },
     /** The newest alerts that were sent, newest first. */
     recent: (): readonly SentAlert[] => [...recent],
     /** Each change is sent, whatever else the minute had: any of them may be a thief's. */

@@ -26,29 +26,28 @@ export function createMetrics(
   const registry = new Registry()
   const events = createEventMetrics(registry)
   const setGauges = createGauges(registry)
-  const disk = new Gauge({
-    name: 'highwater_redis_disk_used_ratio',
-    help: 'Share of the disk of Redis that is used, where its folder is known.',
-    registers: [registry],
-  })
   return {
     ...events,
     async read() {
-      setGauges(await readState(overview))
-      const used = await diskUsed()
-      if (used === null) disk.remove()
-      else disk.set(used)
+      setGauges({ ...(await readState(overview)), diskUsed: await diskUsed() })
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
   }
 }
 
-async function readState(overview: () => Promise<Overview>): Promise<Overview | 'away' | 'lost'> {
+/** `overview` is null if Redis does not answer, or does not have the log that was written. */
+type State = {
+  readonly overview: Overview | null
+  readonly isLost: boolean
+  readonly diskUsed: number | null
+}
+
+async function readState(read: () => Promise<Overview>): Promise<Omit<State, 'diskUsed'>> {
   try {
-    return await overview()
+    return { overview: await read(), isLost: false }
   } catch (error) {
-    if (error instanceof LogGoneError) return 'lost' // Redis answers
-    if (error instanceof RedisDownError) return 'away'
+    const isLost = error instanceof LogGoneError
+    if (isLost || error instanceof RedisDownError) return { overview: null, isLost }
     throw error
   }
 }
@@ -155,26 +154,37 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (overview: O
   ['live_diverges', '1 where the last replay decided differently.', perAlias(s => s.diverges !== null)],
 ]
 
+/** Those that are there whatever could be read. */
+const STATE_GAUGES: readonly (readonly [name: string, help: string, read: (state: State) => Series])[] = [
+  ['redis_up', '1 where Redis answers.', s => one(s.overview !== null || s.isLost)],
+  [
+    'log_lost',
+    '1 where Redis answers and does not have the log that was written.',
+    s => (s.overview === null && !s.isLost ? [] : one(s.isLost)),
+  ],
+  [
+    'redis_disk_used_ratio',
+    'Share of the disk of Redis that is used, where its folder is known.',
+    s => (s.diskUsed === null ? [] : one(s.diskUsed)),
+  ],
+  ...GAUGES.map(
+    ([name, help, read]) =>
+      [name, help, (s: State) => (s.overview === null ? [] : read(s.overview))] as const,
+  ),
+]
+
 const LABELS = ['alias', 'lane', 'state', 'status']
 
 /** Gauges that are set together. Those that could not be read are left out: no old values are repeated. */
-function createGauges(registry: Registry): (overview: Overview | 'away' | 'lost') => void {
-  const registers = [registry]
-  const up = new Gauge({ name: 'highwater_redis_up', help: '1 where Redis answers.', registers })
-  const about = '1 where Redis answers and does not have the log that was written.'
-  const lost = new Gauge({ name: 'highwater_log_lost', help: about, registers })
-  const gauges = GAUGES.map(([name, help, read]) => {
-    const gauge = new Gauge({ name: `highwater_${name}`, help, labelNames: LABELS, registers })
-    return { gauge, read }
+function createGauges(registry: Registry): (state: State) => void {
+  const gauges = STATE_GAUGES.map(([name, help, read]) => {
+    const registers = [registry]
+    return { gauge: new Gauge({ name: `highwater_${name}`, help, labelNames: LABELS, registers }), read }
   })
-  return overview => {
-    up.set(overview === 'away' ? 0 : 1)
-    if (overview === 'away') lost.remove()
-    else lost.set(overview === 'lost' ? 1 : 0)
+  return state => {
     for (const { gauge, read } of gauges) {
       gauge.reset()
-      for (const [labels, value] of typeof overview === 'string' ? [] : read(overview))
-        gauge.set(labels, value)
+      for (const [labels, value] of read(state)) gauge.set(labels, value)
     }
   }
 }

@@ -36,13 +36,20 @@ export async function planPrune(
   const kept = versionsToKeep(publications, rule, nowMs)
   const folders = foldersIn(await store.list(SNAPSHOTS), SNAPSHOTS)
   // What is private goes last, so it may be all that a run that was killed left behind.
-  const privateFolders = foldersIn(await privateStore.list(''), '')
+  const privateKeys = new Set(await privateStore.list(''))
+  const privateFolders = foldersIn(privateKeys, '')
   const published = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
   const removed = publications.map(({ version }) => version).filter(version => !kept.has(version))
   const isThere = (folder: string): boolean => folders.has(folder) || privateFolders.has(folder)
+  // A build writes what is private first, so that is all that one has left which the disk was full for. Whole ones have the
+  // record of their inputs, and those before the first version are not of this log.
+  const [first = ''] = [...published.keys()].slice(-1)
+  const isBegun = (folder: string): boolean => folder > first && !privateKeys.has(`${folder}/inputs.json`)
   return {
     versions: removed.filter(version => isThere(toCompactInstant(version))),
-    unfinished: [...folders].filter(folder => !published.has(folder)).sort(),
+    unfinished: [...new Set([...folders, ...privateFolders])]
+      .filter(folder => !published.has(folder) && (folders.has(folder) || isBegun(folder)))
+      .sort(),
   }
 }
 
@@ -102,8 +109,8 @@ function lastOfEachMonth(publications: readonly Publication[]): string[] {
 const FOLDER = /^\d{8}T\d{6}Z(?=\/)/
 
 /** The folders of versions below a prefix; what else an operator keeps there is left alone. */
-const foldersIn = (keys: readonly string[], prefix: string): ReadonlySet<string> =>
-  new Set(keys.flatMap(key => FOLDER.exec(key.slice(prefix.length))?.[0] ?? []))
+const foldersIn = (keys: Iterable<string>, prefix: string): ReadonlySet<string> =>
+  new Set([...keys].flatMap(key => FOLDER.exec(key.slice(prefix.length))?.[0] ?? []))
 
 async function removeVersion(store: ObjectStore, privateStore: ObjectStore, version: string): Promise<void> {
   await store.remove(manifestKey(version))

@@ -12,6 +12,7 @@ import { type ResendRange, resend } from '#signals/delivery/resend.ts'
 import { liveSecrets } from '#signals/delivery/sign.ts'
 import { fireTest } from '#signals/delivery/test-fire.ts'
 import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
+import type { Published } from '#signals/views/published.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
 import type { Clock } from '../http/exchange.ts'
 
@@ -56,36 +57,6 @@ export type Answered = {
   readonly ms: number
 }
 
-/** What is published, and how the nights went. Times are epoch milliseconds. */
-export type Publication = {
-  readonly version: string
-  /** First and last day of any series. */
-  readonly from: string | null
-  readonly to: string | null
-  readonly strategies: number
-  /** The version of Highwater that built it. */
-  readonly builtWith: string
-  /** The newest ones, newest first. */
-  readonly versions: readonly {
-    readonly version: string
-    readonly publishedMs: number
-    readonly isServed: boolean
-    /** Whether it altered history that was published before. */
-    readonly isRestated: boolean
-    /** The night that published it; null if it was published by hand. */
-    readonly night: {
-      readonly isDone: boolean
-      readonly startedMs: number
-      readonly endedMs: number
-      readonly error: string | null
-      /** The bars that its book lacks. */
-      readonly missing: readonly string[]
-    } | null
-  }[]
-  /** Since when nights fail, and why; null if the last one succeeded. */
-  readonly failing: { readonly sinceMs: number; readonly cause: string } | null
-}
-
 /** The environment of the operator's app. */
 export type OperatorParts = {
   readonly redis: Redis
@@ -107,7 +78,7 @@ export type OperatorParts = {
   /** The used share of the disk of Redis, 0 to 1; null if unknown. */
   readonly diskUsed?: () => Promise<number | null>
   /** Null if nothing is published. */
-  readonly publication: () => Promise<Publication | null>
+  readonly published: () => Promise<Published | null>
   /** Serves an older version again. Rejects with a sentence that has the fix. */
   readonly rollBack: (version: string) => Promise<void>
   /** The alerts that this process sent, newest first. */

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
-import { type Check, type Finding, LEVEL_OF, runCheck, skipped } from '../doctor/check.ts'
+import { type Finding, LEVEL_OF, ok, problem, runCheck, skipped } from '../doctor/check.ts'
 import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
 import { fleetRedis, signalsRedis } from '../doctor/check-redis.ts'
 import {
@@ -25,26 +25,17 @@ import { ExitError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
 import { mergeSettings, readSettingsFile, SETTINGS_NAME, type SettingsFile } from '../settings-file.ts'
 
+/** They read what is published. */
+const NEEDING_STORE = [clock, pointerLog, signingKey, formats, servedFiles, timeStamps, nginx, lastNight]
+
 /** In the order of the report: what others depend on comes first. */
 const CHECKS = [
-  ...[software, publicStore, privateStore, storesApart, disk, clock, pointerLog, signingKey, formats],
-  ...[servedFiles, timeStamps, nginx, lastNight, secrets, signalsRedis, fleetRedis, ports, certificates],
-]
-
-/** They read what is published. */
-const NEEDING_STORE: readonly Check[] = [
-  clock,
-  pointerLog,
-  signingKey,
-  formats,
-  servedFiles,
-  timeStamps,
-  nginx,
-  lastNight,
+  ...[software, publicStore, privateStore, storesApart, disk, ...NEEDING_STORE],
+  ...[secrets, signalsRedis, fleetRedis, ports, certificates],
 ]
 
 /** They compare times with the clock. */
-const NEEDING_CLOCK: readonly Check[] = [pointerLog, lastNight, certificates]
+const NEEDING_CLOCK = [pointerLog, lastNight, certificates]
 
 const HELP = `
 It changes nothing: an object that it writes into a store is removed at once, except lock/probe in a bucket, which every
@@ -107,7 +98,7 @@ async function look(
     return { findings, settings }
   } catch (error) {
     const fix = 'correct them, and run `highwater doctor` again: nothing else was looked at'
-    return { findings: [{ check: 'settings', state: 'problem', says: messageOf(error), fix }], settings: [] }
+    return { findings: [{ check: 'settings', ...problem(messageOf(error), fix) }], settings: [] }
   }
 }
 
@@ -131,18 +122,13 @@ async function settingsFinding(
 ): Promise<Finding> {
   const count = (source: string) => settings.filter(each => each.source === source).length
   const set = `${count('environment')} from the environment`
-  const base = { check: 'settings', fix: null } as const
-  if (path === null) return { ...base, state: 'ok', says: `${set}, no ${SETTINGS_NAME}` }
-  const says = `${set}, ${count(path)} from ${path}`
+  const check = 'settings'
+  if (path === null) return { check, ...ok(`${set}, no ${SETTINGS_NAME}`) }
   const hasSecrets = settings.some(({ source, isSecret }) => source === path && isSecret)
-  if (!hasSecrets || ((await stat(path)).mode & OTHERS) === 0) return { ...base, state: 'ok', says }
+  if (!hasSecrets || ((await stat(path)).mode & OTHERS) === 0)
+    return { check, ...ok(`${set}, ${count(path)} from ${path}`) }
   const fix = `run \`chmod 600 ${path}\`, and replace its secrets if others may have read them`
-  return {
-    check: 'settings',
-    state: 'problem',
-    says: `${path} has secrets, and other users can read it`,
-    fix,
-  }
+  return { check, ...problem(`${path} has secrets, and other users can read it`, fix) }
 }
 
 const STATE_WIDTH = 8

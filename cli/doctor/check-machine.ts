@@ -8,6 +8,7 @@ import { codeOf, ifThere, messageOf } from '#storage/error-code.ts'
 import project from '../../package.json' with { type: 'json' }
 import { DEFAULT_ADMIN_PORT } from '../environment.ts'
 import { isLoopback, OPERATOR_TOKEN_FILE, readSecretFile, SECRET_KEY_FILE } from '../generated-secrets.ts'
+import { toReachable } from '../reachable-url.ts'
 import { type Check, type Installation, ok, problem, skipped, warning } from './check.ts'
 
 export const software: Check = {
@@ -107,8 +108,7 @@ const ANSWER_MS = 3_000
 
 /** Every service of ours names each request. */
 async function isOurs(host: string, port: number): Promise<boolean> {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-  const url = `http://${name}:${port}/healthz`
+  const url = toReachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}/healthz`)
   const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) }).catch(
     () => null,
   )

@@ -19,13 +19,11 @@ export const signalsRedis: Check = {
   look: async ({ environment, privateStore: hidden, runtime: { now, drawBytes } }) => {
     const { redisUrl, allowsUnsafeRedis, dataFolder } = environment
     const stranger = redisUrl === null ? await strangerIn(dataFolder) : null
-    if (stranger !== null) {
-      const fix = `run \`chown -R --reference=${dataFolder} ${ownRedisFolder(dataFolder)}\`, and every command as the user of the service`
+    if (stranger !== null)
       return problem(
         `${stranger} belongs to another user than ${dataFolder}: the Redis of the service cannot use it`,
-        fix,
+        `run \`chown -R --reference=${dataFolder} ${ownRedisFolder(dataFolder)}\`, and every command as the user of the service`,
       )
-    }
     if (redisUrl === null && !(await ownRedisRuns(dataFolder)))
       return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
     return withRedis(openRedis(environment, dataFolder), async redis => {

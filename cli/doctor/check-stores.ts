@@ -12,6 +12,7 @@ import { auditSignatures } from '#static-build/audit/audit-signatures.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
 import { readAbandoned } from '#storage/lock.ts'
 import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
+import { readFailing, readNight } from '#storage/night-report.ts'
 import { isFolder, type ObjectStore } from '#storage/object-store.ts'
 import { assertApart } from '#storage/open-store.ts'
 import { readHead, readLog } from '#storage/pointer-log.ts'
@@ -20,7 +21,6 @@ import { unanchored } from '#storage/time-stamps.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
 import project from '../../package.json' with { type: 'json' }
 import { assertClock, assertSignedHead, NO_CONSENT, readSigner } from '../guard-pointer.ts'
-import { readFailing, readNight } from '../read-night.ts'
 import { type Check, type Installation, ok, problem, skipped, warning } from './check.ts'
 
 /** Neither a version nor an entry of the log: no reader looks for it. */
@@ -31,11 +31,8 @@ const rights = (name: string, storeOf: (installation: Installation) => ObjectSto
   check: name,
   look: async installation => {
     const store = storeOf(installation)
-    if (isFolder(store)) {
-      const folder = fileURLToPath(store.url)
-      const isThere = await isAllowed(folder, constants.F_OK)
-      if (!isThere) return notThere(folder)
-    }
+    const folder = isFolder(store) ? fileURLToPath(store.url) : null
+    if (folder !== null && !(await isAllowed(folder, constants.F_OK))) return notThere(folder)
     await store.read(PROBE)
     if (installation.isReadOnly) return ok(`${store.url} can be read`)
     const bytes = new TextEncoder().encode(toIsoInstant(installation.runtime.now()))

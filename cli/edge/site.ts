@@ -48,30 +48,19 @@ export const EXAMPLE_SITE: Site = {
   sunsetAtMs: null,
 }
 
+/** What nginx answers itself: while the tier cannot be reached, to a client with too many requests, and to one it cannot read. */
+const REFUSALS = {
+  unavailable: 'the service cannot be reached at the moment; ask again in a few seconds',
+  overloaded: 'too many requests of this client are being answered already; ask again in a moment',
+  bad_request: 'the request is not well-formed HTTP, or its address, headers or body are too long',
+} as const satisfies Partial<Record<ErrorCode, string>>
+
 /** The body of an error that nginx or Varnish answers itself. */
-const refusal = (code: ErrorCode, message: string): string =>
+const refusal = (code: keyof typeof REFUSALS): string =>
   JSON.stringify({
-    error: { code, message, details: null },
+    error: { code, message: REFUSALS[code], details: null },
     meta: register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null),
   })
-
-/** While neither nginx nor the tier can be reached. */
-const UNAVAILABLE = refusal(
-  'unavailable',
-  'the service cannot be reached at the moment; ask again in a few seconds',
-)
-
-/** For a client that has too many requests at the tier. */
-const OVERLOADED = refusal(
-  'overloaded',
-  'too many requests of this client are being answered already; ask again in a moment',
-)
-
-/** For a request that nginx cannot read. */
-const BAD_REQUEST = refusal(
-  'bad_request',
-  'the request is not well-formed HTTP, or its address, headers or body are too long',
-)
 
 /** The headers that an allowed origin's script may read, as the tier names them. */
 function exposedHeaders(): string {
@@ -200,9 +189,9 @@ export function renderSiteConf(site: Site): string {
     '',
     '# The answers of nginx itself: while the tier cannot be reached, to a client with too many requests, and to a request',
     '# that it cannot read.',
-    `map "" $unavailable { default ${quoted(UNAVAILABLE)}; }`,
-    `map "" $overloaded { default ${quoted(OVERLOADED)}; }`,
-    `map "" $bad_request { default ${quoted(BAD_REQUEST)}; }`,
+    `map "" $unavailable { default ${quoted(refusal('unavailable'))}; }`,
+    `map "" $overloaded { default ${quoted(refusal('overloaded'))}; }`,
+    `map "" $bad_request { default ${quoted(refusal('bad_request'))}; }`,
     '',
   ].join('\n')
 }
@@ -237,7 +226,7 @@ export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
     '}',
     '',
     'sub write_unavailable {',
-    `  synthetic("""${UNAVAILABLE}""");`,
+    `  synthetic("""${refusal('unavailable')}""");`,
     '}',
     '',
   ].join('\n')

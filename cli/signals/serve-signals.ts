@@ -12,6 +12,7 @@ import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { assertClock } from '#signals/redis/clock.ts'
+import { createPublishedReader } from '#signals/views/published.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
 import type { Environment } from '../environment.ts'
@@ -29,7 +30,6 @@ import {
   openSignals,
   type SignalsOrder,
 } from './open-signals.ts'
-import { createPublicationReader } from './publication.ts'
 
 /** How often the state of the service is checked. */
 const LOOK_MS = 10_000
@@ -155,7 +155,7 @@ async function listenToOperator(
     newRequestId: newToken,
     orders: createDeliveryOrders(registering),
     diskUsed,
-    publication: createPublicationReader(store, privateStore),
+    published: createPublishedReader(store, privateStore),
     rollBack: (version: string) => rollBackTo(version, open),
     alerts: alerts.recent,
     builds: () => listFleetProgress(privateStore),

@@ -1,7 +1,7 @@
 import { createHash, type Hash, type Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { signal } from '#core/contract/signal.ts'
-import { aboveHighWater } from '../delivery/high-water.ts'
+import { aboveHighWater, UNKNOWN_AHEAD } from '../delivery/high-water.ts'
 import { oweAgain, parseState } from '../delivery/outbox.ts'
 import type { KeyRing } from '../delivery/secret-box.ts'
 import { contentDigest } from '../log/commit.ts'
@@ -69,9 +69,6 @@ export async function restoreBackup(parts: RestoreParts) {
   )
   return { made_at: header.made_at, signals: seen.signals, owed, seq: seen.seq, epoch }
 }
-
-/** More numbers than are given between two backups. The mark may be as old as the backup: that of a copied store. */
-const UNKNOWN_AHEAD = 1_000_000
 
 type Seen = {
   signals: number

@@ -52,6 +52,9 @@ async function readMark(privateStore: ObjectStore, key: string, which: string): 
  */
 export const aboveHighWater = (mark: number): number => (mark === 0 ? 0 : mark + MARK_AHEAD)
 
+/** More numbers than are given between two backups. The mark may be as old as one: that of a copied store. */
+export const UNKNOWN_AHEAD = 1_000_000
+
 export function createHighWater(privateStore: ObjectStore) {
   let noted = 0
   const write = (key: string, seq: number, more: Omit<Mark, 'seq'> = {}): Promise<unknown> =>

@@ -181,17 +181,13 @@ async function* clientsWithWebhook(redis: Redis): AsyncGenerator<readonly string
 
 /** Why SECRET_KEY does not open what is stored, with a client that it concerns; null if it opens all. */
 export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
-  const faultOf = (client: string): Promise<string | null> =>
-    readWebhook(redis, box, client).then(
-      () => null,
-      (error: unknown) => {
-        if (!(error instanceof SealError)) throw error
-        return `the webhook of '${client}' cannot be read: ${error.message}`
-      },
-    )
   for await (const block of clientsWithWebhook(redis)) {
-    const found = (await Promise.all(block.map(faultOf))).find(fault => fault !== null)
-    if (found !== undefined) return found
+    const read = await Promise.allSettled(block.map(client => readWebhook(redis, box, client)))
+    for (const [i, each] of read.entries()) {
+      if (each.status === 'fulfilled') continue
+      if (!(each.reason instanceof SealError)) throw each.reason
+      return `the webhook of '${block[i]}' cannot be read: ${each.reason.message}`
+    }
   }
   return null
 }

@@ -1,11 +1,12 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
 import type { Bar } from '#core/replay/strategy.ts'
-import { commit } from '../log/commit.ts'
+import { commit, type NewSignal } from '../log/commit.ts'
 import { CLOCK_TOLERANCE_MS, ClockError } from '../redis/clock.ts'
 import { askRedis, RedisDownError } from '../redis/connect.ts'
 import { LIVE_ALIASES } from '../redis/keys.ts'
 import type { BarStore } from './bar-store.ts'
+import { noteDivergence } from './control.ts'
 import type { Feed, Pause } from './feeds/feed.ts'
 import { admitBar, FeedError, type KnownBars } from './known-bars.ts'
 import { cursorOf, readStanding, recordFields, type Standing } from './live-record.ts'
@@ -155,7 +156,9 @@ export async function begin(world: LiveWorld, strategy: LiveStrategy, known: Kno
   const next: Standing = { cursor: cursorOf(state, strategy), version, state, announced: null, gaps }
   assertForward(alias, there, next)
   await world.assertClock()
-  const outcome = await commit(world.redis, closing(strategy, there, next).map(toNew), world.now(), {
+  const flats =
+    there === null ? [] : closing(alias, { ...next, announced: there.announced }, `version ${version}`)
+  const outcome = await commit(world.redis, flats, world.now(), {
     alias,
     from: there?.cursor ?? '',
     to: next.cursor,
@@ -179,16 +182,12 @@ function assertForward(alias: string, there: Standing | null, next: Standing): v
   )
 }
 
-/**
- * The `flat` for the announced position of the version before; its id has the new version, because the bar may have
- * had a flat.
- */
-function closing(strategy: LiveStrategy, there: Standing | null, { cursor, state, version }: Standing) {
-  const announced = there?.announced ?? null
+/** The `flat` for an announced position; its id says why, because the bar may have had a flat. */
+function closing(alias: string, { cursor, state, announced }: Standing, why: string): NewSignal[] {
   if (announced === null) return []
-  const flat: SignalContent = {
-    signal_id: signalId(strategy.alias, Number(cursor), 'flat', `version ${version}`),
-    alias: strategy.alias,
+  const content: SignalContent = {
+    signal_id: signalId(alias, Number(cursor), 'flat', why),
+    alias,
     mode: announced.mode,
     is_test: false,
     action: 'flat',
@@ -200,7 +199,30 @@ function closing(strategy: LiveStrategy, there: Standing | null, { cursor, state
     by: 'strategy',
     why: 'end',
   }
-  return [flat]
+  return [toNew(content)]
+}
+
+/**
+ * Ends a strategy that the catalogue says has ended: what was announced is closed by a `flat`, and no runner continues
+ * from its record, which would be behind for ever.
+ */
+export async function endLive(world: LiveWorld, alias: string): Promise<void> {
+  const { redis, note } = world
+  const there = await readStanding(redis, alias)
+  if (there === null) return
+  await world.assertClock()
+  await askRedis(() => redis.srem(LIVE_ALIASES, alias))
+  await noteDivergence(redis, alias, null)
+  const outcome = await commit(redis, closing(alias, there, 'ended'), world.now(), {
+    alias,
+    from: there.cursor,
+    to: there.cursor,
+    fields: { cursor: '', announced: 'null', mode: 'DRY_RUN' },
+  })
+  if (outcome.kind === 'moved') return endLive(world, alias) // a runner of the catalogue before decided a bar
+  note(
+    `${alias} has ended: ${there.announced === null ? 'nothing was announced' : 'what was announced is closed'}`,
+  )
 }
 
 function describe({ alias, version }: LiveStrategy, there: Standing | null, { cursor }: Standing): string {

@@ -151,6 +151,14 @@ test('a night that was killed is reported as one that failed, until one succeeds
   expect(alerts()).toMatchObject([{ kind: 'night_failed', message }, { kind: 'night_mended' }])
 })
 
+test('a night that cannot begin, because its store cannot be written, is reported as one that failed', async () => {
+  const { nightly, store, receiver, alerts } = await aNight()
+  await store.create('lock', new Uint8Array(), { content_type: 'text/plain' }) // where the folder of locks belongs
+  expect((await nightly()).code).toBe(1)
+  expect(receiver.paths()).toEqual(['/alert', '/check/fail?key=1'])
+  expect(alerts()).toMatchObject([{ kind: 'night_failed', subject: 'night' }])
+})
+
 test('a night raises one alert for each cause, whatever numbers it has, and one more when a job succeeds; a faulty book leaves the version before served', async () => {
   const { folder, nightly, served, alerts } = await aNight()
   const broken = (c: number) => csv('t,o,h,l,c,v', `2024-01-01T00:00:00Z,100,99,98,${c},1`)

@@ -281,7 +281,7 @@ test('a set admin port that is taken keeps the history service from starting', a
   await serving({}, async ({ adminUrl }) => {
     const { port } = new URL(adminUrl)
     await expect(serving({ ADMIN_PORT: port }, async () => {})).rejects.toThrow(
-      `ADMIN_HOST, ADMIN_PORT: cannot listen on 127.0.0.1:${port}: another process has the port`,
+      `ADMIN_HOST, ADMIN_PORT: cannot listen on 127.0.0.1:${port}: another process has the port: stop it, or choose another port`,
     )
   })
 })

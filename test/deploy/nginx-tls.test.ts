@@ -40,7 +40,9 @@ beforeAll(async () => {
   folder = await temporaryFolder()
   tier = (await shared('history')).url
   const signals = await startOrigin((incoming, response) =>
-    response.end(JSON.stringify({ url: incoming.url, ...incoming.headers })),
+    incoming.url === '/gone'
+      ? incoming.destroy()
+      : response.end(JSON.stringify({ url: incoming.url, ...incoming.headers })),
   )
   ports = { https: await ownPort(), http: await ownPort() }
   await replaceCertificate(1)
@@ -134,6 +136,12 @@ test('the signals service has its own name, and learns the address of the client
   expect([status, headers['strict-transport-security']]).toEqual([200, 'max-age=31536000'])
   const received = { url: '/v1/signals?since=1', host: SIGNALS, 'x-forwarded-for': '127.0.0.1' }
   expect(JSON.parse(text)).toMatchObject(received)
+})
+
+test('what nginx refuses itself, as it cannot read a request or reach a service, keeps browsers on HTTPS', async () => {
+  const refused = [await get('/v1/strategies', DATA, { method: 'FOO' }), await get('/gone', SIGNALS)]
+  for (const { headers } of refused) expect(headers['strict-transport-security']).toBe('max-age=31536000')
+  expect(refused.map(({ status }) => status)).toEqual([400, 502])
 })
 
 test('nginx serves a certificate that was replaced without a restart', async () => {

@@ -122,6 +122,12 @@ test.each(highwater)(
   },
 )
 
+test('the roles of the compose file that publish sign, stamp and purge as the .env file says', () => {
+  const names = ['SIGNING_KEY_FILE', 'ANCHOR_COMMAND', 'CDN_PURGE_COMMAND']
+  const own = Object.fromEntries(names.map(name => [name, `\${${name}:-}`]))
+  for (const role of ['nightly', 'signals']) expect(services[role]!.environment).toMatchObject(own)
+})
+
 test('the compose file starts scripts and mounts folders that exist', () => {
   const scripts = Object.values(services).flatMap(({ entrypoint }) =>
     entrypoint.flatMap(word => /^\/opt\/highwater\/node_modules\/highwater\/(.+)$/.exec(word)?.[1] ?? []),

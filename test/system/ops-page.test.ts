@@ -18,7 +18,7 @@ const FAILING = 'the webhook of north-ridge has failed for 5 minutes: inform its
 
 const DAYS = [0, 1, 2, 3, 4, 5, 6]
 
-const PUBLICATION = {
+const PUBLISHED = {
   ...{
     version: '2026-11-20T00:15:00Z',
     from: '2020-01-01',
@@ -27,14 +27,13 @@ const PUBLICATION = {
     builtWith: '0.1.0',
   },
   versions: DAYS.map(days => {
-    const startedMs = Date.parse('2026-11-20T00:15:00Z') - days * 86_400_000
-    const endedMs = startedMs + 90_000 + days * 1_000
+    const at = (ms: number) =>
+      new Date(Date.parse('2026-11-20T00:15:00Z') - days * 86_400_000 + ms).toISOString().replace('.000', '')
+    const [started_utc, ended_utc] = [at(0), at(90_000 + days * 1_000)]
     return {
-      version: new Date(startedMs).toISOString().replace('.000', ''),
-      publishedMs: startedMs + 80_000,
-      isServed: days === 0,
-      isRestated: days === 3,
-      night: { isDone: true, startedMs, endedMs, error: null, missing: [] },
+      ...{ version: started_utc, published: at(80_000), entered: null, manifest_sha256: '' },
+      ...{ is_served: days === 0, history_restated: days === 3 },
+      night: { outcome: 'done' as const, started_utc, ended_utc, error: null },
     }
   }),
   failing: null,
@@ -51,7 +50,7 @@ beforeEach(async () => {
     random: size => randomBytes(size),
     clock: { now: () => NOW_MS + 60_000, elapsed: () => 0 },
     pause: () => sleep(50),
-    publication: async () => PUBLICATION,
+    published: async () => PUBLISHED,
     alerts: () => [
       {
         ...{ kind: 'failing', subject: 'north-ridge', message: FAILING },

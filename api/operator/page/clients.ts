@@ -95,15 +95,12 @@ const entitlements = ({ aliases, program }: Client, served: ReadonlySet<string>)
 const instant = (text: string | null, none: string): Piece | string =>
   text === null ? none : moment(Date.parse(text))
 
-const latencyTable = ({ firstAttempt, acknowledged }: Latency): Piece =>
-  table(
-    ['Until', '#Median', '#99 %', '#Longest'],
-    [...latencyRow('First attempt', firstAttempt), ...latencyRow('Acknowledged', acknowledged)],
-    'No deliveries yet.',
-  )
-
-const latencyRow = (stage: string, spread: Spread | null) =>
-  spread === null ? [] : [[stage, ...[spread.p50, spread.p99, spread.max].map(duration)]]
+function latencyTable({ firstAttempt, acknowledged }: Latency): Piece {
+  const row = (stage: string, spread: Spread | null) =>
+    spread === null ? [] : [[stage, ...[spread.p50, spread.p99, spread.max].map(duration)]]
+  const rows = [...row('First attempt', firstAttempt), ...row('Acknowledged', acknowledged)]
+  return table(['Until', '#Median', '#99 %', '#Longest'], rows, 'No deliveries yet.')
+}
 
 function webhookPanel(
   session: Session,

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Page, ShownDelivery } from '#signals/views/recent.ts'
 import { fieldsOf } from '../route-fields.ts'
 import { deliveriesQuery } from '../routes/signals.ts'
-import { inputOf } from './forms.ts'
+import { inputOf } from './inputs.ts'
 import {
   action,
   type Cell,
@@ -12,7 +12,6 @@ import {
   latencyOf,
   moment,
   type Piece,
-  preciseMoment,
   type Session,
   signalLink,
   statusOf,
@@ -59,7 +58,7 @@ export function deliveriesTable(
     ['#Attempts', ({ state }) => state.attempts],
     ['#Latency', ({ firedAtMs, state }) => latencyOf(firedAtMs, state)],
     ['Fired (UTC)', ({ firedAtMs }) => moment(firedAtMs)],
-    [PRECISE, ({ state }) => preciseMoment(state.settled_at)],
+    [PRECISE, ({ state }) => moment(state.settled_at, true)],
   ]
   const shown = columns.filter(([name]) => !hides.includes(name))
   return table(

@@ -41,34 +41,30 @@ const TABS = [
 
 export type Tab = (typeof TABS)[number][1]
 
-/** Messages shown once after an action: a closed list, so that no link can put text here. */
-export const NOTES = {
-  activated: 'The account is active.',
-  suspended: 'The account is suspended: pulls and deliveries stop.',
-  added: 'The client is added. It needs a key to pull, or a webhook.',
-  entitled: 'Its entitlements are changed, from the next signal on.',
-  revoked: 'The key is revoked.',
-  webhook_set: 'The webhook acknowledged a signed test and is set.',
-  webhook_removed: 'The webhook is removed: the client pulls.',
-  tested: 'A test signal was fired. Its delivery is below.',
-  replayed: 'The signals are sent again.',
+/** Messages shown once after an action, by its id: a closed list, so that no link can put text here. */
+const NOTES: Texts = {
+  activate: 'The account is active.',
+  suspend: 'The account is suspended: pulls and deliveries stop.',
+  add_client: 'The client is added. It needs a key to pull, or a webhook.',
+  entitle: 'Its entitlements are changed, from the next signal on.',
+  revoke_key: 'The key is revoked.',
+  set_webhook: 'The webhook acknowledged a signed test and is set.',
+  remove_webhook: 'The webhook is removed: the client pulls.',
+  test: 'A test signal was fired. Its delivery is below.',
+  replay: 'The signals are sent again.',
   nothing_replayed: 'No signal of that range is one to send again: nothing is sent.',
-  enabled: 'The webhook is enabled.',
-  disabled: 'The webhook is disabled.',
-  halted: 'Halted: no long or short is sent, a flat still is.',
-  resumed: 'Resumed.',
-  fired: 'The signal is fired. Its deliveries are below.',
-  rolled_back: 'The version is served: servers follow within five seconds.',
-  token_revoked: 'The token is revoked, and its sessions are over.',
-} as const
-
-export type Note = keyof typeof NOTES
+  enable_webhook: 'The webhook is enabled.',
+  disable_webhook: 'The webhook is disabled.',
+  halt: 'Halted: no long or short is sent, a flat still is.',
+  resume: 'Resumed.',
+  fire: 'The signal is fired. Its deliveries are below.',
+  rollback: 'The version is served: servers follow within five seconds.',
+  revoke_token: 'The token is revoked, and its sessions are over.',
+}
 
 /** Text in which backticks mark code. */
 export const sentence = (text: string): Piece =>
   html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`
-
-const isNote = (text: string | undefined): text is Note => text !== undefined && Object.hasOwn(NOTES, text)
 
 const BRAND = html`<a class="brand" href="/ops">Highwater <span>operator</span></a>`
 
@@ -78,11 +74,11 @@ export function page(
   tab: Tab,
   title: string,
   content: Piece,
-  note?: string,
+  note = '',
 ): Promise<Response> {
   const reload =
     tab === 'Overview' || tab === 'Builds' ? html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>` : ''
-  const shown = html`${isNote(note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}${scopeLine(session, tab)}`
+  const shown = html`${Object.hasOwn(NOTES, note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}${scopeLine(session, tab)}`
   return respond(title, framed(session, tab, shown), {
     head: html`<script src="/ops/updates.js" defer></script>${reload}`,
   })
@@ -174,17 +170,11 @@ const PAGE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** `2026-11-21 00:15:02`, or a dash. */
-export const moment = (ms: number | null): Piece => timeOf(ms, 'second')
-
-/** `2026-11-21 00:15:02.417`, where a second is long. */
-export const preciseMoment = (ms: number | null): Piece => timeOf(ms, 'millisecond')
-
-function timeOf(ms: number | null, unit: 'second' | 'millisecond'): Piece {
+/** `2026-11-21 00:15:02`, or a dash; `2026-11-21 00:15:02.417` where a second is long. */
+export function moment(ms: number | null, isPrecise = false): Piece {
   if (ms === null) return html`<span class="dim">–</span>`
   const iso = new Date(ms).toISOString()
-  const time = iso.slice(11, unit === 'second' ? 19 : 23)
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${time}</time>`
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, isPrecise ? 23 : 19)}</time>`
 }
 
 /** `312 ms`, `4.2 s`, `3.1 h`, or a dash. */

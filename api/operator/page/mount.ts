@@ -19,7 +19,8 @@ import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { fieldsOf } from '../route-fields.ts'
 import { OPERATOR_ROUTES } from '../routes.ts'
-import { FORMS, inputOf, sentBy } from './forms.ts'
+import { FORMS } from './forms.ts'
+import { inputOf, sentBy } from './inputs.ts'
 import {
   confirmPage,
   entry,
@@ -32,7 +33,8 @@ import {
   type Texts,
 } from './layout.ts'
 import { createUpdates, wantsUpdates } from './updates.ts'
-import { VIEWS, type View } from './views.ts'
+import { VIEWS } from './views.ts'
+import { WARNINGS } from './warnings.ts'
 
 const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
 
@@ -100,8 +102,12 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
   for (const [path, view] of Object.entries(VIEWS)) {
     const answer = async (c: Exchange): Promise<Response> => {
       const session = await readSession(c, parts)
-      if (wantsUpdates(c)) return session === null ? NO_UPDATES() : update(c, () => contentOf(c, view, parts))
-      return session === null ? redirect(c, '/ops/login') : view(c, parts, session)
+      if (!wantsUpdates(c)) return session === null ? redirect(c, '/ops/login') : view(c, parts, session)
+      if (session === null) return new Response(null, { status: 204 }) // a browser does not connect again
+      return update(c, async () => {
+        const now = await readSession(c, parts)
+        return now === null ? null : mainOf(await view(c, parts, now))
+      })
     }
     app.get(path, shown(answer))
   }
@@ -126,10 +132,11 @@ async function perform(
 ): Promise<Response> {
   const sent = sentBy(fields, given)
   const back = pageOf(c.req.path)
-  if (form.warn !== undefined && confirm !== 'yes' && session.may(c.req.path)) {
+  const warn = WARNINGS[form.action]
+  if (warn !== undefined && confirm !== 'yes' && session.may(c.req.path)) {
     const client = c.req.param('client')
     if (client !== undefined) await findClient(parts.redis, client)
-    const warning = await form.warn(c, parts, sent)
+    const warning = await warn(c, parts, sent)
     if (warning !== null)
       return confirmPage(session, warning, c.req.path, { ...given, ...warning.adds }, back)
   }
@@ -141,7 +148,7 @@ async function perform(
   const secret = form.secret && answer[form.secret.field]
   if (form.secret !== undefined && typeof secret === 'string')
     return secretPage(session, form.secret, secret, back)
-  return redirect(c, form.next?.(answer) ?? `${back}?note=${form.note}`)
+  return redirect(c, `${form.next?.(answer) ?? back}?note=${form.note?.(answer) || form.action}`)
 }
 
 /** The page whose form is sent to an address. */
@@ -154,15 +161,6 @@ function backOf(c: Exchange): string {
   if (from?.host !== new URL(c.req.url).host || !from.pathname.startsWith('/ops/view/')) return '/ops'
   const isConfirmation = from.pathname === c.req.path && !Object.hasOwn(VIEWS, c.req.path)
   return isConfirmation ? '/ops' : from.pathname + from.search
-}
-
-/** To which a browser does not connect again. */
-const NO_UPDATES = (): Response => new Response(null, { status: 204 })
-
-/** The content of a page now; null if the session is over. */
-async function contentOf(c: Exchange, view: View, parts: OperatorParts): Promise<string | null> {
-  const session = await readSession(c, parts)
-  return session === null ? null : mainOf(await view(c, parts, session))
 }
 
 const fileHeaders = (mediaType: string) => ({

@@ -1,13 +1,14 @@
 // The overview of the operator's page: the service, publications and nights, deliveries, webhooks, live strategies, alerts.
 import { html } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
-import { type Alert, problemsOf, type SentAlert } from '#signals/alerts.ts'
+import { problemsOf, type SentAlert } from '#signals/alerts.ts'
 import type { Condition } from '#signals/delivery/webhook-condition.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
 import { describeGap } from '#signals/live/live-record.ts'
 import type { Day } from '#signals/views/hours.ts'
 import type { Overview } from '#signals/views/overview.ts'
-import type { Publication } from '../parts.ts'
+import type { Published } from '#signals/views/published.ts'
+import type { NightReport } from '#storage/night-report.ts'
 import { dayCharts } from './charts.ts'
 import {
   action,
@@ -32,7 +33,7 @@ type Shown = {
   readonly session: Session
   readonly state: Overview
   readonly day: Day
-  readonly publication: Publication | null
+  readonly published: Published | null
   /** Newest first. */
   readonly alerts: readonly SentAlert[]
   readonly nowMs: number
@@ -43,14 +44,14 @@ export const overviewPage = ({
   session,
   state,
   day,
-  publication,
+  published,
   alerts,
   nowMs,
 }: Shown): Piece => html`<h1>Overview</h1>
-${problemsOf({ ...state, live: [] }).map(problemLine)}${failingLine(publication, nowMs)}${missingLines(publication)}${runnerLines(state.live)}
+${problemsOf({ ...state, live: [] }).map(({ message }) => problemLine(sentence(message)))}${nightLines(published, nowMs).map(problemLine)}${runnerLines(state.live)}
 ${cards([logCard(state), redisCard(state), relayCard(state), queueCard(state), clientsCard(state), haltCard(state)])}
 <h2>Publications</h2>
-${publication === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publicationPart(session, publication, nowMs)}
+${published === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publishedPart(session, published, nowMs)}
 <h2>Deliveries of the last 24 hours</h2>
 ${dayCharts(day)}
 <h2>Webhooks that need a look</h2>
@@ -68,29 +69,27 @@ ${table(
   'None.',
 )}`
 
-const problemLine = ({ message }: Alert): Piece =>
-  html`<p class="panel bad" role="alert">${sentence(message)}</p>`
+const problemLine = (says: Piece): Piece => html`<p class="panel bad" role="alert">${says}</p>`
 
-const failingLine = (publication: Publication | null, nowMs: number): Piece | string => {
-  const failing = publication?.failing
-  return failing == null
-    ? ''
-    : html`<p class="panel bad" role="alert">The night has failed for ${duration(nowMs - failing.sinceMs)}: ${failing.cause}. The version before stays served.</p>`
+function nightLines(published: Published | null, nowMs: number): Piece[] {
+  const { failing = null, versions = [] } = published ?? {}
+  const missing = versions.find(({ is_served }) => is_served)?.night?.summary?.missing_bars ?? []
+  const lines = missing.map(what => html`${what}. Bring them with the import, and publish again.`)
+  if (failing === null) return lines
+  const since = duration(nowMs - Date.parse(failing.since))
+  return [
+    html`The night has failed for ${since}: ${failing.cause}. The version before stays served.`,
+    ...lines,
+  ]
 }
-
-const missingLines = (publication: Publication | null): readonly Piece[] =>
-  (publication?.versions.find(({ isServed }) => isServed)?.night?.missing ?? []).map(
-    what =>
-      html`<p class="panel bad" role="alert">${what}. Bring them with the import, and publish again.</p>`,
-  )
 
 /** A night a day, and two hours. */
 const LATE_MS = DAY_MS + 2 * 3_600_000
 
-function publicationPart(session: Session, publication: Publication, nowMs: number): Piece {
-  const { version, from, to, strategies, builtWith, versions } = publication
+function publishedPart(session: Session, published: Published, nowMs: number): Piece {
+  const { version, from, to, strategies, builtWith, versions } = published
   const night = versions.find(each => each.night !== null)?.night ?? null
-  const restated = versions.filter(({ isRestated }) => isRestated).length
+  const restated = versions.filter(({ history_restated }) => history_restated).length
   const rollBack = (old: string) =>
     action(session, '/ops/view/rollback', 'Roll back…', 'stop', hidden({ version: old }))
   return html`${cards([
@@ -100,11 +99,7 @@ function publicationPart(session: Session, publication: Publication, nowMs: numb
       `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`,
     ],
     ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
-    [
-      'Last night',
-      nightWord(night),
-      night === null ? 'published by hand' : html`took ${duration(night.endedMs - night.startedMs)}`,
-    ],
+    ['Last night', nightWord(night), night === null ? 'published by hand' : html`took ${tookOf(night)}`],
     ['Next night', ...nextNight(night, nowMs)],
     [
       'Restatements',
@@ -116,35 +111,36 @@ ${table(
   ['Version', '', 'Published (UTC)', 'Night', '#Took', 'History'],
   versions.map(each => [
     each.version,
-    each.isServed ? html`<span class="good">served</span>` : rollBack(each.version),
-    moment(each.publishedMs),
+    each.is_served ? html`<span class="good">served</span>` : rollBack(each.version),
+    moment(Date.parse(each.published)),
     nightWord(each.night),
-    duration(each.night === null ? null : each.night.endedMs - each.night.startedMs),
-    each.isRestated ? html`<span class="warn">restated</span>` : html`<span class="dim">as before</span>`,
+    each.night === null ? duration(null) : tookOf(each.night),
+    each.history_restated
+      ? html`<span class="warn">restated</span>`
+      : html`<span class="dim">as before</span>`,
   ]),
   'None.',
 )}`
 }
 
-type Night = Publication['versions'][number]['night']
+const tookOf = ({ started_utc, ended_utc }: NightReport): string =>
+  duration(Date.parse(ended_utc) - Date.parse(started_utc))
 
-const nightWord = (night: Night): Piece =>
+const nightWord = (night: NightReport | null): Piece =>
   night === null
     ? html`<span class="dim">–</span>`
-    : night.isDone
+    : night.outcome === 'done'
       ? html`<span class="good">done</span>`
       : html`<span class="bad" title="${night.error ?? ''}">failed</span>`
 
 /** A day after the last one began: the timer of the machine decides. */
-const nextNight = (night: Night, nowMs: number): [Piece | string, Piece | string] =>
-  night === null
-    ? ['–', 'no night has run yet']
-    : nowMs - night.startedMs > LATE_MS
-      ? [
-          html`<span class="bad">overdue</span>`,
-          `the last one began ${duration(nowMs - night.startedMs)} ago`,
-        ]
-      : [html`<span class="small">${moment(night.startedMs + DAY_MS)}</span>`, 'UTC, if it runs once a day']
+function nextNight(night: NightReport | null, nowMs: number): [Piece | string, Piece | string] {
+  if (night === null) return ['–', 'no night has run yet']
+  const startedMs = Date.parse(night.started_utc)
+  return nowMs - startedMs > LATE_MS
+    ? [html`<span class="bad">overdue</span>`, `the last one began ${duration(nowMs - startedMs)} ago`]
+    : [html`<span class="small">${moment(startedMs + DAY_MS)}</span>`, 'UTC, if it runs once a day']
+}
 
 const ageOf = (day: string, nowMs: number): string => {
   const days = Math.max(0, Math.floor((nowMs - Date.parse(day)) / DAY_MS) - 1)
@@ -158,17 +154,11 @@ const logCard = ({ seq, epoch }: Overview): Figure => [
 ]
 
 function redisCard({ redis }: Overview): Figure {
+  const bad = (word: string, why: string): Figure => ['Redis', html`<span class="bad">${word}</span>`, why]
+  if (!redis.isWriting) return bad('cannot write', 'its disk is full or broken')
+  if (redis.isReplica) return bad('read only', 'it is a replica: name its primary in REDIS_URL')
+  if (redis.problems.length > 0) return bad('unsafe', redis.problems.join('; '))
   const memory = `${Math.round(redis.usedBytes / MEBIBYTE)} MiB used`
-  if (!redis.isWriting)
-    return ['Redis', html`<span class="bad">cannot write</span>`, 'its disk is full or broken']
-  if (redis.isReplica)
-    return [
-      'Redis',
-      html`<span class="bad">read only</span>`,
-      'it is a replica: name its primary in REDIS_URL',
-    ]
-  if (redis.problems.length > 0)
-    return ['Redis', html`<span class="bad">unsafe</span>`, redis.problems.join('; ')]
   return ['Redis', html`<span class="good">durable</span>`, `${redis.version}, ${memory}`]
 }
 
@@ -216,72 +206,47 @@ const nextProbe = ({ breaker }: Condition): Piece | string =>
   breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
 
 /** What needs attention about live strategies. */
-export const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] => [
-  ...silentRunners(live),
-  ...newGaps(live),
-  ...divergences(live),
-]
+export const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] =>
+  live.flatMap(linesOf).map(problemLine)
 
-/** A line for each strategy whose signals differ from the replay. */
-const divergences = (live: readonly LiveStatus[]): readonly Piece[] =>
-  live.flatMap(({ alias, diverges }) =>
-    diverges === null
-      ? []
-      : html`<p class="panel bad" role="alert">${alias} diverges from its replay: ${diverges}.</p>`,
-  )
+/** A position that subscribers hold without a running runner, a gap that was found within a day, and another replay. */
+function linesOf({ alias, announced, behindMs, gap, atMs, diverges }: LiveStatus): Piece[] {
+  const lines: Piece[] = []
+  if (announced !== null && behindMs > 0)
+    lines.push(
+      html`The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.`,
+    )
+  if (gap !== null && atMs - gap.found_ms < DAY_MS)
+    lines.push(html`${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.`)
+  if (diverges !== null) lines.push(html`${alias} diverges from its replay: ${diverges}.`)
+  return lines
+}
 
-/** A line for each position that subscribers hold without a running runner. */
-const silentRunners = (live: readonly LiveStatus[]): readonly Piece[] =>
-  live.flatMap(({ alias, announced, behindMs }) =>
-    announced === null || behindMs === 0
-      ? []
-      : html`<p class="panel bad" role="alert">The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.</p>`,
-  )
-
-/** A line for each strategy whose newest gap was found within a day. */
-const newGaps = (live: readonly LiveStatus[]): readonly Piece[] =>
-  live.flatMap(({ alias, gap, atMs }) =>
-    gap === null || atMs - gap.found_ms >= DAY_MS
-      ? []
-      : html`<p class="panel bad" role="alert">${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.</p>`,
-  )
-
-function stateWords({ isHalted, diverges, behindMs, cursorMs, byHand }: LiveStatus): Piece {
+function stateWords({ isHalted, diverges, behindMs, cursorMs, liveFromMs, byHand }: LiveStatus): Piece {
+  const runs = cursorMs !== null
   const words = [
     ...(isHalted ? [html`<span class="bad">halted</span>`] : []),
     ...(diverges === null ? [] : [html`<span class="bad">diverging</span>`]),
     ...(behindMs > 0 ? [html`<span class="warn">late by ${duration(behindMs)}</span>`] : []),
-    ...(byHand === null || cursorMs === null
-      ? []
-      : [html`<span class="warn">signal ${signalLink(byHand)} fired by hand</span>`]),
+    ...(byHand !== null && runs
+      ? [html`<span class="warn">signal ${signalLink(byHand)} fired by hand</span>`]
+      : []),
   ]
-  if (words.length === 0)
-    return cursorMs === null
-      ? html`<span class="dim">fired by hand</span>`
-      : html`<span class="good">running</span>`
-  return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
+  if (words.length > 0) return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
+  if (runs) return html`<span class="good">running</span>`
+  return html`<span class="dim">${liveFromMs === null ? 'fired by hand' : 'ended'}</span>`
 }
 
-export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece =>
-  table(
-    [
-      'Strategy',
-      'State',
-      ...(more === undefined ? [] : ['']), // a phone shows no more than this
-      'Mode',
-      'Last bar closed (UTC)',
-      'Live from (UTC)',
-    ],
-    live.map(status => [
-      status.alias,
-      stateWords(status),
-      ...(more === undefined ? [] : [more(status)]),
-      modeWord(status),
-      moment(status.cursorMs),
-      moment(status.liveFromMs),
-    ]),
-    'No strategy has fired or run live yet: `highwater live --book DIR` starts one.',
-  )
+/** With `more` in a column of its own, early: a phone shows no more than the first ones. */
+export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece {
+  const rows = live.map(status => [
+    ...[status.alias, stateWords(status), ...(more === undefined ? [] : [more(status)]), modeWord(status)],
+    ...[moment(status.cursorMs), moment(status.liveFromMs)],
+  ])
+  const early = ['Strategy', 'State', ...(more === undefined ? [] : [''])]
+  const none = 'No strategy has fired or run live yet: `highwater live --book DIR` starts one.'
+  return table([...early, 'Mode', 'Last bar closed (UTC)', 'Live from (UTC)'], rows, none)
+}
 
 /** A strategy that only the operator fires has the mode of each signal. */
 const modeWord = ({ cursorMs, mode }: LiveStatus): Piece =>

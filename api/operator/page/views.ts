@@ -30,7 +30,7 @@ import { actionsQuery } from '../routes/operators.ts'
 import { deliveriesQuery, signalOf, signalsQuery, toFilter } from '../routes/signals.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import { deliveriesPage, deliveriesTable, FILTER } from './deliveries.ts'
-import { sentBy } from './forms.ts'
+import { sentBy } from './inputs.ts'
 import {
   action,
   type Cell,
@@ -42,7 +42,6 @@ import {
   moment,
   type Piece,
   page,
-  preciseMoment,
   type Session,
   signalLink,
   table,
@@ -56,12 +55,12 @@ const MOST_SHOWN = 200
 
 const overview: View = async (c, parts, session) => {
   const nowMs = parts.clock.now()
-  const [state, day, publication] = await Promise.all([
+  const [state, day, published] = await Promise.all([
     readOverview(parts),
     readHours(parts.redis, nowMs),
-    parts.publication(),
+    parts.published(),
   ])
-  const content = overviewPage({ session, state, day, publication, alerts: parts.alerts(), nowMs })
+  const content = overviewPage({ session, state, day, published, alerts: parts.alerts(), nowMs })
   return page(session, 'Overview', 'Overview', content, c.req.query('note'))
 }
 
@@ -169,7 +168,6 @@ export const VIEWS: Readonly<Record<string, View>> = {
 /** Halt and resume. Going live is a command and not a button, so that it cannot happen by a wrong click. */
 export function livePage(session: Session, live: readonly LiveStatus[], halted: readonly string[]): Piece {
   const isHalted = halted.includes(EVERY_ALIAS)
-  const other = entry(session, '/ops/view/live/halt')
   return html`<h1>Live</h1>
 ${runnerLines(live)}
 <div class="panel">${
@@ -184,7 +182,7 @@ ${liveTable(live, ({ alias }) =>
     ? button(session, 'resume', alias, 'Resume', 'quiet')
     : button(session, 'halt', alias, 'Halt', 'stop'),
 )}
-${session.may('/ops/view/live/halt') ? html`<div class="panel">One of the served dataset, whether it fired or not:${other}</div>` : ''}`
+${session.may('/ops/view/live/halt') ? html`<div class="panel">One of the served dataset, whether it fired or not:${entry(session, '/ops/view/live/halt')}</div>` : ''}`
 }
 
 const button = (session: Session, verb: 'halt' | 'resume', alias: string, label: string, tone = '') =>
@@ -241,7 +239,7 @@ ${cards([
   ['Risk', `${shown.base_risk_pct}`, 'fraction of equity'],
   ['Decided (UTC)', html`${shown.timestamp.slice(11, 19)}`, shown.timestamp.slice(0, 10) + handOf(shown)],
 ])}
-<p class="dim"><code>${shown.signal_id}</code>, in the log since ${preciseMoment(logged.atMs)} UTC</p>
+<p class="dim"><code>${shown.signal_id}</code>, in the log since ${moment(logged.atMs, true)} UTC</p>
 <h2>Deliveries</h2>
 ${deliveries}
 <h2>Attempts</h2>
@@ -260,7 +258,7 @@ const attemptRow = (
   html`<span class="${ok ? 'good' : 'bad'}">${answerWord(status, reason)}</span>`,
   duration(total_ms),
   duration(first_byte_ms),
-  preciseMoment(at),
+  moment(at, true),
   html`<span class="dim">${excerpt}</span>`,
 ]
 

@@ -283,7 +283,6 @@ export const CLIENT_ROUTES = [
     refusals: ['conflict'],
     example: { path: `${NEW}/keys` },
     command: { usage: 'keys issue <client>' },
-    // The only answer that ever contains a key.
     handler: async (c, { redis, random, clock }) => {
       const { id, token } = await issueKey(redis, clientOf(c), random, clock.now())
       return { status: 201, data: { id, token } }

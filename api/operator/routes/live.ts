@@ -41,14 +41,17 @@ export const LIVE_ROUTES = [
     title: 'Halt a strategy, or all: no entry is fired, a flat still is',
     about:
       'Without a body it is all of them. From the answer on no entry is written, whatever it comes from.',
-    act: haltKnown,
+    act: async (alias, parts) => {
+      await assertAlias(alias, parts)
+      await halt(parts.redis, alias)
+    },
   }),
   haltRoute('resume', {
     title: 'End a halt',
     about:
       'Without a body it is the halt of all. A strategy that was halted by its name stays halted until ' +
       'that halt is ended.',
-    act: resumeAny,
+    act: (alias, { redis }) => resume(redis, alias), // also of one that is not served any more
   }),
   operatorRoute({
     id: 'mode',
@@ -105,17 +108,6 @@ function haltRoute(id: 'halt' | 'resume', { title, about, act }: HaltRoute) {
       return { data: await describeLive(parts) }
     },
   })
-}
-
-/** Halts a strategy that is served or has run, or all. Throws `validation_error`. */
-async function haltKnown(alias: string, parts: OperatorParts): Promise<void> {
-  await assertAlias(alias, parts)
-  await halt(parts.redis, alias)
-}
-
-/** Also for an alias that is no longer served, so that its halt can be ended. */
-function resumeAny(alias: string, { redis }: OperatorParts): Promise<void> {
-  return resume(redis, alias)
 }
 
 /** A halt of an unknown name would be believed. A strategy that runs or fired can be halted, whether it is served or not. */

@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Redis } from 'ioredis'
 import { restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
-import { aboveHighWater, readHighWater } from '#signals/delivery/high-water.ts'
+import { aboveHighWater, readHighWater, UNKNOWN_AHEAD } from '#signals/delivery/high-water.ts'
 import { createSecretBox } from '#signals/delivery/secret-box.ts'
 import { rekeyWebhooks } from '#signals/delivery/webhooks.ts'
 import { beginAnew } from '#signals/log/guard.ts'
@@ -207,14 +207,19 @@ function addBeginAnew(ops: Command, runtime: Runtime): void {
     .description(
       'continue the numbers under a new epoch if the log is lost and there is no backup; stop the service first',
     )
-    .option('--above <seq>', 'the highest number that may have been used, as the service reports it', toSeq)
+    .option(
+      '--above <seq>',
+      'the highest number that may have been used, as the service reports it (default: a million above its mark)',
+      toSeq,
+    )
     .option('--json', 'print where the log stands as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater ops begin-anew --above 2004')
     .action((options: BeginAnewOptions) =>
       withRedis(runtime, async (redis, environment) => {
         if (!environment.allowsUnsafeRedis) await assertDurable(redis)
         const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
-        const above = Math.max(options.above ?? 0, aboveHighWater(await readHighWater(privateStore)))
+        const mark = await readHighWater(privateStore)
+        const above = Math.max(options.above ?? (mark && mark + UNKNOWN_AHEAD), aboveHighWater(mark))
         const head = await beginAnew(redis, above, newEpochOf(runtime))
         const { print, json } = runtime.terminal
         if (options.json) return json(head)

@@ -127,13 +127,3 @@ test.each(asked)('HEAD for $name has the length of GET, and no body', async ({ p
   expect(lengthOf(get.head)).toBe(String(Buffer.byteLength(get.body)))
   expect(lengthOf(head.head)?.length).toBe(lengthOf(get.head)?.length) // the measured time in it may differ
 })
-
-test('a port that is taken is one clear sentence', async () => {
-  const { port } = new URL(server.url)
-  const createFetch = () => {
-    throw new Error('there is no address to make an app for')
-  }
-  await expect(startServer(createFetch, '127.0.0.1', Number(port))).rejects.toThrow(
-    `cannot listen on 127.0.0.1:${port}: another process has the port: stop it, or choose another port`,
-  )
-})

@@ -177,7 +177,7 @@ test('a form without the token of its session, or from another site, changes not
   const other = await loggedIn()
   expect((await other.post('/ops/view/live/halt', { alias: 'alder', csrf })).status).toBe(403)
   expect(await haltedAliases(redis)).toEqual([])
-  expect((await halt({ csrf })).headers.get('location')).toBe('/ops/view/live?note=halted')
+  expect((await halt({ csrf })).headers.get('location')).toBe('/ops/view/live?note=halt')
   expect(await haltedAliases(redis)).toEqual(['alder'])
 })
 
@@ -194,7 +194,7 @@ test('a range is sent again from the page of its client, which says if there is 
   expect((await resend({ from: '2', to: '' })).text).toContain('Send acme signals 2 to 3 again?')
   expect((await resend({ from: '2', to: '1' })).status).toBe(422)
   const sent = await resend({ from: '1', to: '2', confirm: 'yes' })
-  expect([sent.headers.get('location'), await readySeqs()]).toEqual([`${client}?note=replayed`, ['1', '2']])
+  expect([sent.headers.get('location'), await readySeqs()]).toEqual([`${client}?note=replay`, ['1', '2']])
   const none = await resend({ from: '9', confirm: 'yes' })
   expect((await page.get(none.headers.get('location') ?? '')).text).toContain('nothing is sent')
   expect((await page.post(`${client}/disable`, { csrf })).text).toContain('only if you resend them then')
@@ -217,7 +217,7 @@ test('the page shows what may be wrong with a client, refuses what is, and names
     page.post(`/ops/view/clients${path}`, { csrf, ...fields })
   const shown = () => textOf('/ops/view/clients/acme')
   const added = await post('', { id: 'acme', tier: '', aliases: ' alder,  hidden ', activate: 'yes' })
-  expect(added.headers.get('location')).toBe('/ops/view/clients/acme?note=added')
+  expect(added.headers.get('location')).toBe('/ops/view/clients/acme?note=add_client')
   expect(await findClient(redis, 'acme')).toMatchObject({
     ...{ tier: 'standard', status: 'active', aliases: ['alder', 'hidden'], program: false },
   })
@@ -233,7 +233,7 @@ test('the page shows what may be wrong with a client, refuses what is, and names
   expect((await post('/acme/keys/00EXAMPL/revoke', { confirm: 'yes' })).status).toBe(404)
   await post('/acme/webhook', { url: 'https://hooks.example.org/in' })
   const tested = (await post('/acme/test')).headers.get('location') ?? ''
-  expect(tested).toMatch(/^\/ops\/view\/signals\/\d+\?note=tested$/)
+  expect(tested).toMatch(/^\/ops\/view\/signals\/\d+\?note=test$/)
   expect((await page.get(tested)).text).toContain('A test signal was fired')
   await post('/acme/webhook/remove', { confirm: 'yes' })
   expect(await shown()).toContain('None, so the client pulls.')
@@ -294,28 +294,21 @@ test('streams of updates of the page end when the server closes', async () => {
 })
 
 test('the overview shows what is published, how the nights went, and what is wrong now', async () => {
-  const startedMs = NOW_MS - 30 * HOUR_MS
+  const ago = (hours: number, ms = 0) => new Date(NOW_MS - hours * HOUR_MS + ms).toISOString()
   const lacking = 'bars/X/4h.csv lacks 3 bars'
-  const night = { isDone: true, startedMs, endedMs: startedMs + 90_000, error: null, missing: [lacking] }
+  const took = { started_utc: ago(30), ended_utc: ago(30, 90_000), error: null }
+  const night = { ...took, outcome: 'done' as const, summary: { missing_bars: [lacking] } }
   const versions = [true, false].map(isNewest => ({
     version: `2026-11-${isNewest ? 19 : 18}T00:15:00Z`,
-    publishedMs: startedMs - (isNewest ? 0 : 24 * HOUR_MS),
-    isServed: isNewest,
-    isRestated: isNewest,
-    night: isNewest ? night : null,
+    ...{ published: ago(isNewest ? 30 : 54), entered: null, manifest_sha256: '' },
+    ...{ is_served: isNewest, history_restated: isNewest, night: isNewest ? night : null },
   }))
-  const served = {
-    ...{ version: '2026-11-19T00:15:00Z', from: '2020-01-01', to: '2026-11-18' },
-    ...{ strategies: 8, builtWith: '0.1.0' },
-  }
-  const publication = {
-    ...served,
-    versions,
-    failing: { sinceMs: NOW_MS - 6 * HOUR_MS, cause: 'import: the import ended with #' },
-  }
+  const served = { version: versions[0]!.version, from: '2020-01-01', to: '2026-11-18', strategies: 8 }
+  const failing = { since: ago(6), cause: 'import: the import ended with #' }
+  const published = { ...served, builtWith: '0.1.0', versions, failing }
   const message = 'the webhook of acme has failed for 5 minutes: inform its owner'
   const page = await loggedIn({
-    publication: async () => publication,
+    published: async () => published,
     alerts: () => [{ kind: 'failing', subject: 'acme', message, at: '2026-11-20T23:00:00Z', repeated: 0 }],
   })
   const { text } = await page.get('/ops')
@@ -323,7 +316,7 @@ test('the overview shows what is published, how the nights went, and what is wro
   for (const part of [build, lacking, 'took 90.0 s', 'overdue', 'restated', message])
     expect(text).toContain(part)
   expect(text).toContain('The night has failed for 6.0 h: import: the import ended with #.')
-  const healthy = browser({ publication: async () => ({ ...publication, failing: null, versions: [] }) })
+  const healthy = browser({ published: async () => ({ ...published, failing: null, versions: [] }) })
   await healthy.logIn()
   const calm = (await healthy.get('/ops')).text
   expect(calm).toContain('no night has run yet')
@@ -507,21 +500,20 @@ test('a refused form leads back to the page that it was sent from, and to no oth
   const { csrf } = await page.get('/ops/view/clients')
   const refused = async (referer: string, path = '/ops/view/clients') =>
     /<a href="([^"]*)">Back</.exec((await page.post(path, { csrf, id: 'A B' }, { referer })).text)?.[1]
-  expect(await refused(`${ORIGIN}/ops/view/clients?note=added`)).toBe('/ops/view/clients?note=added')
+  expect(await refused(`${ORIGIN}/ops/view/clients?note=add_client`)).toBe(
+    '/ops/view/clients?note=add_client',
+  )
   for (const referer of ['https://evil.example.org/ops/view/clients', 'rubbish', `${ORIGIN}/elsewhere`])
     expect(await refused(referer)).toBe('/ops')
   const confirmation = '/ops/view/clients/nobody/suspend'
   expect(await refused(ORIGIN + confirmation, confirmation)).toBe('/ops')
 })
 
-test('a table that is too wide is reached by the keyboard, and its shadow is in the style sheet', async () => {
+test('a table that is too wide is reached by the keyboard and shaded, and the login has a user name for password managers', async () => {
+  expect((await browser().get('/ops/login')).text).toMatch(/name="username" [^>]*autocomplete="username"/)
   await playScene(redis)
   expect(await textOf('/ops/view/clients')).toContain('<div class="scroll" role="region" aria-label="Client')
   expect(await textOf('/ops/style.css')).toMatch(/\.scroll \{[^}]*var\(--shade\)/)
-})
-
-test('the login of the operator has a user name, as password managers need it', async () => {
-  expect((await browser().get('/ops/login')).text).toMatch(/name="username" [^>]*autocomplete="username"/)
 })
 
 const gapFound = (agoMs: number) => ({

@@ -330,7 +330,7 @@ test('a signal is fired from the page once it is confirmed, once however often t
   const inputs = asked.text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)
   const confirmed = Object.fromEntries(Array.from(inputs, ([, name = '', value = '']) => [name, value]))
   const fired = async () => (await page.post('/ops/view/signals', confirmed)).headers.get('location')
-  for (const _ of [1, 2]) expect(await fired()).toBe('/ops/view/signals/1?note=fired')
+  for (const _ of [1, 2]) expect(await fired()).toBe('/ops/view/signals/1?note=fire')
   expect((await page.post('/ops/view/signals', { ...confirmed, alias: 'alder' })).status).toBe(403)
   expect(await readAfter(redis, 0, 10)).toHaveLength(1)
 })

@@ -113,6 +113,13 @@ test('a book that ran live is built if its replay is what was fired, and refused
   expect(built.code).toBe(0)
   expect(built.err).toContain('oak: its live signals up to 2024-01-15T00:00:00Z equal those of the replay')
   expect((await readStatus(redis, 'oak', 0)).diverges).toBeNull()
+
+  const ended = { on: '2024-01-14', reason: 'the exchange closed' }
+  await writeFile(join(folder, 'book/catalogue.yaml'), catalogue([{ ...aModule('oak'), ended }]))
+  expect(await runLive(folder, [])).toMatchObject({ code: 0, out: expect.stringContaining('oak has ended') })
+  expect((await runLive(folder, ['--strategy', 'oak'])).err).toContain(
+    '--strategy: expected a module of the book',
+  )
 })
 
 test.each([6, 12])('day %i, brought after it was decided on live, is published with a reason', async day => {

@@ -5,11 +5,11 @@ import { DAY_MS } from '#core/calendar.ts'
 import type { Signal } from '#core/contract/signal.ts'
 import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
-import { halt, isMissed, orderMode, readStatus, resume } from '#signals/live/control.ts'
+import { halt, isMissed, noteDivergence, orderMode, readStatus, resume } from '#signals/live/control.ts'
 import { createKnownBars } from '#signals/live/known-bars.ts'
 import { EVERY_ALIAS, readStanding, type Standing } from '#signals/live/live-record.ts'
 import { runBar } from '#signals/live/run-bar.ts'
-import { begin } from '#signals/live/run-market.ts'
+import { begin, endLive } from '#signals/live/run-market.ts'
 import { closeOf, type LiveStrategy, signalsOf } from '#signals/live/signals-of.ts'
 import { assertClock, ClockError } from '#signals/redis/clock.ts'
 import { HEAD, liveKey } from '#signals/redis/keys.ts'
@@ -328,6 +328,22 @@ test('going live emits nothing, and closes no position that was never announced'
   expect((await readStatus(redis, 'alder', 0)).liveFromMs).toBe(Number(standing.cursor))
   await runAll(strategy, standing, bars)
   expect(await gists(redis)).toEqual(['short LIVE', 'flat LIVE'])
+})
+
+test('a strategy that the catalogue has ended sends a last flat for what it announced, is missed no more, and no runner of before goes on', async () => {
+  const { strategy, standing, bars } = await goLive()
+  const left = await runAll(strategy, standing, bars.slice(0, 3))
+  await noteDivergence(redis, 'alder', 'it differs')
+  const world = testWorld(redis)
+  for (let start = 0; start < 2; start++) await endLive(world, 'alder')
+  expect(world.notes).toEqual(['alder has ended: what was announced is closed'])
+  expect(await gists(redis)).toEqual(['long LIVE', 'flat LIVE'])
+  expect((await logged(redis))[1]).toMatchObject({ by: 'strategy', why: 'end', signal_price: 100 })
+  const status = await readStatus(redis, 'alder', Number(left.cursor) + 9 * DAY_MS)
+  expect(status).toMatchObject({ behindMs: 0, mode: 'DRY_RUN', announced: null, diverges: null })
+  await expect(runAll(strategy, left, bars.slice(3))).rejects.toThrow('another runner replaced the strategy')
+  await begin(world, strategy, known(RULES, 27)) // not ended any more: nothing is announced again
+  expect(await gists(redis)).toHaveLength(2)
 })
 
 test('going live again with a new version closes what the old one announced, and is DRY_RUN again', async () => {

@@ -16,6 +16,7 @@ import {
   MARK_AHEAD,
   readHighWater,
   readLogEnd,
+  UNKNOWN_AHEAD,
 } from '#signals/delivery/high-water.ts'
 import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
@@ -203,8 +204,10 @@ const beginByCommand = async (args: readonly string[]) => {
   return run(['ops', 'begin-anew', ...args], { env: { REDIS_URL: server.url, PRIVATE_STORE_URL } })
 }
 
-test('highwater ops begin-anew continues above the mark and above the given number', async () => {
-  expect((await beginByCommand(['--json'])).out).toContain(`"seq":${MARK + MARK_AHEAD}`)
+test('highwater ops begin-anew continues above the given number and the mark, and far above a mark alone, which may be that of a copied store', async () => {
+  expect((await beginByCommand(['--above', '1', '--json'])).out).toContain(`"seq":${MARK + MARK_AHEAD}`)
+  expect((await beginByCommand(['--json'])).out).toContain(`"seq":${MARK + UNKNOWN_AHEAD}`)
+  await redis.flushall()
   expect((await beginByCommand(['--above', '2004'])).out).toContain('the next signal is 2005')
 })
 

@@ -75,7 +75,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     newEpoch: () => 'epoch-1',
     newRequestId: () => `r${++requests}`,
     orders: offlineOrders(redis),
-    publication: async () => null,
+    published: async () => null,
     rollBack: async () => {},
     alerts: () => [],
     builds: async () => [

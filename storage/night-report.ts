@@ -1,8 +1,10 @@
 // The reports of nights, as they are read back.
 import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
+import type { ObjectStore } from './object-store.ts'
+import { parseJson } from './parse-json.ts'
+
+export type NightReport = z.infer<typeof nightReport>
 
 const nightReport = z.object({
   outcome: z.enum(['done', 'failed']),
@@ -18,10 +20,7 @@ export const FAILING_KEY = 'nights/failing.json'
 const failing = z.object({ since: z.string(), cause: z.string() })
 
 /** The night that published a version; null if it was published by hand. */
-export async function readNight(
-  privateStore: ObjectStore,
-  version: string,
-): Promise<z.infer<typeof nightReport> | null> {
+export async function readNight(privateStore: ObjectStore, version: string): Promise<NightReport | null> {
   const bytes = await privateStore.read(privateKey(version, 'night.json'))
   return bytes === null ? null : nightReport.parse(parseJson(bytes))
 }
