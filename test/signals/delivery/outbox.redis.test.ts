@@ -168,6 +168,12 @@ test('what waits for a retry or a probe is due earlier by as much as the clock w
   expect(await dueAt(probeAtMs)).toEqual(['acme'])
 })
 
+test('a client whose worker died before the clock was set back is not kept for the length of that', async () => {
+  await taken(1, 2)
+  await redis.pexpire(flightKey('acme'), 3_600_000)
+  expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 1 })
+})
+
 test('the result of an attempt can be written again after a lost reply, and is recorded once', async () => {
   const due = await taken(1, 2)
   await settle(redis, ME, due, done(due), NOW, null)
