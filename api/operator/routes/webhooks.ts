@@ -85,7 +85,6 @@ export const WEBHOOK_ROUTES = [
   operatorRoute({
     id: 'webhook',
     path: WEBHOOK,
-    scope: 'read',
     title: 'State of a webhook',
     about: 'Its address, whether it is sent to, and what it is owed. Its secrets are never shown again.',
     data: webhook,
