@@ -8,7 +8,6 @@ import {
   type Attempt,
   moveSchedules,
   owe,
-  owedCount,
   readAttempts,
   readDelivery,
   readOutbox,
@@ -28,7 +27,7 @@ import {
 import { type Due, type Found, type Settlement, settle, take } from '#signals/delivery/work.ts'
 import { flightKey, waitingKey } from '#signals/redis/keys.ts'
 import { createSharedScript } from '#signals/redis/script.ts'
-import { addSubscriber, BOX, BY_OPERATOR } from '../../support/signals/delivery.ts'
+import { addSubscriber, BOX, BY_OPERATOR, owedCount } from '../../support/signals/delivery.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
