@@ -8,7 +8,7 @@ import { type DeliveryOptions, STOP_GRACE_MS } from '#signals/delivery/delivery-
 import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
-import { CLOCK, flightKey, RELAY_LEASE, SCHEDULES, waitingKey } from '#signals/redis/keys.ts'
+import { CLOCK, flightKey, RELAY_LEASE, waitingKey } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import {
@@ -171,12 +171,10 @@ test('a retry does not wait for a day if the clock was a day ahead before a rest
   await fireMany(1)
   await until(async () => (await redis.zcard(waitingKey('acme'))) === 1)
   await before.stop()
-  await redis.zincrby(SCHEDULES.fast, 86_400_000, 'acme')
   await redis.zincrby(waitingKey('acme'), 86_400_000, '1')
   await redis.set(CLOCK, Date.now() + 86_400_000)
-  const made = receiver.received.length
   const { events } = await deliver()
-  await until(() => receiver.received.length > made && events.some(({ kind }) => kind === 'clock'))
+  await until(() => receiver.received.length > 1 && events.some(({ kind }) => kind === 'clock'))
 })
 
 test('a clock that goes too fast is not followed in steps below the tolerance either', async () => {
