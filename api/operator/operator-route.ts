@@ -25,9 +25,9 @@ export type Subject = {
 /** The client of the path. */
 export const OF_CLIENT: Subject = { kind: 'client', field: 'client' }
 
-/** What a token needs for a route, and what an action is about: no route can be declared without. */
+/** What a token needs for an action, and what the action is about: none can be declared without. What is only read needs `read`. */
 type Access =
-  | { readonly method?: 'GET'; readonly scope: 'read' }
+  | { readonly method?: 'GET' }
   | {
       readonly method: Exclude<Method, 'GET'>
       readonly scope: Exclude<Scope, 'read'>
@@ -42,7 +42,7 @@ export type OperatorRoute = Route<'operator', Handler> & {
 }
 
 type Definition<Data extends z.ZodType> = Access &
-  Omit<OperatorRoute, keyof Access | 'subject' | 'group' | 'data' | 'handler'> & {
+  Omit<OperatorRoute, 'method' | 'scope' | 'subject' | 'group' | 'data' | 'handler'> & {
     readonly data: Data
     readonly handler: Handler<ValueOf<Data>>
   }
@@ -50,6 +50,7 @@ type Definition<Data extends z.ZodType> = Access &
 /** A route whose handler answers what its schema describes: the compiler checks it. */
 export const operatorRoute = <Data extends z.ZodType>(definition: Definition<Data>): OperatorRoute => ({
   group: 'operator',
+  scope: 'read',
   subject: null,
   ...getRoute(definition),
 })

@@ -71,8 +71,16 @@ type Served = {
 /** What a fire asks for. */
 export type FireOrder = { readonly content: SignalContent; readonly isByHand: boolean }
 
-/** The signal that a body describes, fired by an operator. Throws a `validation_error` that lists every problem. */
-export function parseFireRequest(body: unknown, operator: string, served: Served, nowMs: number): FireOrder {
+/**
+ * The signal that a body describes, fired by an operator; `served` is null if it was fired before, when another version may
+ * have been served. Throws a `validation_error` that lists every problem.
+ */
+export function parseFireRequest(
+  body: unknown,
+  operator: string,
+  served: Served | null,
+  nowMs: number,
+): FireOrder {
   const request = parseRequest(fireRequest, body, () => true)
   const problems = signalProblems(request, served, nowMs)
   if (problems.length > 0) throw invalidRequest(problems)
@@ -87,12 +95,12 @@ export function parseFireRequest(body: unknown, operator: string, served: Served
 type Refuse = (param: keyof FireRequest, reason: string) => void
 
 /** What is wrong with a signal whose fields are all there: the sizing identities of the specification. */
-function signalProblems(request: FireRequest, served: Served, nowMs: number): ParameterProblem[] {
+function signalProblems(request: FireRequest, served: Served | null, nowMs: number): ParameterProblem[] {
   const { alias, action } = request
-  const aliases = served.aliases()
+  const aliases = served?.aliases()
   const problems: ParameterProblem[] = []
   const refuse: Refuse = (param, reason) => problems.push({ param, value: echo(request[param]), reason })
-  if (!aliases.has(alias)) {
+  if (aliases?.has(alias) === false) {
     const nearest = nearestTo(alias, [...aliases])
     const hint = nearest === null ? '' : `; did you mean '${nearest}'?`
     refuse('alias', `expected the id of a strategy of the served dataset${hint}`)
@@ -100,7 +108,7 @@ function signalProblems(request: FireRequest, served: Served, nowMs: number): Pa
   if (parseIsoInstant(request.timestamp)! > nowMs + MOST_AHEAD_MS)
     refuse('timestamp', `expected the moment of the decision, and it is only ${toIsoInstant(nowMs)}`)
   if (action === 'flat') checkFlat(request, refuse)
-  else checkEntry(request, served.baseRiskOf(alias), refuse)
+  else checkEntry(request, served?.baseRiskOf(alias), refuse)
   return problems
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { parseJson } from '#storage/parse-json.ts'
 import {
   AUDIT_COPIED,
+  CLOCK,
   EPOCH,
   FLIGHT_PREFIX,
   HEAD,
@@ -39,6 +40,7 @@ const DERIVED: readonly string[] = [
   SCHEDULES.slow,
   EPOCH,
   RELAY_LEASE,
+  CLOCK,
   AUDIT_COPIED, // a restored log has another epoch, and so another folder
 ]
 const DERIVED_PREFIXES: readonly string[] = [

@@ -5,6 +5,7 @@ import {
   CLOCK_TOLERANCE_MS,
   createSteadyClock,
   readClockDifference,
+  readRedisStep,
   readRedisTime,
   type SteadyClock,
 } from '../redis/clock.ts'
@@ -157,7 +158,10 @@ async function keepTime(
   if (isJump || isOff) onEvent({ kind: 'clock', jumpMs, offMs })
   if (isOff) return
   steady.follow() // at once, by what was compared: what is sent while schedules are moved is signed by the right time
-  if (isJump && jumpMs < 0) await moveSchedules(redis, jumpMs)
+  const stepMs = await readRedisStep(redis) // also over a restart, and for one of several processes
+  if (stepMs >= -CLOCK_TOLERANCE_MS) return
+  if (!isJump) onEvent({ kind: 'clock', jumpMs: stepMs, offMs })
+  await moveSchedules(redis, stepMs)
 }
 
 /** Waits; rejects once a stop waits no longer. */

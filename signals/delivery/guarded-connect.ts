@@ -12,6 +12,7 @@ import {
   isLoopbackAddress,
   RefusedAddressError,
 } from './address-guard.ts'
+import { type AttemptFailure, ConnectError } from './outcome.ts'
 import type { ResolveHost } from './resolve-host.ts'
 import { skipContinue } from './skip-continue.ts'
 import { createFaultJudge } from './whose-fault.ts'
@@ -31,30 +32,6 @@ export type ConnectOptions = {
   readonly ca?: string
   /** Opens a TCP connection; tests replace it to end elsewhere, as in a network that rewrites. */
   readonly dial?: typeof connectTcp
-}
-
-/** Why there is no connection; the last three are internal faults. */
-export type ConnectFailure =
-  | 'address_refused'
-  | 'name_unknown'
-  | 'name_unanswered'
-  | 'unreachable'
-  | 'connect_timeout'
-  | 'connect_failed'
-  | 'tls_failed'
-  | 'resolver_down'
-  | 'network_down'
-  | 'too_many_connections'
-
-/** No connection was made. Has no cause, which would contain an address. */
-export class ConnectError extends Error {
-  readonly failure: ConnectFailure
-
-  constructor(failure: ConnectFailure) {
-    super(`no connection to the webhook: ${failure}`)
-    this.name = 'ConnectError'
-    this.failure = failure
-  }
 }
 
 export type Target = Pick<buildConnector.Options, 'hostname' | 'protocol' | 'port'>
@@ -83,7 +60,7 @@ function judged(error: Error, isOfHost: (isDoubtful: boolean) => boolean): Error
 
 /** What a failure is if the host is at fault, and what if we are. The first two are doubtful by themselves. */
 const EITHER: {
-  readonly [Failure in ConnectFailure]?: readonly [ofHost: ConnectFailure, ours: ConnectFailure]
+  readonly [Failure in AttemptFailure]?: readonly [ofHost: AttemptFailure, ours: AttemptFailure]
 } = {
   resolver_down: ['name_unanswered', 'resolver_down'],
   network_down: ['unreachable', 'network_down'],
@@ -161,7 +138,7 @@ function openTcp(
   return ready(socket, 'connect', expired, tcpFailureOf)
 }
 
-function tcpFailureOf(error: unknown): ConnectFailure {
+function tcpFailureOf(error: unknown): AttemptFailure {
   const code = String(codeOf(error))
   if (HAS_NO_SOCKET.test(code)) return 'too_many_connections'
   return HAS_NO_ROUTE.test(code) ? 'network_down' : 'connect_failed'
@@ -207,7 +184,7 @@ async function ready(
   socket: Socket,
   event: 'connect' | 'secureConnect',
   expired: AbortSignal,
-  failureOf: (error: unknown) => ConnectFailure,
+  failureOf: (error: unknown) => AttemptFailure,
 ): Promise<Socket> {
   // The user of the socket adds a listener; until then an error must not end the process.
   socket.on('error', () => {})

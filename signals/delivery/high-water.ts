@@ -63,15 +63,18 @@ export function createHighWater(privateStore: ObjectStore) {
   const cover = async (seq: number): Promise<void> => {
     if (seq > (await readHighWater(privateStore))) await write(KEY, seq + MARK_AHEAD)
   }
+  const writeEnd = async (seq: number): Promise<void> => {
+    await cover(seq) // first: a restored log continues above the mark and must not end below this
+    await write(LOG_END_KEY, seq)
+  }
   return {
     cover,
     /** Records a number that the log has reached, for a more exact check at the next start. */
     async noteEnd(seq: number): Promise<void> {
-      if (seq <= noted) return
-      await cover(seq) // first: a restored log continues above the mark and must not end below this
-      await write(LOG_END_KEY, seq)
-      noted = seq
+      if (seq > noted) await writeEnd(seq)
+      noted = Math.max(noted, seq)
     },
+    writeEnd,
     /** Writes the mark anew, so that no stop that began before takes it back; moves it ahead as `cover`. Returns it. */
     async promise(seq: number, newest: number, giver: string, id: string): Promise<number> {
       const found = await readPromise(privateStore)

@@ -11,11 +11,9 @@ import {
   READY_PREFIX,
   RELAY_CURSOR,
   REVISE,
-  readyKey,
   SCHEDULES,
   WAITING_PREFIX,
   WEBHOOK_PREFIX,
-  waitingKey,
 } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 
@@ -135,13 +133,6 @@ export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap
 export async function readAttempts(redis: Redis, seq: number, client: string): Promise<readonly Attempt[]> {
   const found = await askRedis(() => redis.lrange(attemptsKey(seq, client), 0, -1))
   return found.map(text => JSON.parse(text) as Attempt) // written by settle and noteDelivered alone
-}
-
-export async function owedCount(redis: Redis, client: string): Promise<number> {
-  const counts = await askRedis(() =>
-    Promise.all([redis.zcard(readyKey(client)), redis.zcard(waitingKey(client))]),
-  )
-  return counts[0] + counts[1]
 }
 
 export type Scheduled = { readonly client: string; readonly atMs: number }

@@ -1,6 +1,5 @@
 // The outcome of one attempt, and the meaning of network errors.
 import { codeOf } from '#storage/error-code.ts'
-import { ConnectError } from './guarded-connect.ts'
 
 /** Failures of the subscriber; the words are stored in the outbox and are labels of the metrics. */
 export const FAILURES = [
@@ -21,6 +20,20 @@ export type FailureReason = (typeof FAILURES)[number]
 /** Internal faults: no attempt is recorded, and the delivery is tried again. */
 export const OUR_FAULTS = ['resolver_down', 'network_down', 'too_many_connections', 'shutting_down'] as const
 export type OurFaultReason = (typeof OUR_FAULTS)[number]
+
+/** Why an attempt failed, by whoever's fault. */
+export type AttemptFailure = FailureReason | OurFaultReason
+
+/** No connection was made. Has no cause, which would contain an address. */
+export class ConnectError extends Error {
+  readonly failure: AttemptFailure
+
+  constructor(failure: AttemptFailure) {
+    super(`no connection to the webhook: ${failure}`)
+    this.name = 'ConnectError'
+    this.failure = failure
+  }
+}
 
 /** We aborted the attempt. */
 export class BrokenOff extends Error {
@@ -83,7 +96,7 @@ export const toFailure = (reason: FailureReason, answer: Answer | null, totalMs:
  * Why an attempt ended with `error`. Throws it again if it is an error of the program, which it cannot be once the
  * request `isSent`: whatever the client then fails on is in the answer, or a receiver could be our fault for ever.
  */
-export function reasonOf(error: unknown, isSent: boolean): FailureReason | OurFaultReason {
+export function reasonOf(error: unknown, isSent: boolean): AttemptFailure {
   if (error instanceof BrokenOff) return error.why
   if (error instanceof ConnectError) return error.failure
   const code = String(codeOf(error))
@@ -93,11 +106,11 @@ export function reasonOf(error: unknown, isSent: boolean): FailureReason | OurFa
   throw error
 }
 
-export const isOurs = (reason: FailureReason | OurFaultReason): reason is OurFaultReason =>
+export const isOurs = (reason: AttemptFailure): reason is OurFaultReason =>
   OUR_FAULTS.some(each => each === reason)
 
 /** Codes of undici, TLS and the system. */
-const REASONS: readonly (readonly [RegExp, FailureReason | OurFaultReason])[] = [
+const REASONS: readonly (readonly [RegExp, AttemptFailure])[] = [
   // A pool was closed as idle at the moment it was used: nothing was sent.
   [/^UND_ERR_(?:CLOSED|DESTROYED)$/, 'too_many_connections'],
   [/^UND_ERR_(?:HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH)$/, 'bad_answer'],

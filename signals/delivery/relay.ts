@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import type { BlockReader, LoggedSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
-import { releaseLease, runScript } from '../redis/script.ts'
+import { releaseLease, runScript, STRANDED } from '../redis/script.ts'
 import type { DeliveryParts } from './delivery-parts.ts'
 import { type Debts, LANES, type Lane, owe } from './outbox.ts'
 import { kindOf, type Subscriber } from './subscribers.ts'
@@ -161,12 +161,12 @@ const LEASE_MS = 3_000
 /** A lease with a smaller share left is renewed: a renewal waits for the disk, so most signals skip it. */
 const RENEW_BELOW = 2 / 3
 
-const RENEW_SCRIPT = `
-if redis.call('GET', KEYS[1]) == ARGV[1] then
-  if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-  return 1
-end
-return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0
+const RENEW_SCRIPT = `${STRANDED}
+local holder, left = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
+if holder == ARGV[1] and left >= tonumber(ARGV[3]) and left <= tonumber(ARGV[2]) then return 1 end
+if holder and holder ~= ARGV[1] and not is_stranded(left, ARGV[2]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
 `
 
 /** Takes or keeps the lease of the relay. False if another process has it. */

@@ -47,9 +47,7 @@ const MOST_KEPT_URLS = 20_000
 /** Creates a sender with a pool of connections per origin. */
 export function createSender(options: SenderOptions) {
   const { now, startTimer } = options
-  /** Connections by origin. */
-  const opened = new LRUCache<string, number>({ max: MOST_KEPT_URLS })
-  const pools = createPools(options, origin => opened.set(origin, (opened.get(origin) ?? 0) + 1))
+  const pools = createPools(options)
   const targets = new LRUCache<string, Target>({ max: MOST_KEPT_URLS })
   const running = new Set<Exchange>()
   let isClosed = false
@@ -72,12 +70,13 @@ export function createSender(options: SenderOptions) {
       let wasIdle: boolean
       const stopTimer = startTimer(ATTEMPT_TIMEOUT_MS, () => exchange.breakOff(new BrokenOff('timeout')))
       do {
-        const before = opened.get(target.origin)
-        exchange = startExchange(pools.of(target.origin), requestOf(target, post), now)
+        const connections = pools.of(target.origin)
+        const { opened } = connections
+        exchange = startExchange(connections.pool, requestOf(target, post), now)
         running.add(exchange)
         received = await exchange.ended
         running.delete(exchange)
-        wasIdle = opened.get(target.origin) === before
+        wasIdle = connections.opened === opened
       } while (wasIdle && isLost(received))
       stopTimer()
       return outcomeOf(received, [...post.secrets, ...target.secrets], startMs, now())
@@ -95,45 +94,47 @@ export function createSender(options: SenderOptions) {
  * The connections of each origin, as long as it has any. The Agent of undici looks through all its origins whenever a connection
  * ends: with thousands of endpoints that takes longer than the deliveries.
  */
-function createPools(options: SenderOptions, onConnect: (origin: string) => void) {
-  const pools = new Map<string, Pool>()
-  const settings = poolSettings(options, onConnect)
-  const open = (origin: string): Pool => {
-    const pool = new Pool(origin, settings)
+function createPools(options: SenderOptions) {
+  const all = new Map<string, Connections>()
+  const connect = createGuardedConnect({ ...options, timeoutMs: CONNECT_TIMEOUT_MS })
+  const open = (origin: string): Connections => {
+    const counted: typeof connect = (...args) => {
+      connections.opened++
+      connect(...args)
+    }
+    const pool = new Pool(origin, { ...POOL_SETTINGS, connect: counted })
+    const connections = { pool, opened: 0 }
     const closeUnused = (): void => {
       const { connected, size } = pool.stats
-      if (connected + size > 0 || pools.get(origin) !== pool) return
-      pools.delete(origin)
+      if (connected + size > 0 || all.get(origin) !== connections) return
+      all.delete(origin)
       void pool.close()
     }
-    pools.set(origin, pool.on('disconnect', closeUnused).on('connectionError', closeUnused))
-    return pool
+    pool.on('disconnect', closeUnused).on('connectionError', closeUnused)
+    all.set(origin, connections)
+    return connections
   }
   return {
-    of: (origin: string): Pool => pools.get(origin) ?? open(origin),
+    of: (origin: string): Connections => all.get(origin) ?? open(origin),
     async destroy(): Promise<void> {
-      const all = [...pools.values()]
-      pools.clear() // none of them is closed as unused when its connections end
-      await Promise.all(all.map(pool => pool.destroy()))
+      const pools = [...all.values()].map(({ pool }) => pool)
+      all.clear() // none of them is closed as unused when its connections end
+      await Promise.all(pools.map(pool => pool.destroy()))
     },
   }
 }
 
-function poolSettings(options: SenderOptions, onConnect: (origin: string) => void): Pool.Options {
-  const connect = createGuardedConnect({ ...options, timeoutMs: CONNECT_TIMEOUT_MS })
-  return {
-    connect(target, callback) {
-      onConnect(`${target.protocol}//${target.host}`)
-      connect(target, callback)
-    },
-    allowH2: false, // one request at a time per client, and a smaller parser to trust
-    connections: null, // clients may share a platform, and none should wait for another: the slots are the limit
-    maxHeaderSize: MOST_HEADER_BYTES,
-    keepAliveTimeout: IDLE_CONNECTION_MS,
-    keepAliveMaxTimeout: LONGEST_IDLE_CONNECTION_MS,
-    headersTimeout: 0, // the deadline of the attempt covers both
-    bodyTimeout: 0,
-  }
+/** The connections to an origin, and how many were opened so far. */
+type Connections = { readonly pool: Pool; opened: number }
+
+const POOL_SETTINGS: Pool.Options = {
+  allowH2: false, // one request at a time per client, and a smaller parser to trust
+  connections: null, // clients may share a platform, and none should wait for another: the slots are the limit
+  maxHeaderSize: MOST_HEADER_BYTES,
+  keepAliveTimeout: IDLE_CONNECTION_MS,
+  keepAliveMaxTimeout: LONGEST_IDLE_CONNECTION_MS,
+  headersTimeout: 0, // the deadline of the attempt covers both
+  bodyTimeout: 0,
 }
 
 /** A checked URL; the address of its host is checked at each connection. */

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { type Client, toClient } from '../clients/client.ts'
 import { ATTEMPTS_PREFIX, CLIENT_PREFIX, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { rememberText, TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
-import { createSharedScript } from '../redis/script.ts'
+import { createSharedScript, STRANDED } from '../redis/script.ts'
 import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from './outbox.ts'
 import { type Condition, probeAtMs } from './webhook-condition.ts'
 
@@ -212,11 +212,12 @@ end
  * Leases a client and finds its next delivery. Arguments: client, token, now, duration of the lease, its end, what
  * is known. Returns as FIND, or {'busy'} if another worker has it.
  */
-const TAKE_SCRIPT = `${NAMES}${FIND}
+const TAKE_SCRIPT = `${NAMES}${STRANDED}${FIND}
 local function run(client, token, now, ttl, ends, known, known_probe)
   local holder = redis.call('GET', flight(client))
-  if holder and holder ~= token then
-    schedule(client, string.format('%.0f', now + redis.call('PTTL', flight(client))))
+  local left = redis.call('PTTL', flight(client))
+  if holder and holder ~= token and not is_stranded(left, ttl) then
+    schedule(client, string.format('%.0f', now + left))
     return {'busy'}
   end -- else it may be ours already: the reply was lost
   redis.call('SET', flight(client), token, 'PX', ttl)

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { liveLeaseKey } from '../redis/keys.ts'
-import { releaseLease, runScript } from '../redis/script.ts'
+import { releaseLease, runScript, STRANDED } from '../redis/script.ts'
 
 /** A runner that is silent for this long is gone. */
 export const LEASE_MS = 15_000
@@ -54,9 +54,10 @@ export async function takeLease(
 }
 
 /** Takes a lease that is free, ours, or held by the given holder; else returns the holder. */
-const CLAIM = `
+const CLAIM = `${STRANDED}
 local there = redis.call('GET', KEYS[1])
-if there and there ~= ARGV[1] and there ~= ARGV[2] then return there end
+local is_held = there and not is_stranded(redis.call('PTTL', KEYS[1]), ARGV[3])
+if is_held and there ~= ARGV[1] and there ~= ARGV[2] then return there end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
 return false
 `

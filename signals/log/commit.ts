@@ -49,7 +49,8 @@ export class SignalConflictError extends Error {
  * Commits signals, all or none, in order, and returns the number of each. A signal that is in the log already keeps
  * its number, so a commit whose reply was lost can be repeated. Once this resolves the signals are on disk. Throws
  * SignalConflictError, LogGoneError if this is not the guarded log, WritesRefusedError, or RedisDownError if the
- * outcome is unknown: repeat the same commit.
+ * outcome is unknown: repeat the same commit. Without signals and a step it is a trial, which throws what one more signal
+ * would meet, and writes and promises nothing.
  */
 export async function commit(
   redis: Redis,
@@ -70,6 +71,10 @@ export async function commit(
   if (verdict === 'moved') return { kind: 'moved', cursor: rest[0] ?? '' }
   if (verdict === 'halted') return { kind: 'halted', alias: rest[0] ?? '' }
   if (verdict === 'conflict') throw new SignalConflictError(rest[0] ?? '', Number(rest[1]))
+  if (verdict === 'unpromised' && signals.length === 0 && step === null) {
+    await log?.source?.assertPromises()
+    return { kind: 'committed', signals: [] }
+  }
   if (verdict === 'gone' || verdict === 'unpromised') {
     if (verdict === 'gone')
       await readGuardedHead(redis) // throws unless the service itself began the epoch
@@ -162,12 +167,13 @@ end
 local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1]
 local written = newest and tonumber(string.match(newest[1], '^(%d+)')) or 0
 if written > seq then return {'behind', string.format('%.0f', written)} end
-if seq + count > MAX_SEQ then return {'full'} end
+local wanted = seq + math.max(count, 1)
+if wanted > MAX_SEQ then return {'full'} end
 if giver ~= '' then
   local run, promised, named = unpack(redis.call('HMGET', head, 'run', 'promised', 'giver'))
   local is_named = named == giver or named == '${SEVERAL}'
-  if run ~= run_of_redis() or not is_named or seq + count > tonumber(promised) then
-    return {'unpromised', string.format('%.0f', seq + count)}
+  if run ~= run_of_redis() or not is_named or wanted > tonumber(promised) then
+    return {'unpromised', string.format('%.0f', wanted)}
   end
 end
 

@@ -20,6 +20,8 @@ export type NumberSource = {
   readonly name: string
   /** Promises numbers up to one in the private store. */
   readonly promise: (seq: number) => Promise<void>
+  /** Throws if the private store would take no promise; promises nothing. */
+  readonly assertPromises: () => Promise<void>
   /** Throws if Redis may lose what it acknowledges. */
   readonly assertDurable: () => Promise<void>
 }

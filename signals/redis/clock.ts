@@ -1,6 +1,8 @@
 // The clock of this machine, beside that of Redis.
 import type { Redis } from 'ioredis'
 import { askRedis } from './connect.ts'
+import { CLOCK } from './keys.ts'
+import { runScript } from './script.ts'
 
 /** With a larger difference, closed bars and late entries cannot be determined. */
 export const CLOCK_TOLERANCE_MS = 2_000
@@ -33,6 +35,16 @@ export async function readRedisTime(redis: Redis): Promise<number> {
   const [seconds, micros] = await askRedis(() => redis.time())
   return Number(seconds) * 1_000 + Number(micros) / 1_000
 }
+
+/** By how many milliseconds the clock of Redis went on since this was called last, by any process; less than 0 if it was set back. */
+export const readRedisStep = async (redis: Redis): Promise<number> =>
+  Number(await runScript(redis, STEP_SCRIPT, [CLOCK]))
+
+const STEP_SCRIPT = `
+local seconds, micros = unpack(redis.call('TIME'))
+local now = string.format('%.0f', seconds * 1000 + micros / 1000)
+return now - (redis.call('GETSET', KEYS[1], now) or now)
+`
 
 export type SteadyClock = ReturnType<typeof createSteadyClock>
 

@@ -152,5 +152,8 @@ export const RELAYED = `${PREFIX}:relay:latest`
 /** String with an expiry: the lease of the relay. */
 export const RELAY_LEASE = `${PREFIX}:relay:lease`
 
+/** String: the clock of Redis as it was read last, epoch milliseconds. */
+export const CLOCK = `${PREFIX}:clock`
+
 /** Prefix of a queue of earlier releases, which nothing reads; a restore deletes it. */
 export const OLD_QUEUE_PREFIX = `${PREFIX}:queue`

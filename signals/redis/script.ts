@@ -79,6 +79,11 @@ async function runTogether(
   }
 }
 
+/** Lua: whether a lease lasts longer than any is given for, because the clock was set back: who had it may be dead. */
+export const STRANDED = `
+local function is_stranded(left, ms) return left > 2 * ms end
+`
+
 /** Releases a lease, unless another process has it by now. */
 export const releaseLease = async (redis: Redis, key: string, mine: string): Promise<void> =>
   void (await runScript(redis, RELEASE, [key], mine))

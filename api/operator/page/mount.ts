@@ -51,8 +51,8 @@ const COOKIE = 'highwater_ops'
 
 /** The header Origin has the scheme that the browser sees: a proxy may terminate TLS. */
 const cookieOptions = (c: Exchange) => {
-  const schemes = [c.req.header('origin'), `${c.req.header('x-forwarded-proto')}:`]
-  const secure = schemes.some(text => text?.startsWith('https:'))
+  const schemes = [c.req.header('origin'), c.req.header('x-forwarded-proto')]
+  const secure = schemes.some(text => /^https\b/i.test(text ?? ''))
   return { path: '/ops', httpOnly: true, sameSite: 'Strict', secure } as const
 }
 

@@ -23,7 +23,6 @@ export const BUILD_ROUTES = [
   operatorRoute({
     id: 'builds',
     path: '/ops/builds',
-    scope: 'read',
     title: 'Progress of builds on a fleet',
     about:
       'The phase of each build, the tasks that are done, and by which workers. A build on one machine is not listed.',

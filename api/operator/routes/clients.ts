@@ -140,7 +140,6 @@ export const CLIENT_ROUTES = [
   operatorRoute({
     id: 'clients',
     path: '/ops/clients',
-    scope: 'read',
     title: 'All clients',
     about: 'Every client with its entitlements and the state of its webhook, by id.',
     data: z.array(listedClient),
@@ -180,7 +179,6 @@ export const CLIENT_ROUTES = [
   operatorRoute({
     id: 'client',
     path: CLIENT,
-    scope: 'read',
     title: 'A client with its keys, its webhook, its latency and its last deliveries',
     about:
       'The latency is that of the newest deliveries, from the log to the first attempt and to the ' +
@@ -257,7 +255,6 @@ export const CLIENT_ROUTES = [
   operatorRoute({
     id: 'keys',
     path: `${CLIENT}/keys`,
-    scope: 'read',
     title: 'The live keys of a client',
     about: 'Ids and dates, oldest first. Of a key itself only a digest is stored.',
     data: z.array(apiKey),

@@ -60,8 +60,12 @@ export const FIRE_ROUTE = operatorRoute({
   },
   command: { usage: 'fire <file>' },
   handler: async (c, parts, who) => {
-    const order = parseFireRequest(await readJson(c), who.name, parts, parts.clock.now())
     try {
+      const body = await readJson(c)
+      const { success, data } = named.safeParse(body)
+      const wasFired = success && (await isKnownId(parts.redis, data.signal_id))
+      const order = parseFireRequest(body, who.name, wasFired ? null : parts, parts.clock.now())
+      if (!wasFired) await assertMayFire(order, parts)
       return await fireOnce(order, parts)
     } catch (error) {
       throw await toRefusal(error, parts)
@@ -69,14 +73,15 @@ export const FIRE_ROUTE = operatorRoute({
   },
 })
 
+/** What was fired before is answered again, whatever holds by now. */
+const named = fireRequest.pick({ signal_id: true }).loose()
+
 async function fireOnce(
   order: FireOrder,
   parts: OperatorParts,
 ): Promise<Answer<ValueOf<typeof firedSignal>>> {
   const { redis, clock, onFired } = parts
   const { content } = order
-  await assertClock(redis, clock.now)
-  await assertMayFire(order, parts)
   const startedMs = clock.elapsed()
   const outcome = await commit(redis, [{ content, onlyFor: null }], clock.now())
   if (outcome.kind === 'halted') throw haltedError(outcome.alias)
@@ -97,19 +102,20 @@ async function fireOnce(
 
 /**
  * Throws `validation_error` on a LIVE entry that is late, as the live runner has it, and on what a live runner fires
- * itself unless it is meant so. What was fired before is answered again.
+ * itself unless it is meant so.
  */
 async function assertMayFire(order: FireOrder, { redis, clock }: OperatorParts): Promise<void> {
-  const { signal_id, alias, action, mode, timestamp } = order.content
+  const { alias, action, mode, timestamp } = order.content
+  await assertClock(redis, clock.now)
   const isLate = action !== 'flat' && mode === 'LIVE' && clock.now() - Date.parse(timestamp) > LATE_MOST_MS
   const isForeign = !order.isByHand && (await hasRun(redis, alias))
-  if (!(isLate || isForeign) || (await isKnownId(redis, signal_id))) return
   if (isForeign)
     throw invalidParameter(
       'by_hand',
       'false',
       `expected true, got false: ${alias} has run live, and its runner fires what its rules decide. \`highwater ops fire FILE --by-hand\` fires it nevertheless, and the signal says so`,
     )
+  if (!isLate) return
   const reason = `a LIVE entry is fired within ${LATE_MOST_MS / 60_000} minutes of its timestamp: decide again, or give mode DRY_RUN`
   throw invalidParameter('timestamp', timestamp, reason)
 }

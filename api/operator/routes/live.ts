@@ -29,7 +29,6 @@ export const LIVE_ROUTES = [
   operatorRoute({
     id: 'live',
     path: '/ops/live',
-    scope: 'read',
     title: 'State of the live strategies',
     about:
       'Every strategy that has run live, fired or is halted, with its last bar and its mode, and what is halted.',

@@ -49,7 +49,6 @@ export const OPERATOR_ACCOUNT_ROUTES = [
   operatorRoute({
     id: 'audit',
     path: '/ops/audit',
-    scope: 'read',
     title: 'The audit log: what operators did',
     about:
       'Newest first: who, what, when, and the state before and after. It is never shortened, and copied to the private store. `meta.next` is ' +
@@ -66,7 +65,6 @@ export const OPERATOR_ACCOUNT_ROUTES = [
   operatorRoute({
     id: 'tokens',
     path: '/ops/tokens',
-    scope: 'read',
     title: 'The tokens of operators',
     about: 'Those that were issued, by name. OPERATOR_TOKEN, whose name is `operator`, is not among them.',
     data: z.array(token),

@@ -165,7 +165,6 @@ export const SIGNAL_ROUTES = [
   operatorRoute({
     id: 'status',
     path: '/ops/status',
-    scope: 'read',
     title: 'State of the whole service',
     about:
       'The log and its Redis, the relay, the queues, clients, webhooks and live strategies: what ' +
@@ -177,7 +176,6 @@ export const SIGNAL_ROUTES = [
   operatorRoute({
     id: 'signals',
     path: '/ops/signals',
-    scope: 'read',
     title: 'The newest signals, with the states of their deliveries',
     about: 'Newest first. `meta.next` is what to give as `before` for older ones; null if there are none.',
     query: signalsQuery,
@@ -194,7 +192,6 @@ export const SIGNAL_ROUTES = [
   operatorRoute({
     id: 'signal',
     path: '/ops/signals/{seq}',
-    scope: 'read',
     title: 'A signal and its deliveries',
     about: 'What was written and when, and the state of its delivery to each client that is owed it.',
     data: signalDetails,
@@ -210,7 +207,6 @@ export const SIGNAL_ROUTES = [
   operatorRoute({
     id: 'delivery',
     path: '/ops/signals/{seq}/{client}',
-    scope: 'read',
     title: 'A delivery and its attempts',
     about:
       'The state of the delivery of one signal to one client, and what the receiver answered to each attempt. The refusal ' +
@@ -242,7 +238,6 @@ export const SIGNAL_ROUTES = [
   operatorRoute({
     id: 'deliveries',
     path: '/ops/deliveries',
-    scope: 'read',
     title: 'The newest deliveries',
     about:
       'Newest first, of all clients or of one, of one signal or strategy, in one state, of some time. A search for rare deliveries ends ' +
@@ -262,7 +257,6 @@ export const SIGNAL_ROUTES = [
   operatorRoute({
     id: 'account',
     path: '/ops/clients/{client}/account',
-    scope: 'read',
     title: 'The state of every signal of a client, with a digest of them',
     about:
       'The account that the client reads at `/v1/signals/account`. It ends with the newest signal that ' +

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
+import type { Client } from '#signals/clients/client.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
@@ -85,7 +86,6 @@ export const WEBHOOK_ROUTES = [
   operatorRoute({
     id: 'webhook',
     path: WEBHOOK,
-    scope: 'read',
     title: 'State of a webhook',
     about: 'Its address, whether it is sent to, and what it is owed. Its secrets are never shown again.',
     data: webhook,
@@ -216,8 +216,7 @@ export const WEBHOOK_ROUTES = [
     example: { path: `${ACME}/test` },
     command: { usage: 'test <client>' },
     handler: async (c, parts) => {
-      const id = await assertWebhook(clientOf(c), parts)
-      await assertEnabled(id, parts)
+      const { id } = await assertEnabled(clientOf(c), parts)
       return { status: 201, data: { seq: await parts.orders.fireTest(id) } }
     },
   }),
@@ -261,10 +260,13 @@ async function assertWebhook(client: string, { redis }: OperatorParts): Promise<
   return id
 }
 
-/** Nothing is sent to a disabled webhook, so the test would never arrive. */
-async function assertEnabled(id: string, { redis }: OperatorParts): Promise<void> {
+/** A client whose webhook is enabled: nothing is sent to a disabled one. Throws `not_found` and `conflict`. */
+async function assertEnabled(name: string, { redis }: OperatorParts): Promise<Client> {
+  const client = await findClient(redis, name)
+  const { id } = client
   const webhook = (await readWebhookStates(redis, [id])).get(id)
-  if (webhook?.enabled !== false) return
+  if (webhook === undefined) throw noWebhook(id)
+  if (webhook.enabled) return client
   const why = webhook.disabledWhy === null ? '' : ` (${webhook.disabledWhy})`
   throw new ApiError(
     'conflict',
@@ -274,9 +276,7 @@ async function assertEnabled(id: string, { redis }: OperatorParts): Promise<void
 
 /** The id of a client to which signals are sent. Throws `not_found` and `conflict`. */
 export async function assertSentTo(client: string, parts: OperatorParts): Promise<string> {
-  const id = await assertWebhook(client, parts)
-  await assertEnabled(id, parts)
-  const { status, suspended } = await findClient(parts.redis, id)
+  const { id, status, suspended } = await assertEnabled(client, parts)
   if (status === 'active') return id
   const message = `the account of '${id}' is ${suspended ? 'suspended' : status}, so nothing is sent: activate it first, with`
   throw new ApiError('conflict', `${message} \`highwater ops clients activate ${id}\``)

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { SIGNAL_SCHEMA_VERSION } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
-import { knownLog, LogGoneError, readGuardedHead } from '#signals/log/guard.ts'
+import { commit } from '#signals/log/commit.ts'
+import { LogGoneError } from '#signals/log/guard.ts'
 import { ClockError } from '#signals/redis/clock.ts'
 import { askRedis, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH } from '#signals/redis/keys.ts'
@@ -99,24 +100,23 @@ const notReady = (reason: string, checks: Readiness): ApiError =>
   new ApiError('not_ready', reason, { details: { checks } })
 
 /** Checks what a fire checks, in the same order. An unreachable log counts as missing. */
-async function readReadiness({ redis, assertClock }: SignalsParts) {
+async function readReadiness({ redis, clock, assertClock, onError }: SignalsParts) {
   const [isThere, isMissing] = [
     { redis: true, log: true },
     { log: false, fires: false },
   ]
   try {
-    await readGuardedHead(redis)
+    await commit(redis, [], clock.now())
     await assertClock()
-    await knownLog(redis)?.source?.assertDurable()
     await askRedis(() => redis.setrange(EPOCH, 0, '')) // changes nothing, and is refused as every write is
     return { ...isThere, fires: true, reason: null }
   } catch (error) {
     if (error instanceof LogGoneError)
       return { redis: true, ...isMissing, reason: 'the log of signals must be repaired first' }
-    if (error instanceof WritesRefusedError || error instanceof ClockError)
-      return { ...isThere, fires: false, reason: 'no signal can be fired; the operator has been alerted' }
-    if (error instanceof RedisDownError)
+    const isRefused = error instanceof WritesRefusedError || error instanceof ClockError
+    if (error instanceof RedisDownError && !isRefused)
       return { redis: false, ...isMissing, reason: 'the log of signals cannot be reached' }
-    throw error
+    if (!isRefused) onError(error)
+    return { ...isThere, fires: false, reason: 'no signal can be fired; the operator has been alerted' }
   }
 }

@@ -77,8 +77,11 @@ test('the login takes the token alone, and its cookie is of this site only, out 
   const [, ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
   expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/ops', 'SameSite=Strict'])
   expect(headers.get('set-cookie')).not.toContain(TOKEN)
-  const secured = await fresh.post('/ops/login', { token: TOKEN }, { origin: 'https://127.0.0.1:8082' })
-  expect(secured.headers.get('set-cookie')).toContain('; Secure')
+  const scheme = { origin: 'https://127.0.0.1:8082' }
+  for (const header of [scheme, { 'x-forwarded-proto': 'https' }, { 'x-forwarded-proto': 'HTTPS, http' }])
+    expect((await fresh.post('/ops/login', { token: TOKEN }, header)).headers.get('set-cookie')).toContain(
+      '; Secure',
+    )
 })
 
 /** Asks the interface with a token, and logs in on the page of the same app. */

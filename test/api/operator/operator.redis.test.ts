@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { OperatorParts } from '#api/operator/parts.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import { owe } from '#signals/delivery/outbox.ts'
@@ -28,8 +29,8 @@ useOwnRedis((connected, started) => {
 })
 
 /** The clock of a fire must agree with that of Redis. */
-const ask = (now = () => Date.now()) =>
-  operatorClient(operatorParts(redis, { clock: { now, elapsed: () => 0 } }))
+const ask = (now = () => Date.now(), more: Partial<OperatorParts> = {}) =>
+  operatorClient(operatorParts(redis, { clock: { now, elapsed: () => 0 }, ...more }))
 
 let timestamp: string
 let request: ReturnType<typeof ask>
@@ -132,6 +133,8 @@ test('a LIVE entry is fired only within five minutes of its timestamp, and the a
   const again = await request('POST', '/ops/signals', entry('then', old))
   expect(again.json).toMatchObject({ data: { seq: 3, repeated: true } })
   expect((await request('POST', '/ops/signals', entry('then', { ...old, stop: 48_000 }))).status).toBe(409)
+  const next = ask(Date.now, { aliases: () => new Set(), baseRiskOf: () => 0.03 }) // another version is served since
+  expect((await next('POST', '/ops/signals', entry('then', old))).status).toBe(200)
 })
 
 test('what a live runner fires is fired by hand with by_hand alone, and the signal and the state of the strategy show it', async () => {

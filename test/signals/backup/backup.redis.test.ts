@@ -9,7 +9,7 @@ import { listKeys } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { listClients } from '#signals/clients/clients.ts'
 import { MARK_AHEAD } from '#signals/delivery/high-water.ts'
-import { owedCount, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
+import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
 import { readWebhook, rekeyWebhooks, sealFault } from '#signals/delivery/webhooks.ts'
 import { commit } from '#signals/log/commit.ts'
@@ -25,6 +25,7 @@ import {
   RELAY_LEASE,
   webhookKey,
 } from '#signals/redis/keys.ts'
+import { owedCount } from '../../support/signals/delivery.ts'
 import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'

@@ -9,12 +9,8 @@ import {
   isPublicAddress,
   RefusedAddressError,
 } from '#signals/delivery/address-guard.ts'
-import {
-  ConnectError,
-  type ConnectFailure,
-  type ConnectOptions,
-  establish,
-} from '#signals/delivery/guarded-connect.ts'
+import { type ConnectOptions, establish } from '#signals/delivery/guarded-connect.ts'
+import { type AttemptFailure, ConnectError } from '#signals/delivery/outcome.ts'
 import type { Resolution, ResolveHost } from '#signals/delivery/resolve-host.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { type RawReceiver, startRawReceiver } from '../../support/signals/raw-receiver.ts'
@@ -208,7 +204,7 @@ async function open(
   hostname: string,
   resolveHost: ResolveHost,
   more: Partial<ConnectOptions> & { readonly protocol?: string; readonly port?: string } = {},
-): Promise<ConnectFailure | 'connected'> {
+): Promise<AttemptFailure | 'connected'> {
   const { protocol = 'https:', port = String(listener.port), ...options } = more
   const clock = { now: () => 0, startTimer: () => () => {}, timeoutMs: 3_000 }
   const defaults = { rules: STRICT, resolveHost, ...clock, dial: connectTcp }

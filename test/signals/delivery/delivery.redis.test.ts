@@ -8,7 +8,7 @@ import { type DeliveryOptions, STOP_GRACE_MS } from '#signals/delivery/delivery-
 import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
-import { flightKey, RELAY_LEASE } from '#signals/redis/keys.ts'
+import { CLOCK, flightKey, RELAY_LEASE, waitingKey } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import {
@@ -143,6 +143,7 @@ test('deliveries go by a time that Redis confirms: a retry does not wait for a d
   let [offMs, fastMs] = [86_400_000, 0]
   const receiver = await startReceiver((_, response) => {
     fastMs = 86_400_000 // the retry is scheduled a day too late
+    void redis.set(CLOCK, Date.now() + fastMs)
     response.writeHead(receiver.received.length === 1 ? 500 : 200).end()
   })
   await subscribe(receiver, ['acme'])
@@ -161,6 +162,19 @@ test('deliveries go by a time that Redis confirms: a retry does not wait for a d
   // The retry may be due by the fast clock before it is looked at.
   for (const request of [receiver.received[0], receiver.received[2]])
     expect(Math.abs(Number(request?.headers['webhook-timestamp']) * 1_000 - Date.now())).toBeLessThan(60_000)
+})
+
+test('a retry does not wait for a day if the clock was a day ahead before a restart', async () => {
+  const receiver = await startReceiver((_, response) => void response.writeHead(500).end())
+  await subscribe(receiver, ['acme'])
+  const before = await deliver()
+  await fireMany(1)
+  await until(async () => (await redis.zcard(waitingKey('acme'))) === 1)
+  await before.stop()
+  await redis.zincrby(waitingKey('acme'), 86_400_000, '1')
+  await redis.set(CLOCK, Date.now() + 86_400_000)
+  const { events } = await deliver()
+  await until(() => receiver.received.length > 1 && events.some(({ kind }) => kind === 'clock'))
 })
 
 test('a clock that goes too fast is not followed in steps below the tolerance either', async () => {

@@ -8,7 +8,6 @@ import {
   type Attempt,
   moveSchedules,
   owe,
-  owedCount,
   readAttempts,
   readDelivery,
   readOutbox,
@@ -28,7 +27,7 @@ import {
 import { type Due, type Found, type Settlement, settle, take } from '#signals/delivery/work.ts'
 import { flightKey, waitingKey } from '#signals/redis/keys.ts'
 import { createSharedScript } from '#signals/redis/script.ts'
-import { addSubscriber, BOX, BY_OPERATOR } from '../../support/signals/delivery.ts'
+import { addSubscriber, BOX, BY_OPERATOR, owedCount } from '../../support/signals/delivery.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
@@ -115,14 +114,6 @@ test('a signal is owed together with others, and only if it is new among them', 
   expect(await readDelivery(redis, 3, 'bolt')).toMatchObject({ prev: 2, owed_at: NOW + 5 })
 })
 
-test('a signal is not owed again after it was delivered', async () => {
-  const due = await taken(1)
-  await settle(redis, ME, due, done(due), NOW, null)
-  expect(await owe(redis, debts(1, 'acme'), NOW)).toEqual([])
-  expect(await owedCount(redis, 'acme')).toBe(0)
-  expect(await readAttempts(redis, 1, 'acme')).toEqual([attempt])
-})
-
 test('a signal is due again when the lease of a worker that died ends', async () => {
   await owe(redis, debts(1, 'acme'), NOW)
   expect(await dueAt(NOW - 1)).toEqual([])
@@ -140,7 +131,7 @@ test('a client that is owed nothing is no longer in the schedule', async () => {
 
 test('a client of a worker that was silent for too long goes to another, and the first worker is told that it is lost', async () => {
   const due = await taken(1)
-  await redis.del(flightKey('acme')) // as its expiry does
+  await redis.pexpire(flightKey('acme'), 3_600_000) // the clock was set back, or else it would be over
   expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 1 })
   const late = await settle(redis, ME, due, done(due), NOW, null)
   expect(late).toEqual({ isCurrent: true, next: { kind: 'lost' } })
@@ -188,15 +179,6 @@ const webhook = async () => (await readWebhook(redis, BOX, 'acme'))! // it was m
 
 const next = async (before: Due, settlement = done(before)): Promise<Due> =>
   dueOf((await settle(redis, ME, before, settlement, NOW, null)).next)
-
-test('the records of a client are the same objects as long as nothing changes', async () => {
-  const first = await firstOfEight()
-  const second = await next(first)
-  expect(second.seq).toBe(2)
-  expect(second.webhook).toBe(first.webhook)
-  expect(second.record).toBe(first.record)
-  expect(first.record).toMatchObject({ id: 'acme', status: 'active', aliases: ['alder'] })
-})
 
 const OTHER_URL = 'https://acme.example/new'
 

@@ -4,7 +4,7 @@ import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/delivery/hi
 import { readOutbox } from '#signals/delivery/outbox.ts'
 import { giveBackLease, type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
-import { RELAY_CURSOR, RELAYED } from '#signals/redis/keys.ts'
+import { RELAY_CURSOR, RELAY_LEASE, RELAYED } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { KEEPS_ORDER } from '../../support/signals/delivery.ts'
 import { fire as fireOne } from '../../support/signals/signals.ts'
@@ -51,7 +51,7 @@ test('the relay owes each signal to its subscribers, in order, and begins once w
   expect(await relayOnce(parts)).toBe(0)
 })
 
-test('the relay does nothing while another one holds the lease, and takes over when the lease is released', async () => {
+test('the relay does nothing while another one holds the lease, and takes over when the lease is released, or lasts for an hour because the clock was set back', async () => {
   await fire('a1')
   const first = relayParts({ token: 'first' }).parts
   await relayOnce(first)
@@ -61,6 +61,8 @@ test('the relay does nothing while another one holds the lease, and takes over w
   expect(begun).toEqual([])
   await giveBackLease(redis, 'first')
   expect(await relayOnce(parts)).toBe(1)
+  await redis.set(RELAY_LEASE, 'dead', 'PX', 3_600_000)
+  expect(await relayOnce(parts)).toBe(0)
 })
 
 test('a relay that stood still for longer than its lease owes nothing that another has passed, and moves nothing back', async () => {

@@ -3,11 +3,8 @@
 import { createSocket } from 'node:dgram'
 import { connect as connectTcp, Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import {
-  type ConnectError,
-  type ConnectFailure,
-  createGuardedConnect,
-} from '#signals/delivery/guarded-connect.ts'
+import { createGuardedConnect } from '#signals/delivery/guarded-connect.ts'
+import type { AttemptFailure, ConnectError } from '#signals/delivery/outcome.ts'
 import { UNPROVEN_FAULT_MS } from '#signals/delivery/policy.ts'
 import { createHostResolver, type Resolution, type ResolveHost } from '#signals/delivery/resolve-host.ts'
 import { atEnd } from '../../support/ends.ts'
@@ -16,7 +13,7 @@ import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.
 const FOUND: Resolution = { kind: 'found', addresses: ['127.0.0.1'] }
 const UNANSWERED: Resolution = { kind: 'unanswered' }
 
-type Connect = (hostname: string) => Promise<ConnectFailure | 'connected'>
+type Connect = (hostname: string) => Promise<AttemptFailure | 'connected'>
 
 let nowMs = 0
 

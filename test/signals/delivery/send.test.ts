@@ -286,12 +286,6 @@ test('a receiver that sends 103 before its answer has delivered all the same', a
   expect(outcome).toMatchObject({ kind: 'delivered', status: 200 })
 })
 
-test('a receiver that does not exist has failed', async () => {
-  // A port that the system gives to no program that takes any.
-  const outcome = await createTestSender().send(postTo('http://127.0.0.1:1024/'))
-  expect(outcome).toMatchObject({ kind: 'failed', reason: 'connect_failed', status: null })
-})
-
 test('a connection to a receiver is used again while it is open', async () => {
   const receiver = await startRawReceiver(saying(rawAnswer(200)))
   const sender = createTestSender()

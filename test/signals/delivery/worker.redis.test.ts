@@ -3,7 +3,7 @@
 // do if they lose a client, because Redis or the process stood still and another worker may have it. Time is the test's.
 import { beforeEach, expect, test } from 'vitest'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
-import { dueCounts, owedCount, readAttempts, readDelivery, readSchedule } from '#signals/delivery/outbox.ts'
+import { dueCounts, readAttempts, readDelivery, readSchedule } from '#signals/delivery/outbox.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/delivery/policy.ts'
 import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
@@ -20,6 +20,7 @@ import {
   BY_OPERATOR,
   delivered,
   failed,
+  owedCount,
   owingWorld,
   startTimer,
   until,

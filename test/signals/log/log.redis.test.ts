@@ -82,13 +82,6 @@ test('a commit refuses to number above what a double can count', async () => {
   await expect(commit(redis, [fire('a')], NOW_MS)).rejects.toThrow('no numbers left')
 })
 
-test('a commit refuses a head that is behind its log: a part of it was restored', async () => {
-  await commit(redis, [fire('a'), fire('b')], NOW_MS)
-  await redis.hset(HEAD, 'seq', '1')
-  await expect(commit(redis, [fire('c')], NOW_MS)).rejects.toThrow('the log holds signal 2')
-  expect(await seqsOf()).toEqual([1, 2])
-})
-
 test('a commit continues above a head that was set on, as after a restore', async () => {
   await commit(redis, [fire('a')], NOW_MS)
   await redis.hset(HEAD, 'seq', '1000')
@@ -115,11 +108,6 @@ test.each([['alder'], ['*']])(
     expect(await commit(redis, both, NOW_MS)).toMatchObject({ signals: [{ seq: 2 }, { seq: 4 }] })
   },
 )
-
-test('a halt of another alias keeps back no entry', async () => {
-  await halt(redis, 'birch')
-  expect(await commit(redis, [fire('a')], NOW_MS)).toMatchObject({ signals: [{ seq: 1 }] })
-})
 
 const step = { alias: 'alder', from: '', to: '100', fields: { checkpoint: '{"a":1}' } }
 

@@ -13,6 +13,7 @@ import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { until } from '../../support/signals/delivery.ts'
 import { operatorParts } from '../../support/signals/operator.ts'
 import { fire, NOW_MS } from '../../support/signals/signals.ts'
+import { createTestSignals } from '../../support/signals/signals-app.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -98,6 +99,20 @@ test('a process that outlives Redis beside one that died continues above what th
   for (const { seq } of await readAfter(redis, 3, 9)) await redis.xdel(LOG, `${seq}-0`)
   await redis.hset(HEAD, { seq: 3, run: 'of-before' })
   expect(await living.fire('f')).toBe(2 * MARK_AHEAD + 1)
+})
+
+test.each([
+  ['whose private store takes no promise', 'ENOSPC', () => redis.hset(HEAD, 'seq', MARK_AHEAD)],
+  ['whose head is behind its log', 'the log holds signal 2', () => redis.xadd(LOG, '2-0', 'body', '{}')],
+])('a service %s is not ready, because a fire is refused; asking promises nothing', async (_, why, spoil) => {
+  const { own, fire } = await openProcess()
+  const { app } = createTestSignals(own)
+  const status = async () => (await app.request('/readyz')).status
+  expect([await status(), await markOf(), await fire('a'), await status()]).toEqual([200, 0, 1, 200])
+  privateStore.replace = async () => Promise.reject(new Error('ENOSPC'))
+  await spoil()
+  expect(await status()).toBe(503)
+  await expect(fire('b')).rejects.toThrow(why)
 })
 
 test('a clean stop that is late takes back nothing that another process has promised meanwhile', async () => {

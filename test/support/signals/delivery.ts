@@ -17,6 +17,7 @@ import { subscribersOf } from '#signals/delivery/subscribers.ts'
 import { type Setter, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
+import { readyKey, waitingKey } from '#signals/redis/keys.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
 export const BOX: SecretBox = createSecretBox(
@@ -26,6 +27,9 @@ export const BOX: SecretBox = createSecretBox(
 
 const secretBytes = seededBytes('webhook secrets')
 const keyBytes = seededBytes('api keys')
+
+export const owedCount = async (redis: Redis, client: string): Promise<number> =>
+  (await redis.zcard(readyKey(client))) + (await redis.zcard(waitingKey(client)))
 
 /** The setter of webhooks for which it does not matter. */
 export const BY_OPERATOR: Setter = { keyId: null, atMs: NOW_MS }
