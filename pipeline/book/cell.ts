@@ -116,7 +116,7 @@ export function explainForeignMoment(text: string, zone: Zone | null): string {
   if (Number.isNaN(local))
     return `expected a time such as 2026-06-30 20:00 or an epoch of the years 1980 to 2099, ${got}`
   if (zone === null)
-    return `expected a zone for ${JSON.stringify(text)}, which has none: state it with --tz, such as UTC`
+    return `expected a zone for ${JSON.stringify(text)}, which has none: state it with --tz, after the settings of the tool that made the file, or after a time in it that you know`
   const count = zone.instantsOf(local).length
   return `expected a time that ${zone.name} has once, ${got}, which it has ${count === 0 ? 'not at all' : 'twice'}: the clocks change`
 }

@@ -141,7 +141,7 @@ another type -> ${listOfTrades().replace('Exit short', 'Ausstieg short')} -> :4:
 test('a list of trades without a zone is refused until it is stated, and nothing is written', async () => {
   const { code, err, files } = await importing('in.csv', listOfTrades(), LIST)
   const problem =
-    'in.csv:3: entry_time: expected a zone for "2024-01-03 00:00", which has none: state it with --tz, such as UTC'
+    'in.csv:3: entry_time: expected a zone for "2024-01-03 00:00", which has none: state it with --tz, after the settings of the tool that made the file, or after a time in it that you know'
   expect([code, err]).toEqual([1, expect.stringContaining(problem)])
   expect(await files()).toEqual(['bars/X/1h.csv'])
 })
