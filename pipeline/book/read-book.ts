@@ -44,7 +44,7 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
   const { examine = () => UNEXAMINED, ...given } = options
   const reading = createReading(resolve(dir), given)
   const folder = await listFolder(reading)
-  const catalogue = reading.problems.isEmpty() ? await readCatalogue(reading) : null
+  const catalogue = reading.problems.isEmpty() ? await readCatalogue(reading, folder) : null
   if (catalogue === null) throw new BookError(reading.dir, reading.problems.sorted())
 
   const { service } = catalogue

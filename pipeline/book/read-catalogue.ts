@@ -32,7 +32,7 @@ export type Catalogue = NonNullable<Awaited<ReturnType<typeof readCatalogue>>>
  * Reads `catalogue.yaml`: each part, or null if it has a problem, and every strategy whose source is known, sound or not, in the order
  * of the file, because its files are checked in any case. Null if nothing in it can be used; all problems are reported.
  */
-export async function readCatalogue(reading: Reading) {
+export async function readCatalogue(reading: Reading, folder: ReadonlySet<string>) {
   const file = await readYaml(reading, CATALOGUE_FILE)
   const root = file?.read([], mapSchema) ?? null
   if (file === null || root === null) return null
@@ -43,8 +43,21 @@ export async function readCatalogue(reading: Reading) {
   // If a strategy does not say which instrument it trades, any may be stated.
   const isKnown = instruments.length === strategies.length && funding !== undefined
   const stated = isKnown ? readFunding(file, funding ?? {}, instruments) : null
-  return { service, funding: stated, accept: accept ?? [], imports: imports ?? {}, claims }
+  const notes = readImports(file, folder, imports ?? {})
+  return { service, funding: stated, accept: accept ?? [], imports: notes, claims }
 }
+
+/** The part `imports`, by the names of the tables before they are packed. A table has one statement. */
+function readImports(file: YamlFile, folder: ReadonlySet<string>, imports: Readonly<Record<string, string>>) {
+  const tables = [...folder].filter(path => /^(?:bars|funding|ledgers|returns)\/.*\.csv(?:\.gz)?$/.test(path))
+  const plain = tables.map(withoutGz)
+  const packed = plain.filter(path => !(path in imports)).map(path => `${path}.gz`)
+  const shape = Object.fromEntries([...plain, ...packed].map(path => [path, z.string().optional()]))
+  file.read(['imports'], z.strictObject(shape), imports)
+  return Object.fromEntries(Object.entries(imports).map(([path, text]) => [withoutGz(path), text]))
+}
+
+const withoutGz = (path: string): string => path.replace(/\.gz$/, '')
 
 /** The part `funding`. Null if it has a problem: then nothing is known about any of the instruments. */
 function readFunding(file: YamlFile, record: Fields, instruments: readonly string[]) {
