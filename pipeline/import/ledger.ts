@@ -34,7 +34,10 @@ export async function importLedger(reading: Reading, path: string, rules: Ledger
     const trades = toTrades(read.records, known, report)
     if (reading.problems.has(path)) return null
     const { sizes, account, commission_bps } = toAccount(trades, read, known, tally)
-    if (!rules.realised && rules.bars !== null) compareWithBars(trades, rules.bars, report)
+    const { bars, tz, realised } = rules
+    const wrongZone = bars && tz && explainZone(trades, bars, tz)
+    if (wrongZone) return report(wrongZone)
+    if (!realised && bars !== null) compareWithBars(trades, bars, report)
     if (reading.problems.has(path)) return null
     const closedByTool = trades.filter(({ cell }) => /^force_(?:exit|sell)$/.test(cell('exit_reason')))
     tally.count('open_at_end', path, closedByTool.length)
@@ -152,6 +155,12 @@ function reportCopies(records: readonly TradeRecord[], report: Report): void {
 /** Prices have more digits than a market where an average was printed; a fill has one of its bar. */
 const PRICE_TOLERANCE = 1e-6
 
+/** Whether a price is one of the bar at its time. */
+function isOfBar({ l, h }: Bars, i: number, price: number): boolean {
+  const room = price * PRICE_TOLERANCE
+  return price >= l[i]! - room && price <= h[i]! + room
+}
+
 /** A trade before the first bar cannot be marked, and a price that no bar has at its time is that of no fill. */
 function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, report: Report): void {
   const first = bars.t[0] ?? Number.POSITIVE_INFINITY
@@ -164,13 +173,55 @@ function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, report: Re
     for (const fill of ['entry', 'exit'] as const) {
       const [ms, price] = [trade[`${fill}_time`] ?? Number.NaN, trade[`${fill}_price`]]
       const i = barHolding(bars, ms)
-      const room = price * PRICE_TOLERANCE
-      if (i < 0 || (price >= bars.l[i]! - room && price <= bars.h[i]! + room)) continue
+      if (i < 0 || isOfBar(bars, i, price)) continue
       report(
         `${fill}_price: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
         row,
       )
     }
+}
+
+/** One fill outside of its bar may be an average, which no bar has in any zone. */
+const LEAST_OUTSIDE = 2
+
+/** The share of them that may be outside in the other zone, too. */
+const MOST_LEFT = 0.25
+
+/** Fills that are tried in every zone, from all parts of a list. */
+const MOST_TRIED = 100
+
+/** Of zones that have one clock the last gives its name. */
+const ZONES = [
+  ...Intl.supportedValuesOf('timeZone'),
+  ...['America/Chicago', 'America/New_York', 'Europe/London', 'Europe/Berlin'],
+  ...Array.from({ length: 27 }, (_, i) => `UTC${i < 12 ? '' : '+'}${i - 12}`),
+]
+
+/** Why a zone is not that of the trades: their fills lie outside of their bars in it, and inside in another one. Null if they do not. */
+function explainZone(trades: readonly ForeignTrade[], bars: Bars, tz: string): string | null {
+  const prices = new Map(
+    trades.flatMap(({ cell, entry_price, exit_price }) => [
+      [cell('entry_time'), entry_price],
+      [cell('exit_time'), exit_price],
+    ]),
+  )
+  const own = parseZone(tz)
+  const marked = [...prices].filter(([text]) => barHolding(bars, parseForeignMoment(text, own)) >= 0)
+  const fills = marked.filter((_, i) => i % Math.ceil(marked.length / MOST_TRIED) === 0)
+  const judge = (name: string) => {
+    const zone = parseZone(name)
+    const times = fills.map(([text]) => parseForeignMoment(text, zone))
+    const isInside = ([, price]: (typeof fills)[0], i: number): boolean =>
+      isOfBar(bars, barHolding(bars, times[i]!), price)
+    return { name, clock: times.join(), outside: fills.length - fills.filter(isInside).length }
+  }
+  const { outside } = judge(tz)
+  if (outside < LEAST_OUTSIDE) return null
+  const others = [...new Map(ZONES.map(judge).map(each => [each.clock, each])).values()]
+  const least = Math.min(...others.map(each => each.outside))
+  if (least > MOST_LEFT * outside) return null
+  const names = listed(others.filter(each => each.outside === least).map(({ name }) => name))
+  return `expected fills inside their bars in ${tz}, which --tz states, got ${outside} of ${fills.length} outside, and inside in ${names}: look up the zone in the settings of the tool and correct --tz; if it is ${tz}, correct the bars, or write each time with its offset`
 }
 
 /** What a ledger has of each trade beside its fills, as texts, and the account of all, if the file has amounts. */

@@ -156,7 +156,7 @@ const LATE = Array.from({ length: 238 }, (_, i) => {
 
 test.each(casesOf<[string, string[], string]>`
 trades before the first bar -> ${HOURS.slice(60)} -> : 2 of 4 trades are before the first bar, ${utc(60)}: import older bars, or take the account as reported returns with --realised
-times of another zone -> ${[...LATE, '']} -> :5: exit_price: expected a price of the bar at ${utc(54)}, got 104, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price
+times of another zone -> ${[...LATE, '']} -> : expected fills inside their bars in +08:00, which --tz states, got 2 of 6 outside, and inside in UTC-2, UTC+7, UTC+6, Asia/Colombo, Asia/Katmandu and Indian/Cocos: look up the zone in the settings of the tool and correct --tz; if it is +08:00, 
 a fill that its bar does not have -> ${HOURS.with(43, `${utc(43)},200,208,192,200,1`)} -> :3: exit_price: expected a price of the bar at ${utc(43)}, got 105, which may be the average of several fills (position adjustment): take the account as reported returns with --realised`)(
   'a list with %s is refused, and nothing is written',
   async (_, hours, message) => {
@@ -165,6 +165,34 @@ a fill that its bar does not have -> ${HOURS.with(43, `${utc(43)},200,208,192,20
     const { code, out, err } = await again('--book late')
     expect([code, out, err]).toEqual([1, '', expect.stringContaining(`:\n  in.csv${message}`)])
     expect(await readdir(join(cwd, 'late'))).toEqual(['bars'])
+  },
+)
+
+/** Trades at the opens of bars around the day on which the clocks of New York change, by the hours of 2024. */
+const AROUND = Array.from({ length: 16 }, (_, i) => 1500 + 20 * i)
+const midOf = (hour: number): number => (openOf(hour) + openOf(hour + 1)) / 2
+const newYork = (hour: number) =>
+  new Date(Date.UTC(2024, 0, 1, hour - (hour < 1663 ? 5 : 4), 30)).toISOString().slice(0, 16)
+
+test.each(['UTC', '-05:00', 'Europe/Berlin'])(
+  'an account whose trades lie outside of their bars in the stated zone %s is refused beside a zone that has them inside, over a change of the clocks',
+  async tz => {
+    const trades = [0, 2, 4, 6, 8, 10, 12, 14].map(i => {
+      const [from = 0, to = 0] = AROUND.slice(i)
+      const [entry, exit] = [midOf(from), midOf(to)]
+      return `1,${entry},${exit},${exit - entry},${newYork(from)},${newYork(to)}`
+    })
+    const list = ['size,entry_price,exit_price,pnl,entry_time,exit_time', ...trades, ''].join('\n')
+    const { cwd, again } = await importing('in.csv', list, `${LIST} --realised --commission-bps 0`)
+    const hours = bars(2000).replaceAll(/^(.*Z,)(\d+),.*,(\d+),1$/gm, (_, t, o, c) =>
+      [t + o, Math.max(o, c), Math.min(o, c), c, 1].join(),
+    )
+    await writeFiles(cwd, { 'exact/bars/X/1h.csv': hours })
+    const { code, out, err } = await again(`--book exact --tz ${tz}`)
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(`in.csv: expected fills inside their bars in ${tz}, which --tz states, got `)
+    expect(err).toMatch(/inside in (?:.* and )?America\/New_York: /)
+    expect((await again('--book exact --tz America/New_York')).code).toBe(0)
   },
 )
 
