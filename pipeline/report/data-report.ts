@@ -11,7 +11,7 @@ import { type Acceptance, assignAcceptances, lastDayOf, spellAcceptance } from '
 import { checkBars } from './bar-checks.ts'
 import { type DataReport, type Finding, type Found, isOfRecord, type SubjectReport } from './finding.ts'
 import { checkReturns, startsOf } from './return-checks.ts'
-import { all, type Check, runChecks } from './run-checks.ts'
+import { inFuture, runChecks } from './run-checks.ts'
 import { checkTrades } from './trade-checks.ts'
 
 /** What the data of a book cover, and everything that was found in them, instrument by instrument and strategy by strategy. */
@@ -164,17 +164,9 @@ function draftBars({ bars, program }: SoundParts, nowMs: number): Draft[] {
   })
 }
 
-/** Funding of the future is a forecast. */
-const FUTURE_PAYMENTS: Check<{ readonly t: Float64Array; readonly nowMs: number }> = {
-  ...{ code: 'future_payments', severity: 'blocking', group: all },
-  is: ({ t, nowMs }, i) => t[i]! > nowMs,
-  what: () => 'expected payments that were made, got later ones',
-  fix: 'remove them, or correct the unit or the zone of the times',
-}
-
 const draftFunding = ({ funding }: SoundParts, nowMs: number): Draft[] =>
   [...funding].map(([subject, { path: file, t }]) => {
-    const found = runChecks([FUTURE_PAYMENTS], { t, nowMs }, t)
+    const found = runChecks([inFuture('payment', (_, i) => t[i]!)], { nowMs }, t)
     return { subject, file, noun: 'payments', times: t, found }
   })
 
