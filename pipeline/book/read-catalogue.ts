@@ -43,21 +43,18 @@ export async function readCatalogue(reading: Reading, folder: ReadonlySet<string
   // If a strategy does not say which instrument it trades, any may be stated.
   const isKnown = instruments.length === strategies.length && funding !== undefined
   const stated = isKnown ? readFunding(file, funding ?? {}, instruments) : null
-  const notes = readImports(file, folder, imports ?? {})
-  return { service, funding: stated, accept: accept ?? [], imports: notes, claims }
+  checkImports(file, folder, imports ?? {})
+  return { service, funding: stated, accept: accept ?? [], imports: imports ?? {}, claims }
 }
 
-/** The part `imports`, by the names of the tables before they are packed. A table has one statement. */
-function readImports(file: YamlFile, folder: ReadonlySet<string>, imports: Readonly<Record<string, string>>) {
+/** The part `imports` is about tables of the book, packed or not. A table has one statement. */
+function checkImports(file: YamlFile, folder: ReadonlySet<string>, imports: Fields) {
   const tables = [...folder].filter(path => /^(?:bars|funding|ledgers|returns)\/.*\.csv(?:\.gz)?$/.test(path))
-  const plain = tables.map(withoutGz)
+  const plain = tables.map(path => path.replace(/\.gz$/, ''))
   const packed = plain.filter(path => !(path in imports)).map(path => `${path}.gz`)
   const shape = Object.fromEntries([...plain, ...packed].map(path => [path, z.string().optional()]))
   file.read(['imports'], z.strictObject(shape), imports)
-  return Object.fromEntries(Object.entries(imports).map(([path, text]) => [withoutGz(path), text]))
 }
-
-const withoutGz = (path: string): string => path.replace(/\.gz$/, '')
 
 /** The part `funding`. Null if it has a problem: then nothing is known about any of the instruments. */
 function readFunding(file: YamlFile, record: Fields, instruments: readonly string[]) {

@@ -34,13 +34,10 @@ export async function importLedger(reading: Reading, path: string, rules: Ledger
     const trades = toTrades(read.records, known, report)
     if (reading.problems.has(path)) return null
     const { sizes, account, commission_bps } = toAccount(trades, read, known, tally)
-    const { bars, tz, realised } = rules
-    const wrongZone = bars && tz && explainZone(trades, bars, tz)
-    if (wrongZone) return report(wrongZone)
-    if (!realised && bars !== null) compareWithBars(trades, bars, report)
+    if (rules.bars !== null) compareWithBars(trades, rules.bars, rules, report)
     if (reading.problems.has(path)) return null
-    const closedByTool = trades.filter(({ cell }) => /^force_(?:exit|sell)$/.test(cell('exit_reason')))
-    tally.count('open_at_end', path, closedByTool.length)
+    const isForced = ({ cell }: ForeignTrade): boolean => /^force_(?:exit|sell)$/.test(cell('exit_reason'))
+    tally.count('open_at_end', path, trades.filter(isForced).length)
     const rows = withParts(trades.map((trade, i) => ({ fields: toFields(trade, sizes[i]!), row: trade.row })))
     return { rows, account, commission_bps, ...originOf([read.file], tally, rules) }
   } catch (error) {
@@ -156,35 +153,45 @@ function reportCopies(records: readonly TradeRecord[], report: Report): void {
 const PRICE_TOLERANCE = 1e-6
 
 /** Whether a price is one of the bar at its time. */
-function isOfBar({ l, h }: Bars, i: number, price: number): boolean {
-  const room = price * PRICE_TOLERANCE
-  return price >= l[i]! - room && price <= h[i]! + room
+function isOfBar(bars: Bars, ms: number, price: number): boolean {
+  const [i, room] = [barHolding(bars, ms), price * PRICE_TOLERANCE]
+  return price >= bars.l[i]! - room && price <= bars.h[i]! + room
 }
 
-/** A trade before the first bar cannot be marked, and a price that no bar has at its time is that of no fill. */
-function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, report: Report): void {
+/**
+ * A trade before the first bar cannot be marked, a price that no bar has at its time is that of no fill, and a zone in which
+ * fills lie outside of their bars, and inside in another one, is not that of the trades.
+ */
+function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, rules: LedgerRules, report: Report) {
+  const fills = trades.flatMap(({ row, cell, ...trade }) =>
+    (['entry', 'exit'] as const).flatMap(fill => {
+      const [ms, price] = [trade[`${fill}_time`] ?? Number.NaN, trade[`${fill}_price`]]
+      return barHolding(bars, ms) < 0 ? [] : [{ row, fill, ms, price, text: cell(`${fill}_time`) }]
+    }),
+  )
+  const outside = fills.filter(({ ms, price }) => !isOfBar(bars, ms, price))
+  const zones = rules.tz === undefined ? [] : otherZones(fills, bars, rules.tz)
+  if (zones.length > 0)
+    return report(
+      `expected fills inside their bars in ${rules.tz}, which --tz states, got ${outside.length} of ${fills.length} outside, and inside in ${listed(zones)}: look up the zone in the settings of the tool and correct --tz; if it is ${rules.tz}, correct the bars, or write each time with its offset`,
+    )
+  if (rules.realised) return null
   const first = bars.t[0] ?? Number.POSITIVE_INFINITY
   const early = trades.filter(({ entry_time }) => entry_time < first).length
   if (early > 0)
     report(
       `${early} of ${trades.length} trades are before the first bar, ${spellMoment(first)}: import older bars, or take the account as reported returns with --realised`,
     )
-  for (const { row, ...trade } of trades)
-    for (const fill of ['entry', 'exit'] as const) {
-      const [ms, price] = [trade[`${fill}_time`] ?? Number.NaN, trade[`${fill}_price`]]
-      const i = barHolding(bars, ms)
-      if (i < 0 || isOfBar(bars, i, price)) continue
-      report(
-        `${fill}_price: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
-        row,
-      )
-    }
+  for (const { row, fill, ms, price } of outside)
+    report(
+      `${fill}_price: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
+      row,
+    )
+  return null
 }
 
-/** One fill outside of its bar may be an average, which no bar has in any zone. */
+/** One fill outside of its bar may be an average, and so may a share of several: no bar has them in any zone. */
 const LEAST_OUTSIDE = 2
-
-/** The share of them that may be outside in the other zone, too. */
 const MOST_LEFT = 0.25
 
 /** Fills that are tried in every zone, from all parts of a list. */
@@ -197,31 +204,22 @@ const ZONES = [
   ...Array.from({ length: 27 }, (_, i) => `UTC${i < 12 ? '' : '+'}${i - 12}`),
 ]
 
-/** Why a zone is not that of the trades: their fills lie outside of their bars in it, and inside in another one. Null if they do not. */
-function explainZone(trades: readonly ForeignTrade[], bars: Bars, tz: string): string | null {
-  const prices = new Map(
-    trades.flatMap(({ cell, entry_price, exit_price }) => [
-      [cell('entry_time'), entry_price],
-      [cell('exit_time'), exit_price],
-    ]),
-  )
-  const own = parseZone(tz)
-  const marked = [...prices].filter(([text]) => barHolding(bars, parseForeignMoment(text, own)) >= 0)
-  const fills = marked.filter((_, i) => i % Math.ceil(marked.length / MOST_TRIED) === 0)
+/** The zones that have the fewest fills outside of their bars, if the stated one has more by far. */
+function otherZones(fills: readonly { text: string; price: number }[], bars: Bars, tz: string): string[] {
+  // One price that is wrong may be that of an exit and of an entry.
+  const prices = new Map(fills.map(({ text, price }) => [text, price]))
+  const tried = [...prices].filter((_, i) => i % Math.ceil(prices.size / MOST_TRIED) === 0)
   const judge = (name: string) => {
     const zone = parseZone(name)
-    const times = fills.map(([text]) => parseForeignMoment(text, zone))
-    const isInside = ([, price]: (typeof fills)[0], i: number): boolean =>
-      isOfBar(bars, barHolding(bars, times[i]!), price)
-    return { name, clock: times.join(), outside: fills.length - fills.filter(isInside).length }
+    const times = tried.map(([text]) => parseForeignMoment(text, zone))
+    const outside = tried.filter(([, price], i) => !isOfBar(bars, times[i]!, price)).length
+    return { name, clock: times.join(), outside }
   }
   const { outside } = judge(tz)
-  if (outside < LEAST_OUTSIDE) return null
+  if (outside < LEAST_OUTSIDE) return []
   const others = [...new Map(ZONES.map(judge).map(each => [each.clock, each])).values()]
-  const least = Math.min(...others.map(each => each.outside))
-  if (least > MOST_LEFT * outside) return null
-  const names = listed(others.filter(each => each.outside === least).map(({ name }) => name))
-  return `expected fills inside their bars in ${tz}, which --tz states, got ${outside} of ${fills.length} outside, and inside in ${names}: look up the zone in the settings of the tool and correct --tz; if it is ${tz}, correct the bars, or write each time with its offset`
+  const most = Math.min(MOST_LEFT * outside, ...others.map(each => each.outside))
+  return others.filter(each => each.outside <= most).map(({ name }) => name)
 }
 
 /** What a ledger has of each trade beside its fills, as texts, and the account of all, if the file has amounts. */

@@ -51,7 +51,8 @@ export type Draft = Pick<SubjectReport, 'subject' | 'file' | 'noun'> & {
 function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): SubjectReport {
   const { subject, file, noun } = draft
   const [from = null, to = null] = times.length === 0 ? [] : [times[0]!, times[times.length - 1]!]
-  const stated = sound.imports[file.replace(/\.gz$/, '')]
+  const plain = file.replace(/\.gz$/, '')
+  const stated = sound.imports[plain] ?? sound.imports[`${plain}.gz`]
   const notes = stated === undefined ? [] : [noteOf(stated, from ?? 0)]
   const judged = [...notes, ...found].map(({ at, ...each }): Finding => {
     const places = at.map(i => rows?.[i] ?? i + 2) // the header is row 1

@@ -156,7 +156,7 @@ const LATE = Array.from({ length: 238 }, (_, i) => {
 
 test.each(casesOf<[string, string[], string]>`
 trades before the first bar -> ${HOURS.slice(60)} -> : 2 of 4 trades are before the first bar, ${utc(60)}: import older bars, or take the account as reported returns with --realised
-times of another zone -> ${[...LATE, '']} -> : expected fills inside their bars in +08:00, which --tz states, got 2 of 6 outside, and inside in UTC-2, UTC+7, UTC+6, Asia/Colombo, Asia/Katmandu and Indian/Cocos: look up the zone in the settings of the tool and correct --tz; if it is +08:00, 
+times of another zone -> ${[...LATE, '']} -> : expected fills inside their bars in +08:00, which --tz states, got 2 of 7 outside, and inside in UTC-2, UTC+7, UTC+6, Asia/Colombo, Asia/Katmandu and Indian/Cocos: look up the zone in the settings of the tool and correct --tz; if it is +08:00, 
 a fill that its bar does not have -> ${HOURS.with(43, `${utc(43)},200,208,192,200,1`)} -> :3: exit_price: expected a price of the bar at ${utc(43)}, got 105, which may be the average of several fills (position adjustment): take the account as reported returns with --realised`)(
   'a list with %s is refused, and nothing is written',
   async (_, hours, message) => {

@@ -57,18 +57,21 @@ test('files in a book that it does not need are warnings, each with the nearest 
     'bars/4h.csv': 'x',
     'charting/brich.csv': 'x',
   })
-  const tables = 'a file named after'
-  expect(warnings.map(({ file, message }) => `${file}: ${message}`)).toEqual([
-    'bars/4h.csv: expected a folder named after an instrument of the catalogue, got 4h.csv, which is ignored; the known names are BTCUSDT-PERP',
-    `bars/BTCUSDT-PERP/4hours.csv: expected ${tables} a timeframe, got 4hours.csv, which is ignored; the nearest name is "4h.csv"`,
-    'bars/BTCUSDT-PREP/4h.csv: expected a folder named after an instrument of the catalogue, got BTCUSDT-PREP, which is ignored; the nearest name is "BTCUSDT-PERP"',
-    'catalog.yaml: expected a file or folder of a book, got catalog.yaml, which is ignored; the nearest name is "catalogue.yaml"',
-    `charting/brich.csv: expected ${tables} the id of a strategy, got brich.csv, which is ignored; the known names are alder, birch and cedar`,
-    `funding/BTCUSDT.csv: expected ${tables} an instrument of the catalogue, got BTCUSDT.csv, which is ignored; the nearest name is "BTCUSDT-PERP.csv"`,
-    'ledger/: expected a file or folder of a book, got ledger/, which is ignored; the nearest name is "ledgers/"',
-    `ledgers/brich.csv: expected ${tables} the id of a strategy, got brich.csv, which is ignored; the nearest name is "birch.csv"`,
-    `returns/cedar.txt: expected ${tables} the id of a strategy, got cedar.txt, which is ignored; the nearest name is "cedar.csv"`,
-  ])
+  expect(warnings.map(({ file, message }) => `${file}: ${message}`)).toEqual(
+    casesOf`
+bars/4h.csv -> known names are catalogue.yaml, program.yaml, bars/, charting/, funding/, ledgers/, returns/, strategies/ and 45 more
+bars/BTCUSDT-PERP/4hours.csv -> nearest name is "bars/BTCUSDT-PERP/4h.csv"
+bars/BTCUSDT-PREP/4h.csv -> nearest name is "bars/BTCUSDT-PERP/4h.csv"
+catalog.yaml -> nearest name is "catalogue.yaml"
+charting/brich.csv -> nearest name is "charting/birch.csv"
+funding/BTCUSDT.csv -> nearest name is "funding/BTCUSDT-PERP.csv"
+ledger/ -> nearest name is "ledgers/"
+ledgers/brich.csv -> nearest name is "ledgers/birch.csv"
+returns/cedar.txt -> nearest name is "returns/cedar.csv"`.map(
+      ([file, known]) =>
+        `${file}: expected a file that the catalogue names, got another, which is ignored; the ${known}`,
+    ),
+  )
 })
 
 test('files that belong beside a book give no warning', async () => {
