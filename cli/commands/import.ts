@@ -129,7 +129,6 @@ function define<Shape extends z.ZodRawShape>(
 ): void {
   command.argument(files, 'plain, .gz or .zip').addHelpText('after', ABOUT + examples)
   const names = Object.entries(shape).map(([key, schema]) => {
-    const about = metaOf(schema)?.description
     const isNumber = (text: string): boolean =>
       text.trim() !== '' && z.safeParse(schema, Number(text)).success
     const parse = (text: string, before: unknown): unknown => {
@@ -137,7 +136,7 @@ function define<Shape extends z.ZodRawShape>(
       if (key === 'ignore') return [...(Array.isArray(before) ? before : []), text]
       return isNumber(text) ? Number(text) : text
     }
-    const option = new Option(flagsOf(key, schema), about).makeOptionMandatory(
+    const option = new Option(flagsOf(key, schema), metaOf(schema)?.description).makeOptionMandatory(
       !z.safeParse(schema, undefined).success,
     )
     command.addOption(option.required ? option.argParser(parse) : option)
@@ -176,14 +175,13 @@ async function write(
   options: Options<typeof fileOptions> & { readonly append?: boolean },
   { terminal }: Runtime,
 ): Promise<void> {
-  const { dir } = catalogue
   for (const path of Object.keys(tables)) {
     catalogue.state(path, spellStatement(options), options.append === true)
-    assertFree(dir, path, options.replace || options.append === true)
+    assertFree(catalogue.dir, path, options.replace || options.append === true)
   }
   const text = catalogue.text()
   const files = text === null ? tables : { ...tables, [CATALOGUE_FILE]: text }
-  await writeBookFiles(dir, files)
+  await writeBookFiles(catalogue.dir, files)
   const written = Object.keys(files)
   if (options.json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
   terminal.print(`${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`)

@@ -120,7 +120,6 @@ function explainGaps(gaps: readonly FundingGap[], file: FundingFile): string[] {
   const span = `${spellMoment(longest.from)} to ${spellMoment(longest.to)}`
   const intervals = fundingIntervals(file)
   const missing = counted(sum(gaps.map(gap => missingPayments(gap, intervals))), 'payment')
-  const without = `without ${missing} at ${spellIntervals(intervals)}`
-  const what = `${counted(gaps.length, 'gap')}, the longest from ${span}, ${without}`
+  const what = `${counted(gaps.length, 'gap')}, the longest from ${span}, without ${missing} at ${spellIntervals(intervals)}`
   return [`has ${what}: positions in a gap are computed without funding`]
 }

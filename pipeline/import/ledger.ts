@@ -64,12 +64,11 @@ function withParts(rows: TableRows): TableRows {
 
 /** The trades of a file, each sound by itself. */
 function toTrades(records: readonly TradeRecord[], rules: LedgerRules, report: Report): ForeignTrade[] {
-  const { tz, realised } = rules
-  const zone = tz === undefined ? null : parseZone(tz)
+  const zone = rules.tz === undefined ? null : parseZone(rules.tz)
   const trades = records.map(record => toTrade(record, zone, rules, report))
   reportCopies(records, report)
   const symbols = [...new Set(trades.map(({ cell }) => cell('symbol')))].filter(symbol => symbol !== '')
-  if (!realised && symbols.length > 1)
+  if (!rules.realised && symbols.length > 1)
     report(
       `expected trades of one instrument, got ${listed(symbols)}: export one, or take the account as reported returns with --realised`,
     )

@@ -18,10 +18,7 @@ type Data = Bars & ReturnType<typeof factsOf> & { readonly nowMs: number }
 const factsOf = (bars: Bars) => ({
   leastReversal: Math.max(NOTED_FACTOR, Math.exp(NOTED_MOVES * usualMove(bars))),
   isTraded: bars.v.some(volume => volume !== 0),
-  tick: bars.c.reduce(
-    (least, _, i) => (stepOf(bars, i) > 0 ? Math.min(least, stepOf(bars, i)) : least),
-    Infinity,
-  ),
+  tick: bars.c.reduce((least, _, i) => Math.min(least, stepOf(bars, i) || least), Infinity),
 })
 
 /** A gap of as many bars is longer than nearly every outage of an exchange on 4-hour bars. */

@@ -169,18 +169,16 @@ a fill that its bar does not have -> ${HOURS.with(43, `${utc(43)},200,208,192,20
 )
 
 /** Trades at the opens of bars around the day on which the clocks of New York change, by the hours of 2024. */
-const AROUND = Array.from({ length: 16 }, (_, i) => 1500 + 20 * i)
+const AROUND = Array.from({ length: 8 }, (_, i) => 1500 + 40 * i)
 const midOf = (hour: number): number => (openOf(hour) + openOf(hour + 1)) / 2
-const newYork = (hour: number) =>
-  new Date(Date.UTC(2024, 0, 1, hour - (hour < 1663 ? 5 : 4), 30)).toISOString().slice(0, 16)
+const newYork = (hour: number): string => utc(hour - (hour < 1663 ? 4.5 : 3.5)).slice(0, 16)
 
 test.each(['UTC', '-05:00', 'Europe/Berlin'])(
   'an account whose trades lie outside of their bars in the stated zone %s is refused beside a zone that has them inside, over a change of the clocks',
   async tz => {
-    const trades = [0, 2, 4, 6, 8, 10, 12, 14].map(i => {
-      const [from = 0, to = 0] = AROUND.slice(i)
-      const [entry, exit] = [midOf(from), midOf(to)]
-      return `1,${entry},${exit},${exit - entry},${newYork(from)},${newYork(to)}`
+    const trades = AROUND.map(hour => {
+      const [entry, exit] = [midOf(hour), midOf(hour + 9)]
+      return `1,${entry},${exit},${exit - entry},${newYork(hour)},${newYork(hour + 9)}`
     })
     const list = ['size,entry_price,exit_price,pnl,entry_time,exit_time', ...trades, ''].join('\n')
     const { cwd, again } = await importing('in.csv', list, `${LIST} --realised --commission-bps 0`)
@@ -190,8 +188,9 @@ test.each(['UTC', '-05:00', 'Europe/Berlin'])(
     await writeFiles(cwd, { 'exact/bars/X/1h.csv': hours })
     const { code, out, err } = await again(`--book exact --tz ${tz}`)
     expect([code, out]).toEqual([1, ''])
-    expect(err).toMatch(`in.csv: expected fills inside their bars in ${tz}, which --tz states, got `)
-    expect(err).toMatch(/inside in (?:.* and )?America\/New_York: /)
+    expect(err).toMatch(
+      RegExp(`expected fills inside .* in ${tz}, which .* and inside in .*America/New_York: look`),
+    )
     expect((await again('--book exact --tz America/New_York')).code).toBe(0)
   },
 )
