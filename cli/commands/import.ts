@@ -36,22 +36,18 @@ const BARS_EXAMPLES = `
 Examples:
   highwater import bars Bitstamp_BTCUSD_d.csv --instrument BTCUSD --book ./book
   highwater import bars BTCUSDT-1h-2024-12.zip BTCUSDT-1h-2025-01.zip --instrument BTCUSDT --book ./book
-  highwater import bars BTC-USD.csv --tz UTC --instrument BTC-USD --drop-impossible --book ./book
   highwater import bars kurse.csv --column t=Datum --column o=Anfang --column h=Hoch --column l=Tief --column c=Schluss \\
     --tz Europe/Berlin --times open --instrument BTCEUR --book ./book
 `
 
 const LEDGER_EXAMPLES = `
 TradingView (List of Trades), freqtrade, backtesting.py, vectorbt, backtrader and NinjaTrader are known; of other tables the
-columns. The results become fractions of the account, so that the capital at the start has to be known. A list of TradingView does not
-have the zone of its chart: state it with --tz. The totals are those that the tool prints:
-compare them. A new strategy gets an entry in the catalogue.
+columns. The capital at the start makes fractions of amounts, and a list of TradingView needs the zone of its chart. Compare the totals
+with those that the tool prints. A new strategy gets an entry in the catalogue.
 
 Examples:
   highwater import ledger trades.csv --id elm --instrument ETHUSDT --tz +08:00 --capital 10000 --base-risk 0.02 --no-funding --book ./book
   highwater import ledger backtest-result.zip --id ash --instrument PORTFOLIO --realised --base-risk 0.02 --book ./book
-  highwater import ledger trades_final.csv --id fir --instrument BTCUSDT --mark 4h --tz UTC --capital 100000 \\
-    --base-risk 0.02 --book ./book
 `
 
 const RETURNS_EXAMPLES = `
@@ -93,11 +89,7 @@ const LEDGER_OPTIONS = {
 }
 const RETURNS_OPTIONS = { ...historyOptions, ...STATEMENTS.returns }
 
-type FileOptions = z.infer<z.ZodObject<typeof fileOptions>>
-type HistoryOptions = z.infer<z.ZodObject<typeof historyOptions>>
-type BarsOptions = z.infer<z.ZodObject<typeof BARS_OPTIONS>>
-type LedgerOptions = z.infer<z.ZodObject<typeof LEDGER_OPTIONS>>
-type ReturnsOptions = z.infer<z.ZodObject<typeof RETURNS_OPTIONS>>
+type Options<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape>>
 
 /** `highwater import`: brings files from elsewhere into a book. */
 export function defineImport(command: Command, runtime: Runtime): void {
@@ -132,12 +124,11 @@ function define<Shape extends z.ZodRawShape>(
   files: string,
   shape: Shape,
   examples: string,
-  run: (files: string[], options: z.infer<z.ZodObject<Shape>>, runtime: Runtime) => Promise<void>,
+  run: (files: string[], options: Options<Shape>, runtime: Runtime) => Promise<void>,
   runtime: Runtime,
 ): void {
   command.argument(files, 'plain, .gz or .zip').addHelpText('after', ABOUT + examples)
   const names = Object.entries(shape).map(([key, schema]) => {
-    const about = metaOf(schema)?.description
     const isNumber = (text: string): boolean =>
       text.trim() !== '' && z.safeParse(schema, Number(text)).success
     const parse = (text: string, before: unknown): unknown => {
@@ -145,7 +136,7 @@ function define<Shape extends z.ZodRawShape>(
       if (key === 'ignore') return [...(Array.isArray(before) ? before : []), text]
       return isNumber(text) ? Number(text) : text
     }
-    const option = new Option(flagsOf(key, schema), about).makeOptionMandatory(
+    const option = new Option(flagsOf(key, schema), metaOf(schema)?.description).makeOptionMandatory(
       !z.safeParse(schema, undefined).success,
     )
     command.addOption(option.required ? option.argParser(parse) : option)
@@ -181,17 +172,16 @@ async function write(
   catalogue: Catalogue,
   { tables, line, summary }: { readonly tables: Texts; readonly line: string; readonly summary: object },
   { formats, unread, findings, files: read }: Origin,
-  options: FileOptions & { readonly append?: boolean },
+  options: Options<typeof fileOptions> & { readonly append?: boolean },
   { terminal }: Runtime,
 ): Promise<void> {
-  const { dir } = catalogue
   for (const path of Object.keys(tables)) {
     catalogue.state(path, spellStatement(options), options.append === true)
-    assertFree(dir, path, options.replace || options.append === true)
+    assertFree(catalogue.dir, path, options.replace || options.append === true)
   }
   const text = catalogue.text()
   const files = text === null ? tables : { ...tables, [CATALOGUE_FILE]: text }
-  await writeBookFiles(dir, files)
+  await writeBookFiles(catalogue.dir, files)
   const written = Object.keys(files)
   if (options.json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
   terminal.print(`${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`)
@@ -209,7 +199,7 @@ type Fields = Readonly<Record<string, unknown>> & { readonly unfunded?: string |
 /** Adds a strategy that the catalogue does not have, with what its maker assumed: stated, or as the file shows it. */
 function addStrategy(
   catalogue: Catalogue,
-  { id, base_risk: base_risk_pct, commission_bps, engine }: HistoryOptions,
+  { id, base_risk: base_risk_pct, commission_bps, engine }: Options<typeof historyOptions>,
   { formats, commission_bps: shown = null }: Origin & { readonly commission_bps?: number | null },
   { tick_size = 1, unfunded = null, ...fields }: Fields,
 ): void {
@@ -229,7 +219,7 @@ function addStrategy(
 }
 
 /** Writes bars of one instrument. */
-async function importBarsFiles(paths: string[], options: BarsOptions, runtime: Runtime) {
+async function importBarsFiles(paths: string[], options: Options<typeof BARS_OPTIONS>, runtime: Runtime) {
   const { instrument, timeframe: stated = null } = options
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
@@ -243,7 +233,11 @@ async function importBarsFiles(paths: string[], options: BarsOptions, runtime: R
 }
 
 /** Writes daily returns as they were reported. */
-async function importReturnsFile([path = '']: string[], options: ReturnsOptions, runtime: Runtime) {
+async function importReturnsFile(
+  [path = '']: string[],
+  options: Options<typeof RETURNS_OPTIONS>,
+  runtime: Runtime,
+) {
   const { id } = options
   const reading = createReading(runtime.cwd)
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
@@ -258,7 +252,11 @@ async function importReturnsFile([path = '']: string[], options: ReturnsOptions,
 }
 
 /** Writes the trades of a file as a ledger that is marked on the bars of the book, or as reported returns. */
-async function importLedgerFile([path = '']: string[], options: LedgerOptions, runtime: Runtime) {
+async function importLedgerFile(
+  [path = '']: string[],
+  options: Options<typeof LEDGER_OPTIONS>,
+  runtime: Runtime,
+) {
   const { id, instrument, realised, commission_bps = null, append } = options
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
   const file = await findBars(catalogue.dir, instrument, options.mark ?? null)

@@ -48,8 +48,7 @@ export function parseMoment(text: string): number {
 
 /** Why `parseMoment` refused the text: a sentence without the column's name. */
 export function explainMoment(text: string): string {
-  if (text === '') return `expected ${MOMENT_FORMS}, got nothing`
-  const got = `got ${JSON.stringify(text)}`
+  const got = `got ${text === '' ? 'nothing' : JSON.stringify(text)}`
   const unit = isDigits(text) ? unitOf(Number(text))?.unit : undefined
   if (unit !== undefined && unit !== 'milliseconds')
     return `expected epoch milliseconds, ${got}, which looks like epoch ${unit}`
@@ -116,9 +115,8 @@ export function explainForeignMoment(text: string, zone: Zone | null): string {
   if (Number.isNaN(local))
     return `expected a time such as 2026-06-30 20:00 or an epoch of the years 1980 to 2099, ${got}`
   if (zone === null)
-    return `expected a zone for ${JSON.stringify(text)}, which has none: state it with --tz, such as UTC`
-  const count = zone.instantsOf(local).length
-  return `expected a time that ${zone.name} has once, ${got}, which it has ${count === 0 ? 'not at all' : 'twice'}: the clocks change`
+    return `expected a zone for ${JSON.stringify(text)}, which has none: state it with --tz, after the settings of the tool that made the file, or after a time in it that you know`
+  return `expected a time that ${zone.name} has once, ${got}, which it has ${zone.instantsOf(local).length === 0 ? 'not at all' : 'twice'}: the clocks change`
 }
 
 const isDigits = (text: string): boolean => /^\d+$/.test(text)

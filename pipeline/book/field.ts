@@ -35,7 +35,7 @@ type Field = { readonly path: Path; readonly inner?: z.core.$ZodType; readonly e
 
 /** The innermost field on the way to a value that says what it expects; null if none does. */
 function fieldAt(schema: z.core.$ZodType, [step, ...rest]: Path, path: Path = []): Field | null {
-  const inner = bare(schema)
+  const inner = layersOf(schema).at(-1)!
   const isMap = inner instanceof z.ZodObject
   const expected = metaOf(schema)?.expected ?? (isMap && step === undefined ? 'a map' : undefined)
   const own = expected === undefined ? null : { path, inner, expected }
@@ -45,24 +45,19 @@ function fieldAt(schema: z.core.$ZodType, [step, ...rest]: Path, path: Path = []
   return (next && fieldAt(next, rest, [...path, step])) ?? own
 }
 
-/** The schema inside a default, `nullable` or `optional`, or before a transformation. */
-function wrapped(schema: z.core.$ZodType): z.core.$ZodType | null {
-  if (schema instanceof z.ZodPipe) return schema.in
+/** A schema, and those inside its defaults, `nullable` and `optional`, or before its transformations. */
+function layersOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
+  if (schema instanceof z.ZodPipe) return [schema, ...layersOf(schema.in)]
   const isWrapper =
     schema instanceof z.ZodNullable || schema instanceof z.ZodDefault || schema instanceof z.ZodOptional
-  return isWrapper ? schema.unwrap() : null
-}
-
-function bare(schema: z.core.$ZodType): z.core.$ZodType {
-  const inner = wrapped(schema)
-  return inner === null ? schema : bare(inner)
+  return isWrapper ? [schema, ...layersOf(schema.unwrap())] : [schema]
 }
 
 /** The metadata of a schema, or of the one inside it. */
-export function metaOf(schema: z.core.$ZodType): z.core.GlobalMeta | undefined {
-  const inner = wrapped(schema)
-  return z.globalRegistry.get(schema) ?? (inner === null ? undefined : metaOf(inner))
-}
+export const metaOf = (schema: z.core.$ZodType): z.core.GlobalMeta | undefined =>
+  layersOf(schema)
+    .map(each => z.globalRegistry.get(each))
+    .find(meta => meta !== undefined)
 
 /** A map before its fields are checked. */
 export type Fields = Readonly<Record<string, unknown>>

@@ -184,9 +184,8 @@ const alias = (ids: readonly string[]) =>
         between(name => {
           const taken =
             name === RESERVED_ALIAS ? 'which is reserved' : ids.includes(name) ? 'a strategy' : null
-          return taken === null
-            ? []
-            : [[[], `expected an alias of its own, got ${got(name)}, ${taken}: choose another`]]
+          const sentence = `expected an alias of its own, got ${got(name)}, ${taken}: choose another`
+          return taken === null ? [] : [[[], sentence]]
         }),
       ),
     'Public alias of the program.',

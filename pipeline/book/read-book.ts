@@ -44,7 +44,7 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
   const { examine = () => UNEXAMINED, ...given } = options
   const reading = createReading(resolve(dir), given)
   const folder = await listFolder(reading)
-  const catalogue = reading.problems.isEmpty() ? await readCatalogue(reading) : null
+  const catalogue = reading.problems.isEmpty() ? await readCatalogue(reading, folder) : null
   if (catalogue === null) throw new BookError(reading.dir, reading.problems.sorted())
 
   const { service } = catalogue
@@ -121,46 +121,31 @@ const TOLERATED = ['node_modules/', 'package.json', 'package-lock.json', 'tsconf
  * name than a left-over. Bars that no strategy needs are none, nor is anything under `strategies/`, which is
  * code, nor a Markdown file, nor one that begins with a dot.
  */
-function strays(folder: Folder, sound: SoundParts): Problem[] {
-  const places = placesOf(sound)
-  return [...folder].flatMap(file => {
-    const parts = file.split('/')
-    const [top = '', parent = top, child] = parts
-    const last = parts.at(-1) ?? ''
-    if ([top, last].some(name => name.startsWith('.')) || last.endsWith('.md')) return []
-    if (top === 'strategies' || TOLERATED.includes(file)) return []
-    const [inner, own] = [places.get(`${top}/${parent}`), places.get(top)]
-    const [name, [expected, known]]: readonly [string, Names] =
-      inner && child !== undefined ? [child, inner] : own ? [parent, own] : [file, IN_ROOT]
-    const word = top === 'charting' ? CHARTING_NAME.exec(name)?.[1] : name
-    if (known.includes(word ?? '')) return []
-    const nearest = hint(name, known, 'name')
-    return [{ file, message: `expected ${expected}, got ${name}, which is ignored; ${nearest}` }]
-  })
-}
-
-/** What the names in a folder are those of, and which there are. */
-type Names = readonly [expected: string, known: readonly string[]]
-
-const IN_ROOT: Names = [
-  'a file or folder of a book',
-  [CATALOGUE_FILE, PROGRAM_FILE, ...BOOK_FOLDERS.map(name => `${name}/`)],
-]
-
-function placesOf({ strategies, program }: SoundParts): ReadonlyMap<string, Names> {
+function strays(folder: Folder, { strategies, program }: SoundParts): Problem[] {
   const ids = strategies.map(({ id }) => id)
   const traded = [...strategies, ...(program === null ? [] : [program.plan])]
   const instruments = [...new Set(traded.map(({ instrument }) => instrument))]
-  const ofStrategies = 'a file named after the id of a strategy'
-  const timeframes: Names = ['a file named after a timeframe', TIMEFRAMES.flatMap(tableNames)]
-  return new Map<string, Names>([
-    ['bars', ['a folder named after an instrument of the catalogue', instruments]],
-    ...instruments.map(instrument => [`bars/${instrument}`, timeframes] as const),
-    ['funding', ['a file named after an instrument of the catalogue', instruments.flatMap(tableNames)]],
-    ['charting', [ofStrategies, ids]],
-    ['ledgers', [ofStrategies, ids.flatMap(tableNames)]],
-    ['returns', [ofStrategies, ids.flatMap(tableNames)]],
-  ])
+  const tables = [
+    ...instruments.flatMap(name => [`funding/${name}`, ...TIMEFRAMES.map(each => `bars/${name}/${each}`)]),
+    ...ids.flatMap(id => [`ledgers/${id}`, `returns/${id}`]),
+  ].flatMap(tableNames)
+  const root = [CATALOGUE_FILE, PROGRAM_FILE, ...BOOK_FOLDERS.map(name => `${name}/`), ...TOLERATED]
+  const known = new Set([...root, ...tables, ...ids.map(id => `charting/${id}.csv`)])
+  return [...folder].flatMap(file => {
+    const [top = '', ...parts] = file.split('/')
+    const last = parts.at(-1) ?? top
+    const [, id] = (top === 'charting' && CHARTING_NAME.exec(last)) || []
+    const isHidden = [top, last].some(name => name.startsWith('.')) || last.endsWith('.md')
+    if (isHidden || top === 'strategies' || known.has(id === undefined ? file : `charting/${id}.csv`))
+      return []
+    const nearest = hint(file, [...known], 'name')
+    return [
+      {
+        file,
+        message: `expected a file that the catalogue names, got another, which is ignored; ${nearest}`,
+      },
+    ]
+  })
 }
 
 /** `oak.csv` is the export of a ledger; `oak.2.csv` that of version 2 of a module. An id has no point. */

@@ -32,7 +32,7 @@ export type Catalogue = NonNullable<Awaited<ReturnType<typeof readCatalogue>>>
  * Reads `catalogue.yaml`: each part, or null if it has a problem, and every strategy whose source is known, sound or not, in the order
  * of the file, because its files are checked in any case. Null if nothing in it can be used; all problems are reported.
  */
-export async function readCatalogue(reading: Reading) {
+export async function readCatalogue(reading: Reading, folder: ReadonlySet<string>) {
   const file = await readYaml(reading, CATALOGUE_FILE)
   const root = file?.read([], mapSchema) ?? null
   if (file === null || root === null) return null
@@ -43,7 +43,17 @@ export async function readCatalogue(reading: Reading) {
   // If a strategy does not say which instrument it trades, any may be stated.
   const isKnown = instruments.length === strategies.length && funding !== undefined
   const stated = isKnown ? readFunding(file, funding ?? {}, instruments) : null
+  checkImports(file, folder, imports ?? {})
   return { service, funding: stated, accept: accept ?? [], imports: imports ?? {}, claims }
+}
+
+/** The part `imports` is about tables of the book, packed or not. A table has one statement. */
+function checkImports(file: YamlFile, folder: ReadonlySet<string>, imports: Fields) {
+  const tables = [...folder].filter(path => /^(?:bars|funding|ledgers|returns)\/.*\.csv(?:\.gz)?$/.test(path))
+  const plain = tables.map(path => path.replace(/\.gz$/, ''))
+  const packed = plain.filter(path => !(path in imports)).map(path => `${path}.gz`)
+  const shape = Object.fromEntries([...plain, ...packed].map(path => [path, z.string().optional()]))
+  file.read(['imports'], z.strictObject(shape), imports)
 }
 
 /** The part `funding`. Null if it has a problem: then nothing is known about any of the instruments. */

@@ -118,12 +118,8 @@ function explainGaps(gaps: readonly FundingGap[], file: FundingFile): string[] {
   const [longest] = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))
   if (longest === undefined) return []
   const span = `${spellMoment(longest.from)} to ${spellMoment(longest.to)}`
-  const [count, where] =
-    gaps.length === 1
-      ? [`a gap from ${span}`, 'it']
-      : [`${gaps.length} gaps, the longest from ${span}`, 'them']
   const intervals = fundingIntervals(file)
   const missing = counted(sum(gaps.map(gap => missingPayments(gap, intervals))), 'payment')
-  const without = `without ${missing} at ${spellIntervals(intervals)}`
-  return [`has ${count}, ${without}: positions in ${where} are computed without funding`]
+  const what = `${counted(gaps.length, 'gap')}, the longest from ${span}, without ${missing} at ${spellIntervals(intervals)}`
+  return [`has ${what}: positions in a gap are computed without funding`]
 }

@@ -18,10 +18,9 @@ export type Reading = {
 }
 
 /** A new reading of a folder. Without a clock every bar is over. */
-export function createReading(dir: string, given: Partial<Pick<Reading, 'onFile' | 'nowMs' | 'held'>> = {}) {
+export function createReading(dir: string, given: Partial<Reading> = {}): Reading {
   const { onFile = () => {}, nowMs = Number.POSITIVE_INFINITY, held = null } = given
-  const reading: Reading = { dir, onFile, nowMs, held, problems: createProblemList(), inputs: [] }
-  return reading
+  return { dir, onFile, nowMs, held, problems: createProblemList(), inputs: [] }
 }
 
 /** Adds problems of a file, in a row or in all of it; returns null, as a reader of the file then does. */

@@ -93,11 +93,9 @@ function openFile({ problems }: Reading, path: string, root: unknown, { doc, lin
 
 /** Bytes that are not UTF-8 are decoded as a mark, which would be published in a name. */
 function reportEncoding(reading: Reading, path: string, text: string): void {
-  text.split('\n').forEach((content, i) => {
-    if (!content.includes(NOT_UTF8)) return
-    const message = 'expected UTF-8, got bytes of another encoding: save the file as UTF-8'
-    reading.problems.add({ file: path, line: i + 1, message })
-  })
+  const message = 'expected UTF-8, got bytes of another encoding: save the file as UTF-8'
+  for (const [i, content] of text.split('\n').entries())
+    if (content.includes(NOT_UTF8)) reading.problems.add({ file: path, line: i + 1, message })
 }
 
 function reportSyntax(reading: Reading, path: string, doc: Document, lines: LineCounter): void {

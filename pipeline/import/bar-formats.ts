@@ -133,7 +133,10 @@ export const BARS: Kind = {
   fits,
   matters: (name, cells) =>
     new Set(cells.filter(text => Number.isNaN(Number(text)) && Number.isNaN(parseForeignMoment(text, UTC))))
-      .size > 1 || /vol|qty|quant|amount|turnover|notional|price|open|high|low|close|last|bid|ask/.test(name),
+      .size > 1 ||
+    /vol|qty|quant|amount|turnover|notional|price|open|high|low|close|last|bid|ask|settle|mark|fair|mid/.test(
+      name,
+    ),
   mayBeLong: true,
   mayEndOpen: true,
 }

@@ -33,7 +33,7 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: LedgerRule
   judgeSides(trades)
   const { results, realised } = stated
   const found = evidenceOf(trades, stated)
-  const { closed, follows } = found
+  const { closed, follows, unit } = found
   // Of lots and of several instruments quantities mean nothing: then what is stated counts.
   const isStated = results !== undefined && stated.commission_bps !== null
   const isTaken = realised && (follows ? results === 'after-costs' : isStated)
@@ -42,8 +42,8 @@ export function judgeResults(trades: readonly ForeignTrade[], stated: LedgerRule
 
   const isGross = isTaken ? results === 'before-costs' : found.isGross
   const commission_bps = stated.commission_bps ?? found.own
-  const hasOwnFees = ({ fees, turnover, slack }: Line): boolean =>
-    Math.abs(fees - (commission_bps / 1e4) * turnover) > slack
+  const hasOwnFees = ({ fees, turnover }: Line): boolean =>
+    Math.abs(fees - (commission_bps / 1e4) * turnover) > Math.max(2 * unit, (COMMISSION_BPS / 1e4) * turnover)
   const feesVary = !isTaken && closed.some(hasOwnFees)
   const isRounded = ({ rest, notional }: Line): boolean => 1e4 * Math.abs(rest) > DUST_BPS * notional
   return {
@@ -73,7 +73,7 @@ function evidenceOf(trades: readonly ForeignTrade[], { commission_bps }: LedgerR
   const follows = far.length === 0 && lean <= Math.max(COMMISSION_BPS, roughness)
   const isPaid = closed.some(({ cost, turnover }) => (1e4 * Math.abs(cost)) / turnover > COMMISSION_BPS)
   const own = hasCosts ? roundBps(medianBps(closed, ({ fees }) => fees)) : bps
-  return { ...best, hasCosts, shown, follows, isPaid, isGross: isPaid && hasFees === 0, own }
+  return { ...best, unit, hasCosts, shown, follows, isPaid, isGross: isPaid && hasFees === 0, own }
 }
 
 /** A trade as it is read: its fees as costs, what it cost with funding, what is left unexplained, and how much may be. */

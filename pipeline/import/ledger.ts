@@ -34,10 +34,10 @@ export async function importLedger(reading: Reading, path: string, rules: Ledger
     const trades = toTrades(read.records, known, report)
     if (reading.problems.has(path)) return null
     const { sizes, account, commission_bps } = toAccount(trades, read, known, tally)
-    if (!rules.realised && rules.bars !== null) compareWithBars(trades, rules.bars, report)
+    if (rules.bars !== null) compareWithBars(trades, rules.bars, rules, report)
     if (reading.problems.has(path)) return null
-    const closedByTool = trades.filter(({ cell }) => /^force_(?:exit|sell)$/.test(cell('exit_reason')))
-    tally.count('open_at_end', path, closedByTool.length)
+    const isForced = ({ cell }: ForeignTrade): boolean => /^force_(?:exit|sell)$/.test(cell('exit_reason'))
+    tally.count('open_at_end', path, trades.filter(isForced).length)
     const rows = withParts(trades.map((trade, i) => ({ fields: toFields(trade, sizes[i]!), row: trade.row })))
     return { rows, account, commission_bps, ...originOf([read.file], tally, rules) }
   } catch (error) {
@@ -64,12 +64,11 @@ function withParts(rows: TableRows): TableRows {
 
 /** The trades of a file, each sound by itself. */
 function toTrades(records: readonly TradeRecord[], rules: LedgerRules, report: Report): ForeignTrade[] {
-  const { tz, realised } = rules
-  const zone = tz === undefined ? null : parseZone(tz)
+  const zone = rules.tz === undefined ? null : parseZone(rules.tz)
   const trades = records.map(record => toTrade(record, zone, rules, report))
   reportCopies(records, report)
   const symbols = [...new Set(trades.map(({ cell }) => cell('symbol')))].filter(symbol => symbol !== '')
-  if (!realised && symbols.length > 1)
+  if (!rules.realised && symbols.length > 1)
     report(
       `expected trades of one instrument, got ${listed(symbols)}: export one, or take the account as reported returns with --realised`,
     )
@@ -152,25 +151,74 @@ function reportCopies(records: readonly TradeRecord[], report: Report): void {
 /** Prices have more digits than a market where an average was printed; a fill has one of its bar. */
 const PRICE_TOLERANCE = 1e-6
 
-/** A trade before the first bar cannot be marked, and a price that no bar has at its time is that of no fill. */
-function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, report: Report): void {
+/** Whether a price is one of the bar at its time. */
+function isOfBar(bars: Bars, ms: number, price: number): boolean {
+  const [i, room] = [barHolding(bars, ms), price * PRICE_TOLERANCE]
+  return price >= bars.l[i]! - room && price <= bars.h[i]! + room
+}
+
+/**
+ * A trade before the first bar cannot be marked, a price that no bar has at its time is that of no fill, and a zone in which
+ * fills lie outside of their bars, and inside in another one, is not that of the trades.
+ */
+function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, rules: LedgerRules, report: Report) {
+  const fills = trades.flatMap(({ row, cell, ...trade }) =>
+    (['entry', 'exit'] as const).flatMap(fill => {
+      const [ms, price] = [trade[`${fill}_time`] ?? Number.NaN, trade[`${fill}_price`]]
+      return barHolding(bars, ms) < 0 ? [] : [{ row, fill, ms, price, text: cell(`${fill}_time`) }]
+    }),
+  )
+  const outside = fills.filter(({ ms, price }) => !isOfBar(bars, ms, price))
+  const zones = rules.tz === undefined ? [] : otherZones(fills, bars, rules.tz)
+  if (zones.length > 0)
+    return report(
+      `expected fills inside their bars in ${rules.tz}, which --tz states, got ${outside.length} of ${fills.length} outside, and inside in ${listed(zones)}: look up the zone in the settings of the tool and correct --tz; if it is ${rules.tz}, correct the bars, or write each time with its offset`,
+    )
+  if (rules.realised) return null
   const first = bars.t[0] ?? Number.POSITIVE_INFINITY
   const early = trades.filter(({ entry_time }) => entry_time < first).length
   if (early > 0)
     report(
       `${early} of ${trades.length} trades are before the first bar, ${spellMoment(first)}: import older bars, or take the account as reported returns with --realised`,
     )
-  for (const { row, ...trade } of trades)
-    for (const fill of ['entry', 'exit'] as const) {
-      const [ms, price] = [trade[`${fill}_time`] ?? Number.NaN, trade[`${fill}_price`]]
-      const i = barHolding(bars, ms)
-      const room = price * PRICE_TOLERANCE
-      if (i < 0 || (price >= bars.l[i]! - room && price <= bars.h[i]! + room)) continue
-      report(
-        `${fill}_price: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
-        row,
-      )
-    }
+  for (const { row, fill, ms, price } of outside)
+    report(
+      `${fill}_price: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
+      row,
+    )
+  return null
+}
+
+/** One fill outside of its bar may be an average, and so may a share of several: no bar has them in any zone. */
+const LEAST_OUTSIDE = 2
+const MOST_LEFT = 0.25
+
+/** Fills that are tried in every zone, from all parts of a list. */
+const MOST_TRIED = 100
+
+/** Of zones that have one clock the last gives its name. */
+const ZONES = [
+  ...Intl.supportedValuesOf('timeZone'),
+  ...['America/Chicago', 'America/New_York', 'Europe/London', 'Europe/Berlin'],
+  ...Array.from({ length: 27 }, (_, i) => `UTC${i < 12 ? '' : '+'}${i - 12}`),
+]
+
+/** The zones that have the fewest fills outside of their bars, if the stated one has more by far. */
+function otherZones(fills: readonly { text: string; price: number }[], bars: Bars, tz: string): string[] {
+  // One price that is wrong may be that of an exit and of an entry.
+  const prices = new Map(fills.map(({ text, price }) => [text, price]))
+  const tried = [...prices].filter((_, i) => i % Math.ceil(prices.size / MOST_TRIED) === 0)
+  const judge = (name: string) => {
+    const zone = parseZone(name)
+    const times = tried.map(([text]) => parseForeignMoment(text, zone))
+    const outside = tried.filter(([, price], i) => !isOfBar(bars, times[i]!, price)).length
+    return { name, clock: times.join(), outside }
+  }
+  const { outside } = judge(tz)
+  if (outside < LEAST_OUTSIDE) return []
+  const others = [...new Map(ZONES.map(judge).map(each => [each.clock, each])).values()]
+  const most = Math.min(MOST_LEFT * outside, ...others.map(each => each.outside))
+  return others.filter(each => each.outside <= most).map(({ name }) => name)
 }
 
 /** What a ledger has of each trade beside its fills, as texts, and the account of all, if the file has amounts. */

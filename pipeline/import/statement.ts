@@ -14,14 +14,14 @@ const ofEveryFile = {
   format: z.string().optional().meta({
     description: 'The name of the format, which is found without; `table` for columns by their names.',
   }),
-  tz: z
-    .string()
-    .refine(text => parseZone(text) !== null)
-    .optional()
-    .meta({
-      description: 'The zone of times that have none.',
-      expected: 'UTC, an offset such as +08:00, or a name such as Europe/Amsterdam',
-    }),
+  tz: field(
+    z
+      .string()
+      .refine(text => parseZone(text) !== null)
+      .optional(),
+    'The zone of times that have none.',
+    'UTC, an offset such as +08:00, or a name such as Europe/Amsterdam',
+  ),
   columns: z
     .record(z.string(), z.union([z.string(), z.int()]))
     .optional()
@@ -45,19 +45,20 @@ export const STATEMENTS = {
   ledger: {
     ...ofEveryFile,
     results: oneOf(['after-costs', 'before-costs'], 'Whether fees and funding are in the results already.'),
-    capital: z.number().gt(0).optional().meta({
-      description:
-        'The account at the start, in its currency; it makes fractions of the amounts in the file.',
-      expected: 'an amount above 0',
-    }),
+    capital: field(
+      z.number().gt(0).optional(),
+      'The account at the start, in its currency; it makes fractions of the amounts in the file.',
+      'an amount above 0',
+    ),
   },
   returns: {
     ...ofEveryFile,
     results: oneOf(['per-day'], 'That values which look like a sum since the start are returns of days.'),
-    unit: z.enum(['fraction', 'percent']).meta({
-      description: 'What a return of 1 means: a fraction (+100 %) or a percent.',
-      expected: 'fraction or percent',
-    }),
+    unit: field(
+      z.enum(['fraction', 'percent']),
+      'What a return of 1 means: a fraction (+100 %) or a percent.',
+      'fraction or percent',
+    ),
   },
 }
 

@@ -3,7 +3,7 @@ import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
 import { type Bars, endOfBars } from '#core/replay/bars.ts'
 import { counted } from '../book/field.ts'
 import type { Found } from './finding.ts'
-import { all, type Check, each, runChecks, runs } from './run-checks.ts'
+import { all, type Check, each, inFuture, runChecks, runs } from './run-checks.ts'
 
 /**
  * Checks bars for errors of their source. A large move is not an error: only one that is taken back within a bar, or that
@@ -18,10 +18,7 @@ type Data = Bars & ReturnType<typeof factsOf> & { readonly nowMs: number }
 const factsOf = (bars: Bars) => ({
   leastReversal: Math.max(NOTED_FACTOR, Math.exp(NOTED_MOVES * usualMove(bars))),
   isTraded: bars.v.some(volume => volume !== 0),
-  tick: bars.c.reduce(
-    (least, _, i) => (stepOf(bars, i) > 0 ? Math.min(least, stepOf(bars, i)) : least),
-    Infinity,
-  ),
+  tick: bars.c.reduce((least, _, i) => Math.min(least, stepOf(bars, i) || least), Infinity),
 })
 
 /** A gap of as many bars is longer than nearly every outage of an exchange on 4-hour bars. */
@@ -64,13 +61,7 @@ const BARS_WITHOUT_WICKS = 200
 
 /** Everything that is checked in a set of bars by itself. Each check is O(bars). */
 const CHECKS: readonly Check<Data>[] = [
-  {
-    ...{ code: 'future_bars', severity: 'blocking', group: all },
-    is: ({ t, nowMs }, i) => t[i]! > nowMs,
-    what: ({ t, nowMs }, { length }) =>
-      `${counted(length, 'bar')} of the future, the last at ${toIsoInstant(t.at(-1)!)}, while it is ${toIsoInstant(nowMs)}`,
-    fix: 'remove them, or correct the unit or the zone of the times',
-  },
+  inFuture('bar', ({ t }, i) => t[i]!),
   {
     ...{ code: 'unfinished_bar', severity: 'blocking', group: all },
     is: (data, i) => i === data.t.length - 1 && data.t[i]! <= data.nowMs && endOfBars(data) > data.nowMs,

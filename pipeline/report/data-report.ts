@@ -11,7 +11,7 @@ import { type Acceptance, assignAcceptances, lastDayOf, spellAcceptance } from '
 import { checkBars } from './bar-checks.ts'
 import { type DataReport, type Finding, type Found, isOfRecord, type SubjectReport } from './finding.ts'
 import { checkReturns, startsOf } from './return-checks.ts'
-import { all, type Check, runChecks } from './run-checks.ts'
+import { inFuture, runChecks } from './run-checks.ts'
 import { checkTrades } from './trade-checks.ts'
 
 /** What the data of a book cover, and everything that was found in them, instrument by instrument and strategy by strategy. */
@@ -51,7 +51,8 @@ export type Draft = Pick<SubjectReport, 'subject' | 'file' | 'noun'> & {
 function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): SubjectReport {
   const { subject, file, noun } = draft
   const [from = null, to = null] = times.length === 0 ? [] : [times[0]!, times[times.length - 1]!]
-  const stated = sound.imports[file.replace(/\.gz$/, '')]
+  const plain = file.replace(/\.gz$/, '')
+  const stated = sound.imports[plain] ?? sound.imports[`${plain}.gz`]
   const notes = stated === undefined ? [] : [noteOf(stated, from ?? 0)]
   const judged = [...notes, ...found].map(({ at, ...each }): Finding => {
     const places = at.map(i => rows?.[i] ?? i + 2) // the header is row 1
@@ -164,17 +165,9 @@ function draftBars({ bars, program }: SoundParts, nowMs: number): Draft[] {
   })
 }
 
-/** Funding of the future is a forecast. */
-const FUTURE_PAYMENTS: Check<{ readonly t: Float64Array; readonly nowMs: number }> = {
-  ...{ code: 'future_payments', severity: 'blocking', group: all },
-  is: ({ t, nowMs }, i) => t[i]! > nowMs,
-  what: () => 'expected payments that were made, got later ones',
-  fix: 'remove them, or correct the unit or the zone of the times',
-}
-
 const draftFunding = ({ funding }: SoundParts, nowMs: number): Draft[] =>
   [...funding].map(([subject, { path: file, t }]) => {
-    const found = runChecks([FUTURE_PAYMENTS], { t, nowMs }, t)
+    const found = runChecks([inFuture('payment', (_, i) => t[i]!)], { nowMs }, t)
     return { subject, file, noun: 'payments', times: t, found }
   })
 

@@ -81,6 +81,7 @@ function evidenceOfLuck(ground: Ground): Evidence[] {
 /** What contradicts itself. */
 function evidenceOfErrors({ closed, stops, differing }: Ground): Evidence[] {
   const usual = stops.length === 0 ? 1 : median(stops.map(({ loss }) => loss))
+  const [span] = differing
   const odd = closed.filter(each => each.account_return * each.return_per_notional < 0)
   return [
     {
@@ -95,14 +96,8 @@ function evidenceOfErrors({ closed, stops, differing }: Ground): Evidence[] {
       fix: 'correct the side, the prices or account_return',
     },
     {
-      ...{
-        code: 'returns_differ',
-        least: 1,
-        what: differing
-          .slice(0, 1)
-          .map(each => describeDifference(each, differing.length))
-          .join(),
-      },
+      ...{ code: 'returns_differ', least: 1 },
+      what: span === undefined ? '' : describeDifference(span, differing.length),
       items: differing.map(({ from, to }) => ({ from: from * DAY_MS, to: to * DAY_MS, isHit: true })),
       fix: 'correct the returns or the ledger',
     },

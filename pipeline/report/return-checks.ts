@@ -1,9 +1,8 @@
 import { median, sampleCorrelation } from 'simple-statistics'
-import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { DAY_MS } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
-import { counted } from '../book/field.ts'
 import type { Found } from './finding.ts'
-import { all, type Check, runChecks } from './run-checks.ts'
+import { all, type Check, inFuture, runChecks } from './run-checks.ts'
 
 /** A typical day of a strategy moves the account by less; of percents taken for fractions it moves it by more. */
 const LARGE_DAY = 0.1
@@ -22,13 +21,7 @@ export const startsOf = ({ first, values }: Series): Float64Array =>
   values.map((_, i) => (first + i) * DAY_MS)
 
 const CHECKS: readonly Check<Data>[] = [
-  {
-    ...{ code: 'future_returns', severity: 'blocking', group: all },
-    is: ({ daily, nowMs }, i) => (daily.first + i + 1) * DAY_MS > nowMs,
-    what: ({ nowMs }, { length }) =>
-      `${counted(length, 'day')} that ${length === 1 ? 'is' : 'are'} not over, while it is ${toIsoInstant(nowMs)}`,
-    fix: 'remove them',
-  },
+  inFuture('return', ({ daily }, i) => (daily.first + i + 1) * DAY_MS), // the end of its day
   {
     ...{ code: 'percent_returns', severity: 'serious', group: all },
     is: ({ move, isLevel }) => move > LARGE_DAY && !isLevel,

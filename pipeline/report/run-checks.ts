@@ -1,3 +1,5 @@
+import { toIsoInstant } from '#core/calendar.ts'
+import { counted } from '../book/field.ts'
 import type { Found, Verdict } from './finding.ts'
 
 /** First and last instant of what an index stands for, and how many bars, trades or days it counts for. */
@@ -33,6 +35,18 @@ export const runs =
     }
     return found.filter(run => run.length >= leastOf(data))
   }
+
+/** What is later than now is a mistake, or a forecast. */
+export const inFuture = <Data extends { readonly nowMs: number }>(
+  noun: string,
+  timeOf: (data: Data, i: number) => number,
+): Check<Data> => ({
+  ...{ code: `future_${noun}s`, severity: 'blocking', group: all },
+  is: (data, i) => timeOf(data, i) > data.nowMs,
+  what: ({ nowMs }, { length }) =>
+    `${counted(length, noun)} of the future, while it is ${toIsoInstant(nowMs)}`,
+  fix: 'remove them, or correct the unit or the zone of the times',
+})
 
 /** As many indices as a finding keeps. */
 const MOST_PLACES = 5

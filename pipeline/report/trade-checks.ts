@@ -1,11 +1,11 @@
-import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { DAY_MS } from '#core/calendar.ts'
 import { type Bars, endOfBars, lastAtOrBefore } from '#core/replay/bars.ts'
 import { OFFSETS } from '#core/replay/chart-zone.ts'
 import { signOf } from '#core/replay/trade.ts'
 import type { LedgerTrade } from '../book/book.ts'
 import { counted } from '../book/field.ts'
 import type { Found } from './finding.ts'
-import { all, type Check, runChecks } from './run-checks.ts'
+import { all, type Check, inFuture, runChecks } from './run-checks.ts'
 
 export type TradeGround = {
   /** Null for a ledger beside reported returns. */
@@ -36,13 +36,7 @@ const FITS_NOT = 0.3
 
 /** What is checked in a ledger as a whole. Whether each trade can have happened is the audit's subject. */
 const CHECKS: readonly Check<Data>[] = [
-  {
-    ...{ code: 'future_trades', severity: 'blocking', group: all },
-    is: ({ trades, nowMs }, i) => Math.max(trades[i]!.entry_time, trades[i]!.exit_time ?? 0) > nowMs,
-    what: ({ nowMs }, { length }) =>
-      `${counted(length, 'trade')} of the future, while it is ${toIsoInstant(nowMs)}`,
-    fix: 'remove them, or correct the unit or the zone of the times',
-  },
+  inFuture('trade', ({ trades }, i) => Math.max(trades[i]!.entry_time, trades[i]!.exit_time ?? 0)),
   {
     ...{ code: 'leverage_over_cap', severity: 'blocking', group: all },
     is: ({ trades, maxLeverage }, i) => (trades[i]!.leverage ?? 0) > maxLeverage * (1 + LEVERAGE_SLACK),

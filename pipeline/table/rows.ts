@@ -45,19 +45,20 @@ const DOCUMENT = /\.(?:json|jsonl|ndjson|parquet|feather|arrow)$/i
 const isText = (name: string): boolean => !DOCUMENT.test(name) && !/\.zip$/i.test(name)
 
 const NEVER = /$^/
-const A_PAGE = 'a web page (HTML): save the sheet as CSV'
 
 /** Files that begin with these bytes are no table, or need another ending: what they are, and what to do. */
-const CONTAINERS: readonly (readonly [begin: string, ending: RegExp, what: string])[] = [
-  ['504b0304', /\.zip$/i, 'a workbook (XLSX) or an archive: save the sheet as CSV, or name the archive .zip'],
-  ['d0cf11e0', NEVER, 'a workbook (XLS): save the sheet as CSV'],
+const CONTAINERS: readonly (readonly [begin: RegExp, ending: RegExp, what: string])[] = [
+  [
+    /^504b0304/,
+    /\.zip$/i,
+    'a workbook (XLSX) or an archive: save the sheet as CSV, or name the archive .zip',
+  ],
+  [/^d0cf11e0/, NEVER, 'a workbook (XLS): save the sheet as CSV'],
   // `<!` and `<ht`, in capitals or not: many tools call such a page .xls.
-  ['3c21', NEVER, A_PAGE],
-  ['3c6874', NEVER, A_PAGE],
-  ['3c4854', NEVER, A_PAGE],
-  ['1f8b', /\.gz$/i, 'a gzip file: give it the ending .gz'],
-  ['50415231', /\.parquet$/i, 'a Parquet file: give it the ending .parquet'],
-  ['4152524f5731', /\.(?:feather|arrow)$/i, 'an Arrow file: give it the ending .arrow'],
+  [/^3c(?:21|6874|4854)/, NEVER, 'a web page (HTML): save the sheet as CSV'],
+  [/^1f8b/, /\.gz$/i, 'a gzip file: give it the ending .gz'],
+  [/^50415231/, /\.parquet$/i, 'a Parquet file: give it the ending .parquet'],
+  [/^4152524f5731/, /\.(?:feather|arrow)$/i, 'an Arrow file: give it the ending .arrow'],
 ]
 
 async function readTableOf(reading: Reading, path: string, onRow: OnRow, pick: PickRows) {
@@ -73,8 +74,8 @@ async function readTableOf(reading: Reading, path: string, onRow: OnRow, pick: P
 async function assertKnown(place: string): Promise<void> {
   await using file = await open(place)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8)
-  const begin = buffer.toString('hex', 0, bytesRead)
-  const found = CONTAINERS.find(([bytes, ending]) => begin.startsWith(bytes) && !ending.test(place))
+  const bytes = buffer.toString('hex', 0, bytesRead)
+  const found = CONTAINERS.find(([begin, ending]) => begin.test(bytes) && !ending.test(place))
   if (found !== undefined) refuse(`expected a table, got ${found[2]}`)
 }
 
@@ -146,7 +147,7 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
   const document = attempt('JSON', (): unknown =>
     JSON.parse(isRecords(text) ? `[${text.trim().split('\n').join()}]` : text),
   )
-  const rows = pick(document)
+  const rows = attempt('JSON', () => pick(document)) // too many levels are none
   assertNamesOnce(text, document)
   const isRow = (row: unknown): row is Fields =>
     isNested(row) && Array.isArray(row) === Array.isArray(rows[0])
@@ -165,17 +166,14 @@ const TEXT_OR_NAME = /"(?:[^"\\]|\\.)*"(\s*:)?/g
 
 /** Two records that ran into each other have every name twice, and JSON keeps the last value: a row would be lost unseen. */
 function assertNamesOnce(text: string, document: unknown): void {
-  let written = 0
-  for (const [, colon] of text.matchAll(TEXT_OR_NAME)) if (colon !== undefined) written++
-  let read = 0
-  const objects = [document]
-  for (let value = objects.pop(); value !== undefined; value = objects.pop()) {
-    if (!isNested(value)) continue
-    if (!Array.isArray(value)) read += Object.keys(value).length
-    for (const each of Object.values(value)) objects.push(each)
-  }
-  if (written === read) return
-  refuse('expected each name once in an object, got one twice: the file is damaged')
+  if (namesIn(text) !== namesIn(attempt('JSON', () => JSON.stringify(document))))
+    refuse('expected each name once in an object, got one twice: the file is damaged')
+}
+
+function namesIn(text: string): number {
+  let names = 0
+  for (const [, colon] of text.matchAll(TEXT_OR_NAME)) if (colon !== undefined) names++
+  return names
 }
 
 /** No column that is read has lists or objects in its cells. */
@@ -223,15 +221,9 @@ function rowsOf(objects: readonly object[]): readonly unknown[] {
 const columnsOf = (value: object): [string, unknown[]][] =>
   Object.entries(value).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
 
-/** Deeper than any document with a table; a recursion has to end somewhere. */
-const MOST_LEVELS = 64
-
 /** An object and all objects in it, but for those in lists. */
-function objectsIn(value: unknown, level = 0): object[] {
-  if (!isNested(value) || Array.isArray(value)) return []
-  if (level > MOST_LEVELS) refuse(`expected JSON of at most ${MOST_LEVELS} levels, got more`)
-  return [value, ...Object.values(value).flatMap(each => objectsIn(each, level + 1))]
-}
+const objectsIn = (value: unknown): object[] =>
+  isNested(value) && !Array.isArray(value) ? [value, ...Object.values(value).flatMap(objectsIn)] : []
 
 /** Lines that are looked at to find out what separates their fields. */
 const LOOKED_AT = 30

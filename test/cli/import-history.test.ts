@@ -141,7 +141,7 @@ another type -> ${listOfTrades().replace('Exit short', 'Ausstieg short')} -> :4:
 test('a list of trades without a zone is refused until it is stated, and nothing is written', async () => {
   const { code, err, files } = await importing('in.csv', listOfTrades(), LIST)
   const problem =
-    'in.csv:3: entry_time: expected a zone for "2024-01-03 00:00", which has none: state it with --tz, such as UTC'
+    'in.csv:3: entry_time: expected a zone for "2024-01-03 00:00", which has none: state it with --tz, after the settings of the tool that made the file, or after a time in it that you know'
   expect([code, err]).toEqual([1, expect.stringContaining(problem)])
   expect(await files()).toEqual(['bars/X/1h.csv'])
 })
@@ -156,7 +156,7 @@ const LATE = Array.from({ length: 238 }, (_, i) => {
 
 test.each(casesOf<[string, string[], string]>`
 trades before the first bar -> ${HOURS.slice(60)} -> : 2 of 4 trades are before the first bar, ${utc(60)}: import older bars, or take the account as reported returns with --realised
-times of another zone -> ${[...LATE, '']} -> :5: exit_price: expected a price of the bar at ${utc(54)}, got 104, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price
+times of another zone -> ${[...LATE, '']} -> : expected fills inside their bars in +08:00, which --tz states, got 2 of 7 outside, and inside in UTC-2, UTC+7, UTC+6, Asia/Colombo, Asia/Katmandu and Indian/Cocos: look up the zone in the settings of the tool and correct --tz; if it is +08:00, 
 a fill that its bar does not have -> ${HOURS.with(43, `${utc(43)},200,208,192,200,1`)} -> :3: exit_price: expected a price of the bar at ${utc(43)}, got 105, which may be the average of several fills (position adjustment): take the account as reported returns with --realised`)(
   'a list with %s is refused, and nothing is written',
   async (_, hours, message) => {
@@ -165,6 +165,33 @@ a fill that its bar does not have -> ${HOURS.with(43, `${utc(43)},200,208,192,20
     const { code, out, err } = await again('--book late')
     expect([code, out, err]).toEqual([1, '', expect.stringContaining(`:\n  in.csv${message}`)])
     expect(await readdir(join(cwd, 'late'))).toEqual(['bars'])
+  },
+)
+
+/** Trades at the opens of bars around the day on which the clocks of New York change, by the hours of 2024. */
+const AROUND = Array.from({ length: 8 }, (_, i) => 1500 + 40 * i)
+const midOf = (hour: number): number => (openOf(hour) + openOf(hour + 1)) / 2
+const newYork = (hour: number): string => utc(hour - (hour < 1663 ? 4.5 : 3.5)).slice(0, 16)
+
+test.each(['UTC', '-05:00', 'Europe/Berlin'])(
+  'an account whose trades lie outside of their bars in the stated zone %s is refused beside a zone that has them inside, over a change of the clocks',
+  async tz => {
+    const trades = AROUND.map(hour => {
+      const [entry, exit] = [midOf(hour), midOf(hour + 9)]
+      return `1,${entry},${exit},${exit - entry},${newYork(hour)},${newYork(hour + 9)}`
+    })
+    const list = ['size,entry_price,exit_price,pnl,entry_time,exit_time', ...trades, ''].join('\n')
+    const { cwd, again } = await importing('in.csv', list, `${LIST} --realised --commission-bps 0`)
+    const hours = bars(2000).replaceAll(/^(.*Z,)(\d+),.*,(\d+),1$/gm, (_, t, o, c) =>
+      [t + o, Math.max(o, c), Math.min(o, c), c, 1].join(),
+    )
+    await writeFiles(cwd, { 'exact/bars/X/1h.csv': hours })
+    const { code, out, err } = await again(`--book exact --tz ${tz}`)
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(
+      RegExp(`expected fills inside .* in ${tz}, which .* and inside in .*America/New_York: look`),
+    )
+    expect((await again('--book exact --tz America/New_York')).code).toBe(0)
   },
 )
 

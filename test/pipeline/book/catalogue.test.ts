@@ -65,6 +65,8 @@ mode: LIVE -> file: { path: raw/trades.csv } -> 25:5: strategies[2]: unknown key
 strategies:\n -> strategies:\n  - alder\n -> 9:5: strategies[0]: expected a map, got "alder"
 mode: LIVE -> mode: LIVE\n    mode: DRY_RUN -> 26:5: expected YAML: Map keys must be unique
 strategies:\n -> bars: { X/1d: { path: raw/days.csv } }\nstrategies:\n -> 8:1: unknown key "bars"; ${IMPORT}
+strategies:\n -> imports: { ledgers/brich.csv: "tz: UTC" }\nstrategies:\n -> 8:12: imports: unknown key "ledgers/brich.csv"; the nearest key is "ledgers/birch.csv"
+strategies:\n -> imports: { ledgers/birch.csv: "tz: UTC", ledgers/birch.csv.gz: "tz: Z" }\nstrategies:\n -> 8:42: imports: unknown key "ledgers/birch.csv.gz"; the nearest key is "ledgers/birch.csv"
 mode: LIVE -> tickSize: 1 -> 25:5: strategies[2]: unknown key "tickSize"; the nearest key is "tick_size"`,
   ['name: Test histories', 'name: "two\\nlines"', `2:9: service.name: ${text('200')}, got "two\\nlines"`],
   ...['0', '-3', '2.5', '"12"', '.inf', '[1]'].map(trials => [

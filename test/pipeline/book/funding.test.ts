@@ -47,8 +47,8 @@ const warningsOf = async (files: Files): Promise<string[]> =>
 const DAYS = [3, 4, 5, 6, 9, 10, 11, 14, 15, 16].map(day => (day - 1) * 24)
 
 test.each(casesOf<[string, Files, string[]]>`
-gaps, and of a later begin than the bars -> ${{ ...paidAt(...DAYS), ...stating('{ BTCUSDT-PERP: 24h }') }} -> ${['begins at 2020-01-03T00:00:00Z, after the first bar at 2020-01-01T00:00:00Z: positions before it are computed without funding', 'has 2 gaps, the longest from 2020-01-06T00:00:00Z to 2020-01-09T00:00:00Z, without 4 payments at 24h: positions in them are computed without funding']}
-intervals that are longer than stated -> ${{ ...paidAt(0, 8, 24, 25, 27), ...STATED_HOURLY }} -> ${['has 2 gaps, the longest from 2020-01-01T08:00:00Z to 2020-01-02T00:00:00Z, without 2 payments at 8h, and 1h from 2020-01-02T00:00:00Z: positions in them are computed without funding']}
+gaps, and of a later begin than the bars -> ${{ ...paidAt(...DAYS), ...stating('{ BTCUSDT-PERP: 24h }') }} -> ${['begins at 2020-01-03T00:00:00Z, after the first bar at 2020-01-01T00:00:00Z: positions before it are computed without funding', 'has 2 gaps, the longest from 2020-01-06T00:00:00Z to 2020-01-09T00:00:00Z, without 4 payments at 24h: positions in a gap are computed without funding']}
+intervals that are longer than stated -> ${{ ...paidAt(0, 8, 24, 25, 27), ...STATED_HOURLY }} -> ${['has 2 gaps, the longest from 2020-01-01T08:00:00Z to 2020-01-02T00:00:00Z, without 2 payments at 8h, and 1h from 2020-01-02T00:00:00Z: positions in a gap are computed without funding']}
 an interval that the catalogue does not state -> ${{ ...paidAt(0, 8, 16, 24), ...stating(null) }} -> ${['the interval of 8h is inferred, and a longer one counts as a gap: state it in catalogue.yaml, as funding: { BTCUSDT-PERP: 8h }, with its changes if the exchange changed it']}`)(
   'funding with %s is used with a warning',
   async (_, files, warnings) => {

@@ -46,29 +46,20 @@ test('an instrument without bars is reported at its place in the catalogue, with
 })
 
 test('files in a book that it does not need are warnings, each with the nearest name', async () => {
-  const { warnings } = await readChanged({
-    'catalog.yaml': 'x',
-    'ledger/birch.csv': 'x',
-    'ledgers/brich.csv': 'x',
-    'returns/cedar.txt': 'x',
-    'funding/BTCUSDT.csv': 'x',
-    'bars/BTCUSDT-PREP/4h.csv': 'x',
-    'bars/BTCUSDT-PERP/4hours.csv': 'x',
-    'bars/4h.csv': 'x',
-    'charting/brich.csv': 'x',
-  })
-  const tables = 'a file named after'
-  expect(warnings.map(({ file, message }) => `${file}: ${message}`)).toEqual([
-    'bars/4h.csv: expected a folder named after an instrument of the catalogue, got 4h.csv, which is ignored; the known names are BTCUSDT-PERP',
-    `bars/BTCUSDT-PERP/4hours.csv: expected ${tables} a timeframe, got 4hours.csv, which is ignored; the nearest name is "4h.csv"`,
-    'bars/BTCUSDT-PREP/4h.csv: expected a folder named after an instrument of the catalogue, got BTCUSDT-PREP, which is ignored; the nearest name is "BTCUSDT-PERP"',
-    'catalog.yaml: expected a file or folder of a book, got catalog.yaml, which is ignored; the nearest name is "catalogue.yaml"',
-    `charting/brich.csv: expected ${tables} the id of a strategy, got brich.csv, which is ignored; the known names are alder, birch and cedar`,
-    `funding/BTCUSDT.csv: expected ${tables} an instrument of the catalogue, got BTCUSDT.csv, which is ignored; the nearest name is "BTCUSDT-PERP.csv"`,
-    'ledger/: expected a file or folder of a book, got ledger/, which is ignored; the nearest name is "ledgers/"',
-    `ledgers/brich.csv: expected ${tables} the id of a strategy, got brich.csv, which is ignored; the nearest name is "birch.csv"`,
-    `returns/cedar.txt: expected ${tables} the id of a strategy, got cedar.txt, which is ignored; the nearest name is "cedar.csv"`,
-  ])
+  const strays = casesOf`
+bars/4h.csv -> known names are catalogue.yaml, program.yaml, bars/, charting/, funding/, ledgers/, returns/, strategies/ and 45 more
+bars/BTCUSDT-PERP/4hours.csv -> nearest name is "bars/BTCUSDT-PERP/4h.csv"
+bars/BTCUSDT-PREP/4h.csv -> nearest name is "bars/BTCUSDT-PERP/4h.csv"
+catalog.yaml -> nearest name is "catalogue.yaml"
+charting/brich.csv -> nearest name is "charting/birch.csv"
+funding/BTCUSDT.csv -> nearest name is "funding/BTCUSDT-PERP.csv"
+ledger/ -> nearest name is "ledgers/"
+ledgers/brich.csv -> nearest name is "ledgers/birch.csv"
+returns/cedar.txt -> nearest name is "returns/cedar.csv"`
+  const files = strays.map(([file = '']) => [file.replace(/\/$/, '/birch.csv'), 'x'] as const)
+  const { warnings } = await readChanged(Object.fromEntries(files))
+  const sentence = 'expected a file that the catalogue names, got another, which is ignored; the'
+  expect(warnings).toEqual(strays.map(([file, known]) => ({ file, message: `${sentence} ${known}` })))
 })
 
 test('files that belong beside a book give no warning', async () => {

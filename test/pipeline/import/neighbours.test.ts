@@ -42,6 +42,7 @@ times that are stated to be closes -> a.csv -> ${bars('t,o,h,l,c,v', b => [b.t +
 columns of unknown names, by name and place -> a.csv -> ${bars('Datum,Anfang,Hoch,Tief,Schluss,Menge', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{ columns: { t: 'Datum', o: 'Anfang', h: 'Hoch', l: 'Tief', c: 5, v: 'Menge' }, times: 'open' }} -> ${RIGHT}
 a column close time alone -> a.csv -> ${bars('Close Time,Open,High,Low,Close,Volume', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> ${RIGHT}
 other buckets -> a.csv -> ${bars('time,open,high,low,close,volume,trades,period', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v, 3, 'D1'])} -> ${{}} -> --times open or --times close
+a settlement beside the close -> a.csv -> ${bars('timestamp,open,high,low,Settle,close,volume', b => [b.t, b.o, b.h, b.l, b.c + 1, b.c, b.v])} -> ${{ times: 'open' }} -> "Settle" is
 open time and close time -> a.csv -> ${bars('open time,close time,open,high,low,close,volume', b => [b.t, b.t + DAY_MS, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> "close time" is
 date and time in two columns -> a.csv -> ${bars('<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>', () => []).replace(/\n[\s\S]*/, '\n')}${BARS.map(b => `${[iso(b.t).slice(0, 10).replaceAll('-', '.'), '00:00:00', b.o, b.h, b.l, b.c, 9, b.v, 1].join('\t')}\n`).join('')} -> ${{ tz: 'UTC' }} -> ${RIGHT}
 epochs beside local times -> a.csv -> ${bars('timems,timeutc,open,high,low,close,volume', b => [b.t, iso(b.t + 3_600_000).slice(0, 16), b.o, b.h, b.l, b.c, b.v])} -> ${{ tz: '+01:00' }} -> ${RIGHT}
@@ -74,7 +75,10 @@ const TRADES = Array.from({ length: 12 }, (_, i) => {
   const side = i % 2 === 0 ? 'long' : 'short'
   const [entry, exit] = [40_000 + ((i * 7919) % 900), 40_000 + (((i + 3) * 6863) % 1500)]
   const gross = 0.1 * (side === 'long' ? 1 : -1) * (exit - entry)
-  const [fees, maker] = [0.1 * (entry + exit) * 0.0005, 0.1 * (entry * 0.0002 + exit * 0.0005)]
+  const [fees, maker] = [
+    0.1 * (entry + exit) * 0.0005,
+    0.1 * (entry * (i % 3 === 0 ? 0.0005 : 0.0002) + exit * 0.0005),
+  ]
   const [from, to] = [iso(START_MS + i * DAY_MS), iso(START_MS + i * DAY_MS + 3_600_000)]
   return { side, from, to, entry, exit, gross, fees, maker }
 })
@@ -93,12 +97,13 @@ async function readTrades(name: string, text: string, more: object = {}) {
   if (imported === null) return problemsOf(reading)
   const shorts = imported.rows.filter(({ fields }) => fields[0] === 'short').length
   const open = imported.rows.filter(({ fields }) => fields[3] === '').length
-  return `${imported.rows.length} trades, ${shorts} short, ${open} open, ${imported.account?.totals.net_profit.toFixed(2) ?? 'no account'}`
+  const paid = imported.rows.filter(({ fields }) => fields[9] !== '').length
+  return `${imported.rows.length} trades, ${shorts} short, ${open} open, ${imported.account?.totals.net_profit.toFixed(2) ?? 'no account'}, fees of ${paid}`
 }
 
 const NET = TRADES.reduce((sum, { gross, fees }) => sum + gross - fees, 0).toFixed(2)
 const MAKER = TRADES.reduce((sum, { gross, maker }) => sum + gross - maker, 0).toFixed(2)
-const ALL = `12 trades, 6 short, 0 open, ${NET}`
+const ALL = `12 trades, 6 short, 0 open, ${NET}, fees of 0`
 const PLAIN = 'side,entry_time,entry_price,exit_time,exit_price,qty,pnl'
 function plain({ side, from, entry, to, exit, gross, fees }: Trade, pnl = gross - fees): readonly unknown[] {
   return [side, from, entry, to, exit, 0.1, pnl.toFixed(6)]
@@ -128,7 +133,7 @@ results before the fees beside them -> ${trades(`${PLAIN},Fees`, t => [...plain(
 the same, stated -> ${trades(`${PLAIN},Fees`, t => [...plain(t, t.gross), t.fees.toFixed(6)])} -> ${{ results: 'before-costs' }} -> ${ALL}
 results after the fees beside them -> ${trades(`${PLAIN},Fees`, t => [...plain(t), t.fees.toFixed(6)])} -> ${{}} -> ${ALL}
 fees as losses -> ${trades(`${PLAIN},Commission`, t => [...plain(t), (-t.fees).toFixed(6)])} -> ${{}} -> ${ALL}
-fees of makers and takers -> ${trades(`${PLAIN},Fees`, t => [...plain(t, t.gross - t.maker), t.maker.toFixed(6)])} -> ${{}} -> 12 trades, 6 short, 0 open, ${MAKER}
+fees of makers and takers -> ${trades(`${PLAIN},Fees`, t => [...plain(t, t.gross - t.maker), t.maker.toFixed(6)])} -> ${{}} -> 12 trades, 6 short, 0 open, ${MAKER}, fees of 12
 fees under an unknown name -> ${trades(`${PLAIN},Gebühr`, t => [...plain(t, t.gross), t.fees.toFixed(6)])} -> ${{}} -> "Gebühr" is, because such a column can change a figure
 exactly what the prices give -> ${trades(PLAIN, t => plain(t, t.gross))} -> ${{}} -> state --commission-bps 0 if nothing was paid, or --results before-costs
 before costs, and a commission stated -> ${trades(PLAIN, t => plain(t, t.gross))} -> ${{ commission_bps: 5 }} -> state --results before-costs

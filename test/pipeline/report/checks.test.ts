@@ -214,9 +214,9 @@ test.each([
 test('what was stated at the import of a table is published as stated by its publisher, of a packed table too', async () => {
   const path = 'ledgers/birch.csv'
   const packed = { [path]: null, [`${path}.gz`]: gzipSync(GOOD[path]) }
-  const stated = catalogueWith('funding:', `imports: { ${path}: "tz: UTC" }\nfunding:`)
+  const stating = (key: string) => catalogueWith('funding:', `imports: { ${key}: "tz: UTC" }\nfunding:`)
   const published = { finding: 'stated', of: 'birch', what: 'read as its publisher states: tz: UTC' }
-  for (const files of [stated, { ...stated, ...packed }]) {
+  for (const files of [stating(path), stating(`${path}.gz`), { ...stating(path), ...packed }]) {
     const found = acceptedFindings(reportData(await readChanged(files), NEVER), NEVER)
     expect(found).toMatchObject([{ ...published, reason: 'stated by the publisher at the import' }])
   }
