@@ -23,7 +23,7 @@ export const OUR_FAULTS = ['resolver_down', 'network_down', 'too_many_connection
 export type OurFaultReason = (typeof OUR_FAULTS)[number]
 
 /** We aborted the attempt. */
-export class BrokenOff extends Error {
+class BrokenOff extends Error {
   readonly why: 'timeout' | 'shutting_down'
 
   constructor(why: 'timeout' | 'shutting_down') {
@@ -31,6 +31,12 @@ export class BrokenOff extends Error {
     this.name = 'BrokenOff'
     this.why = why
   }
+}
+
+/** One of each: a thousand receivers that hang end together, and the stack of an error costs as much as a delivery. */
+export const BROKEN_OFF = {
+  timeout: new BrokenOff('timeout'),
+  shuttingDown: new BrokenOff('shutting_down'),
 }
 
 export type Answer = {
