@@ -311,9 +311,13 @@ local function run(client, token, now, seq, was, state, due, attempt, moved, lea
 
   if redis.call('GET', flight(client)) ~= token then return {verdict, {'lost'}} end
   if leave == '' then return {verdict, find(client, now, known, known_probe)} end
-  local is_empty = redis.call('EXISTS', ready(client), waiting(client)) == 0
-  free(client, is_empty and '' or leave)
-  return {verdict, {is_empty and 'free' or 'left', ''}}
+  if redis.call('EXISTS', ready(client)) == 1 then
+    free(client, leave)
+    return {verdict, {'left'}}
+  end
+  local first = redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or ''
+  free(client, first)
+  return {verdict, {'free', first}}
 end
 `
 const runSettle = createSharedScript(SETTLE_SCRIPT, [WEBHOOKS], 12)

@@ -7,8 +7,11 @@ import type { Outcome } from './outcome.ts'
 import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from './policy.ts'
 import { drainClient } from './worker.ts'
 
-/** Clients served at the same time, beside those whose receiver is suspect. One that begins to hang has its slot for 100 ms. */
-const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 1_024, slow: 128 }
+/**
+ * Clients served at the same time, beside those whose receiver is suspect. One that begins to hang has its slot for 100 ms; those
+ * that failed together are tried again at a pace that leaves time for the others.
+ */
+const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 1_024, slow: 64 }
 
 /** If more is due than there is room for, the schedule is read again once this share of the room is free. */
 const REFILL_SHARE = 1 / 8
