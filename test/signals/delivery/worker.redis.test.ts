@@ -55,16 +55,11 @@ test('a client gets everything that is due, lowest number first, each with the n
   expect(await redis.exists(flightKey('acme'))).toBe(0)
 })
 
-test('the records of a client are read again for a signal only if they have changed', async () => {
+test('the records of a client that have not changed are not read for each signal', async () => {
   const { more } = await owed(1)
-  const readsOf = async (count: number): Promise<string | undefined> => {
-    await redis.config('RESETSTAT')
-    await more(count)
-    return /cmdstat_hgetall:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]
-  }
-  expect(await readsOf(1)).toBe('1') // what the relay has passed
-  await suspendClient(redis, 'acme')
-  expect(await readsOf(1)).toBe('3')
+  await redis.config('RESETSTAT')
+  await more(1)
+  expect(await redis.info('commandstats')).toContain('cmdstat_hgetall:calls=1,') // what the relay has passed
 })
 
 test('a client can see what it missed while it had no webhook, by the number before the next signal', async () => {
