@@ -26,7 +26,7 @@ export async function measureDelivery(ground: Ground): Promise<Section> {
     title: 'Delivering signals',
     about:
       'Redis syncs every write before it replies; it, the receiver and the deliveries share the machine. Rates are medians of ' +
-      `${RATE.rounds} rounds of ${RATE.clients} clients, as many as a process serves at once, and ${RATE.signals} signals.`,
+      `${RATE.rounds} rounds of ${RATE.clients} clients and ${RATE.signals} signals.`,
     figures,
   }
 }

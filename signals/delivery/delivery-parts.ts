@@ -94,7 +94,7 @@ export function createFaults() {
       rows.set(nameOf(subject), inARow)
       return inARow
     },
-    end: (subject: Subject): unknown => rows.delete(nameOf(subject)),
+    end: (subject: Subject): unknown => rows.size > 0 && rows.delete(nameOf(subject)),
   }
 }
 

@@ -79,11 +79,14 @@ export async function startDelivery(options: DeliveryOptions) {
   const sender = createSender({ ...options, now: steady.now, startTimer: clock.startTimer })
   const givenUp = new AbortController()
   const log = createLogReader(redis)
+  const process = options.newToken()
+  let tokens = 0
   const parts: DeliveryParts = {
     ...options,
     redis,
     now: steady.now,
     elapsed: clock.elapsed,
+    newToken: () => `${process}-${++tokens}`, // one is needed for each turn, and random bytes take as long as a signature
     sleep: createSleep(clock.startTimer, givenUp.signal),
     readSignal: log.readSignal,
     send: createSendSignal(sender, steady.now),

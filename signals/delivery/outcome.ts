@@ -36,7 +36,7 @@ export class ConnectError extends Error {
 }
 
 /** We aborted the attempt. */
-export class BrokenOff extends Error {
+class BrokenOff extends Error {
   readonly why: 'timeout' | 'shutting_down'
 
   constructor(why: 'timeout' | 'shutting_down') {
@@ -44,6 +44,12 @@ export class BrokenOff extends Error {
     this.name = 'BrokenOff'
     this.why = why
   }
+}
+
+/** One of each: a thousand receivers that hang end together, and the stack of an error costs as much as a delivery. */
+export const BROKEN_OFF = {
+  timeout: new BrokenOff('timeout'),
+  shuttingDown: new BrokenOff('shutting_down'),
 }
 
 export type Answer = {

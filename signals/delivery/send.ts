@@ -8,7 +8,7 @@ import type { LoggedSignal } from '../log/read-log.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
 import type { SendOrder } from './delivery-parts.ts'
 import { createGuardedConnect, type StartTimer } from './guarded-connect.ts'
-import { type Answer, BrokenOff, isOurs, type Outcome, reasonOf, toFailure, toOutcome } from './outcome.ts'
+import { type Answer, BROKEN_OFF, isOurs, type Outcome, reasonOf, toFailure, toOutcome } from './outcome.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
@@ -68,7 +68,7 @@ export function createSender(options: SenderOptions) {
       let exchange: Exchange
       let received: Received
       let wasIdle: boolean
-      const stopTimer = startTimer(ATTEMPT_TIMEOUT_MS, () => exchange.breakOff(new BrokenOff('timeout')))
+      const stopTimer = startTimer(ATTEMPT_TIMEOUT_MS, () => exchange.breakOff(BROKEN_OFF.timeout))
       do {
         const connections = pools.of(target.origin)
         const { opened } = connections
@@ -84,7 +84,7 @@ export function createSender(options: SenderOptions) {
     /** Aborts running requests as internal faults, and closes every connection. */
     async close(): Promise<void> {
       isClosed = true
-      for (const exchange of running) exchange.breakOff(new BrokenOff('shutting_down'))
+      for (const exchange of running) exchange.breakOff(BROKEN_OFF.shuttingDown)
       await pools.destroy()
     },
   }

@@ -1,13 +1,12 @@
 import type { Redis } from 'ioredis'
-import { type Client, clientOfText } from '../clients/client.ts'
+import type { Client } from '../clients/client.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
-import { CLIENT_PREFIX, RELAYED, WEBHOOK_PREFIX, WEBHOOKS } from '../redis/keys.ts'
-import { TEXT_FUNCTION } from '../redis/record-text.ts'
-import { runScript } from '../redis/script.ts'
+import { RELAYED } from '../redis/keys.ts'
 import type { Lane } from './outbox.ts'
 import { isRegistrationTest } from './test-fire.ts'
 import { enabledWebhooks } from './webhooks.ts'
+import { readRecords } from './work.ts'
 
 /** A client with an enabled webhook, its lane, and the number of the previous signal that it may see. */
 export type Subscriber = { readonly client: string; readonly prev: number; readonly lane: Lane }
@@ -49,27 +48,15 @@ export async function subscribersOf(
 
 type Reader = { readonly client: Client; readonly lane: Lane }
 
-/** Returns for each client of ARGV its record as one text, and the lane of its webhook or ''. */
-const READ_SCRIPT = `${TEXT_FUNCTION}
-local reply = {}
-for _, client in ipairs(ARGV) do
-  reply[#reply + 1] = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))
-  reply[#reply + 1] = redis.call('HGET', '${WEBHOOK_PREFIX}' .. client, 'lane') or ''
-end
-return reply
-`
-
+/** All blocks are asked for together: under load each reply waits for deliveries. */
 async function readReaders(redis: Redis, clients: readonly string[]): Promise<readonly Reader[]> {
-  const found: Reader[] = []
-  for (let from = 0; from < clients.length; from += BLOCK) {
-    const block = clients.slice(from, from + BLOCK)
-    const values = (await runScript(redis, READ_SCRIPT, [WEBHOOKS], ...block)) as string[] // two a client
-    for (const [i, id] of block.entries()) {
-      const client = clientOfText(values[2 * i]!, id)
-      if (client !== null) found.push({ client, lane: values[2 * i + 1] === 'slow' ? 'slow' : 'fast' })
-    }
-  }
-  return found
+  const reading: ReturnType<typeof readRecords>[] = []
+  for (let from = 0; from < clients.length; from += BLOCK)
+    reading.push(readRecords(redis, clients.slice(from, from + BLOCK)))
+  return (await Promise.all(reading)).flat().flatMap(({ record: client, webhook }) => {
+    const lane = webhook.lane === 'slow' ? 'slow' : 'fast'
+    return client === null ? [] : [{ client, lane }]
+  })
 }
 
 function subscribersAmong(

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { type Client, toClient } from '../clients/client.ts'
 import { ATTEMPTS_PREFIX, CLIENT_PREFIX, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { rememberText, TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
-import { createSharedScript, STRANDED } from '../redis/script.ts'
+import { createSharedScript, runScript, STRANDED } from '../redis/script.ts'
 import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from './outbox.ts'
 import { type Condition, probeAtMs } from './webhook-condition.ts'
 
@@ -128,8 +128,8 @@ const stateOf = rememberText(MOST_SIGNALS, parseState)
 /** The records of a client as they were at a revision; the webhook is sealed. */
 type Records = Pick<Due, 'webhook' | 'record'> & { readonly revision: string }
 
-/** Clients whose records are cached: some megabytes. */
-const MOST_CLIENTS = 10_000
+/** Clients whose records are cached: some kilobytes each. */
+const MOST_CLIENTS = 20_000
 
 /** Reading the records would be a third of the work of Redis, so a script leaves out what its caller knows. */
 const recordsByRedis = new WeakMap<Redis, LRUCache<string, Records>>()
@@ -156,6 +156,32 @@ function keepRecords(redis: Redis, client: string, [revision, webhook, record]: 
   return records
 }
 
+/** The records of clients; those that have not changed are not read again. */
+export async function readRecords(redis: Redis, clients: readonly string[]): Promise<readonly Records[]> {
+  const known = clients.map(client => recordsOf(redis).get(client))
+  const args = clients.flatMap((client, i) => [client, known[i]?.revision ?? ''])
+  const changed = (await runScript(redis, RECORDS_SCRIPT, [WEBHOOKS], ...args)) as (string[] | null)[]
+  return clients.map((client, i) => (changed[i] ? keepRecords(redis, client, changed[i]) : known[i]!))
+}
+
+/** Lua: the revision of a client, and its webhook and itself, each record as one text. */
+const RECORDS = `${TEXT_FUNCTION}
+local function revision_of(client) return redis.call('GET', '${REVISION_PREFIX}' .. client) or '0' end
+local function records(client)
+  return text(redis.call('HGETALL', webhook(client))), text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))
+end
+`
+
+/** Returns {revision, webhook, client} for each pair of a client and its known revision in ARGV, or nil if it is the same. */
+const RECORDS_SCRIPT = `${NAMES}${RECORDS}
+local reply = {}
+for i = 1, #ARGV, 2 do
+  local revision = revision_of(ARGV[i])
+  reply[#reply + 1] = revision ~= ARGV[i + 1] and {revision, records(ARGV[i])}
+end
+return reply
+`
+
 /** Retries that become due at once; the rest is found the next time. */
 const PROMOTED_AT_ONCE = 1_000
 
@@ -165,8 +191,7 @@ const PROMOTED_AT_ONCE = 1_000
  * the same step, so a worker that was turned away missed nothing; or {'send', seq, state} and, unless the caller knows
  * them, {revision, webhook, client}, each record as one text.
  */
-const FIND = `${TEXT_FUNCTION}
-
+const FIND = `${RECORDS}
 local function free(client, at)
   redis.call('DEL', flight(client))
   if at ~= '' then schedule(client, at) else unschedule(client) end
@@ -182,7 +207,7 @@ end
 local function find(client, now, known, known_probe)
   local first = redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or ''
   local seq = redis.call('ZRANGE', ready(client), 0, 0)[1]
-  local revision = redis.call('GET', '${REVISION_PREFIX}' .. client) or '0'
+  local revision = revision_of(client)
   local probe = ''
   if revision == known then
     probe = known_probe
@@ -203,8 +228,7 @@ local function find(client, now, known, known_probe)
   end
   local state = redis.call('HGET', outbox(seq), client) or ''
   if revision == known then return {'send', seq, state} end
-  local fields = redis.call('HGETALL', webhook(client))
-  return {'send', seq, state, revision, text(fields), text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))}
+  return {'send', seq, state, revision, records(client)}
 end
 `
 
@@ -288,9 +312,13 @@ local function run(client, token, now, seq, was, state, due, attempt, moved, lea
 
   if redis.call('GET', flight(client)) ~= token then return {verdict, {'lost'}} end
   if leave == '' then return {verdict, find(client, now, known, known_probe)} end
-  local is_empty = redis.call('EXISTS', ready(client), waiting(client)) == 0
-  free(client, is_empty and '' or leave)
-  return {verdict, {is_empty and 'free' or 'left', ''}}
+  if redis.call('EXISTS', ready(client)) == 1 then
+    free(client, leave)
+    return {verdict, {'left'}}
+  end
+  local first = redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or ''
+  free(client, first)
+  return {verdict, {'free', first}}
 end
 `
 const runSettle = createSharedScript(SETTLE_SCRIPT, [WEBHOOKS], 12)

@@ -152,7 +152,7 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
   }
   parts.faults.end({ client: turn.client, seq })
   const lane = tried.settlement.webhook?.lane ?? webhook.lane
-  return { ...tried, lane, leaveUntilMs: null }
+  return { ...tried, lane, leaveUntilMs: lane === 'slow' && turn.lane === 'fast' ? parts.now() : null }
 }
 
 const NOTHING: Settlement = { state: null, dueMs: null, attempt: null, webhook: null }

@@ -7,8 +7,11 @@ import type { Outcome } from './outcome.ts'
 import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from './policy.ts'
 import { drainClient } from './worker.ts'
 
-/** Clients served at the same time, beside those whose receiver is suspect. */
-const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 256, slow: 128 }
+/**
+ * Clients served at the same time, beside those whose receiver is suspect. One that begins to hang has its slot for 100 ms; those
+ * that failed together are tried again at a pace that leaves time for the others.
+ */
+const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 1_024, slow: 64 }
 
 /** If more is due than there is room for, the schedule is read again once this share of the room is free. */
 const REFILL_SHARE = 1 / 8
@@ -27,6 +30,7 @@ export function startWorkers(
   startTimer: StartTimer,
   onError: (error: unknown) => void,
   pollEveryMs: number = POLL_EVERY_MS,
+  most = CLIENTS_AT_ONCE,
 ) {
   const { redis, now } = parts
   const atWork = { fast: new Map<string, Promise<void>>(), slow: new Map<string, Promise<void>>() }
@@ -36,9 +40,9 @@ export function startWorkers(
   let lastStartMs = 0
   let isClosing = false
 
-  const roomIn = (lane: Lane): number => CLIENTS_AT_ONCE[lane] - atWork[lane].size + suspects[lane]
+  const roomIn = (lane: Lane): number => most[lane] - atWork[lane].size + suspects[lane]
   const refill = (lane: Lane): void => {
-    if (isCrowded[lane] && roomIn(lane) >= CLIENTS_AT_ONCE[lane] * REFILL_SHARE) poll.by(now())
+    if (isCrowded[lane] && roomIn(lane) >= most[lane] * REFILL_SHARE) poll.by(now())
   }
   /** Starts with clients at once as far as there is room; the others stay due. */
   const begin = (lane: Lane, clients: readonly string[]): void => {
@@ -74,7 +78,7 @@ export function startWorkers(
   /** Starts clients that are due in a lane; returns when the next one is due. */
   const fill = async (lane: Lane): Promise<number> => {
     // Clients whose lease is not written yet are still due there: as many as there are slots, at most.
-    const scheduled = await readSchedule(redis, lane, CLIENTS_AT_ONCE[lane] + 1)
+    const scheduled = await readSchedule(redis, lane, most[lane] + 1)
     const due = scheduled.flatMap(({ client, atMs }) =>
       atMs <= now() && !atWork[lane].has(client) ? [client] : [],
     )

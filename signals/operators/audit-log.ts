@@ -1,5 +1,6 @@
 // The audit log: every action of an operator, in Redis, which no command trims, and copied to the private store.
 import type { Redis } from 'ioredis'
+import pMap from 'p-map'
 import { z } from 'zod'
 import { MODES } from '#core/contract/signal.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
@@ -105,6 +106,9 @@ export async function actionsSince(redis: Redis, sinceMs: number): Promise<reado
 /** Actions read at a time. */
 const BLOCK = 100
 
+/** Actions copied at a time: they share flushes of the disk, which those of Redis wait for. */
+const AT_ONCE = 16
+
 /**
  * Copies actions that are not in the private store yet, each as an object that is written once. A log that begins again
  * in another Redis has another folder. Rejects if Redis or the store fails; the next call continues. One copy runs at a time,
@@ -128,12 +132,13 @@ async function copyActions(redis: Redis, privateStore: ObjectStore): Promise<voi
   const [epoch, copied, count] = await askRedis(() =>
     Promise.all([redis.get(EPOCH), redis.get(AUDIT_COPIED), redis.llen(AUDIT)]),
   )
+  const copyOne = (each: LoggedAction): Promise<void> => {
+    const key = `audit/${epoch ?? 'first'}/${String(each.seq).padStart(10, '0')}.json`
+    return writeOnce(privateStore, key, toJsonBytes(each), { content_type: 'application/json' })
+  }
   for (let from = Number(copied ?? 0); from < count; from += BLOCK) {
     const actions = await readRange(redis, from, Math.min(from + BLOCK, count))
-    for (const each of actions) {
-      const key = `audit/${epoch ?? 'first'}/${String(each.seq).padStart(10, '0')}.json`
-      await writeOnce(privateStore, key, toJsonBytes(each), { content_type: 'application/json' })
-    }
+    await pMap(actions, copyOne, { concurrency: AT_ONCE })
     await askRedis(() => redis.set(AUDIT_COPIED, actions.at(-1)?.seq ?? from))
   }
 }

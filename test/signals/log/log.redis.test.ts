@@ -67,14 +67,23 @@ test('a commit of another content under a known signal_id is refused whole', asy
   expect(await seqsOf()).toEqual([1])
 })
 
-test('many commits at the same time give every number once', async () => {
-  const ids = Array.from({ length: 200 }, (_, i) => `s${i}`)
-  const outcomes = await Promise.all(ids.map(id => commit(redis, [fire(id)], NOW_MS)))
-  const numbers = outcomes.flatMap(outcome =>
-    outcome.kind === 'committed' ? outcome.signals.map(({ seq }) => seq) : [],
-  )
-  expect(numbers.toSorted((a, b) => a - b)).toEqual(ids.map((_, i) => i + 1))
-  expect(await seqsOf()).toEqual(ids.map((_, i) => i + 1))
+test('two services that fire at the same time give every number once, and a reader meanwhile gets each once, in order', async () => {
+  const all = Array.from({ length: 200 }, (_, i) => i + 1)
+  const given: number[] = []
+  const shoot = async (service: Redis, name: string): Promise<void> => {
+    for (let i = 0; i < all.length / 2; i++) {
+      const outcome = await commit(service, [fire(`${name}${i}`)], NOW_MS)
+      if (outcome.kind === 'committed') given.push(outcome.signals[0]!.seq)
+    }
+  }
+  const seen: number[] = []
+  const read = async (): Promise<void> => {
+    while (seen.length < all.length)
+      seen.push(...(await readAfter(redis, seen.length, all.length)).map(({ seq }) => seq))
+  }
+  await Promise.all([shoot(await server.connect(), 'a'), shoot(await server.connect(), 'b'), read()])
+  expect(given.toSorted((a, b) => a - b)).toEqual(all)
+  expect(seen).toEqual(all)
 })
 
 test('a commit refuses to number above what a double can count', async () => {
