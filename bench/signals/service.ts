@@ -20,7 +20,7 @@ type Onset = Readonly<Record<'healthy' | 'turning' | 'signals' | 'everyMs', numb
 
 const ONSETS: readonly Onset[] = [
   { healthy: 1_200, turning: 300, signals: 6, everyMs: 2_500 },
-  { healthy: 4_000, turning: 1_000, signals: 8, everyMs: 2_000 },
+  { healthy: 4_000, turning: 1_000, signals: 6, everyMs: 2_000 },
 ]
 
 /** What a subscriber waits for. */
@@ -73,10 +73,12 @@ async function startScene({ sample, folder, stops }: Ground) {
   const receivers = fork(join(import.meta.dirname, 'receivers.ts'))
   const [port] = (await once(receivers, 'message')) as [number] // sent by receivers.ts
   const token = randomBytes(32).toString('hex')
+  const own = join(folder, `service-${port}`)
   const service = await startPinned(
     ['node', join(ROOT, 'cli/launcher.mjs'), 'serve', 'signals'],
     {
-      ...{ REDIS_URL: redis.url, STORE_URL: sample.url, DATA_FOLDER: join(folder, 'data') },
+      ...{ REDIS_URL: redis.url, STORE_URL: sample.url, DATA_FOLDER: join(own, 'data') },
+      PRIVATE_STORE_URL: `file://${join(own, 'private')}`, // it knows the numbers of its Redis
       ...{ SIGNALS_PORT: '0', OPERATOR_PORT: '0', OPERATOR_TOKEN: token, LOG_LEVEL: 'warn' },
       ...{ SECRET_KEY: `k1:${randomBytes(32).toString('base64')}`, ALLOW_PRIVATE_WEBHOOKS: 'yes' },
     },

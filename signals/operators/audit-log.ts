@@ -107,7 +107,7 @@ export async function actionsSince(redis: Redis, sinceMs: number): Promise<reado
 const BLOCK = 100
 
 /** Actions copied at a time: they share flushes of the disk, which those of Redis wait for. */
-const AT_ONCE = 16
+const AT_ONCE = 100
 
 /**
  * Copies actions that are not in the private store yet, each as an object that is written once. A log that begins again
