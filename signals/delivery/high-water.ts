@@ -8,6 +8,7 @@ import { parseJson } from '#storage/parse-json.ts'
 const KEY = 'signals/high-water.json'
 const LOG_END_KEY = 'signals/log-end.json'
 const CLOSED_KEY = 'signals/closed.json'
+const TRIAL_KEY = 'signals/trial.json'
 
 /** Numbers marked ahead at once: one write to the store per this many signals. */
 export const MARK_AHEAD = 1_000
@@ -63,18 +64,17 @@ export function createHighWater(privateStore: ObjectStore) {
   const cover = async (seq: number): Promise<void> => {
     if (seq > (await readHighWater(privateStore))) await write(KEY, seq + MARK_AHEAD)
   }
-  const writeEnd = async (seq: number): Promise<void> => {
-    await cover(seq) // first: a restored log continues above the mark and must not end below this
-    await write(LOG_END_KEY, seq)
-  }
   return {
     cover,
     /** Records a number that the log has reached, for a more exact check at the next start. */
     async noteEnd(seq: number): Promise<void> {
-      if (seq > noted) await writeEnd(seq)
-      noted = Math.max(noted, seq)
+      if (seq <= noted) return
+      await cover(seq) // first: a restored log continues above the mark and must not end below this
+      await write(LOG_END_KEY, seq)
+      noted = seq
     },
-    writeEnd,
+    /** Throws if the store takes no mark. Beside the marks: one that is moved without a promise says that numbers were given. */
+    tryWriting: (): Promise<unknown> => write(TRIAL_KEY, 0),
     /** Writes the mark anew, so that no stop that began before takes it back; moves it ahead as `cover`. Returns it. */
     async promise(seq: number, newest: number, giver: string, id: string): Promise<number> {
       const found = await readPromise(privateStore)

@@ -21,7 +21,7 @@ export type NumberSource = {
   /** Promises numbers up to one in the private store. */
   readonly promise: (seq: number) => Promise<void>
   /** Throws if the private store would take no promise; promises nothing. */
-  readonly assertPromises: () => Promise<void>
+  readonly assertPromises: () => Promise<unknown>
   /** Throws if Redis may lose what it acknowledges. */
   readonly assertDurable: () => Promise<void>
 }

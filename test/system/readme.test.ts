@@ -39,7 +39,10 @@ beforeAll(async () => {
   for (const name of ['STORE_URL', 'PRIVATE_STORE_URL', 'ADMIN_PORT']) delete env[name]
   // That the sample book is built where nothing is published, the tests of `highwater run` show.
   const { stores } = await shared('sample')
-  for (const [name, url] of [['store', stores.url], ['store.private', stores.privateUrl]] as const)
+  for (const [name, url] of [
+    ['store', stores.url],
+    ['store.private', stores.privateUrl],
+  ] as const)
     cpSync(fileURLToPath(url), join(temporary, 'data', name), { recursive: true, preserveTimestamps: true })
   // What is installed stays, however old it is: other tests run from it.
   const make = startProgram('make', ['--old-file=node_modules/.package-lock.json', 'run'], env)
