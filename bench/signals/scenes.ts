@@ -12,7 +12,7 @@ import { atLeast, atMost, type Figure, plain } from '../harness/report.ts'
 // The scenes of the bench of deliveries: each gives its figures.
 
 /** A round takes seconds: in shorter ones the beginning and the end weigh too much. */
-export const RATE = { clients: 256, signals: 200, rounds: 3, warmUp: 1 }
+export const RATE = { clients: 256, signals: 150, rounds: 3, warmUp: 1 }
 export const FAN_OUT = { clients: 1_000, rounds: 5, answerMs: 20 }
 const FIRES = 500
 const HANGING = { healthy: 160, hanging: 40, signals: 24, everyMs: 250 }

@@ -1,6 +1,5 @@
 // The audit log: every action of an operator, in Redis, which no command trims, and copied to the private store.
 import type { Redis } from 'ioredis'
-import pMap from 'p-map'
 import { z } from 'zod'
 import { MODES } from '#core/contract/signal.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
@@ -103,11 +102,8 @@ export async function actionsSince(redis: Redis, sinceMs: number): Promise<reado
   return found
 }
 
-/** Actions read at a time. */
+/** Actions read at a time, and copied together: they share flushes of the disk, for which those of Redis wait. */
 const BLOCK = 100
-
-/** Actions copied at a time: they share flushes of the disk, which those of Redis wait for. */
-const AT_ONCE = 100
 
 /**
  * Copies actions that are not in the private store yet, each as an object that is written once. A log that begins again
@@ -138,7 +134,7 @@ async function copyActions(redis: Redis, privateStore: ObjectStore): Promise<voi
   }
   for (let from = Number(copied ?? 0); from < count; from += BLOCK) {
     const actions = await readRange(redis, from, Math.min(from + BLOCK, count))
-    await pMap(actions, copyOne, { concurrency: AT_ONCE })
+    await Promise.all(actions.map(copyOne))
     await askRedis(() => redis.set(AUDIT_COPIED, actions.at(-1)?.seq ?? from))
   }
 }
