@@ -16,7 +16,7 @@ import {
   type VersionSource,
 } from '#api/history/versions/version-source.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
+import { type Fetch, type RunningServer, startServer, toReachable } from '#api/http/http-server.ts'
 import { createRemoteAddress } from '#api/http/remote-address.ts'
 import type { Alert } from '#signals/alerts.ts'
 import { codeOf, messageOf, textForLog } from '#storage/error-code.ts'
@@ -29,11 +29,9 @@ import { tolerate } from '#storage/tolerate.ts'
 import type { Installation } from './doctor/check.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from './environment.ts'
 import { createLog } from './log.ts'
-import { namePort } from './name-port.ts'
-import { toReachable } from './reachable-url.ts'
 import type { Runtime } from './runtime.ts'
 import { createAlertSender } from './send-alert.ts'
-import { createDrain, createStarted, type Started } from './started.ts'
+import { createDrain, type Started, startAll } from './started.ts'
 
 export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
 
@@ -41,9 +39,8 @@ export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
  * Starts the history service on its stores. Swaps and failures go to `note`. `stop` drains: `/readyz` answers 503,
  * running requests end, the ports are closed. `look` polls the stores at once. Rejects if a port is not available; nothing runs then.
  */
-export async function serveHistory(environment: Environment, world: Runtime, note: (line: string) => void) {
-  const started = createStarted()
-  try {
+export function serveHistory(environment: Environment, world: Runtime, note: (line: string) => void) {
+  return startAll(async started => {
     const open = await openHistory(environment, world, note, started)
     const drain = createDrain()
     const server = await listen(open, drain.isDraining, started)
@@ -54,10 +51,7 @@ export async function serveHistory(environment: Environment, world: Runtime, not
     const polling = setInterval(() => tolerate(open.look(), 'the next look comes'), POLL_MS)
     started.add(() => clearInterval(polling))
     return { url: server.url, adminUrl: admin.url, look: open.look, stop: started.endAll }
-  } catch (error) {
-    await started.endAll().catch(() => {}) // the first error is reported
-    throw error
-  }
+  })
 }
 
 type OpenHistory = Awaited<ReturnType<typeof openHistory>>
@@ -150,11 +144,7 @@ function createSwitchKeeper(
   }
 }
 
-async function listen(
-  open: OpenHistory,
-  isDraining: () => boolean,
-  started: Started,
-): Promise<RunningServer> {
+function listen(open: OpenHistory, isDraining: () => boolean, started: Started): Promise<RunningServer> {
   const { environment, world, note, store, source, published, computed, pinned, watch } = open
   const createFetch = (boundUrl: string): Fetch => {
     const parts: HistoryParts = {
@@ -173,12 +163,7 @@ async function listen(
     }
     return createHistoryApp(parts).fetch
   }
-  const server = await namePort(
-    'HISTORY_PORT',
-    startServer(createFetch, environment.host, environment.historyPort),
-  )
-  started.add(server.close)
-  return server
+  return started.listen('HISTORY_PORT', startServer(createFetch, environment.host, environment.historyPort))
 }
 
 const toAdminParts = ({ watch, version, world, note }: OpenHistory): AdminParts => ({
