@@ -87,12 +87,11 @@ export const toSetter = (by: string | null | undefined, at: string | null | unde
 export const saveWebhook = (
   redis: Redis,
   box: SecretBox,
-  { client, url, secrets }: Pick<Webhook, 'client' | 'url' | 'secrets'>,
+  webhook: ToSeal,
   { keyId, atMs }: Setter,
 ): Promise<boolean> =>
-  begin(redis, client, {
-    url: box.seal(url, { client, field: 'url' }),
-    secrets: sealSecrets(box, client, secrets),
+  begin(redis, webhook.client, {
+    ...sealed(box, webhook),
     set_by: keyId ?? '',
     set_at: String(atMs),
     suspended: '',
@@ -100,26 +99,21 @@ export const saveWebhook = (
   })
 
 /** Replaces the secrets, after a rotation or under another key of the ring. */
-export const saveSecrets = (
-  redis: Redis,
-  box: SecretBox,
-  { client, url, secrets }: Webhook,
-): Promise<unknown> =>
+export const saveSecrets = (redis: Redis, box: SecretBox, webhook: ToSeal): Promise<unknown> =>
   askRedis(() =>
-    revising(redis, client)
-      .hset(webhookKey(client), {
-        url: box.seal(url, { client, field: 'url' }),
-        secrets: sealSecrets(box, client, secrets),
-      })
-      .exec(),
+    revising(redis, webhook.client).hset(webhookKey(webhook.client), sealed(box, webhook)).exec(),
   )
 
 /** Begins a transaction that changes a webhook. */
 const revising = (redis: Redis, client: string): ChainableCommander =>
   redis.multi().eval(`${REVISE}revise(ARGV[1])`, 1, revisionKey(client), client)
 
-const sealSecrets = (box: SecretBox, client: string, secrets: readonly WebhookSecret[]): string =>
-  box.seal(JSON.stringify(secrets), { client, field: 'secrets' })
+type ToSeal = Pick<Webhook, 'client' | 'url' | 'secrets'>
+
+const sealed = (box: SecretBox, { client, url, secrets }: ToSeal) => ({
+  url: box.seal(url, { client, field: 'url' }),
+  secrets: box.seal(JSON.stringify(secrets), { client, field: 'secrets' }),
+})
 
 /** Stops deliveries. The client can still pull. */
 export const disableWebhook = (redis: Redis, client: string, why: string): Promise<unknown> =>
