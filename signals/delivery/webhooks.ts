@@ -2,7 +2,7 @@
 import type { ChainableCommander, Redis } from 'ioredis'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
-import { askRedis } from '../redis/connect.ts'
+import { askRedis, scanKeys } from '../redis/connect.ts'
 import { clientKeysKey, REVISE, revisionKey, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
@@ -160,17 +160,12 @@ const MOST_TRIES = 10
 
 /** The clients that have a webhook, in blocks. */
 async function* clientsWithWebhook(redis: Redis): AsyncGenerator<readonly string[]> {
-  let cursor = '0'
   const done = new Set<string>() // a scan may name a key twice
-  do {
-    const [next, keys] = await askRedis(() =>
-      redis.scan(cursor, 'MATCH', `${WEBHOOK_PREFIX}*`, 'COUNT', BLOCK),
-    )
-    cursor = next
+  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK)) {
     const block = new Set(keys.map(key => key.slice(WEBHOOK_PREFIX.length)))
     yield [...block].filter(client => !done.has(client))
     for (const client of block) done.add(client)
-  } while (cursor !== '0')
+  }
 }
 
 /** Why SECRET_KEY does not open what is stored, with a client that it concerns; null if it opens all. */
