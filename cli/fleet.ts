@@ -179,7 +179,7 @@ export async function fleetCode(root: string): Promise<string> {
   const lockfile = await readLockfile(root)
   const runs = [...RUN_BY.map(name => process.versions[name]), process.arch]
   const text = JSON.stringify({ files, lockfile: lockfile && sha256(lockfile), runs })
-  return sha256(new TextEncoder().encode(text)).slice(0, CODE_DIGITS)
+  return sha256(text).slice(0, CODE_DIGITS)
 }
 
 const CODE_DIGITS = 16

@@ -35,8 +35,9 @@ export async function readSecrets(
   const base64 = (encoding: 'base64' | 'base64url') => Buffer.from(random(SECRET_BYTES)).toString(encoding)
   return {
     operatorToken:
-      operatorToken ?? (await keep(dataFolder, OPERATOR_TOKEN_FILE, random, () => base64('base64url'))),
-    secretKey: secretKey ?? (await keep(dataFolder, SECRET_KEY_FILE, random, () => `k1:${base64('base64')}`)),
+      operatorToken ?? (await keepSecret(dataFolder, OPERATOR_TOKEN_FILE, random, () => base64('base64url'))),
+    secretKey:
+      secretKey ?? (await keepSecret(dataFolder, SECRET_KEY_FILE, random, () => `k1:${base64('base64')}`)),
   }
 }
 
@@ -54,7 +55,7 @@ function assertChosen(host: string, secrets: Readonly<Record<string, string | nu
 }
 
 /** The content of the file, created if it does not exist. Two processes that create it both get the first. */
-async function keep(
+export async function keepSecret(
   folder: string,
   name: string,
   random: Runtime['drawBytes'],

@@ -69,7 +69,10 @@ async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRunt
   const renewing = renewWhile(lease, own, stop)
   let lost: unknown = null
   try {
-    await withStore(market, order, own)
+    const { timeframe } = order.book.bars.get(market)!
+    const path = join(order.liveDir, `${market}.csv`)
+    const store = await openBarStore(path, () => createBarReader(timeframe))
+    await runStored(market, order, store, own).finally(() => store.close())
   } finally {
     stop.abort()
     lost = await renewing
@@ -106,18 +109,6 @@ async function renewWhile(
 }
 
 type MarketRuntime = Omit<LiveRuntime, 'stop'> & { readonly stop: AbortSignal }
-
-async function withStore(market: BarsKey, order: LiveOrder, own: MarketRuntime): Promise<void> {
-  const file = order.book.bars.get(market)!
-  const store = await openBarStore(join(order.liveDir, `${market}.csv`), () =>
-    createBarReader(file.timeframe),
-  )
-  try {
-    await runStored(market, order, store, own)
-  } finally {
-    await store.close()
-  }
-}
 
 async function runStored(
   market: BarsKey,

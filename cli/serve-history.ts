@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Hono } from 'hono'
 import { LRUCache } from 'lru-cache'
-import { type AdminParts, createAdminApp } from '#api/history/admin.ts'
 import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
 import { createHistoryApp } from '#api/history/app.ts'
@@ -15,9 +15,12 @@ import {
   type RefreshOutcome,
   type VersionSource,
 } from '#api/history/versions/version-source.ts'
-import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
+import { sendRefusal, toApiError } from '#api/http/exchange.ts'
+import { CACHING, DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
+import { type Fetch, type RunningServer, startServer, toReachable } from '#api/http/http-server.ts'
 import { createRemoteAddress } from '#api/http/remote-address.ts'
+import { toIsoInstant } from '#core/calendar.ts'
+import { ApiError } from '#core/contract/errors.ts'
 import type { Alert } from '#signals/alerts.ts'
 import { codeOf, messageOf, textForLog } from '#storage/error-code.ts'
 import { repairSwitch } from '#storage/nginx-files.ts'
@@ -29,11 +32,9 @@ import { tolerate } from '#storage/tolerate.ts'
 import type { Installation } from './doctor/check.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from './environment.ts'
 import { createLog } from './log.ts'
-import { namePort } from './name-port.ts'
-import { toReachable } from './reachable-url.ts'
 import type { Runtime } from './runtime.ts'
 import { createAlertSender } from './send-alert.ts'
-import { createDrain, createStarted, type Started } from './started.ts'
+import { createDrain, type Started, startAll } from './started.ts'
 
 export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
 
@@ -41,23 +42,19 @@ export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
  * Starts the history service on its stores. Swaps and failures go to `note`. `stop` drains: `/readyz` answers 503,
  * running requests end, the ports are closed. `look` polls the stores at once. Rejects if a port is not available; nothing runs then.
  */
-export async function serveHistory(environment: Environment, world: Runtime, note: (line: string) => void) {
-  const started = createStarted()
-  try {
+export function serveHistory(environment: Environment, world: Runtime, note: (line: string) => void) {
+  return startAll(async started => {
     const open = await openHistory(environment, world, note, started)
     const drain = createDrain()
     const server = await listen(open, drain.isDraining, started)
-    const admin = await listenAdmin(toAdminParts(open), environment, note)
+    const admin = await listenAdmin(open)
     started.add(admin.close)
     started.add(drain.begin)
     // Not earlier: a timer would keep a process alive whose port was taken.
     const polling = setInterval(() => tolerate(open.look(), 'the next look comes'), POLL_MS)
     started.add(() => clearInterval(polling))
     return { url: server.url, adminUrl: admin.url, look: open.look, stop: started.endAll }
-  } catch (error) {
-    await started.endAll().catch(() => {}) // the first error is reported
-    throw error
-  }
+  })
 }
 
 type OpenHistory = Awaited<ReturnType<typeof openHistory>>
@@ -150,11 +147,7 @@ function createSwitchKeeper(
   }
 }
 
-async function listen(
-  open: OpenHistory,
-  isDraining: () => boolean,
-  started: Started,
-): Promise<RunningServer> {
+function listen(open: OpenHistory, isDraining: () => boolean, started: Started): Promise<RunningServer> {
   const { environment, world, note, store, source, published, computed, pinned, watch } = open
   const createFetch = (boundUrl: string): Fetch => {
     const parts: HistoryParts = {
@@ -173,20 +166,28 @@ async function listen(
     }
     return createHistoryApp(parts).fetch
   }
-  const server = await namePort(
-    'HISTORY_PORT',
-    startServer(createFetch, environment.host, environment.historyPort),
-  )
-  started.add(server.close)
-  return server
+  return started.listen('HISTORY_PORT', startServer(createFetch, environment.host, environment.historyPort))
 }
 
-const toAdminParts = ({ watch, version, world, note }: OpenHistory): AdminParts => ({
-  metrics: watch.metrics,
-  version,
-  clock: world,
-  onError: error => note(toFault(error)),
-})
+/** What an operator's machines read of a process that serves history: `/metrics` and `/healthz`, and nothing else. */
+function createAdminApp({ watch, version, world, note }: OpenHistory): Hono {
+  const app = new Hono()
+  const refuse = (error: ApiError): Response =>
+    sendRefusal(error, { generated_utc: toIsoInstant(world.now()), timing_ms: null }, {})
+  app.get('/healthz', c =>
+    c.json({ data: { status: 'ok', dataset_version: version() } }, 200, { 'cache-control': CACHING.never }),
+  )
+  app.get('/metrics', async () => {
+    const { contentType, text } = await watch.metrics()
+    return new Response(text, { headers: { 'content-type': contentType, 'cache-control': CACHING.never } })
+  })
+  app.notFound(() => refuse(new ApiError('not_found', 'no such path; there are /metrics and /healthz')))
+  app.onError(error => {
+    if (!(error instanceof ApiError)) note(toFault(error))
+    return refuse(toApiError(error))
+  })
+  return app
+}
 
 /** Which only the operator sees. */
 const toFault = (error: unknown, requestId?: string): string =>
@@ -204,13 +205,10 @@ const toSettings = (environment: Environment, boundUrl: string): HistorySettings
  * Starts the admin listener. If ADMIN_PORT is not set and the default port is taken, it uses another port and notes it.
  * If the service is on any free port, so is the listener.
  */
-async function listenAdmin(
-  parts: AdminParts,
-  { historyPort, operations }: Environment,
-  note: (line: string) => void,
-): Promise<RunningServer> {
+async function listenAdmin(open: OpenHistory): Promise<RunningServer> {
+  const { historyPort, operations } = open.environment
   const listen = (port: number): Promise<RunningServer> =>
-    startServer(() => createAdminApp(parts).fetch, operations.adminHost, port)
+    startServer(() => createAdminApp(open).fetch, operations.adminHost, port)
   try {
     return await listen(operations.adminPort ?? (historyPort === 0 ? 0 : DEFAULT_ADMIN_PORT))
   } catch (error) {
@@ -219,7 +217,7 @@ async function listenAdmin(
       throw new Error(`ADMIN_HOST, ADMIN_PORT: ${error.message}`, { cause: error })
     }
     const server = await listen(0)
-    note(`${error.message}; the metrics are on ${server.url}: ADMIN_PORT names a port for them`)
+    open.note(`${error.message}; the metrics are on ${server.url}: ADMIN_PORT names a port for them`)
     return server
   }
 }

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunningServer } from '#api/http/http-server.ts'
+import { messageOf } from '#storage/error-code.ts'
 
 export type Started = ReturnType<typeof createStarted>
 
@@ -7,6 +9,14 @@ export function createStarted() {
   const ends: (() => Promise<unknown> | unknown)[] = []
   return {
     add: (end: () => Promise<unknown> | unknown): void => void ends.push(end),
+    /** Adds a server that begins to listen, and resolves with it; an error names the variable of its port. */
+    async listen(variable: string, listening: Promise<RunningServer>): Promise<RunningServer> {
+      const server = await listening.catch((cause: unknown) => {
+        throw new Error(`${variable}: ${messageOf(cause)}`, { cause })
+      })
+      ends.push(server.close)
+      return server
+    },
     /** Ends all parts, the last one first. A failure does not keep others from ending; the first one is thrown. */
     async endAll(): Promise<void> {
       const failures: unknown[] = []
@@ -19,6 +29,17 @@ export function createStarted() {
       }
       if (failures.length > 0) throw failures[0]
     },
+  }
+}
+
+/** Starts parts that belong together, all of them or none: rejects with the first error. */
+export async function startAll<Running>(start: (started: Started) => Promise<Running>): Promise<Running> {
+  const started = createStarted()
+  try {
+    return await start(started)
+  } catch (error) {
+    await started.endAll().catch(() => {}) // the first error is reported
+    throw error
   }
 }
 

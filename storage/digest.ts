@@ -1,8 +1,8 @@
 import { createHash, hash, subtle } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 
-/** The SHA-256 of some bytes, lower-case hex. */
-export const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex')
+/** The SHA-256 of some bytes or of a text, lower-case hex. */
+export const sha256 = (bytes: Uint8Array | string): string => hash('sha256', bytes, 'hex')
 
 /** Node's WebCrypto refuses more. */
 const MOST_SUBTLE_BYTES = 2 ** 31 - 1

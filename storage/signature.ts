@@ -1,5 +1,4 @@
 import {
-  createHash,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
@@ -7,6 +6,7 @@ import {
   sign,
   verify,
 } from 'node:crypto'
+import { sha256 } from './digest.ts'
 
 /** What signs manifests and pointer entries. The key itself is never printed. */
 export type Signer = {
@@ -46,11 +46,10 @@ const tryParse = (pem: string): KeyObject | null => {
 
 const KEY_ID_DIGITS = 16
 
-export const keyIdOf = (publicKey: KeyObject): string =>
-  createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-    .slice(0, KEY_ID_DIGITS)
+export const fingerprintOf = (publicKey: KeyObject): string =>
+  sha256(publicKey.export({ type: 'spki', format: 'der' }))
+
+export const keyIdOf = (publicKey: KeyObject): string => fingerprintOf(publicKey).slice(0, KEY_ID_DIGITS)
 
 /** The Ed25519 public key that a PEM text holds, or null if it holds none. */
 export function parsePublicKeyPem(pem: string): KeyObject | null {

@@ -120,6 +120,10 @@ function addressOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
+/** Who listens on every address of the machine has none by which to be called; `localhost` is one. */
+export const toReachable = (boundUrl: string): string =>
+  boundUrl.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, 'http://localhost')
+
 /** What one connection, and all of them together, may take of a process; docs/limits.md lists it for callers. */
 export type HttpLimits = { readonly [Name in keyof typeof HTTP_LIMITS]: number }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
-import type { Snapshot } from '#core/dataset/snapshot.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot } from '#pipeline/night/compute-snapshot.ts'
@@ -18,7 +18,6 @@ import { readHead } from '#storage/pointer-log.ts'
 import { addBookOptions, type BookOptions, toBookOrder } from '../build-options.ts'
 import { describeCode } from '../describe-code.ts'
 import { parsePort, readEnvironment, UsageError } from '../environment.ts'
-import { printPreview } from '../preview-table.ts'
 import type { Runtime } from '../runtime.ts'
 import { serveHistory } from '../serve-history.ts'
 import { createStarted, type Started } from '../started.ts'
@@ -56,7 +55,8 @@ async function run(strategy: string | null, options: Options, runtime: Runtime):
     const show = async (): Promise<void> => {
       const since = runtime.elapsed()
       const shown = await compute(strategy, order, runtime)
-      printPreview(published, shown.snapshot, runtime.elapsed() - since, runtime.terminal)
+      const seconds = ((runtime.elapsed() - since) / 1000).toFixed(1)
+      for (const line of previewLines(published, shown.snapshot, seconds)) runtime.terminal.print(line)
       for (const notice of shown.notices) runtime.terminal.note(`note: ${notice}`)
       await publish(shown)
     }
@@ -173,3 +173,35 @@ async function stateOf(folder: string): Promise<string> {
   })
   return (await Promise.all(states)).join('\n')
 }
+
+const FIGURES = [
+  ['net %', 'net_return_pct'],
+  ['CAGR %', 'cagr_pct'],
+  ['drawdown %', 'max_drawdown_pct'],
+  ['Sharpe', 'sharpe_daily_annualized'],
+  ['trades', 'trade_count'],
+] as const
+
+const NAME_WIDTH = 18
+const CELL_WIDTH = 20
+
+/** A line a strategy; a figure that differs from the published one is shown with it. */
+function previewLines(published: Snapshot | null, { strategies }: Snapshot, seconds: string): string[] {
+  const old = new Map(published?.strategies.map(strategy => [strategy.id, strategy]))
+  const row = (name: string, cells: readonly string[]): string =>
+    name.padEnd(NAME_WIDTH) + cells.map(cell => cell.padStart(CELL_WIDTH)).join('')
+  const against =
+    published === null ? 'nothing published to compare with' : `published ${published.dataset.version} -> now`
+  const names = FIGURES.map(([name]) => name)
+  const rows = strategies.map(strategy => row(strategy.id, cellsOf(old.get(strategy.id), strategy)))
+  return [`${against} (${seconds} s)`, row('strategy', names), ...rows]
+}
+
+const cellsOf = (old: StrategyData | undefined, now: StrategyData): string[] =>
+  FIGURES.map(([, name]) => {
+    const [before, after] = [spell(old?.figures.values[name]), spell(now.figures.values[name])]
+    return old === undefined || before === after ? after : `${before} -> ${after}`
+  })
+
+const spell = (value: unknown): string =>
+  typeof value === 'number' ? (Number.isInteger(value) ? String(value) : value.toFixed(2)) : '-'

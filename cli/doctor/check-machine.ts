@@ -3,12 +3,12 @@ import { stat } from 'node:fs/promises'
 import { createServer, isIP } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { toReachable } from '#api/http/http-server.ts'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { codeOf, ifThere, messageOf } from '#storage/error-code.ts'
 import project from '../../package.json' with { type: 'json' }
 import { DEFAULT_ADMIN_PORT } from '../environment.ts'
 import { isLoopback, OPERATOR_TOKEN_FILE, readSecretFile, SECRET_KEY_FILE } from '../generated-secrets.ts'
-import { toReachable } from '../reachable-url.ts'
 import { type Check, type Installation, ok, problem, skipped, warning } from './check.ts'
 
 export const software: Check = {

@@ -13,6 +13,7 @@ import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { removeWebhook } from '#signals/delivery/webhooks.ts'
 import { ifThere } from '#storage/error-code.ts'
 import { freePort } from '../free-port.ts'
+import { keepSecret } from '../generated-secrets.ts'
 import type { Runtime } from '../runtime.ts'
 
 const CLIENT = 'demo'
@@ -50,7 +51,9 @@ export async function startDemo(order: DemoOrder) {
     await removeWebhook(order.redis, CLIENT) // nothing listens there any more
     return { client: CLIENT, token, hasReceiver: false, stop: async () => {} }
   }
-  const secret = await ensureFile(join(folder, 'webhook-secret'), () => createWebhookSecret(order.drawBytes))
+  const secret = await keepSecret(folder, 'webhook-secret', order.drawBytes, () =>
+    createWebhookSecret(order.drawBytes),
+  )
   const receiver = await startReceiver(order, folder, token, secret)
   try {
     await registerWebhook(order.registering, CLIENT, { url: receiver.url, secret })
@@ -77,14 +80,6 @@ async function ensureToken({ redis, now, drawBytes }: DemoOrder, file: string): 
   const { token } = await issueKey(redis, CLIENT, drawBytes, now())
   await writeFile(file, `${token}\n`, { mode: PRIVATE_MODE })
   return token
-}
-
-async function ensureFile(file: string, make: () => string): Promise<string> {
-  const known = await readText(file)
-  if (known !== null) return known
-  const text = make()
-  await writeFile(file, `${text}\n`, { mode: PRIVATE_MODE })
-  return text
 }
 
 const readText = async (file: string): Promise<string | null> =>

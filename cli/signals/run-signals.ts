@@ -5,7 +5,7 @@ import type { Environment } from '../environment.ts'
 import { readSecrets } from '../generated-secrets.ts'
 import { createLog } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
-import { createStarted, type Started } from '../started.ts'
+import { type Started, startAll } from '../started.ts'
 import { type Demo, startDemo } from './demo.ts'
 import { startOwnRedis } from './own-redis.ts'
 import { ownRedisFolder, ownRedisOptions, passwordsIn } from './redis-url.ts'
@@ -21,15 +21,7 @@ export type RunOrder = {
 }
 
 /** Starts all parts, or none. `failed` rejects if the service cannot continue. */
-export async function runSignals(order: RunOrder) {
-  const started = createStarted()
-  try {
-    return await start(order, started)
-  } catch (error) {
-    await started.endAll().catch(() => {}) // the first error is reported
-    throw error
-  }
-}
+export const runSignals = (order: RunOrder) => startAll(started => start(order, started))
 
 async function start(order: RunOrder, started: Started) {
   const { runtime } = order

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import type { RunningServer } from '#api/http/http-server.ts'
+import { type RunningServer, toReachable } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import { createDeliveryOrders } from '#api/operator/parts.ts'
@@ -18,9 +18,7 @@ import { listFleetProgress } from '#storage/fleet-progress.ts'
 import type { Environment } from '../environment.ts'
 import { followPointer } from '../follow-pointer.ts'
 import { movePointer, NO_CONSENT } from '../guard-pointer.ts'
-import { namePort } from '../name-port.ts'
-import { toReachable } from '../reachable-url.ts'
-import { createDrain, createStarted, type Started } from '../started.ts'
+import { createDrain, type Started, startAll } from '../started.ts'
 import {
   createReach,
   createRegistering,
@@ -42,9 +40,8 @@ type Watch = ReturnType<typeof createWatch>
  * Starts everything. Rejects, with nothing left running, if Redis cannot be reached or could lose a signal, or a port
  * is taken.
  */
-export async function serveSignals(order: SignalsOrder) {
-  const started = createStarted()
-  try {
+export function serveSignals(order: SignalsOrder) {
+  return startAll(async started => {
     const open = await openSignals(order, started)
     const watch = createWatch(open)
     const reach = createReach(open)
@@ -66,10 +63,7 @@ export async function serveSignals(order: SignalsOrder) {
       /** Lets running requests and deliveries end, and frees the ports. */
       stop: started.endAll,
     }
-  } catch (error) {
-    await started.endAll().catch(() => {}) // the first error is reported
-    throw error
-  }
+  })
 }
 
 async function deliver(
@@ -96,7 +90,7 @@ async function deliver(
   started.add(delivery.stop)
 }
 
-async function listenToClients(
+function listenToClients(
   open: OpenSignals,
   registering: RegisterParts,
   { onAnswered }: Watch,
@@ -126,15 +120,11 @@ async function listenToClients(
     onAnswered,
     onError,
   })
-  const server = await namePort(
-    'SIGNALS_PORT',
-    listenSignals(toParts, environment.host, environment.signals.port),
-  )
-  started.add(server.close)
-  return server
+  const { host, signals } = environment
+  return started.listen('SIGNALS_PORT', listenSignals(toParts, host, signals.port))
 }
 
-async function listenToOperator(
+function listenToOperator(
   open: OpenSignals,
   registering: RegisterParts,
   { metrics, diskUsed, copyAudit, onAnswered }: Watch,
@@ -168,12 +158,8 @@ async function listenToOperator(
     onAnswered,
     onError,
   }
-  const server = await namePort(
-    'OPERATOR_PORT',
-    listenOperator(parts, environment.host, environment.signals.operatorPort),
-  )
-  started.add(server.close)
-  return server
+  const { host, signals } = environment
+  return started.listen('OPERATOR_PORT', listenOperator(parts, host, signals.operatorPort))
 }
 
 /** As `highwater rollback` does; caches are purged and time stamps taken afterwards. */

@@ -6,7 +6,7 @@ import { oweAgain, parseState } from '../delivery/outbox.ts'
 import type { KeyRing } from '../delivery/secret-box.ts'
 import { contentDigest } from '../log/commit.ts'
 import { toLogged } from '../log/read-log.ts'
-import { askRedis } from '../redis/connect.ts'
+import { askRedis, scanKeys } from '../redis/connect.ts'
 import {
   EPOCH,
   HEAD,
@@ -94,21 +94,12 @@ async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
     throw new Error('a service is running on this Redis: stop it first, and wait some seconds')
   if (!isForced) await assertNoSignals(redis)
   await askRedis(() => redis.unlink(EPOCH)) // first: a service does not start on what a killed restore has left
-  for await (const keys of allKeys(redis)) await askRedis(() => redis.unlink(...keys))
+  for await (const keys of scanKeys(redis, `${PREFIX}:`, BLOCK)) await askRedis(() => redis.unlink(...keys))
 }
 
 async function assertNoSignals(redis: Redis): Promise<void> {
-  for await (const _ of allKeys(redis))
+  for await (const _ of scanKeys(redis, `${PREFIX}:`, BLOCK))
     throw new Error('this Redis already has signals: restore into an empty one, or delete them with --force')
-}
-
-async function* allKeys(redis: Redis): AsyncGenerator<readonly string[], void> {
-  let cursor = '0'
-  do {
-    const [next, keys] = await askRedis(() => redis.scan(cursor, 'MATCH', `${PREFIX}:*`, 'COUNT', BLOCK))
-    cursor = next
-    if (keys.length > 0) yield keys
-  } while (cursor !== '0')
 }
 
 async function writeBlock(

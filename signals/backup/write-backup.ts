@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { type KeyRing, newestKey } from '../delivery/secret-box.ts'
-import { askRedis } from '../redis/connect.ts'
+import { askRedis, scanKeys } from '../redis/connect.ts'
 import { HEAD, LOG, PREFIX, RELAY_CURSOR } from '../redis/keys.ts'
 import { createMac } from './mac.ts'
 import { BACKUP_FORMAT, type BackupHeader, type BackupRecord, isCopied, isLiveRecord } from './records.ts'
@@ -40,15 +40,12 @@ export async function* backupLines(redis: Redis, ring: KeyRing, nowMs: number): 
 
 async function* allRecords(redis: Redis): AsyncGenerator<BackupRecord, void> {
   const live = new Set<string>()
-  let cursor = '0'
-  do {
-    const [next, keys] = await askRedis(() => redis.scan(cursor, 'MATCH', `${PREFIX}:*`, 'COUNT', BLOCK))
-    cursor = next
+  for await (const keys of scanKeys(redis, `${PREFIX}:`, BLOCK)) {
     for (const key of keys.filter(isLiveRecord)) live.add(key)
     // A key that SCAN returns twice is written twice; the second is newer.
     for (const record of await Promise.all(keys.filter(isCopied).map(key => readKey(redis, key))))
       if (record !== null) yield record
-  } while (cursor !== '0')
+  }
   yield* logRecords(redis, [...live])
 }
 

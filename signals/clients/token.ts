@@ -1,7 +1,8 @@
 // API keys as text: `hw_live_<8 id>_<43 secret>_<6 checksum>`, in base 62. The prefix is for secret scanners,
 // the checksum rejects a mistyped key without a lookup, the id may be logged.
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { sha256 } from '#storage/digest.ts'
 
 export type RandomBytes = (size: number) => Uint8Array
 
@@ -48,7 +49,7 @@ export const keyIdOf = (text: string): string | null => KEY_PATTERN.exec(text)?.
 export const KEY_PATTERN = new RegExp(`^(?:${PREFIX})?([0-9A-Za-z]{${ID_DIGITS}})(?:_[0-9A-Za-z_]*)?$`)
 
 /** What is stored of a key: the SHA-256 of the whole token, in hex. */
-export const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')
+export const digestOf = (token: string): string => sha256(token)
 
 /** Compared with if there is no digest, so that both cases take the same time. */
 const NO_DIGEST = '0'.repeat(64)

@@ -1,5 +1,6 @@
 // The relay: one process at a time carries the log into the outbox, behind a cursor and under a lease.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { shuffler } from 'd3-array'
 import type { Redis } from 'ioredis'
 import type { BlockReader, LoggedSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
@@ -101,7 +102,7 @@ async function oweAll(
   debtors: readonly Debtor[],
   signalsEach: number,
 ): Promise<void> {
-  const inTurn = shuffled(debtors, random)
+  const inTurn = shuffler(random)([...debtors])
   const clientsAtOnce = Math.ceil(DEBTS_AT_ONCE / signalsEach)
   for (let i = 0; i < inTurn.length; i += clientsAtOnce) {
     const block = inTurn.slice(i, i + clientsAtOnce)
@@ -178,15 +179,3 @@ async function holdLease(redis: Redis, token: string, leaseMs: number = LEASE_MS
 
 export const giveBackLease = (redis: Redis, token: string): Promise<void> =>
   releaseLease(redis, RELAY_LEASE, token)
-
-/** Shuffles a list (Fisher-Yates). `random` returns numbers in [0, 1). */
-export function shuffled<T>(list: readonly T[], random: () => number): T[] {
-  const mixed = [...list]
-  for (let i = mixed.length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1))
-    const swapped = mixed[i]!
-    mixed[i] = mixed[j]!
-    mixed[j] = swapped
-  }
-  return mixed
-}

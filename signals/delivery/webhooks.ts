@@ -2,7 +2,7 @@
 import type { ChainableCommander, Redis } from 'ioredis'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
-import { askRedis } from '../redis/connect.ts'
+import { askRedis, scanKeys } from '../redis/connect.ts'
 import { clientKeysKey, REVISE, revisionKey, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
@@ -87,12 +87,11 @@ export const toSetter = (by: string | null | undefined, at: string | null | unde
 export const saveWebhook = (
   redis: Redis,
   box: SecretBox,
-  { client, url, secrets }: Pick<Webhook, 'client' | 'url' | 'secrets'>,
+  webhook: ToSeal,
   { keyId, atMs }: Setter,
 ): Promise<boolean> =>
-  begin(redis, client, {
-    url: box.seal(url, { client, field: 'url' }),
-    secrets: sealSecrets(box, client, secrets),
+  begin(redis, webhook.client, {
+    ...sealed(box, webhook),
     set_by: keyId ?? '',
     set_at: String(atMs),
     suspended: '',
@@ -100,26 +99,21 @@ export const saveWebhook = (
   })
 
 /** Replaces the secrets, after a rotation or under another key of the ring. */
-export const saveSecrets = (
-  redis: Redis,
-  box: SecretBox,
-  { client, url, secrets }: Webhook,
-): Promise<unknown> =>
+export const saveSecrets = (redis: Redis, box: SecretBox, webhook: ToSeal): Promise<unknown> =>
   askRedis(() =>
-    revising(redis, client)
-      .hset(webhookKey(client), {
-        url: box.seal(url, { client, field: 'url' }),
-        secrets: sealSecrets(box, client, secrets),
-      })
-      .exec(),
+    revising(redis, webhook.client).hset(webhookKey(webhook.client), sealed(box, webhook)).exec(),
   )
 
 /** Begins a transaction that changes a webhook. */
 const revising = (redis: Redis, client: string): ChainableCommander =>
   redis.multi().eval(`${REVISE}revise(ARGV[1])`, 1, revisionKey(client), client)
 
-const sealSecrets = (box: SecretBox, client: string, secrets: readonly WebhookSecret[]): string =>
-  box.seal(JSON.stringify(secrets), { client, field: 'secrets' })
+type ToSeal = Pick<Webhook, 'client' | 'url' | 'secrets'>
+
+const sealed = (box: SecretBox, { client, url, secrets }: ToSeal) => ({
+  url: box.seal(url, { client, field: 'url' }),
+  secrets: box.seal(JSON.stringify(secrets), { client, field: 'secrets' }),
+})
 
 /** Stops deliveries. The client can still pull. */
 export const disableWebhook = (redis: Redis, client: string, why: string): Promise<unknown> =>
@@ -166,17 +160,12 @@ const MOST_TRIES = 10
 
 /** The clients that have a webhook, in blocks. */
 async function* clientsWithWebhook(redis: Redis): AsyncGenerator<readonly string[]> {
-  let cursor = '0'
   const done = new Set<string>() // a scan may name a key twice
-  do {
-    const [next, keys] = await askRedis(() =>
-      redis.scan(cursor, 'MATCH', `${WEBHOOK_PREFIX}*`, 'COUNT', BLOCK),
-    )
-    cursor = next
+  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK)) {
     const block = new Set(keys.map(key => key.slice(WEBHOOK_PREFIX.length)))
     yield [...block].filter(client => !done.has(client))
     for (const client of block) done.add(client)
-  } while (cursor !== '0')
+  }
 }
 
 /** Why SECRET_KEY does not open what is stored, with a client that it concerns; null if it opens all. */

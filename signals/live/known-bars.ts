@@ -1,3 +1,4 @@
+import { bisector } from 'd3-array'
 import { type Bars, barAt, describeInstant, lastAtOrBefore } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import type { Gap } from './live-record.ts'
@@ -11,7 +12,7 @@ export type KnownBars = ReturnType<typeof createKnownBars>
 export function createKnownBars(book: Bars, stored: readonly Bar[]) {
   const bars = mergeBars(book, stored)
   let columns: Bars | null = null
-  const place = (t: number) => firstAtOrAfter(bars, t)
+  const place = (t: number) => BY_OPEN.left(bars, t)
   return {
     timeframeMs: book.timeframeMs,
     /** The bar that opened at `t`, or null. */
@@ -53,16 +54,7 @@ function mergeBars(book: Bars, stored: readonly Bar[]): Bar[] {
   return isInOrder ? merged : merged.sort((a, b) => a.t - b.t)
 }
 
-function firstAtOrAfter(bars: readonly Bar[], t: number): number {
-  let low = 0
-  let high = bars.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (bars[middle]!.t < t) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const BY_OPEN = bisector(({ t }: Bar) => t)
 
 function toColumns(bars: readonly Bar[], timeframeMs: number): Bars {
   const column = (name: keyof Bar): Float64Array => {

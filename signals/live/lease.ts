@@ -47,7 +47,9 @@ export async function takeLease(
     if (there !== null) throw new LeaseError(market, describe(there))
   }
   const there = await claim('')
-  if (there !== null && (!isHolderGone(there, isGone) || (await claim(String(there))) !== null)) {
+  const other = there === null ? null : parseHolder(there)
+  const isOver = other !== null && isGone(other)
+  if (there !== null && (!isOver || (await claim(String(there))) !== null)) {
     throw new LeaseError(market, describe(there))
   }
   return { renew, release: () => releaseLease(redis, key, mine) }
@@ -64,11 +66,6 @@ return false
 
 const parseHolder = (there: unknown): Holder | null =>
   holderShape.safeParse(JSON.parse(String(there))).data ?? null
-
-function isHolderGone(there: unknown, isGone: (holder: Holder) => boolean): boolean {
-  const holder = parseHolder(there)
-  return holder !== null && isGone(holder)
-}
 
 function describe(there: unknown): string {
   const holder = parseHolder(there)

@@ -19,7 +19,7 @@ export const signalId = (
   closeMs: number,
   action: SignalAction,
   ordinal: number | string = 0,
-) => `sig_${sha256(new TextEncoder().encode(`${alias}|${closeMs}|${action}|${ordinal}`)).slice(0, ID_DIGITS)}`
+) => `sig_${sha256(`${alias}|${closeMs}|${action}|${ordinal}`).slice(0, ID_DIGITS)}`
 
 /**
  * The signals of a step, in order, before halts and modes apply: an entry; an ordered exit, or one by the stop or by

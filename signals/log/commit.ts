@@ -127,7 +127,7 @@ const argumentsOf = (
  */
 export function contentDigest(content: LoggedContent): string {
   const { head, tail } = toHalves({ ...content, by: undefined, why: undefined })
-  return sha256(new TextEncoder().encode(head + tail))
+  return sha256(head + tail)
 }
 
 function toCommitted(pairs: readonly string[]): Committed[] {

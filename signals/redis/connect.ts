@@ -77,6 +77,20 @@ export async function askRedis<T>(command: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The keys that begin so, in blocks of about `count`; a key may come twice. */
+export async function* scanKeys(
+  redis: Redis,
+  beginning: string,
+  count: number,
+): AsyncGenerator<readonly string[], void> {
+  let cursor = '0'
+  do {
+    const [next, keys] = await askRedis(() => redis.scan(cursor, 'MATCH', `${beginning}*`, 'COUNT', count))
+    cursor = next
+    if (keys.length > 0) yield keys
+  } while (cursor !== '0')
+}
+
 /** A transaction is discarded if one of its commands was refused, and that refusal says why. */
 const refusalIn = (error: Error & { readonly previousErrors?: readonly Error[] }): Error =>
   error.previousErrors?.[0] ?? error

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { isSignedBy, keyIdOf, parsePublicKeyPem } from '#storage/signature.ts'
+import { fingerprintOf, isSignedBy, keyIdOf, parsePublicKeyPem } from '#storage/signature.ts'
 
 /** A key with which signatures are verified. */
 export type TrustedKey = {
@@ -16,10 +15,7 @@ export type Keyring = { readonly trusted: readonly TrustedKey[]; readonly publis
 export function parsePublicKey(pem: string): TrustedKey | null {
   const key = parsePublicKeyPem(pem)
   if (key === null) return null
-  const fingerprint = createHash('sha256')
-    .update(key.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-  return { id: keyIdOf(key), fingerprint, pem }
+  return { id: keyIdOf(key), fingerprint: fingerprintOf(key), pem }
 }
 
 /** The trusted key that made a signature; null if none of them did. */

@@ -54,7 +54,7 @@ test('the latency of a client is empty before anything was delivered, and leaves
 test('the latency of a client leaves out what was resent: the second round waited for the operator', async () => {
   const { parts, clock, drain } = await playThree()
   clock.ms += 86_400_000
-  await resend({ redis, now: parts.now, onProgress: () => {} }, 'acme', { from: 2 })
+  await resend(parts, 'acme', { from: 2 })
   await drain()
   const wait = { p50: 50, p99: 50, max: 50 }
   expect(await readLatency(redis, 'acme')).toEqual({

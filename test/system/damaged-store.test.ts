@@ -11,11 +11,11 @@ import { publicKeys } from '#core/contract/public-keys.ts'
 import { sha256 } from '#storage/digest.ts'
 import { acquireLock } from '#storage/lock.ts'
 import { openStore } from '#storage/open-store.ts'
-import { newPrivateKeyPem } from '#storage/signature.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { run } from '../cli/made-up.ts'
 import { writeFleetBook } from '../support/books/fleet-book.ts'
 import { publishBook, type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { newKeyFile } from '../support/kills/grounds.ts'
 import { damage } from '../support/stores/store-doubles.ts'
 import {
   buildArgs,
@@ -42,12 +42,6 @@ beforeAll(async () => {
   keyFile = await newKeyFile()
   expect(await inWorld(buildArgs(published, { book }))).toMatchObject({ code: 0 })
 })
-
-async function newKeyFile(): Promise<string> {
-  const path = join(await lastingFolder(), 'signing.pem')
-  await writeFile(path, newPrivateKeyPem())
-  return path
-}
 
 /** Runs a command, without a key if that is null. */
 const inWorld = (args: readonly string[], { key = keyFile as string | null, nowMs = NOW_MS } = {}) =>

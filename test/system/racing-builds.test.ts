@@ -1,16 +1,36 @@
 // Publishers that race: one wins, and every other one gets an error.
-import { cp } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { appendFile, cp, open, rename, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
 import { appendEntry, LostRaceError, readLog } from '#storage/pointer-log.ts'
 import { createS3Store } from '#storage/s3-store.ts'
-import type { Stores } from '../support/books/publish-book.ts'
-import { waitingBook } from '../support/books/waiting-book.ts'
+import { type Stores, TINY_BOOK } from '../support/books/publish-book.ts'
 import { startHighwater } from '../support/history/highwater-process.ts'
 import { atFirst, startS3Proxy } from '../support/servers/s3-proxy.ts'
 import { newBucket, s3Env, s3Server, tinyS3Stores } from '../support/stores/s3-stores.ts'
 import { buildArgs, copyStores, faultsOf, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
+
+/** The tiny book with a module that waits to be let go, so that a build lasts as long as a test needs it to. */
+async function waitingBook(): Promise<{ readonly book: string; readonly letGo: () => Promise<void> }> {
+  const book = join(await lastingFolder(), 'book')
+  await cp(TINY_BOOK, book, { recursive: true })
+  // Reading a pipe waits until something has written to it.
+  const gate = join(book, 'strategies/gate.ts')
+  await promisify(execFile)('mkfifo', [gate])
+  await appendFile(join(book, 'strategies/ash.ts'), `import './gate.ts'\n`)
+  const letGo = async (): Promise<void> => {
+    const pipe = await open(gate, 'w')
+    await writeFile(`${gate}.open`, '')
+    await rename(`${gate}.open`, gate) // for later builds
+    await pipe.close()
+  }
+  return { book, letGo }
+}
 
 /** Two builds into a folder, each with a private store of its own: what must not be shared is the pointer. */
 async function inFolder(): Promise<Stores[]> {

@@ -9,12 +9,31 @@ import { sampleModules } from '#pipeline/sample/write-sample-book.ts'
 import { moduleKit } from '#pipeline/starter/new-book.ts'
 import { run } from '../cli/made-up.ts'
 import { readRows } from '../core/replay/real-bars.ts'
-import { parseBuildSummary } from '../support/books/build-summary.ts'
 import type { Stores } from '../support/books/publish-book.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
 import { sharedData } from '../support/shared-data.ts'
 import { buildArgs, faultsOf, newStores } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
+
+/** What `build --json` prints: one JSON document and nothing beside it. */
+const buildSummary = z.object({
+  version: z.string(),
+  manifest_sha256: z.string(),
+  window: z.object({ from: z.string().nullable(), to: z.string().nullable() }),
+  strategies: z.array(
+    z.object({
+      id: z.string(),
+      verification_state: z.string(),
+      days: z.int(),
+      trades: z.int(),
+      net_return_pct: z.number().nullable(),
+      max_drawdown_pct: z.number().nullable(),
+      sharpe_daily_annualized: z.number().nullable(),
+    }),
+  ),
+  gaps: z.record(z.string(), z.int()),
+  artifacts: z.object({ count: z.int(), bytes: z.int(), br_bytes: z.int(), gzip_bytes: z.int() }),
+})
 
 /** The six modules of the sample book, in the order of the catalogue; they trade the perpetual. */
 const REFERENCE_IDS = ['alder', 'birch', 'cedar', 'hazel', 'larch', 'maple'] as const
@@ -90,7 +109,7 @@ const curveAnswer = z.object({ data: z.array(z.object({ t: z.string(), equity: z
 describe.skipIf(sharedData === null)(`a build of real bars${skip}`, () => {
   let stores: Stores
   let app: Awaited<ReturnType<typeof openHistoryApp>>['app']
-  let summary: ReturnType<typeof parseBuildSummary>
+  let summary: z.output<typeof buildSummary>
 
   beforeAll(async () => {
     stores = await newStores()
@@ -100,7 +119,7 @@ describe.skipIf(sharedData === null)(`a build of real bars${skip}`, () => {
     const args = [...buildArgs(stores, order), '--allow-stale', '--json']
     const exit = await run(args, { now: () => Date.now() })
     expect(exit.code, exit.err).toBe(0)
-    summary = parseBuildSummary(exit.out)
+    summary = buildSummary.parse(JSON.parse(exit.out))
     app = (await openHistoryApp(stores)).app
   })
 

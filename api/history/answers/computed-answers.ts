@@ -211,5 +211,5 @@ async function renderReady(asked: Asked): Promise<ReadyAnswer> {
 /** Derived from what determines the bytes, so that they need not be read for it. */
 function etagOf({ served, path }: Asked, coding: Coding): string {
   const identity = `${served.version} ${RENDER_REVISION} ${coding} ${path}`
-  return `"${sha256(new TextEncoder().encode(identity)).slice(0, 32)}"`
+  return `"${sha256(identity).slice(0, 32)}"`
 }

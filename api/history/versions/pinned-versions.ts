@@ -4,6 +4,7 @@ import { manifestKey } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
+import { createLimit } from '#core/limit.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import type { Publication } from '#storage/publications.ts'
 import { isMissing } from '#storage/removed-versions.ts'
@@ -41,10 +42,7 @@ export function createPinnedVersions(
     max: MOST_RESIDENT,
   })
   const loading = new Map<string, Promise<ServedVersion>>()
-  const throughGate = createGate(
-    MOST_LOADING,
-    'many versions are being loaded already; ask again in a moment',
-  )
+  const inTurn = createLimit(1)
 
   const load = async (publication: Publication): Promise<ServedVersion> => {
     const published = await loadManifest(store, publication)
@@ -83,7 +81,9 @@ export function createPinnedVersions(
       const publication = findPublication(source.history(), version)
       const running = loading.get(version)
       if (running !== undefined) return running // requests for the same version wait for the same load
-      const loaded = throughGate(() => load(publication))
+      if (loading.size === MOST_LOADING)
+        throw new ApiError('overloaded', 'many versions are being loaded already; ask again in a moment')
+      const loaded = inTurn(() => setImmediate().then(() => load(publication))) // other requests first
         .catch(refuse(publication))
         .finally(() => loading.delete(version))
       loading.set(version, loaded)
@@ -100,20 +100,3 @@ function assertFormat({ version, snapshot_format: format }: Manifest): void {
 
 export const goneError = (version: string): ApiError =>
   new ApiError('gone', `the version ${version} was published and has been removed since`)
-
-/** Runs one task after the other. Rejects with `overloaded` if `most` are waiting or running. */
-export function createGate(most: number, refusal: string): <T>(work: () => Promise<T>) => Promise<T> {
-  let inside = 0
-  let before: Promise<unknown> = Promise.resolve()
-  return async work => {
-    if (inside === most) throw new ApiError('overloaded', refusal)
-    inside++
-    const mine = before.then(() => setImmediate()).then(work) // other requests first
-    before = Promise.allSettled([mine])
-    try {
-      return await mine
-    } finally {
-      inside--
-    }
-  }
-}

@@ -65,7 +65,7 @@ async function readReferenceFiles() {
     ...PACKAGED.map(name => readNamed(name, installed.resolve(`swagger-ui-dist/${name}`))),
     ...OWN.map(name => readNamed(name, join(import.meta.dirname, 'browser', name))),
   ])
-  const digest = sha256(new TextEncoder().encode(files.map(({ bytes }) => sha256(bytes)).join()))
+  const digest = sha256(files.map(({ bytes }) => sha256(bytes)).join())
   return { folder: `/docs/${digest.slice(0, 16)}`, files }
 }
 

@@ -7,7 +7,7 @@ import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
 import { keyOfSecret, liveSecrets } from '#signals/delivery/sign.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
-import { readEnvironment, UsageError } from '../../environment.ts'
+import { type Environment, readEnvironment, UsageError } from '../../environment.ts'
 import { readKeyRing } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
 import { openRedis } from '../../signals/redis-url.ts'
@@ -87,10 +87,11 @@ async function storedTarget(client: string, options: Options, runtime: Runtime):
       `the secrets of ${client} are those of its webhook: leave --secret and --old-secret out`,
     )
   }
-  const { url, secrets, allowsLoopback } = await readStoredWebhook(runtime, client)
-  const rules = { allowLoopback: options.allowLoopback ?? allowsLoopback }
+  const environment = readEnvironment(runtime)
+  const { url, secrets } = await readStoredWebhook(environment, client, runtime)
+  const rules = { allowLoopback: options.allowLoopback ?? environment.signals.allowsPrivateWebhooks }
   assertUrl(url, rules)
-  const [secret, oldSecret = null] = secrets
+  const [secret, oldSecret = null] = liveSecrets(secrets, runtime.now()) // newest first
   if (secret === undefined) throw new Error(`no secret of ${client} signs any more: rotate it`)
   return { url, secret, oldSecret, rules }
 }
@@ -127,25 +128,12 @@ function printFindings(findings: readonly Finding[], { print }: Terminal): void 
 }
 
 /** The webhook of a client, enabled or not. Throws if there is none, or Redis or the key is not available. */
-async function readStoredWebhook(runtime: Runtime, client: string) {
-  const { now, drawBytes } = runtime
-  const environment = readEnvironment(runtime)
+async function readStoredWebhook(environment: Environment, client: string, { drawBytes }: Runtime) {
   const box = createSecretBox(await readKeyRing(environment), drawBytes)
   const redis = await openRedis(environment, environment.dataFolder)
-  try {
-    const webhook = await readWebhook(redis, box, client)
-    if (webhook === null) {
-      throw new Error(
-        `the client '${client}' has no webhook: \`highwater ops webhook set ${client} URL\` sets one`,
-      )
-    }
-    return {
-      url: webhook.url,
-      /** Those that sign now, newest first. */
-      secrets: liveSecrets(webhook.secrets, now()),
-      allowsLoopback: environment.signals.allowsPrivateWebhooks,
-    }
-  } finally {
-    redis.disconnect()
-  }
+  const webhook = await readWebhook(redis, box, client).finally(() => redis.disconnect())
+  if (webhook !== null) return webhook
+  throw new Error(
+    `the client '${client}' has no webhook: \`highwater ops webhook set ${client} URL\` sets one`,
+  )
 }

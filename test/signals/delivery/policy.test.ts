@@ -1,4 +1,5 @@
 // The policy of deliveries: retries, breaker, alerts and disabling, as pure functions.
+import { shuffler } from 'd3-array'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
@@ -11,7 +12,6 @@ import {
   RETRY_JITTER,
   RETRY_WAITS_MS,
 } from '#signals/delivery/policy.ts'
-import { shuffled } from '#signals/delivery/relay.ts'
 import {
   afterFailedDelivery,
   afterFailure,
@@ -214,7 +214,7 @@ test('a fair order has the same clients, and puts each of them first as often as
     fc.array(fc.integer()),
     fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
     (list, random) => {
-      const mixed = shuffled(list, () => random.next().value)
+      const mixed = shuffler(() => random.next().value)([...list])
       expect(mixed.toSorted((a, b) => a - b)).toEqual(list.toSorted((a, b) => a - b))
     },
   )
@@ -222,7 +222,7 @@ test('a fair order has the same clients, and puts each of them first as often as
   for (const a of [0, 0.4, 0.7]) {
     for (const b of [0, 0.5]) {
       const draws = [a, b]
-      const [first = ''] = shuffled(['x', 'y', 'z'], () => draws.shift() ?? 0)
+      const [first = ''] = shuffler(() => draws.shift() ?? 0)(['x', 'y', 'z'])
       firsts.set(first, (firsts.get(first) ?? 0) + 1)
     }
   }
