@@ -20,7 +20,10 @@ export function createMeter() {
       new Histogram({ name, help, labelNames, buckets, registers }),
     gauge: (name: string, help: string, read: () => Series | Promise<Series>) =>
       new Gauge({
-        ...{ name, help, labelNames: LABELS, registers },
+        name,
+        help,
+        labelNames: LABELS,
+        registers,
         async collect() {
           const series = await read()
           this.reset() // no old values are repeated

@@ -22,9 +22,6 @@ export type Subject = {
   readonly otherwise?: string
 }
 
-/** The client of the path. */
-export const OF_CLIENT: Subject = { kind: 'client', field: 'client' }
-
 /** What a token needs for an action, and what the action is about: none can be declared without. What is only read needs `read`. */
 type Access =
   | { readonly method?: 'GET' }
@@ -41,16 +38,28 @@ export type OperatorRoute = Route<'operator', Handler> & {
   readonly subject: Subject | null
 }
 
-type Definition<Data extends z.ZodType> = Access &
-  Omit<OperatorRoute, 'method' | 'scope' | 'subject' | 'group' | 'data' | 'handler'> & {
-    readonly data: Data
-    readonly handler: Handler<ValueOf<Data>>
-  }
+type Definition<Data extends z.ZodType> = Omit<
+  OperatorRoute,
+  'method' | 'scope' | 'subject' | 'group' | 'data' | 'handler'
+> & { readonly data: Data; readonly handler: Handler<ValueOf<Data>> }
 
 /** A route whose handler answers what its schema describes: the compiler checks it. */
-export const operatorRoute = <Data extends z.ZodType>(definition: Definition<Data>): OperatorRoute => ({
+export const operatorRoute = <Data extends z.ZodType>(
+  definition: Access & Definition<Data>,
+): OperatorRoute => ({
   group: 'operator',
   scope: 'read',
   subject: null,
   ...getRoute(definition),
 })
+
+/** What an operator does with the client of the path. */
+export const clientRoute = <Data extends z.ZodType>(
+  definition: Definition<Data> & { readonly method?: 'PUT' | 'DELETE' },
+): OperatorRoute =>
+  operatorRoute({
+    method: 'POST',
+    scope: 'clients',
+    subject: { kind: 'client', field: 'client' },
+    ...definition,
+  })

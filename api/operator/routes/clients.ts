@@ -18,7 +18,7 @@ import { readLatency } from '#signals/views/latency.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { recentDeliveries, withNextAttempts } from '#signals/views/recent.ts'
 import { type Exchange, readJson } from '../exchange.ts'
-import { OF_CLIENT, operatorRoute } from '../operator-route.ts'
+import { clientRoute, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { client, count, delivery, instant, ofClient, toDelivery, toWebhook, webhook } from '../views.ts'
 
@@ -204,12 +204,9 @@ export const CLIENT_ROUTES = [
       }
     },
   }),
-  operatorRoute({
+  clientRoute({
     id: 'activate',
-    method: 'POST',
     path: `${CLIENT}/activate`,
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Activate an account',
     about: 'The client pulls signals from then on, and its webhook is sent what is fired.',
     data: client,
@@ -217,12 +214,9 @@ export const CLIENT_ROUTES = [
     command: { usage: 'clients activate <client>' },
     handler: async (c, { redis }) => ({ data: await activateClient(redis, clientOf(c)) }),
   }),
-  operatorRoute({
+  clientRoute({
     id: 'suspend',
-    method: 'POST',
     path: `${CLIENT}/suspend`,
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Suspend an account: its pulls and deliveries stop, its keys stay valid',
     about: 'Pulls answer `account_not_active`, and `whoami` still answers. Activating the account ends it.',
     data: client,
@@ -230,12 +224,9 @@ export const CLIENT_ROUTES = [
     command: { usage: 'clients suspend <client>' },
     handler: async (c, { redis }) => ({ data: await suspendClient(redis, clientOf(c)) }),
   }),
-  operatorRoute({
+  clientRoute({
     id: 'entitle',
-    method: 'POST',
     path: `${CLIENT}/entitlements`,
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Change what a client may see',
     about:
       '`aliases` replaces the list, `add` and `remove` change it; what is left out stays as it is. An ' +
@@ -265,12 +256,9 @@ export const CLIENT_ROUTES = [
       return { data: await listKeys(redis, id) }
     },
   }),
-  operatorRoute({
+  clientRoute({
     id: 'issue_key',
-    method: 'POST',
     path: `${CLIENT}/keys`,
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Issue a key; a client has at most two',
     about:
       'The only answer that contains the key. The older key stays valid until the newer one is confirmed, ' +

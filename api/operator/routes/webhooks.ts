@@ -6,7 +6,7 @@ import type { Client } from '#signals/clients/client.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
-import { OF_CLIENT, operatorRoute } from '../operator-route.ts'
+import { clientRoute, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { count, ofClient, toWebhook, webhook } from '../views.ts'
 import { clientOf } from './clients.ts'
@@ -95,12 +95,10 @@ export const WEBHOOK_ROUTES = [
       return { data: await stateOf(await assertWebhook(clientOf(c), parts), parts) }
     },
   }),
-  operatorRoute({
+  clientRoute({
     id: 'set_webhook',
     method: 'PUT',
     path: WEBHOOK,
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Set a webhook, if it acknowledges a signed test',
     about:
       'Sends a signed test to the address, and keeps it if the answer is 2xx; otherwise nothing changes. ' +
@@ -122,12 +120,10 @@ export const WEBHOOK_ROUTES = [
       return { data: { webhook: await stateOf(id, parts), secret } }
     },
   }),
-  operatorRoute({
+  clientRoute({
     id: 'remove_webhook',
     method: 'DELETE',
     path: WEBHOOK,
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Remove a webhook: the client pulls',
     about: 'Nothing is sent to the client any more; it can still pull.',
     data: z.null(),
@@ -138,12 +134,9 @@ export const WEBHOOK_ROUTES = [
       return { data: null }
     },
   }),
-  operatorRoute({
+  clientRoute({
     id: 'rotate_webhook',
-    method: 'POST',
     path: `${WEBHOOK}/rotate`,
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Make a new secret; the old one also signs for a while',
     about: 'Only this answer shows the new secret. Deliveries are signed with both until the overlap ends.',
     body: rotationRequest,
@@ -160,12 +153,9 @@ export const WEBHOOK_ROUTES = [
       return { data: { webhook: await stateOf(id, parts), secret } }
     },
   }),
-  operatorRoute({
+  clientRoute({
     id: 'enable_webhook',
-    method: 'POST',
     path: `${WEBHOOK}/enable`,
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Enable a webhook again',
     about:
       'It is sent what is fired from then on. What it missed is sent if the client is sent its signals ' +
@@ -180,12 +170,9 @@ export const WEBHOOK_ROUTES = [
       return { data: await stateOf(id, parts) }
     },
   }),
-  operatorRoute({
+  clientRoute({
     id: 'disable_webhook',
-    method: 'POST',
     path: `${WEBHOOK}/disable`,
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Disable a webhook; the client still pulls',
     about: 'Nothing is sent to it until it is enabled again. The reason is shown to the client.',
     body: disableRequest,
@@ -200,12 +187,9 @@ export const WEBHOOK_ROUTES = [
       return { data: await stateOf(id, parts) }
     },
   }),
-  operatorRoute({
+  clientRoute({
     id: 'test',
-    method: 'POST',
     path: '/ops/clients/{client}/test',
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Fire a test signal to one client',
     about:
       'The test has a number of its own, `is_test: true` and mode `DRY_RUN`; only this client sees it. It looks like an ' +
@@ -220,12 +204,9 @@ export const WEBHOOK_ROUTES = [
       return { status: 201, data: { seq: await parts.orders.fireTest(id) } }
     },
   }),
-  operatorRoute({
+  clientRoute({
     id: 'replay',
-    method: 'POST',
     path: '/ops/clients/{client}/replay',
-    scope: 'clients',
-    subject: OF_CLIENT,
     title: 'Send a client every signal of a range again, or those that were given up',
     about:
       'Every signal from `from` to `to` that the client may see is owed to it once more, delivered or not: it drops what it ' +
