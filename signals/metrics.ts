@@ -116,7 +116,7 @@ const perAlias =
 
 const breakersOf = ({ webhooks }: Overview): Series =>
   (['closed', 'open'] as const).map(state => {
-    const there = webhooks.filter(({ enabled, condition }) => enabled && condition.breaker.kind === state)
+    const there = webhooks.filter(({ enabled, breaker }) => enabled && breaker === state)
     return [{ state }, there.length]
   })
 

@@ -18,8 +18,8 @@ import type { Clock } from '../http/exchange.ts'
 
 export type DeliveryOrders = ReturnType<typeof createDeliveryOrders>
 
-/** A webhook as the operator sees it, without secrets; `liveSecrets` counts those that sign now. */
-export type WebhookAddress = { readonly url: string; readonly liveSecrets: number }
+/** The address of a webhook, and how many secrets sign now. */
+export type WebhookAddress = { readonly url: string; readonly live_secrets: number }
 
 /** Operations on the deliveries of a client, which must exist; all that change a webhook need one. */
 export function createDeliveryOrders(parts: RegisterParts) {
@@ -29,7 +29,7 @@ export function createDeliveryOrders(parts: RegisterParts) {
     async readAddress(client: string): Promise<WebhookAddress | null> {
       const webhook = await readWebhook(redis, box, client)
       if (webhook === null) return null
-      return { url: webhook.url, liveSecrets: liveSecrets(webhook.secrets, now()).length }
+      return { url: webhook.url, live_secrets: liveSecrets(webhook.secrets, now()).length }
     },
     /** Resolves with the secret if one was created. */
     register: (client: string, request: WebhookRequest) => registerWebhook(parts, client, request),

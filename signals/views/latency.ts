@@ -11,7 +11,7 @@ const MOST_LOOKED_THROUGH = 10_000
 /** Milliseconds; percentiles by nearest rank. */
 export type Spread = { readonly p50: number; readonly p99: number; readonly max: number }
 
-/** Latencies counted from the commit to the log. Null if nothing was delivered. */
+/** Counted from the commit to the log, in milliseconds. Null if nothing was delivered. */
 export type Latency = Awaited<ReturnType<typeof readLatency>>
 
 /** Latency of the last acknowledged deliveries of a client. */
@@ -32,8 +32,8 @@ export async function readLatency(redis: Redis, client: string) {
   }
   return {
     deliveries: rows.length,
-    firstAttempt: spreadOf(rows.map(row => waitOf(row, row.state.first_attempt_at!))),
-    acknowledged: acknowledgedIn(rows),
+    first_attempt_ms: spreadOf(rows.map(row => waitOf(row, row.state.first_attempt_at!))),
+    acknowledged_ms: acknowledgedIn(rows),
   }
 }
 

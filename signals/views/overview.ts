@@ -1,9 +1,10 @@
 // The state of the whole service, for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
+import { instantOf } from '#core/calendar.ts'
 import { listClients } from '../clients/clients.ts'
 import { dueCounts, LANES, NAMES } from '../delivery/outbox.ts'
 import { type Condition, SOUND } from '../delivery/webhook-condition.ts'
-import { toSetter } from '../delivery/webhooks.ts'
+import { shownOf, toSetter } from '../delivery/webhooks.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
 import { EVERY_ALIAS } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
@@ -143,16 +144,17 @@ export async function readWebhookStates(
 
 /** A client's webhook without its address and secrets, which stay sealed. */
 function toWebhookState(client: string, fields: Readonly<Record<string, string>>, owed: number) {
-  const { enabled, disabled_why: why, lane, condition, set_by, set_at } = fields
+  const { enabled, disabled_why, lane, condition: text, set_by, set_at } = fields
   if (enabled === undefined) return null
+  const condition: Condition = text === undefined ? SOUND : JSON.parse(text) // written by webhooks.ts alone
+  const setter = toSetter(set_by, set_at)
   return {
     client,
-    enabled: enabled === '1',
-    /** Null if enabled. */
-    disabledWhy: why === undefined || why === '' ? null : why,
+    ...shownOf({ enabled: enabled === '1', disabledWhy: disabled_why || null, condition, setter }),
     lane: LANES.find(each => each === lane) ?? ('fast' as const),
-    condition: condition === undefined ? SOUND : (JSON.parse(condition) as Condition), // written by webhooks.ts alone
-    setter: toSetter(set_by, set_at),
+    breaker: condition.breaker.kind,
+    /** When an open breaker lets the next attempt through. */
+    probe_at: condition.breaker.kind === 'open' ? instantOf(condition.breaker.probeAtMs) : null,
     owed,
   }
 }

@@ -1,5 +1,6 @@
 // Signals and deliveries as the operator sees them, newest first, read from the log and the outbox.
 import type { Redis } from 'ioredis'
+import { instantOf, instantOrNull } from '#core/calendar.ts'
 import { type DeliveryState, readDeliveries, readOutbox } from '../delivery/outbox.ts'
 import { type LoggedSignal, readBefore } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
@@ -113,11 +114,30 @@ export const rowsOf = (
     .map(([id, state]) => ({ seq, client: id, alias, firedAtMs: atMs, state }))
     .sort((a, b) => (a.client < b.client ? -1 : 1))
 
-/** A delivery with the time before which no attempt is made, epoch milliseconds; null if none follows. */
-export type ShownDelivery = DeliveryRow & { readonly nextMs: number | null }
+export type ShownDelivery = Awaited<ReturnType<typeof showDelivery>>
 
-export const withNextAttempts = (redis: Redis, rows: readonly DeliveryRow[]): Promise<ShownDelivery[]> =>
-  Promise.all(rows.map(async row => ({ ...row, nextMs: await readNextAttempt(redis, row) })))
+export const showDeliveries = (redis: Redis, rows: readonly DeliveryRow[]): Promise<ShownDelivery[]> =>
+  Promise.all(rows.map(row => showDelivery(redis, row)))
+
+export async function showDelivery(redis: Redis, row: DeliveryRow) {
+  const { seq, client, alias, firedAtMs, state } = row
+  const { status, attempts, round, settled_at } = state
+  return {
+    seq,
+    client,
+    alias,
+    status,
+    attempts,
+    round,
+    prev_seq: state.prev,
+    fired_at: instantOf(firedAtMs),
+    owed_at: instantOf(state.owed_at),
+    first_attempt_at: instantOrNull(state.first_attempt_at),
+    settled_at: instantOrNull(settled_at),
+    next_attempt_at: instantOrNull(await readNextAttempt(redis, row)),
+    latency_ms: status === 'delivered' && settled_at !== null ? settled_at - firedAtMs : null,
+  }
+}
 
 /** A retry has its own time, and a paused webhook one before which none of its deliveries is tried. */
 async function readNextAttempt(redis: Redis, { seq, client, state }: DeliveryRow): Promise<number | null> {

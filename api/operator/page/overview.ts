@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
 import { problemsOf, type SentAlert } from '#signals/alerts.ts'
-import type { Condition } from '#signals/delivery/webhook-condition.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
 import { describeGap } from '#signals/live/live-record.ts'
 import type { Day } from '#signals/views/hours.ts'
@@ -61,11 +60,7 @@ ${liveTable(state.live)}
 <h2>Alerts <span>since this process started, newest first</span></h2>
 ${table(
   ['At (UTC)', 'Kind', '~What happened'],
-  alerts.map(({ at, kind, message }) => [
-    moment(Date.parse(at)),
-    kind.replaceAll('_', ' '),
-    sentence(message),
-  ]),
+  alerts.map(({ at, kind, message }) => [moment(at), kind.replaceAll('_', ' '), sentence(message)]),
   'None.',
 )}`
 
@@ -95,7 +90,7 @@ function publishedPart(session: Session, published: Published, nowMs: number): P
   return html`${cards([
     [
       'Served version',
-      html`<span class="small">${moment(Date.parse(version))}</span>`,
+      html`<span class="small">${moment(version)}</span>`,
       `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`,
     ],
     ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
@@ -112,7 +107,7 @@ ${table(
   versions.map(each => [
     each.version,
     each.is_served ? html`<span class="good">served</span>` : rollBack(each.version),
-    moment(Date.parse(each.published)),
+    moment(each.published),
     nightWord(each.night),
     each.night === null ? duration(null) : tookOf(each.night),
     each.history_restated
@@ -188,12 +183,12 @@ const haltCard = ({ halted }: Overview): Figure => [
 
 function troubled({ webhooks }: Overview, nowMs: number): Piece {
   const rows = webhooks
-    .filter(({ enabled, condition }) => !enabled || condition.health.failingSinceMs !== null)
+    .filter(({ enabled, failing_since }) => !enabled || failing_since !== null)
     .map(state => {
-      const since = state.condition.health.failingSinceMs
-      const follows = state.disabledWhy ?? nextProbe(state.condition)
-      const failing = since === null ? '–' : duration(nowMs - since)
-      return [clientLink(state.client), webhookWord(state), failing, state.owed, follows]
+      const { client, failing_since: since, disabled_why, probe_at, owed } = state
+      const probe = probe_at === null ? '' : html`probed again at ${moment(probe_at)} UTC`
+      const failing = since === null ? '–' : duration(nowMs - Date.parse(since))
+      return [clientLink(client), webhookWord(state), failing, owed, disabled_why ?? probe]
     })
   return table(
     ['Client', 'State', 'Failing for', '#Waiting', '~What follows, or why'],
@@ -201,9 +196,6 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
     'All webhooks are healthy.',
   )
 }
-
-const nextProbe = ({ breaker }: Condition): Piece | string =>
-  breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
 
 /** What needs attention about live strategies. */
 export const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] =>

@@ -18,7 +18,7 @@ import {
   recentSignals,
   rowsOf,
   type SignalRow,
-  withNextAttempts,
+  showDeliveries,
 } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
@@ -96,7 +96,7 @@ const signal: View = async (c, { redis, clock }, session) => {
   const logged = await signalOf(c, redis)
   const { seq } = logged
   const outbox = await readOutbox(redis, seq)
-  const rows = await withNextAttempts(redis, rowsOf(logged, outbox).slice(0, MOST_SHOWN))
+  const rows = await showDeliveries(redis, rowsOf(logged, outbox).slice(0, MOST_SHOWN))
   const attempts = await Promise.all(rows.map(({ client }) => readAttempts(redis, seq, client)))
   const meant = (await listClients(redis)).filter(({ id }) => (logged.onlyFor ?? id) === id)
   const unsent = meant
@@ -127,7 +127,7 @@ const deliveries: View = async (c, { redis, clock }, session) => {
 async function search(redis: OperatorParts['redis'], filter: Readonly<Record<string, unknown>>) {
   try {
     const { rows, next } = await recentDeliveries(redis, toFilter(parseRequest(deliveriesQuery, filter)))
-    return { rows: await withNextAttempts(redis, rows), next, problem: null }
+    return { rows: await showDeliveries(redis, rows), next, problem: null }
   } catch (error) {
     if (error instanceof ApiError) return { rows: [], next: null, problem: error.message }
     throw error
@@ -277,7 +277,7 @@ ${table(
   ['#Number', 'When (UTC)', 'Who', 'Action', 'About', 'Outcome', '~What changed, or was asked for'],
   rows.map(logged => [
     logged.seq,
-    moment(Date.parse(logged.at)),
+    moment(logged.at),
     logged.who,
     logged.action.replaceAll('_', ' '),
     logged.subject ?? '–',
@@ -293,7 +293,7 @@ ${table(
     name,
     action(session, `/ops/view/audit/tokens/${name}/revoke`, 'Revoke…', 'stop'),
     scopes.join(', '),
-    moment(Date.parse(created_at)),
+    moment(created_at),
   ]),
   'None yet: the form below issues one, and so does `highwater ops tokens add`.',
 )}

@@ -1,6 +1,6 @@
 // The state of the service, signals and their deliveries.
 import { z } from 'zod'
-import { parseIsoInstant } from '#core/calendar.ts'
+import { instantOf, parseIsoInstant } from '#core/calendar.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
@@ -17,24 +17,14 @@ import {
   recentDeliveries,
   recentSignals,
   rowsOf,
-  withNextAttempts,
+  showDeliveries,
+  showDelivery,
 } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
 import type { Exchange } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import {
-  count,
-  DELIVERY_STATUSES,
-  delivery,
-  halted,
-  instant,
-  instantOf,
-  liveStatus,
-  seq,
-  toDelivery,
-  toLive,
-} from '../views.ts'
+import { count, DELIVERY_STATUSES, delivery, halted, instant, liveStatus, seq, toLive } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 
 /** Rows per answer. */
@@ -200,8 +190,8 @@ export const SIGNAL_ROUTES = [
     command: { usage: 'signal <seq>' },
     handler: async (c, { redis }) => {
       const found = await signalOf(c, redis)
-      const deliveries = await withNextAttempts(redis, rowsOf(found, await readOutbox(redis, found.seq)))
-      return { data: { ...describe(found), deliveries: deliveries.map(toDelivery) } }
+      const deliveries = await showDeliveries(redis, rowsOf(found, await readOutbox(redis, found.seq)))
+      return { data: { ...describe(found), deliveries } }
     },
   }),
   operatorRoute({
@@ -225,10 +215,9 @@ export const SIGNAL_ROUTES = [
       const [why = null] = await whyNotSent(redis, found, unsent)
       if (state === null) throw new ApiError('not_found', `signal ${seq} was not sent to '${client}': ${why}`)
       const attempts = await readAttempts(redis, seq, client)
-      const rows = await withNextAttempts(redis, [{ seq, client, alias, firedAtMs, state }])
       return {
         data: {
-          delivery: toDelivery(rows[0]!), // of the one row
+          delivery: await showDelivery(redis, { seq, client, alias, firedAtMs, state }),
           why,
           attempts: attempts.map(({ at, ...rest }) => ({ at: instantOf(at), ...rest })),
         },
@@ -251,7 +240,7 @@ export const SIGNAL_ROUTES = [
         redis,
         toFilter(parseRequest(deliveriesQuery, c.req.query())),
       )
-      return { data: (await withNextAttempts(redis, rows)).map(toDelivery), meta: { next } }
+      return { data: await showDeliveries(redis, rows), meta: { next } }
     },
   }),
   operatorRoute({
@@ -317,7 +306,7 @@ const toStatus = ({ redis, webhooks, queue, clients, ...rest }: Overview): Value
   webhooks: {
     enabled: webhooks.filter(({ enabled }) => enabled).length,
     disabled: webhooks.filter(({ enabled }) => !enabled).length,
-    failing: webhooks.filter(({ condition }) => condition.health.failingSinceMs !== null).length,
+    failing: webhooks.filter(({ failing_since }) => failing_since !== null).length,
     owed: webhooks.reduce((sum, { owed }) => sum + owed, 0),
   },
   halted: rest.halted,

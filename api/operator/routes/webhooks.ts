@@ -8,7 +8,7 @@ import { readWebhookStates } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
 import { clientRoute, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { count, ofClient, toWebhook, webhook } from '../views.ts'
+import { count, ofClient, webhook } from '../views.ts'
 import { clientOf } from './clients.ts'
 import { seqText } from './signals.ts'
 
@@ -228,7 +228,7 @@ export const WEBHOOK_ROUTES = [
 async function stateOf(id: string, { redis, orders }: OperatorParts) {
   const state = (await readWebhookStates(redis, [id])).get(id)
   if (state === undefined) throw noWebhook(id)
-  return toWebhook(state, await orders.readAddress(id))
+  return webhook.parse({ ...state, ...(await orders.readAddress(id)) })
 }
 
 const noWebhook = (id: string): ApiError =>
@@ -248,7 +248,7 @@ async function assertEnabled(name: string, { redis }: OperatorParts): Promise<Cl
   const webhook = (await readWebhookStates(redis, [id])).get(id)
   if (webhook === undefined) throw noWebhook(id)
   if (webhook.enabled) return client
-  const why = webhook.disabledWhy === null ? '' : ` (${webhook.disabledWhy})`
+  const why = webhook.disabled_why === null ? '' : ` (${webhook.disabled_why})`
   throw new ApiError(
     'conflict',
     `the webhook of '${id}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${id}\``,

@@ -35,7 +35,7 @@ export function offlineOrders(
   return {
     async readAddress(client) {
       const webhook = await readWebhook(redis, box, client)
-      return webhook === null ? null : { url: webhook.url, liveSecrets: webhook.secrets.length }
+      return webhook === null ? null : { url: webhook.url, live_secrets: webhook.secrets.length }
     },
     async register(client, { url, secret }) {
       const text = secret ?? createWebhookSecret(random)
