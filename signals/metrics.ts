@@ -131,8 +131,8 @@ const isDurable = ({ problems, isWriting, isReplica }: Overview['redis']): boole
 /** Name, help and series of each gauge. */
 const GAUGES: readonly (readonly [name: string, help: string, read: (overview: Overview) => Series])[] = [
   ['redis_durable', '1 where Redis keeps what it acknowledges and can write.', o => one(isDurable(o.redis))],
-  ['redis_memory_bytes', 'Memory that Redis uses.', o => one(o.redis.usedBytes)],
-  ['redis_memory_limit_bytes', 'Memory that Redis may use, 0 for all.', o => one(o.redis.limitBytes)],
+  ['redis_memory_bytes', 'Memory that Redis uses.', o => one(o.redis.used_bytes)],
+  ['redis_memory_limit_bytes', 'Memory that Redis may use, 0 for all.', o => one(o.redis.limit_bytes)],
   ['log_seq', 'Number of the newest signal.', o => one(o.seq)],
   ['log_continued', '1 for an hour after a gap in the numbers.', o => one(o.continued !== null)],
   ['relay_lag_signals', 'Signals that the relay has not yet passed.', o => one(o.relayLag)],
@@ -143,8 +143,8 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (overview: O
   ['webhooks_disabled', 'Webhooks that are disabled.', o => one(o.webhooks.filter(w => !w.enabled).length)],
   ['clients', 'Clients by the state of their account.', clientsOf],
   ['halted', 'Aliases that are halted; the halt of all counts as one.', o => one(o.halted.length)],
-  ['live_behind_seconds', 'How long the next bar has been due.', perAlias(s => s.behindMs / 1_000)],
-  ['live_missing_bars', 'Bars that are missing since it went live.', perAlias(s => s.gap?.total ?? 0)],
+  ['live_behind_seconds', 'How long the next bar has been due.', perAlias(s => s.behind_seconds)],
+  ['live_missing_bars', 'Bars that are missing since it went live.', perAlias(s => s.missing_bars)],
   ['live_diverges', '1 where the last replay decided differently.', perAlias(s => s.diverges !== null)],
 ]
 

@@ -1,12 +1,8 @@
-// Clients, webhooks, deliveries and live strategies as the operator sees them: each schema beside the
-// function that makes it.
+// Clients, webhooks, deliveries and live strategies as the operator sees them.
 import { z } from 'zod'
-import { toIsoInstant } from '#core/calendar.ts'
 import { MODES } from '#core/contract/signal.ts'
-import type { ValueOf } from '#core/contract/value-of.ts'
 import { webhookState } from '#core/contract/webhook.ts'
 import { CLIENT_STATUSES } from '#signals/clients/client.ts'
-import type { LiveStatus } from '#signals/live/control.ts'
 
 export const instant = z.string().describe('UTC instant, ISO 8601.')
 export const count = z.int().min(0)
@@ -108,17 +104,3 @@ export const liveStrategies = z
     strategies: z.array(liveStatus).describe('Those that have run live, fired or are halted.'),
   })
   .meta({ id: 'LiveStrategies' })
-
-export const toLive = (live: LiveStatus): ValueOf<typeof liveStatus> => ({
-  alias: live.alias,
-  last_bar_close: live.cursorMs === null ? null : toIsoInstant(live.cursorMs),
-  live_from: live.liveFromMs === null ? null : toIsoInstant(live.liveFromMs),
-  mode: live.mode,
-  halted: live.isHalted,
-  announced: live.announced?.action ?? null,
-  behind_seconds: Math.round(live.behindMs / 1_000),
-  missing_bars: live.gap?.total ?? 0,
-  gap_before: live.gap === null ? null : toIsoInstant(live.gap.before_ms),
-  by_hand: live.byHand,
-  diverges: live.diverges,
-})

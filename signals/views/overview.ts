@@ -92,7 +92,7 @@ export async function readLive(
   const known = new Set([...aliases, ...begun, ...seen])
   known.delete(EVERY_ALIAS)
   const all = await Promise.all([...known].sort().map(alias => readStatus(redis, alias, nowMs)))
-  return all.filter(({ alias, cursorMs }) => cursorMs !== null || seen.has(alias))
+  return all.filter(({ alias, last_bar_close }) => last_bar_close !== null || seen.has(alias))
 }
 
 async function readRedisHealth(redis: Redis) {
@@ -100,9 +100,9 @@ async function readRedisHealth(redis: Redis) {
   const field = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
   return {
     version: field('redis_version'),
-    usedBytes: Number(field('used_memory')),
+    used_bytes: Number(field('used_memory')),
     /** 0 if unlimited. */
-    limitBytes: Number(field('maxmemory')),
+    limit_bytes: Number(field('maxmemory')),
     /** False if the last write of the append-only file failed. */
     isWriting: field('aof_last_write_status') !== 'err' && field('aof_last_bgrewrite_status') !== 'err',
     isReplica: field('role') === 'slave',

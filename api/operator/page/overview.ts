@@ -153,7 +153,7 @@ function redisCard({ redis }: Overview): Figure {
   if (!redis.isWriting) return bad('cannot write', 'its disk is full or broken')
   if (redis.isReplica) return bad('read only', 'it is a replica: name its primary in REDIS_URL')
   if (redis.problems.length > 0) return bad('unsafe', redis.problems.join('; '))
-  const memory = `${Math.round(redis.usedBytes / MEBIBYTE)} MiB used`
+  const memory = `${Math.round(redis.used_bytes / MEBIBYTE)} MiB used`
   return ['Redis', html`<span class="good">durable</span>`, `${redis.version}, ${memory}`]
 }
 
@@ -202,11 +202,11 @@ export const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] =>
   live.flatMap(linesOf).map(problemLine)
 
 /** A position that subscribers hold without a running runner, a gap that was found within a day, and another replay. */
-function linesOf({ alias, announced, behindMs, gap, atMs, diverges }: LiveStatus): Piece[] {
+function linesOf({ alias, announced, behind_seconds, gap, atMs, diverges }: LiveStatus): Piece[] {
   const lines: Piece[] = []
-  if (announced !== null && behindMs > 0)
+  if (announced !== null && behind_seconds > 0)
     lines.push(
-      html`The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.`,
+      html`The runner of ${alias} is silent: it announced a ${announced}, and its next bar has been due for ${duration(behind_seconds * 1_000)}. Check <code>highwater live</code> and its feed.`,
     )
   if (gap !== null && atMs - gap.found_ms < DAY_MS)
     lines.push(html`${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.`)
@@ -214,26 +214,35 @@ function linesOf({ alias, announced, behindMs, gap, atMs, diverges }: LiveStatus
   return lines
 }
 
-function stateWords({ isHalted, diverges, behindMs, cursorMs, liveFromMs, byHand }: LiveStatus): Piece {
-  const runs = cursorMs !== null
+function stateWords({
+  halted,
+  diverges,
+  behind_seconds,
+  last_bar_close,
+  live_from,
+  by_hand,
+}: LiveStatus): Piece {
+  const runs = last_bar_close !== null
   const words = [
-    ...(isHalted ? [html`<span class="bad">halted</span>`] : []),
+    ...(halted ? [html`<span class="bad">halted</span>`] : []),
     ...(diverges === null ? [] : [html`<span class="bad">diverging</span>`]),
-    ...(behindMs > 0 ? [html`<span class="warn">late by ${duration(behindMs)}</span>`] : []),
-    ...(byHand !== null && runs
-      ? [html`<span class="warn">signal ${signalLink(byHand)} fired by hand</span>`]
+    ...(behind_seconds > 0
+      ? [html`<span class="warn">late by ${duration(behind_seconds * 1_000)}</span>`]
+      : []),
+    ...(by_hand !== null && runs
+      ? [html`<span class="warn">signal ${signalLink(by_hand)} fired by hand</span>`]
       : []),
   ]
   if (words.length > 0) return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
   if (runs) return html`<span class="good">running</span>`
-  return html`<span class="dim">${liveFromMs === null ? 'fired by hand' : 'ended'}</span>`
+  return html`<span class="dim">${live_from === null ? 'fired by hand' : 'ended'}</span>`
 }
 
 /** With `more` in a column of its own, early: a phone shows no more than the first ones. */
 export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece {
   const rows = live.map(status => [
     ...[status.alias, stateWords(status), ...(more === undefined ? [] : [more(status)]), modeWord(status)],
-    ...[moment(status.cursorMs), moment(status.liveFromMs)],
+    ...[moment(status.last_bar_close), moment(status.live_from)],
   ])
   const early = ['Strategy', 'State', ...(more === undefined ? [] : [''])]
   const none = 'No strategy has fired or run live yet: `highwater live --book DIR` starts one.'
@@ -241,7 +250,7 @@ export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatu
 }
 
 /** A strategy that only the operator fires has the mode of each signal. */
-const modeWord = ({ cursorMs, mode }: LiveStatus): Piece =>
-  cursorMs === null
+const modeWord = ({ last_bar_close, mode }: LiveStatus): Piece =>
+  last_bar_close === null
     ? html`<span class="dim">–</span>`
     : html`<span class="${mode === 'LIVE' ? 'good' : 'dim'}">${mode}</span>`

@@ -24,7 +24,7 @@ import { whyNotSent } from '#signals/views/why-not-sent.ts'
 import type { Exchange } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { count, DELIVERY_STATUSES, delivery, halted, instant, liveStatus, seq, toLive } from '../views.ts'
+import { count, DELIVERY_STATUSES, delivery, halted, instant, liveStatus, seq } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 
 /** Rows per answer. */
@@ -290,25 +290,15 @@ const describe = ({ seq, body, onlyFor, atMs }: LoggedSignal): ValueOf<typeof lo
   signal: JSON.parse(body) as Signal, // the log holds what was written as JSON
 })
 
-const toStatus = ({ redis, webhooks, queue, clients, ...rest }: Overview): ValueOf<typeof serviceStatus> => ({
-  seq: rest.seq,
-  epoch: rest.epoch,
-  redis: {
-    version: redis.version,
-    used_bytes: redis.usedBytes,
-    limit_bytes: redis.limitBytes,
-    writing: redis.isWriting && !redis.isReplica,
-    problems: redis.problems,
-  },
-  relay: { lag: rest.relayLag, running: rest.isRelayed },
-  queue,
-  clients,
-  webhooks: {
-    enabled: webhooks.filter(({ enabled }) => enabled).length,
-    disabled: webhooks.filter(({ enabled }) => !enabled).length,
-    failing: webhooks.filter(({ failing_since }) => failing_since !== null).length,
-    owed: webhooks.reduce((sum, { owed }) => sum + owed, 0),
-  },
-  halted: rest.halted,
-  live: rest.live.map(toLive),
-})
+const toStatus = ({ redis, webhooks, relayLag: lag, isRelayed: running, ...others }: Overview) =>
+  serviceStatus.parse({
+    ...others,
+    redis: { ...redis, writing: redis.isWriting && !redis.isReplica },
+    relay: { lag, running },
+    webhooks: {
+      enabled: webhooks.filter(({ enabled }) => enabled).length,
+      disabled: webhooks.filter(({ enabled }) => !enabled).length,
+      failing: webhooks.filter(({ failing_since }) => failing_since !== null).length,
+      owed: webhooks.reduce((sum, { owed }) => sum + owed, 0),
+    },
+  })
