@@ -11,7 +11,7 @@ import {
 import { type ResendRange, resend } from '#signals/delivery/resend.ts'
 import { liveSecrets } from '#signals/delivery/sign.ts'
 import { fireTest } from '#signals/delivery/test-fire.ts'
-import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
+import { readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
 import type { Clock } from '../http/exchange.ts'
@@ -34,8 +34,6 @@ export function createDeliveryOrders(parts: RegisterParts) {
     /** Resolves with the secret if one was created. */
     register: (client: string, request: WebhookRequest) => registerWebhook(parts, client, request),
     rotate: (client: string, overlapMs?: number) => rotateWebhookSecret(parts, client, overlapMs),
-    enable: (client: string) => enableWebhook(redis, client),
-    disable: (client: string, why: string) => disableWebhook(redis, client, why),
     async remove(client: string): Promise<void> {
       await removeWebhook(redis, client)
       parts.onChange({ client, change: 'removed', keyId: null })
@@ -43,8 +41,7 @@ export function createDeliveryOrders(parts: RegisterParts) {
     /** Fires a test through the normal delivery; resolves with its number. */
     fireTest: (client: string) => fireTest(parts, client),
     /** Sends signals again; resolves with how many. */
-    replay: (client: string, range: ResendRange) =>
-      resend({ redis, now, onProgress: () => {} }, client, range),
+    replay: (client: string, range: ResendRange) => resend(redis, client, range, now()),
   }
 }
 

@@ -5,13 +5,6 @@ import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
 import { oweAgain, readDeliveries } from './outbox.ts'
 
-export type ResendParts = {
-  readonly redis: Redis
-  readonly now: () => number
-  /** Called with how many signals are owed again so far, and up to which number. */
-  readonly onProgress: (owed: number, seq: number) => void
-}
-
 /** Which signals are sent again: from a number to another one, or to the newest; all of them, or those that were given up. */
 export type ResendRange = {
   readonly from: number
@@ -25,11 +18,11 @@ export type ResendRange = {
  * left to it. Resolves with how many there are. Throws `not_found`.
  */
 export async function resend(
-  parts: ResendParts,
+  redis: Redis,
   client: string,
   { from, to, only = 'all' }: ResendRange,
+  nowMs: number,
 ): Promise<number> {
-  const { redis, now, onProgress } = parts
   const viewer = await findClient(redis, client)
   const relayed = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
   const until = Math.min(to ?? relayed, relayed)
@@ -42,9 +35,8 @@ export async function resend(
       return debt
     })
     const debts = only === 'all' ? all : await givenUp(redis, client, all)
-    await oweAgain(redis, client, debts, now())
+    await oweAgain(redis, client, debts, nowMs)
     owed += debts.length
-    onProgress(owed, prev)
   }
   return owed
 }

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
 import { resend } from '#signals/delivery/resend.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
-import { readHours } from '#signals/views/hours.ts'
-import { MOST_MEASURED, readLatency, spreadOf } from '#signals/views/latency.ts'
+import { MOST_MEASURED, readHours, readLatency, spreadOf } from '#signals/views/latency.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { addSubscriber, BOX, delivered, failed, owingWorld } from '../support/signals/delivery.ts'
 import { offlineOrders, operatorClient, operatorParts } from '../support/signals/operator.ts'
@@ -54,7 +53,7 @@ test('the latency of a client is empty before anything was delivered, and leaves
 test('the latency of a client leaves out what was resent: the second round waited for the operator', async () => {
   const { parts, clock, drain } = await playThree()
   clock.ms += 86_400_000
-  await resend({ redis, now: parts.now, onProgress: () => {} }, 'acme', { from: 2 })
+  await resend(redis, 'acme', { from: 2 }, parts.now())
   await drain()
   const wait = { p50: 50, p99: 50, max: 50 }
   expect(await readLatency(redis, 'acme')).toEqual({

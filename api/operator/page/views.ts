@@ -10,7 +10,7 @@ import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import { type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { listOperators, type Operator } from '#signals/operators/tokens.ts'
-import { readHours } from '#signals/views/hours.ts'
+import { readHours } from '#signals/views/latency.ts'
 import { readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
 import {
   type Page,

@@ -4,6 +4,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { Client } from '#signals/clients/client.ts'
 import { findClient } from '#signals/clients/clients.ts'
+import { disableWebhook, enableWebhook } from '#signals/delivery/webhooks.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
 import { clientRoute, operatorRoute } from '../operator-route.ts'
@@ -166,7 +167,7 @@ export const WEBHOOK_ROUTES = [
     command: { usage: 'webhook enable <client>' },
     handler: async (c, parts) => {
       const id = await assertWebhook(clientOf(c), parts)
-      await parts.orders.enable(id)
+      await enableWebhook(parts.redis, id)
       return { data: await stateOf(id, parts) }
     },
   }),
@@ -183,7 +184,7 @@ export const WEBHOOK_ROUTES = [
     handler: async (c, parts) => {
       const id = await assertWebhook(clientOf(c), parts)
       const { why } = parseRequest(disableRequest, await readJson(c, true))
-      await parts.orders.disable(id, why)
+      await disableWebhook(parts.redis, id, why)
       return { data: await stateOf(id, parts) }
     },
   }),
