@@ -61,7 +61,7 @@ export type Day = { readonly hours: readonly Hour[]; readonly isWhole: boolean }
 export async function readHours(redis: Redis, nowMs: number, client?: string): Promise<Day> {
   const endMs = Math.floor(nowMs / HOUR_MS + 1) * HOUR_MS
   const fromMs = endMs - HOURS * HOUR_MS
-  const { rows, next } = await recentDeliveries(redis, { fromMs, client, limit: MOST_READ })
+  const { rows, next } = await recentDeliveries(redis, { fired_from: fromMs, client, limit: MOST_READ })
   const starts = Array.from({ length: HOURS }, (_, i) => fromMs + i * HOUR_MS)
   const byHour = Map.groupBy(rows, ({ firedAtMs }) => Math.floor(firedAtMs / HOUR_MS) * HOUR_MS)
   return { hours: starts.map(startMs => toHour(startMs, byHour.get(startMs) ?? [])), isWhole: next === null }

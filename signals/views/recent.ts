@@ -34,8 +34,8 @@ export type DeliveryFilter = {
   /** One signal alone. */
   readonly seq?: number | undefined
   /** When the signal was fired, epoch milliseconds: not before, and not after. */
-  readonly fromMs?: number | undefined
-  readonly toMs?: number | undefined
+  readonly fired_from?: number | undefined
+  readonly fired_to?: number | undefined
   /** Only smaller numbers. */
   readonly before?: number | undefined
   readonly limit: number
@@ -67,7 +67,7 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
     const signals = await readBefore(redis, before ?? BEYOND, most)
     for (const [i, outbox] of (await readOutboxes(redis, signals, filter.client)).entries()) {
       const signal = signals[i]!
-      if (signal.atMs < (filter.fromMs ?? 0)) return { rows, next: null } // all others are older
+      if (signal.atMs < (filter.fired_from ?? 0)) return { rows, next: null } // all others are older
       if (isWanted(signal, filter)) rows.push(...rowsOf(signal, outbox, filter))
       // All rows of a signal or none: `next` cannot point into one.
       if (rows.length >= filter.limit) return { rows, next: filter.seq === undefined ? signal.seq : null }
@@ -80,8 +80,8 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
 
 const isWanted = (
   { seq, alias, atMs }: LoggedSignal,
-  { seq: number = seq, alias: wanted = alias, toMs = atMs }: DeliveryFilter,
-): boolean => seq === number && alias === wanted && atMs <= toMs
+  { seq: number = seq, alias: wanted = alias, fired_to = atMs }: DeliveryFilter,
+): boolean => seq === number && alias === wanted && atMs <= fired_to
 
 type Outbox = ReadonlyMap<string, DeliveryState>
 

@@ -27,7 +27,7 @@ import type { Exchange } from '../exchange.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { clientOf, readClient } from '../routes/clients.ts'
 import { actionsQuery } from '../routes/operators.ts'
-import { deliveriesQuery, signalOf, signalsQuery, toFilter } from '../routes/signals.ts'
+import { deliveriesQuery, signalOf, signalsQuery } from '../routes/signals.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import { deliveriesPage, deliveriesTable, FILTER } from './deliveries.ts'
 import { sentBy } from './inputs.ts'
@@ -126,7 +126,7 @@ const deliveries: View = async (c, { redis, clock }, session) => {
 /** What is wrong with a filter is said below it, so that it can be corrected there. */
 async function search(redis: OperatorParts['redis'], filter: Readonly<Record<string, unknown>>) {
   try {
-    const { rows, next } = await recentDeliveries(redis, toFilter(parseRequest(deliveriesQuery, filter)))
+    const { rows, next } = await recentDeliveries(redis, parseRequest(deliveriesQuery, filter))
     return { rows: await showDeliveries(redis, rows), next, problem: null }
   } catch (error) {
     if (error instanceof ApiError) return { rows: [], next: null, problem: error.message }

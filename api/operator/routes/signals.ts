@@ -13,7 +13,6 @@ import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import {
-  type DeliveryFilter,
   recentDeliveries,
   recentSignals,
   rowsOf,
@@ -40,7 +39,10 @@ export const signalsQuery = z.strictObject({
   limit: limit.describe(`a number from 1 to ${MOST_ROWS}`),
 })
 
-const instantInQuery = instantText.refine(text => parseIsoInstant(text) !== null).optional()
+const instantInQuery = instantText
+  .refine(text => parseIsoInstant(text) !== null)
+  .transform(text => Date.parse(text))
+  .optional()
 
 export const deliveriesQuery = z.strictObject({
   seq: seqText.optional().describe('the number of one signal, from 1'),
@@ -236,10 +238,7 @@ export const SIGNAL_ROUTES = [
     example: { path: '/ops/deliveries?status=exhausted' },
     command: { usage: 'deliveries' },
     handler: async (c, { redis }) => {
-      const { rows, next } = await recentDeliveries(
-        redis,
-        toFilter(parseRequest(deliveriesQuery, c.req.query())),
-      )
+      const { rows, next } = await recentDeliveries(redis, parseRequest(deliveriesQuery, c.req.query()))
       return { data: await showDeliveries(redis, rows), meta: { next } }
     },
   }),
@@ -261,17 +260,6 @@ export const SIGNAL_ROUTES = [
     },
   }),
 ]
-
-/** A query as the filter that it means. */
-export const toFilter = ({
-  fired_from: from,
-  fired_to: to,
-  ...others
-}: z.output<typeof deliveriesQuery>): DeliveryFilter => ({
-  ...others,
-  ...(from === undefined ? {} : { fromMs: parseIsoInstant(from)! }),
-  ...(to === undefined ? {} : { toMs: parseIsoInstant(to)! }),
-})
 
 /** The signal named in the path. Throws `not_found`, `validation_error`. */
 export async function signalOf(c: Exchange, redis: OperatorParts['redis']): Promise<LoggedSignal> {
