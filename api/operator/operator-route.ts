@@ -38,14 +38,17 @@ export type OperatorRoute = Route<'operator', Handler> & {
   readonly subject: Subject | null
 }
 
-type Definition<Data extends z.ZodType> = Omit<
+type Answering<Data extends z.ZodType> = Omit<
   OperatorRoute,
   'method' | 'scope' | 'subject' | 'group' | 'data' | 'handler'
-> & { readonly data: Data; readonly handler: Handler<ValueOf<Data>> }
+> & {
+  readonly data: Data
+  readonly handler: Handler<ValueOf<Data>>
+}
 
 /** A route whose handler answers what its schema describes: the compiler checks it. */
 export const operatorRoute = <Data extends z.ZodType>(
-  definition: Access & Definition<Data>,
+  definition: Access & Answering<Data>,
 ): OperatorRoute => ({
   group: 'operator',
   scope: 'read',
@@ -53,13 +56,13 @@ export const operatorRoute = <Data extends z.ZodType>(
   ...getRoute(definition),
 })
 
-/** What an operator does with the client of the path. */
-export const clientRoute = <Data extends z.ZodType>(
-  definition: Definition<Data> & { readonly method?: 'PUT' | 'DELETE' },
+/** An action on the client of the path: a POST, unless it says otherwise. */
+export const clientAction = <Data extends z.ZodType>(
+  definition: Answering<Data> & { readonly method?: Exclude<Method, 'GET'> },
 ): OperatorRoute =>
   operatorRoute({
     method: 'POST',
+    ...definition,
     scope: 'clients',
     subject: { kind: 'client', field: 'client' },
-    ...definition,
   })

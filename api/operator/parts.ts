@@ -41,7 +41,7 @@ export function createDeliveryOrders(parts: RegisterParts) {
     /** Fires a test through the normal delivery; resolves with its number. */
     fireTest: (client: string) => fireTest(parts, client),
     /** Sends signals again; resolves with how many. */
-    replay: (client: string, range: ResendRange) => resend(redis, client, range, now()),
+    replay: (client: string, range: ResendRange) => resend(parts, client, range),
   }
 }
 

@@ -3,6 +3,7 @@ import { findClient } from '../clients/clients.ts'
 import { BLOCK_SIGNALS, readBefore, readVisible, type Viewer, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
+import type { DeliveryParts } from './delivery-parts.ts'
 import { oweAgain, readDeliveries } from './outbox.ts'
 
 /** Which signals are sent again: from a number to another one, or to the newest; all of them, or those that were given up. */
@@ -18,10 +19,9 @@ export type ResendRange = {
  * left to it. Resolves with how many there are. Throws `not_found`.
  */
 export async function resend(
-  redis: Redis,
+  { redis, now }: Pick<DeliveryParts, 'redis' | 'now'>,
   client: string,
   { from, to, only = 'all' }: ResendRange,
-  nowMs: number,
 ): Promise<number> {
   const viewer = await findClient(redis, client)
   const relayed = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
@@ -35,7 +35,7 @@ export async function resend(
       return debt
     })
     const debts = only === 'all' ? all : await givenUp(redis, client, all)
-    await oweAgain(redis, client, debts, nowMs)
+    await oweAgain(redis, client, debts, now())
     owed += debts.length
   }
   return owed

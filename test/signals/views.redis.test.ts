@@ -53,7 +53,7 @@ test('the latency of a client is empty before anything was delivered, and leaves
 test('the latency of a client leaves out what was resent: the second round waited for the operator', async () => {
   const { parts, clock, drain } = await playThree()
   clock.ms += 86_400_000
-  await resend(redis, 'acme', { from: 2 }, parts.now())
+  await resend(parts, 'acme', { from: 2 })
   await drain()
   const wait = { p50: 50, p99: 50, max: 50 }
   expect(await readLatency(redis, 'acme')).toEqual({

@@ -18,7 +18,7 @@ import { readLatency } from '#signals/views/latency.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import { type Exchange, readJson } from '../exchange.ts'
-import { clientRoute, operatorRoute } from '../operator-route.ts'
+import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { client, count, delivery, instant, ofClient, webhook } from '../views.ts'
 
@@ -192,7 +192,7 @@ export const CLIENT_ROUTES = [
       return { data: { ...client, ...others, webhook: shownWebhook(webhook && { ...webhook, ...address }) } }
     },
   }),
-  clientRoute({
+  clientAction({
     id: 'activate',
     path: `${CLIENT}/activate`,
     title: 'Activate an account',
@@ -202,7 +202,7 @@ export const CLIENT_ROUTES = [
     command: { usage: 'clients activate <client>' },
     handler: async (c, { redis }) => ({ data: await activateClient(redis, clientOf(c)) }),
   }),
-  clientRoute({
+  clientAction({
     id: 'suspend',
     path: `${CLIENT}/suspend`,
     title: 'Suspend an account: its pulls and deliveries stop, its keys stay valid',
@@ -212,7 +212,7 @@ export const CLIENT_ROUTES = [
     command: { usage: 'clients suspend <client>' },
     handler: async (c, { redis }) => ({ data: await suspendClient(redis, clientOf(c)) }),
   }),
-  clientRoute({
+  clientAction({
     id: 'entitle',
     path: `${CLIENT}/entitlements`,
     title: 'Change what a client may see',
@@ -244,7 +244,7 @@ export const CLIENT_ROUTES = [
       return { data: await listKeys(redis, id) }
     },
   }),
-  clientRoute({
+  clientAction({
     id: 'issue_key',
     path: `${CLIENT}/keys`,
     title: 'Issue a key; a client has at most two',

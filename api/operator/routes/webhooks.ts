@@ -7,7 +7,7 @@ import { findClient } from '#signals/clients/clients.ts'
 import { disableWebhook, enableWebhook } from '#signals/delivery/webhooks.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
-import { clientRoute, operatorRoute } from '../operator-route.ts'
+import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { count, ofClient, webhook } from '../views.ts'
 import { clientOf } from './clients.ts'
@@ -96,7 +96,7 @@ export const WEBHOOK_ROUTES = [
       return { data: await stateOf(await assertWebhook(clientOf(c), parts), parts) }
     },
   }),
-  clientRoute({
+  clientAction({
     id: 'set_webhook',
     method: 'PUT',
     path: WEBHOOK,
@@ -121,7 +121,7 @@ export const WEBHOOK_ROUTES = [
       return { data: { webhook: await stateOf(id, parts), secret } }
     },
   }),
-  clientRoute({
+  clientAction({
     id: 'remove_webhook',
     method: 'DELETE',
     path: WEBHOOK,
@@ -135,7 +135,7 @@ export const WEBHOOK_ROUTES = [
       return { data: null }
     },
   }),
-  clientRoute({
+  clientAction({
     id: 'rotate_webhook',
     path: `${WEBHOOK}/rotate`,
     title: 'Make a new secret; the old one also signs for a while',
@@ -154,7 +154,7 @@ export const WEBHOOK_ROUTES = [
       return { data: { webhook: await stateOf(id, parts), secret } }
     },
   }),
-  clientRoute({
+  clientAction({
     id: 'enable_webhook',
     path: `${WEBHOOK}/enable`,
     title: 'Enable a webhook again',
@@ -171,7 +171,7 @@ export const WEBHOOK_ROUTES = [
       return { data: await stateOf(id, parts) }
     },
   }),
-  clientRoute({
+  clientAction({
     id: 'disable_webhook',
     path: `${WEBHOOK}/disable`,
     title: 'Disable a webhook; the client still pulls',
@@ -188,7 +188,7 @@ export const WEBHOOK_ROUTES = [
       return { data: await stateOf(id, parts) }
     },
   }),
-  clientRoute({
+  clientAction({
     id: 'test',
     path: '/ops/clients/{client}/test',
     title: 'Fire a test signal to one client',
@@ -205,7 +205,7 @@ export const WEBHOOK_ROUTES = [
       return { status: 201, data: { seq: await parts.orders.fireTest(id) } }
     },
   }),
-  clientRoute({
+  clientAction({
     id: 'replay',
     path: '/ops/clients/{client}/replay',
     title: 'Send a client every signal of a range again, or those that were given up',

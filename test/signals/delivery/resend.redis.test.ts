@@ -19,7 +19,7 @@ async function fired(aliases: readonly string[], answer?: Answer) {
   const world = owingWorld(redis, answer)
   await world.more(...aliases)
   const replay = (from: number, more: Omit<ResendRange, 'from'> = {}): Promise<number> =>
-    resend(redis, 'acme', { from, ...more }, world.parts.now())
+    resend(world.parts, 'acme', { from, ...more })
   return { ...world, replay }
 }
 
@@ -113,7 +113,9 @@ test('a resend of nothing makes no client due, and one of an unknown client is r
   const { replay } = await fired(['birch'])
   expect(await replay(1)).toBe(0)
   expect(await dueCounts(redis, Number.MAX_SAFE_INTEGER)).toEqual({ fast: 0, slow: 0 })
-  await expect(resend(redis, 'nobody', { from: 1 }, 0)).rejects.toThrow("there is no client 'nobody'")
+  await expect(resend({ redis, now: () => 0 }, 'nobody', { from: 1 })).rejects.toThrow(
+    "there is no client 'nobody'",
+  )
 })
 
 test('an account names what was delivered and what was not, over a list that the client can hash itself', async () => {
