@@ -96,12 +96,8 @@ export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => num
 }
 
 function toMore(keptBack: ReadonlySet<string>): Alert {
-  const counts = new Map<string, number>()
-  for (const key of keptBack) {
-    const kind = key.slice(0, key.indexOf(' '))
-    counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  }
-  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ')
+  const byKind = Map.groupBy(keptBack, key => key.slice(0, key.indexOf(' ')))
+  const kinds = [...byKind].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
   const message = `and ${keptBack.size} more alerts in a minute that already had ${MOST_A_MINUTE}: ${kinds}; see \`highwater ops status\``
   return alert('more', 'alerts', message)
 }
