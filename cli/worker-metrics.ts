@@ -1,6 +1,6 @@
 // Metrics of a worker of a fleet for Prometheus.
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
+import { createMeter } from '#signals/meter.ts'
 import type { Phase } from '#static-build/fleet/run-files.ts'
 import type { Handler, Worker } from '#static-build/fleet/worker.ts'
 
@@ -9,27 +9,20 @@ const SECONDS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 120]
 
 /** The same worker, measured. `elapsed` is a clock in milliseconds. */
 export function measureWorker(worker: Worker, threads: number, elapsed: () => number) {
-  const registry = new Registry()
-  const registers = [registry]
-  const seconds = new Histogram({
-    name: 'highwater_worker_task_seconds',
-    help: 'Time of a task, from the read of its input to the write of its files, by phase and outcome.',
-    labelNames: ['phase', 'outcome'],
-    buckets: SECONDS,
-    registers,
-  })
-  const bytes = new Counter({
-    name: 'highwater_worker_result_bytes_total',
-    help: 'Bytes of the results of tasks, by phase; published files are not in it.',
-    labelNames: ['phase'],
-    registers,
-  })
-  new Gauge({
-    name: 'highwater_worker_threads',
-    help: 'Threads of the worker, with the code that tasks must have.',
-    labelNames: ['code'],
-    registers,
-  }).set({ code: worker.code }, threads)
+  const meter = createMeter()
+  const seconds = meter.histogram(
+    'highwater_worker_task_seconds',
+    'Time of a task, from the read of its input to the write of its files, by phase and outcome.',
+    SECONDS,
+    ['phase', 'outcome'],
+  )
+  const bytes = meter.counter(
+    'highwater_worker_result_bytes_total',
+    'Bytes of the results of tasks, by phase; published files are not in it.',
+    ['phase'],
+  )
+  const help = 'Threads of the worker, with the code that tasks must have.'
+  meter.gauge('highwater_worker_threads', help, () => [[{ code: worker.code }, threads]])
 
   const measured = (phase: Phase, handler: Handler): Handler => {
     bytes.inc({ phase }, 0)
@@ -65,10 +58,12 @@ export function measureWorker(worker: Worker, threads: number, elapsed: () => nu
     /** Serves `/metrics`. Rejects with a sentence if the port is taken. */
     serve: (host: string, port: number): Promise<RunningServer> =>
       startServer(
-        () => async request =>
-          new URL(request.url).pathname === '/metrics'
-            ? new Response(await registry.metrics(), { headers: { 'content-type': registry.contentType } })
-            : new Response('GET /metrics\n', { status: 404 }),
+        () => async request => {
+          if (new URL(request.url).pathname !== '/metrics')
+            return new Response('GET /metrics\n', { status: 404 })
+          const { contentType, text } = await meter.read()
+          return new Response(text, { headers: { 'content-type': contentType } })
+        },
         host,
         port,
       ),

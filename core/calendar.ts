@@ -35,6 +35,11 @@ export const sundayOf = (week: number): EpochDay => week * 7 + 3
 /** `2026-11-21T00:15:00Z` for an instant in epoch milliseconds: whole seconds, as versions carry it. */
 export const toIsoInstant = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
+/** `2026-11-21T00:15:00.417Z`. */
+export const instantOf = (ms: number): string => new Date(ms).toISOString()
+
+export const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instantOf(ms))
+
 export const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/
 
 /** Epoch milliseconds of `YYYY-MM-DDTHH:MM:SSZ`, or null if the text is not such an instant. */

@@ -96,12 +96,8 @@ export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => num
 }
 
 function toMore(keptBack: ReadonlySet<string>): Alert {
-  const counts = new Map<string, number>()
-  for (const key of keptBack) {
-    const kind = key.slice(0, key.indexOf(' '))
-    counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  }
-  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ')
+  const byKind = Map.groupBy(keptBack, key => key.slice(0, key.indexOf(' ')))
+  const kinds = [...byKind].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
   const message = `and ${keptBack.size} more alerts in a minute that already had ${MOST_A_MINUTE}: ${kinds}; see \`highwater ops status\``
   return alert('more', 'alerts', message)
 }
@@ -214,7 +210,7 @@ export function problemsOf(overview: Overview | null, stoodAt: number | null = n
     found.push(alert('redis_full', 'disk', 'Redis cannot write its append-only file: free space on its disk'))
   if (redis.isReplica) found.push(READ_ONLY)
   if (overview.continued !== null) found.push(toContinuedAlert(overview.continued))
-  if (redis.limitBytes > 0 && redis.usedBytes > FULL_AT * redis.limitBytes)
+  if (redis.limit_bytes > 0 && redis.used_bytes > FULL_AT * redis.limit_bytes)
     found.push(alert('redis_full', 'memory', 'Redis has used 85 % of its memory: give it more'))
   if (relayLag > 0 && (!isRelayed || relayLag > MOST_LAG)) {
     const message = `${relayLag} signals wait for the relay: is a delivery process running?`
@@ -237,18 +233,18 @@ function toContinuedAlert({ last, above, atMs }: NonNullable<Overview['continued
   return alert('log_continued', `log at ${toIsoInstant(atMs)}`, message)
 }
 
-function toBehindAlert({ alias, announced, behindMs }: LiveStatus): Alert {
-  const minutes = Math.ceil(behindMs / MINUTE_MS)
-  const position = announced === null ? '' : `, and subscribers hold its ${announced.action}`
+function toBehindAlert({ alias, announced, behind_seconds }: LiveStatus): Alert {
+  const minutes = Math.ceil(behind_seconds / 60)
+  const position = announced === null ? '' : `, and subscribers hold its ${announced}`
   const message = `${alias} has not decided the bar that was due ${minutes} minutes ago${position}: check \`highwater live\` and its feed`
   return alert('live_behind', alias, message)
 }
 
 /** Only as long as a repetition is suppressed, so that a process raises each gap once. */
-function toGapAlert({ alias, gap, atMs }: LiveStatus): Alert | [] {
+function toGapAlert({ alias, gap, gap_before, atMs }: LiveStatus): Alert | [] {
   if (gap === null || atMs - gap.found_ms >= REPEAT_MS) return []
   const message = `${alias}: ${describeGap(gap)}; compare its bars with those of your vendor, or halt it with \`highwater ops live halt ${alias}\``
-  return alert('live_gap', `${alias} before ${toIsoInstant(gap.before_ms)}`, message)
+  return alert('live_gap', `${alias} before ${gap_before}`, message)
 }
 
 export function problemsOfFailure(error: unknown): readonly Alert[] {

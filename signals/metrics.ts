@@ -1,12 +1,12 @@
 // Metrics of a process for Prometheus: its own events as counters, the state of the service as gauges that
 // are read at each scrape. No label names a client: the list of subscribers is private, and there would be
 // one series per client.
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import { type Attempt, LANES } from './delivery/outbox.ts'
 import { FAILURES, OUR_FAULTS } from './delivery/outcome.ts'
 import type { LiveStatus } from './live/control.ts'
 import { LogGoneError } from './log/guard.ts'
+import { createMeter, one, type Series } from './meter.ts'
 import { RedisDownError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
 
@@ -23,14 +23,14 @@ export function createMetrics(
   overview: () => Promise<Overview>,
   diskUsed: () => Promise<number | null> = async () => null,
 ) {
-  const registry = new Registry()
-  const events = createEventMetrics(registry)
-  const setGauges = createGauges(registry)
+  const meter = createMeter()
+  let state: State = { overview: null, isLost: false, diskUsed: null }
+  for (const [name, help, read] of STATE_GAUGES) meter.gauge(`highwater_${name}`, help, () => read(state))
   return {
-    ...events,
+    ...createEventMetrics(meter),
     async read() {
-      setGauges({ ...(await readState(overview)), diskUsed: await diskUsed() })
-      return { contentType: registry.contentType, text: await registry.metrics() }
+      state = { ...(await readState(overview)), diskUsed: await diskUsed() }
+      return meter.read()
     },
   }
 }
@@ -52,12 +52,11 @@ async function readState(read: () => Promise<Overview>): Promise<Omit<State, 'di
   }
 }
 
-function createEventMetrics(registry: Registry) {
-  const registers = [registry]
-  const counter = (name: string, help: string, labelNames: string[]) =>
-    new Counter({ name: `highwater_${name}`, help, labelNames, registers })
-  const histogram = (name: string, help: string, labelNames: string[] = []) =>
-    new Histogram({ name: `highwater_${name}`, help, labelNames, buckets: SECONDS, registers })
+function createEventMetrics(meter: ReturnType<typeof createMeter>) {
+  const counter = (name: string, help: string, labels: string[] = []) =>
+    meter.counter(`highwater_${name}`, help, labels)
+  const histogram = (name: string, help: string, labels: string[] = []) =>
+    meter.histogram(`highwater_${name}`, help, SECONDS, labels)
   const attempts = counter('attempts_total', 'Attempts by result and reason.', ['result', 'reason'])
   const deliveries = counter('deliveries_total', 'Deliveries that came to an end, by outcome.', ['outcome'])
   // A counter that appears with its first event has no increase, and its alert would miss the first burst.
@@ -66,9 +65,9 @@ function createEventMetrics(registry: Registry) {
   for (const reason of FAILURES) attempts.inc({ result: 'failed', reason }, 0)
   const ourFaults = counter('our_faults_total', 'Attempts that could not be made, by reason.', ['reason'])
   for (const reason of [...OUR_FAULTS, 'program_error']) ourFaults.inc({ reason }, 0)
-  const disabled = counter('webhooks_disabled_total', 'Webhooks that were given up.', [])
+  const disabled = counter('webhooks_disabled_total', 'Webhooks that were given up.')
   const requests = counter('requests_total', 'Requests by route and status.', ['route', 'status'])
-  const faults = counter('faults_total', 'Answers of 500: errors of the program.', [])
+  const faults = counter('faults_total', 'Answers of 500: errors of the program.')
   const latency = histogram('delivery_seconds', 'From the log to the stage of a delivery.', ['stage'])
   const durable = histogram('fire_durable_seconds', 'From a fire to its acknowledgement by the disk.')
   const answers = histogram('request_seconds', 'Time of an answer by route.', ['route'])
@@ -110,11 +109,6 @@ function createEventMetrics(registry: Registry) {
   }
 }
 
-/** The series of a gauge: the labels and the value of each. */
-type Series = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]
-
-const one = (value: number | boolean): Series => [[{}, Number(value)]]
-
 const perAlias =
   (read: (status: LiveStatus) => number | boolean) =>
   ({ live }: Overview): Series =>
@@ -122,7 +116,7 @@ const perAlias =
 
 const breakersOf = ({ webhooks }: Overview): Series =>
   (['closed', 'open'] as const).map(state => {
-    const there = webhooks.filter(({ enabled, condition }) => enabled && condition.breaker.kind === state)
+    const there = webhooks.filter(({ enabled, breaker }) => enabled && breaker === state)
     return [{ state }, there.length]
   })
 
@@ -137,8 +131,8 @@ const isDurable = ({ problems, isWriting, isReplica }: Overview['redis']): boole
 /** Name, help and series of each gauge. */
 const GAUGES: readonly (readonly [name: string, help: string, read: (overview: Overview) => Series])[] = [
   ['redis_durable', '1 where Redis keeps what it acknowledges and can write.', o => one(isDurable(o.redis))],
-  ['redis_memory_bytes', 'Memory that Redis uses.', o => one(o.redis.usedBytes)],
-  ['redis_memory_limit_bytes', 'Memory that Redis may use, 0 for all.', o => one(o.redis.limitBytes)],
+  ['redis_memory_bytes', 'Memory that Redis uses.', o => one(o.redis.used_bytes)],
+  ['redis_memory_limit_bytes', 'Memory that Redis may use, 0 for all.', o => one(o.redis.limit_bytes)],
   ['log_seq', 'Number of the newest signal.', o => one(o.seq)],
   ['log_continued', '1 for an hour after a gap in the numbers.', o => one(o.continued !== null)],
   ['relay_lag_signals', 'Signals that the relay has not yet passed.', o => one(o.relayLag)],
@@ -149,8 +143,8 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (overview: O
   ['webhooks_disabled', 'Webhooks that are disabled.', o => one(o.webhooks.filter(w => !w.enabled).length)],
   ['clients', 'Clients by the state of their account.', clientsOf],
   ['halted', 'Aliases that are halted; the halt of all counts as one.', o => one(o.halted.length)],
-  ['live_behind_seconds', 'How long the next bar has been due.', perAlias(s => s.behindMs / 1_000)],
-  ['live_missing_bars', 'Bars that are missing since it went live.', perAlias(s => s.gap?.total ?? 0)],
+  ['live_behind_seconds', 'How long the next bar has been due.', perAlias(s => s.behind_seconds)],
+  ['live_missing_bars', 'Bars that are missing since it went live.', perAlias(s => s.missing_bars)],
   ['live_diverges', '1 where the last replay decided differently.', perAlias(s => s.diverges !== null)],
 ]
 
@@ -160,31 +154,15 @@ const STATE_GAUGES: readonly (readonly [name: string, help: string, read: (state
   [
     'log_lost',
     '1 where Redis answers and does not have the log that was written.',
-    s => (s.overview === null && !s.isLost ? [] : one(s.isLost)),
+    s => one(s.overview === null && !s.isLost ? null : s.isLost),
   ],
   [
     'redis_disk_used_ratio',
     'Share of the disk of Redis that is used, where its folder is known.',
-    s => (s.diskUsed === null ? [] : one(s.diskUsed)),
+    s => one(s.diskUsed),
   ],
   ...GAUGES.map(
     ([name, help, read]) =>
       [name, help, (s: State) => (s.overview === null ? [] : read(s.overview))] as const,
   ),
 ]
-
-const LABELS = ['alias', 'lane', 'state', 'status']
-
-/** Gauges that are set together. Those that could not be read are left out: no old values are repeated. */
-function createGauges(registry: Registry): (state: State) => void {
-  const gauges = STATE_GAUGES.map(([name, help, read]) => {
-    const registers = [registry]
-    return { gauge: new Gauge({ name: `highwater_${name}`, help, labelNames: LABELS, registers }), read }
-  })
-  return state => {
-    for (const { gauge, read } of gauges) {
-      gauge.reset()
-      for (const [labels, value] of read(state)) gauge.set(labels, value)
-    }
-  }
-}

@@ -1,6 +1,6 @@
 // Every action of an operator is allowed and logged by this one function: for the JSON interface and for the page.
 import { z } from 'zod'
-import { ISO_INSTANT } from '#core/calendar.ts'
+import { ISO_INSTANT, instantOf } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { type Query, variablesOf } from '#core/contract/route.ts'
@@ -14,7 +14,6 @@ import { assertScope, type Operator } from '#signals/operators/tokens.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import type { OperatorParts } from './parts.ts'
-import { instantOf } from './views.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -11,15 +11,15 @@ import {
 import { type ResendRange, resend } from '#signals/delivery/resend.ts'
 import { liveSecrets } from '#signals/delivery/sign.ts'
 import { fireTest } from '#signals/delivery/test-fire.ts'
-import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
+import { readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
 import type { Clock } from '../http/exchange.ts'
 
 export type DeliveryOrders = ReturnType<typeof createDeliveryOrders>
 
-/** A webhook as the operator sees it, without secrets; `liveSecrets` counts those that sign now. */
-export type WebhookAddress = { readonly url: string; readonly liveSecrets: number }
+/** The address of a webhook, and how many secrets sign now. */
+export type WebhookAddress = { readonly url: string; readonly live_secrets: number }
 
 /** Operations on the deliveries of a client, which must exist; all that change a webhook need one. */
 export function createDeliveryOrders(parts: RegisterParts) {
@@ -29,13 +29,11 @@ export function createDeliveryOrders(parts: RegisterParts) {
     async readAddress(client: string): Promise<WebhookAddress | null> {
       const webhook = await readWebhook(redis, box, client)
       if (webhook === null) return null
-      return { url: webhook.url, liveSecrets: liveSecrets(webhook.secrets, now()).length }
+      return { url: webhook.url, live_secrets: liveSecrets(webhook.secrets, now()).length }
     },
     /** Resolves with the secret if one was created. */
     register: (client: string, request: WebhookRequest) => registerWebhook(parts, client, request),
     rotate: (client: string, overlapMs?: number) => rotateWebhookSecret(parts, client, overlapMs),
-    enable: (client: string) => enableWebhook(redis, client),
-    disable: (client: string, why: string) => disableWebhook(redis, client, why),
     async remove(client: string): Promise<void> {
       await removeWebhook(redis, client)
       parts.onChange({ client, change: 'removed', keyId: null })

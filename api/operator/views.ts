@@ -1,16 +1,8 @@
-// Clients, webhooks, deliveries and live strategies as the operator sees them: each schema beside the
-// function that makes it.
+// Clients, webhooks, deliveries and live strategies as the operator sees them.
 import { z } from 'zod'
-import { toIsoInstant } from '#core/calendar.ts'
 import { MODES } from '#core/contract/signal.ts'
-import type { ValueOf } from '#core/contract/value-of.ts'
 import { webhookState } from '#core/contract/webhook.ts'
 import { CLIENT_STATUSES } from '#signals/clients/client.ts'
-import type { DeliveryState } from '#signals/delivery/outbox.ts'
-import type { LiveStatus } from '#signals/live/control.ts'
-import type { WebhookState } from '#signals/views/overview.ts'
-import type { ShownDelivery } from '#signals/views/recent.ts'
-import type { WebhookAddress } from './parts.ts'
 
 export const instant = z.string().describe('UTC instant, ISO 8601.')
 export const count = z.int().min(0)
@@ -47,18 +39,6 @@ export const webhook = z
   })
   .meta({ id: 'Webhook' })
 
-export const toWebhook = (state: WebhookState, address: WebhookAddress | null): ValueOf<typeof webhook> => ({
-  ...(address === null ? {} : { url: address.url, live_secrets: address.liveSecrets }),
-  enabled: state.enabled,
-  disabled_why: state.disabledWhy,
-  set_at: instantOrNull(state.setter?.atMs ?? null),
-  set_by_key: state.setter?.keyId ?? null,
-  lane: state.lane,
-  breaker: state.condition.breaker.kind,
-  failing_since: instantOrNull(state.condition.health.failingSinceMs),
-  owed: state.owed,
-})
-
 export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
 
 export const delivery = z
@@ -83,26 +63,6 @@ export const delivery = z
       .describe('From the log to the acknowledgement; null until there is one.'),
   })
   .meta({ id: 'Delivery' })
-
-/** From the log to the acknowledgement, null if there is none. */
-export const latencyMs = (firedAtMs: number, { status, settled_at }: DeliveryState): number | null =>
-  status === 'delivered' && settled_at !== null ? settled_at - firedAtMs : null
-
-export const toDelivery = ({ seq, client, alias, firedAtMs, state, nextMs }: ShownDelivery) => ({
-  seq,
-  client,
-  alias,
-  status: state.status,
-  attempts: state.attempts,
-  round: state.round,
-  prev_seq: state.prev,
-  fired_at: instantOf(firedAtMs),
-  owed_at: instantOf(state.owed_at),
-  first_attempt_at: instantOrNull(state.first_attempt_at),
-  settled_at: instantOrNull(state.settled_at),
-  next_attempt_at: instantOrNull(nextMs),
-  latency_ms: latencyMs(firedAtMs, state),
-})
 
 export const liveStatus = z
   .object({
@@ -144,21 +104,3 @@ export const liveStrategies = z
     strategies: z.array(liveStatus).describe('Those that have run live, fired or are halted.'),
   })
   .meta({ id: 'LiveStrategies' })
-
-export const toLive = (live: LiveStatus): ValueOf<typeof liveStatus> => ({
-  alias: live.alias,
-  last_bar_close: live.cursorMs === null ? null : toIsoInstant(live.cursorMs),
-  live_from: live.liveFromMs === null ? null : toIsoInstant(live.liveFromMs),
-  mode: live.mode,
-  halted: live.isHalted,
-  announced: live.announced?.action ?? null,
-  behind_seconds: Math.round(live.behindMs / 1_000),
-  missing_bars: live.gap?.total ?? 0,
-  gap_before: live.gap === null ? null : toIsoInstant(live.gap.before_ms),
-  by_hand: live.byHand,
-  diverges: live.diverges,
-})
-
-export const instantOf = (ms: number): string => new Date(ms).toISOString()
-
-const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instantOf(ms))

@@ -27,9 +27,6 @@ import {
 /** Raised when the format changes so that an older release cannot read it. */
 export const BACKUP_FORMAT = 2
 
-/** The one before had a checksum, which anybody can compute, instead of a message authentication code. */
-export const UNSIGNED_FORMAT = 1
-
 /** Rebuilt from the log and the outbox, or useless in another Redis. */
 const DERIVED: readonly string[] = [
   SIGNAL_IDS,
@@ -62,8 +59,11 @@ export const isCopied = (key: string): boolean =>
   !isLiveRecord(key) &&
   !DERIVED_PREFIXES.some(prefix => key.startsWith(prefix))
 
-const base = z.object({
+const header = z.object({
   type: z.literal('highwater backup'),
+  format: z.literal(BACKUP_FORMAT),
+  /** The id of the key of SECRET_KEY that it was signed with. */
+  key: z.string(),
   made_at: z.string(),
   seq: z.number(),
   /**
@@ -72,12 +72,6 @@ const base = z.object({
    */
   relay_cursor: z.number(),
 })
-
-const header = z.discriminatedUnion('format', [
-  base.extend({ format: z.literal(UNSIGNED_FORMAT) }),
-  /** `key` is the id of the key of SECRET_KEY that it was signed with. */
-  base.extend({ format: z.literal(BACKUP_FORMAT), key: z.string() }),
-])
 
 /** A key that a backup may have: another one is not of the signals, or follows from the log. */
 const key = z.string().refine(name => name.startsWith(`${PREFIX}:`) && (isCopied(name) || isLiveRecord(name)))
@@ -90,13 +84,7 @@ const record = z.discriminatedUnion('type', [
   z.object({ type: z.literal('signal'), id: z.string(), fields: z.array(z.string()) }),
 ])
 
-/** `sha256` is the checksum of the unsigned format. */
-const end = z.object({
-  type: z.literal('end'),
-  records: z.number(),
-  hmac_sha256: z.string().optional(),
-  sha256: z.string().optional(),
-})
+const end = z.object({ type: z.literal('end'), records: z.number(), hmac_sha256: z.string() })
 
 export type BackupHeader = z.infer<typeof header>
 export type BackupRecord = z.infer<typeof record>
@@ -108,14 +96,16 @@ export class BackupError extends Error {
   }
 }
 
-export const parseHeader = (line: string): BackupHeader => parseLine(header, line, 'its first line')
+export const parseHeader = (line: string): BackupHeader =>
+  parseLine(header, line, `its format is not ${BACKUP_FORMAT}`, 'restore it with the release that made it')
 
-export const parseRecord = (line: string): BackupRecord => parseLine(record, line, 'a line')
+export const parseRecord = (line: string): BackupRecord => parseLine(record, line, 'a line is malformed')
 
-export const parseEnd = (line: string): z.infer<typeof end> => parseLine(end, line, 'its last line')
+export const parseEnd = (line: string): z.infer<typeof end> =>
+  parseLine(end, line, 'its last line is malformed')
 
-function parseLine<T>(shape: z.ZodType<T>, line: string, what: string): T {
+function parseLine<T>(shape: z.ZodType<T>, line: string, reason: string, fix?: string): T {
   const parsed = shape.safeParse(parseJson(line))
-  if (!parsed.success) throw new BackupError(`${what} is malformed`)
+  if (!parsed.success) throw new BackupError(reason, fix)
   return parsed.data
 }

@@ -1,4 +1,4 @@
-import { createHash, type Hash, type Hmac } from 'node:crypto'
+import type { Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { signal } from '#core/contract/signal.ts'
 import { aboveHighWater, UNKNOWN_AHEAD } from '../delivery/high-water.ts'
@@ -21,20 +21,15 @@ import {
 } from '../redis/keys.ts'
 import { createMac } from './mac.ts'
 import {
-  BACKUP_FORMAT,
   BackupError,
   type BackupHeader,
   type BackupRecord,
   parseEnd,
   parseHeader,
   parseRecord,
-  UNSIGNED_FORMAT,
 } from './records.ts'
 
 const BLOCK = 500
-
-/** Which backups may be restored: those that were signed with a key of the ring, or also those without a signature. */
-export type Trust = { readonly ring: KeyRing; readonly acceptsUnsigned: boolean }
 
 export type RestoreParts = {
   readonly redis: Redis
@@ -45,7 +40,8 @@ export type RestoreParts = {
   readonly newEpoch: () => string
   readonly nowMs: number
   readonly isForced: boolean
-  readonly trust: Trust
+  /** One of its keys must have signed the backup. */
+  readonly ring: KeyRing
 }
 
 /**
@@ -55,12 +51,12 @@ export type RestoreParts = {
  * are owed again, and with the number that the next signal follows.
  */
 export async function restoreBackup(parts: RestoreParts) {
-  const { redis, highWater, newEpoch, nowMs, trust } = parts
-  const header = await checkBackup(parts.lines(), trust)
+  const { redis, highWater, newEpoch, nowMs, ring } = parts
+  const header = await checkBackup(parts.lines(), ring)
   await makeRoom(redis, parts.isForced)
   const seq = Math.max(header.seq + UNKNOWN_AHEAD, aboveHighWater(highWater))
   const seen: Seen = { signals: 0, seq, debts: new Map() }
-  for await (const block of inBlocks(recordsOf(parts.lines(), trust), BLOCK))
+  for await (const block of inBlocks(recordsOf(parts.lines(), ring), BLOCK))
     await writeBlock(redis, block, header, seen)
   const owed = await oweAll(redis, seen, nowMs)
   const epoch = newEpoch()
@@ -169,8 +165,8 @@ function addSignal(
 }
 
 /** Reads the whole file and returns its header. */
-async function checkBackup(lines: AsyncIterable<string>, trust: Trust): Promise<BackupHeader> {
-  const records = recordsOf(lines, trust)
+async function checkBackup(lines: AsyncIterable<string>, ring: KeyRing): Promise<BackupHeader> {
+  const records = recordsOf(lines, ring)
   for (;;) {
     const { done, value } = await records.next()
     if (done) return value
@@ -183,38 +179,30 @@ async function checkBackup(lines: AsyncIterable<string>, trust: Trust): Promise<
  */
 async function* recordsOf(
   lines: AsyncIterable<string>,
-  trust: Trust,
+  ring: KeyRing,
 ): AsyncGenerator<BackupRecord, BackupHeader> {
-  let begun: { readonly header: BackupHeader; readonly hash: Hash | Hmac } | null = null
+  let begun: { readonly header: BackupHeader; readonly mac: Hmac } | null = null
   let records = 0
   let last: string | null = null
   for await (const line of lines) {
     if (last !== null && begun === null) {
       const header = parseHeader(last)
-      begun = { header, hash: hashFor(header, trust) }
+      begun = { header, mac: macFor(header, ring) }
     } else if (last !== null) {
       yield parseRecord(last)
       records++
     }
-    begun?.hash.update(`${last}\n`)
+    begun?.mac.update(`${last}\n`)
     last = line
   }
   if (begun === null || last === null) throw new BackupError('it is empty, or its end is missing')
   const end = parseEnd(last)
-  const digest = begun.header.format === BACKUP_FORMAT ? end.hmac_sha256 : end.sha256
-  if (end.records !== records || digest !== begun.hash.digest('hex'))
+  if (end.records !== records || end.hmac_sha256 !== begun.mac.digest('hex'))
     throw new BackupError('it was altered or damaged, or SECRET_KEY has another key under the id of its key')
   return begun.header
 }
 
-function hashFor(header: BackupHeader, { ring, acceptsUnsigned }: Trust): Hash | Hmac {
-  if (header.format === UNSIGNED_FORMAT) {
-    if (acceptsUnsigned) return createHash('sha256')
-    throw new BackupError(
-      'an earlier release made it, without a signature, so anybody can have altered it',
-      'if nobody else could write to it, restore it with --unsigned, and make a new backup',
-    )
-  }
+function macFor(header: BackupHeader, ring: KeyRing): Hmac {
   const key = ring.get(header.key)
   if (key !== undefined) return createMac(key)
   throw new BackupError(

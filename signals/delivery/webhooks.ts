@@ -1,6 +1,7 @@
 // The webhooks of clients. Address and secrets are sealed; only this file opens them.
 import type { ChainableCommander, Redis } from 'ioredis'
 import { z } from 'zod'
+import { instantOrNull } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { askRedis, scanKeys } from '../redis/connect.ts'
 import { clientKeysKey, REVISE, revisionKey, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
@@ -78,6 +79,20 @@ export function toWebhook(
     isSuspended: suspended === '1',
   }
 }
+
+/** What is shown of a webhook, to its owner and to the operator. */
+export const shownOf = ({
+  enabled,
+  disabledWhy,
+  condition,
+  setter,
+}: Pick<Webhook, 'enabled' | 'disabledWhy' | 'condition' | 'setter'>) => ({
+  enabled,
+  disabled_why: disabledWhy,
+  set_at: instantOrNull(setter?.atMs ?? null),
+  set_by_key: setter?.keyId ?? null,
+  failing_since: instantOrNull(condition.health.failingSinceMs),
+})
 
 /** The setter from its stored fields; null in records of earlier releases. */
 export const toSetter = (by: string | null | undefined, at: string | null | undefined): Setter | null =>

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { DAY_MS } from '#core/calendar.ts'
+import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { MODES, type Mode, type Signal } from '#core/contract/signal.ts'
 import { readSignal } from '../log/read-log.ts'
@@ -59,24 +59,28 @@ export async function readStatus(redis: Redis, alias: string, nowMs: number) {
     ),
   )
   const halted = await haltedAliases(redis)
+  const gap = newestGap(parseGaps(gaps).filter(({ found_ms }) => found_ms > 0))
+  const behindMs = cursor ? behindOf(Number(cursor), Number(timeframe ?? LONGEST_TIMEFRAME_MS), nowMs) : 0
   return {
     alias,
     /** When this was read. */
     atMs: nowMs,
-    /** Close of its last bar, epoch milliseconds; null if it never ran. */
-    cursorMs: cursor ? Number(cursor) : null,
-    liveFromMs: from ? Number(from) : null,
+    /** Null if it never ran. */
+    last_bar_close: cursor ? toIsoInstant(Number(cursor)) : null,
+    live_from: from ? toIsoInstant(Number(from)) : null,
     /** As ordered; a strategy whose catalogue says DRY_RUN stays so. */
     mode: MODES.find(each => each === mode) ?? ('DRY_RUN' as const),
-    isHalted: halted.includes(alias) || halted.includes(EVERY_ALIAS),
-    /** The position that subscribers were sent, or null. */
-    announced: parseAnnounced(announced) ?? null,
+    halted: halted.includes(alias) || halted.includes(EVERY_ALIAS),
+    /** The side of the position that subscribers were sent, or null. */
+    announced: parseAnnounced(announced)?.action ?? null,
     /** How long its next bar has been due; 0 as long as an entry on that bar would still be on time. */
-    behindMs: cursor ? behindMs(Number(cursor), Number(timeframe ?? LONGEST_TIMEFRAME_MS), nowMs) : 0,
-    gap: newestGap(parseGaps(gaps).filter(({ found_ms }) => found_ms > 0)),
+    behind_seconds: Math.round(behindMs / 1_000),
+    gap,
+    missing_bars: gap?.total ?? 0,
+    gap_before: gap && toIsoInstant(gap.before_ms),
     /** How its signals differed from the replay when a build last compared them; null if they agreed. */
     diverges: diverges ?? null,
-    byHand: await readByHand(redis, alias),
+    by_hand: await readByHand(redis, alias),
   }
 }
 
@@ -98,11 +102,11 @@ const newestGap = (found: readonly Gap[]) =>
 /** Records of earlier releases have no timeframe until their next bar. */
 const LONGEST_TIMEFRAME_MS = DAY_MS
 
-function behindMs(cursorMs: number, timeframeMs: number, nowMs: number): number {
+function behindOf(cursorMs: number, timeframeMs: number, nowMs: number): number {
   const dueMs = nowMs - (cursorMs + timeframeMs)
   return dueMs > lateAfterMs(timeframeMs) ? dueMs : 0
 }
 
 /** Whether a runner is silent that subscribers rely on: its strategy is LIVE, or they were sent a position of it. */
-export const isMissed = ({ behindMs, mode, announced }: LiveStatus): boolean =>
-  behindMs > 0 && (mode === 'LIVE' || announced !== null)
+export const isMissed = ({ behind_seconds, mode, announced }: LiveStatus): boolean =>
+  behind_seconds > 0 && (mode === 'LIVE' || announced !== null)

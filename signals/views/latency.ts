@@ -1,4 +1,5 @@
-// How quickly a client gets its signals, read from the log and the outbox, so deliveries do not pay for it.
+// How the deliveries of a client, or of a day, ended and how quickly, read from the log and the outbox, so deliveries do
+// not pay for it.
 import type { Redis } from 'ioredis'
 import { readStoredHead } from '../log/guard.ts'
 import { type DeliveryRow, type Page, recentDeliveries } from './recent.ts'
@@ -11,7 +12,7 @@ const MOST_LOOKED_THROUGH = 10_000
 /** Milliseconds; percentiles by nearest rank. */
 export type Spread = { readonly p50: number; readonly p99: number; readonly max: number }
 
-/** Latencies counted from the commit to the log. Null if nothing was delivered. */
+/** Counted from the commit to the log, in milliseconds. Null if nothing was delivered. */
 export type Latency = Awaited<ReturnType<typeof readLatency>>
 
 /** Latency of the last acknowledged deliveries of a client. */
@@ -32,13 +33,49 @@ export async function readLatency(redis: Redis, client: string) {
   }
   return {
     deliveries: rows.length,
-    firstAttempt: spreadOf(rows.map(row => waitOf(row, row.state.first_attempt_at!))),
-    acknowledged: acknowledgedIn(rows),
+    first_attempt_ms: spreadOf(rows.map(row => waitOf(row, row.state.first_attempt_at!))),
+    acknowledged_ms: acknowledgedIn(rows),
   }
 }
 
+const HOUR_MS = 3_600_000
+const HOURS = 24
+
+/** Deliveries that are read: some milliseconds of work. */
+const MOST_READ = 5_000
+
+/** What became of the deliveries of the signals that were fired in an hour. */
+export type Hour = {
+  /** Epoch milliseconds. */
+  readonly startMs: number
+  readonly delivered: number
+  /** Given up. */
+  readonly exhausted: number
+  /** Milliseconds from the log to the acknowledgement; null if there was none. What was sent again is left out. */
+  readonly latency: Spread | null
+}
+
+/** The last 24 hours, oldest first, and whether all of their deliveries were read, or the newest ones. */
+export type Day = { readonly hours: readonly Hour[]; readonly isWhole: boolean }
+
+export async function readHours(redis: Redis, nowMs: number, client?: string): Promise<Day> {
+  const endMs = Math.floor(nowMs / HOUR_MS + 1) * HOUR_MS
+  const fromMs = endMs - HOURS * HOUR_MS
+  const { rows, next } = await recentDeliveries(redis, { fired_from: fromMs, client, limit: MOST_READ })
+  const starts = Array.from({ length: HOURS }, (_, i) => fromMs + i * HOUR_MS)
+  const byHour = Map.groupBy(rows, ({ firedAtMs }) => Math.floor(firedAtMs / HOUR_MS) * HOUR_MS)
+  return { hours: starts.map(startMs => toHour(startMs, byHour.get(startMs) ?? [])), isWhole: next === null }
+}
+
+const toHour = (startMs: number, rows: readonly DeliveryRow[]): Hour => ({
+  startMs,
+  delivered: rows.filter(({ state }) => state.status === 'delivered').length,
+  exhausted: rows.filter(({ state }) => state.status === 'exhausted').length,
+  latency: acknowledgedIn(rows),
+})
+
 /** Until the acknowledgement of those that were acknowledged, of whichever attempt. */
-export const acknowledgedIn = (rows: readonly DeliveryRow[]): Spread | null =>
+const acknowledgedIn = (rows: readonly DeliveryRow[]): Spread | null =>
   spreadOf(rows.filter(isMeasured).map(row => waitOf(row, row.state.settled_at!)))
 
 /** What was resent is left out: its second round shows when the operator ordered it. */

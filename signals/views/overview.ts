@@ -1,9 +1,10 @@
 // The state of the whole service, for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
+import { instantOf } from '#core/calendar.ts'
 import { listClients } from '../clients/clients.ts'
 import { dueCounts, LANES, NAMES } from '../delivery/outbox.ts'
 import { type Condition, SOUND } from '../delivery/webhook-condition.ts'
-import { toSetter } from '../delivery/webhooks.ts'
+import { shownOf, toSetter } from '../delivery/webhooks.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
 import { EVERY_ALIAS } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
@@ -91,7 +92,7 @@ export async function readLive(
   const known = new Set([...aliases, ...begun, ...seen])
   known.delete(EVERY_ALIAS)
   const all = await Promise.all([...known].sort().map(alias => readStatus(redis, alias, nowMs)))
-  return all.filter(({ alias, cursorMs }) => cursorMs !== null || seen.has(alias))
+  return all.filter(({ alias, last_bar_close }) => last_bar_close !== null || seen.has(alias))
 }
 
 async function readRedisHealth(redis: Redis) {
@@ -99,9 +100,9 @@ async function readRedisHealth(redis: Redis) {
   const field = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
   return {
     version: field('redis_version'),
-    usedBytes: Number(field('used_memory')),
+    used_bytes: Number(field('used_memory')),
     /** 0 if unlimited. */
-    limitBytes: Number(field('maxmemory')),
+    limit_bytes: Number(field('maxmemory')),
     /** False if the last write of the append-only file failed. */
     isWriting: field('aof_last_write_status') !== 'err' && field('aof_last_bgrewrite_status') !== 'err',
     isReplica: field('role') === 'slave',
@@ -143,16 +144,17 @@ export async function readWebhookStates(
 
 /** A client's webhook without its address and secrets, which stay sealed. */
 function toWebhookState(client: string, fields: Readonly<Record<string, string>>, owed: number) {
-  const { enabled, disabled_why: why, lane, condition, set_by, set_at } = fields
+  const { enabled, disabled_why, lane, condition: text, set_by, set_at } = fields
   if (enabled === undefined) return null
+  const condition: Condition = text === undefined ? SOUND : JSON.parse(text) // written by webhooks.ts alone
+  const setter = toSetter(set_by, set_at)
   return {
     client,
-    enabled: enabled === '1',
-    /** Null if enabled. */
-    disabledWhy: why === undefined || why === '' ? null : why,
+    ...shownOf({ enabled: enabled === '1', disabledWhy: disabled_why || null, condition, setter }),
     lane: LANES.find(each => each === lane) ?? ('fast' as const),
-    condition: condition === undefined ? SOUND : (JSON.parse(condition) as Condition), // written by webhooks.ts alone
-    setter: toSetter(set_by, set_at),
+    breaker: condition.breaker.kind,
+    /** When an open breaker lets the next attempt through. */
+    probe_at: condition.breaker.kind === 'open' ? instantOf(condition.breaker.probeAtMs) : null,
     owed,
   }
 }

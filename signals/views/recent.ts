@@ -1,5 +1,6 @@
 // Signals and deliveries as the operator sees them, newest first, read from the log and the outbox.
 import type { Redis } from 'ioredis'
+import { instantOf, instantOrNull } from '#core/calendar.ts'
 import { type DeliveryState, readDeliveries, readOutbox } from '../delivery/outbox.ts'
 import { type LoggedSignal, readBefore } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
@@ -33,8 +34,8 @@ export type DeliveryFilter = {
   /** One signal alone. */
   readonly seq?: number | undefined
   /** When the signal was fired, epoch milliseconds: not before, and not after. */
-  readonly fromMs?: number | undefined
-  readonly toMs?: number | undefined
+  readonly fired_from?: number | undefined
+  readonly fired_to?: number | undefined
   /** Only smaller numbers. */
   readonly before?: number | undefined
   readonly limit: number
@@ -66,7 +67,7 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
     const signals = await readBefore(redis, before ?? BEYOND, most)
     for (const [i, outbox] of (await readOutboxes(redis, signals, filter.client)).entries()) {
       const signal = signals[i]!
-      if (signal.atMs < (filter.fromMs ?? 0)) return { rows, next: null } // all others are older
+      if (signal.atMs < (filter.fired_from ?? 0)) return { rows, next: null } // all others are older
       if (isWanted(signal, filter)) rows.push(...rowsOf(signal, outbox, filter))
       // All rows of a signal or none: `next` cannot point into one.
       if (rows.length >= filter.limit) return { rows, next: filter.seq === undefined ? signal.seq : null }
@@ -79,8 +80,8 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
 
 const isWanted = (
   { seq, alias, atMs }: LoggedSignal,
-  { seq: number = seq, alias: wanted = alias, toMs = atMs }: DeliveryFilter,
-): boolean => seq === number && alias === wanted && atMs <= toMs
+  { seq: number = seq, alias: wanted = alias, fired_to = atMs }: DeliveryFilter,
+): boolean => seq === number && alias === wanted && atMs <= fired_to
 
 type Outbox = ReadonlyMap<string, DeliveryState>
 
@@ -113,11 +114,30 @@ export const rowsOf = (
     .map(([id, state]) => ({ seq, client: id, alias, firedAtMs: atMs, state }))
     .sort((a, b) => (a.client < b.client ? -1 : 1))
 
-/** A delivery with the time before which no attempt is made, epoch milliseconds; null if none follows. */
-export type ShownDelivery = DeliveryRow & { readonly nextMs: number | null }
+export type ShownDelivery = Awaited<ReturnType<typeof showDelivery>>
 
-export const withNextAttempts = (redis: Redis, rows: readonly DeliveryRow[]): Promise<ShownDelivery[]> =>
-  Promise.all(rows.map(async row => ({ ...row, nextMs: await readNextAttempt(redis, row) })))
+export const showDeliveries = (redis: Redis, rows: readonly DeliveryRow[]): Promise<ShownDelivery[]> =>
+  Promise.all(rows.map(row => showDelivery(redis, row)))
+
+export async function showDelivery(redis: Redis, row: DeliveryRow) {
+  const { seq, client, alias, firedAtMs, state } = row
+  const { status, attempts, round, settled_at } = state
+  return {
+    seq,
+    client,
+    alias,
+    status,
+    attempts,
+    round,
+    prev_seq: state.prev,
+    fired_at: instantOf(firedAtMs),
+    owed_at: instantOf(state.owed_at),
+    first_attempt_at: instantOrNull(state.first_attempt_at),
+    settled_at: instantOrNull(settled_at),
+    next_attempt_at: instantOrNull(await readNextAttempt(redis, row)),
+    latency_ms: status === 'delivered' && settled_at !== null ? settled_at - firedAtMs : null,
+  }
+}
 
 /** A retry has its own time, and a paused webhook one before which none of its deliveries is tried. */
 async function readNextAttempt(redis: Redis, { seq, client, state }: DeliveryRow): Promise<number | null> {

@@ -55,6 +55,6 @@ function reasonOf(signal: LoggedSignal, client: Client, then: SubjectState): str
 
 /** A client sets its webhook, and the service disables one, without an operator: no log has when. */
 const webhookReason = (webhook: WebhookState | undefined, atMs: number): string =>
-  webhook?.setter != null && webhook.setter.atMs > atMs
-    ? `its webhook was set later, at ${new Date(webhook.setter.atMs).toISOString()}`
+  webhook?.set_at != null && Date.parse(webhook.set_at) > atMs
+    ? `its webhook was set later, at ${webhook.set_at}`
     : 'no action of an operator explains it: the client changed its webhook, or the service disabled it'

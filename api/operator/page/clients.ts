@@ -1,8 +1,7 @@
 import { html } from 'hono/html'
 import { MOST_LIVE_KEYS } from '#signals/clients/api-keys.ts'
 import type { Client } from '#signals/clients/client.ts'
-import type { Day } from '#signals/views/hours.ts'
-import type { Latency, Spread } from '#signals/views/latency.ts'
+import type { Day, Latency, Spread } from '#signals/views/latency.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
 import type { WebhookAddress } from '../parts.ts'
 import { nearestHint, type readClient } from '../routes/clients.ts'
@@ -70,9 +69,9 @@ ${table(
   keys.map(key => [
     html`<code>${key.id}</code>`,
     action(session, `${base}/keys/${key.id}/revoke`, 'Revoke…', 'stop'),
-    instant(key.last_used_at, 'never'),
-    instant(key.confirmed_at, 'not yet'),
-    instant(key.created_at, ''),
+    key.last_used_at === null ? 'never' : moment(key.last_used_at),
+    key.confirmed_at === null ? 'not yet' : moment(key.confirmed_at),
+    moment(key.created_at),
   ]),
   'No key yet.',
 )}
@@ -92,13 +91,10 @@ const entitlements = ({ aliases, program }: Client, served: ReadonlySet<string>)
     ? html`nothing`
     : html`${aliases.map((alias, i) => [i === 0 ? '' : ', ', served.has(alias) ? alias : html`<span class="warn">${alias} (not served now)${nearestHint(alias, served)}</span>`])}${program ? `${aliases.length === 0 ? '' : ' and '}the program` : ''}`
 
-const instant = (text: string | null, none: string): Piece | string =>
-  text === null ? none : moment(Date.parse(text))
-
-function latencyTable({ firstAttempt, acknowledged }: Latency): Piece {
+function latencyTable({ first_attempt_ms, acknowledged_ms }: Latency): Piece {
   const row = (stage: string, spread: Spread | null) =>
     spread === null ? [] : [[stage, ...[spread.p50, spread.p99, spread.max].map(duration)]]
-  const rows = [...row('First attempt', firstAttempt), ...row('Acknowledged', acknowledged)]
+  const rows = [...row('First attempt', first_attempt_ms), ...row('Acknowledged', acknowledged_ms)]
   return table(['Until', '#Median', '#99 %', '#Longest'], rows, 'No deliveries yet.')
 }
 
@@ -108,13 +104,12 @@ function webhookPanel(
   webhook: WebhookState,
   address: WebhookAddress | null,
 ): Piece {
-  const { health } = webhook.condition
   const changes = html`<details><summary>Change it</summary>${entry(session, `${base}/webhook`)}
 <div class="actions">${action(session, `${base}/webhook/rotate`, 'New secret…', 'quiet')}${action(session, `${base}/webhook/remove`, 'Remove…', 'stop')}</div></details>`
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
 ${webhookWord(webhook)}${webhook.lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(webhook.owed, 'delivery')}${
-    health.failingSinceMs === null ? '' : html`, failing since ${moment(health.failingSinceMs)}`
-  }${webhook.setter === null ? '' : html`, set ${moment(webhook.setter.atMs)} by ${webhook.setter.keyId === null ? 'the operator' : html`key <code>${webhook.setter.keyId}</code>`}`}${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
+    webhook.failing_since === null ? '' : html`, failing since ${moment(webhook.failing_since)}`
+  }${webhook.set_at === null ? '' : html`, set ${moment(webhook.set_at)} by ${webhook.set_by_key === null ? 'the operator' : html`key <code>${webhook.set_by_key}</code>`}`}${webhook.disabled_why === null ? '' : html`<br><span class="bad">${webhook.disabled_why}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}
 ${webhook.enabled ? action(session, `${base}/disable`, 'Disable…', 'stop') : action(session, `${base}/enable`, 'Enable')}
 ${resendFailed(session, webhook.client)}</div>${entry(session, `${base}/replay`)}${session.may(`${base}/webhook`) ? changes : ''}</div>`

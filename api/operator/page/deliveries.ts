@@ -8,8 +8,8 @@ import {
   action,
   type Cell,
   clientLink,
+  duration,
   hidden,
-  latencyOf,
   moment,
   type Piece,
   type Session,
@@ -51,14 +51,17 @@ export function deliveriesTable(
   const columns: readonly (readonly [name: string, cell: (row: ShownDelivery) => Cell])[] = [
     ['#Signal', ({ seq }) => signalLink(seq)],
     ['Client', ({ client }) => clientLink(client)],
-    ['State', ({ state }) => statusOf(state)],
+    ['State', statusOf],
     ['', ({ client, seq }) => resend(session, client, 'Resend…', { from: String(seq), to: String(seq) })],
-    ['Next attempt (UTC)', ({ nextMs }) => (nextMs !== null && nextMs <= nowMs ? 'now' : moment(nextMs))],
+    [
+      'Next attempt (UTC)',
+      ({ next_attempt_at: at }) => (at !== null && Date.parse(at) <= nowMs ? 'now' : moment(at)),
+    ],
     ['Strategy', ({ alias }) => alias],
-    ['#Attempts', ({ state }) => state.attempts],
-    ['#Latency', ({ firedAtMs, state }) => latencyOf(firedAtMs, state)],
-    ['Fired (UTC)', ({ firedAtMs }) => moment(firedAtMs)],
-    [PRECISE, ({ state }) => moment(state.settled_at, true)],
+    ['#Attempts', ({ attempts }) => attempts],
+    ['#Latency', ({ latency_ms }) => duration(latency_ms)],
+    ['Fired (UTC)', ({ fired_at }) => moment(fired_at)],
+    [PRECISE, ({ settled_at }) => moment(settled_at, true)],
   ]
   const shown = columns.filter(([name]) => !hides.includes(name))
   return table(

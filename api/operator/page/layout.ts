@@ -3,7 +3,6 @@ import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import type { DeliveryState } from '#signals/delivery/outbox.ts'
 import { mayUse, type Operator, type Scope } from '#signals/operators/tokens.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
-import { latencyMs } from '../views.ts'
 
 /** Part of a page, with all values escaped. */
 export type Piece = ReturnType<typeof html>
@@ -171,9 +170,9 @@ const PAGE_HEADERS = {
 }
 
 /** `2026-11-21 00:15:02`, or a dash; `2026-11-21 00:15:02.417` where a second is long. */
-export function moment(ms: number | null, isPrecise = false): Piece {
-  if (ms === null) return html`<span class="dim">–</span>`
-  const iso = new Date(ms).toISOString()
+export function moment(at: number | string | null, isPrecise = false): Piece {
+  if (at === null) return html`<span class="dim">–</span>`
+  const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, isPrecise ? 23 : 19)}</time>`
 }
 
@@ -197,7 +196,7 @@ const STATES: { readonly [Status in DeliveryState['status']]: readonly [word: st
   withdrawn: ['withdrawn', 'dim'],
 }
 
-export function statusOf({ status }: DeliveryState): Piece {
+export function statusOf({ status }: Pick<DeliveryState, 'status'>): Piece {
   const [word, tone] = STATES[status]
   return html`<span class="${tone}">${word}</span>`
 }
@@ -304,10 +303,7 @@ export const signalLink = (seq: number): Piece => html`<a href="/ops/view/signal
 export function webhookWord(state: WebhookState | undefined): Piece {
   if (state === undefined) return html`<span class="dim">none</span>`
   if (!state.enabled) return html`<span class="bad">disabled</span>`
-  if (state.condition.breaker.kind === 'open') return html`<span class="bad">paused after failures</span>`
-  if (state.condition.health.failingSinceMs !== null) return html`<span class="warn">failing</span>`
+  if (state.breaker === 'open') return html`<span class="bad">paused after failures</span>`
+  if (state.failing_since !== null) return html`<span class="warn">failing</span>`
   return html`<span class="good">healthy</span>`
 }
-
-export const latencyOf = (firedAtMs: number, state: DeliveryState): string =>
-  duration(latencyMs(firedAtMs, state))

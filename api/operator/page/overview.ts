@@ -2,10 +2,9 @@
 import { html } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
 import { problemsOf, type SentAlert } from '#signals/alerts.ts'
-import type { Condition } from '#signals/delivery/webhook-condition.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
 import { describeGap } from '#signals/live/live-record.ts'
-import type { Day } from '#signals/views/hours.ts'
+import type { Day } from '#signals/views/latency.ts'
 import type { Overview } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { NightReport } from '#storage/night-report.ts'
@@ -61,11 +60,7 @@ ${liveTable(state.live)}
 <h2>Alerts <span>since this process started, newest first</span></h2>
 ${table(
   ['At (UTC)', 'Kind', '~What happened'],
-  alerts.map(({ at, kind, message }) => [
-    moment(Date.parse(at)),
-    kind.replaceAll('_', ' '),
-    sentence(message),
-  ]),
+  alerts.map(({ at, kind, message }) => [moment(at), kind.replaceAll('_', ' '), sentence(message)]),
   'None.',
 )}`
 
@@ -95,7 +90,7 @@ function publishedPart(session: Session, published: Published, nowMs: number): P
   return html`${cards([
     [
       'Served version',
-      html`<span class="small">${moment(Date.parse(version))}</span>`,
+      html`<span class="small">${moment(version)}</span>`,
       `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`,
     ],
     ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
@@ -112,7 +107,7 @@ ${table(
   versions.map(each => [
     each.version,
     each.is_served ? html`<span class="good">served</span>` : rollBack(each.version),
-    moment(Date.parse(each.published)),
+    moment(each.published),
     nightWord(each.night),
     each.night === null ? duration(null) : tookOf(each.night),
     each.history_restated
@@ -158,7 +153,7 @@ function redisCard({ redis }: Overview): Figure {
   if (!redis.isWriting) return bad('cannot write', 'its disk is full or broken')
   if (redis.isReplica) return bad('read only', 'it is a replica: name its primary in REDIS_URL')
   if (redis.problems.length > 0) return bad('unsafe', redis.problems.join('; '))
-  const memory = `${Math.round(redis.usedBytes / MEBIBYTE)} MiB used`
+  const memory = `${Math.round(redis.used_bytes / MEBIBYTE)} MiB used`
   return ['Redis', html`<span class="good">durable</span>`, `${redis.version}, ${memory}`]
 }
 
@@ -188,12 +183,12 @@ const haltCard = ({ halted }: Overview): Figure => [
 
 function troubled({ webhooks }: Overview, nowMs: number): Piece {
   const rows = webhooks
-    .filter(({ enabled, condition }) => !enabled || condition.health.failingSinceMs !== null)
+    .filter(({ enabled, failing_since }) => !enabled || failing_since !== null)
     .map(state => {
-      const since = state.condition.health.failingSinceMs
-      const follows = state.disabledWhy ?? nextProbe(state.condition)
-      const failing = since === null ? '–' : duration(nowMs - since)
-      return [clientLink(state.client), webhookWord(state), failing, state.owed, follows]
+      const { client, failing_since: since, disabled_why, probe_at, owed } = state
+      const probe = probe_at === null ? '' : html`probed again at ${moment(probe_at)} UTC`
+      const failing = since === null ? '–' : duration(nowMs - Date.parse(since))
+      return [clientLink(client), webhookWord(state), failing, owed, disabled_why ?? probe]
     })
   return table(
     ['Client', 'State', 'Failing for', '#Waiting', '~What follows, or why'],
@@ -202,19 +197,16 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
   )
 }
 
-const nextProbe = ({ breaker }: Condition): Piece | string =>
-  breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
-
 /** What needs attention about live strategies. */
 export const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] =>
   live.flatMap(linesOf).map(problemLine)
 
 /** A position that subscribers hold without a running runner, a gap that was found within a day, and another replay. */
-function linesOf({ alias, announced, behindMs, gap, atMs, diverges }: LiveStatus): Piece[] {
+function linesOf({ alias, announced, behind_seconds, gap, atMs, diverges }: LiveStatus): Piece[] {
   const lines: Piece[] = []
-  if (announced !== null && behindMs > 0)
+  if (announced !== null && behind_seconds > 0)
     lines.push(
-      html`The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.`,
+      html`The runner of ${alias} is silent: it announced a ${announced}, and its next bar has been due for ${duration(behind_seconds * 1_000)}. Check <code>highwater live</code> and its feed.`,
     )
   if (gap !== null && atMs - gap.found_ms < DAY_MS)
     lines.push(html`${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.`)
@@ -222,26 +214,35 @@ function linesOf({ alias, announced, behindMs, gap, atMs, diverges }: LiveStatus
   return lines
 }
 
-function stateWords({ isHalted, diverges, behindMs, cursorMs, liveFromMs, byHand }: LiveStatus): Piece {
-  const runs = cursorMs !== null
+function stateWords({
+  halted,
+  diverges,
+  behind_seconds,
+  last_bar_close,
+  live_from,
+  by_hand,
+}: LiveStatus): Piece {
+  const runs = last_bar_close !== null
   const words = [
-    ...(isHalted ? [html`<span class="bad">halted</span>`] : []),
+    ...(halted ? [html`<span class="bad">halted</span>`] : []),
     ...(diverges === null ? [] : [html`<span class="bad">diverging</span>`]),
-    ...(behindMs > 0 ? [html`<span class="warn">late by ${duration(behindMs)}</span>`] : []),
-    ...(byHand !== null && runs
-      ? [html`<span class="warn">signal ${signalLink(byHand)} fired by hand</span>`]
+    ...(behind_seconds > 0
+      ? [html`<span class="warn">late by ${duration(behind_seconds * 1_000)}</span>`]
+      : []),
+    ...(by_hand !== null && runs
+      ? [html`<span class="warn">signal ${signalLink(by_hand)} fired by hand</span>`]
       : []),
   ]
   if (words.length > 0) return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
   if (runs) return html`<span class="good">running</span>`
-  return html`<span class="dim">${liveFromMs === null ? 'fired by hand' : 'ended'}</span>`
+  return html`<span class="dim">${live_from === null ? 'fired by hand' : 'ended'}</span>`
 }
 
 /** With `more` in a column of its own, early: a phone shows no more than the first ones. */
 export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece {
   const rows = live.map(status => [
     ...[status.alias, stateWords(status), ...(more === undefined ? [] : [more(status)]), modeWord(status)],
-    ...[moment(status.cursorMs), moment(status.liveFromMs)],
+    ...[moment(status.last_bar_close), moment(status.live_from)],
   ])
   const early = ['Strategy', 'State', ...(more === undefined ? [] : [''])]
   const none = 'No strategy has fired or run live yet: `highwater live --book DIR` starts one.'
@@ -249,7 +250,7 @@ export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatu
 }
 
 /** A strategy that only the operator fires has the mode of each signal. */
-const modeWord = ({ cursorMs, mode }: LiveStatus): Piece =>
-  cursorMs === null
+const modeWord = ({ last_bar_close, mode }: LiveStatus): Piece =>
+  last_bar_close === null
     ? html`<span class="dim">–</span>`
     : html`<span class="${mode === 'LIVE' ? 'good' : 'dim'}">${mode}</span>`

@@ -10,7 +10,7 @@ import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import { type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { listOperators, type Operator } from '#signals/operators/tokens.ts'
-import { readHours } from '#signals/views/hours.ts'
+import { readHours } from '#signals/views/latency.ts'
 import { readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
 import {
   type Page,
@@ -18,7 +18,7 @@ import {
   recentSignals,
   rowsOf,
   type SignalRow,
-  withNextAttempts,
+  showDeliveries,
 } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
@@ -27,7 +27,7 @@ import type { Exchange } from '../exchange.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { clientOf, readClient } from '../routes/clients.ts'
 import { actionsQuery } from '../routes/operators.ts'
-import { deliveriesQuery, signalOf, signalsQuery, toFilter } from '../routes/signals.ts'
+import { deliveriesQuery, signalOf, signalsQuery } from '../routes/signals.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import { deliveriesPage, deliveriesTable, FILTER } from './deliveries.ts'
 import { sentBy } from './inputs.ts'
@@ -96,7 +96,7 @@ const signal: View = async (c, { redis, clock }, session) => {
   const logged = await signalOf(c, redis)
   const { seq } = logged
   const outbox = await readOutbox(redis, seq)
-  const rows = await withNextAttempts(redis, rowsOf(logged, outbox).slice(0, MOST_SHOWN))
+  const rows = await showDeliveries(redis, rowsOf(logged, outbox).slice(0, MOST_SHOWN))
   const attempts = await Promise.all(rows.map(({ client }) => readAttempts(redis, seq, client)))
   const meant = (await listClients(redis)).filter(({ id }) => (logged.onlyFor ?? id) === id)
   const unsent = meant
@@ -126,8 +126,8 @@ const deliveries: View = async (c, { redis, clock }, session) => {
 /** What is wrong with a filter is said below it, so that it can be corrected there. */
 async function search(redis: OperatorParts['redis'], filter: Readonly<Record<string, unknown>>) {
   try {
-    const { rows, next } = await recentDeliveries(redis, toFilter(parseRequest(deliveriesQuery, filter)))
-    return { rows: await withNextAttempts(redis, rows), next, problem: null }
+    const { rows, next } = await recentDeliveries(redis, parseRequest(deliveriesQuery, filter))
+    return { rows: await showDeliveries(redis, rows), next, problem: null }
   } catch (error) {
     if (error instanceof ApiError) return { rows: [], next: null, problem: error.message }
     throw error
@@ -277,7 +277,7 @@ ${table(
   ['#Number', 'When (UTC)', 'Who', 'Action', 'About', 'Outcome', '~What changed, or was asked for'],
   rows.map(logged => [
     logged.seq,
-    moment(Date.parse(logged.at)),
+    moment(logged.at),
     logged.who,
     logged.action.replaceAll('_', ' '),
     logged.subject ?? '–',
@@ -293,7 +293,7 @@ ${table(
     name,
     action(session, `/ops/view/audit/tokens/${name}/revoke`, 'Revoke…', 'stop'),
     scopes.join(', '),
-    moment(Date.parse(created_at)),
+    moment(created_at),
   ]),
   'None yet: the form below issues one, and so does `highwater ops tokens add`.',
 )}

@@ -23,7 +23,7 @@ export const WARNINGS: Readonly<Record<string, Warn>> = {
   }),
   revoke_key: async (c, parts) => {
     const [id, key] = [clientOf(c), c.req.param('key')]
-    const isSetter = (await readWebhookStates(parts.redis, [id])).get(id)?.setter?.keyId === key
+    const isSetter = (await readWebhookStates(parts.redis, [id])).get(id)?.set_by_key === key
     return {
       title: `Revoke the key ${key} of ${id}?`,
       says: `The next request with it is refused, for good.${isSetter ? ' It set the webhook, so nothing more is sent there until a live key of the client, or you, set it again.' : ''}`,

@@ -16,11 +16,11 @@ import {
 import { keyIdOf } from '#signals/clients/token.ts'
 import { readLatency } from '#signals/views/latency.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
-import { recentDeliveries, withNextAttempts } from '#signals/views/recent.ts'
+import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import { type Exchange, readJson } from '../exchange.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
-import type { OperatorParts, WebhookAddress } from '../parts.ts'
-import { client, count, delivery, instant, ofClient, toDelivery, toWebhook, webhook } from '../views.ts'
+import type { OperatorParts } from '../parts.ts'
+import { client, count, delivery, instant, ofClient, webhook } from '../views.ts'
 
 /** Deliveries in the answer about one client. */
 const LAST_DELIVERIES = 20
@@ -150,7 +150,7 @@ export const CLIENT_ROUTES = [
         redis,
         clients.map(({ id }) => id),
       )
-      return { data: clients.map(each => ({ ...each, webhook: webhookOf(webhooks.get(each.id), null) })) }
+      return { data: clients.map(each => ({ ...each, webhook: shownWebhook(webhooks.get(each.id)) })) }
     },
   }),
   operatorRoute({
@@ -187,21 +187,9 @@ export const CLIENT_ROUTES = [
     example: { path: ACME },
     command: { usage: 'clients show <client>' },
     handler: async (c, { redis, orders }) => {
-      const { client, keys, webhook, latency, deliveries } = await readClient(clientOf(c), redis)
-      const address = webhook === undefined ? null : await orders.readAddress(client.id)
-      return {
-        data: {
-          ...client,
-          keys,
-          webhook: webhookOf(webhook, address),
-          latency: {
-            deliveries: latency.deliveries,
-            first_attempt_ms: latency.firstAttempt,
-            acknowledged_ms: latency.acknowledged,
-          },
-          deliveries: deliveries.map(toDelivery),
-        },
-      }
+      const { client, webhook, ...others } = await readClient(clientOf(c), redis)
+      const address = webhook && (await orders.readAddress(client.id))
+      return { data: { ...client, ...others, webhook: shownWebhook(webhook && { ...webhook, ...address }) } }
     },
   }),
   clientAction({
@@ -339,8 +327,7 @@ export function nearestHint(alias: string, served: ReadonlySet<string>): string 
   return nearest === null ? '' : ` (did you mean '${nearest}'?)`
 }
 
-const webhookOf = (state: WebhookState | undefined, address: WebhookAddress | null) =>
-  state === undefined ? null : toWebhook(state, address)
+const shownWebhook = (state: WebhookState | undefined) => (state === undefined ? null : webhook.parse(state))
 
 /** A client with its keys, webhook, latency and last deliveries. Throws `not_found`. */
 export async function readClient(id: string, redis: OperatorParts['redis']) {
@@ -351,7 +338,7 @@ export async function readClient(id: string, redis: OperatorParts['redis']) {
     readLatency(redis, id),
     recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
   ])
-  const shown = await withNextAttempts(redis, deliveries)
+  const shown = await showDeliveries(redis, deliveries)
   return { client, keys, webhook: webhooks.get(id), latency, deliveries: shown }
 }
 

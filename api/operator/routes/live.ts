@@ -10,7 +10,7 @@ import { readLive } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { liveStrategies, toLive } from '../views.ts'
+import { liveStrategies } from '../views.ts'
 
 const alias = z.string().describe('the id of a strategy')
 
@@ -76,10 +76,11 @@ export const LIVE_ROUTES = [
   }),
 ]
 
-const describeLive = async ({ redis, aliases, clock }: OperatorParts) => ({
-  halted: await haltedAliases(redis),
-  strategies: (await readLive(redis, aliases(), clock.now())).map(toLive),
-})
+const describeLive = async ({ redis, aliases, clock }: OperatorParts) =>
+  liveStrategies.parse({
+    halted: await haltedAliases(redis),
+    strategies: await readLive(redis, aliases(), clock.now()),
+  })
 
 type HaltRoute = {
   readonly title: string

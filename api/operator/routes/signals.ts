@@ -1,6 +1,6 @@
 // The state of the service, signals and their deliveries.
 import { z } from 'zod'
-import { parseIsoInstant } from '#core/calendar.ts'
+import { instantOf, parseIsoInstant } from '#core/calendar.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
@@ -13,28 +13,17 @@ import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import {
-  type DeliveryFilter,
   recentDeliveries,
   recentSignals,
   rowsOf,
-  withNextAttempts,
+  showDeliveries,
+  showDelivery,
 } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
 import type { Exchange } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import {
-  count,
-  DELIVERY_STATUSES,
-  delivery,
-  halted,
-  instant,
-  instantOf,
-  liveStatus,
-  seq,
-  toDelivery,
-  toLive,
-} from '../views.ts'
+import { count, DELIVERY_STATUSES, delivery, halted, instant, liveStatus, seq } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 
 /** Rows per answer. */
@@ -50,7 +39,10 @@ export const signalsQuery = z.strictObject({
   limit: limit.describe(`a number from 1 to ${MOST_ROWS}`),
 })
 
-const instantInQuery = instantText.refine(text => parseIsoInstant(text) !== null).optional()
+const instantInQuery = instantText
+  .refine(text => parseIsoInstant(text) !== null)
+  .transform(text => Date.parse(text))
+  .optional()
 
 export const deliveriesQuery = z.strictObject({
   seq: seqText.optional().describe('the number of one signal, from 1'),
@@ -200,8 +192,8 @@ export const SIGNAL_ROUTES = [
     command: { usage: 'signal <seq>' },
     handler: async (c, { redis }) => {
       const found = await signalOf(c, redis)
-      const deliveries = await withNextAttempts(redis, rowsOf(found, await readOutbox(redis, found.seq)))
-      return { data: { ...describe(found), deliveries: deliveries.map(toDelivery) } }
+      const deliveries = await showDeliveries(redis, rowsOf(found, await readOutbox(redis, found.seq)))
+      return { data: { ...describe(found), deliveries } }
     },
   }),
   operatorRoute({
@@ -225,10 +217,9 @@ export const SIGNAL_ROUTES = [
       const [why = null] = await whyNotSent(redis, found, unsent)
       if (state === null) throw new ApiError('not_found', `signal ${seq} was not sent to '${client}': ${why}`)
       const attempts = await readAttempts(redis, seq, client)
-      const rows = await withNextAttempts(redis, [{ seq, client, alias, firedAtMs, state }])
       return {
         data: {
-          delivery: toDelivery(rows[0]!), // of the one row
+          delivery: await showDelivery(redis, { seq, client, alias, firedAtMs, state }),
           why,
           attempts: attempts.map(({ at, ...rest }) => ({ at: instantOf(at), ...rest })),
         },
@@ -247,11 +238,8 @@ export const SIGNAL_ROUTES = [
     example: { path: '/ops/deliveries?status=exhausted' },
     command: { usage: 'deliveries' },
     handler: async (c, { redis }) => {
-      const { rows, next } = await recentDeliveries(
-        redis,
-        toFilter(parseRequest(deliveriesQuery, c.req.query())),
-      )
-      return { data: (await withNextAttempts(redis, rows)).map(toDelivery), meta: { next } }
+      const { rows, next } = await recentDeliveries(redis, parseRequest(deliveriesQuery, c.req.query()))
+      return { data: await showDeliveries(redis, rows), meta: { next } }
     },
   }),
   operatorRoute({
@@ -273,17 +261,6 @@ export const SIGNAL_ROUTES = [
   }),
 ]
 
-/** A query as the filter that it means. */
-export const toFilter = ({
-  fired_from: from,
-  fired_to: to,
-  ...others
-}: z.output<typeof deliveriesQuery>): DeliveryFilter => ({
-  ...others,
-  ...(from === undefined ? {} : { fromMs: parseIsoInstant(from)! }),
-  ...(to === undefined ? {} : { toMs: parseIsoInstant(to)! }),
-})
-
 /** The signal named in the path. Throws `not_found`, `validation_error`. */
 export async function signalOf(c: Exchange, redis: OperatorParts['redis']): Promise<LoggedSignal> {
   const { seq } = parseRequest(seqInPath, { seq: c.req.param('seq') ?? '' })
@@ -301,25 +278,15 @@ const describe = ({ seq, body, onlyFor, atMs }: LoggedSignal): ValueOf<typeof lo
   signal: JSON.parse(body) as Signal, // the log holds what was written as JSON
 })
 
-const toStatus = ({ redis, webhooks, queue, clients, ...rest }: Overview): ValueOf<typeof serviceStatus> => ({
-  seq: rest.seq,
-  epoch: rest.epoch,
-  redis: {
-    version: redis.version,
-    used_bytes: redis.usedBytes,
-    limit_bytes: redis.limitBytes,
-    writing: redis.isWriting && !redis.isReplica,
-    problems: redis.problems,
-  },
-  relay: { lag: rest.relayLag, running: rest.isRelayed },
-  queue,
-  clients,
-  webhooks: {
-    enabled: webhooks.filter(({ enabled }) => enabled).length,
-    disabled: webhooks.filter(({ enabled }) => !enabled).length,
-    failing: webhooks.filter(({ condition }) => condition.health.failingSinceMs !== null).length,
-    owed: webhooks.reduce((sum, { owed }) => sum + owed, 0),
-  },
-  halted: rest.halted,
-  live: rest.live.map(toLive),
-})
+const toStatus = ({ redis, webhooks, relayLag: lag, isRelayed: running, ...others }: Overview) =>
+  serviceStatus.parse({
+    ...others,
+    redis: { ...redis, writing: redis.isWriting && !redis.isReplica },
+    relay: { lag, running },
+    webhooks: {
+      enabled: webhooks.filter(({ enabled }) => enabled).length,
+      disabled: webhooks.filter(({ enabled }) => !enabled).length,
+      failing: webhooks.filter(({ failing_since }) => failing_since !== null).length,
+      owed: webhooks.reduce((sum, { owed }) => sum + owed, 0),
+    },
+  })

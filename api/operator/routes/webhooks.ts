@@ -4,11 +4,12 @@ import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { Client } from '#signals/clients/client.ts'
 import { findClient } from '#signals/clients/clients.ts'
+import { disableWebhook, enableWebhook } from '#signals/delivery/webhooks.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { count, ofClient, toWebhook, webhook } from '../views.ts'
+import { count, ofClient, webhook } from '../views.ts'
 import { clientOf } from './clients.ts'
 import { seqText } from './signals.ts'
 
@@ -166,7 +167,7 @@ export const WEBHOOK_ROUTES = [
     command: { usage: 'webhook enable <client>' },
     handler: async (c, parts) => {
       const id = await assertWebhook(clientOf(c), parts)
-      await parts.orders.enable(id)
+      await enableWebhook(parts.redis, id)
       return { data: await stateOf(id, parts) }
     },
   }),
@@ -183,7 +184,7 @@ export const WEBHOOK_ROUTES = [
     handler: async (c, parts) => {
       const id = await assertWebhook(clientOf(c), parts)
       const { why } = parseRequest(disableRequest, await readJson(c, true))
-      await parts.orders.disable(id, why)
+      await disableWebhook(parts.redis, id, why)
       return { data: await stateOf(id, parts) }
     },
   }),
@@ -225,30 +226,26 @@ export const WEBHOOK_ROUTES = [
 ]
 
 /** The webhook after an operation. Throws `not_found` if it was removed meanwhile. */
-async function stateOf(id: string, { redis, orders }: OperatorParts) {
-  const state = (await readWebhookStates(redis, [id])).get(id)
-  if (state === undefined) throw noWebhook(id)
-  return toWebhook(state, await orders.readAddress(id))
-}
-
-const noWebhook = (id: string): ApiError =>
-  new ApiError('not_found', `the client '${id}' has no webhook: set one first`)
+const stateOf = async (id: string, parts: OperatorParts) =>
+  webhook.parse({ ...(await findWebhook(id, parts)).state, ...(await parts.orders.readAddress(id)) })
 
 /** The id of a client that has a webhook. Throws `not_found`. */
-async function assertWebhook(client: string, { redis }: OperatorParts): Promise<string> {
-  const { id } = await findClient(redis, client)
-  if (!(await readWebhookStates(redis, [id])).has(id)) throw noWebhook(id)
-  return id
+const assertWebhook = async (id: string, parts: OperatorParts): Promise<string> =>
+  (await findWebhook(id, parts)).client.id
+
+/** A client and its webhook. Throws `not_found`. */
+async function findWebhook(id: string, { redis }: OperatorParts) {
+  const client = await findClient(redis, id)
+  const state = (await readWebhookStates(redis, [id])).get(id)
+  if (state === undefined) throw new ApiError('not_found', `the client '${id}' has no webhook: set one first`)
+  return { client, state }
 }
 
 /** A client whose webhook is enabled: nothing is sent to a disabled one. Throws `not_found` and `conflict`. */
-async function assertEnabled(name: string, { redis }: OperatorParts): Promise<Client> {
-  const client = await findClient(redis, name)
-  const { id } = client
-  const webhook = (await readWebhookStates(redis, [id])).get(id)
-  if (webhook === undefined) throw noWebhook(id)
-  if (webhook.enabled) return client
-  const why = webhook.disabledWhy === null ? '' : ` (${webhook.disabledWhy})`
+async function assertEnabled(id: string, parts: OperatorParts): Promise<Client> {
+  const { client, state } = await findWebhook(id, parts)
+  if (state.enabled) return client
+  const why = state.disabled_why === null ? '' : ` (${state.disabled_why})`
   throw new ApiError(
     'conflict',
     `the webhook of '${id}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${id}\``,

@@ -1,12 +1,13 @@
 // The client itself, its keys and its webhook.
 import { z } from 'zod'
+import { instantOrNull } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/webhook.ts'
 import { confirmKey } from '#signals/clients/api-keys.ts'
 import { CLIENT_STATUSES } from '#signals/clients/client.ts'
 import { assertMayRegister, registerOwnWebhook } from '#signals/delivery/register-webhook.ts'
-import { readWebhook, type Webhook } from '#signals/delivery/webhooks.ts'
+import { readWebhook, shownOf, type Webhook } from '#signals/delivery/webhooks.ts'
 import { readJson } from '../../http/read-body.ts'
 import { sendEnveloped, sendJson } from '../exchange.ts'
 import { unauthorized, WRONG_KEY } from '../identify.ts'
@@ -141,25 +142,11 @@ function died(error: unknown): never {
 }
 
 /** Without the path of the address, which may contain a token, and without secrets, only their expiry. */
-const stateOf = ({
-  url,
-  enabled,
-  disabledWhy,
-  secrets,
-  condition,
-  setter,
-}: Webhook): ValueOf<typeof webhookState> => ({
-  host: new URL(url).host,
-  enabled,
-  disabled_why: disabledWhy,
-  set_at: toInstant(setter?.atMs ?? null),
-  set_by_key: setter?.keyId ?? null,
-  failing_since: toInstant(condition.health.failingSinceMs),
-  secrets: secrets.map(({ expiresAtMs }) => ({ expires_at: toInstant(expiresAtMs) })),
+const stateOf = (webhook: Webhook): ValueOf<typeof webhookState> => ({
+  host: new URL(webhook.url).host,
+  ...shownOf(webhook),
+  secrets: webhook.secrets.map(({ expiresAtMs }) => ({ expires_at: instantOrNull(expiresAtMs) })),
 })
-
-const toInstant = (atMs: number | null): string | null =>
-  atMs === null ? null : new Date(atMs).toISOString()
 
 /** Values are not repeated: they may contain a token or a secret. */
 function parseWebhookRequest(body: unknown): z.output<typeof ownWebhookRequest> {

@@ -23,7 +23,7 @@ import { openRedis, ownRedisRuns } from '../../signals/redis-url.ts'
 
 type JsonOption = { readonly json?: boolean }
 
-type RestoreOptions = JsonOption & { readonly force?: boolean; readonly unsigned?: boolean }
+type RestoreOptions = JsonOption & { readonly force?: boolean }
 
 /** Only its owner may read a backup: it holds the digests of keys and sealed secrets. */
 const PRIVATE_MODE = 0o600
@@ -46,7 +46,6 @@ export function addBackup(ops: Command, runtime: Runtime): void {
     .command('restore <file>')
     .description('restore such a file; stop the service first')
     .option('--force', 'delete what Redis holds of the signals before')
-    .option('--unsigned', 'also restore a backup of an earlier release, which anybody can have altered')
     .option('--json', 'print what was restored as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater ops restore /backups/signals-2026-11-21.jsonl')
     .action((file: string, options: RestoreOptions) =>
@@ -143,7 +142,7 @@ async function restore(
   environment: Environment,
   path: string,
   { now, drawBytes, terminal }: Runtime,
-  { json = false, force = false, unsigned = false }: RestoreOptions,
+  { json = false, force = false }: RestoreOptions,
 ): Promise<void> {
   await assertReadable(path)
   if (!environment.allowsUnsafeRedis) await assertDurable(redis)
@@ -156,7 +155,7 @@ async function restore(
     newEpoch: newEpochOf({ drawBytes }),
     nowMs: now(),
     isForced: force,
-    trust: { ring: await readKeyRing(environment), acceptsUnsigned: unsigned },
+    ring: await readKeyRing(environment),
   })
   const { print, json: printJson } = terminal
   if (json) return printJson(restored)

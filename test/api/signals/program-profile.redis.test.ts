@@ -50,7 +50,7 @@ test('a backup holds the profiles and not the counts', async () => {
     newEpoch: () => 'e',
     nowMs: NOW_MS,
     isForced: false,
-    trust: { ring: testRing(), acceptsUnsigned: false },
+    ring: testRing(),
   })
   expect(await readProfile(redis, 'acme')).toEqual(STORED)
 })

@@ -45,7 +45,7 @@ const restore = (lines: readonly string[], more: Partial<RestoreParts> = {}) =>
     newEpoch: () => 'epoch-2',
     nowMs: NOW_MS,
     isForced: false,
-    trust: { ring: testRing(), acceptsUnsigned: false },
+    ring: testRing(),
     ...more,
   })
 
@@ -188,26 +188,20 @@ test.each([
 })
 
 /** The end of a backup whose records are these, with any digest. */
-const ended = (lines: readonly string[], hash: Hash | Hmac, name: 'hmac_sha256' | 'sha256'): string[] => {
+function ended(lines: readonly string[], hash: Hash | Hmac): string[] {
   for (const line of lines) hash.update(`${line}\n`)
-  return [...lines, JSON.stringify({ type: 'end', records: lines.length - 1, [name]: hash.digest('hex') })]
+  const end = { type: 'end', records: lines.length - 1, hmac_sha256: hash.digest('hex') }
+  return [...lines, JSON.stringify(end)]
 }
 
-const signed = (lines: readonly string[]) => ended(lines, createMac(newestKey(testRing())[1]), 'hmac_sha256')
-
-/** As an earlier release wrote it. */
-function unsigned([header = '', ...lines]: readonly string[]): string[] {
-  const { key: _, ...old } = JSON.parse(header)
-  const first = JSON.stringify({ ...old, format: 1 })
-  return ended([first, ...lines.slice(0, -1)], createHash('sha256'), 'sha256')
-}
+const signed = (lines: readonly string[]) => ended(lines, createMac(newestKey(testRing())[1]))
 
 test('a record that was put into a backup is refused, with the checksum computed again and without the key', async () => {
   const [header = '', ...lines] = (await backUpScene()).slice(0, -1)
   const put = [header, JSON.stringify({ type: 'set', key: `${PREFIX}:halted`, value: ['*'] }), ...lines]
   await restore(signed(put), { isForced: true }) // as it would be with the key
   for (const hash of [createHash('sha256'), createMac(newestKey(testRing('k2'))[1])])
-    await expect(restore(ended(put, hash, 'hmac_sha256'), { isForced: true })).rejects.toThrow(
+    await expect(restore(ended(put, hash), { isForced: true })).rejects.toThrow(
       'it was altered or damaged, or SECRET_KEY has another key under the id of its key',
     )
 })
@@ -215,20 +209,19 @@ test('a record that was put into a backup is refused, with the checksum computed
 test('a backup is restored with any key of SECRET_KEY, and the refusal names the key that is missing', async () => {
   const lines = await backUpScene()
   const ring = new Map([...testRing('k2'), ...testRing()])
-  const trusted = await restore(lines, { isForced: true, trust: { ring, acceptsUnsigned: false } })
+  const trusted = await restore(lines, { isForced: true, ring })
   expect(trusted).toMatchObject({ signals: 6 })
-  const trust = { ring: testRing('k2'), acceptsUnsigned: false }
-  await expect(restore(lines, { isForced: true, trust })).rejects.toThrow(
+  await expect(restore(lines, { isForced: true, ring: testRing('k2') })).rejects.toThrow(
     'it was signed with the key k1, which SECRET_KEY lacks; add that key behind the newest',
   )
 })
 
-test('a backup of an earlier release is restored only if the operator asks for it', async () => {
-  const lines = unsigned(await backUpScene())
-  await expect(restore(lines, { isForced: true })).rejects.toThrow('restore it with --unsigned')
-  const trust = { ring: testRing(), acceptsUnsigned: true }
-  expect(await restore(lines, { isForced: true, trust })).toMatchObject({ signals: 6 })
-  await expect(restore(lines.toSpliced(3, 1), { isForced: true, trust })).rejects.toThrow(BackupError)
+test('a backup of another format is refused, and the refusal says which release restores it', async () => {
+  const [header = '', ...lines] = (await backUpScene()).slice(0, -1)
+  const file = signed([header.replace('"format":2', '"format":1'), ...lines])
+  await expect(restore(file, { isForced: true })).rejects.toThrow(
+    'its format is not 2; restore it with the release that made it',
+  )
 })
 
 test.each(['session:1', 'x{hw}:client:a', LOG, EPOCH, `${FLIGHT_PREFIX}acme`])(
@@ -237,9 +230,7 @@ test.each(['session:1', 'x{hw}:client:a', LOG, EPOCH, `${FLIGHT_PREFIX}acme`])(
     const [header = '', ...lines] = (await backUpScene()).slice(0, -1)
     await redis.set('session:1', 'of another program')
     const put = [header, JSON.stringify({ type: 'string', key: foreign, value: 'x' }), ...lines]
-    const trust = { ring: testRing(), acceptsUnsigned: true }
-    for (const file of [signed(put), unsigned([...put, ''])])
-      await expect(restore(file, { isForced: true, trust })).rejects.toThrow('a line is malformed')
+    await expect(restore(signed(put), { isForced: true })).rejects.toThrow('a line is malformed')
     expect(await redis.get('session:1')).toBe('of another program')
     await expectSignals(6)
   },

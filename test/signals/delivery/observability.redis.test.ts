@@ -270,8 +270,8 @@ test('alerts are raised for what is wrong with the service, and for nothing if a
   const good = await relayed()
   const full = {
     ...good.redis,
-    limitBytes: 100,
-    usedBytes: 90,
+    limit_bytes: 100,
+    used_bytes: 90,
     isWriting: false,
     problems: ['appendonly is no'],
   }

@@ -1,7 +1,7 @@
 // The runner on a real Redis: killed anywhere, started twice, late, halted, going live; nothing twice and nothing lost.
 import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import { DAY_MS } from '#core/calendar.ts'
+import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import type { Signal } from '#core/contract/signal.ts'
 import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
@@ -254,7 +254,7 @@ test('an entry is kept back by a halt of its alias or of all, and its flat with 
   await resume(redis, EVERY_ALIAS)
   const short = await runAll(strategy, left, bars.slice(5, 7))
   await halt(redis, 'alder')
-  expect(await readStatus(redis, 'alder', 0)).toMatchObject({ isHalted: true, mode: 'LIVE' })
+  expect(await readStatus(redis, 'alder', 0)).toMatchObject({ halted: true, mode: 'LIVE' })
   const stopped = await runAll(strategy, short, bars.slice(7, 13))
   await resume(redis, 'alder')
   await runAll(strategy, stopped, bars.slice(13))
@@ -301,15 +301,15 @@ test('a silent runner is behind from when an entry on its next bar would be late
   const { strategy, standing, bars } = await goLive()
   const statusAt = (left: Standing, ms: number) =>
     readStatus(redis, 'alder', Number(left.cursor) + strategy.timeframeMs + ms)
-  expect(await statusAt(standing, 300_000)).toMatchObject({ behindMs: 0 })
-  expect(await statusAt(standing, 300_001)).toMatchObject({ behindMs: 300_001, announced: null })
+  expect(await statusAt(standing, 300_000)).toMatchObject({ behind_seconds: 0 })
+  expect(await statusAt(standing, 300_001)).toMatchObject({ behind_seconds: 300, announced: null })
   expect(isMissed(await statusAt(standing, 300_000))).toBe(false)
   expect(isMissed(await statusAt(standing, 300_001))).toBe(true)
   await orderMode(redis, 'alder', 'DRY_RUN')
   expect(isMissed(await statusAt(standing, 300_001))).toBe(false)
   const left = await runAll(strategy, standing, bars.slice(0, 3))
   expect(left.announced?.action).toBe('long')
-  expect(await statusAt(left, 300_001)).toMatchObject({ announced: { action: 'long' } })
+  expect(await statusAt(left, 300_001)).toMatchObject({ announced: 'long' })
   expect(isMissed(await statusAt(left, 300_001))).toBe(true)
 })
 
@@ -325,7 +325,7 @@ test('going live emits nothing, and closes no position that was never announced'
   const { strategy, standing, bars } = await goLive(RULES, 18)
   expect(await logged(redis)).toEqual([])
   expect(standing.state.open?.position.side).toBe('long')
-  expect((await readStatus(redis, 'alder', 0)).liveFromMs).toBe(Number(standing.cursor))
+  expect((await readStatus(redis, 'alder', 0)).live_from).toBe(toIsoInstant(Number(standing.cursor)))
   await runAll(strategy, standing, bars)
   expect(await gists(redis)).toEqual(['short LIVE', 'flat LIVE'])
 })
@@ -340,7 +340,7 @@ test('a strategy that the catalogue has ended sends a last flat for what it anno
   expect(await gists(redis)).toEqual(['long LIVE', 'flat LIVE'])
   expect((await logged(redis))[1]).toMatchObject({ by: 'strategy', why: 'end', signal_price: 100 })
   const status = await readStatus(redis, 'alder', Number(left.cursor) + 9 * DAY_MS)
-  expect(status).toMatchObject({ behindMs: 0, mode: 'DRY_RUN', announced: null, diverges: null })
+  expect(status).toMatchObject({ behind_seconds: 0, mode: 'DRY_RUN', announced: null, diverges: null })
   await expect(runAll(strategy, left, bars.slice(3))).rejects.toThrow('another runner replaced the strategy')
   await begin(world, strategy, known(RULES, 27)) // not ended any more: nothing is announced again
   expect(await gists(redis)).toHaveLength(2)

@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
 import { afterFailedDelivery, HEALTHY, SOUND } from '#signals/delivery/webhook-condition.ts'
+import { disableWebhook } from '#signals/delivery/webhooks.ts'
 import { halt } from '#signals/live/control.ts'
 import {
   attemptsKey,
@@ -25,7 +26,8 @@ export async function playScene(redis: Redis): Promise<void> {
     await addClient(redis, id, ALIASES, random)
     await orders.register(id, { url: `https://hooks.${id}.example.org/signals/in`, secret: null })
   }
-  await orders.disable(
+  await disableWebhook(
+    redis,
     'old-mill',
     '24 attempts of at least 3 signals failed, and none succeeded for three days',
   )

@@ -6,13 +6,7 @@ import type { DeliveryOrders, OperatorParts } from '#api/operator/parts.ts'
 import { oweAgain } from '#signals/delivery/outbox.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
-import {
-  disableWebhook,
-  enableWebhook,
-  readWebhook,
-  removeWebhook,
-  saveWebhook,
-} from '#signals/delivery/webhooks.ts'
+import { readWebhook, removeWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from './signals.ts'
 
@@ -35,7 +29,7 @@ export function offlineOrders(
   return {
     async readAddress(client) {
       const webhook = await readWebhook(redis, box, client)
-      return webhook === null ? null : { url: webhook.url, liveSecrets: webhook.secrets.length }
+      return webhook === null ? null : { url: webhook.url, live_secrets: webhook.secrets.length }
     },
     async register(client, { url, secret }) {
       const text = secret ?? createWebhookSecret(random)
@@ -44,18 +38,12 @@ export function offlineOrders(
       return secret === null ? text : null
     },
     rotate: async () => createWebhookSecret(random),
-    enable: client => enableWebhook(redis, client),
-    disable: (client, why) => disableWebhook(redis, client, why),
     remove: async client => void (await removeWebhook(redis, client)),
     fireTest: client => fire(redis, `test_${client}`, 'alder', client),
     async replay(client, { from, to = Number.MAX_SAFE_INTEGER }) {
       const signals = (await readAfter(redis, from - 1, 1_000)).filter(({ seq }) => seq <= to)
-      await oweAgain(
-        redis,
-        client,
-        signals.map(({ seq }) => ({ seq, prev: seq - 1 })),
-        NOW_MS,
-      )
+      const debts = signals.map(({ seq }) => ({ seq, prev: seq - 1 }))
+      await oweAgain(redis, client, debts, NOW_MS)
       return signals.length
     },
   }
