@@ -6,7 +6,6 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { sampleModules } from '#pipeline/sample/write-sample-book.ts'
-import { moduleKit } from '#pipeline/starter/new-book.ts'
 import { run } from '../cli/made-up.ts'
 import { readRows } from '../core/replay/real-bars.ts'
 import { parseBuildSummary } from '../support/books/build-summary.ts'
@@ -36,7 +35,6 @@ async function writeRealBook(folder: string, sharedData: string): Promise<void> 
     'bars/BTCUSDT-PERP/4h.csv': bars('binance-perp'),
     'bars/BTCUSDT/4h.csv': bars('binance-spot'),
     ...(await sampleModules()),
-    ...(await moduleKit()),
     ...Object.fromEntries(HOLDERS.map(({ id, ...holder }) => [`ledgers/${id}.csv`, ledgerText(holder)])),
   }
   for (const [path, text] of Object.entries(files)) {
