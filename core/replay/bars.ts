@@ -37,16 +37,27 @@ export const barAt = (bars: Bars, i: number): Bar => ({
   v: bars.v[i]!,
 })
 
-/** The bars from index `from` up to, not including, `to`: views on the same columns, no copy. */
-export const sliceBars = (bars: Bars, from: number, to: number): Bars => ({
-  timeframeMs: bars.timeframeMs,
-  t: bars.t.subarray(from, to),
-  o: bars.o.subarray(from, to),
-  h: bars.h.subarray(from, to),
-  l: bars.l.subarray(from, to),
-  c: bars.c.subarray(from, to),
-  v: bars.v.subarray(from, to),
+/** Bars whose columns are made by name. */
+export const toBars = (timeframeMs: number, make: (name: keyof Bar) => Float64Array): Bars => ({
+  timeframeMs,
+  t: make('t'),
+  o: make('o'),
+  h: make('h'),
+  l: make('l'),
+  c: make('c'),
+  v: make('v'),
 })
+
+/** The values on a SharedArrayBuffer, so that worker threads read them without a copy. */
+export function toShared(values: ArrayLike<number>): Float64Array {
+  const shared = new Float64Array(new SharedArrayBuffer(values.length * Float64Array.BYTES_PER_ELEMENT))
+  shared.set(values)
+  return shared
+}
+
+/** The bars from index `from` up to, not including, `to`: views on the same columns, no copy. */
+export const sliceBars = (bars: Bars, from: number, to: number): Bars =>
+  toBars(bars.timeframeMs, name => bars[name].subarray(from, to))
 
 /** The index of the last time at or before `ms` in an ascending column, or -1 if all are later. O(log n). */
 export function lastAtOrBefore(times: Float64Array, ms: number): number {

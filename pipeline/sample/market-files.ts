@@ -1,9 +1,9 @@
 import { DAY_MS, toEpochDay } from '#core/calendar.ts'
-import { type Bars, barAt } from '#core/replay/bars.ts'
+import { type Bars, barAt, toBars } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { spellMoment } from '../book/cell.ts'
 import { barsText, tableText } from '../book/write-table.ts'
-import { type Market, toBars } from './market.ts'
+import type { Market } from './market.ts'
 
 /** The market as files of a book. Plain text: what gzip makes differs from machine to machine. */
 export const marketFiles = (instrument: string, { bars, funding }: Market) => ({
@@ -25,7 +25,8 @@ export const spotFiles = (instrument: string, { bars }: Market) => ({
  */
 function dailyBars(bars: Bars): Bars {
   const rows = Array.from(bars.t, (_, i) => barAt(bars, i))
-  return toBars(DAY_MS, [...Map.groupBy(rows, ({ t }) => toEpochDay(t))].map(toDay))
+  const days = [...Map.groupBy(rows, ({ t }) => toEpochDay(t))].map(toDay)
+  return toBars(DAY_MS, name => Float64Array.from(days, day => day[name]))
 }
 
 const toDay = ([day, bars]: readonly [number, readonly Bar[]]): Bar => ({

@@ -1,4 +1,4 @@
-import type { Bars, Funding } from '#core/replay/bars.ts'
+import { type Bars, type Funding, toBars } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createRandom, type Random } from './random.ts'
 
@@ -40,21 +40,8 @@ export function createMarket(seed: number, fromMs: number, toMs: number): Market
     funding.rate.push(toRate(premium))
   }
   return {
-    bars: toBars(BAR_MS, bars),
+    bars: toBars(BAR_MS, name => Float64Array.from(bars, bar => bar[name])),
     funding: { t: Float64Array.from(funding.t), rate: Float64Array.from(funding.rate) },
-  }
-}
-
-export function toBars(timeframeMs: number, bars: readonly Bar[]): Bars {
-  const column = (name: keyof Bar) => Float64Array.from(bars, bar => bar[name])
-  return {
-    timeframeMs,
-    t: column('t'),
-    o: column('o'),
-    h: column('h'),
-    l: column('l'),
-    c: column('c'),
-    v: column('v'),
   }
 }
 
