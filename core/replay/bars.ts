@@ -1,4 +1,5 @@
-import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
+import type { Series } from '#core/figures/series.ts'
 import type { Bar } from './strategy.ts'
 
 /**
@@ -76,6 +77,28 @@ export function barHolding(bars: Bars, ms: number): number {
   const i = lastAtOrBefore(bars.t, ms)
   return i >= 0 && ms < bars.t[i]! + bars.timeframeMs ? i : -1
 }
+
+/**
+ * Daily returns of holding the instrument of these bars, without costs: the last close of a day over the last close
+ * before it, and of the first day over its first open. A day without bars returns 0, and the next day with bars catches
+ * up. There must be at least one bar.
+ */
+export function buyAndHold({ t, o, c }: Bars): Series {
+  const first = toEpochDay(t[0]!)
+  const values = new Float64Array(toEpochDay(t.at(-1)!) - first + 1)
+  let before = o[0]!
+  for (let i = 0; i < t.length; i++) {
+    const day = toEpochDay(t[i]!)
+    if (!isLastOfDay({ t }, i, day)) continue
+    values[day - first] = c[i]! / before - 1
+    before = c[i]!
+  }
+  return { period: 'daily', first, values }
+}
+
+/** Whether no later bar opens on the day of bar `i`. */
+export const isLastOfDay = ({ t }: Pick<Bars, 't'>, i: number, day = toEpochDay(t[i]!)): boolean =>
+  i + 1 === t.length || toEpochDay(t[i + 1]!) !== day
 
 /** The close of the last bar, epoch milliseconds. */
 export const endOfBars = ({ t, timeframeMs }: Bars): number => t.at(-1)! + timeframeMs
