@@ -191,8 +191,9 @@ export const GENERATED_AS_OF = '2026-06-30'
 /** Writes a book of so many modules. */
 export async function writeGeneratedBook(dir: string, strategies: number): Promise<void> {
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, AFTER_LAST_DAY * DAY_MS)
-  const written = Object.entries(await sampleModules())
-  const modules = written.filter(([path]) => MODULE.test(path))
+  const kit = await sampleModules()
+  const modules = Object.entries(kit).filter(([path]) => MODULE.test(path))
+  for (const [path] of modules) delete kit[path]
   const ids = Array.from({ length: strategies }, (_, i) => `s${String(i).padStart(4, '0')}`)
   const files = ids.map((id, i) => {
     const [, text = ''] = modules[i % modules.length] ?? []
@@ -209,7 +210,7 @@ export async function writeGeneratedBook(dir: string, strategies: number): Promi
     'catalogue.yaml': catalogue(ids),
     ...marketFiles('BTCUSDT-PERP', market),
     ...Object.fromEntries(files),
-    ...Object.fromEntries(written.filter(([path]) => !MODULE.test(path))),
+    ...kit,
   })
 }
 
