@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
-import { type Bars, endOfBars } from '#core/replay/bars.ts'
+import { type Bars, endOfBars, toBars } from '#core/replay/bars.ts'
 import type { Book, StrategyEntry } from '#pipeline/book/book.ts'
 import { formatProblem } from '#pipeline/book/problem.ts'
 import { createStepper, type LiveEntry, type Stepper } from '#pipeline/live/stepper.ts'
@@ -122,10 +122,9 @@ const lateBars = (gaps: readonly Gap[], { t, timeframeMs }: Bars): Float64Array 
     gaps.some(({ before_ms, missing }) => ms < before_ms && ms >= before_ms - missing * timeframeMs),
   )
 
-function withoutBars({ timeframeMs, t, o, h, l, c, v }: Bars, late: Float64Array): Bars {
+function withoutBars(bars: Bars, late: Float64Array): Bars {
   const opens = new Set(late)
-  const onTime = (column: Float64Array) => column.filter((_, i) => !opens.has(t[i]!))
-  return { timeframeMs, t: onTime(t), o: onTime(o), h: onTime(h), l: onTime(l), c: onTime(c), v: onTime(v) }
+  return toBars(bars.timeframeMs, name => bars[name].filter((_, i) => !opens.has(bars.t[i]!)))
 }
 
 const REMEDY =

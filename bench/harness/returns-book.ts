@@ -1,9 +1,10 @@
 // A book of reported returns, as many as a bench needs.
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { tableText } from '#pipeline/book/write-table.ts'
 import { createMarket } from '#pipeline/sample/market.ts'
-import { marketFiles, toCsv } from '#pipeline/sample/market-files.ts'
+import { marketFiles } from '#pipeline/sample/market-files.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
-import { writeNewFolder } from '#pipeline/starter/new-book.ts'
+import { writeNewFolder } from '#pipeline/starter/write-starter-book.ts'
 
 export const REPORTED_AS_OF = '2026-06-30'
 const LAST_DAY = parseIsoDate(REPORTED_AS_OF) ?? 0
@@ -30,7 +31,7 @@ export async function writeReturnsBook(dir: string, strategies: number, count: n
           date,
           ((i % 7) * 0.2 * common + 0.008 * random.normal()).toFixed(6),
         ])
-        return [`returns/${id}.csv`, toCsv(['t', 'ret'], rows)]
+        return [`returns/${id}.csv`, tableText('t,ret', rows)]
       }),
     ),
   })

@@ -9,7 +9,7 @@ import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import { createMarket } from '#pipeline/sample/market.ts'
 import { marketFiles } from '#pipeline/sample/market-files.ts'
 import { sampleModules } from '#pipeline/sample/write-sample-book.ts'
-import { moduleKit, writeNewFolder } from '#pipeline/starter/new-book.ts'
+import { writeNewFolder } from '#pipeline/starter/write-starter-book.ts'
 import type { Ground } from '../harness/ground.ts'
 import { ROOT } from '../harness/programs.ts'
 import { atMost, type Figure, plain, type Section } from '../harness/report.ts'
@@ -183,12 +183,17 @@ const DISTINCT_STARTS = 10
 /** `export const strategy = timeSeriesMomentum('maple', { lookbackBars: 540 })`: the factory, and the figures it is given. */
 const OWN_RULE = /^(export const strategy = \w+)\('\w+'(?:, (.*))?\)$/m
 
+/** Apart from what the modules import. */
+const MODULE = /^strategies\/\w+\.ts$/
+
 export const GENERATED_AS_OF = '2026-06-30'
 
 /** Writes a book of so many modules. */
 export async function writeGeneratedBook(dir: string, strategies: number): Promise<void> {
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, AFTER_LAST_DAY * DAY_MS)
-  const modules = Object.entries(await sampleModules())
+  const kit = await sampleModules()
+  const modules = Object.entries(kit).filter(([path]) => MODULE.test(path))
+  for (const [path] of modules) delete kit[path]
   const ids = Array.from({ length: strategies }, (_, i) => `s${String(i).padStart(4, '0')}`)
   const files = ids.map((id, i) => {
     const [, text = ''] = modules[i % modules.length] ?? []
@@ -205,7 +210,7 @@ export async function writeGeneratedBook(dir: string, strategies: number): Promi
     'catalogue.yaml': catalogue(ids),
     ...marketFiles('BTCUSDT-PERP', market),
     ...Object.fromEntries(files),
-    ...(await moduleKit()),
+    ...kit,
   })
 }
 

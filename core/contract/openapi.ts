@@ -1,9 +1,8 @@
 // The OpenAPI 3.1 document of a service, generated from its routes.
 import { z } from 'zod'
 import { MEDIA_TYPES } from './artifacts.ts'
-import { type ErrorCode, STATUS_OF } from './errors.ts'
+import { type ErrorCode, type ErrorDetails, type ParameterProblem, STATUS_OF } from './errors.ts'
 import { type Format, isBinary, type Parameter, type Schema } from './parameters.ts'
-import { errorPayload } from './payloads/error.ts'
 import { links } from './payloads/meta.ts'
 import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
 
@@ -354,3 +353,36 @@ const exampleNamed = (name: string): Schema => ({ examples: { answer: toReferenc
 const refusalName = (code: string): string => `refused_${code}`
 
 const toReference = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })
+
+const parameterProblem = z
+  .object({
+    param: z.string().describe('Name of the parameter, of the field, or `body`.'),
+    value: z.string().describe('What was given, cut if it is long.'),
+    reason: z.string().describe('What is wrong with it.'),
+    allowed: z.array(z.string()).optional().describe('The legal values, if there are few.'),
+  })
+  .describe('One refused parameter.')
+  .meta({ id: 'ParameterProblem' }) satisfies z.ZodType<ParameterProblem>
+
+const errorDetails = z
+  .union([
+    z.array(parameterProblem),
+    z.object({
+      checks: z.record(z.string(), z.boolean()).describe('The checks, false for each that fails.'),
+    }),
+    z.object({ available: z.array(z.string()).describe('What there is instead.') }),
+    z.null(),
+  ])
+  .describe(
+    'More about the error, or null: the refused parameters of a `validation_error`, the checks of `not_ready`.',
+  ) satisfies z.ZodType<ErrorDetails>
+
+const errorPayload = z
+  .object({
+    code: z
+      .enum(Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]]) // keyof of the literal above
+      .describe('One of a closed list of codes; branch on this, never on the message.'),
+    message: z.string().describe('What was wrong, in one sentence, for people.'),
+    details: errorDetails,
+  })
+  .describe('What went wrong.')

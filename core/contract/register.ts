@@ -1,24 +1,8 @@
 // The register: the block `meta` that says what an answer is, where it comes from and under which terms.
-import type { Meta } from './payloads/meta.ts'
+import type { Meta, meta } from './payloads/meta.ts'
 
-/** What a resource adds to the register: everything past the fixed block. */
-export type MetaExtra = Partial<
-  Pick<
-    Meta,
-    | 'basis'
-    | 'count'
-    | 'period'
-    | 'risk_pct'
-    | 'modelled'
-    | 'base_risk_pct'
-    | 'base_risk_pcts'
-    | 'requested_risk_pct'
-    | 'effective_risk_pct'
-    | 'risk_pct_clamped'
-    | 'time_underwater_footnote'
-    | 'note'
-  >
->
+/** What a resource adds to the register: everything past the fixed block, and another basis. */
+export type MetaExtra = Partial<Pick<Meta, 'basis' | Exclude<keyof typeof meta.shape, keyof Register>>>
 
 /** What the register says of a dataset, or of none (`version` null). */
 export type Provenance = { readonly version: string | null; readonly disclaimer: string }
@@ -31,21 +15,10 @@ export const DEFAULT_DISCLAIMER =
   'capital committed. Past results, modelled or real, are no guide to future results. Nothing here is advice, a ' +
   'recommendation, an offer or a forecast.'
 
-/** The fixed block of the register. */
-export type Register = Pick<
-  Meta,
-  | 'basis'
-  | 'register'
-  | 'audience'
-  | 'license'
-  | 'dataset_version'
-  | 'generated_utc'
-  | 'timing_ms'
-  | 'disclaimer'
->
+export type Register = ReturnType<typeof register>
 
 /** The fixed block of the register, in the order of the wire. */
-export const register = (of: Provenance, generatedUtc: string | null, timingMs: number | null): Register => ({
+export const register = (of: Provenance, generatedUtc: string | null, timingMs: number | null) => ({
   basis: 'backtested',
   register: 'factual_historical',
   audience: 'professional_institutional',

@@ -1,4 +1,5 @@
-import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
+import type { Series } from '#core/figures/series.ts'
 import type { Bar } from './strategy.ts'
 
 /**
@@ -37,16 +38,27 @@ export const barAt = (bars: Bars, i: number): Bar => ({
   v: bars.v[i]!,
 })
 
-/** The bars from index `from` up to, not including, `to`: views on the same columns, no copy. */
-export const sliceBars = (bars: Bars, from: number, to: number): Bars => ({
-  timeframeMs: bars.timeframeMs,
-  t: bars.t.subarray(from, to),
-  o: bars.o.subarray(from, to),
-  h: bars.h.subarray(from, to),
-  l: bars.l.subarray(from, to),
-  c: bars.c.subarray(from, to),
-  v: bars.v.subarray(from, to),
+/** Bars whose columns are made by name. */
+export const toBars = (timeframeMs: number, make: (name: keyof Bar) => Float64Array): Bars => ({
+  timeframeMs,
+  t: make('t'),
+  o: make('o'),
+  h: make('h'),
+  l: make('l'),
+  c: make('c'),
+  v: make('v'),
 })
+
+/** The values on a SharedArrayBuffer, so that worker threads read them without a copy. */
+export function toShared(values: ArrayLike<number>): Float64Array {
+  const shared = new Float64Array(new SharedArrayBuffer(values.length * Float64Array.BYTES_PER_ELEMENT))
+  shared.set(values)
+  return shared
+}
+
+/** The bars from index `from` up to, not including, `to`: views on the same columns, no copy. */
+export const sliceBars = (bars: Bars, from: number, to: number): Bars =>
+  toBars(bars.timeframeMs, name => bars[name].subarray(from, to))
 
 /** The index of the last time at or before `ms` in an ascending column, or -1 if all are later. O(log n). */
 export function lastAtOrBefore(times: Float64Array, ms: number): number {
@@ -65,6 +77,28 @@ export function barHolding(bars: Bars, ms: number): number {
   const i = lastAtOrBefore(bars.t, ms)
   return i >= 0 && ms < bars.t[i]! + bars.timeframeMs ? i : -1
 }
+
+/**
+ * Daily returns of holding the instrument of these bars, without costs: the last close of a day over the last close
+ * before it, and of the first day over its first open. A day without bars returns 0, and the next day with bars catches
+ * up. There must be at least one bar.
+ */
+export function buyAndHold({ t, o, c }: Bars): Series {
+  const first = toEpochDay(t[0]!)
+  const values = new Float64Array(toEpochDay(t.at(-1)!) - first + 1)
+  let before = o[0]!
+  for (let i = 0; i < t.length; i++) {
+    const day = toEpochDay(t[i]!)
+    if (!isLastOfDay({ t }, i, day)) continue
+    values[day - first] = c[i]! / before - 1
+    before = c[i]!
+  }
+  return { period: 'daily', first, values }
+}
+
+/** Whether no later bar opens on the day of bar `i`. */
+export const isLastOfDay = ({ t }: Pick<Bars, 't'>, i: number, day = toEpochDay(t[i]!)): boolean =>
+  i + 1 === t.length || toEpochDay(t[i + 1]!) !== day
 
 /** The close of the last bar, epoch milliseconds. */
 export const endOfBars = ({ t, timeframeMs }: Bars): number => t.at(-1)! + timeframeMs

@@ -71,21 +71,14 @@ function assertStrategy(subject: string, strategy: Strategy<unknown>): void {
   if (!(baseRisk > 0 && baseRisk < 1)) {
     throw new Error(`${subject}: baseRisk must lie between 0 and 1, it is ${baseRisk}: write 0.02 for 2 %`)
   }
-  if (!(Number.isInteger(warmupBars) && warmupBars >= 0)) {
-    throw new Error(
-      `${subject}: warmupBars must be a whole number from 0 up, it is ${warmupBars}: correct the module`,
-    )
+  const assertWhole = (name: string, value: number, least: number, which: string): void => {
+    if (Number.isInteger(value) && value >= least) return
+    throw new Error(`${subject}: ${name} must be a whole number ${which}, it is ${value}: correct the module`)
   }
-  if (memoryBars !== undefined && !(Number.isInteger(memoryBars) && memoryBars >= warmupBars)) {
-    throw new Error(
-      `${subject}: memoryBars must be a whole number from warmupBars (${warmupBars}) up, it is ${memoryBars}: correct the module`,
-    )
-  }
-  if (!(Number.isInteger(timeframeMs) && timeframeMs > 0)) {
-    throw new Error(
-      `${subject}: timeframeMs must be a whole number of milliseconds, it is ${timeframeMs}: correct the module`,
-    )
-  }
+  assertWhole('warmupBars', warmupBars, 0, 'from 0 up')
+  if (memoryBars !== undefined)
+    assertWhole('memoryBars', memoryBars, warmupBars, `from warmupBars (${warmupBars}) up`)
+  assertWhole('timeframeMs', timeframeMs, 1, 'of milliseconds')
   const most = Math.floor((MOST_MEMORY_DAYS * DAY_MS) / timeframeMs)
   const memory = memoryBarsOf(strategy)
   if (memory > most) {

@@ -1,5 +1,4 @@
-import type { Bars } from './bars.ts'
-import { barAt, describeInstant, lastAtOrBefore } from './bars.ts'
+import { type Bars, barAt, describeInstant, lastAtOrBefore, toBars } from './bars.ts'
 import type { StepEvent } from './events.ts'
 import type { Decision, Position, Strategy } from './strategy.ts'
 import type { Trade } from './trade.ts'
@@ -100,13 +99,12 @@ export function firstOwnBar(bars: Bars, trades: readonly Trade[], fromMs: number
 
 /** Made-up bars after these: a price that moves without direction, from the last close on. `uniform` is in (0, 1). */
 export function addNoise(bars: Bars, count: number, uniform: () => number): Bars {
-  const longer = (column: Float64Array): Float64Array => {
-    const copy = new Float64Array(column.length + count)
-    copy.set(column)
-    return copy
-  }
-  const { timeframeMs } = bars
-  const [t, o, h, l, c, v] = [bars.t, bars.o, bars.h, bars.l, bars.c, bars.v].map(longer) as Columns
+  const longer = toBars(bars.timeframeMs, name => {
+    const column = new Float64Array(bars.t.length + count)
+    column.set(bars[name])
+    return column
+  })
+  const { timeframeMs, t, o, h, l, c, v } = longer
   for (let i = bars.t.length; i < t.length; i++) {
     t[i] = t[i - 1]! + timeframeMs
     o[i] = c[i - 1]!
@@ -115,7 +113,5 @@ export function addNoise(bars: Bars, count: number, uniform: () => number): Bars
     l[i] = Math.min(o[i]!, c[i]!) / (1 + uniform() / 50)
     v[i] = uniform()
   }
-  return { timeframeMs, t, o, h, l, c, v }
+  return longer
 }
-
-type Columns = [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array]

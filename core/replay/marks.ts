@@ -1,6 +1,14 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
-import { assertFunding, assertMarkable, type Bars, describeInstant, endOfBars, type Funding } from './bars.ts'
+import {
+  assertFunding,
+  assertMarkable,
+  type Bars,
+  describeInstant,
+  endOfBars,
+  type Funding,
+  isLastOfDay,
+} from './bars.ts'
 import {
   assertInception,
   createDailyCloses,
@@ -154,9 +162,6 @@ function closeBar(account: Account, bars: Bars, i: number, day: EpochDay): numbe
   advanceTo(account, isLastOfDay(bars, i, day) ? (day + 1) * DAY_MS : t[i]! + timeframeMs)
   return account.ruined ? 0 : equityAt(account, c[i]!, t[i]!)
 }
-
-const isLastOfDay = ({ t }: Bars, i: number, day: EpochDay): boolean =>
-  i + 1 === t.length || toEpochDay(t[i + 1]!) !== day
 
 // The growth since the last daily close; an account without equity stays as it is.
 function closeDay(account: Account, equity: number): number {

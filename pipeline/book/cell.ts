@@ -17,13 +17,6 @@ export function parseDecimal(text: string): number {
   return Number.isFinite(value) ? value : Number.NaN
 }
 
-/** The values on a SharedArrayBuffer, so that worker threads read them without a copy. */
-export function toShared(values: ArrayLike<number>): Float64Array {
-  const shared = new Float64Array(new SharedArrayBuffer(values.length * Float64Array.BYTES_PER_ELEMENT))
-  shared.set(values)
-  return shared
-}
-
 /**
  * The range of the instants of a book. Epoch seconds, milliseconds, microseconds and nanoseconds of these
  * years do not overlap, so a wrong unit is always recognised and never read as another year.

@@ -1,6 +1,7 @@
+import { toBars, toShared } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import type { BarsFile, Gap } from './book.ts'
-import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment, toShared } from './cell.ts'
+import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment } from './cell.ts'
 import { got } from './field.ts'
 import type { Problem } from './problem.ts'
 import type { Reading } from './reading.ts'
@@ -49,13 +50,11 @@ export function addBar(columns: BarColumns, bar: Bar): void {
 /** Ascending columns as the bars of a book. */
 export function toBarsFile(path: string, timeframe: Timeframe, columns: BarColumns): BarsFile {
   const timeframeMs = TIMEFRAME_MS[timeframe]
-  const shared = BAR_COLUMNS.map(name => [name, toShared(columns[name])] as const)
-  const bars = Object.fromEntries(shared) as Record<(typeof BAR_COLUMNS)[number], Float64Array> // one entry a column
   const gaps = columns.t.flatMap((t, i): Gap[] => {
     const from = columns.t[i - 1]! + timeframeMs
     return t > from ? [{ from, to: t - timeframeMs, bars_missing: (t - from) / timeframeMs }] : []
   })
-  return { path, timeframe, bars: { timeframeMs, ...bars }, gaps }
+  return { path, timeframe, bars: toBars(timeframeMs, name => toShared(columns[name])), gaps }
 }
 
 export type BarColumns = Readonly<Record<(typeof BAR_COLUMNS)[number], number[]>>

@@ -1,6 +1,6 @@
 import { sum } from 'simple-statistics'
 import { DAY_MS } from '#core/calendar.ts'
-import type { FundingInterval } from '#core/replay/bars.ts'
+import { type FundingInterval, toShared } from '#core/replay/bars.ts'
 import {
   type FundingGap,
   fundingGaps,
@@ -10,7 +10,7 @@ import {
   missingPayments,
 } from '#core/replay/funding-coverage.ts'
 import type { FundingFile, SoundParts } from './book.ts'
-import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment, toShared } from './cell.ts'
+import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment } from './cell.ts'
 import { counted, got, listed } from './field.ts'
 import { type Folder, tableAt } from './folder.ts'
 import type { Problem } from './problem.ts'

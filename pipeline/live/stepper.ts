@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Bars, Funding } from '#core/replay/bars.ts'
+import { type Bars, type Funding, toBars } from '#core/replay/bars.ts'
 import { heldAfter, type StepReport } from '#core/replay/held.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import type { Bar } from '#core/replay/strategy.ts'
@@ -46,7 +46,7 @@ export function createStepper({ dir }: Pick<Book, 'dir'>, options: ProcessOption
     async step(own: LiveEntry, before: EngineState<unknown>, bar: Bar) {
       const { version, state, reports } = await advance({
         ...inputOf(own),
-        bars: barsOf(bar, own.bars.timeframeMs),
+        bars: toBars(own.bars.timeframeMs, name => Float64Array.of(bar[name])),
         state: before,
         count: 1,
         reportFromMs: Number.NEGATIVE_INFINITY,
@@ -58,13 +58,3 @@ export function createStepper({ dir }: Pick<Book, 'dir'>, options: ProcessOption
     close: processes.close,
   }
 }
-
-const barsOf = ({ t, o, h, l, c, v }: Bar, timeframeMs: number): Bars => ({
-  timeframeMs,
-  t: Float64Array.of(t),
-  o: Float64Array.of(o),
-  h: Float64Array.of(h),
-  l: Float64Array.of(l),
-  c: Float64Array.of(c),
-  v: Float64Array.of(v),
-})

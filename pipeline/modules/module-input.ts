@@ -1,4 +1,4 @@
-import { type Bars, type Funding, lastAtOrBefore, sliceBars } from '#core/replay/bars.ts'
+import { type Bars, type Funding, lastAtOrBefore, toBars } from '#core/replay/bars.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
 import type { Costs } from '#core/replay/trade.ts'
 import type { StrategyEntry } from '../book/book.ts'
@@ -27,11 +27,8 @@ export function toModuleInput(entry: StrategyEntry, bars: Bars, funding: Funding
 }
 
 /** A part of the bars, copied: shared memory cannot leave this process, and a view would take all of it along. */
-export function copyBars(bars: Bars, from = 0, to = bars.t.length): Bars {
-  const { timeframeMs, ...columns } = sliceBars(bars, from, to)
-  const { t, o, h, l, c, v } = columns
-  return { timeframeMs, t: t.slice(), o: o.slice(), h: h.slice(), l: l.slice(), c: c.slice(), v: v.slice() }
-}
+export const copyBars = (bars: Bars, from = 0, to = bars.t.length): Bars =>
+  toBars(bars.timeframeMs, name => bars[name].slice(from, to))
 
 /** The payments before an instant, copied. */
 export function copyFunding(funding: Funding | null, endMs: number): Funding | null {

@@ -1,6 +1,6 @@
 import { DAY_MS, type EpochDay } from '#core/calendar.ts'
 import type { Entries, LevelReplay } from '#core/figures/replays.ts'
-import { type Bars, barAt, type Funding } from '#core/replay/bars.ts'
+import { type Bars, barAt, type Funding, isLastOfDay } from '#core/replay/bars.ts'
 import { createEngine, initialState, memoryBarsOf } from '#core/replay/engine.ts'
 import { leverageAskedBy, type StepEvent } from '#core/replay/events.ts'
 import { decisionHash, heldAfter, type StepReport } from '#core/replay/held.ts'
@@ -152,9 +152,6 @@ export function advance(input: StretchInput, { realm, spare, beat, flush }: Run)
   }
   return { version: own.strategy.version, state: { ...state, strategy: own.save() }, reports, days }
 }
-
-const isLastOfDay = ({ t }: Bars, i: number): boolean =>
-  i + 1 === t.length || Math.floor(t[i]! / DAY_MS) !== Math.floor(t[i + 1]! / DAY_MS)
 
 export type LateInput = WholeInput & { readonly trades: readonly Trade[] }
 

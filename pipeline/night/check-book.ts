@@ -5,11 +5,11 @@ import { BookError, createProblemList, formatProblem, type Problem } from '../bo
 import { readBook } from '../book/read-book.ts'
 import { judgeRecords } from '../report/data-report.ts'
 import type { DataReport } from '../report/finding.ts'
-import type { StrategyCheck } from './check-strategy.ts'
 import { cutBars, lastDayIn, lastDayOf, type WindowOptions } from './data-window.ts'
 import { examineBook } from './examine-book.ts'
 import { type RunOptions, runStrategies } from './run-strategies.ts'
 import { createThreads } from './threads.ts'
+import type { StrategyCheck } from './worker.ts'
 
 export type CheckOptions = WindowOptions & RunOptions
 

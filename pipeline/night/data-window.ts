@@ -81,24 +81,20 @@ const reportedDays = ({ strategies }: SoundParts) =>
   )
 
 /** The bars and the funding that a build refuses because they are stale; none if that is allowed. */
-export const staleMarkets = (sound: SoundParts, options: WindowOptions): Problem[] => [
-  ...staleBars(sound, options),
-  ...staleFunding(sound, options),
-]
-
-const staleFunding = (sound: SoundParts, options: WindowOptions): Problem[] =>
-  fundingInUse(sound).flatMap(file => {
+export function staleMarkets(sound: SoundParts, options: WindowOptions): Problem[] {
+  const bars = [...new Set([...barsInUse(sound), ...barsOfProgram(sound)])].map(({ path, bars }) => {
+    const end = endOfBars(bars)
+    return { path, end, what: `the newest bar ends at ${toIsoInstant(end)}`, data: 'bars' as const }
+  })
+  const funding = fundingInUse(sound).map(({ path, ...file }) => {
     const end = endOfFunding(file)
     const what = `the newest payment is of ${toIsoInstant(file.t.at(-1)!)}, and the next one was due at ${toIsoInstant(end)}`
-    return isStale(end, options) ? [{ file: file.path, message: explainStale(what, 'funding', options) }] : []
+    return { path, end, what, data: 'funding' as const }
   })
-
-const staleBars = (sound: SoundParts, options: WindowOptions): Problem[] =>
-  [...new Set([...barsInUse(sound), ...barsOfProgram(sound)])].flatMap(file => {
-    const end = endOfBars(file.bars)
-    const what = `the newest bar ends at ${toIsoInstant(end)}`
-    return isStale(end, options) ? [{ file: file.path, message: explainStale(what, 'bars', options) }] : []
-  })
+  return [...bars, ...funding]
+    .filter(({ end }) => isStale(end, options))
+    .map(({ path, what, data }) => ({ file: path, message: explainStale(what, data, options) }))
+}
 
 /** Whether these are strategies that have all ended: their data need not go on. */
 const areOver = (users: SoundParts['strategies']): boolean =>

@@ -8,10 +8,9 @@ import type { Benchmark, StrategyData } from '#core/dataset/snapshot.ts'
 import { assembleCorrelation, type CorrelationRows, rowBlocks } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
 import { createLimit } from '#core/limit.ts'
-import type { Bars, Funding } from '#core/replay/bars.ts'
+import { type Bars, type Funding, toBars, toShared } from '#core/replay/bars.ts'
 import { pack, unpack } from '#storage/pack.ts'
 import type { StrategyEntry } from '../book/book.ts'
-import { toShared } from '../book/cell.ts'
 import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
 import { type ModuleOutcome, type Proof, proofOf, runModules } from '../modules/run-modules.ts'
 import type { ComputedStrategy, StrategyTask } from './compute-strategy.ts'
@@ -205,10 +204,7 @@ export function createComputer(options: ProcessOptions) {
 }
 
 /** Columns on memory that threads share. */
-const toSharedBars = ({ timeframeMs, t, o, h, l, c, v }: Bars): Bars => ({
-  ...{ timeframeMs, t: toShared(t), o: toShared(o), h: toShared(h) },
-  ...{ l: toShared(l), c: toShared(c), v: toShared(v) },
-})
+const toSharedBars = (bars: Bars): Bars => toBars(bars.timeframeMs, name => toShared(bars[name]))
 
 const toSharedSeries = (all: readonly Series[]): Series[] =>
   all.map(each => ({ ...each, values: toShared(each.values) }))

@@ -2,7 +2,7 @@ import { DAY_MS, type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.t
 import type { VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { Marking } from '#core/dataset/snapshot.ts'
 import type { ReplayData } from '#core/figures/replays.ts'
-import { lastDay, type Series } from '#core/figures/series.ts'
+import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { auditLedger, isRecomputable, measureResults } from '#core/replay/audit.ts'
 import { type Bars, endOfBars, type Funding } from '#core/replay/bars.ts'
 import { compareReported, type ReportedSpan } from '#core/replay/compare-reported.ts'
@@ -286,7 +286,7 @@ function unfundedNotices({ entry }: LedgerGround, spans: readonly FundingGap[], 
 /** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
 function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): HistoryOutcome {
   const { entry } = task
-  const daily = cutSeries(reported, entry.inception ?? reported.first, task.lastDay)
+  const daily = sliceSeries(reported, entry.inception, task.lastDay)
   const { trades, problems } = resolveAll(task, ledger, daily)
   if (problems.length > 0) return { problems }
   return {
@@ -312,12 +312,6 @@ function reportNotices({ entry, lastDay: last }: HistoryTask, daily: Series): st
   const days = last - end
   if (days * DAY_MS <= STALE_MS) return []
   return [`${entry.id}: its reported returns end on ${toIsoDate(end)}, ${days} days before the window`]
-}
-
-function cutSeries(series: Series, from: EpochDay, to: EpochDay): Series {
-  const begin = Math.max(from - series.first, 0)
-  const end = Math.max(Math.min(to - series.first + 1, series.values.length), begin)
-  return { ...series, first: series.first + begin, values: series.values.slice(begin, end) }
 }
 
 const NO_FUNDING = { t: new Float64Array(0), paid: new Float64Array(0) }

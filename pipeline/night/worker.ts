@@ -4,13 +4,31 @@ import type { Series } from '#core/figures/series.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { StrategyEntry } from '../book/book.ts'
 import { type Problem, sourceFile } from '../book/problem.ts'
-import { checkStrategy, type StrategyCheck } from './check-strategy.ts'
 import { type ComputedStrategy, computeStrategy, type StrategyTask } from './compute-strategy.ts'
-import type { HistoryTask, Refused } from './histories.ts'
+import { type HistoryTask, makeHistory, type Refused } from './histories.ts'
+import { judgeRecord } from './judge-record.ts'
 
 export const strategy = (task: StrategyTask): ComputedStrategy | Refused => run(task, computeStrategy)
 
 export const check = (task: HistoryTask): StrategyCheck | Refused => run(task, checkStrategy)
+
+/** What a check finds out about one strategy; without a history if it cannot be made. */
+export type StrategyCheck = ReturnType<typeof checkStrategy>
+
+/** Makes the history of a strategy, as a build does. */
+function checkStrategy(task: HistoryTask) {
+  const outcome = makeHistory(task)
+  if ('problems' in outcome)
+    return { kind: 'checked' as const, history: null, record: null, problems: outcome.problems, notices: [] }
+  const { daily, trades, verification, notices } = outcome.history
+  return {
+    kind: 'checked' as const,
+    history: { days: daily.values.length, trades: trades.length, verification },
+    record: judgeRecord(task, outcome.history).record,
+    problems: [],
+    notices,
+  }
+}
 
 function run<Task extends HistoryTask, Outcome>(
   task: Task,

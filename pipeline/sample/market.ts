@@ -1,10 +1,9 @@
+import { type Bars, type Funding, toBars } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createRandom, type Random } from './random.ts'
 
-export type FundingEvent = { readonly t: number; readonly rate: number }
-
 /** A synthetic perpetual: its bars of 4 hours without those of outages, and its funding of every 8 hours. */
-export type Market = { readonly bars: readonly Bar[]; readonly funding: readonly FundingEvent[] }
+export type Market = { readonly bars: Bars; readonly funding: Funding }
 
 export const BAR_MS = 14_400_000
 
@@ -26,7 +25,7 @@ export function createMarket(seed: number, fromMs: number, toMs: number): Market
   const next = createPriceProcess(random)
   const count = (toMs - fromMs) / BAR_MS
   const bars: Bar[] = []
-  const funding: FundingEvent[] = []
+  const funding = { t: [] as number[], rate: [] as number[] }
   let premium = 0
   let outage = 0
   for (let i = 0; i < count; i++) {
@@ -36,9 +35,14 @@ export function createMarket(seed: number, fromMs: number, toMs: number): Market
     outage = i < UNBROKEN_BARS || i >= count - UNBROKEN_BARS ? 0 : nextOutage(outage, random)
     if (outage === 0) bars.push(bar)
     premium = nextPremium(premium, move, random)
-    if (t % FUNDING_MS === 0) funding.push({ t, rate: toRate(premium) })
+    if (t % FUNDING_MS !== 0) continue
+    funding.t.push(t)
+    funding.rate.push(toRate(premium))
   }
-  return { bars, funding }
+  return {
+    bars: toBars(BAR_MS, name => Float64Array.from(bars, bar => bar[name])),
+    funding: { t: Float64Array.from(funding.t), rate: Float64Array.from(funding.rate) },
+  }
 }
 
 /** Contracts of the base asset that change hands in a bar of typical volatility. */

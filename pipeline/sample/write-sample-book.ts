@@ -6,10 +6,11 @@ import { type Replay, replay } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import { spellMoment } from '../book/cell.ts'
-import { moduleKit, type TextFiles, templateModules, writeNewFolder } from '../starter/new-book.ts'
+import { tableText } from '../book/write-table.ts'
 import * as ta from '../starter/template/strategies/highwater/indicators.ts'
+import { readModules, writeNewFolder } from '../starter/write-starter-book.ts'
 import { BAR_MS, createMarket, type Market } from './market.ts'
-import { marketColumns, marketFiles, spotFiles, toCsv } from './market-files.ts'
+import { marketFiles, spotFiles } from './market-files.ts'
 
 /** The last day of the sample book, and the version that is built of it: the same everywhere. */
 export const SAMPLE_AS_OF: EpochDay = toEpochDay(Date.UTC(2026, 5, 30))
@@ -25,7 +26,7 @@ const SEED = 4
 const TEMPLATE = join(import.meta.dirname, 'template')
 
 /** The six strategies that are code: textbook rules, each a module with a factory for more of its kind. */
-export const sampleModules = (): Promise<TextFiles> => templateModules(TEMPLATE)
+export const sampleModules = () => readModules(TEMPLATE)
 
 const textOf = (name: string): Promise<string> => readFile(join(TEMPLATE, name), 'utf8')
 
@@ -58,7 +59,6 @@ export async function writeSampleBook(dir: string): Promise<void> {
     ...marketFiles('BTCUSDT-PERP', market),
     ...spotFiles('BTCUSDT-SPOT-SYNTHETIC', market),
     ...(await sampleModules()),
-    ...(await moduleKit()),
     'ledgers/rowan.csv': ledgerText(weekly.trades, ['leverage', 'stop', 'account_return']),
     'returns/willow.csv': returnsText(monthly.daily),
     'ledgers/willow.csv': ledgerText(monthly.trades, ['account_return']),
@@ -66,7 +66,7 @@ export async function writeSampleBook(dir: string): Promise<void> {
 }
 
 const run = <State>(strategy: Strategy<State>, market: Market, from: EpochDay): Replay<State> =>
-  replay({ strategy, ...marketColumns(market), costs: SAMPLE_COSTS, from })
+  replay({ strategy, ...market, costs: SAMPLE_COSTS, from })
 
 const LEDGER_COLUMNS = [
   'side',
@@ -82,8 +82,8 @@ function ledgerText(
   known: readonly ('leverage' | 'stop' | 'account_return')[],
 ): string {
   const columns = [...LEDGER_COLUMNS, ...known]
-  return toCsv(
-    columns,
+  return tableText(
+    columns.join(),
     trades.map(trade => columns.map(column => fieldText(column, trade[column]))),
   )
 }
@@ -96,8 +96,8 @@ function fieldText(column: keyof Trade, value: string | number | null): string {
 }
 
 const returnsText = (daily: Series): string =>
-  toCsv(
-    ['t', 'ret'],
+  tableText(
+    't,ret',
     Array.from(daily.values, (ret, i) => [toIsoDate(dayOf(daily, i)), ret.toFixed(10)]),
   )
 

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
+import { writeBookFiles } from '../book/write-table.ts'
 import { createMarket } from '../sample/market.ts'
 import { marketFiles } from '../sample/market-files.ts'
-import { moduleKit, templateModules, writeNewFolder } from './new-book.ts'
 
 const TEMPLATE = join(import.meta.dirname, 'template')
 
@@ -27,11 +27,71 @@ export async function writeStarterBook(dir: string, lastDay: EpochDay): Promise<
   await writeNewFolder(dir, {
     'README.md': await template('README.md'),
     'catalogue.yaml': (await template('catalogue.yaml')).replace('INCEPTION', inception),
-    ...(await templateModules(TEMPLATE)),
-    ...(await moduleKit()),
+    ...(await readModules(TEMPLATE)),
     ...marketFiles('BTCUSDT-PERP', createMarket(SEED, endMs - DAYS * DAY_MS, endMs)),
     'ledgers/README.md': 'Ledgers, one file a strategy: `<id>.csv`. The format is in `../README.md`.\n',
     'returns/README.md':
       'Reported daily returns, one file a strategy: `<id>.csv`. The format is in `../README.md`.\n',
   })
 }
+
+/** Writes the files into a new or empty folder. Throws for any other, so that no book is overwritten. */
+export async function writeNewFolder(dir: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(dir, { recursive: true })
+  const there = await readdir(dir)
+  if (there.length > 0) {
+    throw new Error(
+      `expected an empty or new folder, got ${dir} with ${there[0]} in it${there.length > 1 ? ' and more' : ''}: ` +
+        'name another folder, or empty this one first',
+    )
+  }
+  await writeBookFiles(dir, files)
+}
+
+/** What modules import, in this project. In a book both are in `strategies/highwater/`. */
+const TYPES = join(import.meta.dirname, '../../core/replay/strategy.ts')
+const INDICATORS = join(TEMPLATE, 'strategies/highwater/indicators.ts')
+
+/**
+ * The strategy modules of a template with the types and the indicators that they import, and two small files by which
+ * Node and editors read them: a book that has them needs nothing else installed.
+ */
+export async function readModules(template: string): Promise<Record<string, string>> {
+  const names = (await readdir(join(template, 'strategies'))).filter(name => name.endsWith('.ts'))
+  const modules = names.map(async name => [
+    `strategies/${name}`,
+    importFrom('./highwater', await readFile(join(template, 'strategies', name), 'utf8')),
+  ])
+  return {
+    ...Object.fromEntries(await Promise.all(modules)),
+    'strategies/highwater/strategy.ts': await readFile(TYPES, 'utf8'),
+    'strategies/highwater/indicators.ts': importFrom('.', await readFile(INDICATORS, 'utf8')),
+    'package.json': PACKAGE,
+    'tsconfig.json': TSCONFIG,
+  }
+}
+
+const importFrom = (folder: string, text: string): string =>
+  text.replaceAll(/'[^']*\/(strategy|indicators)\.ts'/g, `'${folder}/$1.ts'`)
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+/** Without it Node has to guess that a `.ts` file is a module. */
+const PACKAGE = toJson({ private: true, type: 'module' })
+
+/** The settings under which Node runs a `.ts` file as it is. */
+const TSCONFIG = toJson({
+  compilerOptions: {
+    target: 'es2024',
+    lib: ['es2024'],
+    module: 'nodenext',
+    types: [],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    erasableSyntaxOnly: true,
+    verbatimModuleSyntax: true,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+  },
+  include: ['strategies'],
+})

@@ -1,5 +1,5 @@
 import { bisector } from 'd3-array'
-import { type Bars, barAt, describeInstant, lastAtOrBefore } from '#core/replay/bars.ts'
+import { type Bars, barAt, describeInstant, lastAtOrBefore, toBars, toShared } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import type { Gap } from './live-record.ts'
 
@@ -37,7 +37,7 @@ export function createKnownBars(book: Bars, stored: readonly Bar[]) {
     },
     /** All bars, in shared memory. */
     columns(): Bars {
-      columns ??= toColumns(bars, book.timeframeMs)
+      columns ??= toBars(book.timeframeMs, name => toShared(bars.map(bar => bar[name])))
       return columns
     },
   }
@@ -55,23 +55,6 @@ function mergeBars(book: Bars, stored: readonly Bar[]): Bar[] {
 }
 
 const BY_OPEN = bisector(({ t }: Bar) => t)
-
-function toColumns(bars: readonly Bar[], timeframeMs: number): Bars {
-  const column = (name: keyof Bar): Float64Array => {
-    const values = new Float64Array(new SharedArrayBuffer(bars.length * Float64Array.BYTES_PER_ELEMENT))
-    for (let i = 0; i < bars.length; i++) values[i] = bars[i]![name]
-    return values
-  }
-  return {
-    timeframeMs,
-    t: column('t'),
-    o: column('o'),
-    h: column('h'),
-    l: column('l'),
-    c: column('c'),
-    v: column('v'),
-  }
-}
 
 /** Bars that differ between book and store: revised by a vendor after they were traded on. */
 export const revisedBars = (book: Bars, stored: readonly Bar[]): readonly Bar[] =>

@@ -5,7 +5,7 @@ import type { Progress } from '#core/progress.ts'
 import type { Described, StoreError } from '#storage/object-store.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { filePlace } from './places.ts'
-import { type Place, type PublicReader, tryMeasure } from './reader.ts'
+import { attempt, type Place, type PublicReader } from './reader.ts'
 
 /** Concurrent requests: enough to hide the latency of a distant service, few enough not to load it. */
 const READS_AT_ONCE = 16
@@ -27,7 +27,7 @@ export async function auditFiles(
   manifest: Manifest,
   progress: Progress,
 ): Promise<Check> {
-  const faults = await fileFaults(reader, manifest, progress, place => tryMeasure(reader, place))
+  const faults = await fileFaults(reader, manifest, progress, place => attempt(reader.measure(place)))
   const count = objectsOf(reader, manifest).length
   const sound = faults.length === 0 ? `${count} objects, all` : `${count - faults.length} of ${count} objects`
   return toCheck('files', manifest.version, `${sound} as published`, faults)

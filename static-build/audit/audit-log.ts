@@ -7,7 +7,7 @@ import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { currentPlace, entryPlace } from './places.ts'
-import { type Found, type PublicReader, tryRead } from './reader.ts'
+import { attempt, type Found, type PublicReader, tryRead } from './reader.ts'
 
 /** Concurrent requests for entries; as many requests after the newest entry find nothing. */
 const WINDOW = 16
@@ -23,25 +23,18 @@ export type AuditedEntry = LoggedEntry & { readonly bytes: Uint8Array }
  * Returns the entries that could be read, oldest first.
  */
 export async function auditLog(reader: PublicReader, progress: Progress) {
-  const least = await leastEntries(reader)
+  const least = await attempt(reader.leastEntries())
+  // An unreadable hint is a fault: without it readers do not notice that the newest entries are withheld.
+  const [hint, count] =
+    least instanceof StoreError ? [[absenceOf(reader, currentPlace, least)], 0] : [[], least]
   const found = await walk(reader, progress)
   const { entries, faults } = chainOf(reader, found)
   const summary =
     entries.length === 0
       ? 'no entry of a log'
       : `${entries.length === 1 ? '1 entry' : `${entries.length} entries`} without a gap, each with the digest of the one before`
-  const all = [...least.faults, ...faults, ...endFaults(reader, found.length, least.count)]
+  const all = [...hint, ...faults, ...endFaults(reader, found.length, count)]
   return { entries, check: toCheck('log', null, summary, all, notesOn(entries)) }
-}
-
-/** An unreadable hint is a fault: without it readers do not notice that the newest entries are withheld. */
-async function leastEntries(reader: PublicReader): Promise<{ count: number; faults: readonly Fault[] }> {
-  try {
-    return { count: await reader.leastEntries(), faults: [] }
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-    return { count: 0, faults: [absenceOf(reader, currentPlace, error)] }
-  }
 }
 
 /** What is wrong with the end of the log: empty, shorter than the hint says, or endless. */

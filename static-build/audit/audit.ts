@@ -3,22 +3,24 @@
 // forgive.
 import { privateKey, type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
+import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { PROGRAM_INDEX, programFileName, programIndex } from '#core/contract/program-files.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
+import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
+import { hintOf, INDEX_KEY, leadTo } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { auditNames, auditStamps, auditTimes } from './audit-clock.ts'
-import { auditDerived } from './audit-derived.ts'
 import { auditFiles } from './audit-files.ts'
 import { auditKeys, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
 import { auditSignatures, verdictOn } from './audit-signatures.ts'
 import { type Check, demand, type Fault, faultAt, toCheck } from './check.ts'
 import { documentPlace, manifestPlace, manifestSignaturePlace } from './places.ts'
-import { createStoreReader, type PublicReader, tryRead } from './reader.ts'
+import { attempt, createStoreReader, type PublicReader, tryRead } from './reader.ts'
 import type { Keyring, TrustedKey } from './trusted-keys.ts'
 
 export type AuditOrder = {
@@ -64,6 +66,35 @@ export async function audit(order: AuditOrder): Promise<Audit> {
 }
 
 export const faultsIn = ({ checks }: Audit): readonly Fault[] => checks.flatMap(({ faults }) => faults)
+
+/** What a publisher derives from an entry of the log and may write again at any time, each with its bytes. */
+const DERIVED: Readonly<Record<string, (of: AuditedEntry) => Uint8Array>> = {
+  [CURRENT_KEY]: ({ entry }) => hintOf(entry),
+  [INDEX_KEY]: ({ entry }) => new TextEncoder().encode(leadTo(entry.version)),
+  [SERVED_KEY]: ({ entry }) => new TextEncoder().encode(servedLine(entry.version)),
+}
+
+/**
+ * Checks in a store what is derived from its log. Each must be of the newest entry. A publisher that was killed leaves one
+ * of an older entry, or none, until the next command or the tier writes it again: a note.
+ */
+async function auditDerived(reader: PublicReader, entries: readonly AuditedEntry[]): Promise<Check> {
+  const faults: Fault[] = []
+  const notes: string[] = []
+  for (const [key, bytesOf] of Object.entries(DERIVED)) {
+    const place = { key, path: key, mostBytes: 1 << 20 }
+    const found = await tryRead(reader, place)
+    if (!(found instanceof Uint8Array)) continue
+    const of = entries.findLast(each => Buffer.compare(bytesOf(each), found) === 0)
+    const rest = 'is not what the log gives: `highwater refresh` writes it again'
+    if (of === undefined) faults.push(faultAt(reader, place, 'altered', rest))
+    else if (Buffer.compare(bytesOf(entries.at(-1)!), found) !== 0)
+      notes.push(
+        `${key} is of entry ${of.entry.seq}, not of the newest: the next command or the service writes it again`,
+      )
+  }
+  return toCheck('derived', null, 'what is derived from the log names its newest entry', faults, notes)
+}
 
 async function auditVersions(
   order: AuditOrder,
@@ -127,12 +158,12 @@ async function auditProgram(
   if (isFault(bytes)) return toCheck('program', version, UNREADABLE, [bytes])
   const index = programIndex.safeParse(parseJson(bytes))
   if (!index.success) {
-    const object = `${privateStore.url}/${indexKey}`
-    const fault = {
-      object,
-      what: 'of another form',
-      told: `${object} has another form: update the program`,
-    } as const
+    const fault = privateFault(
+      privateStore,
+      indexKey,
+      'of another form',
+      'has another form: update the program',
+    )
     return toCheck('program', version, UNREADABLE, [fault])
   }
   const { files } = index.data
@@ -292,18 +323,15 @@ const isFault = (found: Uint8Array | Fault): found is Fault => !(found instanceo
 
 /** Checks a private file: its bytes, or what is wrong with it. */
 async function readPrivate(store: ObjectStore, key: string, digest: string): Promise<Uint8Array | Fault> {
-  const object = `${store.url}/${key}`
-  try {
-    const bytes = await store.read(key)
-    if (bytes === null) return { object, what: 'missing', told: `${object} is missing` }
-    if (sha256(bytes) === digest) return bytes
-    return {
-      object,
-      what: 'altered',
-      told: `${object} is altered: its digest is not the one in the manifest`,
-    }
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-    return { object, what: 'unreadable', told: error.message }
-  }
+  const bytes = await attempt(store.read(key))
+  if (bytes === null) return privateFault(store, key, 'missing', 'is missing')
+  if (bytes instanceof StoreError)
+    return { object: `${store.url}/${key}`, what: 'unreadable', told: bytes.message }
+  if (sha256(bytes) === digest) return bytes
+  return privateFault(store, key, 'altered', 'is altered: its digest is not the one in the manifest')
+}
+
+function privateFault({ url }: ObjectStore, key: string, what: Fault['what'], rest: string): Fault {
+  const object = `${url}/${key}`
+  return { object, what, told: `${object} ${rest}` }
 }

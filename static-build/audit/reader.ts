@@ -42,14 +42,10 @@ export const describe = async (bytes: Uint8Array | null): Promise<Described | nu
 /** The result of reading an object: its bytes, null, or the error of the store. */
 export type Found = Uint8Array | null | StoreError
 
-/** Reads an object; an error of the store is returned, any other error is thrown. */
 export const tryRead = (reader: PublicReader, place: Place): Promise<Found> => attempt(reader.read(place))
 
-/** Measures an object in the same way. */
-export const tryMeasure = (reader: PublicReader, place: Place): Promise<Described | null | StoreError> =>
-  attempt(reader.measure(place))
-
-async function attempt<Result>(reading: Promise<Result>): Promise<Result | StoreError> {
+/** What was read; an error of the store is returned, any other is thrown. */
+export async function attempt<Result>(reading: Promise<Result>): Promise<Result | StoreError> {
   try {
     return await reading
   } catch (error) {

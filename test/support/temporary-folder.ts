@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { removeAtEnd, removeAtEndOfFile } from './ends.ts'
@@ -30,16 +30,12 @@ export async function writeFiles(
   }
 }
 
-/** Hands over a folder with texts by path, which is removed afterwards. */
+/** Hands over a temporary folder with texts by path. */
 export async function withFiles<Result>(
   files: Readonly<Record<string, string>>,
   use: (folder: string) => Promise<Result>,
 ): Promise<Result> {
-  const folder = await newFolder()
-  try {
-    await writeFiles(folder, files)
-    return await use(folder)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  const folder = await temporaryFolder()
+  await writeFiles(folder, files)
+  return use(folder)
 }

@@ -1,19 +1,18 @@
 // Real bars through the whole command and as the service answers them: the reference strategies, and closes that are known.
 
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { toEpochDay, toIsoDate } from '#core/calendar.ts'
+import { tableText } from '#pipeline/book/write-table.ts'
 import { sampleModules } from '#pipeline/sample/write-sample-book.ts'
-import { moduleKit } from '#pipeline/starter/new-book.ts'
 import { run } from '../cli/made-up.ts'
 import { readRows } from '../core/replay/real-bars.ts'
 import type { Stores } from '../support/books/publish-book.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
 import { sharedData } from '../support/shared-data.ts'
 import { buildArgs, faultsOf, newStores } from '../support/stores/stores.ts'
-import { lastingFolder } from '../support/temporary-folder.ts'
+import { lastingFolder, writeFiles } from '../support/temporary-folder.ts'
 
 /** What `build --json` prints: one JSON document and nothing beside it. */
 const buildSummary = z.object({
@@ -50,24 +49,22 @@ const HOLDERS = [
 /** Writes the book into a folder, from the 4-hour bars of a perpetual and of a spot market. */
 async function writeRealBook(folder: string, sharedData: string): Promise<void> {
   const bars = (market: string) => barsText(join(sharedData, `bars/${market}_BTCUSDT_4h.csv.gz`))
-  const files = {
+  await writeFiles(folder, {
     'catalogue.yaml': CATALOGUE,
     'bars/BTCUSDT-PERP/4h.csv': bars('binance-perp'),
     'bars/BTCUSDT/4h.csv': bars('binance-spot'),
     ...(await sampleModules()),
-    ...(await moduleKit()),
     ...Object.fromEntries(HOLDERS.map(({ id, ...holder }) => [`ledgers/${id}.csv`, ledgerText(holder)])),
-  }
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), text)
-  }
+  })
 }
 
 /** From `time_ms,time_utc,open,high,low,close,volume` to the columns of a book. */
 function barsText(file: string): string {
   const rows = readRows(file).slice(1)
-  return ['t,o,h,l,c,v', ...rows.map(row => row.toSpliced(1, 1).join())].map(line => `${line}\n`).join('')
+  return tableText(
+    't,o,h,l,c,v',
+    rows.map(row => row.toSpliced(1, 1)),
+  )
 }
 
 const ledgerText = ({ entry, entryPrice }: { readonly entry: string; readonly entryPrice: number }): string =>

@@ -103,16 +103,10 @@ export const identity = (strategy: StrategyRecord) => ({
   verification_state: strategy.verification_state,
 })
 
-function headline({ figures }: StrategyRecord) {
-  const { cagr_pct, max_drawdown_pct, sharpe_daily_annualized, profit_factor, trade_count } = figures.values
-  return publishFigures({
-    cagr_pct: cagr_pct ?? null,
-    max_drawdown_pct: max_drawdown_pct ?? null,
-    sharpe_daily_annualized: sharpe_daily_annualized ?? null,
-    profit_factor: profit_factor ?? null,
-    trade_count: trade_count ?? null,
-  })
-}
+const HEADLINE = ['cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized', 'profit_factor', 'trade_count']
+
+const headline = ({ figures }: StrategyRecord) =>
+  publishFigures(Object.fromEntries(HEADLINE.map(name => [name, figures.values[name] ?? null])))
 
 const roundOrNull = (value: number | null): number | null => (value === null ? null : toPercent(value))
 

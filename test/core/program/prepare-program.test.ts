@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
+import { moneyWeightedReturn } from '#core/dataset/resources/program/performance.ts'
 import { benchmarks } from '#core/program/benchmarks.ts'
-import { moneyWeightedReturn } from '#core/program/money-weighted.ts'
 import { prepareProgram, rollingFigures } from '#core/program/prepare-program.ts'
 import type { ProgramData, ProgramPlan } from '#core/program/program.ts'
 import { parseProgramDataFile, toProgramDataFile } from '#core/program/program-data-file.ts'

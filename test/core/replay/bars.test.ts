@@ -5,11 +5,11 @@ import {
   type Bars,
   barAt,
   barHolding,
+  buyAndHold,
   describeInstant,
   lastAtOrBefore,
   sliceBars,
 } from '#core/replay/bars.ts'
-import { buyAndHold } from '#core/replay/buy-and-hold.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { HOUR_MS, handBars, slot, still } from './hand.ts'
 

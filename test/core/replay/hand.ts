@@ -1,7 +1,7 @@
 // Bars, costs and strategies written by hand, so that every expected number can be worked out beside the test.
 import { expect } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
-import type { Bars, Funding } from '#core/replay/bars.ts'
+import { type Bars, type Funding, toBars } from '#core/replay/bars.ts'
 import type { StepEvent } from '#core/replay/events.ts'
 import { type LedgerInput, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
@@ -21,16 +21,8 @@ export type Ohlc = readonly [o: number, h: number, l: number, c: number]
 /** 4-hour bars in consecutive slots from `first` on; null leaves a slot empty (an outage). */
 export function handBars(rows: readonly (Ohlc | null)[], first = 0): Bars {
   const kept = rows.flatMap((row, i) => (row === null ? [] : [{ t: slot(first + i), row }]))
-  const column = (i: 0 | 1 | 2 | 3) => Float64Array.from(kept, ({ row }) => row[i])
-  return {
-    timeframeMs: TIMEFRAME_MS,
-    t: Float64Array.from(kept, ({ t }) => t),
-    o: column(0),
-    h: column(1),
-    l: column(2),
-    c: column(3),
-    v: new Float64Array(kept.length).fill(Number.NaN),
-  }
+  const bars = kept.map(({ t, row: [o, h, l, c] }) => ({ t, o, h, l, c, v: Number.NaN }))
+  return toBars(TIMEFRAME_MS, name => Float64Array.from(bars, bar => bar[name]))
 }
 
 /** A bar that stays where it is. */
