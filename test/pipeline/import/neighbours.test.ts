@@ -105,7 +105,6 @@ async function readTrades(name: string, text: string, more: object = {}) {
 const LOW = Float64Array.from({ length: 40 }, (_, i) => 40_000 + 100 * i)
 const HOURS = LOW.map((_, i) => START_MS + i * 3_600_000)
 const RISING = { t: HOURS, l: LOW, h: LOW.map(low => low + 100), timeframeMs: 3_600_000 }
-const averaged = (i: number): string => `${iso(HOURS[i]!).slice(0, 19)},${LOW[i]! + 150}`
 const NET = TRADES.reduce((sum, { gross, fees }) => sum + gross - fees, 0).toFixed(2)
 const MAKER = TRADES.reduce((sum, { gross, maker }) => sum + gross - maker, 0).toFixed(2)
 const ALL = `12 trades, 6 short, 0 open, ${NET}, fees of 0`
@@ -122,7 +121,7 @@ const flags = (word: (isShort: boolean) => string) =>
 
 test.each(casesOf<[string, string, object, string]>`
 no capital -> ${trades(PLAIN, t => plain(t))} -> ${{ capital: undefined }} -> expected the capital at the start, which is not in the file: state it with --capital
-averages of several hours in an account of few trades -> ${table(PLAIN, [`long,${averaged(2)},${averaged(9)},0.1,70`])} -> ${{ bars: RISING, realised: true, tz: 'UTC', commission_bps: 0 }} -> 1 trades, 0 short, 0 open, 70.00
+averages of several hours in an account of few trades -> ${table(PLAIN, ['long,2024-01-01T02:00:00,40350,2024-01-01T09:00:00,41050,0.1,70'])} -> ${{ bars: RISING, realised: true, tz: 'UTC', commission_bps: 0 }} -> 1 trades, 0 short, 0 open, 70.00
 is_short in capitals -> ${flags(is => String(is).toUpperCase())} -> ${{}} -> ${ALL}
 is_short as pandas writes it -> ${flags(is => (is ? 'True' : 'False'))} -> ${{}} -> ${ALL}
 is_short as yes and no -> ${flags(is => (is ? 'Yes' : 'No'))} -> ${{}} -> ${ALL}
