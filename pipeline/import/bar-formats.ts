@@ -134,7 +134,7 @@ export const BARS: Kind = {
   matters: (name, cells) =>
     new Set(cells.filter(text => Number.isNaN(Number(text)) && Number.isNaN(parseForeignMoment(text, UTC))))
       .size > 1 ||
-    /vol|qty|quant|amount|turnover|notional|price|open|high|low|close|last|bid|ask|settle|mark|fair|mid/.test(
+    /vol|qty|quant|amount|turnover|notional|price|open|high|low|close|last|bid|ask|settle|mark(?!et)|fair|mid/.test(
       name,
     ),
   mayBeLong: true,

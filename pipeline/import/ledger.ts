@@ -169,29 +169,29 @@ function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, rules: Led
     }),
   )
   const outside = fills.filter(({ ms, price }) => !isOfBar(bars, ms, price))
-  const zones = rules.tz === undefined ? [] : otherZones(fills, bars, rules.tz)
+  const isEnough = !rules.realised || fills.length >= LEAST_IN_ACCOUNT
+  const zones = rules.tz !== undefined && isEnough ? otherZones(fills, bars, rules.tz) : []
   if (zones.length > 0)
-    return report(
+    report(
       `expected fills inside their bars in ${rules.tz}, which --tz states, got ${outside.length} of ${fills.length} outside, and inside in ${listed(zones)}: look up the zone in the settings of the tool and correct --tz; if it is ${rules.tz}, correct the bars, or write each time with its offset`,
     )
-  if (rules.realised) return null
-  const first = bars.t[0] ?? Number.POSITIVE_INFINITY
-  const early = trades.filter(({ entry_time }) => entry_time < first).length
+  if (rules.realised || zones.length > 0) return
+  const early = trades.filter(({ entry_time }) => entry_time < bars.t[0]!).length
   if (early > 0)
     report(
-      `${early} of ${trades.length} trades are before the first bar, ${spellMoment(first)}: import older bars, or take the account as reported returns with --realised`,
+      `${early} of ${trades.length} trades are before the first bar, ${spellMoment(bars.t[0]!)}: import older bars, or take the account as reported returns with --realised`,
     )
   for (const { row, fill, ms, price } of outside)
     report(
       `${fill}_price: expected a price of the bar at ${spellMoment(ms)}, got ${price}, which may be the average of several fills (position adjustment): take the account as reported returns with --realised, or correct the bars, the zone or the price`,
       row,
     )
-  return null
 }
 
-/** One fill outside of its bar may be an average, and so may a share of several: no bar has them in any zone. */
+/** One fill outside of its bar may be an average, and so may a share of several: bars of another zone have few of them, by chance. */
 const LEAST_OUTSIDE = 2
 const MOST_LEFT = 0.25
+const LEAST_IN_ACCOUNT = 12
 
 /** Fills that are tried in every zone, from all parts of a list. */
 const MOST_TRIED = 100

@@ -67,9 +67,10 @@ export async function startDelivery(options: DeliveryOptions) {
   const redis = connectRedis(redisUrl, onError, redisOptions)
   const waiting = connectRedis(redisUrl, onError, { ...redisOptions, commandTimeout: WAITING_TIMEOUT_MS })
   const connections = [redis, waiting]
+  let wasOff: boolean
   try {
     await Promise.all(connections.map(connection => connection.connect()))
-    await beginTime(redis, clock.now, steady)
+    wasOff = await beginTime(redis, clock.now, steady)
   } catch (error) {
     for (const connection of connections) connection.disconnect()
     throw error
@@ -110,12 +111,10 @@ export async function startDelivery(options: DeliveryOptions) {
     clock.startTimer,
     onError,
   )
-  const stopKeeping = repeat(
-    CLOCK_EVERY_MS,
-    () => keepTime(parts, clock.now, steady),
-    clock.startTimer,
-    onError,
-  )
+  const keep = async (): Promise<void> => {
+    wasOff = await keepTime(parts, clock.now, steady, wasOff)
+  }
+  const stopKeeping = repeat(CLOCK_EVERY_MS, keep, clock.startTimer, onError)
   return {
     /**
      * Starts no other delivery, waits for those under way, then aborts the rest: they stay owed and use up no attempt.
@@ -138,9 +137,10 @@ export async function startDelivery(options: DeliveryOptions) {
 }
 
 /** Starts by the clock of Redis if that of the machine differs: no schedule and no signature was made by either before. */
-async function beginTime(redis: Redis, machineNow: () => number, steady: SteadyClock): Promise<void> {
-  if ((await readClockDifference(redis, machineNow)) > CLOCK_TOLERANCE_MS)
-    steady.follow(await readRedisTime(redis))
+async function beginTime(redis: Redis, machineNow: () => number, steady: SteadyClock): Promise<boolean> {
+  const isOff = (await readClockDifference(redis, machineNow)) > CLOCK_TOLERANCE_MS
+  if (isOff) steady.follow(await readRedisTime(redis))
+  return isOff
 }
 
 /** How often the clock of the machine is compared with that of Redis. */
@@ -148,23 +148,26 @@ const CLOCK_EVERY_MS = 1_000
 
 /**
  * Follows the clock of the machine, in small steps and in a jump, while the clock of Redis agrees with it. A time that
- * Redis does not confirm is used neither for schedules nor in a signature.
+ * Redis does not confirm is used neither for schedules nor in a signature. Returns whether Redis denies that of the machine.
  */
 async function keepTime(
   { redis, onEvent }: DeliveryParts,
   machineNow: () => number,
   steady: SteadyClock,
-): Promise<void> {
+  wasOff: boolean,
+): Promise<boolean> {
   const jumpMs = steady.jumpMs()
   const offMs = await readClockDifference(redis, machineNow)
   const [isJump, isOff] = [Math.abs(jumpMs), offMs].map(ms => ms > CLOCK_TOLERANCE_MS)
   if (isJump || isOff) onEvent({ kind: 'clock', jumpMs, offMs })
-  if (isOff) return
+  if (isOff) return true
   steady.follow() // at once, by what was compared: what is sent while schedules are moved is signed by the right time
-  const stepMs = await readRedisStep(redis) // also over a restart, and for one of several processes
-  if (stepMs >= -CLOCK_TOLERANCE_MS) return
+  // Also over a restart, and for one of several processes; Redis may have been set back long before this machine was.
+  const stepMs = Math.min(await readRedisStep(redis), wasOff ? jumpMs : 0)
+  if (stepMs >= -CLOCK_TOLERANCE_MS) return false
   if (!isJump) onEvent({ kind: 'clock', jumpMs: stepMs, offMs })
   await moveSchedules(redis, stepMs)
+  return false
 }
 
 /** Waits; rejects once a stop waits no longer. */

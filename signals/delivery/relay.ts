@@ -166,8 +166,7 @@ const RENEW_SCRIPT = `${STRANDED}
 local holder, left = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
 if holder == ARGV[1] and left >= tonumber(ARGV[3]) and left <= tonumber(ARGV[2]) then return 1 end
 if holder and holder ~= ARGV[1] and not is_stranded(left, ARGV[2]) then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1
+return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) and 1
 `
 
 /** Takes or keeps the lease of the relay. False if another process has it. */

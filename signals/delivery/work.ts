@@ -312,13 +312,10 @@ local function run(client, token, now, seq, was, state, due, attempt, moved, lea
 
   if redis.call('GET', flight(client)) ~= token then return {verdict, {'lost'}} end
   if leave == '' then return {verdict, find(client, now, known, known_probe)} end
-  if redis.call('EXISTS', ready(client)) == 1 then
-    free(client, leave)
-    return {verdict, {'left'}}
-  end
-  local first = redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or ''
-  free(client, first)
-  return {verdict, {'free', first}}
+  local is_left = redis.call('EXISTS', ready(client)) == 1
+  local at = is_left and leave or redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or ''
+  free(client, at)
+  return {verdict, {is_left and 'left' or 'free', at}}
 end
 `
 const runSettle = createSharedScript(SETTLE_SCRIPT, [WEBHOOKS], 12)

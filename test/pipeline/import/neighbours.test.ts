@@ -42,6 +42,7 @@ times that are stated to be closes -> a.csv -> ${bars('t,o,h,l,c,v', b => [b.t +
 columns of unknown names, by name and place -> a.csv -> ${bars('Datum,Anfang,Hoch,Tief,Schluss,Menge', b => [b.t, b.o, b.h, b.l, b.c, b.v])} -> ${{ columns: { t: 'Datum', o: 'Anfang', h: 'Hoch', l: 'Tief', c: 5, v: 'Menge' }, times: 'open' }} -> ${RIGHT}
 a column close time alone -> a.csv -> ${bars('Close Time,Open,High,Low,Close,Volume', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> ${RIGHT}
 other buckets -> a.csv -> ${bars('time,open,high,low,close,volume,trades,period', b => [iso(b.t + DAY_MS), b.o, b.h, b.l, b.c, b.v, 3, 'D1'])} -> ${{}} -> --times open or --times close
+the value of all coins beside the volume -> a.csv -> ${bars('timestamp,open,high,low,close,volume,Market Cap', b => [b.t, b.o, b.h, b.l, b.c, b.v, 9e11])} -> ${{ times: 'open' }} -> ${RIGHT}
 a settlement beside the close -> a.csv -> ${bars('timestamp,open,high,low,Settle,close,volume', b => [b.t, b.o, b.h, b.l, b.c + 1, b.c, b.v])} -> ${{ times: 'open' }} -> "Settle" is
 open time and close time -> a.csv -> ${bars('open time,close time,open,high,low,close,volume', b => [b.t, b.t + DAY_MS, b.o, b.h, b.l, b.c, b.v])} -> ${{}} -> "close time" is
 date and time in two columns -> a.csv -> ${bars('<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>', () => []).replace(/\n[\s\S]*/, '\n')}${BARS.map(b => `${[iso(b.t).slice(0, 10).replaceAll('-', '.'), '00:00:00', b.o, b.h, b.l, b.c, 9, b.v, 1].join('\t')}\n`).join('')} -> ${{ tz: 'UTC' }} -> ${RIGHT}
@@ -101,6 +102,9 @@ async function readTrades(name: string, text: string, more: object = {}) {
   return `${imported.rows.length} trades, ${shorts} short, ${open} open, ${imported.account?.totals.net_profit.toFixed(2) ?? 'no account'}, fees of ${paid}`
 }
 
+const LOW = Float64Array.from({ length: 40 }, (_, i) => 40_000 + 100 * i)
+const HOURS = LOW.map((_, i) => START_MS + i * 3_600_000)
+const RISING = { t: HOURS, l: LOW, h: LOW.map(low => low + 100), timeframeMs: 3_600_000 }
 const NET = TRADES.reduce((sum, { gross, fees }) => sum + gross - fees, 0).toFixed(2)
 const MAKER = TRADES.reduce((sum, { gross, maker }) => sum + gross - maker, 0).toFixed(2)
 const ALL = `12 trades, 6 short, 0 open, ${NET}, fees of 0`
@@ -117,6 +121,7 @@ const flags = (word: (isShort: boolean) => string) =>
 
 test.each(casesOf<[string, string, object, string]>`
 no capital -> ${trades(PLAIN, t => plain(t))} -> ${{ capital: undefined }} -> expected the capital at the start, which is not in the file: state it with --capital
+averages of several hours in an account of few trades -> ${table(PLAIN, ['long,2024-01-01T02:00:00,40350,2024-01-01T09:00:00,41050,0.1,70'])} -> ${{ bars: RISING, realised: true, tz: 'UTC', commission_bps: 0 }} -> 1 trades, 0 short, 0 open, 70.00
 is_short in capitals -> ${flags(is => String(is).toUpperCase())} -> ${{}} -> ${ALL}
 is_short as pandas writes it -> ${flags(is => (is ? 'True' : 'False'))} -> ${{}} -> ${ALL}
 is_short as yes and no -> ${flags(is => (is ? 'Yes' : 'No'))} -> ${{}} -> ${ALL}
