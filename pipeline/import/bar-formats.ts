@@ -53,6 +53,7 @@ const FORMATS: readonly Format[] = [
   open('bitstamp/ccxt', `timestamp: t; ${OHLC}; volume: v`),
   open('epochs-and-dates', `timems: t; timeutc: text; ${OHLC}; volume: v`),
   open('binance', `${KLINES}; ${COUNT}; (the part of buyers); (the part of buyers); (nothing)`),
+  open('binance', `${KLINES}; ${COUNT}; (the part of buyers); (the part of buyers)`),
   open('binance-spot', KLINES),
   open('binance-spot', `${KLINES}; ${COUNT}`),
   open('kraken-api', `t; o; h; l; c; vwap; v; ${COUNT}`),

@@ -92,12 +92,15 @@ function fitOf(kind: Kind, layout: Layout, { format, columns }: Statement): Fit 
     const uses = hasHeader ? usesOf(each, names.map(toName)) : orderIn(kind, each, rows)
     return uses === null ? [] : [{ format: each, uses }]
   })
-  const kinds = new Set(fits.map(fit => [fit.format?.times, ...fit.uses].join()))
+  const kinds = new Set(fits.map(fit => [fit.format?.times, ...fit.uses.map(readAs)].join()))
   if (kinds.size === 1) return fits[0]!
   const isPlain = fits.length === 0 && hasHeader && (format === undefined || format === PLAIN)
   if (!isPlain) refuse(explainFits(kind, layout, fits, format), rows[0]!.row)
   return { format: null, uses: usesByName(kind, names, columns) }
 }
+
+/** What only confirms others, or is not read, makes no other reading. */
+const readAs = (use = ''): string => (use === 'q' || use.startsWith('(') ? '' : use)
 
 function explainFits({ noun }: Kind, layout: Layout, fits: readonly Fit[], format?: string): string {
   const rivals = listed(fits.map(fit => fit.format!.name))

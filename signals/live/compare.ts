@@ -58,9 +58,9 @@ export async function readFired(
   }
 }
 
-/** Signals fired by hand have ids of another form. */
-const isOfRunner = ({ signal_id, alias, timestamp, action, is_test }: Signal): boolean =>
-  !is_test && signal_id === signalId(alias, Date.parse(timestamp), action)
+/** Signals fired by hand say so; those of earlier releases have ids of another form. */
+const isOfRunner = ({ signal_id, alias, timestamp, action, is_test, by = 'strategy' }: Signal): boolean =>
+  !is_test && by === 'strategy' && signal_id === signalId(alias, Date.parse(timestamp), action)
 
 /** Whether the bar of a signal closed after `fromMs` and not after `untilMs`. */
 function isInside({ timestamp }: Pick<Signal, 'timestamp'>, fromMs: number, untilMs: number): boolean {

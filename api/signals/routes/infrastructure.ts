@@ -117,6 +117,7 @@ async function readReadiness({ redis, clock, assertClock, onError }: SignalsPart
     if (error instanceof RedisDownError && !isRefused)
       return { redis: false, ...isMissing, reason: 'the log of signals cannot be reached' }
     if (!isRefused) onError(error)
-    return { ...isThere, fires: false, reason: 'no signal can be fired; the operator has been alerted' }
+    const where = isRefused ? 'the operator has been alerted' : 'the log of the service says why'
+    return { ...isThere, fires: false, reason: `no signal can be fired; ${where}` }
   }
 }

@@ -1,6 +1,6 @@
 // Live against replay: silent where they agree, and a sentence for everything that does not.
 import { expect, test } from 'vitest'
-import { DAY_MS } from '#core/calendar.ts'
+import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import type { Signal, SignalContent } from '#core/contract/signal.ts'
 import { type Bars, barAt, endOfBars } from '#core/replay/bars.ts'
 import { decisionHash } from '#core/replay/held.ts'
@@ -85,6 +85,13 @@ test('live and replay agree whatever an operator fired by hand, and whatever was
   const byHand: SignalContent = { ...content, signal_id: 'by-hand', by: 'operator:jane' }
   await commit(redis, [{ content: byHand, onlyFor: null }], 1)
   await commit(redis, [{ content: { ...byHand, signal_id: 't', is_test: true }, onlyFor: 'acme' }], 1)
+  const closeMs = Date.parse(content.timestamp) + 60_000 // no bar closes then, though the id is one as the runner has them
+  const posing = {
+    ...byHand,
+    timestamp: toIsoInstant(closeMs),
+    signal_id: signalId(ALIAS, closeMs, content.action),
+  }
+  await commit(redis, [{ content: posing, onlyFor: null }], 1)
   expect(await compare()).toEqual([])
 })
 
