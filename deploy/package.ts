@@ -43,9 +43,8 @@ const KEPT = /^(core\/replay\/strategy\.ts|pipeline\/(sample|starter)\/template\
 /** Only types, so it is its own declaration: `import type { Strategy } from 'highwater/strategy'`. */
 const TYPES = 'core/replay/strategy'
 
-/** What a running program does not read of its dependencies: most of their files. Node takes the other half of what has `dist-es` or `dist/cjs`. */
-const UNREAD =
-  /\.(?:map|[cm]?ts)$|(?:^|\/)(?:dist-es|dist\/cjs|docs|tests?|browser|\.claude)\/|^CHANGELOG\.md$/
+/** What a running program does not read of its dependencies: most of their files. Node takes the other half of what has `dist-es`. */
+const UNREAD = /\.(?:map|[cm]?ts)$|(?:^|\/)(?:dist-es|docs|tests?|browser|\.claude)\/|^CHANGELOG\.md$/
 
 /** The unit of `stat`, whatever the file system. */
 const BLOCK_BYTES = 512

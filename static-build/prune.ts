@@ -42,9 +42,9 @@ export async function planPrune(
   const removed = publications.map(({ version }) => version).filter(version => !kept.has(version))
   const isThere = (folder: string): boolean => folders.has(folder) || privateFolders.has(folder)
   // A build writes what is private first, so that is all that one has left which the disk was full for. Whole ones have the
-  // record of their inputs, and those before the first version are not of this log.
+  // record of their build, and those before the first version are not of this log.
   const [first = ''] = [...published.keys()].slice(-1)
-  const isBegun = (folder: string): boolean => folder > first && !privateKeys.has(`${folder}/inputs.json`)
+  const isBegun = (folder: string): boolean => folder > first && !privateKeys.has(`${folder}/build.json`)
   return {
     versions: removed.filter(version => isThere(toCompactInstant(version))),
     unfinished: [...new Set([...folders, ...privateFolders])]

@@ -21,7 +21,7 @@ export const startsOf = ({ first, values }: Series): Float64Array =>
   values.map((_, i) => (first + i) * DAY_MS)
 
 const CHECKS: readonly Check<Data>[] = [
-  inFuture('return', ({ daily }, i) => (daily.first + i + 1) * DAY_MS), // the end of its day
+  inFuture('return', ({ daily }, i) => (daily.first + i + 1) * DAY_MS, 'of a day that is not over'),
   {
     ...{ code: 'percent_returns', severity: 'serious', group: all },
     is: ({ move, isLevel }) => move > LARGE_DAY && !isLevel,

@@ -40,11 +40,11 @@ export const runs =
 export const inFuture = <Data extends { readonly nowMs: number }>(
   noun: string,
   timeOf: (data: Data, i: number) => number,
+  what = 'of the future',
 ): Check<Data> => ({
   ...{ code: `future_${noun}s`, severity: 'blocking', group: all },
   is: (data, i) => timeOf(data, i) > data.nowMs,
-  what: ({ nowMs }, { length }) =>
-    `${counted(length, noun)} of the future, while it is ${toIsoInstant(nowMs)}`,
+  what: ({ nowMs }, { length }) => `${counted(length, noun)} ${what}, while it is ${toIsoInstant(nowMs)}`,
   fix: 'remove them, or correct the unit or the zone of the times',
 })
 

@@ -57,7 +57,7 @@ const INDICATORS = join(TEMPLATE, 'strategies/highwater/indicators.ts')
  * Node and editors read them: a book that has them needs nothing else installed.
  */
 export async function readModules(template: string): Promise<Record<string, string>> {
-  const names = (await readdir(join(template, 'strategies'))).filter(name => name.endsWith('.ts'))
+  const names = (await readdir(join(template, 'strategies'))).filter(name => name.endsWith('.ts')).sort()
   const modules = names.map(async name => [
     `strategies/${name}`,
     importFrom('./highwater', await readFile(join(template, 'strategies', name), 'utf8')),

@@ -147,7 +147,7 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
   const document = attempt('JSON', (): unknown =>
     JSON.parse(isRecords(text) ? `[${text.trim().split('\n').join()}]` : text),
   )
-  const rows = attempt('JSON', () => pick(document)) // too many levels are none
+  const rows = pick(document)
   assertNamesOnce(text, document)
   const isRow = (row: unknown): row is Fields =>
     isNested(row) && Array.isArray(row) === Array.isArray(rows[0])
@@ -221,9 +221,11 @@ function rowsOf(objects: readonly object[]): readonly unknown[] {
 const columnsOf = (value: object): [string, unknown[]][] =>
   Object.entries(value).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
 
-/** An object and all objects in it, but for those in lists. */
-const objectsIn = (value: unknown): object[] =>
-  isNested(value) && !Array.isArray(value) ? [value, ...Object.values(value).flatMap(objectsIn)] : []
+/** An object and all objects in it, but for those in lists, down to a level that no document with a table has. */
+const objectsIn = (value: unknown, level = 0): object[] =>
+  isNested(value) && !Array.isArray(value) && level < 64
+    ? [value, ...Object.values(value).flatMap(each => objectsIn(each, level + 1))]
+    : []
 
 /** Lines that are looked at to find out what separates their fields. */
 const LOOKED_AT = 30

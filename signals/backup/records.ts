@@ -97,7 +97,12 @@ export class BackupError extends Error {
 }
 
 export const parseHeader = (line: string): BackupHeader =>
-  parseLine(header, line, `its format is not ${BACKUP_FORMAT}`, 'restore it with the release that made it')
+  parseLine(
+    header,
+    line,
+    `its first line is not of format ${BACKUP_FORMAT}`,
+    'use another copy of it, or restore one of another format with the release that made it',
+  )
 
 export const parseRecord = (line: string): BackupRecord => parseLine(record, line, 'a line is malformed')
 

@@ -209,20 +209,22 @@ function closing(alias: string, { cursor, state, announced }: Standing, why: str
 export async function endLive(world: LiveWorld, alias: string): Promise<void> {
   const { redis, note } = world
   const there = await readStanding(redis, alias)
-  if (there === null) return
-  await world.assertClock()
+  if (there !== null) {
+    await world.assertClock()
+    const outcome = await commit(redis, closing(alias, there, 'ended'), world.now(), {
+      alias,
+      from: there.cursor,
+      to: there.cursor,
+      fields: { cursor: '', announced: 'null', mode: 'DRY_RUN' },
+    })
+    if (outcome.kind === 'moved') return endLive(world, alias) // a runner of the catalogue before decided a bar
+    note(
+      `${alias} has ended: ${there.announced === null ? 'nothing was announced' : 'what was announced is closed'}`,
+    )
+  }
+  // After the commit, also after one that a kill separated from this: while it fails, the alerts go on.
   await askRedis(() => redis.srem(LIVE_ALIASES, alias))
   await noteDivergence(redis, alias, null)
-  const outcome = await commit(redis, closing(alias, there, 'ended'), world.now(), {
-    alias,
-    from: there.cursor,
-    to: there.cursor,
-    fields: { cursor: '', announced: 'null', mode: 'DRY_RUN' },
-  })
-  if (outcome.kind === 'moved') return endLive(world, alias) // a runner of the catalogue before decided a bar
-  note(
-    `${alias} has ended: ${there.announced === null ? 'nothing was announced' : 'what was announced is closed'}`,
-  )
 }
 
 function describe({ alias, version }: LiveStrategy, there: Standing | null, { cursor }: Standing): string {

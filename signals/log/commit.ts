@@ -167,7 +167,8 @@ end
 local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1]
 local written = newest and tonumber(string.match(newest[1], '^(%d+)')) or 0
 if written > seq then return {'behind', string.format('%.0f', written)} end
-local wanted = seq + math.max(count, 1)
+local is_trial = count == 0 and cursor == ''
+local wanted = seq + (is_trial and 1 or count)
 if wanted > MAX_SEQ then return {'full'} end
 if giver ~= '' then
   local run, promised, named = unpack(redis.call('HMGET', head, 'run', 'promised', 'giver'))

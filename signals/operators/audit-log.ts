@@ -134,7 +134,9 @@ async function copyActions(redis: Redis, privateStore: ObjectStore): Promise<voi
   }
   for (let from = Number(copied ?? 0); from < count; from += BLOCK) {
     const actions = await readRange(redis, from, Math.min(from + BLOCK, count))
-    await Promise.all(actions.map(copyOne))
+    const copies = await Promise.allSettled(actions.map(copyOne)) // none runs on beside the next copy
+    const failed = copies.find(copy => copy.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
     await askRedis(() => redis.set(AUDIT_COPIED, actions.at(-1)?.seq ?? from))
   }
 }

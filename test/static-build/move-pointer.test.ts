@@ -183,7 +183,7 @@ test('pruning removes what a build left that was never published', async () => {
   const privateLeft = '20240602T001500Z/snapshot.json'
   await stores.store.create(left, new Uint8Array([1]), { content_type: 'application/json' })
   await stores.privateStore.create(privateLeft, new Uint8Array([1]), { content_type: 'application/json' })
-  const before = '20240602T001600Z/snapshot.json' // nothing public was written yet: the disk was full
+  const before = '20240602T001600Z/inputs.json' // nothing public was written yet: the disk was full
   await stores.privateStore.create(before, new Uint8Array([1]), { content_type: 'application/json' })
   const rule = { keepDays: 999, keepMonthEnds: false }
   const pruned = await prune(stores.store, stores.privateStore, rule, NOW.nowMs)

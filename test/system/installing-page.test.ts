@@ -127,6 +127,15 @@ test('the npm package is installed alone, brings the right Node, and takes what 
     'node_modules/highwater',
     `node_modules/node-linux-${process.arch}`,
   ])
+  const { dependencies } = JSON.parse(
+    readFileSync(join(folder, 'node_modules/highwater/package.json'), 'utf8'),
+  )
+  const importing = Object.keys(dependencies).map(name => `import '${name}'`)
+  const imported = spawnSync(process.execPath, ['--input-type=module', '-e', importing.join('\n')], {
+    cwd: join(folder, 'node_modules/highwater'),
+    encoding: 'utf8',
+  })
+  expect(imported).toMatchObject({ status: 0, stderr: '' })
   // npm would fetch what is optional at the next installation.
   const described = ours.filter(path => path.endsWith('/package.json'))
   expect(described.length).toBeGreaterThan(50)

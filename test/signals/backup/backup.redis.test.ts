@@ -220,7 +220,7 @@ test('a backup of another format is refused, and the refusal says which release 
   const [header = '', ...lines] = (await backUpScene()).slice(0, -1)
   const file = signed([header.replace('"format":2', '"format":1'), ...lines])
   await expect(restore(file, { isForced: true })).rejects.toThrow(
-    'its format is not 2; restore it with the release that made it',
+    'its first line is not of format 2; use another copy of it, or restore one of another format with the release',
   )
 })
 
