@@ -73,9 +73,11 @@ export function toBar(fields: readonly string[], parseTime: (text: string) => nu
 export const isPossible = ({ o, h, l, c, v }: Bar): boolean =>
   l > 0 && l <= o && l <= c && h >= o && h >= c && !(v < 0)
 
-/** What is wrong with a row. Nearly all are sound. */
+const NO_FAULT: readonly string[] = []
+
+/** What is wrong with a row. Nearly all are sound: those cost no list. */
 function explainBar(fields: readonly string[], bar: Bar, timeframe: Timeframe): readonly string[] {
-  if (bar.t % TIMEFRAME_MS[timeframe] === 0 && isPossible(bar)) return []
+  if (bar.t % TIMEFRAME_MS[timeframe] === 0 && isPossible(bar)) return NO_FAULT
   const faults = explainPrices(fields, bar)
   if (Number.isNaN(bar.t)) return [`t: ${explainMoment(fields[0] ?? '')}`, ...faults]
   if (bar.t % TIMEFRAME_MS[timeframe] === 0) return faults

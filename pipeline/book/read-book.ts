@@ -138,13 +138,10 @@ function strays(folder: Folder, { strategies, program }: SoundParts): Problem[] 
     const isHidden = [top, last].some(name => name.startsWith('.')) || last.endsWith('.md')
     if (isHidden || top === 'strategies' || known.has(id === undefined ? file : `charting/${id}.csv`))
       return []
-    const nearest = hint(file, [...known], 'name')
-    return [
-      {
-        file,
-        message: `expected a file that the catalogue names, got another, which is ignored; ${nearest}`,
-      },
-    ]
+    const beside = [...known].flatMap(name => (name.startsWith(`${top}/`) ? name.slice(top.length + 1) : []))
+    const names = beside.filter(name => name !== '')
+    const nearest = names.length > 0 ? hint(parts.join('/'), names, 'name') : hint(file, root, 'name')
+    return [{ file, message: `expected a file of the book, got another, which is ignored; ${nearest}` }]
   })
 }
 

@@ -44,7 +44,8 @@ export const inFuture = <Data extends { readonly nowMs: number }>(
 ): Check<Data> => ({
   ...{ code: `future_${noun}s`, severity: 'blocking', group: all },
   is: (data, i) => timeOf(data, i) > data.nowMs,
-  what: ({ nowMs }, { length }) => `${counted(length, noun)} ${what}, while it is ${toIsoInstant(nowMs)}`,
+  what: (data, found) =>
+    `${counted(found.length, noun)} ${what}, the last at ${toIsoInstant(timeOf(data, found.at(-1)!))}, while it is ${toIsoInstant(data.nowMs)}`,
   fix: 'remove them, or correct the unit or the zone of the times',
 })
 

@@ -239,10 +239,12 @@ end
 const TAKE_SCRIPT = `${NAMES}${STRANDED}${FIND}
 local function run(client, token, now, ttl, ends, known, known_probe)
   local holder = redis.call('GET', flight(client))
-  local left = redis.call('PTTL', flight(client))
-  if holder and holder ~= token and not is_stranded(left, ttl) then
-    schedule(client, string.format('%.0f', now + left))
-    return {'busy'}
+  if holder and holder ~= token then
+    local left = redis.call('PTTL', flight(client))
+    if not is_stranded(left, ttl) then
+      schedule(client, string.format('%.0f', now + left))
+      return {'busy'}
+    end
   end -- else it may be ours already: the reply was lost
   redis.call('SET', flight(client), token, 'PX', ttl)
   schedule(client, ends)

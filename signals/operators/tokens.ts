@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
+import { nearestTo } from '#core/contract/near-miss.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { assertId } from '../clients/client.ts'
 import { digestOf, type RandomBytes } from '../clients/token.ts'
@@ -87,8 +88,18 @@ export async function issueToken(
 
 /** Revokes a token and ends its sessions. Throws `not_found`. */
 export async function revokeToken(redis: Redis, name: string): Promise<void> {
-  const found = (await listOperators(redis)).find(each => each.name === name)
-  const unknown = `there is no token '${name.slice(0, 64)}': \`highwater ops tokens list\` lists them`
-  if (found === undefined) throw new ApiError('not_found', unknown)
+  const all = await listOperators(redis)
+  const found = all.find(each => each.name === name)
+  if (found === undefined) {
+    const nearest = nearestTo(
+      name,
+      all.map(each => each.name),
+    )
+    const hint = nearest === null ? '' : ` did you mean '${nearest}'?`
+    throw new ApiError(
+      'not_found',
+      `there is no token '${name.slice(0, 64)}';${hint} \`highwater ops tokens list\` lists them`,
+    )
+  }
   await askRedis(() => redis.multi().hdel(OPERATOR_TOKENS, name).del(sessionsKey(found.digest)).exec())
 }

@@ -61,20 +61,29 @@ export const FIRE_ROUTE = operatorRoute({
   command: { usage: 'fire <file>' },
   handler: async (c, parts, who) => {
     try {
-      const body = await readJson(c)
-      const { success, data } = named.safeParse(body)
-      const wasFired = success && (await isKnownId(parts.redis, data.signal_id))
-      const order = parseFireRequest(body, who.name, wasFired ? null : parts, parts.clock.now())
-      if (!wasFired) await assertMayFire(order, parts)
-      return await fireOnce(order, parts)
+      return await fireOnce(await orderOf(await readJson(c), parts, who.name), parts)
     } catch (error) {
       throw await toRefusal(error, parts)
     }
   },
 })
 
-/** What was fired before is answered again, whatever holds by now. */
 const named = fireRequest.pick({ signal_id: true }).loose()
+
+/** What a body asks for. What was fired before is answered again, whatever holds by now. */
+async function orderOf(body: unknown, parts: OperatorParts, operator: string): Promise<FireOrder> {
+  const nowMs = parts.clock.now()
+  try {
+    const order = parseFireRequest(body, operator, parts, nowMs)
+    await assertMayFire(order, parts)
+    return order
+  } catch (error) {
+    const { success, data } = named.safeParse(body)
+    if (success && (await isKnownId(parts.redis, data.signal_id)))
+      return parseFireRequest(body, operator, null, nowMs)
+    throw error
+  }
+}
 
 async function fireOnce(
   order: FireOrder,

@@ -47,18 +47,18 @@ test('an instrument without bars is reported at its place in the catalogue, with
 
 test('files in a book that it does not need are warnings, each with the nearest name', async () => {
   const strays = casesOf`
-bars/4h.csv -> known names are catalogue.yaml, program.yaml, bars/, charting/, funding/, ledgers/, returns/, strategies/ and 45 more
-bars/BTCUSDT-PERP/4hours.csv -> nearest name is "bars/BTCUSDT-PERP/4h.csv"
-bars/BTCUSDT-PREP/4h.csv -> nearest name is "bars/BTCUSDT-PERP/4h.csv"
+bars/4h.csv -> known names are BTCUSDT-PERP/1m.csv, BTCUSDT-PERP/1m.csv.gz, BTCUSDT-PERP/3m.csv, BTCUSDT-PERP/3m.csv.gz, BTCUSDT-PERP/5m.csv, BTCUSDT-PERP/5m.csv.gz, BTCUSDT-PERP/15m.csv, BTCUSDT-PERP/15m.csv.gz and 16 more
+bars/BTCUSDT-PERP/4hours.csv -> nearest name is "BTCUSDT-PERP/4h.csv"
+bars/BTCUSDT-PREP/4h.csv -> nearest name is "BTCUSDT-PERP/4h.csv"
 catalog.yaml -> nearest name is "catalogue.yaml"
-charting/brich.csv -> nearest name is "charting/birch.csv"
-funding/BTCUSDT.csv -> nearest name is "funding/BTCUSDT-PERP.csv"
+charting/brich.csv -> nearest name is "birch.csv"
+funding/BTCUSDT.csv -> nearest name is "BTCUSDT-PERP.csv"
 ledger/ -> nearest name is "ledgers/"
-ledgers/brich.csv -> nearest name is "ledgers/birch.csv"
-returns/cedar.txt -> nearest name is "returns/cedar.csv"`
+ledgers/brich.csv -> nearest name is "birch.csv"
+returns/cedar.txt -> nearest name is "cedar.csv"`
   const files = strays.map(([file = '']) => [file.replace(/\/$/, '/birch.csv'), 'x'] as const)
   const { warnings } = await readChanged(Object.fromEntries(files))
-  const sentence = 'expected a file that the catalogue names, got another, which is ignored; the'
+  const sentence = 'expected a file of the book, got another, which is ignored; the'
   expect(warnings).toEqual(strays.map(([file, known]) => ({ file, message: `${sentence} ${known}` })))
 })
 
