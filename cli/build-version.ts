@@ -3,6 +3,7 @@ import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
+import type { FleetRecord, OpenFleet } from '#fleet/open-fleet.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -24,9 +25,8 @@ import type { Signer } from '#storage/signature.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
 import type { BuildOrder } from './build-options.ts'
 import { printReport } from './data-report.ts'
-import { describeCode } from './describe-code.ts'
-import type { OpenFleet } from './fleet.ts'
-import { type FleetRecord, plannedVersion } from './fleet-options.ts'
+import { describeCode, fleetCode } from './describe-code.ts'
+import { plannedVersion } from './fleet-options.ts'
 import {
   assertClock,
   assertNotAhead,
@@ -118,11 +118,10 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   const fleet =
     order.fleet === null
       ? null
-      : await (await import('./fleet.ts')).openFleet(
-          order.fleet,
-          { store, privateStore, version, effort: order.effort, threads, progress },
-          runtime,
-        )
+      : await (await import('#fleet/open-fleet.ts')).openFleet(order.fleet, {
+          ...{ store, privateStore, version, effort: order.effort, threads, progress },
+          ...{ ...runtime, note: terminal.note, code: await fleetCode(runtime.root) },
+        })
   try {
     return await computeAndPublish(order, { version, entered, window, progress, fleet }, runtime)
   } catch (error) {
@@ -154,7 +153,7 @@ async function computeAndPublish(
     threads,
     progress,
     elapsedMs: runtime.elapsed,
-    ...(fleet === null ? {} : { fleet: fleet.compute }),
+    ...(fleet === null ? {} : { fleet: fleet.computer }),
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   let live: LiveComparison | null = null

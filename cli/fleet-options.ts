@@ -1,6 +1,7 @@
 // The options of a build on a fleet.
 import type { Command } from 'commander'
-import { RUN_NAME, readPlan } from '#static-build/fleet/run-files.ts'
+import type { FleetOrder } from '#fleet/open-fleet.ts'
+import { RUN_NAME, readPlan } from '#fleet/run-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { UsageError } from './environment.ts'
 
@@ -20,24 +21,7 @@ export const addFleetOptions = (command: Command): Command =>
       `go on without workers if none finishes a task for so long (default: ${DEFAULT_WAIT_S})`,
     )
 
-/** How to build on workers; null if the build has none. */
-export type FleetOrder = {
-  /** Null for the name of the version. */
-  readonly run: string | null
-  /** Null if workers take static shares. */
-  readonly redisUrl: string | null
-  readonly waitMs: number
-}
-
-/** What a report says of the fleet of a build: the strategies that each worker computed and rendered, by its host and process. */
-export type FleetRecord = {
-  readonly run: string
-  readonly code: string
-  readonly computed: Readonly<Record<string, number>>
-  readonly rendered: Readonly<Record<string, number>>
-}
-
-/** Throws a UsageError for an option that is not valid. */
+/** Null if the build has no fleet. Throws a UsageError for an option that is not valid. */
 export function toFleetOrder(
   { run, fleet, fleetWait }: FleetOptions,
   fleetUrl: string | null,

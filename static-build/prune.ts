@@ -1,11 +1,10 @@
 import { DAY_MS, parseIsoInstant, toCompactInstant } from '#core/calendar.ts'
 import { manifestKey, manifestSignatureKey, versionFolder } from '#core/contract/artifacts.ts'
-import { FLEET_PROGRESS } from '#storage/fleet-progress.ts'
+import { FLEET_PROGRESS, RUNS } from '#storage/fleet-progress.ts'
 import { disclaimerKey } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
-import { RUNS } from './fleet/run-files.ts'
 
 /** Which versions stay. The served one always does. */
 type KeepRule = {

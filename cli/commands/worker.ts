@@ -1,14 +1,16 @@
 import type { Command } from 'commander'
-import { serveJobs } from '#static-build/fleet/queue.ts'
-import { PHASES, type Phase, readEnd } from '#static-build/fleet/run-files.ts'
-import { doShare, joinRun, type Run, type Share, type Worker } from '#static-build/fleet/worker.ts'
+import { type RunningServer, startServer } from '#api/http/http-server.ts'
+import { connectFleet, openWorker } from '#fleet/open-fleet.ts'
+import { serveJobs } from '#fleet/queue.ts'
+import { PHASES, type Phase, readEnd } from '#fleet/run-files.ts'
+import { doShare, joinRun, type Run, type Share, type Worker } from '#fleet/worker.ts'
+import { measureWorker } from '#fleet/worker-metrics.ts'
 import { addThreadsOption, parseThreads } from '../build-options.ts'
+import { fleetCode } from '../describe-code.ts'
 import { parsePort, readEnvironment, UsageError } from '../environment.ts'
-import { connectFleet, openWorker } from '../fleet.ts'
 import { toRedisUrl, toRunName } from '../fleet-options.ts'
 import type { Runtime } from '../runtime.ts'
 import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
-import { measureWorker } from '../worker-metrics.ts'
 
 type Options = StoreOptions & {
   readonly fleet?: string
@@ -47,10 +49,11 @@ const LOOK_MS = 1_000
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {
   const order = toWorkerOrder(options, runtime)
   const stores = await openBothStores(options, runtime)
-  const opened = await openWorker(stores, order.threads, runtime)
-  const { worker, serve } = measureWorker(opened.worker, order.threads, runtime.elapsed)
+  const { elapsed, root } = runtime
+  const opened = openWorker({ ...stores, threads: order.threads, code: await fleetCode(root), elapsed })
+  const { worker, meter } = measureWorker(opened.worker, order.threads, elapsed)
   const { host } = readEnvironment(runtime)
-  const metrics = order.metricsPort === null ? null : await serve(host, order.metricsPort)
+  const metrics = order.metricsPort === null ? null : await serve(meter, host, order.metricsPort)
   if (metrics !== null) runtime.terminal.note(`metrics on ${metrics.url}/metrics`)
   try {
     if (order.kind === 'share') await workOnShare(worker, order, runtime)
@@ -60,6 +63,23 @@ async function runWorker(options: Options, runtime: Runtime): Promise<void> {
     await opened.close()
   }
 }
+
+/** Serves `/metrics`. Rejects with a sentence if the port is taken. */
+const serve = (
+  meter: ReturnType<typeof measureWorker>['meter'],
+  host: string,
+  port: number,
+): Promise<RunningServer> =>
+  startServer(
+    () => async request => {
+      if (new URL(request.url).pathname !== '/metrics')
+        return new Response('GET /metrics\n', { status: 404 })
+      const { contentType, text } = await meter.read()
+      return new Response(text, { headers: { 'content-type': contentType } })
+    },
+    host,
+    port,
+  )
 
 type ShareOrder = {
   readonly kind: 'share'

@@ -28,10 +28,10 @@ import type { ModuleFile } from '../modules/realm.ts'
 import { acceptedFindings, judgeRecords } from '../report/data-report.ts'
 import type { DataReport } from '../report/finding.ts'
 import { computeProgram } from './compute-program.ts'
-import type { ComputedStrategy } from './compute-strategy.ts'
+import type { ComputedStrategy, StrategyTask } from './compute-strategy.ts'
 import { cutBars, lastPublicDay, type WindowOptions } from './data-window.ts'
-import { computeOnFleet, correlateOnFleet, type TaskRunner } from './fleet-tasks.ts'
-import { type RunOptions, runStrategies } from './run-strategies.ts'
+import type { Refused } from './histories.ts'
+import { type Parts, type Ran, type RunOptions, runStrategies } from './run-strategies.ts'
 import { createThreads, type Threads } from './threads.ts'
 
 export type NightOptions = WindowOptions &
@@ -39,8 +39,19 @@ export type NightOptions = WindowOptions &
     /** The dataset version: an ISO instant. */
     readonly version: string
     /** Does the work instead of the threads of this process. */
-    readonly fleet?: TaskRunner
+    readonly fleet?: Computer
   }
+
+/** Computes what is published of each strategy, and of all pairs of them. */
+export type Computer = {
+  /** The outcomes are in the order of the strategies. */
+  readonly strategies: (
+    parts: Parts,
+    lastDay: EpochDay,
+    extra: Pick<StrategyTask, 'service' | 'benchmarks'>,
+  ) => Promise<readonly (Ran<ComputedStrategy> | Refused)[]>
+  readonly correlation: (strategies: readonly StrategyData[]) => Promise<Snapshot['correlation']>
+}
 
 export type Night = {
   readonly snapshot: Snapshot
@@ -62,17 +73,12 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
   const lastDay = lastPublicDay(book, options)
   const program = computeProgram(book, options)
   const threads = createThreads(options.threads)
+  const computer = options.fleet ?? computerOn(threads, options)
   try {
     const benchmarks = benchmarksOf(book, lastDay)
-    const computed = await computeStrategies(threads, book, lastDay, benchmarks, options)
+    const computed = await computeStrategies(computer, book, lastDay, benchmarks)
     const { strategies, modules, records } = computed
-    const correlation =
-      options.fleet === undefined
-        ? {
-            daily: await correlate(threads, strategies, 'daily', options),
-            weekly: await correlate(threads, strategies, 'weekly', options),
-          }
-        : await correlateOnFleet(options.fleet, strategies)
+    const correlation = await computer.correlation(strategies)
     const snapshot = {
       ...assembleSnapshot(book, options.version, computed, correlation, lastDay),
       benchmarks: publishedBenchmarks(benchmarks, strategies),
@@ -86,19 +92,14 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
 
 /** Computes every strategy. Throws a BookError with everything that is wrong with any of them. */
 async function computeStrategies(
-  threads: Threads,
+  computer: Computer,
   book: Book,
   lastDay: EpochDay,
   benchmarks: readonly Benchmark[],
-  options: NightOptions,
 ) {
   const { engine, data_source, methodology_url } = book.service
-  const extra = { service: { engine, data_source, methodology_url }, benchmarks }
-  const work = { name: 'strategy', step: 'compute', extra } as const
-  const outcomes =
-    options.fleet === undefined
-      ? await runStrategies<ComputedStrategy>(threads, work, book, lastDay, options)
-      : await computeOnFleet(options.fleet, book, lastDay, extra)
+  const service = { engine, data_source, methodology_url }
+  const outcomes = await computer.strategies(book, lastDay, { service, benchmarks })
   const problems = outcomes.flatMap(each => (each.kind === 'refused' ? each.problems : []))
   const computed = outcomes.filter(each => each.kind === 'computed')
   const { records, refused, unused } = judgeRecords(
@@ -123,6 +124,15 @@ export function rulesDigest(files: readonly ModuleFile[]): string | null {
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   return sha256(new TextEncoder().encode(sorted.map(file => `${file.sha256}  ${file.path}\n`).join('')))
 }
+
+const computerOn = (threads: Threads, options: NightOptions): Computer => ({
+  strategies: (parts, lastDay, extra) =>
+    runStrategies(threads, { name: 'strategy', step: 'compute', extra }, parts, lastDay, options),
+  correlation: async strategies => ({
+    daily: await correlate(threads, strategies, 'daily', options),
+    weekly: await correlate(threads, strategies, 'weekly', options),
+  }),
+})
 
 /** Rows of the matrix in blocks: more than threads, so that none waits long for the last; each standardises all series again. */
 const BLOCKS_PER_THREAD = 2

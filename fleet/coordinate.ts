@@ -4,7 +4,7 @@ import type { Effort } from '#core/contract/effort.ts'
 import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { saveFleetProgress } from '#storage/fleet-progress.ts'
-import { inLanes } from '../render-version.ts'
+import { inLanes } from '#static-build/render-version.ts'
 import {
   listDone,
   type Phase,

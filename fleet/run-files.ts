@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import { EFFORTS } from '#core/contract/effort.ts'
 import { sha256 } from '#storage/digest.ts'
-import { removeFleetProgress } from '#storage/fleet-progress.ts'
+import { RUNS, removeFleetProgress } from '#storage/fleet-progress.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
-import { inLanes } from '../render-version.ts'
+import { inLanes } from '#static-build/render-version.ts'
 
 /** What a run does, in this order. */
 export const PHASES = ['compute', 'correlate', 'render'] as const
@@ -14,9 +14,6 @@ export type Phase = (typeof PHASES)[number]
 
 /** What a name of a run may be: it is a segment of keys, and of the names of jobs. */
 export const RUN_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/
-
-/** The folder of all runs in the private store. */
-export const RUNS = 'fleet/'
 
 const planKey = (run: string, phase: Phase): string => `${RUNS}${run}/${phase}/plan.json`
 const endKey = (run: string): string => `${RUNS}${run}/end.json`
@@ -34,7 +31,7 @@ const plan = z.object({
   /** The dataset version, an ISO instant. */
   version: z.string(),
   effort: z.enum(EFFORTS),
-  /** Which code computes and renders: a digest that is equal for equal results (`cli/fleet.ts`). */
+  /** Which code computes and renders: a digest that is equal for equal results (`cli/describe-code.ts`). */
   code: z.string(),
   /** Digest of the result of the first task, as the coordinator made it. */
   canary: z.string(),

@@ -1,40 +1,56 @@
-// The fleet of a build: which code it has, its Redis, and its run.
-import { globSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+// The fleet of a build: a worker on threads of this process, its Redis, and its run.
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { toCompactInstant } from '#core/calendar.ts'
 import type { Effort } from '#core/contract/effort.ts'
 import type { Progress } from '#core/progress.ts'
-import { createComputer, type TaskRunner } from '#pipeline/night/fleet-tasks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { byWorkers, createBackground, type Fleet, runPhase } from '#static-build/fleet/coordinate.ts'
-import { createJobs } from '#static-build/fleet/queue.ts'
-import { renderHandler, renderOnFleet } from '#static-build/fleet/render.ts'
-import { endRun, type Phase, saveInput } from '#static-build/fleet/run-files.ts'
-import type { Handler, Worker } from '#static-build/fleet/worker.ts'
 import { createRenderer, type RenderOrder } from '#static-build/render-version.ts'
-import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { readLockfile } from './describe-code.ts'
-import type { FleetOrder, FleetRecord } from './fleet-options.ts'
-import type { Runtime } from './runtime.ts'
-import { passwordsIn } from './signals/redis-url.ts'
+import { createFleetComputer, createTaskComputer, type TaskRunner } from './compute.ts'
+import { byWorkers, createBackground, type Fleet, runPhase } from './coordinate.ts'
+import { createJobs } from './queue.ts'
+import { renderHandler, renderOnFleet } from './render.ts'
+import { endRun, type Phase, saveInput } from './run-files.ts'
+import type { Handler, Worker } from './worker.ts'
 
-type Stores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }
+/** How to build on workers. */
+export type FleetOrder = {
+  /** Null for the name of the version. */
+  readonly run: string | null
+  /** Null if workers take static shares. */
+  readonly redisUrl: string | null
+  readonly waitMs: number
+}
+
+/** What a report says of the fleet of a build: the strategies that each worker computed and rendered, by its host and process. */
+export type FleetRecord = {
+  readonly run: string
+  readonly code: string
+  readonly computed: Readonly<Record<string, number>>
+  readonly rendered: Readonly<Record<string, number>>
+}
+
+type WorkerOrder = {
+  readonly store: ObjectStore
+  readonly privateStore: ObjectStore
+  readonly threads: number
+  /** Which code it has: see `Plan`. */
+  readonly code: string
+  readonly elapsed: () => number
+}
 
 /** A worker on threads of this process. */
-export async function openWorker({ store, privateStore }: Stores, threads: number, runtime: Runtime) {
+export function openWorker({ store, privateStore, threads, code, elapsed }: WorkerOrder) {
   const renderer = createRenderer(threads)
-  const computer = createComputer({ threads, elapsedMs: runtime.elapsed })
+  const computer = createTaskComputer({ threads, elapsedMs: elapsed })
   const handlerOf =
     (work: (typeof computer)['compute' | 'correlate']): Handler =>
     async (input, { read }) => ({ bytes: await work(input, read), write: async () => {} })
   const worker: Worker = {
     name: `${hostname()}:${process.pid}`,
-    code: await fleetCode(runtime.root),
+    code,
     privateStore,
     lanes: renderer.lanes,
     handlers: {
@@ -53,29 +69,25 @@ export async function openWorker({ store, privateStore }: Stores, threads: numbe
 /** What a build does with its fleet. */
 export type OpenFleet = Awaited<ReturnType<typeof openFleet>>
 
-type FleetBuild = Stores & {
-  readonly version: string
-  readonly effort: Effort
-  readonly threads: number
-  readonly progress: Progress
-}
+type FleetBuild = WorkerOrder &
+  Pick<Fleet, 'now' | 'pause' | 'note'> & {
+    readonly version: string
+    readonly effort: Effort
+    readonly progress: Progress
+  }
 
 /** Connects to the Redis of a fleet, if it has one. Rejects if it does not answer. */
-export async function openFleet(
-  { run, redisUrl, waitMs }: FleetOrder,
-  { version, effort, threads, progress, ...stores }: FleetBuild,
-  runtime: Runtime,
-) {
-  const { elapsed, now, pause, terminal } = runtime
+export async function openFleet({ run, redisUrl, waitMs }: FleetOrder, build: FleetBuild) {
+  const { version, effort, progress, privateStore, elapsed, now, pause, note } = build
   const connection = redisUrl === null ? null : await connectFleet(redisUrl, 'coordinator')
-  const { worker, renderer, close } = await openWorker(stores, threads, runtime)
+  const { worker, renderer, close } = openWorker(build)
   const name = run ?? toCompactInstant(version)
-  const queue = connection === null ? null : createJobs(connection, worker.code, terminal.note)
+  const queue = connection === null ? null : createJobs(connection, worker.code, note)
   await queue?.begin(name)
   const own = { run: name, version, effort, jobs: queue?.jobs ?? null }
   let isAlone = false // without any worker in one phase, the next ones wait for none
   const fleetNow = (): Fleet => {
-    const patience = { waitMs: isAlone ? 0 : waitMs, elapsed, now, pause, note: terminal.note }
+    const patience = { waitMs: isAlone ? 0 : waitMs, elapsed, now, pause, note }
     return { ...worker, ...own, ...patience }
   }
   const counts: Record<Phase, Readonly<Record<string, number>>> = { compute: {}, correlate: {}, render: {} }
@@ -83,11 +95,11 @@ export async function openFleet(
     counts[phase] = workers
     isAlone = Object.keys(workers).every(each => each === worker.name)
     const texts = Object.entries(workers).map(([each, count]) => `${each} (${count})`)
-    terminal.note(`note: ${PAST[phase]} by ${texts.join(', ')}`)
+    note(`note: ${PAST[phase]} by ${texts.join(', ')}`)
   }
-  terminal.note(`note: run ${name} of code ${worker.code} waits for workers`)
-  const compute: TaskRunner = {
-    share: bytes => saveInput(stores.privateStore, name, bytes),
+  note(`note: run ${name} of code ${worker.code} waits for workers`)
+  const runner: TaskRunner = {
+    share: bytes => saveInput(privateStore, name, bytes),
     async run(phase, tasks, take) {
       const unit = phase === 'compute' ? 'strategy' : 'block'
       const units = phase === 'compute' ? 'strategies' : 'blocks'
@@ -109,13 +121,11 @@ export async function openFleet(
     },
   }
   const end = (published: string | null): Promise<void> =>
-    endRun(stores.privateStore, name, published).catch((error: unknown) =>
-      terminal.note(
-        `warning: files of the run ${name} are left in the private store, for prune: ${messageOf(error)}`,
-      ),
+    endRun(privateStore, name, published).catch((error: unknown) =>
+      note(`warning: files of the run ${name} are left in the private store, for prune: ${messageOf(error)}`),
     )
   return {
-    compute,
+    computer: createFleetComputer(runner),
     /** Renders a version; the threads end with it, before all files are read back. */
     render: (order: RenderOrder) =>
       renderOnFleet(fleetNow(), renderer, order, workers => onDone('render', workers)).finally(close),
@@ -155,32 +165,10 @@ export async function connectFleet(redisUrl: string, role: 'coordinator' | 'work
     return redis
   } catch (cause) {
     redis.disconnect()
-    const shown = passwordsIn(redisUrl).reduce(
-      (url, secret) => (secret ? url.replaceAll(secret, '***') : url),
-      redisUrl,
-    )
+    const shown = redisUrl.replace(/\/\/.*@/, '//***@') // without its password
     throw new Error(
       `the Redis of the fleet, ${shown}, does not answer: start it, or correct --fleet or FLEET_URL`,
       { cause },
     )
   }
 }
-
-/** What decides the result of a task, below the folder of the project. */
-const SOURCES = '{core,pages,pipeline,static-build,storage}/**/*.{ts,js,css,json}'
-
-/**
- * A digest that is equal if the same sources, packages, Node, compressors and architecture compute and render: processes of
- * equal code make equal bytes.
- */
-export async function fleetCode(root: string): Promise<string> {
-  const paths = globSync(SOURCES, { cwd: root }).sort()
-  const files = await Promise.all(paths.map(async path => [path, sha256(await readFile(join(root, path)))]))
-  const lockfile = await readLockfile(root)
-  const runs = [...RUN_BY.map(name => process.versions[name]), process.arch]
-  const text = JSON.stringify({ files, lockfile: lockfile && sha256(lockfile), runs })
-  return sha256(text).slice(0, CODE_DIGITS)
-}
-
-const CODE_DIGITS = 16
-const RUN_BY = ['node', 'zlib', 'brotli'] as const

@@ -1,10 +1,10 @@
 // A fleet in this process: a book of five strategies, its coordinator, its workers, and what one machine publishes.
 import { beforeAll, expect } from 'vitest'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
-import type { Fleet } from '#static-build/fleet/coordinate.ts'
-import { renderHandler, renderOnFleet } from '#static-build/fleet/render.ts'
-import { endRun } from '#static-build/fleet/run-files.ts'
-import { doShare, type Handler, joinRun, type Run, type Worker } from '#static-build/fleet/worker.ts'
+import type { Fleet } from '#fleet/coordinate.ts'
+import { renderHandler, renderOnFleet } from '#fleet/render.ts'
+import { endRun } from '#fleet/run-files.ts'
+import { doShare, type Handler, joinRun, type Run, type Worker } from '#fleet/worker.ts'
 import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import type { RenderedPoint } from '#static-build/render-point.ts'
 import { createRenderer, type Renderer, type RenderOrder } from '#static-build/render-version.ts'
@@ -14,8 +14,8 @@ import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
 import { atEndOfFile } from '../support/ends.ts'
-import { orderOf, versionOf } from './hand-order.ts'
-import { describeDifferences, digestsOf, type Tree } from './tree.ts'
+import { orderOf, versionOf } from '../static-build/hand-order.ts'
+import { describeDifferences, digestsOf, type Tree } from '../static-build/tree.ts'
 
 export const IDS = ['ash', 'elm', 'fir', 'oak', 'yew']
 

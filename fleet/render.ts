@@ -7,9 +7,8 @@ import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { pack, unpack } from '#storage/pack.ts'
 import { parseJson } from '#storage/parse-json.ts'
-import { sidOf, strategyFolder } from '../published-points.ts'
+import { sidOf, strategyFolder } from '#static-build/published-points.ts'
 import {
   bookTasks,
   createCount,
@@ -19,8 +18,9 @@ import {
   type RenderOrder,
   sortLines,
   writePoints,
-} from '../render-version.ts'
+} from '#static-build/render-version.ts'
 import { byWorkers, createBackground, type Fleet, runPhase } from './coordinate.ts'
+import { pack, unpack } from './pack.ts'
 import type { Handler } from './worker.ts'
 
 export const renderHandler =

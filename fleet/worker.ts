@@ -2,7 +2,7 @@
 
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { inLanes } from '../render-version.ts'
+import { inLanes } from '#static-build/render-version.ts'
 import {
   hasResult,
   listDone,

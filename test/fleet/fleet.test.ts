@@ -1,15 +1,15 @@
 // A build on a fleet publishes the bytes of the build on one machine, whatever happens to its workers, or ends clearly.
 import { expect, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
-import { readPlan, readResult, saveResult } from '#static-build/fleet/run-files.ts'
-import { doTask, joinRun } from '#static-build/fleet/worker.ts'
+import { readPlan, readResult, saveResult } from '#fleet/run-files.ts'
+import { doTask, joinRun } from '#fleet/worker.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
 import { begun, CODE, expectUnpublished, IDS, RUN, share, useFleet } from './fleet-scene.ts'
-import { pruneAll } from './hand-order.ts'
-import { bytesAt, digestsOf } from './tree.ts'
+import { pruneAll } from '../static-build/hand-order.ts'
+import { bytesAt, digestsOf } from '../static-build/tree.ts'
 
 const { coordinate, workerOf, altering, losing, expectWhole } = useFleet()
 

@@ -9,14 +9,15 @@ import { assembleCorrelation, type CorrelationRows, rowBlocks } from '#core/figu
 import type { Series } from '#core/figures/series.ts'
 import { createLimit } from '#core/limit.ts'
 import { type Bars, type Funding, toBars, toShared } from '#core/replay/bars.ts'
-import { pack, unpack } from '#storage/pack.ts'
-import type { StrategyEntry } from '../book/book.ts'
-import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
-import { type ModuleOutcome, type Proof, proofOf, runModules } from '../modules/run-modules.ts'
-import type { ComputedStrategy, StrategyTask } from './compute-strategy.ts'
-import type { Refused } from './histories.ts'
-import { moduleTasks, type Parts, type Ran, runStrategy, type SourceTask, toTask } from './run-strategies.ts'
-import { createThreads } from './threads.ts'
+import type { StrategyEntry } from '#pipeline/book/book.ts'
+import { createProcesses, type ProcessOptions } from '#pipeline/modules/processes.ts'
+import { type ModuleOutcome, type Proof, proofOf, runModules } from '#pipeline/modules/run-modules.ts'
+import type { Computer } from '#pipeline/night/compute-snapshot.ts'
+import type { ComputedStrategy, StrategyTask } from '#pipeline/night/compute-strategy.ts'
+import type { Refused } from '#pipeline/night/histories.ts'
+import { moduleTasks, type Parts, type Ran, runStrategy, type SourceTask, toTask } from '#pipeline/night/run-strategies.ts'
+import { createThreads } from '#pipeline/night/threads.ts'
+import { pack, unpack } from './pack.ts'
 
 /** Does the tasks of a phase somewhere. */
 export type TaskRunner = {
@@ -43,8 +44,13 @@ type ComputeInput = Omit<StrategyTask, 'run' | 'bars' | 'funding' | 'benchmarks'
   readonly proof: Proof
 }
 
-/** Computes the strategies of a book on a fleet; the outcomes are in their order. */
-export async function computeOnFleet(
+/** Computes a book on a fleet. */
+export const createFleetComputer = (runner: TaskRunner): Computer => ({
+  strategies: (parts, lastDay, extra) => computeOnFleet(runner, parts, lastDay, extra),
+  correlation: strategies => correlateOnFleet(runner, strategies),
+})
+
+async function computeOnFleet(
   runner: TaskRunner,
   parts: Parts,
   lastDay: EpochDay,
@@ -109,7 +115,7 @@ const BLOCKS = 128
 
 type CorrelateInput = { readonly series: string; readonly fromRow: number; readonly toRow: number }
 
-export async function correlateOnFleet(runner: TaskRunner, strategies: readonly StrategyData[]) {
+async function correlateOnFleet(runner: TaskRunner, strategies: readonly StrategyData[]) {
   const blocks = rowBlocks(strategies.length, BLOCKS)
   const inputs = new Map<string, CorrelateInput>()
   for (const period of ['daily', 'weekly'] as const) {
@@ -132,7 +138,7 @@ export async function correlateOnFleet(runner: TaskRunner, strategies: readonly 
 const MOST_BYTES = 2 ** 30
 
 /** Does tasks of books on threads of this process, and processes for modules. */
-export function createComputer(options: ProcessOptions) {
+export function createTaskComputer(options: ProcessOptions) {
   const threads = createThreads(options.threads)
   const folders: string[] = []
   const limited = createLimit(options.threads)

@@ -1,8 +1,7 @@
 // Metrics of a worker of a fleet for Prometheus.
-import { type RunningServer, startServer } from '#api/http/http-server.ts'
 import { createMeter } from '#signals/meter.ts'
-import type { Phase } from '#static-build/fleet/run-files.ts'
-import type { Handler, Worker } from '#static-build/fleet/worker.ts'
+import type { Phase } from './run-files.ts'
+import type { Handler, Worker } from './worker.ts'
 
 /** From the returns of a day to the proof of a module on bars of a minute. */
 const SECONDS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 120]
@@ -55,17 +54,6 @@ export function measureWorker(worker: Worker, threads: number, elapsed: () => nu
         render: measured('render', render),
       },
     },
-    /** Serves `/metrics`. Rejects with a sentence if the port is taken. */
-    serve: (host: string, port: number): Promise<RunningServer> =>
-      startServer(
-        () => async request => {
-          if (new URL(request.url).pathname !== '/metrics')
-            return new Response('GET /metrics\n', { status: 404 })
-          const { contentType, text } = await meter.read()
-          return new Response(text, { headers: { 'content-type': contentType } })
-        },
-        host,
-        port,
-      ),
+    meter,
   }
 }
