@@ -17,18 +17,14 @@ import type { ComputedStrategy, StrategyTask } from '#pipeline/night/compute-str
 import type { Refused } from '#pipeline/night/histories.ts'
 import { moduleTasks, type Parts, type Ran, runStrategy, type SourceTask, toTask } from '#pipeline/night/run-strategies.ts'
 import { createThreads } from '#pipeline/night/threads.ts'
+import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'
 
 /** Does the tasks of a phase somewhere. */
 export type TaskRunner = {
   /** Stores what inputs refer to, and returns its digest. */
   readonly share: (bytes: Uint8Array) => Promise<string>
-  /** Resolves when `take` got the result of every task, in any order. */
-  readonly run: (
-    phase: 'compute' | 'correlate',
-    tasks: readonly { readonly id: string; readonly input: () => Uint8Array }[],
-    take: (id: string, result: Uint8Array) => void,
-  ) => Promise<void>
+  readonly run: (order: PhaseOrder) => Promise<unknown>
 }
 
 /** Returns what an input refers to. */
@@ -76,11 +72,12 @@ async function computeOnFleet(
     })
   }
   const outcomes = new Map<string, Ran<ComputedStrategy> | Refused>()
-  await runner.run(
-    'compute',
-    inputs.map(input => ({ id: input.entry.id, input: () => pack(input) })),
-    (id, result) => outcomes.set(id, unpack(result)),
-  )
+  await runner.run({
+    phase: 'compute',
+    unit: 'strategy',
+    tasks: inputs.map(input => ({ id: input.entry.id, input: () => pack(input) })),
+    take: (id, { bytes }) => outcomes.set(id, unpack(bytes)),
+  })
   return inputs.map(({ entry }) => outcomes.get(entry.id)!)
 }
 
@@ -123,11 +120,12 @@ async function correlateOnFleet(runner: TaskRunner, strategies: readonly Strateg
     for (const [fromRow, toRow] of blocks) inputs.set(`${period}-${fromRow}`, { series, fromRow, toRow })
   }
   const rows = { daily: [] as CorrelationRows[], weekly: [] as CorrelationRows[] }
-  await runner.run(
-    'correlate',
-    [...inputs].map(([id, input]) => ({ id, input: () => pack(input) })),
-    (id, result) => rows[id.startsWith('daily') ? 'daily' : 'weekly'].push(unpack(result)),
-  )
+  await runner.run({
+    phase: 'correlate',
+    unit: 'block',
+    tasks: [...inputs].map(([id, input]) => ({ id, input: () => pack(input) })),
+    take: (id, { bytes }) => rows[id.startsWith('daily') ? 'daily' : 'weekly'].push(unpack(bytes)),
+  })
   return {
     daily: assembleCorrelation(strategies.length, rows.daily),
     weekly: assembleCorrelation(strategies.length, rows.weekly),

@@ -1,10 +1,11 @@
 // The coordinator of a fleet: gives the tasks of a phase to workers, collects their results, and checks the workers.
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Effort } from '#core/contract/effort.ts'
+import { inLanes } from '#static-build/render-version.ts'
 import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { saveFleetProgress } from '#storage/fleet-progress.ts'
-import { inLanes } from '#static-build/render-version.ts'
+import type { Jobs } from './queue.ts'
 import {
   listDone,
   type Phase,
@@ -19,24 +20,13 @@ import {
 } from './run-files.ts'
 import { doTask, makeTask, type Run, type Worker } from './worker.ts'
 
-/** The jobs of a run: a cache of the work, which may lose all of it. */
-export type Jobs = {
-  /** Adds a job for each task that has none. */
-  readonly add: (run: string, phase: Phase, ids: readonly string[]) => Promise<void>
-  /** The tasks of a phase whose jobs failed for good, and why. */
-  readonly failures: (
-    run: string,
-    phase: Phase,
-  ) => Promise<readonly { readonly id: string; readonly why: string }[]>
-}
-
 /** A coordinator does tasks, too: the first of each phase, those that it checks, and those that nobody else does. */
 export type Fleet = Worker & {
   readonly run: string
   readonly version: string
   readonly effort: Effort
-  /** Null if workers take static shares. */
-  readonly jobs: Jobs | null
+  /** A cache of the work, which may lose all of it; null if workers take static shares. */
+  readonly jobs: Pick<Jobs, 'add' | 'failures'> | null
   /** If no task is finished for so long, the coordinator does the missing ones itself. */
   readonly waitMs: number
   readonly elapsed: () => number
@@ -46,18 +36,20 @@ export type Fleet = Worker & {
   readonly note: (line: string) => void
 }
 
+/** The work of a phase. */
 export type PhaseOrder = {
   readonly phase: Phase
   /** What a task is called in messages: `strategy`. */
   readonly unit: string
   readonly tasks: readonly { readonly id: string; readonly input: () => Uint8Array }[]
-  /** Takes each result when it is there, in any order; throws if it cannot be one. */
-  readonly take: (id: string, result: Result) => void
-  /** Work beside, whose failure ends the phase. */
-  readonly background: Background
-  /** Called when workers can begin; work of this process that began before would keep them waiting for the canary. */
-  readonly begun?: () => void
+  /** Takes each result when it is there, in any order; throws if it cannot be one. `by` follows what a progress bar counts. */
+  readonly take: (id: string, result: Result, by: string) => void
+  /** Work of this process beside, whose failure ends the phase. It begins when workers can: before, they would wait for the canary. */
+  readonly beside?: () => Promise<unknown>
 }
+
+/** How many tasks of a phase each worker has done. */
+export type Counts = Readonly<Record<string, number>>
 
 /** How often the store is asked which tasks are done. */
 const LOOK_MS = 500
@@ -66,27 +58,25 @@ const LOOK_MS = 500
 const ADD_AGAIN_MS = 10_000
 
 /**
- * Does the tasks of a phase on workers, and returns how many each has done. Throws if a worker made other bytes than another
- * or than this process. The same phase may be started again after any end.
+ * Does the tasks of a phase on workers. Throws if a worker made other bytes than another or than this process. The same phase
+ * may be started again after any end.
  */
-export async function runPhase(fleet: Fleet, order: PhaseOrder): Promise<Readonly<Record<string, number>>> {
-  const { background } = order
-  const run = { name: fleet.run, phase: order.phase, plan: await makePlan(fleet, order) }
-  order.begun?.()
-  const done = await collect(fleet, order, run).finally(background.ended)
+export async function runPhase(fleet: Fleet, order: PhaseOrder): Promise<Counts> {
+  const { privateStore, run: name } = fleet
+  const { phase, beside } = order
+  const run = { privateStore, run: name, phase, plan: await makePlan(fleet, order) }
+  const background = createBackground()
+  if (beside !== undefined) background.start(beside())
+  const done = await collect(fleet, order, run, background).finally(background.ended)
   background.assertSound()
   await checkWorkers(fleet, order, run, done)
   return countWorkers(done)
 }
 
-/** Behind what a progress bar counts. */
-export const byWorkers = ({ size }: ReadonlySet<string>): string =>
-  size === 0 ? '' : ` by ${size} ${size === 1 ? 'worker' : 'workers'}`
-
-export type Background = ReturnType<typeof createBackground>
+type Background = ReturnType<typeof createBackground>
 
 /** Work beside the collecting of results, which ends if some of it fails. */
-export function createBackground() {
+function createBackground() {
   const works: Promise<void>[] = []
   const faults: unknown[] = []
   return {
@@ -106,27 +96,24 @@ export function createBackground() {
 /** Stores the inputs and then the plan, with which the phase begins. */
 async function makePlan(fleet: Fleet, { phase, tasks: ordered }: PhaseOrder): Promise<Plan> {
   const { run, code, version, effort, privateStore } = fleet
-  await assertUnderWay(fleet)
+  const end = await readEnd(privateStore, run)
+  if (end !== null)
+    throw new Error(
+      `the run ${run} is over, it published ${end.version ?? 'nothing'}: name another one in --run`,
+    )
   const digests = new Map<string, string>()
   await inLanes(ordered, REQUESTS, async ({ id, input }) => {
     digests.set(id, await saveInput(privateStore, run, input()))
   })
   const tasks = ordered.map(({ id }) => ({ id, input: digests.get(id)! }))
   const draft: Plan = { plan_version: 2, version, effort, code, canary: '', tasks }
-  const canary = await makeTask(fleet, { name: run, phase, plan: draft }, tasks[0]!)
+  const place = { privateStore, run, phase }
+  const canary = await makeTask(fleet, { ...place, plan: draft }, tasks[0]!)
   const plan = { ...draft, canary: sha256(canary.bytes) }
-  if (await savePlan(privateStore, run, phase, plan)) return plan
+  if (await savePlan(place, plan)) return plan
   throw new Error(
     `the run ${run} has the plan of another build: name another one in --run, or use the code, the book, the --version and the ` +
       '--effort that it was started with',
-  )
-}
-
-async function assertUnderWay({ run, privateStore }: Fleet): Promise<void> {
-  const end = await readEnd(privateStore, run)
-  if (end === null) return
-  throw new Error(
-    `the run ${run} is over, it published ${end.version ?? 'nothing'}: name another one in --run`,
   )
 }
 
@@ -135,17 +122,24 @@ type Done = { readonly worker: string; readonly digest: string }
 type Missing = Map<string, Task>
 
 /** Waits until every task is done. */
-async function collect(fleet: Fleet, order: PhaseOrder, run: Run): Promise<ReadonlyMap<string, Done>> {
+async function collect(
+  fleet: Fleet,
+  order: PhaseOrder,
+  run: Run,
+  background: Background,
+): Promise<ReadonlyMap<string, Done>> {
   const missing: Missing = new Map(run.plan.tasks.map(task => [task.id, task]))
   const done = new Map<string, Done>()
-  const share = createSharing(fleet, order, run)
+  const workers = new Set<string>()
+  const share = createSharing(fleet, order.unit, run, background)
   const report = createReport(fleet, run)
   for (;;) {
-    order.background.assertSound()
-    const found = (await listDone(fleet.privateStore, run.name, run.phase)).filter(id => missing.delete(id))
+    background.assertSound()
+    const found = (await listDone(run)).filter(id => missing.delete(id))
     await inLanes(found, REQUESTS, async id => {
-      const result = await readResult(fleet.privateStore, run.name, run.phase, id)
-      order.take(id, result)
+      const result = await readResult(run, id)
+      workers.add(result.worker)
+      order.take(id, result, ` by ${workers.size} ${workers.size === 1 ? 'worker' : 'workers'}`)
       done.set(id, { worker: result.worker, digest: sha256(result.bytes) })
     })
     await report(done, found.length > 0)
@@ -159,7 +153,7 @@ async function collect(fleet: Fleet, order: PhaseOrder, run: Run): Promise<Reado
 const REPORT_MS = 2_000
 
 /** Stores how far a phase is, for the operator. A store that refuses it does not end the build. */
-function createReport({ privateStore, version, elapsed, now, note }: Fleet, { name, phase, plan }: Run) {
+function createReport({ version, elapsed, now, note }: Fleet, { privateStore, run, phase, plan }: Run) {
   let progressed_at = toIsoInstant(now())
   let nextMs = elapsed()
   return async (done: ReadonlyMap<string, Done>, isProgress: boolean): Promise<void> => {
@@ -167,9 +161,9 @@ function createReport({ privateStore, version, elapsed, now, note }: Fleet, { na
     if (elapsed() < nextMs) return
     nextMs = elapsed() + REPORT_MS
     const counts = { done: done.size, total: plan.tasks.length, workers: countWorkers(done) }
-    const progress = { run: name, dataset_version: version, phase, ...counts, progressed_at }
+    const progress = { run, dataset_version: version, phase, ...counts, progressed_at }
     await saveFleetProgress(privateStore, progress).catch((error: unknown) =>
-      note(`warning: the progress of the run ${name} was not stored: ${messageOf(error)}`),
+      note(`warning: the progress of the run ${run} was not stored: ${messageOf(error)}`),
     )
   }
 }
@@ -178,7 +172,7 @@ function createReport({ privateStore, version, elapsed, now, note }: Fleet, { na
  * What the coordinator does about missing tasks each time that it looks: it adds their jobs, again if they were lost, and if
  * no task was finished for too long it does all of them itself, from the end, where no worker has begun.
  */
-function createSharing(fleet: Fleet, { background, unit }: PhaseOrder, run: Run) {
+function createSharing(fleet: Fleet, unit: string, run: Run, background: Background) {
   const { elapsed, waitMs, jobs } = fleet
   let finishedMs = elapsed()
   let addMs = elapsed()
@@ -198,23 +192,16 @@ function createSharing(fleet: Fleet, { background, unit }: PhaseOrder, run: Run)
     if (jobs === null) return
     if (now >= addMs) {
       addMs = now + ADD_AGAIN_MS
-      await jobs.add(run.name, run.phase, [...missing.keys()])
+      await jobs.add(run.run, run.phase, [...missing.keys()])
     }
-    assertNoFailure(await jobs.failures(run.name, run.phase), run, unit)
+    const [first, ...others] = await jobs.failures(run.run, run.phase)
+    if (first === undefined) return
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+    throw new Error(
+      `no worker could ${run.phase} the ${unit} ${first.id}${more}: ${first.why}; nothing was published; the same command continues ` +
+        `the run ${run.run}`,
+    )
   }
-}
-
-function assertNoFailure(
-  [first, ...others]: Awaited<ReturnType<Jobs['failures']>>,
-  { name, phase }: Run,
-  unit: string,
-): void {
-  if (first === undefined) return
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  throw new Error(
-    `no worker could ${phase} the ${unit} ${first.id}${more}: ${first.why}; nothing was published; the same command continues ` +
-      `the run ${name}`,
-  )
 }
 
 /** Of all tasks this share is done again, beside one of each worker. */
@@ -232,7 +219,7 @@ async function checkWorkers(
 ): Promise<void> {
   const { version, tasks } = run.plan
   const drawn = tasks
-    .map(task => ({ task, draw: sha256(new TextEncoder().encode(`${version} ${task.id}`)) }))
+    .map(task => ({ task, draw: sha256(`${version} ${task.id}`) }))
     .toSorted((a, b) => (a.draw < b.draw ? -1 : 1))
     .map(({ task }) => task)
   const ofEach = Map.groupBy(drawn, ({ id }) => done.get(id)!.worker)
@@ -251,7 +238,7 @@ async function checkWorkers(
   })
 }
 
-function countWorkers(done: ReadonlyMap<string, Done>): Readonly<Record<string, number>> {
+function countWorkers(done: ReadonlyMap<string, Done>): Counts {
   const of = Map.groupBy(done.values(), ({ worker }) => worker)
   return Object.fromEntries([...of].map(([name, each]) => [name, each.length]))
 }

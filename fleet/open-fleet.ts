@@ -8,8 +8,8 @@ import { connectRedis } from '#signals/redis/connect.ts'
 import { createRenderer, type RenderOrder } from '#static-build/render-version.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { createFleetComputer, createTaskComputer, type TaskRunner } from './compute.ts'
-import { byWorkers, createBackground, type Fleet, runPhase } from './coordinate.ts'
+import { createFleetComputer, createTaskComputer } from './compute.ts'
+import { type Counts, type Fleet, type PhaseOrder, runPhase } from './coordinate.ts'
 import { createJobs } from './queue.ts'
 import { renderHandler, renderOnFleet } from './render.ts'
 import { endRun, type Phase, saveInput } from './run-files.ts'
@@ -28,8 +28,8 @@ export type FleetOrder = {
 export type FleetRecord = {
   readonly run: string
   readonly code: string
-  readonly computed: Readonly<Record<string, number>>
-  readonly rendered: Readonly<Record<string, number>>
+  readonly computed: Counts
+  readonly rendered: Counts
 }
 
 type WorkerOrder = {
@@ -77,77 +77,64 @@ type FleetBuild = WorkerOrder &
   }
 
 /** Connects to the Redis of a fleet, if it has one. Rejects if it does not answer. */
-export async function openFleet({ run, redisUrl, waitMs }: FleetOrder, build: FleetBuild) {
+export async function openFleet({ run: given, redisUrl, waitMs }: FleetOrder, build: FleetBuild) {
   const { version, effort, progress, privateStore, elapsed, now, pause, note } = build
   const connection = redisUrl === null ? null : await connectFleet(redisUrl, 'coordinator')
   const { worker, renderer, close } = openWorker(build)
-  const name = run ?? toCompactInstant(version)
-  const queue = connection === null ? null : createJobs(connection, worker.code, note)
-  await queue?.begin(name)
-  const own = { run: name, version, effort, jobs: queue?.jobs ?? null }
+  const run = given ?? toCompactInstant(version)
+  const jobs = connection === null ? null : createJobs(connection, worker.code, note)
+  await jobs?.begin(run)
+  const fleet = { ...worker, run, version, effort, jobs, elapsed, now, pause, note }
   let isAlone = false // without any worker in one phase, the next ones wait for none
-  const fleetNow = (): Fleet => {
-    const patience = { waitMs: isAlone ? 0 : waitMs, elapsed, now, pause, note }
-    return { ...worker, ...own, ...patience }
-  }
-  const counts: Record<Phase, Readonly<Record<string, number>>> = { compute: {}, correlate: {}, render: {} }
-  const onDone = (phase: Phase, workers: Readonly<Record<string, number>>): void => {
-    counts[phase] = workers
+  const counts: Record<Phase, Counts> = { compute: {}, correlate: {}, render: {} }
+  const runOnce = async (order: PhaseOrder): Promise<void> => {
+    const workers = await runPhase({ ...fleet, waitMs: isAlone ? 0 : waitMs }, order)
+    counts[order.phase] = workers
     isAlone = Object.keys(workers).every(each => each === worker.name)
     const texts = Object.entries(workers).map(([each, count]) => `${each} (${count})`)
-    note(`note: ${PAST[phase]} by ${texts.join(', ')}`)
+    note(`note: ${order.phase.replace(/e?$/, 'ed')} by ${texts.join(', ')}`)
   }
-  note(`note: run ${name} of code ${worker.code} waits for workers`)
-  const runner: TaskRunner = {
-    share: bytes => saveInput(privateStore, name, bytes),
-    async run(phase, tasks, take) {
-      const unit = phase === 'compute' ? 'strategy' : 'block'
-      const units = phase === 'compute' ? 'strategies' : 'blocks'
-      let done = 0
-      const seen = new Set<string>()
-      const report = () =>
-        progress({ step: phase, done, total: tasks.length, unit: `${units}${byWorkers(seen)}` })
-      report()
-      const workers = await runPhase(fleetNow(), {
-        ...{ phase, unit, tasks, background: createBackground() },
-        take: (id, result) => {
-          take(id, result.bytes)
-          seen.add(result.worker)
-          done++
-          report()
-        },
-      })
-      onDone(phase, workers)
-    },
-  }
+  note(`note: run ${run} of code ${worker.code} waits for workers`)
   const end = (published: string | null): Promise<void> =>
-    endRun(privateStore, name, published).catch((error: unknown) =>
-      note(`warning: files of the run ${name} are left in the private store, for prune: ${messageOf(error)}`),
+    endRun(privateStore, run, published).catch((error: unknown) =>
+      note(`warning: files of the run ${run} are left in the private store, for prune: ${messageOf(error)}`),
     )
   return {
-    computer: createFleetComputer(runner),
+    computer: createFleetComputer({
+      share: bytes => saveInput(privateStore, run, bytes),
+      run: order => runOnce(counted(order, progress)),
+    }),
     /** Renders a version; the threads end with it, before all files are read back. */
-    render: (order: RenderOrder) =>
-      renderOnFleet(fleetNow(), renderer, order, workers => onDone('render', workers)).finally(close),
+    render: (order: RenderOrder) => renderOnFleet(runOnce, renderer, order).finally(close),
     /** Ends the run of a version that was published, and returns its record for the report of the build. */
     async end(): Promise<FleetRecord> {
       await end(version)
-      return { run: name, code: worker.code, computed: counts.compute, rendered: counts.render }
+      return { run, code: worker.code, computed: counts.compute, rendered: counts.render }
     },
     /** Ends the run of a book that was refused: the tasks of its next build are others. */
     abandon: () => end(null),
     async close(): Promise<void> {
       await close()
-      await queue?.close()
+      await jobs?.close()
       connection?.disconnect()
     },
   }
 }
 
-const PAST: Readonly<Record<Phase, string>> = {
-  compute: 'computed',
-  correlate: 'correlated',
-  render: 'rendered',
+/** Reports the progress of a phase. */
+function counted(order: PhaseOrder, progress: Progress): PhaseOrder {
+  const { phase: step, tasks, unit, take } = order
+  let done = 0
+  const report = (by: string): void =>
+    progress({ step, done: done++, total: tasks.length, unit: `${unit.replace(/y$/, 'ie')}s${by}` })
+  report('') // none yet
+  return {
+    ...order,
+    take: (id, result, by) => {
+      take(id, result, by)
+      report(by)
+    },
+  }
 }
 
 /**

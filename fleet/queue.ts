@@ -3,7 +3,6 @@ import { DelayedError, type Job, Worker as JobWorker, Queue, type QueueOptions }
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { messageOf } from '#storage/error-code.ts'
-import type { Jobs } from './coordinate.ts'
 import type { Phase } from './run-files.ts'
 import { doTask, joinRun, OtherCodeError, type Run, type Worker } from './worker.ts'
 
@@ -19,6 +18,9 @@ const JOB = { attempts: 3, backoff: { type: 'fixed', delay: 1_000 }, removeOnCom
 
 /** Jobs that are sent at once. */
 const LOT = 1_000
+
+/** The jobs of a run. */
+export type Jobs = ReturnType<typeof createJobs>
 
 /**
  * The jobs of the coordinator. A Redis that does not answer is noted and otherwise ignored: the workers that are
@@ -58,14 +60,13 @@ export function createJobs(connection: Connection, code: string, note: (line: st
   const removeFailed = async (run: string): Promise<void> => {
     for (const job of await queue.getFailed()) if (job.data.run === run) await job.remove()
   }
-  const jobs: Jobs = {
-    add: (run, phase, ids) => ask(() => add(run, phase, ids), undefined),
-    failures: (run, phase) => ask(() => failures(run, phase), []),
-  }
   return {
-    jobs,
     /** Removes the failed jobs of a run, which is started again. */
     begin: (run: string) => ask(() => removeFailed(run), undefined),
+    /** Adds a job for each task that has none. */
+    add: (run: string, phase: Phase, ids: readonly string[]) => ask(() => add(run, phase, ids), undefined),
+    /** The tasks of a phase whose jobs failed for good, and why. */
+    failures: (run: string, phase: Phase) => ask(() => failures(run, phase), []),
     close: () => queue.close(),
   }
 }

@@ -19,7 +19,7 @@ import {
   sortLines,
   writePoints,
 } from '#static-build/render-version.ts'
-import { byWorkers, createBackground, type Fleet, runPhase } from './coordinate.ts'
+import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'
 import type { Handler } from './worker.ts'
 
@@ -33,48 +33,40 @@ export const renderHandler =
     }
   }
 
-/**
- * Renders a version on a fleet: the files of the book here, those of strategies on workers. `onDone` gets the number of
- * strategies that each worker rendered.
- */
+/** Renders a version on a fleet: the files of the book here, those of strategies on workers. */
 export async function renderOnFleet(
-  fleet: Fleet,
+  run: (order: PhaseOrder) => Promise<unknown>,
   renderer: Renderer,
   order: RenderOrder,
-  onDone: (workers: Readonly<Record<string, number>>) => void,
 ): Promise<Artifact[]> {
   const { snapshot, store } = order
   const count = createCount(order, 'render')
   const lines: Artifact[][] = []
-  const seen = new Set<string>()
+  let who = ''
   const add = (more: Artifact[]): void => {
     lines.push(more)
-    count(more.length, byWorkers(seen))
+    count(more.length, who)
   }
-  const background = createBackground()
-  const renderBook = () =>
-    inLanes(bookTasks(order, renderer), renderer.lanes, async ({ run }) =>
-      add(await writePoints(store, await run())),
-    )
   const points = Map.groupBy(order.points, sidOf)
-  const workers = await runPhase(fleet, {
+  await run({
     phase: 'render',
     unit: 'strategy',
     tasks: snapshot.strategies.map(({ id }, position) => ({
       id,
       input: () => pack(encodeSnapshot(partOf(snapshot, position))),
     })),
-    take: (id, { worker, bytes }) => {
+    take: (id, { worker, bytes }, by) => {
       const found = z.array(artifact).parse(parseJson(bytes))
       const folder = `${strategyFolder(snapshot.dataset.version, id)}/`
       assertComplete(worker, found, folder, points.get(id)!.length)
-      seen.add(worker)
+      who = by
       add(found)
     },
-    background,
-    begun: () => background.start(renderBook()),
+    beside: () =>
+      inLanes(bookTasks(order, renderer), renderer.lanes, async task =>
+        add(await writePoints(store, await task.run())),
+      ),
   })
-  onDone(workers)
   return sortLines(lines)
 }
 

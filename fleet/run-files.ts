@@ -1,4 +1,5 @@
 // The files of a run in the private store: the tasks that a coordinator gives to workers, and their results.
+import pMap from 'p-map'
 import { z } from 'zod'
 import { EFFORTS } from '#core/contract/effort.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -6,7 +7,6 @@ import { RUNS, removeFleetProgress } from '#storage/fleet-progress.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
-import { inLanes } from '#static-build/render-version.ts'
 
 /** What a run does, in this order. */
 export const PHASES = ['compute', 'correlate', 'render'] as const
@@ -15,10 +15,13 @@ export type Phase = (typeof PHASES)[number]
 /** What a name of a run may be: it is a segment of keys, and of the names of jobs. */
 export const RUN_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/
 
-const planKey = (run: string, phase: Phase): string => `${RUNS}${run}/${phase}/plan.json`
+/** Where a phase of a run is stored. */
+export type Place = { readonly privateStore: ObjectStore; readonly run: string; readonly phase: Phase }
+
+const planKey = ({ run, phase }: Place): string => `${RUNS}${run}/${phase}/plan.json`
 const endKey = (run: string): string => `${RUNS}${run}/end.json`
 const inputKey = (run: string, digest: string): string => `${RUNS}${run}/inputs/${digest}`
-const resultsPrefix = (run: string, phase: Phase): string => `${RUNS}${run}/${phase}/results/`
+const resultKey = ({ run, phase }: Place, id: string): string => `${RUNS}${run}/${phase}/results/${id}`
 
 const JSON_HEADERS = { content_type: 'application/json' }
 const BYTES_HEADERS = { content_type: 'application/octet-stream' }
@@ -51,19 +54,14 @@ export class RunOverError extends Error {
 }
 
 /** The plan of a phase, or null if its coordinator has not written one, or the run is over. */
-export const readPlan = (privateStore: ObjectStore, run: string, phase: Phase): Promise<Plan | null> =>
-  readJson(privateStore, planKey(run, phase), plan)
+export const readPlan = (place: Place): Promise<Plan | null> =>
+  readJson(place.privateStore, planKey(place), plan)
 
 /** False if the phase has another plan already. */
-export async function savePlan(
-  privateStore: ObjectStore,
-  run: string,
-  phase: Phase,
-  plan: Plan,
-): Promise<boolean> {
+export async function savePlan(place: Place, plan: Plan): Promise<boolean> {
   const bytes = toJsonBytes(plan)
-  if (await privateStore.create(planKey(run, phase), bytes, JSON_HEADERS)) return true
-  const there = await privateStore.read(planKey(run, phase))
+  if (await place.privateStore.create(planKey(place), bytes, JSON_HEADERS)) return true
+  const there = await place.privateStore.read(planKey(place))
   return there !== null && sha256(there) === sha256(bytes)
 }
 
@@ -78,7 +76,7 @@ export async function endRun(privateStore: ObjectStore, run: string, version: st
   await privateStore.create(endKey(run), toJsonBytes({ version }), JSON_HEADERS)
   await removeFleetProgress(privateStore, run)
   const keys = (await privateStore.list(`${RUNS}${run}/`)).filter(key => key !== endKey(run))
-  await inLanes(keys, REQUESTS, key => privateStore.remove(key))
+  await pMap(keys, key => privateStore.remove(key), { concurrency: REQUESTS })
 }
 
 /** Stores an input and returns its digest. */
@@ -89,7 +87,7 @@ export async function saveInput(privateStore: ObjectStore, run: string, bytes: U
 }
 
 /** An input by its digest. Throws a RunOverError if the run is over, and an error if the input is missing or damaged. */
-export async function readInput(privateStore: ObjectStore, run: string, digest: string): Promise<Uint8Array> {
+export async function readInput({ privateStore, run }: Place, digest: string): Promise<Uint8Array> {
   const bytes = await privateStore.read(inputKey(run, digest))
   if (bytes !== null && sha256(bytes) === digest) return bytes
   if (bytes === null && (await privateStore.has(endKey(run))))
@@ -101,33 +99,23 @@ export async function readInput(privateStore: ObjectStore, run: string, digest: 
 }
 
 /** Whether a task is done. */
-export const hasResult = (
-  privateStore: ObjectStore,
-  run: string,
-  phase: Phase,
-  id: string,
-): Promise<boolean> => privateStore.has(resultsPrefix(run, phase) + id)
+export const hasResult = (place: Place, id: string): Promise<boolean> =>
+  place.privateStore.has(resultKey(place, id))
 
-export const listDone = async (privateStore: ObjectStore, run: string, phase: Phase): Promise<string[]> =>
-  (await privateStore.list(resultsPrefix(run, phase))).map(key => key.slice(resultsPrefix(run, phase).length))
+export const listDone = async (place: Place): Promise<string[]> =>
+  (await place.privateStore.list(resultKey(place, ''))).map(key => key.slice(resultKey(place, '').length))
 
 /**
  * Stores the result of a task. If another worker was faster, its result stays, and must be the same: else it throws, and names both. One
  * that comes after the end of the run is removed, because `endRun` may not have seen it.
  */
-export async function saveResult(
-  privateStore: ObjectStore,
-  run: string,
-  phase: Phase,
-  id: string,
-  { worker, bytes }: Result,
-): Promise<void> {
+export async function saveResult(place: Place, id: string, { worker, bytes }: Result): Promise<void> {
+  const { privateStore, run, phase } = place
   const head = new TextEncoder().encode(`${JSON.stringify({ worker, sha256: sha256(bytes) })}\n`)
-  const key = resultsPrefix(run, phase) + id
-  const isNew = await privateStore.create(key, Buffer.concat([head, bytes]), BYTES_HEADERS)
-  if (await privateStore.has(endKey(run))) return privateStore.remove(key)
+  const isNew = await privateStore.create(resultKey(place, id), Buffer.concat([head, bytes]), BYTES_HEADERS)
+  if (await privateStore.has(endKey(run))) return privateStore.remove(resultKey(place, id))
   if (isNew) return
-  const first = await readResult(privateStore, run, phase, id)
+  const first = await readResult(place, id)
   if (sha256(first.bytes) === sha256(bytes)) return
   throw new Error(
     `the workers ${first.worker} and ${worker} have made other bytes of ${id} (${phase}): find out which of the two is wrong, and ` +
@@ -138,14 +126,9 @@ export async function saveResult(
 const head = z.object({ worker: z.string(), sha256: z.string() })
 
 /** The result of a task that is done. Throws if it is missing or damaged. */
-export async function readResult(
-  privateStore: ObjectStore,
-  run: string,
-  phase: Phase,
-  id: string,
-): Promise<Result> {
-  const key = resultsPrefix(run, phase) + id
-  const found = await privateStore.read(key)
+export async function readResult(place: Place, id: string): Promise<Result> {
+  const { privateStore } = place
+  const found = await privateStore.read(resultKey(place, id))
   const lineEnd = (found?.indexOf('\n'.charCodeAt(0)) ?? -1) + 1
   const said = head.safeParse(found && parseJson(found.subarray(0, lineEnd))).data
   const bytes = found?.subarray(lineEnd)
@@ -153,7 +136,7 @@ export async function readResult(
     return { worker: said.worker, bytes }
   }
   throw new Error(
-    `${privateStore.url}/${key} is ${found === null ? 'missing' : 'damaged'}: remove it, and start the build again`,
+    `${privateStore.url}/${resultKey(place, id)} is ${found === null ? 'missing' : 'damaged'}: remove it, and start the build again`,
   )
 }
 

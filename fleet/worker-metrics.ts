@@ -25,35 +25,28 @@ export function measureWorker(worker: Worker, threads: number, elapsed: () => nu
 
   const measured = (phase: Phase, handler: Handler): Handler => {
     bytes.inc({ phase }, 0)
-    const timed = async <Value>(work: () => Promise<Value>): Promise<[Value, number]> => {
+    return async (input, context) => {
       const since = elapsed()
-      try {
-        return [await work(), elapsed() - since]
-      } catch (error) {
-        seconds.observe({ phase, outcome: 'failed' }, (elapsed() - since) / 1_000)
+      const observe = (outcome: string): void =>
+        seconds.observe({ phase, outcome }, (elapsed() - since) / 1_000)
+      const fail = (error: unknown): never => {
+        observe('failed')
         throw error
       }
-    }
-    return async (input, context) => {
-      const [made, madeMs] = await timed(() => handler(input, context))
+      const made = await handler(input, context).catch(fail)
       const write = async (): Promise<void> => {
-        const [, writtenMs] = await timed(made.write)
-        seconds.observe({ phase, outcome: 'done' }, (madeMs + writtenMs) / 1_000)
+        await made.write().catch(fail)
+        observe('done')
         bytes.inc({ phase }, made.bytes.length)
       }
       return { ...made, write }
     }
   }
   const { compute, correlate, render } = worker.handlers
-  return {
-    worker: {
-      ...worker,
-      handlers: {
-        compute: measured('compute', compute),
-        correlate: measured('correlate', correlate),
-        render: measured('render', render),
-      },
-    },
-    meter,
+  const handlers = {
+    compute: measured('compute', compute),
+    correlate: measured('correlate', correlate),
+    render: measured('render', render),
   }
+  return { worker: { ...worker, handlers }, meter }
 }

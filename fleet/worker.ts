@@ -1,5 +1,4 @@
 // A worker of a fleet: does tasks of a run, and stores their results.
-
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { inLanes } from '#static-build/render-version.ts'
@@ -7,6 +6,7 @@ import {
   hasResult,
   listDone,
   type Phase,
+  type Place,
   type Plan,
   RunOverError,
   readInput,
@@ -16,7 +16,7 @@ import {
 } from './run-files.ts'
 
 /** What is made of a task: its result, and what else is to be written before it counts as done. */
-export type Made = { readonly bytes: Uint8Array; readonly write: () => Promise<void> }
+type Made = { readonly bytes: Uint8Array; readonly write: () => Promise<void> }
 
 /**
  * Makes the result of a task: equal inputs give equal bytes in every process of the same code. `read` returns what an input
@@ -39,7 +39,7 @@ export type Worker = {
 }
 
 /** A phase of a run that is under way. */
-export type Run = { readonly name: string; readonly phase: Phase; readonly plan: Plan }
+export type Run = Place & { readonly plan: Plan }
 
 /** This worker makes other bytes than the coordinator, so it takes no part. */
 export class OtherCodeError extends Error {
@@ -51,7 +51,8 @@ export class OtherCodeError extends Error {
  * than the coordinator, or makes other bytes of the first task.
  */
 export async function joinRun(worker: Worker, name: string, phase: Phase): Promise<Run | null> {
-  const plan = await readPlan(worker.privateStore, name, phase)
+  const place = { privateStore: worker.privateStore, run: name, phase }
+  const plan = await readPlan(place)
   if (plan === null) return null
   if (plan.code !== worker.code) {
     throw new OtherCodeError(
@@ -59,7 +60,7 @@ export async function joinRun(worker: Worker, name: string, phase: Phase): Promi
         'architecture on all machines',
     )
   }
-  const run = { name, phase, plan }
+  const run = { ...place, plan }
   const first = plan.tasks[0]!
   const canary = await unlessOver(() => makeTask(worker, run, first))
   if (canary === null) return null
@@ -71,19 +72,18 @@ export async function joinRun(worker: Worker, name: string, phase: Phase): Promi
 }
 
 /** Makes the result of a task, and writes nothing. Rejects with a RunOverError if the run is over. */
-export async function makeTask(worker: Worker, { name, phase, plan }: Run, { input }: Task): Promise<Made> {
-  const read = (digest: string) => readInput(worker.privateStore, name, digest)
-  return worker.handlers[phase](await read(input), { plan, read })
+export async function makeTask({ handlers }: Worker, run: Run, { input }: Task): Promise<Made> {
+  const read = (digest: string) => readInput(run, digest)
+  return handlers[run.phase](await read(input), { plan: run.plan, read })
 }
 
 /** Does a task; nothing if it is done, or the run is over. */
 export async function doTask(worker: Worker, run: Run, task: Task): Promise<void> {
-  const { name, privateStore } = worker
-  if (await hasResult(privateStore, run.name, run.phase, task.id)) return
+  if (await hasResult(run, task.id)) return
   const made = await unlessOver(() => makeTask(worker, run, task))
   if (made === null) return
   await made.write()
-  await saveResult(privateStore, run.name, run.phase, task.id, { worker: name, bytes: made.bytes })
+  await saveResult(run, task.id, { worker: worker.name, bytes: made.bytes })
 }
 
 const unlessOver = <Value>(work: () => Promise<Value>): Promise<Value | null> =>
@@ -118,7 +118,7 @@ export async function doShare(
   const { tasks } = run.plan
   const own = tasks.filter((_, i) => i % share.of === share.index)
   await inLanes(own, worker.lanes, each => attempt(each))
-  const done = new Set(await listDone(worker.privateStore, run.name, run.phase))
+  const done = new Set(await listDone(run))
   const missing = tasks.filter(({ id }) => !done.has(id)).reverse() // what the others do last
   const from = Math.floor((missing.length * share.index) / share.of) // elsewhere than the other helpers
   await inLanes([...missing.slice(from), ...missing.slice(0, from)], worker.lanes, each => attempt(each))

@@ -58,7 +58,7 @@ function strange(store: ObjectStore, id: string, times: number, act: () => Promi
 test('workers of a queue publish the bytes of one machine, each strategy by one of them', async () => {
   const stores = createMemoryStores()
   for (const name of ['a', 'b', 'c']) serve(workerOf(stores, { name }))
-  const counts = Object.values(await coordinate(stores, { jobs: jobsOf().jobs }))
+  const counts = Object.values(await coordinate(stores, { jobs: jobsOf() }))
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(IDS.length)
   await expectWhole(stores)
 })
@@ -69,7 +69,7 @@ test('a store that refuses once costs another try; one that always refuses ends 
     throw new Error('503 slow down')
   }
   const slow = serve(workerOf(stores, { store: strange(stores.store, 'elm', 1, refuse) }))
-  await coordinate(stores, { jobs: jobsOf().jobs })
+  await coordinate(stores, { jobs: jobsOf() })
   await expectWhole(stores)
   await slow.close()
 
@@ -77,7 +77,7 @@ test('a store that refuses once costs another try; one that always refuses ends 
   await redis.flushall()
   const broken = workerOf(others, { store: strange(others.store, 'fir', Number.POSITIVE_INFINITY, refuse) })
   const service = serve(broken)
-  await expect(coordinate(others, { jobs: jobsOf().jobs })).rejects.toThrow(
+  await expect(coordinate(others, { jobs: jobsOf() })).rejects.toThrow(
     `no worker could render the strategy fir: 503 slow down; nothing was published; the same command continues the run ${RUN}`,
   )
   await expectUnpublished(others)
@@ -86,7 +86,7 @@ test('a store that refuses once costs another try; one that always refuses ends 
   const again = jobsOf()
   await again.begin(RUN)
   serve(workerOf(others))
-  await coordinate(others, { jobs: again.jobs })
+  await coordinate(others, { jobs: again })
   await expectWhole(others)
 })
 
@@ -113,7 +113,7 @@ test('a strategy that ends three workers ends the build with its name, and the r
     })
   }
   for (const name of ['a', 'b', 'c']) servePoisoned(name)
-  const refused = expect(coordinate(stores, { jobs: jobsOf().jobs })).rejects.toThrow(
+  const refused = expect(coordinate(stores, { jobs: jobsOf() })).rejects.toThrow(
     /^no worker could render the strategy fir: job stalled more than allowable limit; nothing was published; the same command continues/,
   )
   await expect.poll(() => deaths.size).toBe(3)
@@ -123,7 +123,7 @@ test('a strategy that ends three workers ends the build with its name, and the r
   kill()
   const again = jobsOf()
   await again.begin(RUN)
-  await coordinate(stores, { jobs: again.jobs })
+  await coordinate(stores, { jobs: again })
   await expectWhole(stores)
 })
 
@@ -131,14 +131,14 @@ test('a worker of other code never sees a job', async () => {
   const stores = createMemoryStores()
   serve(workerOf(stores, { code: 'other', name: 'other' }))
   serve(workerOf(stores, { name: 'own' }))
-  expect(await coordinate(stores, { jobs: jobsOf().jobs })).toEqual({ own: IDS.length })
+  expect(await coordinate(stores, { jobs: jobsOf() })).toEqual({ own: IDS.length })
   await expectWhole(stores)
 })
 
 test('a worker that makes other bytes gives its job back and ends before it writes', async () => {
   const stores = createMemoryStores()
   const bad = serve(workerOf(stores, { name: 'bad', renderer: altering(() => true) }))
-  const building = coordinate(stores, { jobs: jobsOf().jobs })
+  const building = coordinate(stores, { jobs: jobsOf() })
   await expect(bad.failed).rejects.toThrow('this worker makes other bytes of ash of the run night-1')
   serve(workerOf(stores))
   await building
@@ -147,7 +147,7 @@ test('a worker that makes other bytes gives its job back and ends before it writ
 
 test('jobs that were lost are added again, and jobs of a run that is over do nothing', async () => {
   const stores = createMemoryStores()
-  const { jobs } = jobsOf()
+  const jobs = jobsOf()
   let nowMs = 0
   const building = coordinate(stores, {
     jobs,

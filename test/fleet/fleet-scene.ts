@@ -1,7 +1,7 @@
 // A fleet in this process: a book of five strategies, its coordinator, its workers, and what one machine publishes.
 import { beforeAll, expect } from 'vitest'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
-import type { Fleet } from '#fleet/coordinate.ts'
+import { type Counts, type Fleet, type PhaseOrder, runPhase } from '#fleet/coordinate.ts'
 import { renderHandler, renderOnFleet } from '#fleet/render.ts'
 import { endRun } from '#fleet/run-files.ts'
 import { doShare, type Handler, joinRun, type Run, type Worker } from '#fleet/worker.ts'
@@ -103,7 +103,7 @@ export function useFleet() {
   return {
     /** Publishes as the coordinator of a fleet; without changes it has no jobs and waits for workers for ever. Returns what each rendered. */
     async coordinate(stores: MemoryStores, changes: Partial<Fleet> = {}) {
-      let workers: Readonly<Record<string, number>> = {}
+      let workers: Counts = {}
       const fleet: Fleet = {
         ...toWorker({ name: 'coordinator', code: CODE, ...stores, renderer }),
         run: RUN,
@@ -117,10 +117,10 @@ export function useFleet() {
         note: () => {},
         ...changes,
       }
-      const render = (order: RenderOrder) =>
-        renderOnFleet(fleet, renderer, order, counts => {
-          workers = counts
-        })
+      const run = async (order: PhaseOrder) => {
+        workers = await runPhase(fleet, order)
+      }
+      const render = (order: RenderOrder) => renderOnFleet(run, renderer, order)
       await publishVersion({ ...orderFor(stores), render })
       await endRun(stores.privateStore, RUN, HAND_VERSION)
       return workers

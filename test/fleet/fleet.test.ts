@@ -100,15 +100,15 @@ test('a worker that writes other bytes than another worker ends the build, which
 })
 
 test('a worker that writes other bytes of a result than another worker is refused, and both are named', async () => {
-  const { privateStore } = createMemoryStores()
+  const place = { privateStore: createMemoryStores().privateStore, run: RUN, phase: 'compute' } as const
   const save = (worker: string, text: string) =>
-    saveResult(privateStore, RUN, 'compute', 'ash', { worker, bytes: new TextEncoder().encode(text) })
+    saveResult(place, 'ash', { worker, bytes: new TextEncoder().encode(text) })
   await save('a', 'the same')
   await save('b', 'the same')
   await expect(save('c', 'another')).rejects.toThrow(
     'the workers a and c have made other bytes of ash (compute): find out which of the two is wrong',
   )
-  expect((await readResult(privateStore, RUN, 'compute', 'ash')).worker).toBe('a')
+  expect((await readResult(place, 'ash')).worker).toBe('a')
 })
 
 test('a worker that writes other bytes than the coordinator is found by one strategy of each worker', async () => {
@@ -202,7 +202,7 @@ test('the coordinator of a fleet refuses the run of another build, and one that 
   await expect(coordinate(stores, { code: 'other', waitMs: 0 })).rejects.toThrow(
     'the run night-1 has the plan of another build: name another one in --run',
   )
-  expect(await readPlan(stores.privateStore, RUN, 'render')).toMatchObject({
+  expect(await readPlan({ privateStore: stores.privateStore, run: RUN, phase: 'render' })).toMatchObject({
     code: CODE,
     version: HAND_VERSION,
   })

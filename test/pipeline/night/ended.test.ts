@@ -85,8 +85,9 @@ async function onFleet(files: Readonly<Record<string, string>>) {
   const read = async (digest: string) => shared.get(digest)!
   const fleet = createFleetComputer({
     share,
-    run: async (phase, tasks, take) => {
-      for (const { id, input } of tasks) take(id, await computer[phase](input(), read))
+    run: async ({ phase, tasks, take }) => {
+      const work = computer[phase === 'compute' ? phase : 'correlate']
+      for (const { id, input } of tasks) take(id, { worker: '', bytes: await work(input(), read) }, '')
     },
   })
   return nightOf(files, { fleet }).finally(computer.close)
