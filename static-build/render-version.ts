@@ -5,6 +5,7 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
+import { beginBatch } from '#storage/folder-batch.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { type SizedPoint, sidOf } from './published-points.ts'
@@ -30,8 +31,8 @@ export type RenderOrder = {
 const TASKS_IN_WRITING = 8
 
 /**
- * Renders every point on threads; the lines of the manifest come back by key, in whatever order the work ended. If the store has
- * batches, the threads write the folder of each strategy, because nobody reads it before the manifest is there. All other files
+ * Renders every point on threads; the lines of the manifest come back by key, in whatever order the work ended. In a
+ * folder the threads write the folder of each strategy, because nobody reads it before the manifest is there. All other files
  * are written from this thread, whose event loop is free to.
  */
 export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
@@ -39,17 +40,16 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   const { version } = snapshot.dataset
   const renderer = createRenderer(order.threads)
   try {
-    const batch = (await store.has(manifestKey(version)))
-      ? null
-      : await store.beginBatch?.(versionFolder(version))
+    const isThere = await store.has(manifestKey(version))
+    const endBatch = isThere ? null : await beginBatch(store, versionFolder(version))
     const count = createCount(order, 'render')
-    const tasks = [...bookTasks(order, renderer), ...strategyTasks(order, renderer, batch?.url ?? null)]
+    const tasks = [...bookTasks(order, renderer), ...strategyTasks(order, renderer, endBatch && store.url)]
     const artifacts = await inLanes(bySize(tasks), renderer.lanes, async ({ run }) => {
       const lines = await writePoints(store, await run())
       count(lines.length)
       return lines
     })
-    await batch?.end()
+    await endBatch?.()
     return sortLines(artifacts)
   } finally {
     await renderer.close()

@@ -2,8 +2,11 @@
 import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { threadId } from 'node:worker_threads'
 import { codeOf, ifThere, isMissing } from './error-code.ts'
+import { StoreError } from './object-store.ts'
+import { withRemedy } from './remedies.ts'
 
 /** Unfinished files live in this folder of the root; its dot keeps it out of every listing. */
 export const UNFINISHED = '.unfinished'
@@ -145,6 +148,18 @@ async function flushNow(path: string): Promise<void> {
     await folder.sync()
   } finally {
     await folder.close()
+  }
+}
+
+/** The path of an object in the folder of a store. */
+export const pathIn = (url: string, key: string): string => join(fileURLToPath(url), ...key.split('/'))
+
+/** Runs an action on a key of a folder; what it throws becomes a StoreError with the remedy. */
+export async function guarded<T>(url: string, action: string, key: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw new StoreError(action, url, key, withRemedy(error, url))
   }
 }
 

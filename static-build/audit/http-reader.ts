@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { currentHint } from '#core/contract/pointer.ts'
+import { describe } from '#storage/measure.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { currentPlace } from './places.ts'
-import { describe, type Place, type PublicReader } from './reader.ts'
+import type { Place, PublicReader } from './reader.ts'
 
 /** Three attempts outlast a restart or the swap of a balancer; a minute of silence is an outage. */
 const SUBSCRIBER_PATIENCE = {
@@ -34,7 +35,6 @@ export function createHttpReader(url: string, patience = SUBSCRIBER_PATIENCE): P
     }
   }
   return {
-    url: base,
     nameOf: ({ path }) => path,
     read,
     measure: async place => describe(await read(place)),

@@ -1,6 +1,6 @@
 import { POINTER_PREFIX, seqOfKey } from '#core/contract/pointer.ts'
-import { sha256Aside } from '#storage/digest.ts'
-import { type Described, type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { type Described, measure } from '#storage/measure.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 
 /** A published object: its key in a store, and its path in the service. */
 export type Place = {
@@ -13,7 +13,6 @@ export type Place = {
 
 /** Reads published objects: for the publisher from the store, for a subscriber over HTTP. */
 export type PublicReader = {
-  readonly url: string
   /** What an object is called here: its key, or its path. */
   readonly nameOf: (place: Place) => string
   /** The bytes of an object, or null if it is missing. Rejects with a StoreError if the store fails. */
@@ -27,17 +26,12 @@ export type PublicReader = {
 }
 
 export const createStoreReader = (store: ObjectStore): PublicReader => ({
-  url: store.url,
   nameOf: ({ key }) => key,
   read: ({ key }) => store.read(key),
-  measure: async ({ key }) =>
-    store.digest === undefined ? describe(await store.read(key)) : store.digest(key),
+  measure: ({ key }) => measure(store, key),
   leastEntries: async () => Math.max(0, ...(await store.list(POINTER_PREFIX)).map(key => seqOfKey(key) ?? 0)),
   hasTwins: true,
 })
-
-export const describe = async (bytes: Uint8Array | null): Promise<Described | null> =>
-  bytes && { bytes: bytes.length, sha256: await sha256Aside(bytes) }
 
 /** The result of reading an object: its bytes, null, or the error of the store. */
 export type Found = Uint8Array | null | StoreError
