@@ -4,7 +4,7 @@ import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
 import type { Described } from '#storage/measure.ts'
 import type { StoreError } from '#storage/object-store.ts'
-import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
+import { absenceOf, type Check, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'
 import { filePlace } from './places.ts'
 import { attempt, type Place, type PublicReader } from './reader.ts'
 
@@ -76,15 +76,7 @@ function promisedBy({ hasTwins }: PublicReader, version: string, artifact: Artif
 
 function faultOf(reader: PublicReader, { place, bytes, sha256 }: Promised, found: Measured): Fault | null {
   if (found === null || found instanceof Error) return absenceOf(reader, place, found)
-  if (found.bytes !== bytes) {
-    return faultAt(
-      reader,
-      place,
-      'altered',
-      `is altered: it has ${found.bytes} bytes, ${bytes} were published`,
-    )
-  }
-  return found.sha256 === sha256
-    ? null
-    : faultAt(reader, place, 'altered', 'is altered: its digest is not the one in the manifest')
+  const length = `is altered: it has ${found.bytes} bytes, ${bytes} were published`
+  if (found.bytes !== bytes) return faultAt(reader, place, 'altered', length)
+  return found.sha256 === sha256 ? null : faultAt(reader, place, 'altered', OTHER_DIGEST)
 }

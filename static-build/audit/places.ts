@@ -1,6 +1,6 @@
 // The audited objects: the key of each in a store, and its path in the service.
 import { toCompactInstant } from '#core/calendar.ts'
-import type { VersionDocument } from '#core/contract/artifacts.ts'
+import { privateKey, type VersionDocument } from '#core/contract/artifacts.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
@@ -28,6 +28,11 @@ export const manifestPlace = (version: string): Place => placeOf('manifest', ver
 
 export const manifestSignaturePlace = (version: string): Place =>
   placeOf('manifest_signature', version, SMALL_BYTES)
+
+/** A small object that the service does not serve. */
+export const placeOfKey = (key: string): Place => ({ key, path: key, mostBytes: SMALL_BYTES })
+
+export const privatePlace = (version: string, name: string): Place => placeOfKey(privateKey(version, name))
 
 const DOCUMENT_ROUTES: { readonly [Name in VersionDocument]: string } = {
   'changes.json': 'changes',

@@ -33,6 +33,12 @@ export const createStoreReader = (store: ObjectStore): PublicReader => ({
   hasTwins: true,
 })
 
+/** The same of a private store, whose objects are named with its address. */
+export const createPrivateReader = (store: ObjectStore): PublicReader => ({
+  ...createStoreReader(store),
+  nameOf: ({ key }) => `${store.url}/${key}`,
+})
+
 /** The result of reading an object: its bytes, null, or the error of the store. */
 export type Found = Uint8Array | null | StoreError
 
