@@ -64,7 +64,7 @@ export async function renderOnFleet(
     },
     beside: () =>
       inLanes(bookTasks(order, renderer), renderer.lanes, async task =>
-        add(await writePoints(store, await task.run())),
+        add(await writePoints(store, await task())),
       ),
   })
   return sortLines(lines)

@@ -10,8 +10,7 @@ import { toText } from './restatement.ts'
 /** What a published version was made of: the files of the book by path, those of each module, and the code. */
 type Inputs = {
   readonly files: ReadonlyMap<string, string>
-  /** Null in a record of an older form. */
-  readonly modules: Readonly<Record<string, readonly string[]>> | null
+  readonly modules: Readonly<Record<string, readonly string[]>>
   readonly code: string
 }
 
@@ -20,10 +19,10 @@ export type Causes = Readonly<Record<'parameters' | 'code' | 'data', readonly st
 
 const recordSchema = z.object({
   inputs: z.array(z.object({ path: z.string(), sha256: z.string() })),
-  modules: z.record(z.string(), z.array(z.string())).nullable().default(null),
+  modules: z.record(z.string(), z.array(z.string())),
 })
 
-/** The inputs of a published version; null if their private record is not there, or is of an older form. */
+/** The inputs of a published version; null if their private record is not there. */
 export async function readInputs(
   store: ObjectStore,
   privateStore: ObjectStore,
@@ -56,7 +55,8 @@ export function findCauses(
       .map(({ field, old, new: now }) => `${field} ${toText(old)} -> ${toText(now)}`)
   const fields = spelled(PARAMETERS)
   const isOther = fields.length === 0 && changed.includes('catalogue.yaml')
-  const code = codeOf(id, before, after)
+  /** Of the module and of all that it imports, in either version. */
+  const code = new Set([before, after].flatMap(({ modules }) => modules[id] ?? []))
   const isOwn = (path: string): boolean => {
     const [folder = '', name = ''] = path.split('/')
     if (folder === 'bars') return name === instrument
@@ -74,12 +74,6 @@ export function findCauses(
     data: changed.filter(isOwn),
   }
 }
-
-/** The files of a module and of all that it imports, in either version; of older records, the module alone. */
-const codeOf = (id: string, before: Inputs, after: Inputs): ReadonlySet<string> =>
-  before.modules === null || after.modules === null
-    ? new Set([`strategies/${id}.ts`])
-    : new Set([...(before.modules[id] ?? []), ...(after.modules[id] ?? [])])
 
 /** The fields of the catalogue that a history follows from. */
 const PARAMETERS = new Set([

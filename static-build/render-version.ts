@@ -8,14 +8,14 @@ import type { Progress } from '#core/progress.ts'
 import { beginBatch } from '#storage/folder-batch.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { type SizedPoint, sidOf } from './published-points.ts'
-import type { RenderedPoint } from './render-point.ts'
+import { sidOf } from './published-points.ts'
+import type { Point, RenderedPoint } from './render-point.ts'
 import type { BookTask, PartTask, StrategyTask } from './render-worker.ts'
 
 export type RenderOrder = {
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
-  readonly points: readonly SizedPoint[]
+  readonly points: readonly Point[]
   readonly snapshot: Snapshot
   /** The same snapshot, encoded, on memory that threads share. */
   readonly bytes: SnapshotBytes
@@ -43,8 +43,9 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
     const isThere = await store.has(manifestKey(version))
     const endBatch = isThere ? null : await beginBatch(store, versionFolder(version))
     const count = createCount(order, 'render')
+    // The largest files are among those of the book: threads that share the work end together if the last pieces are small.
     const tasks = [...bookTasks(order, renderer), ...strategyTasks(order, renderer, endBatch && store.url)]
-    const artifacts = await inLanes(bySize(tasks), renderer.lanes, async ({ run }) => {
+    const artifacts = await inLanes(tasks, renderer.lanes, async run => {
       const lines = await writePoints(store, await run())
       count(lines.length)
       return lines
@@ -76,8 +77,8 @@ export function createRenderer(threads: number) {
   }
 }
 
-/** A piece of the work of the threads, and the cells in it. */
-type Task = { readonly cells: number; readonly run: () => Promise<RenderedPoint[]> }
+/** A piece of the work of the threads. */
+type Task = () => Promise<RenderedPoint[]>
 
 /** A task for each point that is about the book. */
 export function bookTasks(
@@ -86,28 +87,19 @@ export function bookTasks(
 ): Task[] {
   return points
     .filter(point => sidOf(point) === '')
-    .map(({ cells, ...point }) => ({
-      cells,
-      run: () => renderer.book({ version: dataset.version, snapshot: bytes, point, effort }),
-    }))
+    .map(point => () => renderer.book({ version: dataset.version, snapshot: bytes, point, effort }))
 }
 
 /** A task for each strategy. `placeIn` is the store that the threads write to. */
-function strategyTasks(
-  { points, snapshot, bytes, effort }: RenderOrder,
+const strategyTasks = (
+  { snapshot: { dataset, strategies }, bytes, effort }: RenderOrder,
   renderer: Renderer,
   placeIn: string | null,
-): Task[] {
-  const { version } = snapshot.dataset
-  const cells = Map.groupBy(points, sidOf)
-  return snapshot.strategies.map(({ id }, position) => ({
-    cells: cells.get(id)!.reduce((sum, point) => sum + point.cells, 0),
-    run: () => renderer.strategy({ version, snapshot: bytes, position, effort, placeIn }),
-  }))
-}
-
-/** The largest first: threads that share the work end together if the last pieces are small. */
-const bySize = (tasks: readonly Task[]): Task[] => tasks.toSorted((a, b) => b.cells - a.cells)
+): Task[] =>
+  strategies.map(
+    (_, position) => () =>
+      renderer.strategy({ version: dataset.version, snapshot: bytes, position, effort, placeIn }),
+  )
 
 /** The lines of a manifest in their order. */
 export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact[] =>

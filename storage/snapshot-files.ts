@@ -15,7 +15,6 @@ export async function readSnapshotFiles(
 ): Promise<SnapshotBytes> {
   const read = async ([file, name]: [string, string]) => {
     if (file === without) return [file, new Uint8Array()] as const
-    if (name === SNAPSHOT_FILES.benchmarks && !(name in snapshot)) return [file, new Uint8Array()] as const // an older one
     const bytes = await readPrivateFile(privateStore, privateKey(version, name), snapshot[name])
     return [file, bytes] as const
   }

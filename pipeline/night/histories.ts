@@ -57,6 +57,9 @@ export type History = {
   readonly notices: readonly string[]
 }
 
+/** What only some sources have. */
+const NOTHING = { deviations: null, differing: null, moduleVersion: null, leverageAsked: null, replays: null }
+
 /** A source turned into a history, or what is wrong with it. */
 export type HistoryOutcome = { readonly history: History } | { readonly problems: readonly Problem[] }
 
@@ -101,8 +104,7 @@ function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
   const depth = unfunded > MAX_UNFUNDED_SHARE ? 'single_verified' : 'dual_verified'
   return {
     history: {
-      deviations: null,
-      differing: null,
+      ...NOTHING,
       daily: replayed.daily,
       daysWithoutBars: replayed.days_without_bars,
       trades: marked.trades,
@@ -114,7 +116,7 @@ function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
         null,
       ),
       replays: { entries: entriesOf(run), levels },
-      notices: [...moduleNotices(entry.id, replayed), ...shareNotices(entry, unfunded)],
+      notices: moduleNotices(entry, replayed.state, unfunded),
     },
   }
 }
@@ -149,28 +151,32 @@ function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] 
   ]
 }
 
-const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
-  ...(state.dead ? [`${id}: the account was liquidated; its returns are 0 from that day`] : []),
-  ...(state.entries_refused > 0
-    ? [`${id}: entries refused because they were over the leverage cap: ${state.entries_refused}`]
-    : []),
-  ...(state.decisions_ignored > 0
-    ? [
-        `${id}: decisions ignored because the position was already as they asked: ${state.decisions_ignored}; a second entry neither adds to a position nor moves its stop`,
-      ]
-    : []),
-]
+/** What holds of a strategy, of what may be said of it. */
+const noticesOf = (id: string, ...notices: readonly (readonly [holds: boolean, text: string])[]): string[] =>
+  notices.flatMap(([holds, text]) => (holds ? [`${id}: ${text}`] : []))
 
 /** The share of its position time that a module may hold where funding is unknown, and be `dual_verified`. */
 const MAX_UNFUNDED_SHARE = 0.01
 
-const shareNotices = ({ id, instrument }: BarsTask['entry'], share: number): string[] =>
-  share > MAX_UNFUNDED_SHARE
-    ? [
-        `${id}: single_verified, because ${Number((share * 100).toPrecision(3))} % of the time of its positions is where ` +
-          `the funding of ${instrument} is unknown, more than ${MAX_UNFUNDED_SHARE * 100} %: add the payments`,
-      ]
-    : []
+const moduleNotices = (
+  { id, instrument }: StrategyEntry,
+  { dead, entries_refused, decisions_ignored }: Replay<unknown>['state'],
+  unfunded: number,
+): string[] =>
+  noticesOf(
+    id,
+    [dead, 'the account was liquidated; its returns are 0 from that day'],
+    [entries_refused > 0, `entries refused because they were over the leverage cap: ${entries_refused}`],
+    [
+      decisions_ignored > 0,
+      `decisions ignored because the position was already as they asked: ${decisions_ignored}; a second entry neither adds to a position nor moves its stop`,
+    ],
+    [
+      unfunded > MAX_UNFUNDED_SHARE,
+      `single_verified, because ${Number((unfunded * 100).toPrecision(3))} % of the time of its positions is where ` +
+        `the funding of ${instrument} is unknown, more than ${MAX_UNFUNDED_SHARE * 100} %: add the payments`,
+    ],
+  )
 
 type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
 
@@ -195,21 +201,14 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
   const isChecked = claims + unfunded.length === 0 && deviations.length > 0
   return {
     history: {
+      ...NOTHING,
       deviations,
-      differing: null,
       daily: marks.daily,
       daysWithoutBars: marks.days_without_bars,
       trades: marks.trades.filter(isPublic),
       marking: markingOf(marks.trades),
       verification: isChecked ? 'single_verified' : 'unverified',
-      moduleVersion: null,
-      leverageAsked: null,
-      replays: null,
-      notices: [
-        ...ruinNotices(entry.id, marks.ruined_on !== null, marks.trades_after_ruin),
-        ...claimNotices(entry.id, claims, ledger.trades.length),
-        ...unfundedNotices(task, unfunded, ledger.trades.length),
-      ],
+      notices: ledgerNotices(entry, marks, { trades: ledger.trades.length, claims, unfunded }),
     },
   }
 }
@@ -250,38 +249,41 @@ const at = ({ path, rows }: Ledger, index: number, message: string): Problem => 
   message: message.replace(`trade ${index} `, 'the trade '),
 })
 
-const ruinNotices = (id: string, isRuined: boolean, left: number): string[] =>
-  isRuined
-    ? [
-        `${id}: the account was ruined; ${left} later trade${left === 1 ? '' : 's'} of its ledger did not happen`,
-      ]
-    : []
-
-const claimNotices = (id: string, claims: number, trades: number): string[] =>
-  claims === 0
-    ? []
-    : [
-        `${id}: unverified, because ${claims} of its ${trades} trades lack leverage or account_return and their results ` +
-          'cannot be recomputed: add both columns',
-      ]
-
 /** Where payments are missing while trades of a ledger are open: one span for each such trade. */
 function unfundedTrades({ funding }: LedgerGround, { trades }: Ledger): FundingGap[] {
   const spans = unfundedSpans(funding)
   return trades.flatMap(trade => unfundedSpanOf(trade, spans) ?? [])
 }
 
-function unfundedNotices({ entry }: LedgerGround, spans: readonly FundingGap[], trades: number): string[] {
-  const [first] = spans
-  if (first === undefined) return []
-  const where = Number.isFinite(first.from)
-    ? `in its gap from ${toIsoInstant(first.from)} to ${toIsoInstant(first.to)}`
-    : `before its first payments, up to ${toIsoInstant(first.to)}`
-  return [
-    `${entry.id}: unverified, because ${spans.length} of its ${trades} trades are open where the funding of ` +
-      `${entry.instrument} is unknown, the first ${where}, and their results cannot be recomputed: add the payments, or the column funding`,
-  ]
+function ledgerNotices(
+  { id, instrument }: StrategyEntry,
+  { ruined_on, trades_after_ruin: left }: LedgerMarks,
+  of: { readonly trades: number; readonly claims: number; readonly unfunded: readonly FundingGap[] },
+): string[] {
+  const [first] = of.unfunded
+  return noticesOf(
+    id,
+    [
+      ruined_on !== null,
+      `the account was ruined; ${left} later trade${left === 1 ? '' : 's'} of its ledger did not happen`,
+    ],
+    [
+      of.claims > 0,
+      `unverified, because ${of.claims} of its ${of.trades} trades lack leverage or account_return and their results ` +
+        'cannot be recomputed: add both columns',
+    ],
+    [
+      first !== undefined,
+      `unverified, because ${of.unfunded.length} of its ${of.trades} trades are open where the funding of ${instrument} is unknown, ` +
+        `the first ${first && placeOf(first)}, and their results cannot be recomputed: add the payments, or the column funding`,
+    ],
+  )
 }
+
+const placeOf = ({ from, to }: FundingGap): string =>
+  Number.isFinite(from)
+    ? `in its gap from ${toIsoInstant(from)} to ${toIsoInstant(to)}`
+    : `before its first payments, up to ${toIsoInstant(to)}`
 
 /** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
 function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): HistoryOutcome {
@@ -291,6 +293,7 @@ function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | n
   if (problems.length > 0) return { problems }
   return {
     history: {
+      ...NOTHING,
       deviations: [],
       differing: ledger && compareReported(daily, trades, termsOf(entry, NO_FUNDING), toleranceOf(entry)),
       daily,
@@ -298,9 +301,6 @@ function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | n
       trades,
       marking: 'reported',
       verification: 'unverified',
-      moduleVersion: null,
-      leverageAsked: null,
-      replays: null,
       notices: reportNotices(task, daily),
     },
   }
