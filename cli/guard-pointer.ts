@@ -13,8 +13,7 @@ import { acquireLock, type Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { isAlive } from '#storage/open-store.ts'
 import { assertAfter, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
-import { readKeys } from '#storage/public-keys.ts'
-import { createSigner, isSignedBy, type Signer } from '#storage/signature.ts'
+import { createSigner, isSignedBy, readKeys, type Signer } from '#storage/signature.ts'
 import type { Runtime } from './runtime.ts'
 
 /**

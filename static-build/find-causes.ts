@@ -5,7 +5,7 @@ import type { StrategyChanges } from '#core/contract/payloads/changes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { readManifest } from '#storage/published-manifest.ts'
-import { toText } from './restatement.ts'
+import { toText } from './declarations.ts'
 
 /** What a published version was made of: the files of the book by path, those of each module, and the code. */
 type Inputs = {

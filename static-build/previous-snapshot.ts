@@ -4,9 +4,8 @@ import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { firstPublications } from '#storage/publications.ts'
-import { readManifest } from '#storage/published-manifest.ts'
+import { readManifest, UnreadableError } from '#storage/published-manifest.ts'
 import { readSnapshotFiles } from '#storage/snapshot-files.ts'
-import { UnreadableError } from '#storage/unreadable-error.ts'
 
 /**
  * The log as it was before a version was, or would be, published. Running a build again after it was

@@ -1,3 +1,4 @@
+import pMap, { pMapSkip } from 'p-map'
 import { Tinypool } from 'tinypool'
 import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import type { Effort } from '#core/contract/effort.ts'
@@ -117,29 +118,24 @@ export function createCount({ points, progress }: Pick<RenderOrder, 'points' | '
 }
 
 /**
- * Runs `run` on every item in order, on at most `lanes` at a time, and returns the results in the order in
- * which they came. After a failure no new item is started; the running ones end, then the first error is
- * thrown.
+ * Runs `run` on every item, on at most `lanes` at a time. After a failure no new item is started; the running ones end, then
+ * the first error is thrown.
  */
 export async function inLanes<Item, Result>(
   items: readonly Item[],
   lanes: number,
   run: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const results: Result[] = []
   const failures: unknown[] = []
-  const rest = items.values() // shared: each lane takes the next
-  const drive = async (): Promise<void> => {
-    for (const item of rest) {
-      if (failures.length > 0) return
-      try {
-        results.push(await run(item))
-      } catch (error) {
-        failures.push(error)
-      }
+  const attempt = async (item: Item) => {
+    try {
+      return failures.length > 0 ? pMapSkip : await run(item)
+    } catch (error) {
+      failures.push(error)
+      return pMapSkip
     }
   }
-  await Promise.all(Array.from({ length: lanes }, drive))
+  const results = await pMap(items, attempt, { concurrency: lanes })
   if (failures.length > 0) throw failures[0]
   return results
 }

@@ -18,8 +18,7 @@ import { firstTimes, type Publication, publicationsOf } from '#storage/publicati
 import { isReply, readTimeStamp } from '#storage/time-stamps.ts'
 import type { AuditedEntry } from './audit-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { anchorPlace, filePlace, manifestPlace } from './places.ts'
-import { type PublicReader, tryRead } from './reader.ts'
+import { anchorPlace, filePlace, manifestPlace, type PublicReader, tryRead } from './reader.ts'
 
 /** A backfill of years would fill the screen. */
 const MOST_NAMED = 20

@@ -5,8 +5,7 @@ import type { Progress } from '#core/progress.ts'
 import type { Described } from '#storage/measure.ts'
 import type { StoreError } from '#storage/object-store.ts'
 import { absenceOf, type Check, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'
-import { filePlace } from './places.ts'
-import { attempt, type Place, type PublicReader } from './reader.ts'
+import { attempt, filePlace, type Place, type PublicReader } from './reader.ts'
 
 /** Concurrent requests: enough to hide the latency of a distant service, few enough not to load it. */
 const READS_AT_ONCE = 16

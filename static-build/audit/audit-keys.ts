@@ -2,8 +2,7 @@ import { type PublicKeys, publicKeys } from '#core/contract/public-keys.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { fingerprintOf, isSignedBy, keyIdOf, parsePublicKeyPem } from '#storage/signature.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { keysPlace } from './places.ts'
-import { type PublicReader, tryRead } from './reader.ts'
+import { keysPlace, type PublicReader, tryRead } from './reader.ts'
 
 /** A key with which signatures are verified. */
 export type TrustedKey = {

@@ -6,8 +6,7 @@ import { StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { currentPlace, entryPlace } from './places.ts'
-import { attempt, type Found, type PublicReader, tryRead } from './reader.ts'
+import { attempt, currentPlace, entryPlace, type Found, type PublicReader, tryRead } from './reader.ts'
 
 /** Concurrent requests for entries; as many requests after the newest entry find nothing. */
 const WINDOW = 16

@@ -18,8 +18,7 @@ import { auditKeys, type Keyring, type Trust, type TrustedKey } from './audit-ke
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
 import { auditSignatures, verdictOn } from './audit-signatures.ts'
 import { type Check, demand, demandPublished, type Fault, faultAt, isFault, toCheck } from './check.ts'
-import { documentPlace, manifestPlace, manifestSignaturePlace, placeOfKey, privatePlace } from './places.ts'
-import { createPrivateReader, createStoreReader, type Place, type PublicReader, tryRead } from './reader.ts'
+import { createPrivateReader, createStoreReader, documentPlace, manifestPlace, manifestSignaturePlace, type Place, placeOfKey, privatePlace, type PublicReader, tryRead } from './reader.ts'
 
 export type AuditOrder = {
   readonly reader: PublicReader

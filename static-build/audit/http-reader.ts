@@ -3,8 +3,7 @@ import { currentHint } from '#core/contract/pointer.ts'
 import { describe } from '#storage/measure.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
-import { currentPlace } from './places.ts'
-import type { Place, PublicReader } from './reader.ts'
+import { currentPlace, type Place, type PublicReader } from './reader.ts'
 
 /** Three attempts outlast a restart or the swap of a balancer; a minute of silence is an outage. */
 const SUBSCRIBER_PATIENCE = {
