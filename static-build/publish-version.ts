@@ -108,16 +108,10 @@ export async function writeVersion(
     inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),
     program_sha256: await saveProgram(privateStore, version, order.program, order.signer),
   }
-  const artifacts = await (order.render ?? renderVersion)({
-    store,
-    privateStore,
-    points: publishedPoints(snapshot),
-    snapshot,
-    bytes,
-    effort: order.effort,
-    threads: order.threads,
-    progress: order.progress,
-  })
+  const { effort, threads, progress } = order
+  const points = publishedPoints(snapshot)
+  const render = order.render ?? renderVersion
+  const artifacts = await render({ store, points, snapshot, bytes, effort, threads, progress })
   const strategies = snapshot.strategies.map(({ id }) => id)
   const instruments = snapshot.benchmarks.map(({ instrument }) => instrument)
   const documents = versionDocuments({ version, entered, strategies, instruments, artifacts }, changes)
@@ -133,14 +127,14 @@ export async function writeVersion(
     previous: changes.previous,
     history_restated: changes.history_restated,
     documents: digestsOf(documents),
-    built_with: { ...order.builtWith, effort: order.effort },
+    built_with: { ...order.builtWith, effort },
     ...commitments,
     time_stamps: stamps,
     snapshot: digests,
     artifacts,
   }
   const manifestSha256 = await writeManifest(store, order.signer, log, manifest, documents)
-  await assertWhole(store, order.progress, manifest)
+  await assertWhole(store, progress, manifest)
   return { manifest, manifestSha256, changes }
 }
 

@@ -15,7 +15,6 @@ import type { BookTask, PartTask, StrategyTask } from './render-worker.ts'
 
 export type RenderOrder = {
   readonly store: ObjectStore
-  readonly privateStore: ObjectStore
   readonly points: readonly Point[]
   readonly snapshot: Snapshot
   /** The same snapshot, encoded, on memory that threads share. */

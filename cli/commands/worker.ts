@@ -47,16 +47,17 @@ const DEFAULT_WAIT_S = 3_600
 const LOOK_MS = 1_000
 
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {
+  const { elapsed, root, terminal } = runtime
   const order = toWorkerOrder(options, runtime)
+  const { threads, metricsPort } = order
   const stores = await openBothStores(options, runtime)
-  const { elapsed, root } = runtime
-  const opened = openWorker({ ...stores, threads: order.threads, code: await fleetCode(root), elapsed })
-  const { worker, meter } = measureWorker(opened.worker, order.threads, elapsed)
+  const opened = openWorker({ ...stores, threads, code: await fleetCode(root), elapsed })
+  const { worker, meter } = measureWorker(opened.worker, threads, elapsed)
   const { host } = readEnvironment(runtime)
-  const metrics = order.metricsPort === null ? null : await serve(meter, host, order.metricsPort)
-  if (metrics !== null) runtime.terminal.note(`metrics on ${metrics.url}/metrics`)
+  const metrics = metricsPort === null ? null : await serve(meter, host, metricsPort)
+  if (metrics !== null) terminal.note(`metrics on ${metrics.url}/metrics`)
   try {
-    if (order.kind === 'share') await workOnShare(worker, order, runtime)
+    if ('share' in order) await workOnShare(worker, order, runtime)
     else await workOnJobs(worker, order.redisUrl, runtime)
   } finally {
     await metrics?.close()
@@ -81,35 +82,21 @@ const serve = (
     port,
   )
 
-type ShareOrder = {
-  readonly kind: 'share'
-  readonly run: string
-  readonly share: Share
-  readonly waitMs: number
-}
+type ShareOrder = { readonly run: string; readonly share: Share; readonly waitMs: number }
 
 /** Throws a UsageError for options that are not valid together. */
-function toWorkerOrder(
-  { fleet, run, share, wait, threads: given, metricsPort: port }: Options,
-  runtime: Runtime,
-) {
-  const threads = parseThreads(given, runtime.cores)
-  const metricsPort = port === undefined ? null : parsePort('--metrics-port', port)
+function toWorkerOrder({ fleet, run, share, wait, ...options }: Options, runtime: Runtime) {
+  const threads = parseThreads(options.threads, runtime.cores)
+  const port = options.metricsPort
+  const common = { threads, metricsPort: port === undefined ? null : parsePort('--metrics-port', port) }
   if (run !== undefined && share !== undefined) {
     const waitMs = 1_000 * Number(wait ?? DEFAULT_WAIT_S)
     if (!(waitMs >= 0)) throw new UsageError(`--wait: expected seconds, got '${wait}'`)
-    return {
-      kind: 'share',
-      run: toRunName(run),
-      share: toShare(share),
-      waitMs,
-      threads,
-      metricsPort,
-    } as const
+    return { ...common, run: toRunName(run), share: toShare(share), waitMs }
   }
   if (run !== undefined || share !== undefined) throw new UsageError('--run and --share are used together')
   const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).fleetUrl
-  if (redisUrl !== null) return { kind: 'jobs', redisUrl, threads, metricsPort } as const
+  if (redisUrl !== null) return { ...common, redisUrl }
   throw new UsageError('expected --fleet with the address of a Redis, or --run and --share')
 }
 
