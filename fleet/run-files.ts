@@ -6,7 +6,7 @@ import { sha256 } from '#storage/digest.ts'
 import { RUNS, removeFleetProgress } from '#storage/fleet-progress.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
+import { parseJson, readDocument } from '#storage/parse-json.ts'
 
 /** What a run does, in this order. */
 export const PHASES = ['compute', 'correlate', 'render'] as const
@@ -141,10 +141,8 @@ export async function readResult(place: Place, id: string): Promise<Result> {
 }
 
 async function readJson<T>(store: ObjectStore, key: string, schema: z.ZodType<T>): Promise<T | null> {
-  const bytes = await store.read(key)
-  if (bytes === null) return null
-  const parsed = schema.safeParse(parseJson(bytes))
-  if (parsed.success) return parsed.data
+  const document = await readDocument(store, key, schema)
+  if (document !== undefined) return document
   throw new Error(
     `${store.url}/${key} has another form than this code writes: remove it, and start the build and its workers again`,
   )

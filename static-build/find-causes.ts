@@ -3,7 +3,7 @@ import { privateKey } from '#core/contract/artifacts.ts'
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { StrategyChanges } from '#core/contract/payloads/changes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
+import { readDocument } from '#storage/parse-json.ts'
 import { readManifest } from '#storage/published-manifest.ts'
 import { toText } from './declarations.ts'
 
@@ -22,16 +22,15 @@ const recordSchema = z.object({
   modules: z.record(z.string(), z.array(z.string())),
 })
 
-/** The inputs of a published version; null if their private record is not there. */
+/** The inputs of a published version; null if their private record is not there, or has another form. */
 export async function readInputs(
   store: ObjectStore,
   privateStore: ObjectStore,
   current: CurrentVersion,
 ): Promise<Inputs | null> {
   const { version, built_with } = await readManifest(store, current)
-  const bytes = await privateStore.read(privateKey(version, 'inputs.json'))
-  const record = bytes === null ? undefined : recordSchema.safeParse(parseJson(bytes)).data
-  if (record === undefined) return null
+  const record = await readDocument(privateStore, privateKey(version, 'inputs.json'), recordSchema)
+  if (!record) return null
   const files = new Map(record.inputs.map(({ path, sha256 }) => [path, sha256]))
   return { files, modules: record.modules, code: built_with.commit ?? built_with.highwater }
 }

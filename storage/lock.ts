@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
 import type { ObjectStore } from './object-store.ts'
-import { parseJson } from './parse-json.ts'
+import { readDocument } from './parse-json.ts'
 import { isFull } from './remedies.ts'
 import { tolerate } from './tolerate.ts'
 
@@ -101,7 +101,11 @@ function hold(store: ObjectStore, name: string, key: string, world: LockWorld): 
     // The heartbeat first: from then on other processes find the lock held.
     assertHeld: async () => {
       await write(false)
-      if ((await highestKey(store, name)) !== key) throw new Error(lostSentence(name, store.url))
+      if ((await highestKey(store, name)) === key) return
+      throw new Error(
+        `this ${name} of ${store.url} was silent for more than ${STALE_MS / 60_000} minutes, and another has begun since: the ` +
+          'pointer was left alone; run the command again',
+      )
     },
     release: () => {
       clearInterval(beat)
@@ -109,10 +113,6 @@ function hold(store: ObjectStore, name: string, key: string, world: LockWorld): 
     },
   }
 }
-
-const lostSentence = (name: string, url: string): string =>
-  `this ${name} of ${url} was silent for more than ${STALE_MS / 60_000} minutes, and another has begun since: the ` +
-  'pointer was left alone; run the command again'
 
 const highestKey = async (store: ObjectStore, name: string): Promise<string | undefined> =>
   (await store.list(`lock/${name}/`)).at(-1)
@@ -148,10 +148,8 @@ const toRecord = (world: LockWorld, released: boolean): Uint8Array =>
   )
 
 async function readRecord(store: ObjectStore, key: string): Promise<LockRecord | null> {
-  const bytes = await store.read(key)
-  if (bytes === null) return null
-  const parsed = lockRecord.safeParse(parseJson(bytes))
-  if (parsed.success) return parsed.data
+  const record = await readDocument(store, key, lockRecord)
+  if (record !== undefined) return record
   throw new Error(
     `${store.url}/${key} is not a lock record, so its holder is unknown: make sure that no other command works ` +
       'on the store, remove the object, and run the command again',

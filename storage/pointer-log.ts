@@ -16,7 +16,7 @@ import { sha256 } from './digest.ts'
 import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from './immutable-headers.ts'
 import { toJsonBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson, readDocument } from './parse-json.ts'
 import { publishKey, type Signer } from './signature.ts'
 import { tolerate } from './tolerate.ts'
 import { writeOnce } from './write-once.ts'
@@ -53,18 +53,11 @@ export async function readHead(store: ObjectStore): Promise<LoggedEntry | null> 
 }
 
 async function readFirst(store: ObjectStore): Promise<LoggedEntry | null> {
-  const hinted = await readHint(store)
-  const entry = hinted === null ? null : await readEntry(store, hinted.seq)
-  if (entry !== null) return entry
+  const hint = await readDocument(store, CURRENT_KEY, currentHint)
+  const entry = hint && (await readEntry(store, hint.seq))
+  if (entry) return entry
   const newest = (await listSeqs(store)).at(-1)
   return newest === undefined ? null : readEntry(store, newest)
-}
-
-async function readHint(store: ObjectStore): Promise<CurrentHint | null> {
-  const bytes = await store.read(CURRENT_KEY)
-  if (bytes === null) return null
-  const parsed = currentHint.safeParse(parseJson(bytes))
-  return parsed.success ? parsed.data : null
 }
 
 /** Entries that are read at the same time: a log of years takes a second from a far store. */
