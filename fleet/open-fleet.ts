@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { Redis } from 'ioredis'
 import { toCompactInstant } from '#core/calendar.ts'
 import type { Effort } from '#core/contract/effort.ts'
-import type { Progress } from '#core/progress.ts'
+import { countProgress, type Progress } from '#core/progress.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { createRenderer, type RenderOrder } from '#static-build/render-version.ts'
 import { messageOf } from '#storage/error-code.ts'
@@ -123,16 +123,13 @@ export async function openFleet({ run: given, redisUrl, waitMs }: FleetOrder, bu
 
 /** Reports the progress of a phase. */
 function counted(order: PhaseOrder, progress: Progress): PhaseOrder {
-  const { phase: step, tasks, unit, take } = order
-  let done = 0
-  const report = (by: string): void =>
-    progress({ step, done: done++, total: tasks.length, unit: `${unit.replace(/y$/, 'ie')}s${by}` })
-  report('') // none yet
+  const { phase, tasks, unit, take } = order
+  const count = countProgress(progress, phase, tasks.length, `${unit.replace(/y$/, 'ie')}s`)
   return {
     ...order,
     take: (id, result, by) => {
       take(id, result, by)
-      report(by)
+      count(1, by)
     },
   }
 }

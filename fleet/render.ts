@@ -5,13 +5,13 @@ import { type Artifact, artifact } from '#core/contract/manifest.ts'
 import { partOf } from '#core/dataset/part.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
+import { countProgress } from '#core/progress.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { sidOf, strategyFolder } from '#static-build/published-points.ts'
 import {
   bookTasks,
-  createCount,
   inLanes,
   linesOf,
   type Renderer,
@@ -39,8 +39,8 @@ export async function renderOnFleet(
   renderer: Renderer,
   order: RenderOrder,
 ): Promise<Artifact[]> {
-  const { snapshot, store } = order
-  const count = createCount(order, 'render')
+  const { snapshot, store, progress } = order
+  const count = countProgress(progress, 'render', order.points.length, 'artifacts')
   const lines: Artifact[][] = []
   let who = ''
   const add = (more: Artifact[]): void => {

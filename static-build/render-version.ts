@@ -5,7 +5,7 @@ import type { Effort } from '#core/contract/effort.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
-import type { Progress } from '#core/progress.ts'
+import { countProgress, type Progress } from '#core/progress.ts'
 import { beginBatch } from '#storage/folder-batch.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
@@ -42,7 +42,7 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   try {
     const isThere = await store.has(manifestKey(version))
     const endBatch = isThere ? null : await beginBatch(store, versionFolder(version))
-    const count = createCount(order, 'render')
+    const count = countProgress(order.progress, 'render', order.points.length, 'artifacts')
     // The largest files are among those of the book: threads that share the work end together if the last pieces are small.
     const tasks = [...bookTasks(order, renderer), ...strategyTasks(order, renderer, endBatch && store.url)]
     const artifacts = await inLanes(tasks, renderer.lanes, async run => {
@@ -104,17 +104,6 @@ const strategyTasks = (
 /** The lines of a manifest in their order. */
 export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact[] =>
   artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
-
-/** Reports how many of the points are done, and `by` whom; the step is the name of what renders them. */
-export function createCount({ points, progress }: Pick<RenderOrder, 'points' | 'progress'>, step: string) {
-  let done = 0
-  const count = (more: number, by = ''): void => {
-    done += more
-    progress({ step, done, total: points.length, unit: `artifacts${by}` })
-  }
-  count(0) // none yet
-  return count
-}
 
 /**
  * Runs `run` on every item, on at most `lanes` at a time. After a failure no new item is started; the running ones end, then

@@ -18,6 +18,7 @@ import {
 import { diversification } from '#core/figures/diversification.ts'
 import { lastDay, type Period, type Series, sliceSeries } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
+import { countProgress } from '#core/progress.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { buyAndHold, type Funding, type FundingInterval, toShared } from '#core/replay/bars.ts'
 import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/funding-coverage.ts'
@@ -145,14 +146,11 @@ async function correlate(
 ): Promise<CorrelationMatrix> {
   const series = strategies.map(({ [period]: own }) => ({ ...own, values: toShared(own.values) }))
   const blocks = rowBlocks(series.length, BLOCKS_PER_THREAD * count)
-  let done = 0
-  const report = () => progress({ step: `correlate ${period}`, done, total: blocks.length, unit: 'blocks' })
-  report()
+  const counted = countProgress(progress, `correlate ${period}`, blocks.length, 'blocks')
   const rows = await Promise.all(
     blocks.map(async ([fromRow, toRow]) => {
       const block = await threads.run<CorrelationRows>('correlation', { series, fromRow, toRow })
-      done++
-      report()
+      counted()
       return block
     }),
   )

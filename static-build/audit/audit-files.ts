@@ -1,7 +1,7 @@
 import pMap from 'p-map'
 import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact, Manifest } from '#core/contract/manifest.ts'
-import type { Progress } from '#core/progress.ts'
+import { countProgress, type Progress } from '#core/progress.ts'
 import type { Described } from '#storage/measure.ts'
 import type { StoreError } from '#storage/object-store.ts'
 import { absenceOf, type Check, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'
@@ -41,9 +41,7 @@ export async function fileFaults(
   measure: Measure,
 ): Promise<readonly Fault[]> {
   const promised = objectsOf(reader, manifest)
-  let done = 0
-  const count = () => progress({ step: 'verify', done: done++, total: promised.length, unit: 'objects' })
-  count() // none yet
+  const count = countProgress(progress, 'verify', promised.length, 'objects')
   const check = async (each: Promised): Promise<Fault | null> => {
     const fault = faultOf(reader, each, await measure(each.place))
     count()
