@@ -167,26 +167,26 @@ async function listKeys({ client, bucket, prefix }: Place, below: string): Promi
 }
 
 /** A failure found by this store and not by the client: a broken object. A retry may fix it. */
-export class BrokenObjectError extends Error {}
+class BrokenObjectError extends Error {}
 
 /** Whether an error says that there is no such object; that there is no such bucket is another matter. */
-export const isNoObject = (error: unknown): boolean => nameOf(error) === 'NoSuchKey'
+const isNoObject = (error: unknown): boolean => nameOf(error) === 'NoSuchKey'
 
 /** Whether a conditional write found the key taken. */
-export const isTaken = (error: unknown): boolean => statusOf(error) === 412
+const isTaken = (error: unknown): boolean => statusOf(error) === 412
 
 /** Whether two conditional writes met, and this one has to be tried again. */
-export const isConflict = (error: unknown): boolean => statusOf(error) === 409
+const isConflict = (error: unknown): boolean => statusOf(error) === 409
 
 /** How often the client tried before it gave up. It writes that on whatever it throws. */
-export const triesOf = (error: unknown): number => metadataOf(error)?.attempts ?? 1
+const triesOf = (error: unknown): number => metadataOf(error)?.attempts ?? 1
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE'])
 
 /** What happened, and what an operator can do about it, as the end of a sentence. */
-export function describeS3Error(error: unknown, bucket: string): string {
+function describeS3Error(error: unknown, bucket: string): string {
   if (error instanceof BrokenObjectError) return error.message
   const name = nameOf(error)
   if (name === 'NoSuchBucket')
