@@ -262,16 +262,11 @@ async function evaluate(
   adopt: typeof Driver.adopt,
   toFault: Realm['toFault'],
 ): Promise<string> {
-  let isOver = false
   const run = module.evaluate().then(
-    () => {
-      isOver = true
-    },
-    (thrown: unknown) => {
-      throw toFault(thrown)
-    },
+    () => true,
+    (thrown: unknown) => Promise.reject(toFault(thrown)),
   )
-  await Promise.race([run, nextTurn()])
+  const isOver = await Promise.race([run, nextTurn(false)])
   if (!isOver) throw new ModuleFault(['it waits at its top level for something that never comes'])
   return adopt(module.namespace)
 }
