@@ -53,4 +53,6 @@ export const plannedVersion = async (
   privateStore: ObjectStore,
   fleet: FleetOrder | null,
 ): Promise<string | null> =>
-  fleet?.run == null ? null : ((await readPlan(privateStore, fleet.run, 'compute'))?.version ?? null)
+  fleet?.run == null
+    ? null
+    : ((await readPlan({ privateStore, run: fleet.run, phase: 'compute' }))?.version ?? null)

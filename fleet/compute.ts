@@ -15,7 +15,14 @@ import { type ModuleOutcome, type Proof, proofOf, runModules } from '#pipeline/m
 import type { Computer } from '#pipeline/night/compute-snapshot.ts'
 import type { ComputedStrategy, StrategyTask } from '#pipeline/night/compute-strategy.ts'
 import type { Refused } from '#pipeline/night/histories.ts'
-import { moduleTasks, type Parts, type Ran, runStrategy, type SourceTask, toTask } from '#pipeline/night/run-strategies.ts'
+import {
+  moduleTasks,
+  type Parts,
+  type Ran,
+  runStrategy,
+  type SourceTask,
+  toTask,
+} from '#pipeline/night/run-strategies.ts'
 import { createThreads } from '#pipeline/night/threads.ts'
 import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'

@@ -6,9 +6,6 @@ import { partOf } from '#core/dataset/part.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import { countProgress } from '#core/progress.ts'
-import { toJsonBytes } from '#storage/json-bytes.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
 import { sidOf, strategyFolder } from '#static-build/published-points.ts'
 import {
   bookTasks,
@@ -19,6 +16,9 @@ import {
   sortLines,
   writePoints,
 } from '#static-build/render-version.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { parseJson } from '#storage/parse-json.ts'
 import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'
 import type { Handler } from './worker.ts'

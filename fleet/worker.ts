@@ -1,7 +1,8 @@
 // A worker of a fleet: does tasks of a run, and stores their results.
+
+import { inLanes } from '#static-build/render-version.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { inLanes } from '#static-build/render-version.ts'
 import {
   hasResult,
   listDone,

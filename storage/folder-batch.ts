@@ -18,15 +18,7 @@ import { promisify } from 'node:util'
 import { codeOf, ifThere } from './error-code.ts'
 import { fileTimeMs } from './file-time.ts'
 import { assertKey, isFolder, type ObjectStore, StoreError } from './object-store.ts'
-import {
-  flushFolder,
-  guarded,
-  makeFolder,
-  markOf,
-  newUnfinished,
-  pathIn,
-  placeOver,
-} from './placing.ts'
+import { flushFolder, guarded, makeFolder, markOf, newUnfinished, pathIn, placeOver } from './placing.ts'
 import { withRemedy } from './remedies.ts'
 
 const runFile = promisify(execFile)

@@ -73,8 +73,7 @@ const serve = (
 ): Promise<RunningServer> =>
   startServer(
     () => async request => {
-      if (new URL(request.url).pathname !== '/metrics')
-        return new Response('GET /metrics\n', { status: 404 })
+      if (new URL(request.url).pathname !== '/metrics') return new Response('GET /metrics\n', { status: 404 })
       const { contentType, text } = await meter.read()
       return new Response(text, { headers: { 'content-type': contentType } })
     },

@@ -1,7 +1,7 @@
 import { median } from 'simple-statistics'
 import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
-import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
 import type { TvStatus } from '#core/contract/payloads/strategy.ts'
+import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
 import type { Benchmark, StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'

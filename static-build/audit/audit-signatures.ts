@@ -1,9 +1,9 @@
 import pMap from 'p-map'
 import { StoreError } from '#storage/object-store.ts'
+import { type Keyring, signerOf } from './audit-keys.ts'
 import type { AuditedEntry } from './audit-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { entryPlace, entrySignaturePlace, type Place, type PublicReader, tryRead } from './reader.ts'
-import { type Keyring, signerOf } from './audit-keys.ts'
 
 /** Concurrent requests for signatures. */
 const READS_AT_ONCE = 16

@@ -18,7 +18,18 @@ import { auditKeys, type Keyring, type Trust, type TrustedKey } from './audit-ke
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
 import { auditSignatures, verdictOn } from './audit-signatures.ts'
 import { type Check, demand, demandPublished, type Fault, faultAt, isFault, toCheck } from './check.ts'
-import { createPrivateReader, createStoreReader, documentPlace, manifestPlace, manifestSignaturePlace, type Place, placeOfKey, privatePlace, type PublicReader, tryRead } from './reader.ts'
+import {
+  createPrivateReader,
+  createStoreReader,
+  documentPlace,
+  manifestPlace,
+  manifestSignaturePlace,
+  type Place,
+  type PublicReader,
+  placeOfKey,
+  privatePlace,
+  tryRead,
+} from './reader.ts'
 
 export type AuditOrder = {
   readonly reader: PublicReader
@@ -146,8 +157,7 @@ async function auditVersion(order: AuditOrder, audited: Audited): Promise<readon
   const bytes = await demand(reader, place)
   if (isFault(bytes)) return [unreadable(version, bytes)]
   const found = await findManifest({ read: async () => bytes }, publication)
-  if (found.fault !== null)
-    return [unreadable(version, faultAt(reader, place, found.fault, found.what))]
+  if (found.fault !== null) return [unreadable(version, faultAt(reader, place, found.fault, found.what))]
   const { manifest } = found
   if (!isOwnFiles(manifest))
     return [
@@ -211,9 +221,7 @@ async function faultsOf(
   reader: PublicReader,
   objects: readonly (readonly [place: Place, sha256: string])[],
 ): Promise<Fault[]> {
-  const found = await Promise.all(
-    objects.map(([place, sha256]) => demandPublished(reader, place, sha256)),
-  )
+  const found = await Promise.all(objects.map(([place, sha256]) => demandPublished(reader, place, sha256)))
   return found.filter(isFault)
 }
 
@@ -269,15 +277,11 @@ async function auditProgram(
     const fault = isFault(bytes)
       ? bytes
       : faultAt(reader, place, 'of another form', 'has another form: update the program')
-    return [
-      toCheck('program', version, 'its index cannot be read, so its files were not checked', [fault]),
-    ]
+    return [toCheck('program', version, 'its index cannot be read, so its files were not checked', [fault])]
   }
   const faults = await faultsOf(
     reader,
     index.files.map(({ name, sha256 }) => [privatePlace(version, programFileName(name)), sha256]),
   )
-  return [
-    toCheck('program', version, `${index.files.length + 1} private files of the program`, faults),
-  ]
+  return [toCheck('program', version, `${index.files.length + 1} private files of the program`, faults)]
 }

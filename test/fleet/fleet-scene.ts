@@ -13,9 +13,9 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
-import { atEndOfFile } from '../support/ends.ts'
 import { orderOf, versionOf } from '../static-build/hand-order.ts'
 import { describeDifferences, digestsOf, type Tree } from '../static-build/tree.ts'
+import { atEndOfFile } from '../support/ends.ts'
 
 export const IDS = ['ash', 'elm', 'fir', 'oak', 'yew']
 

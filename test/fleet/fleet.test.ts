@@ -7,9 +7,9 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
-import { begun, CODE, expectUnpublished, IDS, RUN, share, useFleet } from './fleet-scene.ts'
 import { pruneAll } from '../static-build/hand-order.ts'
 import { bytesAt, digestsOf } from '../static-build/tree.ts'
+import { begun, CODE, expectUnpublished, IDS, RUN, share, useFleet } from './fleet-scene.ts'
 
 const { coordinate, workerOf, altering, losing, expectWhole } = useFleet()
 

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { createFleetComputer, createTaskComputer } from '#fleet/compute.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { idleSince } from '#pipeline/night/compute-strategy.ts'
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
-import { createFleetComputer, createTaskComputer } from '#fleet/compute.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
 import { problemsIn } from '../book/book-folder.ts'
 import {
