@@ -43,8 +43,10 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
     const isThere = await store.has(manifestKey(version))
     const endBatch = isThere ? null : await beginBatch(store, versionFolder(version))
     const count = countProgress(order.progress, 'render', order.points.length, 'artifacts')
-    // The largest files are among those of the book: threads that share the work end together if the last pieces are small.
-    const tasks = [...bookTasks(order, renderer), ...strategyTasks(order, renderer, endBatch && store.url)]
+    const bookWhere = (isChosen: (point: Point) => boolean): Task[] =>
+      bookTasks({ ...order, points: order.points.filter(isChosen) }, renderer)
+    const ofStrategies = strategyTasks(order, renderer, endBatch && store.url)
+    const tasks = [...bookWhere(isLarge), ...ofStrategies, ...bookWhere(point => !isLarge(point))]
     const artifacts = await inLanes(tasks, renderer.lanes, async run => {
       const lines = await writePoints(store, await run())
       count(lines.length)
@@ -79,6 +81,10 @@ export function createRenderer(threads: number) {
 
 /** A piece of the work of the threads. */
 type Task = () => Promise<RenderedPoint[]>
+
+/** Answers that grow with the book are rendered first: threads that share the work end together if the last pieces are small. */
+const isLarge = (point: Point): boolean =>
+  point.kind === 'answer' && (point.id === 'export' || point.id === 'correlation')
 
 /** A task for each point that is about the book. */
 export function bookTasks(
