@@ -60,16 +60,13 @@ async function faultOf(
 ): Promise<string | null> {
   const signature = await store.read(signatureKey(sha256))
   if (signature === null) {
-    return (await isAnySigned(store, log)) ? 'has no signature, but older entries have one' : null
+    const signatures = new Set(await store.list(`${POINTER_PREFIX}signatures/`))
+    const isAnySigned = log.some(each => signatures.has(signatureKey(each.sha256)))
+    return isAnySigned ? 'has no signature, but older entries have one' : null
   }
   const bytes = await store.read(pointerKey(entry.seq))
   const isSigned = bytes !== null && pems.some(pem => isSignedBy(pem, bytes, signature))
   return isSigned ? null : 'has a signature that matches none of the published keys'
-}
-
-async function isAnySigned(store: ObjectStore, log: readonly LoggedEntry[]): Promise<boolean> {
-  const signatures = new Set(await store.list(`${POINTER_PREFIX}signatures/`))
-  return log.some(({ sha256 }) => signatures.has(signatureKey(sha256)))
 }
 
 const nameOf = (store: ObjectStore, seq: number): string => `${store.url}/${pointerKey(seq)}`

@@ -7,7 +7,7 @@ import { countProgress, type Progress } from '#core/progress.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { createRenderer, type RenderOrder } from '#static-build/render-version.ts'
 import { messageOf } from '#storage/error-code.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { Stores } from '#storage/object-store.ts'
 import { createFleetComputer, createTaskComputer } from './compute.ts'
 import { type Counts, type Fleet, type PhaseOrder, runPhase } from './coordinate.ts'
 import { createJobs } from './queue.ts'
@@ -32,9 +32,7 @@ export type FleetRecord = {
   readonly rendered: Counts
 }
 
-type WorkerOrder = {
-  readonly store: ObjectStore
-  readonly privateStore: ObjectStore
+type WorkerOrder = Stores & {
   readonly threads: number
   /** Which code it has: see `Plan`. */
   readonly code: string

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { StrategyChanges } from '#core/contract/payloads/changes.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { Stores } from '#storage/object-store.ts'
 import { readDocument } from '#storage/parse-json.ts'
 import { readManifest } from '#storage/published-manifest.ts'
 import { toText } from './declarations.ts'
@@ -24,8 +24,7 @@ const recordSchema = z.object({
 
 /** The inputs of a published version; null if their private record is not there, or has another form. */
 export async function readInputs(
-  store: ObjectStore,
-  privateStore: ObjectStore,
+  { store, privateStore }: Stores,
   current: CurrentVersion,
 ): Promise<Inputs | null> {
   const { version, built_with } = await readManifest(store, current)

@@ -1,7 +1,7 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { Stores } from '#storage/object-store.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { firstPublications } from '#storage/publications.ts'
 import { readManifest, UnreadableError } from '#storage/published-manifest.ts'
@@ -32,8 +32,7 @@ export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[
  * that was published, or of another format.
  */
 export async function readPublishedSnapshot(
-  store: ObjectStore,
-  privateStore: ObjectStore,
+  { store, privateStore }: Stores,
   current: CurrentVersion,
 ): Promise<Snapshot> {
   const manifest = await readManifest(store, current)

@@ -18,7 +18,7 @@ import { sha256 } from '#storage/digest.ts'
 import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from '#storage/immutable-headers.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { switchNginx } from '#storage/nginx-files.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { ObjectStore, Stores } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { firstTimes } from '#storage/publications.ts'
 import type { Signer } from '#storage/signature.ts'
@@ -90,7 +90,7 @@ export async function publishVersion(order: PublishOrder) {
  */
 export async function writeVersion(
   order: PublishOrder,
-  { store, privateStore }: Pick<PublishOrder, 'store' | 'privateStore'>,
+  { store, privateStore }: Stores,
   log: readonly LoggedEntry[],
 ) {
   const compared = await compareWithPublished(order, log)

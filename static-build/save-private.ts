@@ -26,13 +26,8 @@ const JSON_HEADERS = { content_type: 'application/json' }
 const ARROW_HEADERS = { content_type: 'application/vnd.apache.arrow.file' }
 
 /** Returns the digest. */
-async function save(
-  privateStore: ObjectStore,
-  key: string,
-  bytes: Uint8Array,
-  headers = JSON_HEADERS,
-): Promise<string> {
-  await writeOnce(privateStore, key, bytes, headers)
+async function save(store: ObjectStore, key: string, bytes: Uint8Array, headers = JSON_HEADERS) {
+  await writeOnce(store, key, bytes, headers)
   return sha256(bytes)
 }
 

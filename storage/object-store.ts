@@ -31,6 +31,9 @@ export type ObjectStore = {
   remove(key: string): Promise<void>
 }
 
+/** The public store, and the private one beside it. */
+export type Stores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }
+
 /** Whether the objects of a store are files: `measure` and `beginBatch` make use of it. */
 export const isFolder = ({ url }: ObjectStore): boolean => url.startsWith('file:')
 

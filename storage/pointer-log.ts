@@ -113,7 +113,11 @@ export async function appendEntry(
   assertAfter(store, head, entry.at)
   const bytes = toJsonBytes(entry)
   const logged = { entry, sha256: sha256(bytes) }
-  if (signer !== null) await signEntry(store, bytes, logged.sha256, signer)
+  // Before the entry itself: so every entry is signed, and its key is published.
+  if (signer !== null) {
+    await publishKey(store, signer)
+    await writeOnce(store, signatureKey(logged.sha256), signer.sign(bytes), IMMUTABLE_BYTES)
+  }
   if (!(await store.create(pointerKey(entry.seq), bytes, IMMUTABLE_JSON))) {
     throw new LostRaceError(store, (await readEntry(store, entry.seq))?.entry ?? null)
   }
@@ -132,17 +136,6 @@ export function assertAfter(store: ObjectStore, head: LoggedEntry | null, now: s
     `the clock of this machine is at ${now}, and the newest pointer entry, ${store.url}/${pointerKey(seq)}, is ` +
       `from ${at}: nothing was published; set the clock, and run the command again`,
   )
-}
-
-/** Before the entry itself: so every entry is signed, and its key is published. */
-async function signEntry(
-  store: ObjectStore,
-  bytes: Uint8Array,
-  digest: string,
-  signer: Signer,
-): Promise<void> {
-  await publishKey(store, signer)
-  await writeOnce(store, signatureKey(digest), signer.sign(bytes), IMMUTABLE_BYTES)
 }
 
 /** Writes the hint of an entry, and the first page of a store without a service. Any process may repeat it at any time. */

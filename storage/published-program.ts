@@ -12,7 +12,7 @@ import {
 import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { parseProgramDataFile } from '#core/program/program-data-file.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { ObjectStore, Stores } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
 import { readManifest, UnreadableError } from './published-manifest.ts'
 import { readPrivateFile } from './snapshot-files.ts'
@@ -34,13 +34,10 @@ export type StoredProgram = {
  * Throws an UnreadableError if a file is missing, altered or of another form, and a StoreError if a store
  * does not answer.
  */
-export async function readProgram(
-  store: ObjectStore,
-  privateStore: ObjectStore,
+export const readProgram = async (
+  { store, privateStore }: Stores,
   current: CurrentVersion,
-): Promise<StoredProgram | null> {
-  return readProgramOf(privateStore, await readManifest(store, current))
-}
+): Promise<StoredProgram | null> => readProgramOf(privateStore, await readManifest(store, current))
 
 /** The same for a version with a known manifest. */
 export async function readProgramOf(

@@ -29,12 +29,13 @@ const MOST_TRIES = 4
  */
 export function createS3Store(name: string, access: S3Access, patience?: S3Patience): ObjectStore {
   const place: Place = { ...parseS3Url(name), client: createS3Client(access, patience) }
+  const { client, bucket, prefix } = place
   const url = toS3Url(place)
   const guard = async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
     try {
       return await retry(run)
     } catch (cause) {
-      throw new StoreError(action, url, key, new Error(describeS3Error(cause, place.bucket), { cause }))
+      throw new StoreError(action, url, key, new Error(describeS3Error(cause, bucket), { cause }))
     }
   }
   const at = async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
@@ -46,9 +47,15 @@ export function createS3Store(name: string, access: S3Access, patience?: S3Patie
     read: key => at('read', key, () => readObject(place, key)),
     has: key => at('look for', key, () => hasObject(place, key)),
     create: (key, bytes, headers) => at('create', key, createObject(place, key, bytes, headers)),
-    replace: (key, bytes, headers) => at('replace', key, () => putObject(place, key, bytes, headers)),
-    list: prefix => guard('list', prefix, () => listKeys(place, prefix)),
-    remove: key => at('remove', key, () => removeObject(place, key)),
+    replace: (key, bytes, headers) =>
+      at('replace', key, async () => {
+        await client.send(new PutObjectCommand(putInput(place, key, bytes, headers)))
+      }),
+    list: below => guard('list', below, () => listKeys(place, below)),
+    remove: key =>
+      at('remove', key, async () => {
+        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + key }))
+      }),
   }
 }
 
@@ -74,7 +81,7 @@ async function readObject({ client, bucket, prefix }: Place, key: string): Promi
   const got = await client
     .send(new GetObjectCommand({ Bucket: bucket, Key: prefix + key }))
     .catch((error: unknown) => {
-      if (isNoObject(error)) return null
+      if (nameOf(error) === 'NoSuchKey') return null // that there is no such bucket is another matter
       throw error
     })
   if (got === null) return null
@@ -120,25 +127,11 @@ function createObject(place: Place, key: string, bytes: Uint8Array, headers: Obj
       return true
     } catch (error) {
       mayBeThere ||= triesOf(error) > 1
-      if (!isTaken(error)) throw error
-      return mayBeThere && isEqual(await readObject(place, key), bytes)
+      if (statusOf(error) !== 412) throw error // the key is not taken
+      const there = mayBeThere ? await readObject(place, key) : null
+      return there !== null && Buffer.compare(there, bytes) === 0
     }
   }
-}
-
-const isEqual = (a: Uint8Array | null, b: Uint8Array): boolean => a !== null && Buffer.compare(a, b) === 0
-
-async function putObject(
-  place: Place,
-  key: string,
-  bytes: Uint8Array,
-  headers: ObjectHeaders,
-): Promise<void> {
-  await place.client.send(new PutObjectCommand(putInput(place, key, bytes, headers)))
-}
-
-async function removeObject({ client, bucket, prefix }: Place, key: string): Promise<void> {
-  await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + key }))
 }
 
 async function retry<T>(run: () => Promise<T>): Promise<T> {
@@ -146,7 +139,7 @@ async function retry<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (error) {
-      const isWorthIt = error instanceof BrokenObjectError || isConflict(error)
+      const isWorthIt = error instanceof BrokenObjectError || statusOf(error) === 409 // two conditional writes met
       if (!isWorthIt || tries === MOST_TRIES) throw error
     }
   }
@@ -168,15 +161,6 @@ async function listKeys({ client, bucket, prefix }: Place, below: string): Promi
 
 /** A failure found by this store and not by the client: a broken object. A retry may fix it. */
 class BrokenObjectError extends Error {}
-
-/** Whether an error says that there is no such object; that there is no such bucket is another matter. */
-const isNoObject = (error: unknown): boolean => nameOf(error) === 'NoSuchKey'
-
-/** Whether a conditional write found the key taken. */
-const isTaken = (error: unknown): boolean => statusOf(error) === 412
-
-/** Whether two conditional writes met, and this one has to be tried again. */
-const isConflict = (error: unknown): boolean => statusOf(error) === 409
 
 /** How often the client tried before it gave up. It writes that on whatever it throws. */
 const triesOf = (error: unknown): number => metadataOf(error)?.attempts ?? 1

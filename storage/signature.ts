@@ -34,19 +34,15 @@ export function createSigner(privateKeyPem: string): Signer {
 }
 
 function parseKey(pem: string): KeyObject {
-  const key = tryParse(pem)
-  if (key?.asymmetricKeyType === 'ed25519') return key
+  try {
+    const key = createPrivateKey(pem)
+    if (key.asymmetricKeyType === 'ed25519') return key
+  } catch {
+    // The reason would quote the key.
+  }
   throw new Error(
     'the signing key is not an Ed25519 private key in PEM form: create one with `highwater keys new FILE`',
   )
-}
-
-const tryParse = (pem: string): KeyObject | null => {
-  try {
-    return createPrivateKey(pem)
-  } catch {
-    return null // the reason would quote the key
-  }
 }
 
 const KEY_ID_DIGITS = 16

@@ -36,13 +36,14 @@ async function compare(
   options: StoreOptions,
   runtime: Runtime,
 ): Promise<Changes & { readonly causes: Readonly<Record<string, Causes>> }> {
-  const { store, privateStore } = await openBothStores(options, runtime)
+  const stores = await openBothStores(options, runtime)
+  const { store } = stores
   const publications = publicationsOf(await readLog(store))
   const read = async (version: string) => {
     const publication = findPublication(store, publications, version)
     await assertThere(store, version)
-    const snapshot = await readPublishedSnapshot(store, privateStore, publication)
-    return { snapshot, inputs: await readInputs(store, privateStore, publication) }
+    const snapshot = await readPublishedSnapshot(stores, publication)
+    return { snapshot, inputs: await readInputs(stores, publication) }
   }
   const [old, now] = [await read(before), await read(after)]
   const changes = compareSnapshots(old.snapshot, now.snapshot)

@@ -20,10 +20,10 @@ import { lastDay, type Period, type Series, sliceSeries } from '#core/figures/se
 import { splitFigures } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { countProgress } from '#core/progress.ts'
-import { buyAndHold, type Funding, type FundingInterval, toShared } from '#core/replay/bars.ts'
+import { buyAndHold, type Funding, toShared } from '#core/replay/bars.ts'
 import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/funding-coverage.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { BarsFile, Book } from '../book/book.ts'
+import type { Book } from '../book/book.ts'
 import { BookError, formatProblem } from '../book/problem.ts'
 import type { ModuleFile } from '../modules/realm.ts'
 import { acceptedFindings, judgeRecords } from '../report/data-report.ts'
@@ -213,14 +213,14 @@ function describeFunding(funding: Funding | null, endMs: number): Omit<FundingCo
     longest_gap_hours: gaps.length === 0 ? null : toHours(longestMs),
     payments_missing: gaps.reduce((sum, gap) => sum + missingPayments(gap, intervals), 0),
     interval_basis: funding === null ? null : funding.intervals === undefined ? 'inferred' : 'stated',
-    intervals: intervals.filter(({ from }) => from < endMs).map(toPublished),
+    intervals: intervals
+      .filter(({ from }) => from < endMs)
+      .map(({ from, everyMs }) => ({
+        from: Number.isFinite(from) ? toIsoInstant(from) : null,
+        hours: toHours(everyMs),
+      })),
   }
 }
-
-const toPublished = ({ from, everyMs }: FundingInterval) => ({
-  from: Number.isFinite(from) ? toIsoInstant(from) : null,
-  hours: toHours(everyMs),
-})
 
 const toHours = (ms: number): number => toPercent(ms / 3_600_000)
 
@@ -275,16 +275,15 @@ function benchmarksOf({ service, strategies, bars }: Book, last: EpochDay): Benc
   const instruments = [...new Set(strategies.map(({ instrument }) => instrument))]
   return instruments.flatMap(instrument => {
     const files = [...bars].filter(([key]) => key.startsWith(`${instrument}/`)).map(([, file]) => file)
-    const [longest] = files.sort(byReach)
+    // The bars that begin first, then the finest.
+    const [longest] = files.sort(
+      ({ bars: a }, { bars: b }) => a.t[0]! - b.t[0]! || a.timeframeMs - b.timeframeMs,
+    )
     if (longest === undefined) return []
     const daily = toPublishedSeries(buyAndHold(cutBars(longest.bars, last)))
     return [{ instrument, daily: { ...daily, values: toShared(daily.values) } }]
   })
 }
-
-/** The bars that begin first, then the finest. */
-const byReach = ({ bars: a }: BarsFile, { bars: b }: BarsFile): number =>
-  a.t[0]! - b.t[0]! || a.timeframeMs - b.timeframeMs
 
 /** Each from the first to the last day of the strategies on its instrument. */
 const publishedBenchmarks = (

@@ -196,7 +196,9 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
   const inceptionMs = marks.daily.first * DAY_MS
   const isPublic = ({ exit_time }: Trade): boolean => exit_time === null || exit_time >= inceptionMs
   const claims = ledger.trades.filter(trade => !isRecomputable(trade)).length
-  const unfunded = unfundedTrades(task, ledger)
+  const spans = unfundedSpans(task.funding)
+  // Where payments are missing while trades are open: one span for each such trade.
+  const unfunded = ledger.trades.flatMap(trade => unfundedSpanOf(trade, spans) ?? [])
   const deviations = measureResults(auditInput(task, ledger.trades.filter(isPublic)))
   const isChecked = claims + unfunded.length === 0 && deviations.length > 0
   return {
@@ -248,12 +250,6 @@ const at = ({ path, rows }: Ledger, index: number, message: string): Problem => 
   row: rows[index]!,
   message: message.replace(`trade ${index} `, 'the trade '),
 })
-
-/** Where payments are missing while trades of a ledger are open: one span for each such trade. */
-function unfundedTrades({ funding }: LedgerGround, { trades }: Ledger): FundingGap[] {
-  const spans = unfundedSpans(funding)
-  return trades.flatMap(trade => unfundedSpanOf(trade, spans) ?? [])
-}
 
 function ledgerNotices(
   { id, instrument }: StrategyEntry,

@@ -1,4 +1,4 @@
-import { type PublicKeys, publicKeys } from '#core/contract/public-keys.ts'
+import { publicKeys } from '#core/contract/public-keys.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { fingerprintOf, isSignedBy, keyIdOf, parsePublicKeyPem } from '#storage/signature.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
@@ -71,17 +71,15 @@ async function readPublishedKeys(
   if (found === null) return { keys: [], faults: [] }
   if (!(found instanceof Uint8Array)) return { keys: [], faults: [absenceOf(reader, keysPlace, found)] }
   const parsed = publicKeys.safeParse(parseJson(found))
-  const keys = parsed.success ? parsed.data.keys.map(toKey) : [null]
-  const known = keys.filter(key => key !== null)
-  if (known.length === keys.length) return { keys: known, faults: [] }
+  const said = parsed.data?.keys ?? []
+  // An auditor looks keys up by their ids.
+  const known = said.flatMap(({ id, public_key_pem }) => {
+    const key = parsePublicKey(public_key_pem)
+    return key?.id === id ? [key] : []
+  })
+  if (parsed.success && known.length === said.length) return { keys: known, faults: [] }
   return {
     keys: known,
     faults: [faultAt(reader, keysPlace, 'of another form', 'is no list of Ed25519 keys with their ids')],
   }
-}
-
-/** Null if it is none, or has another id than the one beside it: an auditor looks keys up by their ids. */
-function toKey({ id, public_key_pem }: PublicKeys['keys'][number]): TrustedKey | null {
-  const key = parsePublicKey(public_key_pem)
-  return key?.id === id ? key : null
 }

@@ -7,7 +7,7 @@ import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { PROGRAM_INDEX, programFileName, programIndex } from '#core/contract/program-files.ts'
 import type { Progress } from '#core/progress.ts'
 import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { ObjectStore, Stores } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { hintOf, INDEX_KEY, leadTo } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
@@ -115,7 +115,12 @@ async function auditVersions(
     ({ version, is_served }) =>
       versions === 'all' || (versions === 'served' ? is_served : version === versions.version),
   )
-  if (chosen.length === 0 && typeof versions === 'object') return [neverPublished(reader, versions.version)]
+  if (chosen.length === 0 && typeof versions === 'object') {
+    const { version } = versions
+    const rest = 'is of a version that no entry of the log names'
+    const fault = faultAt(reader, manifestPlace(version), 'missing', rest)
+    return [toCheck('manifest', version, 'never published', [fault])]
+  }
   const checks: Check[] = []
   for (const publication of chosen) {
     const publishedBy = entries.find(({ entry }) => entry.version === publication.version)!
@@ -124,13 +129,6 @@ async function auditVersions(
     checks.push(...(await auditVersion(order, { keyring, entries, publication, isSigned, isDemanded })))
   }
   return checks
-}
-
-function neverPublished(reader: PublicReader, version: string): Check {
-  const rest = 'is of a version that no entry of the log names'
-  return toCheck('manifest', version, 'never published', [
-    faultAt(reader, manifestPlace(version), 'missing', rest),
-  ])
 }
 
 /** A version to be audited. */
@@ -203,8 +201,7 @@ async function checkSignature(
 
 /** Checks every object of a version, public and private, against its manifest alone. */
 export async function auditFilesOf(
-  store: ObjectStore,
-  privateStore: ObjectStore,
+  { store, privateStore }: Stores,
   manifest: Manifest,
   progress: Progress,
 ): Promise<readonly Check[]> {
@@ -252,7 +249,10 @@ async function auditPrivate(
     reader,
     files.map(([name, digest]) => [privatePlace(version, name), digest]),
   )
-  const isAbsent = files.length > 0 && faults.length === files.length && faults.every(isAway)
+  const isAbsent =
+    files.length > 0 &&
+    faults.length === files.length &&
+    faults.every(({ what }) => what === 'missing' || what === 'unreadable')
   if (isNamed || !isAbsent)
     return [
       toCheck('snapshot', version, `${files.length} private files`, faults),
@@ -261,8 +261,6 @@ async function auditPrivate(
   const note = `the snapshot of ${version} is not in ${privateStore.url}, and was not looked at: name its store with --private-store`
   return [toCheck('snapshot', version, 'not looked at', [], [note])]
 }
-
-const isAway = ({ what }: Fault): boolean => what === 'missing' || what === 'unreadable'
 
 /** Checks the program files against their index, and that against the manifest; none without a program. */
 async function auditProgram(

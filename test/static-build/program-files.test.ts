@@ -84,7 +84,7 @@ test('the files of a program are none where the book has none, and in a manifest
   const bytes = new TextEncoder().encode(JSON.stringify(older))
   await stores.store.replace(manifestKey(A), bytes, { content_type: 'application/json' })
   const current = { version: A, manifest_sha256: sha256(bytes) }
-  expect(await readProgram(stores.store, stores.privateStore, current)).toBeNull()
+  expect(await readProgram(stores, current)).toBeNull()
 })
 
 test.each([...PROGRAM_FILES.map(programFileName), PROGRAM_INDEX])(

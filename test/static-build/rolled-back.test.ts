@@ -35,7 +35,7 @@ const changesOf = (version: string) => changesIn(stores.store, version)
 /** Since when the served version says that oak is published, and what its page of versions says of it. */
 async function saidOf(version: string): Promise<readonly string[]> {
   const head = await readHead(stores.store)
-  const { dataset, strategies } = await readPublishedSnapshot(stores.store, stores.privateStore, head!.entry)
+  const { dataset, strategies } = await readPublishedSnapshot(stores, head!.entry)
   expect(dataset.version).toBe(version)
   return [strategies[0]!.published_since!, ...changesOnPage(dataset.lineage.at(-1)!)]
 }
