@@ -16,20 +16,8 @@ type KeepRule = {
 
 const SNAPSHOTS = 'v1/snapshots/'
 
-/** What the next `prune` of a rule removes. */
-export type PrunePlan = {
-  /** Published versions, newest first. */
-  readonly versions: readonly string[]
-  /** Folders of builds that were never published. */
-  readonly unfinished: readonly string[]
-}
-
-/** Lists the versions that no rule keeps, and the folders of builds that were never published. */
-export async function planPrune(
-  { store, privateStore }: Stores,
-  rule: KeepRule,
-  nowMs: number,
-): Promise<PrunePlan> {
+/** Lists the versions that no rule keeps, newest first, and the folders of builds that were never published. */
+export async function planPrune({ store, privateStore }: Stores, rule: KeepRule, nowMs: number) {
   const publications = publicationsOf(await readLog(store))
   const kept = versionsToKeep(publications, rule, nowMs)
   const folders = foldersIn(await store.list(SNAPSHOTS), SNAPSHOTS)
@@ -57,7 +45,7 @@ export async function planPrune(
  * without one it is removed, whatever files remain. The pointer log does not change, and nothing is written. Resolves with what
  * was removed.
  */
-export async function prune(stores: Stores, rule: KeepRule, nowMs: number): Promise<PrunePlan> {
+export async function prune(stores: Stores, rule: KeepRule, nowMs: number) {
   const { store, privateStore } = stores
   const plan = await planPrune(stores, rule, nowMs)
   for (const folder of plan.unfinished) {

@@ -45,15 +45,7 @@ export class LockedError extends Error {
   }
 }
 
-export type Lock = {
-  /**
-   * Throws if another process has taken the lock over, because this one was silent for too long (a laptop
-   * that slept). Call it right before the protected operation; no other process can take it over in the five
-   * minutes after.
-   */
-  readonly assertHeld: () => Promise<void>
-  readonly release: () => Promise<void>
-}
+export type Lock = ReturnType<typeof hold>
 
 /**
  * Takes the lock `name` of a store. Throws LockedError while another living process holds it.
@@ -84,7 +76,7 @@ export async function acquireLock(store: ObjectStore, name: string, world: LockW
 }
 
 /** Keeps a lock that was just taken alive until it is released. */
-function hold(store: ObjectStore, name: string, key: string, world: LockWorld): Lock {
+function hold(store: ObjectStore, name: string, key: string, world: LockWorld) {
   let written: Promise<void> = Promise.resolve()
   const write = (released: boolean): Promise<void> => {
     // One after the other: a slow heartbeat must not land after the release.
@@ -98,16 +90,20 @@ function hold(store: ObjectStore, name: string, key: string, world: LockWorld): 
   )
   beat.unref()
   return {
-    // The heartbeat first: from then on other processes find the lock held.
-    assertHeld: async () => {
-      await write(false)
+    /**
+     * Throws if another process has taken the lock over, because this one was silent for too long (a laptop
+     * that slept). Call it right before the protected operation; no other process can take it over in the five
+     * minutes after.
+     */
+    async assertHeld(): Promise<void> {
+      await write(false) // first: from then on other processes find the lock held
       if ((await highestKey(store, name)) === key) return
       throw new Error(
         `this ${name} of ${store.url} was silent for more than ${STALE_MS / 60_000} minutes, and another has begun since: the ` +
           'pointer was left alone; run the command again',
       )
     },
-    release: () => {
+    release(): Promise<void> {
       clearInterval(beat)
       return write(true)
     },

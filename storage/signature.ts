@@ -14,22 +14,18 @@ import type { ObjectStore } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
 
 /** What signs manifests and pointer entries. The key itself is never printed. */
-export type Signer = {
-  /** Names the public key: the beginning of the digest of its DER form. */
-  readonly keyId: string
-  readonly publicKeyPem: string
-  /** The Ed25519 signature of the bytes, 64 bytes. */
-  readonly sign: (bytes: Uint8Array) => Uint8Array
-}
+export type Signer = ReturnType<typeof createSigner>
 
 /** A signer from a private key in PEM form. Throws if the text is not an Ed25519 private key. */
-export function createSigner(privateKeyPem: string): Signer {
+export function createSigner(privateKeyPem: string) {
   const key = parseKey(privateKeyPem)
   const publicKey = createPublicKey(key)
   return {
+    /** Names the public key: the beginning of the digest of its DER form. */
     keyId: keyIdOf(publicKey),
     publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    sign: bytes => sign(null, bytes, key),
+    /** The Ed25519 signature of the bytes, 64 bytes. */
+    sign: (bytes: Uint8Array): Uint8Array => sign(null, bytes, key),
   }
 }
 

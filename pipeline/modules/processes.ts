@@ -21,19 +21,14 @@ export type ProcessOptions = {
   readonly elapsedMs: () => number
 }
 
-/** Processes that run strategy modules, one at a time each. They start when they are needed. */
-export type Processes = {
-  /** Rejects with a ModuleFault for what is wrong with the module. */
-  readonly run: <Name extends TaskName>(name: Name, input: TaskInput<Name>) => Promise<TaskResult<Name>>
-  readonly close: () => Promise<void>
-}
+export type Processes = ReturnType<typeof createProcesses>
 
 /**
- * Processes that may read their own code and the folder of the modules. Node denies them every other file, further
+ * Processes that run strategy modules, one at a time each, and start when they are needed. They may read their own code and the folder of the modules. Node denies them every other file, further
  * processes, threads and native code; it cannot deny the network, sqlite files or signals, which the context of a
  * module does not have. What they print goes to `print`.
  */
-export function createProcesses(folder: string, { threads, elapsedMs }: ProcessOptions): Processes {
+export function createProcesses(folder: string, { threads, elapsedMs }: ProcessOptions) {
   const all = new Set<ChildProcess>()
   const idle = new Set<ChildProcess>()
   const limited = createLimit(threads)
@@ -52,7 +47,8 @@ export function createProcesses(folder: string, { threads, elapsedMs }: ProcessO
   }
   process.once('exit', endAll)
   return {
-    run: <Name extends TaskName>(name: Name, input: TaskInput<Name>) =>
+    /** Rejects with a ModuleFault for what is wrong with the module. */
+    run: <Name extends TaskName>(name: Name, input: TaskInput<Name>): Promise<TaskResult<Name>> =>
       limited(async () => {
         const [child = start()] = idle
         idle.delete(child)
@@ -67,7 +63,7 @@ export function createProcesses(folder: string, { threads, elapsedMs }: ProcessO
           throw error
         }
       }),
-    async close() {
+    async close(): Promise<void> {
       process.off('exit', endAll)
       const ends = [...all].map(child => once(child, 'exit'))
       endAll()

@@ -18,7 +18,6 @@ import {
 import { diversification } from '#core/figures/diversification.ts'
 import { lastDay, type Period, type Series, sliceSeries } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
-import type { ProgramData } from '#core/program/program.ts'
 import { countProgress } from '#core/progress.ts'
 import { buyAndHold, type Funding, toShared } from '#core/replay/bars.ts'
 import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/funding-coverage.ts'
@@ -27,7 +26,6 @@ import type { Book } from '../book/book.ts'
 import { BookError, formatProblem } from '../book/problem.ts'
 import type { ModuleFile } from '../modules/realm.ts'
 import { acceptedFindings, judgeRecords } from '../report/data-report.ts'
-import type { DataReport } from '../report/finding.ts'
 import { computeProgram } from './compute-program.ts'
 import type { ComputedStrategy, StrategyTask } from './compute-strategy.ts'
 import { cutBars, lastPublicDay, type WindowOptions } from './data-window.ts'
@@ -54,23 +52,13 @@ export type Computer = {
   readonly correlation: (strategies: readonly StrategyData[]) => Promise<Snapshot['correlation']>
 }
 
-export type Night = {
-  readonly snapshot: Snapshot
-  /** Null in a book without one. */
-  readonly program: ProgramData | null
-  /** Notices for the operator that are not errors. */
-  readonly notices: readonly string[]
-  /** What is implausible in the records, as far as the catalogue accepts it. */
-  readonly records: DataReport
-  /** The files that the module of each strategy consists of, from `strategies/` on. */
-  readonly modules: ReadonlyMap<string, readonly ModuleFile[]>
-}
+export type Night = Awaited<ReturnType<typeof computeSnapshot>>
 
 /**
  * Computes the dataset of a book on worker threads or a fleet, and its program. Throws a BookError with everything that
  * is wrong with any strategy; the result does not depend on who computes it.
  */
-export async function computeSnapshot(book: Book, options: NightOptions): Promise<Night> {
+export async function computeSnapshot(book: Book, options: NightOptions) {
   const lastDay = lastPublicDay(book, options)
   const program = computeProgram(book, options)
   const threads = createThreads(options.threads)
@@ -78,14 +66,14 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
   try {
     const benchmarks = benchmarksOf(book, lastDay)
     const computed = await computeStrategies(computer, book, lastDay, benchmarks)
-    const { strategies, modules, records } = computed
+    const { strategies, ...rest } = computed
     const correlation = await computer.correlation(strategies)
-    const snapshot = {
+    const snapshot: Snapshot = {
       ...assembleSnapshot(book, options.version, computed, correlation, lastDay),
       benchmarks: publishedBenchmarks(benchmarks, strategies),
     }
     verifySnapshot(snapshot)
-    return { snapshot, program, notices: computed.notices, records, modules }
+    return { snapshot, program, ...rest }
   } finally {
     await threads.close()
   }
@@ -111,8 +99,11 @@ async function computeStrategies(
   if (problems.length > 0) throw new BookError(book.dir, problems)
   return {
     strategies: computed.map(({ data, files }) => ({ ...data, rules_sha256: rulesDigest(files) })),
+    /** For the operator, and no errors. */
     notices: [...computed.flatMap(({ notices }) => notices), ...unused.map(formatProblem)],
+    /** What is implausible in the records, as far as the catalogue accepts it. */
     records,
+    /** The files that the module of each strategy consists of, from `strategies/` on. */
     modules: new Map(
       computed.filter(({ files }) => files.length > 0).map(({ data, files }) => [data.id, files]),
     ),

@@ -14,7 +14,7 @@ import { type Publication, publicationsOf } from '#storage/publications.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { auditNames, auditStamps, auditTimes } from './audit-clock.ts'
 import { auditFiles } from './audit-files.ts'
-import { auditKeys, type Keyring, type Trust, type TrustedKey } from './audit-keys.ts'
+import { auditKeys, type Keyring, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
 import { auditSignatures, verdictOn } from './audit-signatures.ts'
 import { type Check, demand, demandPublished, type Fault, faultAt, isFault, toCheck } from './check.ts'
@@ -48,11 +48,9 @@ export type AuditOrder = {
   readonly progress: Progress
 }
 
-export type Audit = {
-  /** The newest entry; null if none could be read. */
+/** The newest entry, null if none could be read, the keys with which signatures were verified, and what was checked. */
+export type Audit = Pick<Keyring, 'trusted'> & {
   readonly head: AuditedEntry | null
-  /** The keys with which signatures were verified. */
-  readonly trusted: readonly TrustedKey[]
   readonly checks: readonly Check[]
 }
 
