@@ -5,20 +5,16 @@ import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { keysPlace, type PublicReader, tryRead } from './reader.ts'
 
 /** A key with which signatures are verified. */
-export type TrustedKey = {
-  readonly id: string
-  /** The whole SHA-256 of the DER form, of which the id is the beginning. */
-  readonly fingerprint: string
-  readonly pem: string
-}
+export type TrustedKey = NonNullable<ReturnType<typeof parsePublicKey>>
 
 /** The keys that an audit accepts, and those that it only uses to name the signer. */
 export type Keyring = { readonly trusted: readonly TrustedKey[]; readonly published: readonly TrustedKey[] }
 
 /** A public key from its PEM form, or null if the text is not an Ed25519 public key. */
-export function parsePublicKey(pem: string): TrustedKey | null {
+export function parsePublicKey(pem: string) {
   const key = parsePublicKeyPem(pem)
   if (key === null) return null
+  /** The id is the beginning of the fingerprint, the SHA-256 of the DER form. */
   return { id: keyIdOf(key), fingerprint: fingerprintOf(key), pem }
 }
 
