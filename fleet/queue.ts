@@ -41,32 +41,27 @@ export function createJobs(connection: Connection, code: string, note: (line: st
       return otherwise
     }
   }
-  const add = async (run: string, phase: Phase, ids: readonly string[]): Promise<void> => {
-    for (let from = 0; from < ids.length; from += LOT) {
-      const lot = ids.slice(from, from + LOT)
-      await queue.addBulk(
-        lot.map(id => ({
-          name: id,
-          data: { run, phase, id },
-          opts: { ...JOB, jobId: `${run}-${phase}-${id}` },
-        })),
-      )
-    }
-  }
-  const failures = async (run: string, phase: Phase) => {
-    const failed = (await queue.getFailed()).filter(({ data }) => data.run === run && data.phase === phase)
-    return failed.map(({ data, failedReason }) => ({ id: data.id, why: failedReason }))
-  }
-  const removeFailed = async (run: string): Promise<void> => {
-    for (const job of await queue.getFailed()) if (job.data.run === run) await job.remove()
-  }
   return {
     /** Removes the failed jobs of a run, which is started again. */
-    begin: (run: string) => ask(() => removeFailed(run), undefined),
+    begin: (run: string) =>
+      ask(async () => {
+        for (const job of await queue.getFailed()) if (job.data.run === run) await job.remove()
+      }, undefined),
     /** Adds a job for each task that has none. */
-    add: (run: string, phase: Phase, ids: readonly string[]) => ask(() => add(run, phase, ids), undefined),
+    add: (run: string, phase: Phase, ids: readonly string[]) =>
+      ask(async () => {
+        const opts = (id: string) => ({ ...JOB, jobId: `${run}-${phase}-${id}` })
+        const jobs = ids.map(id => ({ name: id, data: { run, phase, id }, opts: opts(id) }))
+        for (let from = 0; from < jobs.length; from += LOT) await queue.addBulk(jobs.slice(from, from + LOT))
+      }, undefined),
     /** The tasks of a phase whose jobs failed for good, and why. */
-    failures: (run: string, phase: Phase) => ask(() => failures(run, phase), []),
+    failures: (run: string, phase: Phase) =>
+      ask(async () => {
+        const failed = (await queue.getFailed()).filter(
+          ({ data }) => data.run === run && data.phase === phase,
+        )
+        return failed.map(({ data, failedReason }) => ({ id: data.id, why: failedReason }))
+      }, []),
     close: () => queue.close(),
   }
 }

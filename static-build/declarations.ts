@@ -98,21 +98,20 @@ const MOST_NAMED = 20
 const wayOf = (way: string, ids: readonly string[]): string =>
   `${way} ${ids.slice(0, MOST_NAMED).join(',')}${ids.length > MOST_NAMED ? ',...' : ''} --reason TEXT, which every user sees`
 
-/** A published value as text: `none` if there was none. */
-export const toText = (value: unknown): string => (value === null ? 'none' : String(value))
+/** A published value that differs as text: `none` if there was none. */
+export const toText = ({ old, new: now }: Pick<Change, 'old' | 'new'>): string =>
+  `${old ?? 'none'} -> ${now ?? 'none'}`
 
 function linesOf(strategy: StrategyChanges): string[] {
   const { id, daily, weekly, trades } = strategy
   const risk = baseRiskChange(strategy)
   const version = versionChange(strategy)
-  const days = daily.restated.map(
-    ({ t, old, new: now }) => `return of ${t}: ${toText(old)} -> ${toText(now)}`,
-  )
-  const weeks = weekly.restated.map(
-    ({ t, old, new: now }) => `week to ${t}: ${toText(old)} -> ${toText(now)}`,
-  )
+  const days = daily.restated.map(each => `return of ${each.t}: ${toText(each)}`)
+  const weeks = weekly.restated.map(each => `week to ${each.t}: ${toText(each)}`)
   return [
-    ...(risk === undefined ? [] : [riskLine(risk)]),
+    ...(risk === undefined
+      ? []
+      : [`${risk.field}: ${toText(risk)}, which changes every figure at another risk level`]),
     ...(version === undefined ? [] : [versionLine(version, hasOtherValues(strategy))]),
     ...shortened('days', days, daily.restated_count),
     ...(days.length > 0 ? [] : shortened('weeks', weeks, weekly.restated_count)),
@@ -120,19 +119,16 @@ function linesOf(strategy: StrategyChanges): string[] {
   ].map(line => `  ${id}: ${line}`)
 }
 
-const riskLine = ({ field, old, new: now }: Change): string =>
-  `${field}: ${toText(old)} -> ${toText(now)}, which changes every figure at another risk level`
-
-const versionLine = ({ field, old, new: now }: Change, hasOther: boolean): string =>
-  `${field}: ${toText(old)} -> ${toText(now)}, which is a new history${hasOther ? '' : ' even if no published value differs'}: ` +
+const versionLine = (change: Change, hasOther: boolean): string =>
+  `${change.field}: ${toText(change)}, which is a new history${hasOther ? '' : ' even if no published value differs'}: ` +
   'keep the old module and publish the new one under another id, or announce the restatement' +
-  (hasOther ? '' : `; if its rules are the same, restore the version ${toText(old)}`)
+  (hasOther ? '' : `; if its rules are the same, restore the version ${change.old ?? 'none'}`)
 
 const tradeLines = ({ side, entry_time, changes }: RestatedTrade): string[] =>
-  changes.map(({ field, old, new: now }) => {
+  changes.map(change => {
     const name = `${side} of ${toIsoInstant(entry_time)}`
-    if (field !== 'trade') return `${name}: ${field}: ${toText(old)} -> ${toText(now)}`
-    return `${name}: ${old === null ? 'was not there before' : 'is gone'}`
+    if (change.field !== 'trade') return `${name}: ${change.field}: ${toText(change)}`
+    return `${name}: ${change.old === null ? 'was not there before' : 'is gone'}`
   })
 
 /** The first of the texts, and how many things there are if that is not all. */

@@ -9,11 +9,8 @@ import { placeFolder } from '#storage/folder-batch.ts'
 import { publishedPoints, sidOf, strategyFolder } from './published-points.ts'
 import { type Point, type RenderedPoint, renderPoint } from './render-point.ts'
 
-export type PartTask = {
-  /** The part of one strategy (`core/dataset/part.ts`). */
-  readonly part: SnapshotBytes
-  readonly effort: Effort
-}
+/** The part of one strategy (`core/dataset/part.ts`). */
+export type PartTask = { readonly part: SnapshotBytes; readonly effort: Effort }
 
 /** Returns a `RenderedPoint` for each point of the strategy of a part. */
 export const renderPart = ({ part, effort }: PartTask) => handOver(renderOne(decodeSnapshot(part), effort))

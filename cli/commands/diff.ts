@@ -69,7 +69,7 @@ const linesOf = ({
   `${changes.previous} -> ${changes.version}: ${changes.history_restated ? 'history is restated' : 'history is only appended to'}`,
   ...definitions.map(({ figure, from, to }) => `${figure}: ${from} -> ${to}`),
   ...(changes.filled_gaps ?? []).map(({ of, from, to }) => `${of}: the gap from ${from} to ${to} is filled`),
-  ...(changes.dataset ?? []).map(({ field, old, new: now }) => `${field}: ${toText(old)} -> ${toText(now)}`),
+  ...(changes.dataset ?? []).map(each => `${each.field}: ${toText(each)}`),
   ...changes.added.map(id => `${id}: new`),
   ...changes.removed.map(id => `${id}: gone`),
   ...strategies.flatMap(each => [lineOf(each), ...causeLines(causes[each.id])]),
@@ -87,7 +87,7 @@ const lineOf = ({ id, daily, trades, catalogue }: StrategyChanges): string =>
     counted(trades.appended, 'new trade'),
     ...shortened(
       'days',
-      daily.restated.map(({ t, old, new: now }) => `${t}: ${toText(old)} -> ${toText(now)}`),
+      daily.restated.map(each => `${each.t}: ${toText(each)}`),
       daily.restated_count,
     ),
     ...(trades.restated_count > 0 ? [`${counted(trades.restated_count, 'trade')} restated`] : []),
@@ -123,9 +123,7 @@ function findCauses(before: Inputs, after: Inputs, changes: StrategyChanges, ins
   const paths = new Set([...before.files.keys(), ...after.files.keys()])
   const changed = [...paths].filter(path => before.files.get(path) !== after.files.get(path)).sort()
   const spelled = (names: ReadonlySet<string>) =>
-    catalogue
-      .filter(({ field }) => names.has(field))
-      .map(({ field, old, new: now }) => `${field} ${toText(old)} -> ${toText(now)}`)
+    catalogue.filter(({ field }) => names.has(field)).map(each => `${each.field} ${toText(each)}`)
   const fields = spelled(PARAMETERS)
   const isOther = fields.length === 0 && changed.includes('catalogue.yaml')
   /** Of the module and of all that it imports, in either version. */
