@@ -35,11 +35,22 @@ export async function assertSignedHead(
   }
   const keys = await readKeys(store)
   const isKnown = keys.length === 0 || keys.some(({ id }) => id === signer.keyId)
-  if (!isKnown && !consent.allowNewKey) throw new Error(unknownKey(store, signer, keys))
+  if (!isKnown && !consent.allowNewKey)
+    throw new Error(
+      `the key ${signer.keyId} of SIGNING_KEY_FILE is not one of those in ${store.url}/${KEYS_KEY} ` +
+        `(${keys.map(({ id }) => id).join(', ')}): nothing was published; name the right file, or publish the key with ` +
+        '--new-key, and send its fingerprint to subscribers',
+    )
   if (head === undefined || consent.vouchForHead) return
   const pems = [signer.publicKeyPem, ...keys.map(key => key.public_key_pem)]
   const fault = await faultOf(store, log, head, pems)
-  if (fault !== null) throw new Error(notVouchedFor(store, head, fault))
+  if (fault === null) return
+  const { seq, action, version } = head.entry
+  throw new Error(
+    `${nameOf(store, seq)} (${action} ${version}) ${fault}: nothing was published; find out where it comes ` +
+      'from; restore its signature from a copy, accept it with `highwater refresh --vouch-for-head` if it is yours, or remove ' +
+      `it from ${POINTER_PREFIX} if it is not`,
+  )
 }
 
 /** Otherwise a job that lost its environment would end the signatures of a log unnoticed. */
@@ -70,20 +81,6 @@ async function faultOf(
 }
 
 const nameOf = (store: ObjectStore, seq: number): string => `${store.url}/${pointerKey(seq)}`
-
-const unknownKey = (
-  store: ObjectStore,
-  { keyId }: Signer,
-  keys: readonly { readonly id: string }[],
-): string =>
-  `the key ${keyId} of SIGNING_KEY_FILE is not one of those in ${store.url}/${KEYS_KEY} ` +
-  `(${keys.map(({ id }) => id).join(', ')}): nothing was published; name the right file, or publish the key with ` +
-  '--new-key, and send its fingerprint to subscribers'
-
-const notVouchedFor = (store: ObjectStore, { entry }: LoggedEntry, what: string): string =>
-  `${nameOf(store, entry.seq)} (${entry.action} ${entry.version}) ${what}: nothing was published; find out where it comes ` +
-  'from; restore its signature from a copy, accept it with `highwater refresh --vouch-for-head` if it is yours, or remove ' +
-  `it from ${POINTER_PREFIX} if it is not`
 
 /** Refuses a clock that is behind the newest pointer entry, before anything is computed. */
 export const assertClock = async (store: ObjectStore, nowMs: number): Promise<void> =>

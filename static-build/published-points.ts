@@ -1,4 +1,5 @@
-import { versionFolder } from '#core/contract/artifacts.ts'
+import { TWIN_CODINGS, TWIN_ENDINGS, versionFolder } from '#core/contract/artifacts.ts'
+import type { Artifact } from '#core/contract/manifest.ts'
 import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
@@ -20,6 +21,15 @@ export function sidOf(point: Point): string {
   if (point.kind === 'asset') return ''
   return point.kind === 'page' ? point.sid : point.params.sid
 }
+
+/** The objects of an artifact: its file, and its twins. */
+export const objectsOf = ({ key, bytes, sha256, encodings }: Artifact) => [
+  { key, bytes, sha256 },
+  ...TWIN_CODINGS.flatMap(coding => {
+    const twin = encodings[coding]
+    return twin === undefined ? [] : [{ key: key + TWIN_ENDINGS[coding], ...twin }]
+  }),
+]
 
 export const strategyFolder = (version: string, id: string): string =>
   `${versionFolder(version)}/strategies/${id}`

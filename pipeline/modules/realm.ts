@@ -11,18 +11,7 @@ import type * as Driver from './driver.ts'
 import { type FaultPlace, ModuleFault } from './module-fault.ts'
 
 /** A strategy module in a context of its own, for one run. The engine runs `strategy`, whose state stays in there. */
-export type Realm = {
-  readonly strategy: Strategy
-  /** The module and all that it imports. */
-  readonly files: readonly ModuleFile[]
-  /** The state as plain JSON. Throws a ModuleFault if it is none. */
-  readonly save: () => unknown
-  /** Sets the state, and returns it as the engine keeps it. */
-  readonly load: (state: unknown) => unknown
-  readonly takePrinted: () => string
-  /** What was thrown by code of the context, as a fault. */
-  readonly toFault: (thrown: unknown) => ModuleFault
-}
+export type Realm = Awaited<ReturnType<typeof openRealm>>
 
 /** A file that a module consists of; the path is from its folder on, with forward slashes. */
 export type ModuleFile = { readonly path: string; readonly bytes: number; readonly sha256: string }
@@ -31,7 +20,7 @@ export type ModuleFile = { readonly path: string; readonly bytes: number; readon
  * Loads a module into a new context, so that nothing remains of a run before. `entry` is its path without links. With
  * `isTraced` its errors have a line, and the run proves nothing: see `confine`.
  */
-export async function openRealm(entry: string, isTraced: boolean): Promise<Realm> {
+export async function openRealm(entry: string, isTraced: boolean) {
   const context = createContext(constants.DONT_CONTEXTIFY, {
     codeGeneration: { strings: false, wasm: false },
   })
@@ -47,13 +36,17 @@ export async function openRealm(entry: string, isTraced: boolean): Promise<Realm
   if (declared === null) throw new ModuleFault([NO_STRATEGY])
   return {
     strategy: toStrategy(declared, driver, entry),
+    /** The module and all that it imports. */
     files: paths.map(path => describeFile(folder, path)),
-    save: () => read(driver.save(), entry),
-    load: own => {
+    /** The state as plain JSON. Throws a ModuleFault if it is none. */
+    save: () => read<unknown>(driver.save(), entry),
+    /** Sets the state, and returns it as the engine keeps it. */
+    load(own: unknown): unknown {
       driver.load(JSON.stringify(own))
       return toHandle(driver, entry)
     },
     takePrinted: driver.takePrinted,
+    /** What was thrown by code of the context, as a fault. */
     toFault,
   }
 }
@@ -260,7 +253,7 @@ async function openDriver(context: Context): Promise<typeof Driver> {
 async function evaluate(
   module: SourceTextModule,
   adopt: typeof Driver.adopt,
-  toFault: Realm['toFault'],
+  toFault: (thrown: unknown) => ModuleFault,
 ): Promise<string> {
   const run = module.evaluate().then(
     () => true,

@@ -63,13 +63,11 @@ export const entriesOf = ({ replayed, events }: Pick<WholeRun, 'replayed' | 'eve
   refused: replayed.state.entries_refused,
 })
 
-export type LevelInput = WholeInput & {
-  /** The fraction of equity at risk, instead of that of the module. */
-  readonly riskLevel: number
-}
-
-/** The replay at another risk level: the module is the same, its positions are sized otherwise. */
-export function replayAtLevel({ riskLevel, ...input }: LevelInput, { realm, beat }: Run): LevelReplay {
+/** The replay with another fraction of equity at risk: the module is the same, its positions are sized otherwise. */
+export function replayAtLevel(
+  { riskLevel, ...input }: WholeInput & { readonly riskLevel: number },
+  { realm, beat }: Run,
+): LevelReplay {
   const events: StepEvent[] = []
   const replayed = replay({
     ...input,
@@ -139,8 +137,8 @@ export function advance(input: StretchInput, { realm, spare, beat, flush }: Run)
   return { version: own.strategy.version, state: { ...state, strategy: own.save() }, reports, days }
 }
 
-export type LateInput = WholeInput & { readonly trades: readonly Trade[] }
-
 /** What the module decides if it begins with the first of these bars, given the positions of its whole history. */
-export const decideLate = ({ bars, trades }: LateInput, { realm }: Run): readonly Decided[] =>
-  decideBeside(realm.strategy, bars, trades)
+export const decideLate = (
+  { bars, trades }: WholeInput & { readonly trades: readonly Trade[] },
+  { realm }: Run,
+): readonly Decided[] => decideBeside(realm.strategy, bars, trades)

@@ -1,9 +1,9 @@
 import pMap from 'p-map'
-import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
-import type { Artifact, Manifest } from '#core/contract/manifest.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
 import { countProgress, type Progress } from '#core/progress.ts'
 import type { Described } from '#storage/measure.ts'
 import type { StoreError } from '#storage/object-store.ts'
+import { objectsOf } from '../published-points.ts'
 import { absenceOf, type Check, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'
 import { attempt, filePlace, type Place, type PublicReader } from './reader.ts'
 
@@ -28,7 +28,7 @@ export async function auditFiles(
   progress: Progress,
 ): Promise<Check> {
   const faults = await fileFaults(reader, manifest, progress, place => attempt(reader.measure(place)))
-  const count = objectsOf(reader, manifest).length
+  const count = promisedBy(reader, manifest).length
   const sound = faults.length === 0 ? `${count} objects, all` : `${count - faults.length} of ${count} objects`
   return toCheck('files', manifest.version, `${sound} as published`, faults)
 }
@@ -40,7 +40,7 @@ export async function fileFaults(
   progress: Progress,
   measure: Measure,
 ): Promise<readonly Fault[]> {
-  const promised = objectsOf(reader, manifest)
+  const promised = promisedBy(reader, manifest)
   const count = countProgress(progress, 'verify', promised.length, 'objects')
   const check = async (each: Promised): Promise<Fault | null> => {
     const fault = faultOf(reader, each, await measure(each.place))
@@ -57,19 +57,14 @@ export async function fileFaults(
   return found.filter(fault => fault !== null)
 }
 
-const objectsOf = (reader: PublicReader, { version, artifacts }: Manifest): Promised[] =>
-  artifacts.flatMap(artifact => promisedBy(reader, version, artifact))
-
-function promisedBy({ hasTwins }: PublicReader, version: string, artifact: Artifact): Promised[] {
-  const place = filePlace(version, artifact)
-  const plain = { place, bytes: artifact.bytes, sha256: artifact.sha256 }
-  if (!hasTwins) return [plain]
-  const twins = TWIN_CODINGS.flatMap(coding => {
-    const twin = artifact.encodings[coding]
-    return twin === undefined ? [] : [{ place: { ...place, key: place.key + TWIN_ENDINGS[coding] }, ...twin }]
-  })
-  return [plain, ...twins]
-}
+const promisedBy = ({ hasTwins }: PublicReader, { version, artifacts }: Manifest): Promised[] =>
+  artifacts.flatMap(artifact =>
+    (hasTwins ? objectsOf(artifact) : [artifact]).map(({ key, bytes, sha256 }) => ({
+      place: { ...filePlace(version, artifact), key },
+      bytes,
+      sha256,
+    })),
+  )
 
 function faultOf(reader: PublicReader, { place, bytes, sha256 }: Promised, found: Measured): Fault | null {
   if (found === null || found instanceof Error) return absenceOf(reader, place, found)
