@@ -119,8 +119,6 @@ async function makePlan(fleet: Fleet, { phase, tasks: ordered }: PhaseOrder): Pr
 
 type Done = { readonly worker: string; readonly digest: string }
 
-type Missing = Map<string, Task>
-
 /** Waits until every task is done. */
 async function collect(
   fleet: Fleet,
@@ -128,7 +126,7 @@ async function collect(
   run: Run,
   background: Background,
 ): Promise<ReadonlyMap<string, Done>> {
-  const missing: Missing = new Map(run.plan.tasks.map(task => [task.id, task]))
+  const missing = new Map(run.plan.tasks.map(task => [task.id, task]))
   const done = new Map<string, Done>()
   const workers = new Set<string>()
   const share = createSharing(fleet, order.unit, run, background)
@@ -177,7 +175,7 @@ function createSharing(fleet: Fleet, unit: string, run: Run, background: Backgro
   let finishedMs = elapsed()
   let addMs = elapsed()
   let isHelping = false
-  return async (missing: Missing, isProgress: boolean): Promise<void> => {
+  return async (missing: ReadonlyMap<string, Task>, isProgress: boolean): Promise<void> => {
     const now = elapsed()
     if (isProgress) finishedMs = now
     if (!isHelping && now - finishedMs >= waitMs) {

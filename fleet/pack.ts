@@ -28,7 +28,7 @@ export function pack(value: unknown): Uint8Array {
     if (typeof each === 'number') {
       return Number.isFinite(each) && !Object.is(each, -0)
         ? each
-        : { [MARK]: 'number', of: toNumberText(each) }
+        : { [MARK]: 'number', of: Object.is(each, -0) ? '-0' : String(each) }
     }
     if (each instanceof Map) return { [MARK]: 'Map', of: [...each] }
     if (!ArrayBuffer.isView(each)) return each
@@ -41,8 +41,6 @@ export function pack(value: unknown): Uint8Array {
   })
   return Buffer.concat([Buffer.from(`${Buffer.byteLength(text)}\n${text}`), ...tail])
 }
-
-const toNumberText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value))
 
 type Marked = { readonly of: unknown; readonly at: number; readonly bytes: number; readonly [MARK]: string }
 

@@ -6,8 +6,6 @@ import { messageOf } from '#storage/error-code.ts'
 import type { Phase } from './run-files.ts'
 import { doTask, joinRun, OtherCodeError, type Run, type Worker } from './worker.ts'
 
-type Connection = QueueOptions['connection']
-
 type JobData = { readonly run: string; readonly phase: Phase; readonly id: string }
 
 /** Workers of other code never see these jobs. */
@@ -26,7 +24,11 @@ export type Jobs = ReturnType<typeof createJobs>
  * The jobs of the coordinator. A Redis that does not answer is noted and otherwise ignored: the workers that are
  * connected go on, and the coordinator does what nobody finishes.
  */
-export function createJobs(connection: Connection, code: string, note: (line: string) => void) {
+export function createJobs(
+  connection: QueueOptions['connection'],
+  code: string,
+  note: (line: string) => void,
+) {
   const queue = new Queue<JobData>(queueOf(code), { connection })
   queue.on('error', () => {}) // every command reports its own error
   let isAway = false
@@ -66,13 +68,10 @@ export function createJobs(connection: Connection, code: string, note: (line: st
   }
 }
 
-/** How long a worker may be silent, and how often that is looked at. */
+/** How long a worker may be silent, which leaves room for a machine that is busy, and how often that is looked at. */
 export type Patience = { readonly lockMs: number; readonly lookMs: number }
 
 const keyOf = (run: string, phase: Phase): string => `${run}/${phase}`
-
-/** 15 s leave room for a machine that is busy. */
-const PATIENCE: Patience = { lockMs: 15_000, lookMs: 5_000 }
 
 /** A job whose worker fell silent is given to another one. One that ends three workers is at fault itself, and fails. */
 const MOST_SILENCES = 2
@@ -84,7 +83,11 @@ const MOST_RUNS = 4
  * Does the tasks of all runs of this code until it is stopped. `failed` rejects if this worker makes other bytes
  * than a coordinator, and must end.
  */
-export function serveJobs(worker: Worker, connection: Redis, patience: Patience = PATIENCE) {
+export function serveJobs(
+  worker: Worker,
+  connection: Redis,
+  { lockMs, lookMs }: Patience = { lockMs: 15_000, lookMs: 5_000 },
+) {
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // avoids an unhandled rejection
   const working = new Set<Promise<void>>()
@@ -117,8 +120,8 @@ export function serveJobs(worker: Worker, connection: Redis, patience: Patience 
   const jobs = new JobWorker<JobData>(queueOf(worker.code), process, {
     connection,
     concurrency: worker.lanes,
-    lockDuration: patience.lockMs,
-    stalledInterval: patience.lookMs,
+    lockDuration: lockMs,
+    stalledInterval: lookMs,
     maxStalledCount: MOST_SILENCES,
   })
   jobs.on('error', () => {}) // it reconnects by itself

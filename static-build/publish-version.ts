@@ -22,7 +22,7 @@ import type { ObjectStore, Stores } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { firstTimes } from '#storage/publications.ts'
 import type { Signer } from '#storage/signature.ts'
-import { readTimeStamps, type TimeStamps, withTimeStamps } from '#storage/time-stamps.ts'
+import { readTimeStamps } from '#storage/time-stamps.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
@@ -51,7 +51,7 @@ export type PublishOrder = Comparison & {
   /** When the first run of this build began, if the name of the version is more than 36 hours older. */
   readonly entered?: string | null
   /** Those that a manifest names which is reproduced; otherwise they are read. */
-  readonly timeStamps?: TimeStamps
+  readonly timeStamps?: Manifest['time_stamps']
   /** The time of day, epoch milliseconds: it stands in the pointer entry and nowhere else. */
   readonly now: () => number
   /** Null publishes without signatures. */
@@ -100,7 +100,11 @@ export async function writeVersion(
   const { version } = dataset
   const dated = withPublications({ ...order.snapshot, dataset }, { ...compared, changes }, firstTimes(log))
   const stamps = order.timeStamps ?? (await readTimeStamps(order.store, dated, log))
-  const snapshot = withTimeStamps(dated, stamps) // every answer is a function of it
+  const stamped = dated.strategies.map(each => ({
+    ...each,
+    time_stamp: stamps[each.published_since ?? ''] ?? null,
+  }))
+  const snapshot = { ...dated, strategies: stamped } // every answer is a function of it
   const bytes = toShared(encodeSnapshot(snapshot))
   if (entered !== null) await saveEntryTime(privateStore, version, entered)
   const digests = await saveSnapshot(privateStore, version, bytes)

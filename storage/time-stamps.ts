@@ -17,9 +17,6 @@ export async function unanchored(
   return log.filter(({ sha256 }) => !keys.has(anchorKey(sha256)))
 }
 
-/** By the instant since when a history is published. */
-export type TimeStamps = Manifest['time_stamps']
-
 /**
  * The time stamps that a store has for the histories of a snapshot; none for what the snapshot itself publishes, and those that
  * were read then if it is published already.
@@ -28,7 +25,7 @@ export async function readTimeStamps(
   store: ObjectStore,
   { dataset, strategies }: Snapshot,
   log: readonly LoggedEntry[],
-): Promise<TimeStamps> {
+): Promise<Manifest['time_stamps']> {
   const own = log.find(({ entry }) => entry.version === dataset.version)
   const published = own && (await findManifest(store, own.entry))
   if (published?.fault === null) return published.manifest.time_stamps
@@ -43,12 +40,6 @@ export async function readTimeStamps(
   }
   return found
 }
-
-/** The snapshot whose strategies say who time-stamped them. */
-export const withTimeStamps = ({ strategies, ...rest }: Snapshot, stamps: TimeStamps): Snapshot => ({
-  ...rest,
-  strategies: strategies.map(each => ({ ...each, time_stamp: stamps[each.published_since ?? ''] ?? null })),
-})
 
 /** Whether a proof is a reply of RFC 3161, which begins as DER does; others are kept as they are. */
 export const isReply = (proof: Uint8Array): boolean => proof[0] === 0x30
