@@ -93,18 +93,8 @@ export async function writeVersion(
   { store, privateStore }: Stores,
   log: readonly LoggedEntry[],
 ) {
-  const compared = await compareWithPublished(order, log)
-  const changes = withDeclared(compared.changes, await compareProgram(order, log))
-  const entered = order.entered ?? null
-  const dataset = { ...order.snapshot.dataset, entered, history_restated: changes.history_restated }
-  const { version } = dataset
-  const dated = withPublications({ ...order.snapshot, dataset }, { ...compared, changes }, firstTimes(log))
-  const stamps = order.timeStamps ?? (await readTimeStamps(order.store, dated, log))
-  const stamped = dated.strategies.map(each => ({
-    ...each,
-    time_stamp: stamps[each.published_since ?? ''] ?? null,
-  }))
-  const snapshot = { ...dated, strategies: stamped } // every answer is a function of it
+  const { snapshot, changes, stamps } = await toPublished(order, log)
+  const { version, entered } = snapshot.dataset
   const bytes = toShared(encodeSnapshot(snapshot))
   if (entered !== null) await saveEntryTime(privateStore, version, entered)
   const digests = await saveSnapshot(privateStore, version, bytes)
@@ -140,6 +130,24 @@ export async function writeVersion(
   const manifestSha256 = await writeManifest(store, order.signer, log, manifest, documents)
   await assertWhole(store, progress, manifest)
   return { manifest, manifestSha256, changes }
+}
+
+/**
+ * The snapshot as it is published, with what it changes: since when each history is published, and who time-stamped that.
+ * Every answer is a function of it.
+ */
+async function toPublished(order: PublishOrder, log: readonly LoggedEntry[]) {
+  const { snapshot, entered = null, store } = order
+  const compared = await compareWithPublished(order, log)
+  const changes = withDeclared(compared.changes, await compareProgram(order, log))
+  const dataset = { ...snapshot.dataset, entered, history_restated: changes.history_restated }
+  const dated = withPublications({ ...snapshot, dataset }, { ...compared, changes }, firstTimes(log))
+  const stamps = order.timeStamps ?? (await readTimeStamps(store, dated, log))
+  const strategies = dated.strategies.map(each => ({
+    ...each,
+    time_stamp: stamps[each.published_since ?? ''] ?? null,
+  }))
+  return { snapshot: { ...dated, strategies }, changes, stamps }
 }
 
 /** The bytes on memory that threads share; the others are free then. */
