@@ -64,7 +64,13 @@ async function computeOnFleet(
   const own = moduleTasks(tasks)
   const proof = proofOf(own)
   const modules = own.length === 0 ? null : await runner.share(pack(await readFolder(folder)))
-  const shareOnce = createSharing(runner)
+  const known = new Map<object, Promise<string>>()
+  /** Shares a value once for each key. */
+  const shareOnce = (key: object, value: unknown): Promise<string> => {
+    const sharing = known.get(key) ?? runner.share(pack(value))
+    known.set(key, sharing)
+    return sharing
+  }
   const common = { benchmarks: await runner.share(pack(benchmarks)), service, proof }
   const inputs: ComputeInput[] = []
   for (const { entry, bars, funding, lastDay } of tasks) {
@@ -86,16 +92,6 @@ async function computeOnFleet(
     take: (id, { bytes }) => outcomes.set(id, unpack(bytes)),
   })
   return inputs.map(({ entry }) => outcomes.get(entry.id)!)
-}
-
-/** Shares a value once for each key. */
-function createSharing(runner: TaskRunner) {
-  const known = new Map<object, Promise<string>>()
-  return (key: object, value: unknown): Promise<string> => {
-    const sharing = known.get(key) ?? runner.share(pack(value))
-    known.set(key, sharing)
-    return sharing
-  }
 }
 
 function withPath(entry: StrategyEntry, change: (path: string) => string): StrategyEntry {

@@ -58,10 +58,10 @@ const renderOne = (part: Snapshot, effort: Effort): RenderedPoint[] =>
 
 /** The bytes change hands: a copy of an export is seventy megabytes, and sending makes three. */
 const handOver = (rendered: RenderedPoint[]) => {
-  const message: Transferable = { [kTransferable]: rendered.flatMap(ownBuffers), [kValue]: rendered }
+  // Small buffers of Node are parts of one that it keeps. Those are copied, as all that is not listed here.
+  const own = rendered.flatMap(({ files }) =>
+    files.filter(({ bytes }) => bytes.length === bytes.buffer.byteLength).map(({ bytes }) => bytes.buffer),
+  )
+  const message: Transferable = { [kTransferable]: own, [kValue]: rendered }
   return Tinypool.move(message)
 }
-
-/** Small buffers of Node are parts of one that it keeps. Those are copied, as all that is not listed here. */
-const ownBuffers = ({ files }: RenderedPoint): ArrayBufferLike[] =>
-  files.filter(({ bytes }) => bytes.length === bytes.buffer.byteLength).map(({ bytes }) => bytes.buffer)

@@ -60,13 +60,11 @@ async function withUnfinished<T>(
 ): Promise<T> {
   const path = newUnfinished(root)
   try {
-    const file = await inFolder(path, () => open(path, 'w'))
-    try {
+    {
+      await using file = await inFolder(path, () => open(path, 'w'))
       await file.writeFile(bytes)
       if (timeMs !== null) await file.utimes(timeMs / 1000, timeMs / 1000)
       await file.sync()
-    } finally {
-      await file.close()
     }
     return await place(path)
   } finally {
@@ -142,13 +140,8 @@ function startFlush(path: string): Promise<void> {
 
 /** A folder that is gone was removed with the last file in it, by whomever: nothing is left to flush. */
 async function flushNow(path: string): Promise<void> {
-  const folder = await ifThere(open(path, 'r'), null)
-  if (folder === null) return
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  await using folder = await ifThere(open(path, 'r'), null)
+  await folder?.sync()
 }
 
 /** The path of an object in the folder of a store. */

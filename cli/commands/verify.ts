@@ -14,15 +14,13 @@ import { addStoreOptions, isPrivateStoreNamed, openBothStores, type StoreOptions
 import type { Terminal } from '../terminal.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../verify-report.ts'
 
-type StoreVerification = StoreOptions & { readonly json?: boolean; readonly tsaCa?: string }
-
 const addTsaOption = (command: Command): Command =>
   command.option(
     '--tsa-ca <file>',
     'check the time stamps of the log under this certificate of their authority (PEM)',
   )
 
-async function tsaCaOf({ tsaCa }: { readonly tsaCa?: string }, { cwd }: Runtime): Promise<string | null> {
+async function tsaCaOf({ tsaCa }: Options, { cwd }: Runtime): Promise<string | null> {
   if (tsaCa === undefined) return null
   const path = resolve(cwd, tsaCa)
   await access(path).catch((cause: unknown) => {
@@ -51,19 +49,16 @@ export function defineVerifyStore(command: Command, runtime: Runtime): void {
   addTsaOption(addStoreOptions(command))
     .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', STORE_EXAMPLES)
-    .action(async (options: StoreVerification) => {
-      const terminal = runtime.terminal
-      const { store, privateStore } = await openBothStores(options, runtime)
+    .action(async (options: StoreOptions & Options) => {
+      const { terminal } = runtime
+      const stores = await openBothStores(options, runtime)
       const isPrivateNamed = isPrivateStoreNamed(options, runtime)
-      const found = await auditStore(
-        { store, privateStore, isPrivateNamed },
-        'all',
-        runtime,
-        await tsaCaOf(options, runtime),
-      )
-      if (options.json) terminal.json(toReport(store.url, found))
+      const tsaCa = await tsaCaOf(options, runtime)
+      const found = await auditStore({ ...stores, isPrivateNamed }, 'all', runtime, tsaCa)
+      const { url } = stores.store
+      if (options.json) terminal.json(toReport(url, found))
       else printVersions(found, terminal)
-      assertSound(store.url, found, STORE_REMEDY)
+      assertSound(url, found, STORE_REMEDY)
     })
 }
 

@@ -1,3 +1,4 @@
+import { max } from 'simple-statistics'
 import { DAY_MS, type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { Marking } from '#core/dataset/snapshot.ts'
@@ -97,8 +98,13 @@ function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
   const file = `strategies/${entry.id}.ts`
   // The second computation, of ledger, closes and funding alone.
   const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
-  const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
+  const own = auditLedger({ ...auditInput(task, replayed.trades), resultTolerance: 0, allowOverlap: false })
+  const problems = [
+    ...own.map(({ message }) => `the engine's own ledger: ${message}`),
+    ...disagreement(replayed, marked),
+  ]
   if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
+  const asked = events.flatMap(event => leverageAskedBy(event) ?? [])
   const isChecked = marked.trades.some(({ exit_time }) => exit_time !== null)
   const unfunded = unfundedShare(replayed.trades, unfundedSpans(task.funding), endOfBars(task.bars))
   const depth = unfunded > MAX_UNFUNDED_SHARE ? 'single_verified' : 'dual_verified'
@@ -111,18 +117,12 @@ function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
       marking: markingOf(marked.trades),
       verification: isChecked ? depth : 'unverified',
       moduleVersion: version,
-      leverageAsked: events.reduce<number | null>(
-        (asked, event) => largest(asked, leverageAskedBy(event)),
-        null,
-      ),
+      leverageAsked: asked.length === 0 ? null : max(asked),
       replays: { entries: entriesOf(run), levels },
       notices: moduleNotices(entry, replayed.state, unfunded),
     },
   }
 }
-
-const largest = (a: number | null, b: number | null): number | null =>
-  a === null || b === null ? (a ?? b) : Math.max(a, b)
 
 export const ledgerInput = <Row extends Trade>(
   { entry, bars, funding }: BarsTask,
@@ -135,11 +135,6 @@ export const ledgerInput = <Row extends Trade>(
   costs: costsOf(entry),
   baseRisk: entry.base_risk_pct,
 })
-
-const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, funding, entry }: BarsTask): string[] =>
-  auditLedger({ trades, bars, funding, costs: costsOf(entry), resultTolerance: 0 }).map(
-    ({ message }) => `the engine's own ledger: ${message}`,
-  )
 
 function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] {
   const { agree, worst_day, worst_difference } = compareMarks(replayed.daily, marked.daily)
