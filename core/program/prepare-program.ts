@@ -25,14 +25,11 @@ export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
     bars: sliceBars(bars, start, to),
     first: from - start,
     bars_planned: plannedBars(plan.window, bars.timeframeMs),
-    mark: newestMark(bars),
+    // At the newest close, whatever the window.
+    mark: bars.t.length === 0 ? null : { at: endOfBars(bars), price: bars.c.at(-1)! },
     rolling: rollingFigures(plan, bars),
   }
 }
-
-/** Where a basket is marked: at the newest close, whatever its window. */
-export const newestMark = (bars: Bars): ProgramData['mark'] =>
-  bars.t.length === 0 ? null : { at: endOfBars(bars), price: bars.c.at(-1)! }
 
 /** The length of a rolling program: a year. */
 const ROLLING_DAYS = 365
