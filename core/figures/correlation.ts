@@ -1,7 +1,7 @@
 import { dotProducts } from '#core/kernels/dot-products.ts'
 import { isFlat, mean, sampleVariance } from './moments.ts'
 import { clampCorrelation, correlatePair, MIN_OVERLAP } from './pearson.ts'
-import { assertFinite, type Period, type Series, STEP_DAYS } from './series.ts'
+import { assertFinite, type Period, type Series } from './series.ts'
 
 /**
  * Correlations of `size` series, row by row: cell (i, j) is at `i * size + j`. Exactly symmetric. An
@@ -37,14 +37,12 @@ export type CorrelationRows = {
  * than 30 days or 12 weeks are common, or if one of the series is flat over them (`max - min <= 1e-12`).
  *
  * A cell depends on its two series alone: splitting the rows, reordering the series or omitting some never
- * changes a bit. Throws if the series differ in period, weeks end on different days, or a return is not
- * finite.
+ * changes a bit. All must be of one period, and weeks end on one day. Throws if a return is not finite.
  *
  * Cost: series over the same window are multiplied four at a time, 3 us a pair over 3 650 points; pairs with different
  * windows are computed one by one, about 15 us each over 3 650 points.
  */
 export function correlateRows(series: readonly Series[], fromRow: number, toRow: number): CorrelationRows {
-  assertComparable(series)
   series.slice(fromRow).forEach(assertFinite)
   const rows = emptyRows(series.length, fromRow, toRow)
   correlateSameWindow(series, rows)
@@ -56,18 +54,6 @@ export function correlateRows(series: readonly Series[], fromRow: number, toRow:
 function packedCell(size: number, fromRow: number, row: number, column: number): number {
   const above = row - fromRow
   return above * size - (above * (fromRow + row - 1)) / 2 + column - row
-}
-
-function assertComparable(series: readonly Series[]): void {
-  const [head] = series
-  series.forEach((each, i) => {
-    if (each.period !== head!.period || (each.first - head!.first) % STEP_DAYS[each.period] !== 0) {
-      throw new RangeError(
-        `series ${i} must be ${head!.period} and in step with series 0, so that their points fall on the same days; ` +
-          `it is ${each.period} from day ${each.first}, the other from day ${head!.first}: make both the same way`,
-      )
-    }
-  })
 }
 
 function emptyRows(size: number, fromRow: number, toRow: number): CorrelationRows {

@@ -3,21 +3,16 @@ import { quantile } from '#core/figures/quantile.ts'
 import { type Bars, endOfBars, sliceBars } from '#core/replay/bars.ts'
 import { dca } from './benchmarks.ts'
 import type { ProgramData, ProgramPlan, Rolling } from './program.ts'
-import { programProblems } from './program-problems.ts'
 import { barsPerDay, plannedBars, warmUpBars, windowRange } from './program-window.ts'
 import { averageCost, simulate } from './simulate.ts'
 
 /**
  * The data that every figure of the program is computed from, made from a plan and the bars of its
- * instrument: the available warm-up, the past part of the window, and rolling figures over the whole history.
- *
- * Throws with every problem of `programProblems`, which callers use to report them one by one.
+ * instrument, without `programProblems`: the available warm-up, the past part of the window, and rolling figures over the whole history.
  *
  * @param bars the whole history so far, ascending
  */
 export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
-  const problems = programProblems(plan, bars)
-  if (problems.length > 0) throw new Error(`program ${plan.alias}: ${problems.join('; ')}`)
   const { from, to } = windowRange(plan.window, bars)
   const start = Math.max(0, from - warmUpBars(plan, bars.timeframeMs))
   return {

@@ -1,6 +1,6 @@
 import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAtOrBefore } from './bars.ts'
 import { FUNDING_JITTER_MS, unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
-import { describeFault, describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
+import { describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
 import type { Deviation } from './measures.ts'
 import { fundingOf, returnPerNotional, sumFunding } from './resolve-trade.ts'
 import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
@@ -23,7 +23,6 @@ export type AuditProblem = {
   /** The trade's index in the ledger. */
   readonly index: number
   readonly problem:
-    | 'not_a_trade'
     | 'entry_fill'
     | 'exit_fill'
     | 'stop_side'
@@ -48,7 +47,6 @@ const RESULT_DUST = 1e-9
 /**
  * Checks a ledger against the bars and the funding of its instrument. Without a problem, the trades are possible:
  *
- * - each row is a trade: prices above 0, the exit not before the entry;
  * - each fill is inside the bar that contains its time, give or take the declared slippage. A fill in a gap
  *   or outside the bars is a problem; one after the last bar is not checked;
  * - the stop is on the losing side of the entry, unless the bar opened beyond it and the trade ended at once;
@@ -70,9 +68,6 @@ export function auditLedger(input: AuditInput): AuditProblem[] {
     const report = (problem: AuditProblem['problem'], what: string | null): void => {
       if (what !== null) problems.push({ index, problem, message: `trade ${index} ${what}` })
     }
-    const fault = describeFault(trade)
-    report('not_a_trade', fault)
-    if (fault !== null) return
     auditTrade(trade, input, report)
     report('funding', describeFundingFault(trade, input.bars, charges))
     report('result', describeResultFault(trade, input, charges))

@@ -1,5 +1,5 @@
 import { describeInstant } from './bars.ts'
-import { isPossibleFee, signOf, type Trade } from './trade.ts'
+import { signOf, type Trade } from './trade.ts'
 
 /** When a trade is open. */
 type Span = Pick<Trade, 'entry_time' | 'exit_time'>
@@ -41,34 +41,6 @@ export function describeOverlap(trades: readonly Trade[], { other }: Overlap): s
   const until = exit_time === null ? 'the end' : describeInstant(exit_time)
   return `enters while trade ${other} is open until ${until}: one position at a time, or allow overlaps`
 }
-
-/** Why a row cannot be a trade in any market, or null. Checked wherever trades enter a computation. */
-export function describeFault(trade: Trade): string | null {
-  return (
-    describePriceFault('entry_price', trade.entry_price) ??
-    describeExitFault(trade) ??
-    describeOptionalFault('leverage', trade.leverage, trade.leverage === null || trade.leverage > 0) ??
-    describeOptionalFault('stop', trade.stop, true) ??
-    describeOptionalFault('account_return', trade.account_return, true) ??
-    describeOptionalFault('fees', trade.fees, trade.fees === null || isPossibleFee(trade.fees)) ??
-    describeOptionalFault('funding', trade.funding, true)
-  )
-}
-
-const describePriceFault = (name: string, price: number): string | null =>
-  Number.isFinite(price) && price > 0 ? null : `${name} must be a price above 0, it is ${price}`
-
-function describeExitFault({ entry_time, exit_time, exit_price }: Trade): string | null {
-  if (!Number.isInteger(entry_time)) return `entry_time must be whole milliseconds, it is ${entry_time}`
-  if (exit_time === null && exit_price === null) return null
-  if (exit_time === null || exit_price === null) return 'must have both exit_time and exit_price, or neither'
-  if (!Number.isInteger(exit_time)) return `exit_time must be whole milliseconds, it is ${exit_time}`
-  if (exit_time >= entry_time) return describePriceFault('exit_price', exit_price)
-  return `exits at ${describeInstant(exit_time)}, before its entry at ${describeInstant(entry_time)}`
-}
-
-const describeOptionalFault = (name: string, value: number | null, isLegal: boolean): string | null =>
-  value === null || (Number.isFinite(value) && isLegal) ? null : `${name} has the impossible value ${value}`
 
 /** Whether the stop lies on the losing side of the entry: below it for a long, above it for a short. */
 export const hasStopOnLosingSide = ({ side, entry_price }: Trade, stop: number): boolean =>

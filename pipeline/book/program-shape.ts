@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import type { Tier } from '#core/program/program.ts'
-import { WEIGHT_TOLERANCE } from '#core/program/program-problems.ts'
 import { INSTRUMENT_FORM, INSTRUMENT_PATTERN, tvStatus } from './catalogue.ts'
 import { EARLIEST_MS, LATEST_MS } from './cell.ts'
 import { between, date, type Fault, field, got, orNull } from './field.ts'
@@ -24,6 +23,9 @@ const MAX_STEPS = 16
 
 /** Days of closes in the mean of the Mayer multiple, by its definition. */
 const MAYER_DAYS = 200
+
+/** Largest deviation of the sum of the weights from 1: rounding of decimals, not a mistake. */
+const WEIGHT_TOLERANCE = 1e-9
 
 /** The key of the strategies in the entitlements of a client; a program of that name would be ambiguous. */
 const RESERVED_ALIAS = 'aliases'
