@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { programProblems } from '#core/program/prepare-program.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
-import { programProblems } from '#core/program/program-problems.ts'
 import type { Bars } from '#core/replay/bars.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { DAYS, firstBars, LAST_30, planOf, windowFrom } from './programs.ts'

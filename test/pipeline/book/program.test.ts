@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
-import { DEFAULT_TIERS } from '#pipeline/book/program-shape.ts'
+import { DEFAULT_TIERS } from '#pipeline/book/read-program.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { GOOD, problemsOf, readChanged } from './book-folder.ts'
 import { BARS, PROGRAM, withLines, withProgram } from './program-book.ts'
