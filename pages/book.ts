@@ -8,21 +8,17 @@ import type { FigureValues } from '#core/figures/split-figures.ts'
 import { type BookFacts, bookCharts, bookModel, bookSection } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
 import { caveatOf, decimal, figureOf, hundredths, NONE, percent } from './format.ts'
-import { dataBlock, daysOf, type Integrity, layout, type Markup, rangeButtons } from './layout.ts'
+import { dataBlock, daysOf, type Markup, type Page, rangeButtons } from './layout.ts'
 import { correlationCell } from './sheet/record.ts'
 import { term } from './sheet/sections.ts'
 import { strategiesTable } from './strategies-table.ts'
 
-export function bookPage(snapshot: Snapshot, integrity: Integrity): string {
+export function bookPage(snapshot: Snapshot): Page {
   const { dataset, strategies } = snapshot
   const days = daysOf(dataset.window)
-  return layout({
+  return {
     title: 'The book',
     about: `The recomputable history of ${countOf(strategies.length)}, ${days}: returns, drawdowns, trades and statistics of each.`,
-    dataset,
-    root: '',
-    file: 'index.html',
-    integrity,
     script: dataset.window.from === null ? 'table.js' : 'book.js',
     body: html`<h1 dir="auto">${dataset.name}</h1>
 <p class="lead">The history of ${countOf(strategies.length)}, ${days}, computed again every night and published in versions that never
@@ -33,7 +29,7 @@ ${strategiesTable(snapshot, false)}
 ${removedStrategies(dataset.removed)}
 ${correlations(snapshot)}
 ${definitions(DEFINED)}`,
-  })
+  }
 }
 
 /** What was published and is no more. */
