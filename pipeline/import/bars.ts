@@ -17,10 +17,10 @@ import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '../book/timeframe.ts'
 import { parseZone, UTC, type Zone } from '../book/zone.ts'
 import { BARS, isInside, isTimeNear } from './bar-formats.ts'
 import { type Cell, toName } from './format.ts'
-import { explainDecimal, toFlag } from './values.ts'
 import { originOf, type ReadTable, readForeign } from './read-table.ts'
 import { createTally, inOrder, type Tally } from './repair.ts'
 import type { BarsStatement } from './statement.ts'
+import { explainDecimal, toFlag } from './values.ts'
 
 /** One import: what is asked, the files as they are read, and what is found in them. */
 type Import = {

@@ -1,17 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
-import { markLedger } from '#core/replay/marks.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { forAll } from '#test/support/for-all.ts'
 import {
   COSTLY,
   DAY_0,
   expectClose,
-  FREE,
   flatDay,
   HOUR_MS,
-  handBars,
   handFunding,
   mark,
   NO_DAY,
