@@ -193,6 +193,13 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   return {
     dataset: {
       ...withNulls(document.dataset, ['public_url', 'program_url', 'entered']),
+      // In the order of their published bytes.
+      funding: document.dataset.funding.map(
+        ({ payments_missing, interval_basis, intervals, ...coverage }) => ({
+          ...{ payments_missing, interval_basis, intervals },
+          ...coverage,
+        }),
+      ),
       lineage: (document.dataset.lineage ?? []).map(readAncestor),
       removed: document.dataset.removed ?? [],
       synthetic: document.dataset.synthetic ?? false,
