@@ -1,6 +1,6 @@
 import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAtOrBefore } from './bars.ts'
 import { FUNDING_JITTER_MS, unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
-import { describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
+import { endOf, findOverlaps } from './ledger.ts'
 import type { Deviation } from './measures.ts'
 import { fundingOf, returnPerNotional, sumFunding } from './resolve-trade.ts'
 import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
@@ -111,11 +111,12 @@ function auditTrade(trade: Trade, { bars, costs }: AuditInput, report: Report): 
 
 function auditOverlaps({ trades, allowOverlap }: AuditInput): AuditProblem[] {
   if (allowOverlap === true) return []
-  return findOverlaps(trades).map(overlap => ({
-    index: overlap.index,
-    problem: 'overlap',
-    message: `trade ${overlap.index} ${describeOverlap(trades, overlap)}`,
-  }))
+  return findOverlaps(trades).map(({ index, other }) => {
+    const { exit_time } = trades[other]!
+    const until = exit_time === null ? 'the end' : describeInstant(exit_time)
+    const what = `enters while trade ${other} is open until ${until}: one position at a time, or allow overlaps`
+    return { index, problem: 'overlap', message: `trade ${index} ${what}` }
+  })
 }
 
 // `direction` is +1 for a buy and -1 for a sale: slippage can put a buy that much above its bar.
@@ -142,7 +143,7 @@ function describeFillFault(
 }
 
 function describeSideFault(trade: Trade, stop: number): string | null {
-  if (hasStopOnLosingSide(trade, stop)) return null
+  if (signOf(trade.side) * (trade.entry_price - stop) > 0) return null
   const endedAtOnce = trade.exit_time === trade.entry_time
   if (endedAtOnce && (trade.exit_reason === 'stop' || trade.exit_reason === 'liquidation')) return null
   const expected = trade.side === 'long' ? 'below' : 'above'

@@ -1,5 +1,4 @@
-import { describeInstant } from './bars.ts'
-import { signOf, type Trade } from './trade.ts'
+import type { Trade } from './trade.ts'
 
 /** When a trade is open. */
 type Span = Pick<Trade, 'entry_time' | 'exit_time'>
@@ -19,13 +18,9 @@ function compareTrades(a: Span, b: Span): number {
   return endOf(a) === endOf(b) ? 0 : endOf(a) - endOf(b)
 }
 
-type Overlap = { readonly index: number; readonly other: number }
-
-/**
- * Trades that enter before an earlier one has ended, each with that one. An entry at its exit is allowed.
- */
-export function findOverlaps(trades: readonly Trade[]): Overlap[] {
-  const overlaps: Overlap[] = []
+/** Trades that enter before an earlier one has ended, each with that one. An entry at its exit is allowed. */
+export function findOverlaps(trades: readonly Trade[]) {
+  const overlaps: Readonly<Record<'index' | 'other', number>>[] = []
   let longest = -1
   for (const index of byEntry(trades)) {
     const end = longest < 0 ? Number.NEGATIVE_INFINITY : endOf(trades[longest]!)
@@ -34,17 +29,6 @@ export function findOverlaps(trades: readonly Trade[]): Overlap[] {
   }
   return overlaps
 }
-
-/** `overlaps trade 3, which is open until 2024-05-01T00:00:00Z`: the end of an error sentence. */
-export function describeOverlap(trades: readonly Trade[], { other }: Overlap): string {
-  const { exit_time } = trades[other]!
-  const until = exit_time === null ? 'the end' : describeInstant(exit_time)
-  return `enters while trade ${other} is open until ${until}: one position at a time, or allow overlaps`
-}
-
-/** Whether the stop lies on the losing side of the entry: below it for a long, above it for a short. */
-export const hasStopOnLosingSide = ({ side, entry_price }: Trade, stop: number): boolean =>
-  signOf(side) * (entry_price - stop) > 0
 
 /**
  * The trade as of `end`: null if it had not entered yet, without exit and outcome if it was open. So a

@@ -5,7 +5,6 @@ import {
   assertInception,
   createDailyCloses,
   type DailyCloses,
-  type DailyMarks,
   firstCompleteDay,
   toDailyMarks,
 } from './daily.ts'
@@ -26,14 +25,7 @@ export type LedgerInput = {
   readonly from?: EpochDay
 }
 
-export type LedgerMarks = DailyMarks & {
-  /** In order of entry, without an exit if open at the end; trades ended by ruin are liquidations. */
-  readonly trades: ResolvedTrade[]
-  /** The day on which equity reached 0; null: never. */
-  readonly ruined_on: EpochDay | null
-  /** Trades of the ledger that would have entered after the ruin: they are not in `trades`. */
-  readonly trades_after_ruin: number
-}
+export type LedgerMarks = ReturnType<typeof markLedger>
 
 /**
  * Daily returns from a ledger, closes and funding alone: independent of the engine: their marks must be
@@ -55,7 +47,7 @@ export type LedgerMarks = DailyMarks & {
  * Throws on trades before the first bar, and on those of which nothing gives the size; the reader of ledgers has checked the
  * rest. O(bars + trades log trades).
  */
-export function markLedger(input: LedgerInput): LedgerMarks {
+export function markLedger(input: LedgerInput) {
   const { bars } = input
   assertMarkable(`strategy ${input.id}`, bars)
   const from = input.from ?? firstCompleteDay(bars)
@@ -68,8 +60,10 @@ export function markLedger(input: LedgerInput): LedgerMarks {
   const ruinedOn = markBars(account, bars, closes, growth)
   return {
     ...toDailyMarks(closes, from, growth),
+    /** In order of entry, without an exit if open at the end; trades ended by ruin are liquidations. */
     trades: account.taken,
     ruined_on: ruinedOn,
+    /** They would have entered after the ruin, and are not in `trades`. */
     trades_after_ruin: ruinedOn === null ? 0 : ledger.length - account.taken.length,
   }
 }
