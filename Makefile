@@ -49,6 +49,7 @@ CHECKED := node_modules/.cache/types
 TSC := tsc --noEmit --incremental --tsBuildInfoFile
 
 types: $(INSTALLED)
+	@node deploy/client-types.ts
 	@$(TSC) $(CHECKED)/all
 	@$(TSC) $(CHECKED)/browser -p pages/browser
 	@$(TSC) $(CHECKED)/client -p clients/typescript

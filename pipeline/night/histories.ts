@@ -185,7 +185,6 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
   if (problems.length > 0) return { problems }
   const marks = markLedger({
     ...ledgerInput(task, ledger.trades),
-    allowOverlap: entry.allow_overlap,
     ...(entry.inception === null ? {} : { from: entry.inception }),
   })
   const inceptionMs = marks.daily.first * DAY_MS

@@ -92,14 +92,6 @@ test('the data of a program is read back from JSON as it was', () => {
   expect(data.mark?.at).toBe((DAY_0 + DAYS.t.length) * DAY_MS)
 })
 
-test('the data of a program is marked at the last bar of the window if an earlier program wrote it', () => {
-  const { mark: _, ...first } = file as Record<string, unknown>
-  expect(parseProgramDataFile(first)?.mark).toEqual({
-    at: (DAY_0 + 21) * DAY_MS,
-    price: data.bars.c.at(-1),
-  })
-})
-
 const rateOf = (data: ProgramData) =>
   moneyWeightedReturn(data, simulate(data, data.plan.contribution_cadence_bars).deployments)
 

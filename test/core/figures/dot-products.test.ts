@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dotProducts } from '#core/kernels/dot-products.ts'
+import { dotProducts } from '#core/figures/correlation.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { returnsOf } from '../figures/arbitraries.ts'
+import { returnsOf } from './arbitraries.ts'
 
 /** Up to 40 columns of one length, which pass the edges of tiles, of panels and of turns. */
 const columns = fc

@@ -1,15 +1,20 @@
-// The page of the accumulation program: what the open preview says of it, in words, figures and drawings.
+// The page of the accumulation program: what the open preview says of it, in words, figures and drawings, and a form for
+// another equity and cadence.
 import { html, raw } from 'hono/html'
+import { z } from 'zod'
 import { DAY_MS } from '#core/calendar.ts'
-import { type ProgramPreview, programPreview } from '#core/contract/payloads/program.ts'
-import { BENCHMARK_NAMES } from '#core/program/benchmarks.ts'
+import {
+  type ProgramPreview,
+  type ProgramSimulation,
+  programPreview,
+  type SimulationInput,
+} from '#core/contract/payloads/program.ts'
+import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
 import type { TierName } from '#core/program/program.ts'
-import { barChart } from '../charts/bar-chart.ts'
-import { type Share, shareBar } from '../charts/share-bar.ts'
-import { caveatOf, hundredths, percent, whole } from '../format.ts'
-import { documentOf, type Integrity, integrityOf, type Markup, type PageDataset } from '../layout.ts'
-import { comparison, definitionOf, digits } from './comparison.ts'
-import { type Simulator, simulator } from './simulator.ts'
+import { barChart } from './charts/bar-chart.ts'
+import { escapeText, legend, tenth } from './charts/svg.ts'
+import { caveatOf, decimal, hundredths, NONE, percent, whole } from './format.ts'
+import { documentOf, type Integrity, integrityOf, type Markup, type PageDataset } from './layout.ts'
 
 export type ProgramPage = {
   readonly preview: ProgramPreview
@@ -166,3 +171,93 @@ const keyed = ({ alias }: ProgramPreview): Markup => html`<section><h2>What need
 <p>This page shows the open preview and no more: single purchases are not in it, and so there is no drawing of them. With a key that is entitled to
 <code>${alias}</code>, the API also answers</p>
 <ul>${KEYED.map(([id, path, what]) => html`<li><a href="/docs#/Program/${id}"><code>${path}</code></a>: ${what}</li>`)}</ul></section>`
+
+export type Simulator = {
+  /** Least and most of each input; the service brings others to these bounds. */
+  readonly bounds: { readonly [Field in keyof SimulationInput]: readonly [least: number, most: number] }
+  /** Null until a reader sends the form. */
+  readonly answer: { readonly simulation: ProgramSimulation; readonly isClamped: boolean } | null
+}
+
+const FIRST_INPUT: SimulationInput = { equity_usd: 10_000, contribution_cadence_bars: 7 }
+
+/** It needs no script: the form leads to the page with the answer in it. */
+function simulator({ bounds, answer }: Simulator): Markup {
+  const input = answer?.simulation.input ?? FIRST_INPUT
+  const field = (name: keyof SimulationInput, label: string, step: 'any' | 1) =>
+    html`<label>${label} <input type="number" name="${name}" value="${input[name]}" min="${bounds[name][0]}" max="${bounds[name][1]}" step="${step}" required></label>`
+  return html`<section><h2 id="simulation">With an equity and a cadence of your own</h2>
+<p>The same rules over what has happened of the window. The equity is the sum of all contributions of the whole window.</p>
+<form class="risk" action="/program#simulation">
+${field('equity_usd', 'Equity, US$', 'any')}
+${field('contribution_cadence_bars', 'Bars between contributions', 1)}
+<button>Simulate</button>
+</form>
+${answer === null ? '' : answered(answer)}</section>`
+}
+
+function answered({ simulation, isClamped }: NonNullable<Simulator['answer']>): Markup {
+  const { input, total_usd_deployed, total_btc_accumulated, avg_cost_basis, benchmarks } = simulation
+  return html`${isClamped ? html`<p class="warning" role="note">The input was brought to the bounds: ${hundredths(input.equity_usd)} US$, every ${input.contribution_cadence_bars} bars.</p>` : ''}
+<dl class="tiles">
+<div><dt>Spent so far, US$</dt><dd>${digits(total_usd_deployed, hundredths)}</dd></div>
+<div><dt>Bought, BTC</dt><dd>${digits(total_btc_accumulated, value => decimal(value, 6))}</dd></div>
+<div><dt>Average cost, US$</dt><dd>${digits(avg_cost_basis, hundredths)}</dd></div>
+</dl>
+${comparison('simulation', avg_cost_basis, benchmarks)}
+<p class="note">dca has the cadence of the input.</p>`
+}
+
+type Compared = Readonly<
+  Record<BenchmarkName, { readonly value: number | null; readonly pct_cheaper: number | null }>
+>
+
+/** A published number with all of its digits for programs, and a rounded one for people. */
+const digits = (value: number | null, print: (value: number) => string): Markup =>
+  html`<data value="${value ?? ''}">${value === null ? NONE : print(value)}</data>`
+
+/** What a field means, by the document of the API: its first clause, without the notation of the wire. */
+function definitionOf(field: z.ZodType): string {
+  const inner = field instanceof z.ZodNullable ? (field.unwrap() as z.ZodType) : field // of a schema of zod
+  const [, clause = ''] =
+    /^(.*?)(?:, \d+ decimals)?[.;](?: |$)/.exec(field.description ?? inner.description ?? '') ?? []
+  return `${clause.replaceAll('`', '')}.`
+}
+
+/** What the same dollars cost and bought, by the program and by each benchmark. `labelledBy` is the id of a heading. */
+const comparison = (labelledBy: string, average: number | null, against: Compared): Markup => html`
+<div class="scroll" tabindex="0" role="region" aria-labelledby="${labelledBy}"><table class="compared">
+<thead><tr><th scope="col">By</th><th scope="col">Cost of 1 BTC, US$</th><th scope="col">BTC for 1000 US$</th><th scope="col">Cheaper, %</th></tr></thead>
+<tbody><tr class="total"><th scope="row">The program</th>${cost(average)}<td></td></tr>
+${BENCHMARK_NAMES.map(name => html`<tr><th scope="row">${name} <span class="note">${definitionOf(programPreview.shape.benchmarks.shape[name])}</span></th>${cost(against[name].value)}<td>${digits(against[name].pct_cheaper, hundredths)}</td></tr>`)}</tbody></table></div>
+<p class="note">The program, dca and lump_sum pay the costs of their purchases; vwap and hodl pay none. Cheaper: (1 − cost of the program ÷ cost by the benchmark) × 100.</p>`
+
+/** A cost, and what it makes of a thousand dollars. */
+const cost = (value: number | null): Markup =>
+  html`<td>${digits(value, hundredths)}</td><td>${value === null ? NONE : decimal(1000 / value, 6)}</td>`
+
+type Share = {
+  readonly name: string
+  /** Class of its colour: `series0`, `other`. */
+  readonly kind: string
+  /** 0 to 1; all of them sum to 1. */
+  readonly fraction: number
+}
+
+const WIDTH = 720
+
+/** A bar as wide as its place, with the names and percents of its parts, and a caveat, below. */
+function shareBar(title: string, shares: readonly Share[], caveat: string | null): string {
+  const named = shares.map(({ name, kind, fraction }) => ({
+    name: `${name} ${decimal(100 * fraction, 1)}\u202f%`,
+    kind: `share ${kind}`,
+    width: tenth(fraction * WIDTH),
+  }))
+  let left = 0
+  const parts = named.map(({ name, kind, width }) => {
+    const part = `<path class="line ${kind}" d="M${tenth(left)} 8h${width}"><title>${escapeText(name)}</title></path>`
+    left += width
+    return part
+  })
+  return `<svg class="shares" viewBox="0 0 ${WIDTH} 16" preserveAspectRatio="none" role="img" aria-label="${escapeText(title)}">${parts.join('')}</svg>${legend(named)}${caveat === null ? '' : `<p class="note">${escapeText(caveat)}</p>`}`
+}
