@@ -2,10 +2,10 @@
 // address or a secret.
 import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
-import type { WebhookChange } from './delivery/register-webhook.ts'
 import { isMissed, type LiveStatus } from './live/control.ts'
 import { describeGap } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
+import type { WebhookChange } from './outbox/register-webhook.ts'
 import { CLOCK_TOLERANCE_MS } from './redis/clock.ts'
 import { WritesRefusedError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'

@@ -2,12 +2,12 @@
 // are read at each scrape. No label names a client: the list of subscribers is private, and there would be
 // one series per client.
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
-import { type Attempt, LANES } from './delivery/outbox.ts'
-import { FAILURES, OUR_FAULTS } from './delivery/outcome.ts'
 import type { LiveStatus } from './live/control.ts'
 import { LogGoneError } from './log/guard.ts'
 import { createMeter, one, type Series } from './meter.ts'
+import { type Attempt, LANES } from './outbox/outbox.ts'
 import { RedisDownError } from './redis/connect.ts'
+import { FAILURES, OUR_FAULTS } from './send/outcome.ts'
 import type { Overview } from './views/overview.ts'
 
 type Answered = { readonly route: string; readonly status: number; readonly ms: number }

@@ -1,11 +1,11 @@
 import type { Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { signal } from '#core/contract/signal.ts'
-import { aboveHighWater, UNKNOWN_AHEAD } from '../delivery/high-water.ts'
-import { oweAgain, parseState } from '../delivery/outbox.ts'
-import type { KeyRing } from '../delivery/secret-box.ts'
 import { contentDigest } from '../log/commit.ts'
+import { aboveHighWater, UNKNOWN_AHEAD } from '../log/high-water.ts'
 import { toLogged } from '../log/read-log.ts'
+import { oweAgain, parseState } from '../outbox/outbox.ts'
+import type { KeyRing } from '../outbox/secret-box.ts'
 import { askRedis, scanKeys } from '../redis/connect.ts'
 import {
   EPOCH,

@@ -1,12 +1,12 @@
 // One attempt at one delivery, and how it changes the outbox and the webhook.
 import type { LoggedSignal } from '../log/read-log.ts'
+import type { Attempt, DeliveryState } from '../outbox/outbox.ts'
+import { burnsAttempt, type Condition, conditionAfter, isSound, probeAtMs } from '../outbox/webhook-condition.ts'
+import type { Webhook } from '../outbox/webhooks.ts'
+import type { OurFaultReason, Outcome } from '../send/outcome.ts'
+import { clampRetryAfter, nextRetryMs, SUSPECT_AFTER_MS } from '../send/policy.ts'
+import { liveSecrets } from '../send/sign.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
-import type { Attempt, DeliveryState } from './outbox.ts'
-import type { OurFaultReason, Outcome } from './outcome.ts'
-import { clampRetryAfter, nextRetryMs, SUSPECT_AFTER_MS } from './policy.ts'
-import { liveSecrets } from './sign.ts'
-import { burnsAttempt, type Condition, conditionAfter, isSound, probeAtMs } from './webhook-condition.ts'
-import type { Webhook } from './webhooks.ts'
 import type { Due, Settlement } from './work.ts'
 
 /** The result of an attempt, and the events to emit once it is written. */

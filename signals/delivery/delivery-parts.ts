@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import type { LoggedSignal, SignalReader } from '../log/read-log.ts'
-import type { Attempt } from './outbox.ts'
-import type { OurFaultReason, Outcome } from './outcome.ts'
-import type { Waits } from './policy.ts'
-import type { SecretBox } from './secret-box.ts'
+import type { Attempt } from '../outbox/outbox.ts'
+import type { SecretBox } from '../outbox/secret-box.ts'
+import type { OurFaultReason, Outcome } from '../send/outcome.ts'
+import type { Waits } from '../send/policy.ts'
 
 export type SendOrder = {
   /** In the clear, like the secrets, for the duration of one attempt. */

@@ -1,6 +1,10 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
 import type { Redis } from 'ioredis'
 import { createLogReader } from '../log/read-log.ts'
+import { dueCounts, moveSchedules } from '../outbox/outbox.ts'
+import { type RelayParts, runRelay } from '../outbox/relay.ts'
+import type { SecretBox } from '../outbox/secret-box.ts'
+import { subscribersOf } from '../outbox/subscribers.ts'
 import {
   CLOCK_TOLERANCE_MS,
   createSteadyClock,
@@ -10,16 +14,12 @@ import {
   type SteadyClock,
 } from '../redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '../redis/connect.ts'
-import type { AddressRules } from './address-guard.ts'
+import type { AddressRules } from '../send/address-guard.ts'
+import type { StartTimer } from '../send/guarded-connect.ts'
+import { WAITS, type Waits } from '../send/policy.ts'
+import type { ResolveHost } from '../send/resolve-host.ts'
+import { createSender, createSendSignal } from '../send/send.ts'
 import { createFaults, type DeliveryEvent, type DeliveryParts } from './delivery-parts.ts'
-import type { StartTimer } from './guarded-connect.ts'
-import { dueCounts, moveSchedules } from './outbox.ts'
-import { WAITS, type Waits } from './policy.ts'
-import { type RelayParts, runRelay } from './relay.ts'
-import type { ResolveHost } from './resolve-host.ts'
-import type { SecretBox } from './secret-box.ts'
-import { createSender, createSendSignal } from './send.ts'
-import { subscribersOf } from './subscribers.ts'
 import { FLIGHT_MS } from './work.ts'
 import { repeat, startWatchdog, startWorkers } from './workers.ts'
 

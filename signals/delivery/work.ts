@@ -3,11 +3,11 @@
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { type Client, toClient } from '../clients/client.ts'
+import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from '../outbox/outbox.ts'
+import { type Condition, probeAtMs } from '../outbox/webhook-condition.ts'
 import { ATTEMPTS_PREFIX, CLIENT_PREFIX, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { rememberText, TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
 import { createSharedScript, runScript, STRANDED } from '../redis/script.ts'
-import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from './outbox.ts'
-import { type Condition, probeAtMs } from './webhook-condition.ts'
 
 /** The lease of a worker on a client: longer than its turn and the longest request together. */
 export const FLIGHT_MS = 20_000

@@ -1,12 +1,12 @@
 // One turn of a worker: delivers what is due to one client, one request at a time, in order.
+import type { Lane } from '../outbox/outbox.ts'
+import type { SecretBox } from '../outbox/secret-box.ts'
+import { isEntitled } from '../outbox/subscribers.ts'
+import { toWebhook, type Webhook } from '../outbox/webhooks.ts'
 import { RedisDownError } from '../redis/connect.ts'
+import type { OurFaultReason } from '../send/outcome.ts'
 import { attemptDelivery } from './attempt.ts'
 import { type DeliveryEvent, type DeliveryParts, errorWaitMs, OUR_FAULT_WAIT_MS } from './delivery-parts.ts'
-import type { Lane } from './outbox.ts'
-import type { OurFaultReason } from './outcome.ts'
-import type { SecretBox } from './secret-box.ts'
-import { isEntitled } from './subscribers.ts'
-import { toWebhook, type Webhook } from './webhooks.ts'
 import { type Due, type Found, type Settlement, settle, type Taking, take } from './work.ts'
 
 /** A worker releases a client after this time, so that others get their turn. */

@@ -1,10 +1,10 @@
 // The workers of one process: they take clients that are due from the schedules of the outbox; there is no
 // other queue.
+import { LANES, type Lane, readSchedule } from '../outbox/outbox.ts'
+import type { StartTimer } from '../send/guarded-connect.ts'
+import type { Outcome } from '../send/outcome.ts'
+import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from '../send/policy.ts'
 import type { DeliveryParts, SendOrder } from './delivery-parts.ts'
-import type { StartTimer } from './guarded-connect.ts'
-import { LANES, type Lane, readSchedule } from './outbox.ts'
-import type { Outcome } from './outcome.ts'
-import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from './policy.ts'
 import { drainClient } from './worker.ts'
 
 /**

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis'
 import { type LoggedContent, type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
-import { SEVERAL } from '../delivery/high-water.ts'
 import { EVERY_ALIAS } from '../live/live-record.ts'
 import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, RUN_FUNCTION, SIGNAL_IDS } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { knownLog, noteSeq, readGuardedHead } from './guard.ts'
+import { SEVERAL } from './high-water.ts'
 
 /** A signal to be committed; a test is for one client, everything else for clients entitled to its alias. */
 export type NewSignal = { readonly content: SignalContent; readonly onlyFor: string | null }

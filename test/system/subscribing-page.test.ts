@@ -9,6 +9,7 @@ import { impliedLeverage, signal } from '#core/contract/signal.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { entitleClient } from '#signals/clients/clients.ts'
+import { MOST_REGISTRATIONS } from '#signals/outbox/register-webhook.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
   DISABLE_AFTER_ATTEMPTS,
@@ -17,9 +18,8 @@ import {
   PROBE_WAITS_MS,
   RETRY_WAITS_MS,
   SECRET_OVERLAP_MS,
-} from '#signals/delivery/policy.ts'
-import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
-import { signedHeaders } from '#signals/delivery/sign.ts'
+} from '#signals/send/policy.ts'
+import { signedHeaders } from '#signals/send/sign.ts'
 import { atEnd } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { blocksIn } from '../support/page-blocks.ts'

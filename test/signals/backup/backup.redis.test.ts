@@ -8,13 +8,13 @@ import { backupLines } from '#signals/backup/write-backup.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { listClients } from '#signals/clients/clients.ts'
-import { MARK_AHEAD } from '#signals/delivery/high-water.ts'
-import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
-import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
-import { readWebhook, rekeyWebhooks, sealFault } from '#signals/delivery/webhooks.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
+import { MARK_AHEAD } from '#signals/log/high-water.ts'
 import { newestOf, readAfter, readHead } from '#signals/log/read-log.ts'
+import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
+import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/outbox/secret-box.ts'
+import { readWebhook, rekeyWebhooks, sealFault } from '#signals/outbox/webhooks.ts'
 import {
   EPOCH,
   FLIGHT_PREFIX,
@@ -26,8 +26,8 @@ import {
   webhookKey,
 } from '#signals/redis/keys.ts'
 import { owedCount } from '../../support/signals/delivery.ts'
-import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
+import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 

@@ -3,16 +3,16 @@
 // do if they lose a client, because Redis or the process stood still and another worker may have it. Time is the test's.
 import { beforeEach, expect, test } from 'vitest'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
-import { dueCounts, readAttempts, readDelivery, readSchedule } from '#signals/delivery/outbox.ts'
-import type { Outcome } from '#signals/delivery/outcome.ts'
-import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/delivery/policy.ts'
-import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { FLIGHT_MS, take } from '#signals/delivery/work.ts'
 import { drainClient, LAST_START_SHARE } from '#signals/delivery/worker.ts'
 import { startWorkers } from '#signals/delivery/workers.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
+import { dueCounts, readAttempts, readDelivery, readSchedule } from '#signals/outbox/outbox.ts'
+import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/outbox/webhooks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { flightKey, LOG } from '#signals/redis/keys.ts'
+import type { Outcome } from '#signals/send/outcome.ts'
+import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/send/policy.ts'
 import {
   type Answer,
   addSubscriber,

@@ -10,6 +10,9 @@ import { toRefusal } from '#api/operator/exchange.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { startLocalServer } from '#cli/local-server.ts'
 import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
+import { drainClient } from '#signals/delivery/worker.ts'
+import { commit } from '#signals/log/commit.ts'
+import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
 import {
   aboveHighWater,
   createHighWater,
@@ -17,14 +20,11 @@ import {
   readHighWater,
   readLogEnd,
   UNKNOWN_AHEAD,
-} from '#signals/delivery/high-water.ts'
-import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/delivery/webhooks.ts'
-import { drainClient } from '#signals/delivery/worker.ts'
-import { commit } from '#signals/log/commit.ts'
-import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
+} from '#signals/log/high-water.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
+import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/outbox/webhooks.ts'
 import { assertDisk, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
@@ -42,9 +42,9 @@ import { newRedisFolder, type TestRedis } from '../../support/servers/redis.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, BOX, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
-import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
 import { environmentOf, SERVE } from '../../support/signals/signals-process.ts'
+import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const MARK = 1_001

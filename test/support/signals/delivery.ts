@@ -8,16 +8,16 @@ import {
   type SendOrder,
 } from '#signals/delivery/delivery-parts.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
-import type { Outcome } from '#signals/delivery/outcome.ts'
-import { WAITS } from '#signals/delivery/policy.ts'
-import { relayOnce } from '#signals/delivery/relay.ts'
-import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery/secret-box.ts'
-import { createWebhookSecret } from '#signals/delivery/sign.ts'
-import { subscribersOf } from '#signals/delivery/subscribers.ts'
-import { type Setter, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
+import { relayOnce } from '#signals/outbox/relay.ts'
+import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/outbox/secret-box.ts'
+import { subscribersOf } from '#signals/outbox/subscribers.ts'
+import { type Setter, saveWebhook } from '#signals/outbox/webhooks.ts'
 import { readyKey, waitingKey } from '#signals/redis/keys.ts'
+import type { Outcome } from '#signals/send/outcome.ts'
+import { WAITS } from '#signals/send/policy.ts'
+import { createWebhookSecret } from '#signals/send/sign.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
 export const BOX: SecretBox = createSecretBox(

@@ -1,5 +1,5 @@
 // A sender under the control of a test: its clock stands still, its timers fire on request, its resolver knows one name.
-import { createSender, type Post, type Sender, type SenderOptions } from '#signals/delivery/send.ts'
+import { createSender, type Post, type Sender, type SenderOptions } from '#signals/send/send.ts'
 import { atEnd } from '../ends.ts'
 
 export type TestSender = Sender & {

@@ -5,28 +5,28 @@ import { beforeEach, expect, test } from 'vitest'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
-import { accountFor } from '#signals/delivery/account-for.ts'
-import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
+import { readSignal } from '#signals/log/read-log.ts'
+import { accountFor } from '#signals/outbox/account-for.ts'
+import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import {
   MOST_REGISTRATIONS,
   type RegisterParts,
   registerOwnWebhook,
   registerWebhook,
   rotateWebhookSecret,
-} from '#signals/delivery/register-webhook.ts'
-import { createHostResolver } from '#signals/delivery/resolve-host.ts'
-import { createSendSignal } from '#signals/delivery/send.ts'
-import { createWebhookSecret } from '#signals/delivery/sign.ts'
-import { fireTest } from '#signals/delivery/test-fire.ts'
+} from '#signals/outbox/register-webhook.ts'
+import { fireTest } from '#signals/outbox/test-fire.ts'
 import {
   disableWebhook,
   enabledWebhooks,
   enableWebhook,
   readWebhook,
   removeWebhook,
-} from '#signals/delivery/webhooks.ts'
-import { readSignal } from '#signals/log/read-log.ts'
+} from '#signals/outbox/webhooks.ts'
 import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
+import { createHostResolver } from '#signals/send/resolve-host.ts'
+import { createSendSignal } from '#signals/send/send.ts'
+import { createWebhookSecret } from '#signals/send/sign.ts'
 import { BOX, relayAll, startTimer } from '../../support/signals/delivery.ts'
 import {
   acknowledge,
@@ -36,8 +36,8 @@ import {
   startReceiver,
 } from '../../support/signals/receiver.ts'
 import { createTestSender } from '../../support/signals/sender.ts'
-import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 import { registerParts } from '../../support/signals/signals-app.ts'
+import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 useRedis()

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { liveLeaseKey } from '../redis/keys.ts'
-import { releaseLease, runScript, STRANDED } from '../redis/script.ts'
+import { liveLeaseKey } from './keys.ts'
+import { releaseLease, runScript, STRANDED } from './script.ts'
 
 /** A runner that is silent for this long is gone. */
 export const LEASE_MS = 15_000

@@ -2,9 +2,9 @@
 // some that it must reject.
 import { createHash } from 'node:crypto'
 import { type SignalAction, toHalves } from '#core/contract/signal.ts'
+import { testContent } from '../../outbox/test-fire.ts'
 import type { Post } from '../send.ts'
 import { createWebhookSecret, type Delivery, signedHeaders } from '../sign.ts'
-import { testContent } from '../test-fire.ts'
 
 export type SelfTestOrder = {
   readonly url: string

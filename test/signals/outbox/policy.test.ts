@@ -3,15 +3,7 @@ import { shuffler } from 'd3-array'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
-import {
-  BREAKER_FAILURES,
-  clampRetryAfter,
-  LONGEST_RETRY_AFTER_MS,
-  MOST_ATTEMPTS,
-  nextRetryMs,
-  RETRY_JITTER,
-  RETRY_WAITS_MS,
-} from '#signals/delivery/policy.ts'
+import { createWatchdog, STUCK_AFTER_MS } from '#signals/delivery/workers.ts'
 import {
   afterFailedDelivery,
   afterFailure,
@@ -23,8 +15,16 @@ import {
   type EndpointHealth,
   HEALTHY,
   shouldDisable,
-} from '#signals/delivery/webhook-condition.ts'
-import { createWatchdog, STUCK_AFTER_MS } from '#signals/delivery/workers.ts'
+} from '#signals/outbox/webhook-condition.ts'
+import {
+  BREAKER_FAILURES,
+  clampRetryAfter,
+  LONGEST_RETRY_AFTER_MS,
+  MOST_ATTEMPTS,
+  nextRetryMs,
+  RETRY_JITTER,
+  RETRY_WAITS_MS,
+} from '#signals/send/policy.ts'
 import { forAll } from '#test/support/for-all.ts'
 
 const NOW = Date.parse('2026-11-21T00:00:00Z')

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis'
 import { findClient } from '../clients/clients.ts'
+import type { DeliveryParts } from '../delivery/delivery-parts.ts'
 import { BLOCK_SIGNALS, readBefore, readVisible, type Viewer, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
-import type { DeliveryParts } from './delivery-parts.ts'
 import { oweAgain, readDeliveries } from './outbox.ts'
 
 /** Which signals are sent again: from a number to another one, or to the newest; all of them, or those that were given up. */

@@ -4,9 +4,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { type Dispatcher, Pool } from 'undici'
 import { OUR_SECRETS } from '../clients/token.ts'
+import type { SendOrder } from '../delivery/delivery-parts.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
+import { signalIdOf } from '../outbox/test-fire.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
-import type { SendOrder } from './delivery-parts.ts'
 import { createGuardedConnect, type StartTimer } from './guarded-connect.ts'
 import { type Answer, BROKEN_OFF, isOurs, type Outcome, reasonOf, toFailure, toOutcome } from './outcome.ts'
 import {
@@ -20,7 +21,6 @@ import {
 } from './policy.ts'
 import type { ResolveHost } from './resolve-host.ts'
 import { signedHeaders } from './sign.ts'
-import { signalIdOf } from './test-fire.ts'
 
 export type SenderOptions = {
   readonly rules: AddressRules

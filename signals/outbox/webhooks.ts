@@ -6,9 +6,9 @@ import { ApiError } from '#core/contract/errors.ts'
 import { askRedis, scanKeys } from '../redis/connect.ts'
 import { clientKeysKey, REVISE, revisionKey, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
+import type { WebhookSecret } from '../send/sign.ts'
 import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
 import { SealError, type SecretBox } from './secret-box.ts'
-import type { WebhookSecret } from './sign.ts'
 import { type Condition, SOUND } from './webhook-condition.ts'
 
 export type Webhook = {

@@ -1,8 +1,8 @@
 // The headers of a delivery: two signatures, and its place in the client's sequence.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { RandomBytes } from '../outbox/secret-box.ts'
 import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from './policy.ts'
-import type { RandomBytes } from './secret-box.ts'
 
 export type Delivery = {
   readonly body: Uint8Array

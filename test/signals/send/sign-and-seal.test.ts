@@ -6,8 +6,8 @@ import { verify } from '@octokit/webhooks-methods'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from '#signals/delivery/policy.ts'
-import { createSecretBox, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
+import { createSecretBox, parseKeyRing, SealError } from '#signals/outbox/secret-box.ts'
+import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from '#signals/send/policy.ts'
 import {
   createWebhookSecret,
   type Delivery,
@@ -16,7 +16,7 @@ import {
   rotateSecrets,
   signedHeaders,
   type WebhookSecret,
-} from '#signals/delivery/sign.ts'
+} from '#signals/send/sign.ts'
 import { forAll } from '#test/support/for-all.ts'
 
 /** The clock of the tests: standardwebhooks looks at the machine's, and refuses what is five minutes off. */

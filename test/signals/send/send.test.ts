@@ -2,14 +2,14 @@
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { Outcome } from '#signals/delivery/outcome.ts'
+import type { Outcome } from '#signals/send/outcome.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
   KEPT_ANSWER_CHARACTERS,
   UNPROVEN_FAULT_MS,
-} from '#signals/delivery/policy.ts'
-import type { Post } from '#signals/delivery/send.ts'
+} from '#signals/send/policy.ts'
+import type { Post } from '#signals/send/send.ts'
 import {
   type RawAnswer,
   type RawOptions,

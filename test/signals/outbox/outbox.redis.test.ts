@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
+import { type Due, type Found, type Settlement, settle, take } from '#signals/delivery/work.ts'
 import {
   type Attempt,
   moveSchedules,
@@ -12,9 +13,9 @@ import {
   readDelivery,
   readOutbox,
   readSchedule,
-} from '#signals/delivery/outbox.ts'
-import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
-import { SOUND } from '#signals/delivery/webhook-condition.ts'
+} from '#signals/outbox/outbox.ts'
+import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
+import { SOUND } from '#signals/outbox/webhook-condition.ts'
 import {
   disableWebhook,
   enableWebhook,
@@ -23,8 +24,7 @@ import {
   removeWebhook,
   saveSecrets,
   saveWebhook,
-} from '#signals/delivery/webhooks.ts'
-import { type Due, type Found, type Settlement, settle, take } from '#signals/delivery/work.ts'
+} from '#signals/outbox/webhooks.ts'
 import { flightKey, waitingKey } from '#signals/redis/keys.ts'
 import { createSharedScript } from '#signals/redis/script.ts'
 import { addSubscriber, BOX, BY_OPERATOR, owedCount } from '../../support/signals/delivery.ts'

@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { shuffler } from 'd3-array'
 import type { Redis } from 'ioredis'
+import type { DeliveryParts } from '../delivery/delivery-parts.ts'
+import type { Workers } from '../delivery/workers.ts'
 import type { BlockReader, LoggedSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
 import { releaseLease, runScript, STRANDED } from '../redis/script.ts'
-import type { DeliveryParts } from './delivery-parts.ts'
 import { type Debts, LANES, type Lane, owe } from './outbox.ts'
 import { kindOf, type Subscriber } from './subscribers.ts'
-import type { Workers } from './workers.ts'
 
 const BLOCK = 200
 

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis'
 import type { Client } from '../clients/client.ts'
+import { readRecords } from '../delivery/work.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAYED } from '../redis/keys.ts'
 import type { Lane } from './outbox.ts'
 import { isRegistrationTest } from './test-fire.ts'
 import { enabledWebhooks } from './webhooks.ts'
-import { readRecords } from './work.ts'
 
 /** A client with an enabled webhook, its lane, and the number of the previous signal that it may see. */
 export type Subscriber = { readonly client: string; readonly prev: number; readonly lane: Lane }

@@ -10,7 +10,7 @@ import {
   DISABLE_AFTER_SIGNALS,
   PROBE_WAITS_MS,
   WAITS,
-} from './policy.ts'
+} from '../send/policy.ts'
 
 export type Breaker =
   /** Deliveries flow. `failures` counts consecutive ones. */

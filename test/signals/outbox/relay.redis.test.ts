@@ -1,9 +1,9 @@
 // The relay on a real Redis: killed between any two writes, it does the same again and nothing is lost or doubled.
 import { expect, test } from 'vitest'
-import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/delivery/high-water.ts'
-import { readOutbox } from '#signals/delivery/outbox.ts'
-import { giveBackLease, type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
+import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/log/high-water.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
+import { readOutbox } from '#signals/outbox/outbox.ts'
+import { giveBackLease, type RelayParts, relayOnce } from '#signals/outbox/relay.ts'
 import { RELAY_CURSOR, RELAY_LEASE, RELAYED } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { KEEPS_ORDER } from '../../support/signals/delivery.ts'

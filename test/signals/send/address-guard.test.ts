@@ -8,10 +8,10 @@ import {
   checkUrl,
   isPublicAddress,
   RefusedAddressError,
-} from '#signals/delivery/address-guard.ts'
-import { type ConnectOptions, establish } from '#signals/delivery/guarded-connect.ts'
-import { type AttemptFailure, ConnectError } from '#signals/delivery/outcome.ts'
-import type { Resolution, ResolveHost } from '#signals/delivery/resolve-host.ts'
+} from '#signals/send/address-guard.ts'
+import { type ConnectOptions, establish } from '#signals/send/guarded-connect.ts'
+import { type AttemptFailure, ConnectError } from '#signals/send/outcome.ts'
+import type { Resolution, ResolveHost } from '#signals/send/resolve-host.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { type RawReceiver, startRawReceiver } from '../../support/signals/raw-receiver.ts'
 

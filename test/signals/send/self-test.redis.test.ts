@@ -1,7 +1,7 @@
 // The self-test of the webhook that a client has stored.
 import { expect, test } from 'vitest'
-import type { WebhookSecret } from '#signals/delivery/sign.ts'
-import { saveWebhook } from '#signals/delivery/webhooks.ts'
+import { saveWebhook } from '#signals/outbox/webhooks.ts'
+import type { WebhookSecret } from '#signals/send/sign.ts'
 import { BY_OPERATOR } from '../../support/signals/delivery.ts'
 import { secretKeyOf, testBox } from '../../support/signals/operator.ts'
 import { OTHER_SECRET, SECRET } from '../../support/signals/receiver-kit.ts'
