@@ -1,10 +1,11 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
+import { setTimeout as waitFor } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { createLogReader } from '../log/read-log.ts'
 import { dueCounts, moveSchedules } from '../outbox/outbox.ts'
 import { type RelayParts, runRelay } from '../outbox/relay.ts'
 import type { SecretBox } from '../outbox/secret-box.ts'
-import { subscribersOf } from '../outbox/subscribers.ts'
+import { debtorsOf } from '../outbox/subscribers.ts'
 import {
   CLOCK_TOLERANCE_MS,
   createSteadyClock,
@@ -19,9 +20,9 @@ import type { StartTimer } from '../send/guarded-connect.ts'
 import { WAITS, type Waits } from '../send/policy.ts'
 import type { ResolveHost } from '../send/resolve-host.ts'
 import { createSender, createSendSignal } from '../send/send.ts'
-import { createFaults, type DeliveryEvent, type DeliveryParts } from './delivery-parts.ts'
-import { FLIGHT_MS } from './work.ts'
-import { repeat, startWatchdog, startWorkers } from './workers.ts'
+import { createFaults, type DeliveryEvent, type DeliveryParts } from './deliver.ts'
+import { FLIGHT_MS } from './scripts.ts'
+import { createWatchdog, startWorkers } from './workers.ts'
 
 export type DeliveryOptions = {
   readonly redisUrl: string
@@ -61,6 +62,12 @@ const WAITING_TIMEOUT_MS = 5_000
 /** How long after the grace a result waits for Redis; then it is lost, and the signal is sent again. */
 const SETTLE_GRACE_MS = 1_000
 
+/** How often it is checked whether the workers are stuck. */
+const WATCH_EVERY_MS = 5_000
+
+/** How often the clock of the machine is compared with that of Redis. */
+const CLOCK_EVERY_MS = 1_000
+
 /** Starts delivery. Rejects if Redis cannot be reached. */
 export async function startDelivery(options: DeliveryOptions) {
   const { redisUrl, redisOptions, clock, pace, onError, steady = createSteadyClock(clock) } = options
@@ -88,7 +95,7 @@ export async function startDelivery(options: DeliveryOptions) {
     now: steady.now,
     elapsed: clock.elapsed,
     newToken: () => `${process}-${++tokens}`, // one is needed for each turn, and random bytes take as long as a signature
-    sleep: createSleep(clock.startTimer, givenUp.signal),
+    sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
     readSignal: log.readSignal,
     send: createSendSignal(sender, steady.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
@@ -96,33 +103,31 @@ export async function startDelivery(options: DeliveryOptions) {
     isStopping: () => stopped.signal.aborted,
     faults: createFaults(),
   }
-  const workers = startWorkers(parts, clock.startTimer, onError, pace?.pollEveryMs)
+  const workers = startWorkers(parts, clock.startTimer, pace?.pollEveryMs)
   const relayParts: RelayParts = {
     ...parts,
     begin: workers.begin,
     token: options.newToken(),
     readAfter: log.readAfter,
     leaseMs: pace?.leaseMs,
-    subscribersOf: signals => subscribersOf(redis, signals),
+    debtorsOf: signals => debtorsOf(redis, signals),
   }
   const relay = runRelay(relayParts, waiting, stopped.signal, onError)
-  const stopWatchdog = startWatchdog(
-    { ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) },
-    clock.startTimer,
-    onError,
-  )
+  const look = createWatchdog({ ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) })
   const keep = async (): Promise<void> => {
     wasOff = await keepTime(parts, clock.now, steady, wasOff)
   }
-  const stopKeeping = repeat(CLOCK_EVERY_MS, keep, clock.startTimer, onError)
+  const stopTasks = [
+    repeat(WATCH_EVERY_MS, look, clock.startTimer, onError),
+    repeat(CLOCK_EVERY_MS, keep, clock.startTimer, onError),
+  ]
   return {
     /**
      * Starts no other delivery, waits for those under way, then aborts the rest: they stay owed and use up no attempt.
      */
     async stop(): Promise<void> {
       stopped.abort()
-      stopWatchdog()
-      stopKeeping()
+      for (const stopTask of stopTasks) stopTask()
       waiting.disconnect()
       const stopTimers = [
         clock.startTimer(STOP_GRACE_MS, () => void sender.close()),
@@ -142,9 +147,6 @@ async function beginTime(redis: Redis, machineNow: () => number, steady: SteadyC
   if (isOff) steady.follow(await readRedisTime(redis))
   return isOff
 }
-
-/** How often the clock of the machine is compared with that of Redis. */
-const CLOCK_EVERY_MS = 1_000
 
 /**
  * Follows the clock of the machine, in small steps and in a jump, while the clock of Redis agrees with it. A time that
@@ -170,21 +172,25 @@ async function keepTime(
   return false
 }
 
-/** Waits; rejects once a stop waits no longer. */
-const createSleep =
-  (startTimer: StartTimer, givenUp: AbortSignal): DeliveryParts['sleep'] =>
-  ms =>
-    new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        stopTimer()
-        reject(
-          new Error('the service was stopped while Redis was away: a signal that was sent is sent again'),
-        )
-      }
-      const stopTimer = startTimer(ms, () => {
-        givenUp.removeEventListener('abort', giveUp)
-        resolve()
-      })
-      if (givenUp.aborted) giveUp()
-      else givenUp.addEventListener('abort', giveUp, { once: true })
-    })
+function giveUp(): never {
+  throw new Error('the service was stopped while Redis was away: a signal that was sent is sent again')
+}
+
+/** Runs something so long after its last end, again and again; returns a function that stops it. */
+function repeat(
+  everyMs: number,
+  run: () => Promise<void>,
+  startTimer: StartTimer,
+  onError: (error: unknown) => void,
+): () => void {
+  let isOver = false
+  let stopTimer = (): void => {}
+  const wait = (): void => {
+    if (!isOver) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
+  }
+  wait()
+  return () => {
+    isOver = true
+    stopTimer()
+  }
+}

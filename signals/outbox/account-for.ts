@@ -3,9 +3,8 @@ import type { Redis } from 'ioredis'
 import type { DeliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { findClient } from '../clients/clients.ts'
-import { newestVisible, readVisible } from '../log/read-log.ts'
+import { newestVisible, readVisible, signalIdOf } from '../log/read-log.ts'
 import { type DeliveryState, readDeliveries } from './outbox.ts'
-import { signalIdOf } from './test-fire.ts'
 
 /** Numbers that one account may span. */
 export const MOST_ACCOUNTED = 10_000

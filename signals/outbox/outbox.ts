@@ -16,6 +16,7 @@ import {
   WEBHOOK_PREFIX,
 } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
+import type { Answered } from '../send/outcome.ts'
 
 /** Clients whose webhook answers quickly share the fast lane; slow or failing ones go to the slow lane. */
 export const LANES = ['fast', 'slow'] as const
@@ -51,6 +52,17 @@ export type Attempt = {
   /** The answer, redacted and cut. */
   readonly excerpt: string
 }
+
+export const toAttempt = (outcome: Answered, at: number, n: number | null): Attempt => ({
+  at,
+  n,
+  ok: outcome.kind === 'delivered',
+  status: outcome.status,
+  reason: outcome.kind === 'delivered' ? null : outcome.reason,
+  first_byte_ms: outcome.firstByteMs,
+  total_ms: outcome.totalMs,
+  excerpt: outcome.excerpt,
+})
 
 /** Signals to owe to a client, each with the number of the previous one that it may see. */
 export type Debts = {
@@ -106,10 +118,11 @@ export async function noteDelivered(
 
 const untried = (owedAtMs: number) => ({ owed_at: owedAtMs, first_attempt_at: null, settled_at: null })
 
-export async function readDelivery(redis: Redis, seq: number, client: string): Promise<DeliveryState | null> {
-  const raw = await askRedis(() => redis.hget(outboxKey(seq), client))
-  return raw === null ? null : parseState(raw)
-}
+export const readDelivery = async (
+  redis: Redis,
+  seq: number,
+  client: string,
+): Promise<DeliveryState | null> => (await readDeliveries(redis, [seq], client))[0] ?? null
 
 export async function readDeliveries(
   redis: Redis,
@@ -135,12 +148,10 @@ export async function readAttempts(redis: Redis, seq: number, client: string): P
   return found.map(text => JSON.parse(text) as Attempt) // written by settle and noteDelivered alone
 }
 
-export type Scheduled = { readonly client: string; readonly atMs: number }
-
 /** The first `most` clients of a lane that are owed anything, by the time they are due. */
-export async function readSchedule(redis: Redis, lane: Lane, most: number): Promise<readonly Scheduled[]> {
+export async function readSchedule(redis: Redis, lane: Lane, most: number) {
   const flat = await askRedis(() => redis.zrange(SCHEDULES[lane], 0, String(most - 1), 'WITHSCORES'))
-  const found: Scheduled[] = []
+  const found: { readonly client: string; readonly atMs: number }[] = []
   for (let i = 0; i < flat.length; i += 2) found.push({ client: flat[i]!, atMs: Number(flat[i + 1]) })
   return found
 }

@@ -1,24 +1,31 @@
 // Registration of webhooks: an address must acknowledge a signed test before anything else is sent to it.
 import type { Redis } from 'ioredis'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { findClient } from '../clients/clients.ts'
-import { toAttempt } from '../delivery/attempt.ts'
-import type { DeliveryParts } from '../delivery/delivery-parts.ts'
+import type { RandomBytes } from '../clients/token.ts'
 import { newestVisible, readSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { registrationsKey } from '../redis/keys.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from '../send/address-guard.ts'
 import type { Outcome } from '../send/outcome.ts'
-import { createWebhookSecret, keyOfSecret, liveSecrets, rotateSecrets, type WebhookSecret } from '../send/sign.ts'
-import { noteDelivered } from './outbox.ts'
-import type { RandomBytes, SecretBox } from './secret-box.ts'
+import type { SendSignal } from '../send/send.ts'
+import {
+  createWebhookSecret,
+  keyOfSecret,
+  liveSecrets,
+  rotateSecrets,
+  type WebhookSecret,
+} from '../send/sign.ts'
+import { noteDelivered, toAttempt } from './outbox.ts'
+import type { SecretBox } from './secret-box.ts'
 import { commitTest, type FireTestParts } from './test-fire.ts'
 import { readWebhook, saveSecrets, saveWebhook } from './webhooks.ts'
 
 export type RegisterParts = FireTestParts & {
   readonly box: SecretBox
   readonly drawBytes: RandomBytes
-  readonly send: DeliveryParts['send']
+  readonly send: SendSignal
   /** Allowed addresses. */
   readonly rules: AddressRules
   /** Called once a change is written. */
@@ -57,11 +64,9 @@ export async function registerOwnWebhook(
   client: string,
   keyId: string,
   request: WebhookRequest,
-): Promise<Pick<Tried, 'made' | 'dropsSecrets'>> {
+): Promise<Registered> {
   await countRegistration(parts.redis, client)
-  const tried = await tryToRegister(parts, client, keyId, request)
-  if (tried.refusal !== null) throw invalid('url', NOT_ACKNOWLEDGED)
-  return tried
+  return register(parts, client, keyId, request)
 }
 
 /**
@@ -71,45 +76,38 @@ export async function registerOwnWebhook(
  * which a stolen key may have set. Resolves with the secret if one was created: it is shown this once. Throws
  * `validation_error` with the result of the test, for the operator only, `not_found`, or RedisDownError.
  */
-export async function registerWebhook(
+export const registerWebhook = async (
   parts: RegisterParts,
   client: string,
   request: WebhookRequest,
-): Promise<string | null> {
-  const { made, refusal } = await tryToRegister(parts, client, null, request)
-  if (refusal !== null) throw invalid('url', refusal)
-  return made
-}
+): Promise<string | null> => (await register(parts, client, null, request)).made
 
-type Tried = {
+type Registered = {
   /** The secret that was created, if any. */
   readonly made: string | null
   /** Whether stored secrets sign no more, because the webhook was suspended. */
   readonly dropsSecrets: boolean
-  /** Why nothing was saved, or null. */
-  readonly refusal: string | null
 }
 
-async function tryToRegister(
+async function register(
   parts: RegisterParts,
   client: string,
   keyId: string | null,
   { url, secret }: WebhookRequest,
-): Promise<Tried> {
-  const before = await readWebhook(parts.redis, parts.box, client)
+): Promise<Registered> {
+  const { redis, box, now, rules, onChange } = parts
+  const before = await readWebhook(redis, box, client)
   const dropsSecrets = before?.isSuspended ?? false
   const { secrets, made } = secretsFor(parts, dropsSecrets ? [] : (before?.secrets ?? []), secret)
-  const refusal =
-    refusalOfUrl(url, parts.rules) ?? refusalOfAnswer(await sendTest(parts, client, url, secrets))
-  if (refusal !== null) return { made: null, dropsSecrets: false, refusal }
-  const setter = { keyId, atMs: parts.now() }
-  if (!(await saveWebhook(parts.redis, parts.box, { client, url, secrets }, setter)))
+  const refusal = refusalOfUrl(url, rules) ?? refusalOfAnswer(await sendTest(parts, client, url, secrets))
+  if (refusal !== null) throw invalid('url', keyId === null ? refusal : NOT_ACKNOWLEDGED)
+  if (!(await saveWebhook(redis, box, { client, url, secrets }, { keyId, atMs: now() })))
     throw new ApiError(
       'unauthorized',
       'the key was revoked while the address was tested: nothing was changed',
     )
-  parts.onChange({ client, change: 'set', keyId })
-  return { made, dropsSecrets, refusal: null }
+  onChange({ client, change: 'set', keyId })
+  return { made, dropsSecrets }
 }
 
 /**
@@ -125,7 +123,7 @@ export async function rotateWebhookSecret(
     throw new ApiError('not_found', `the client '${client}' has no webhook: register one first`)
   }
   const made = createWebhookSecret(parts.drawBytes)
-  const secrets = rotated(webhook.secrets, made, parts.now(), overlapMs)
+  const secrets = rotateSecrets(webhook.secrets, made, parts.now(), overlapMs)
   await saveSecrets(parts.redis, parts.box, { ...webhook, secrets })
   parts.onChange({ client, change: 'rotated', keyId: null })
   return made
@@ -139,31 +137,18 @@ function secretsFor(
   if (own !== null) {
     assertSecret(own)
     const others = kept.filter(({ text }) => text !== own)
-    return { secrets: rotated(others, own, now()), made: null }
+    return { secrets: rotateSecrets(others, own, now()), made: null }
   }
   if (kept.length > 0) return { secrets: kept, made: null }
   const made = createWebhookSecret(drawBytes)
   return { secrets: [{ text: made, expiresAtMs: null }], made }
 }
 
-function rotated(
-  secrets: readonly WebhookSecret[],
-  text: string,
-  nowMs: number,
-  overlapMs?: number,
-): readonly WebhookSecret[] {
-  try {
-    return rotateSecrets(secrets, text, nowMs, overlapMs)
-  } catch (error) {
-    throw new ApiError('conflict', error instanceof Error ? error.message : String(error))
-  }
-}
-
 function assertSecret(text: string): void {
   try {
     keyOfSecret(text)
   } catch (error) {
-    throw invalid('secret', error instanceof Error ? error.message : String(error))
+    throw invalid('secret', messageOf(error))
   }
 }
 
@@ -212,9 +197,9 @@ const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
   invalidParameter(param, '(not repeated)', reason)
 
 /** The only answer a subscriber gets for any failure at the address, so that it cannot be used to scan. */
-export const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
+const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
 
-export function refusalOfUrl(url: string, rules: AddressRules): string | null {
+function refusalOfUrl(url: string, rules: AddressRules): string | null {
   try {
     checkUrl(url, rules)
     return null
@@ -225,7 +210,7 @@ export function refusalOfUrl(url: string, rules: AddressRules): string | null {
 }
 
 /** The result of the test if it is not 2xx, or null. Contains no address and nothing of the answer. */
-export function refusalOfAnswer(outcome: Outcome): string | null {
+function refusalOfAnswer(outcome: Outcome): string | null {
   if (outcome.kind === 'delivered') return null
   const reason = outcome.reason.replaceAll('_', ' ')
   if (outcome.kind === 'ourFault') return `the test fire could not be sent, by a fault of ours: ${reason}`

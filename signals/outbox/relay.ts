@@ -2,14 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { shuffler } from 'd3-array'
 import type { Redis } from 'ioredis'
-import type { DeliveryParts } from '../delivery/delivery-parts.ts'
-import type { Workers } from '../delivery/workers.ts'
-import type { BlockReader, LoggedSignal } from '../log/read-log.ts'
+import type { LoggedSignal, LogReader } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
-import { releaseLease, runScript, STRANDED } from '../redis/script.ts'
-import { type Debts, LANES, type Lane, owe } from './outbox.ts'
-import { kindOf, type Subscriber } from './subscribers.ts'
+import { claimLease, releaseLease } from '../redis/lease.ts'
+import { runScript } from '../redis/script.ts'
+import { LANES, type Lane, owe } from './outbox.ts'
+import { type Debtor, kindOf } from './subscribers.ts'
 
 const BLOCK = 200
 
@@ -22,15 +21,20 @@ const SIGNALS_AT_ONCE = 16
 /** A script of this size takes some milliseconds. */
 const DEBTS_AT_ONCE = 500
 
-export type RelayParts = Pick<DeliveryParts, 'redis' | 'now' | 'random'> & {
+export type RelayParts = {
+  readonly redis: Redis
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Numbers in [0, 1). */
+  readonly random: () => number
   /** Starts delivery to clients that are due, as far as there is room; the others stay in the schedule. */
-  readonly begin: Workers['begin']
+  readonly begin: (lane: Lane, clients: readonly string[]) => void
   readonly token: string
-  readonly readAfter: BlockReader
+  readonly readAfter: LogReader['readAfter']
   /** How long it may be silent before another takes over; default LEASE_MS. */
   readonly leaseMs?: number | undefined
-  /** The recipients of each of these signals. */
-  readonly subscribersOf: (signals: readonly LoggedSignal[]) => Promise<readonly (readonly Subscriber[])[]>
+  /** The recipients of these signals. */
+  readonly debtorsOf: (signals: readonly LoggedSignal[]) => Promise<readonly Debtor[]>
 }
 
 /**
@@ -42,15 +46,12 @@ export async function relayOnce(parts: RelayParts): Promise<number | null> {
   let relayed = 0
   for (;;) {
     // One connection runs these in order: the cursor is read while the lease is held.
-    const [isOurs, cursor] = await Promise.all([
-      holdLease(redis, parts.token, parts.leaseMs),
-      askRedis(() => redis.get(RELAY_CURSOR)),
-    ])
+    const [isOurs, cursor] = await Promise.all([holdLease(parts), askRedis(() => redis.get(RELAY_CURSOR))])
     if (!isOurs) return null
     const block = await parts.readAfter(Number(cursor ?? 0), BLOCK)
     for (let i = 0; i < block.length; i += SIGNALS_AT_ONCE) {
       await relayTogether(parts, block.slice(i, i + SIGNALS_AT_ONCE))
-      if (!(await holdLease(redis, parts.token, parts.leaseMs))) return null
+      if (!(await holdLease(parts))) return null
     }
     relayed += block.length
     if (block.length < BLOCK) return relayed
@@ -59,9 +60,8 @@ export async function relayOnce(parts: RelayParts): Promise<number | null> {
 
 /** Outbox first, then the cursor: what the cursor has passed is in the outbox for certain. */
 async function relayTogether(parts: RelayParts, signals: readonly LoggedSignal[]): Promise<void> {
-  const debtors = toDebtors(signals, await parts.subscribersOf(signals))
+  await oweAll(parts, await parts.debtorsOf(signals), signals.length)
   const last = signals.at(-1)!.seq // never called with none
-  await oweAll(parts, debtors, signals.length)
   const passed = new Map(signals.map(signal => [kindOf(signal), signal.seq]))
   await runScript(parts.redis, ADVANCE_SCRIPT, [RELAY_CURSOR, RELAYED], last, ...[...passed].flat())
 }
@@ -78,24 +78,6 @@ redis.call('SET', KEYS[1], ARGV[1])
 return 1
 `
 
-type Debtor = Debts & { readonly lane: Lane }
-
-/** From recipients by signal to signals by client. */
-function toDebtors(
-  signals: readonly LoggedSignal[],
-  subscribers: readonly (readonly Subscriber[])[],
-): readonly Debtor[] {
-  const debtors = new Map<string, Debtor & { readonly signals: { seq: number; prev: number }[] }>()
-  for (const [i, { seq }] of signals.entries()) {
-    for (const { client, lane, prev } of subscribers[i]!) {
-      const debtor = debtors.get(client)
-      if (debtor === undefined) debtors.set(client, { client, lane, signals: [{ seq, prev }] })
-      else debtor.signals.push({ seq, prev })
-    }
-  }
-  return [...debtors.values()]
-}
-
 /** Owes up to `signalsEach` signals to each client, and begins with those that are due while it owes to the next. */
 async function oweAll(
   { redis, now, random, begin }: RelayParts,
@@ -111,7 +93,7 @@ async function oweAll(
     for (const lane of LANES)
       begin(
         lane,
-        due.filter(each => each.lane === lane).map(({ client }) => client),
+        due.flatMap(each => (each.lane === lane ? [each.client] : [])),
       )
   }
 }
@@ -143,7 +125,7 @@ export async function runRelay(
       await pause(leaseMs, stopped)
     }
   }
-  await giveBackLease(parts.redis, parts.token).catch(onError)
+  await releaseLease(parts.redis, RELAY_LEASE, parts.token).catch(onError)
 }
 
 /** Resolves as soon as the log has a signal behind the cursor, and periodically without one. */
@@ -162,19 +144,7 @@ const LEASE_MS = 3_000
 /** A lease with a smaller share left is renewed: a renewal waits for the disk, so most signals skip it. */
 const RENEW_BELOW = 2 / 3
 
-const RENEW_SCRIPT = `${STRANDED}
-local holder, left = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
-if holder == ARGV[1] and left >= tonumber(ARGV[3]) and left <= tonumber(ARGV[2]) then return 1 end
-if holder and holder ~= ARGV[1] and not is_stranded(left, ARGV[2]) then return 0 end
-return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) and 1
-`
-
 /** Takes or keeps the lease of the relay. False if another process has it. */
-async function holdLease(redis: Redis, token: string, leaseMs: number = LEASE_MS): Promise<boolean> {
-  const renewBelowMs = Math.floor(leaseMs * RENEW_BELOW)
-  const reply = await runScript(redis, RENEW_SCRIPT, [RELAY_LEASE], token, leaseMs, renewBelowMs)
-  return reply === 1
-}
-
-export const giveBackLease = (redis: Redis, token: string): Promise<void> =>
-  releaseLease(redis, RELAY_LEASE, token)
+const holdLease = async ({ redis, token, leaseMs = LEASE_MS }: RelayParts): Promise<boolean> =>
+  (await claimLease(redis, RELAY_LEASE, token, leaseMs, { enoughMs: Math.floor(leaseMs * RENEW_BELOW) })) ===
+  null

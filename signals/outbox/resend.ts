@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis'
 import { findClient } from '../clients/clients.ts'
-import type { DeliveryParts } from '../delivery/delivery-parts.ts'
 import { BLOCK_SIGNALS, readBefore, readVisible, type Viewer, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
@@ -19,7 +18,7 @@ export type ResendRange = {
  * left to it. Resolves with how many there are. Throws `not_found`.
  */
 export async function resend(
-  { redis, now }: Pick<DeliveryParts, 'redis' | 'now'>,
+  { redis, now }: { readonly redis: Redis; readonly now: () => number },
   client: string,
   { from, to, only = 'all' }: ResendRange,
 ): Promise<number> {

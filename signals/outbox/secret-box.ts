@@ -1,5 +1,6 @@
 // Secrets at rest: AES-256-GCM under a ring of keys from the environment.
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
+import type { RandomBytes } from '../clients/token.ts'
 
 /** Where a secret belongs; authenticated, so a secret copied to another client or field does not open. */
 export type SealContext = { readonly client: string; readonly field: string }
@@ -15,8 +16,6 @@ export type SecretBox = {
 
 /** Keys by id; the first encrypts. */
 export type KeyRing = ReadonlyMap<string, KeyObject>
-
-export type RandomBytes = (count: number) => Uint8Array
 
 /** A sealed text that cannot be opened. The message has neither text nor key. */
 export class SealError extends Error {

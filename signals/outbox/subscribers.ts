@@ -1,15 +1,15 @@
 import type { Redis } from 'ioredis'
 import type { Client } from '../clients/client.ts'
-import { readRecords } from '../delivery/work.ts'
-import type { LoggedSignal } from '../log/read-log.ts'
+import { type LoggedSignal, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAYED } from '../redis/keys.ts'
-import type { Lane } from './outbox.ts'
+import type { Debts, Lane } from './outbox.ts'
+import { type Records, readRecords } from './records.ts'
 import { isRegistrationTest } from './test-fire.ts'
 import { enabledWebhooks } from './webhooks.ts'
 
-/** A client with an enabled webhook, its lane, and the number of the previous signal that it may see. */
-export type Subscriber = { readonly client: string; readonly prev: number; readonly lane: Lane }
+/** What a client with an enabled webhook is to be owed, and its lane. */
+export type Debtor = Debts & { readonly lane: Lane }
 
 const BLOCK = 500
 
@@ -20,62 +20,44 @@ export const isEntitled = (client: Client, signal: LoggedSignal): boolean =>
     : signal.onlyFor === client.id
 
 /**
- * The recipients of each signal, in the order of the numbers, each with the previous number that it may see: the
+ * The recipients of these signals, which ascend, each signal with the previous number that its recipient may see: the
  * newest of its aliases and of its tests that the relay has passed. So a client without a webhook for a while sees
  * the gap, and the number agrees with what it can pull. Everything is read once for all signals.
  */
-export async function subscribersOf(
-  redis: Redis,
-  signals: readonly LoggedSignal[],
-): Promise<readonly (readonly Subscriber[])[]> {
+export async function debtorsOf(redis: Redis, signals: readonly LoggedSignal[]): Promise<readonly Debtor[]> {
   const [enabled, relayed] = await Promise.all([
     enabledWebhooks(redis),
     askRedis(() => redis.hgetall(RELAYED)),
   ])
   const isForAll = signals.some(({ onlyFor }) => onlyFor === null)
   const addressed = new Set(signals.map(({ onlyFor }) => onlyFor))
-  const readers = await readReaders(
-    redis,
-    isForAll ? enabled : enabled.filter(client => addressed.has(client)),
-  )
-  const newest = new Map(Object.entries(relayed).map(([kind, seq]) => [kind, Number(seq)]))
-  return signals.map(signal => {
-    const found = subscribersAmong(readers, signal, newest)
-    newest.set(kindOf(signal), signal.seq)
-    return found
-  })
-}
-
-type Reader = { readonly client: Client; readonly lane: Lane }
-
-/** All blocks are asked for together: under load each reply waits for deliveries. */
-async function readReaders(redis: Redis, clients: readonly string[]): Promise<readonly Reader[]> {
-  const reading: ReturnType<typeof readRecords>[] = []
-  for (let from = 0; from < clients.length; from += BLOCK)
-    reading.push(readRecords(redis, clients.slice(from, from + BLOCK)))
-  return (await Promise.all(reading)).flat().flatMap(({ record: client, webhook }) => {
+  const readers = isForAll ? enabled : enabled.filter(client => addressed.has(client))
+  // All blocks are asked for together: under load each reply waits for deliveries.
+  const reading: Promise<readonly Records[]>[] = []
+  for (let from = 0; from < readers.length; from += BLOCK)
+    reading.push(readRecords(redis, readers.slice(from, from + BLOCK)))
+  return (await Promise.all(reading)).flat().flatMap(({ record, webhook }) => {
+    const owed = record === null ? [] : owedTo(record, signals, relayed)
     const lane = webhook.lane === 'slow' ? 'slow' : 'fast'
-    return client === null ? [] : [{ client, lane }]
+    return record === null || owed.length === 0 ? [] : [{ client: record.id, lane, signals: owed }]
   })
 }
 
-function subscribersAmong(
-  readers: readonly Reader[],
-  signal: LoggedSignal,
-  newest: ReadonlyMap<string, number>,
-): readonly Subscriber[] {
-  if (isRegistrationTest(signal)) return [] // sent by the registration itself
-  const found: Subscriber[] = []
-  for (const { client, lane } of readers) {
-    if (isEntitled(client, signal)) found.push({ client: client.id, lane, prev: newestOf(newest, client) })
+function owedTo(
+  client: Client,
+  signals: readonly LoggedSignal[],
+  relayed: Readonly<Record<string, string>>,
+): Debts['signals'] {
+  const owed: { seq: number; prev: number }[] = []
+  const isVisible = viewOf(client)
+  let prev = Number(relayed[testsOf(client.id)] ?? 0)
+  for (const alias of client.aliases) prev = Math.max(prev, Number(relayed[alias] ?? 0))
+  for (const signal of signals) {
+    // The test of a registration was sent by the registration itself.
+    if (isEntitled(client, signal) && !isRegistrationTest(signal)) owed.push({ seq: signal.seq, prev })
+    if (isVisible(signal)) prev = signal.seq
   }
-  return found
-}
-
-function newestOf(newest: ReadonlyMap<string, number>, { id, aliases }: Client): number {
-  let seq = newest.get(testsOf(id)) ?? 0
-  for (const alias of aliases) seq = Math.max(seq, newest.get(alias) ?? 0)
-  return seq
+  return owed
 }
 
 const testsOf = (client: string): string => `test:${client}`

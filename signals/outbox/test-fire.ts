@@ -6,7 +6,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { findClient } from '../clients/clients.ts'
 import { commit } from '../log/commit.ts'
-import type { LoggedSignal } from '../log/read-log.ts'
+import { type LoggedSignal, signalIdOf } from '../log/read-log.ts'
 
 /** Prefix of tests sent by a registration: the relay skips them. */
 const REGISTRATION = 'webhook-test-'
@@ -40,11 +40,6 @@ export const testContent = (purpose: TestPurpose, token: string, nowMs: number):
  */
 export const isRegistrationTest = ({ onlyFor, body }: LoggedSignal): boolean =>
   onlyFor !== null && signalIdOf(body).startsWith(REGISTRATION)
-
-export function signalIdOf(body: string): string {
-  const { signal_id } = JSON.parse(body) as { signal_id: string } // the log holds signals alone
-  return signal_id
-}
 
 export type FireTestParts = {
   readonly redis: Redis

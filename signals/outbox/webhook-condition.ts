@@ -20,9 +20,6 @@ export type Breaker =
 
 export const CLOSED_BREAKER: Breaker = { kind: 'closed', failures: 0 }
 
-/** Whether a failure uses up an attempt. A probe tests the receiver, not its signal. */
-export const burnsAttempt = (breaker: Breaker): boolean => breaker.kind !== 'open'
-
 /** The breaker after a failed delivery; a success closes it. */
 export function afterFailure(
   breaker: Breaker,

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { instantOrNull } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { askRedis, scanKeys } from '../redis/connect.ts'
-import { clientKeysKey, REVISE, revisionKey, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
+import { clientKeysKey, REVISE, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import type { WebhookSecret } from '../send/sign.ts'
 import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
@@ -23,7 +23,7 @@ export type Webhook = {
   readonly condition: Condition
   /** Null in records of earlier releases. */
   readonly setter: Setter | null
-  /** Whether the key that set it, or may have set it, was revoked since. */
+  /** Whether the key that set it was revoked since. */
   readonly isSuspended: boolean
 }
 
@@ -121,7 +121,7 @@ export const saveSecrets = (redis: Redis, box: SecretBox, webhook: ToSeal): Prom
 
 /** Begins a transaction that changes a webhook. */
 const revising = (redis: Redis, client: string): ChainableCommander =>
-  redis.multi().eval(`${REVISE}revise(ARGV[1])`, 1, revisionKey(client), client)
+  redis.multi().eval(`${REVISE}revise(ARGV[1])`, 1, webhookKey(client), client)
 
 type ToSeal = Pick<Webhook, 'client' | 'url' | 'secrets'>
 
@@ -147,7 +147,7 @@ export async function enableWebhook(redis: Redis, client: string): Promise<void>
   if (await begin(redis, client, FRESH)) return
   throw new ApiError(
     'conflict',
-    `the webhook of '${client}' is suspended, because the key that set it, or may have set it, was revoked: its owner confirms the address ` +
+    `the webhook of '${client}' is suspended, because the key that set it was revoked: its owner confirms the address ` +
       `by PUT /v1/webhook with a live key, or you set it with \`highwater ops webhook set ${client} URL\``,
   )
 }

@@ -1,9 +1,42 @@
+// Leases: strings with an expiry that name who has something. Who has one and is dead is replaced when it expires.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { liveLeaseKey } from './keys.ts'
-import { releaseLease, runScript, STRANDED } from './script.ts'
+import { runScript } from './script.ts'
 
-/** A runner that is silent for this long is gone. */
+/** Lua: whether a lease lasts longer than any is given for, because the clock was set back: who had it may be dead. */
+export const STRANDED = `
+local function is_stranded(left, ms) return left > 2 * ms end
+`
+
+/**
+ * Takes or renews a lease that is free, ours, or held by `from`, and returns null; else returns the holder. One of ours that
+ * lasts for `enoughMs` more is left as it is: a renewal waits for the disk.
+ */
+export const claimLease = (
+  redis: Redis,
+  key: string,
+  mine: string,
+  leaseMs: number,
+  { from = '', enoughMs = leaseMs } = {},
+): Promise<unknown> => runScript(redis, CLAIM_SCRIPT, [key], mine, from, leaseMs, enoughMs)
+
+const CLAIM_SCRIPT = `${STRANDED}
+local there, left = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
+local mine, from, ms, enough = unpack(ARGV)
+if there and there ~= mine and there ~= from and not is_stranded(left, ms) then return there end
+if there == mine and left >= tonumber(enough) and left <= tonumber(ms) then return false end
+redis.call('SET', KEYS[1], mine, 'PX', ms)
+return false
+`
+
+/** Releases a lease, unless another process has it by now. */
+export const releaseLease = async (redis: Redis, key: string, mine: string): Promise<void> =>
+  void (await runScript(redis, RELEASE_SCRIPT, [key], mine))
+
+const RELEASE_SCRIPT = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return false`
+
+/** A live runner that is silent for this long is gone. */
 export const LEASE_MS = 15_000
 
 /** Several renewals fit into a lease. */
@@ -15,22 +48,13 @@ export const RENEW_MS = 4_000
  */
 export type Lease = Awaited<ReturnType<typeof takeLease>>
 
-export class LeaseError extends Error {
-  constructor(market: string, holder: string) {
-    super(
-      `another runner follows ${market}: ${holder}. Stop it first, or let this one be; two would only wait for each other`,
-    )
-    this.name = 'LeaseError'
-  }
-}
-
 const holderShape = z.object({ pid: z.number(), host: z.string(), started: z.string() })
 
 export type Holder = Readonly<z.output<typeof holderShape>>
 
 /**
  * Takes the lease of a market. The lease of a process on this machine that has ended (`isGone`) is taken over at
- * once. Throws a LeaseError if another runner has it.
+ * once. Throws if another runner has it.
  */
 export async function takeLease(
   redis: Redis,
@@ -40,36 +64,31 @@ export async function takeLease(
 ) {
   const key = liveLeaseKey(market)
   const mine = JSON.stringify(holder)
-  const claim = (from: string) => runScript(redis, CLAIM, [key], mine, from, LEASE_MS)
-  /** Extends the lease. Throws if another runner has it. */
-  const renew = async (): Promise<void> => {
-    const there = await claim('')
-    if (there !== null) throw new LeaseError(market, describe(there))
+  const claim = (from = '') => claimLease(redis, key, mine, LEASE_MS, { from })
+  let there = await claim()
+  const other = parseHolder(there)
+  if (other !== undefined && isGone(other)) there = await claim(String(there))
+  if (there !== null) throw taken(market, there)
+  return {
+    /** Extends the lease. Throws if another runner has it. */
+    async renew(): Promise<void> {
+      const found = await claim()
+      if (found !== null) throw taken(market, found)
+    },
+    release: () => releaseLease(redis, key, mine),
   }
-  const there = await claim('')
-  const other = there === null ? null : parseHolder(there)
-  const isOver = other !== null && isGone(other)
-  if (there !== null && (!isOver || (await claim(String(there))) !== null)) {
-    throw new LeaseError(market, describe(there))
-  }
-  return { renew, release: () => releaseLease(redis, key, mine) }
 }
 
-/** Takes a lease that is free, ours, or held by the given holder; else returns the holder. */
-const CLAIM = `${STRANDED}
-local there = redis.call('GET', KEYS[1])
-local is_held = there and not is_stranded(redis.call('PTTL', KEYS[1]), ARGV[3])
-if is_held and there ~= ARGV[1] and there ~= ARGV[2] then return there end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
-return false
-`
+const parseHolder = (there: unknown): Holder | undefined =>
+  there === null ? undefined : holderShape.safeParse(JSON.parse(String(there))).data
 
-const parseHolder = (there: unknown): Holder | null =>
-  holderShape.safeParse(JSON.parse(String(there))).data ?? null
-
-function describe(there: unknown): string {
+function taken(market: string, there: unknown): Error {
   const holder = parseHolder(there)
-  return holder === null
-    ? String(there)
-    : `process ${holder.pid} on ${holder.host}, since ${holder.started}; it is free ${LEASE_MS / 1_000} s after it ended`
+  const who =
+    holder === undefined
+      ? there
+      : `process ${holder.pid} on ${holder.host}, since ${holder.started}; it is free ${LEASE_MS / 1_000} s after it ended`
+  return new Error(
+    `another runner follows ${market}: ${who}. Stop it first, or let this one be; two would only wait for each other`,
+  )
 }

@@ -2,14 +2,16 @@
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { AttemptError } from './outcome.ts'
 
 /** Development switch: allows `http`, ports above 1023 and loopback. Never in production. */
 export type AddressRules = { readonly allowLoopback: boolean }
 
 /** A URL or an address that deliveries must not go to. The message has what is expected, never an address. */
-export class RefusedAddressError extends Error {
+export class RefusedAddressError extends AttemptError {
   constructor(expected: string) {
-    super(`the webhook is refused: ${expected}`)
+    super('address_refused')
+    this.message = `the webhook is refused: ${expected}`
     this.name = 'RefusedAddressError'
   }
 }

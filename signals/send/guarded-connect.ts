@@ -2,20 +2,14 @@
 import { once } from 'node:events'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { LRUCache } from 'lru-cache'
 import type { buildConnector } from 'undici'
 import { codeOf } from '#storage/error-code.ts'
-import {
-  type AddressRules,
-  checkAddress,
-  hostOf,
-  isLocalhost,
-  isLoopbackAddress,
-  RefusedAddressError,
-} from './address-guard.ts'
-import { type AttemptFailure, ConnectError } from './outcome.ts'
+import { type AddressRules, checkAddress, hostOf, isLocalhost, isLoopbackAddress } from './address-guard.ts'
+import { AttemptError, type AttemptFailure } from './outcome.ts'
+import { CONNECT_TIMEOUT_MS, UNPROVEN_FAULT_MS } from './policy.ts'
 import type { ResolveHost } from './resolve-host.ts'
 import { skipContinue } from './skip-continue.ts'
-import { createFaultJudge } from './whose-fault.ts'
 
 /** Starts a timer and returns a function that stops it. */
 export type StartTimer = (ms: number, run: () => void) => () => void
@@ -26,8 +20,6 @@ export type ConnectOptions = {
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly startTimer: StartTimer
-  /** For name resolution, connection and TLS together. */
-  readonly timeoutMs: number
   /** Certificate authorities to trust instead of the system's, PEM. */
   readonly ca?: string
   /** Opens a TCP connection; tests replace it to end elsewhere, as in a network that rewrites. */
@@ -36,7 +28,7 @@ export type ConnectOptions = {
 
 export type Target = Pick<buildConnector.Options, 'hostname' | 'protocol' | 'port'>
 
-/** undici's connector, guarded. Fails with ConnectError only. */
+/** undici's connector, guarded. Fails with AttemptError only. */
 export function createGuardedConnect(options: ConnectOptions): buildConnector.connector {
   const judge = createFaultJudge(options.now)
   return (target, callback) => {
@@ -52,10 +44,10 @@ export function createGuardedConnect(options: ConnectOptions): buildConnector.co
 }
 
 function judged(error: Error, isOfHost: (isDoubtful: boolean) => boolean): Error {
-  const either = error instanceof ConnectError ? EITHER[error.failure] : undefined
+  const either = error instanceof AttemptError ? EITHER[error.failure] : undefined
   if (either === undefined) return error
   const [ofHost, ours] = either
-  return new ConnectError(isOfHost(EITHER[ofHost] === undefined) ? ofHost : ours)
+  return new AttemptError(isOfHost(EITHER[ofHost] === undefined) ? ofHost : ours)
 }
 
 /** What a failure is if the host is at fault, and what if we are. The first two are doubtful by themselves. */
@@ -70,10 +62,59 @@ const EITHER: {
   tls_failed: ['tls_failed', 'network_down'],
 }
 
-/** A connection to `target` that is ready for HTTP. Throws ConnectError. */
+/** Later ones replace the oldest, whose next failure is ours once more. */
+const MOST_FAILING_HOSTS = 4_096
+
+/** So many different hosts do not fail at one time for reasons of their own. */
+const MANY_HOSTS = 3
+
+/** Whether a name server is needed for a host. */
+const isName = (host: string): boolean => isIP(host) === 0 && !isLocalhost(host)
+
+/**
+ * Decides whose fault it is that a host could not be connected to. It is the host's if an attempt that began after the
+ * first of its failures has connected to another host by its name: name servers and network work then. An attempt that
+ * began before may have been answered before the network was lost; an address or this machine proves nothing, because no
+ * name server was needed, and perhaps no network. As long as none has, it is ours if many hosts fail, or if the failure
+ * `isDoubtful`, as that of a name server is. A service with a single receiver never has such a proof: after
+ * UNPROVEN_FAULT_MS a doubtful fault is the host's without one.
+ */
+function createFaultJudge(now: () => number) {
+  let begun = 0
+  /** The last attempt that proves that name servers and network work. */
+  let proof = 0
+  /** By host, its first attempt that failed, and when it did. */
+  const failing = new LRUCache<string, { attempt: number; atMs: number }>({ max: MOST_FAILING_HOSTS })
+  const areMany = (): boolean => {
+    const unproven = [...failing].filter(([host, { attempt }]) => attempt >= proof && isName(host))
+    return unproven.length >= MANY_HOSTS
+  }
+  return {
+    /** Call it when an attempt to connect to `host` begins, and one of these when it ends. */
+    begin(host: string) {
+      const attempt = ++begun
+      return {
+        onConnected(): void {
+          if (isName(host)) proof = Math.max(proof, attempt)
+          failing.delete(host)
+        },
+        /** Whether a failure is the host's. */
+        isOfHost(isDoubtful: boolean): boolean {
+          const first = failing.get(host) ?? { attempt, atMs: now() }
+          failing.set(host, first)
+          if (proof > first.attempt) return true
+          if (areMany()) return false
+          return !isDoubtful || now() - first.atMs >= UNPROVEN_FAULT_MS
+        },
+      }
+    },
+  }
+}
+
+/** A connection to `target` that is ready for HTTP. Throws AttemptError. */
 export async function establish(target: Target, options: ConnectOptions): Promise<Socket> {
   const expiry = new AbortController()
-  const stop = options.startTimer(options.timeoutMs, () => expiry.abort())
+  const stop = options.startTimer(CONNECT_TIMEOUT_MS, () => expiry.abort())
   try {
     const host = hostOf(target)
     const addresses = await addressesOf(host, options.resolveHost, expiry.signal)
@@ -98,24 +139,19 @@ async function addressesOf(
   const resolution = await Promise.race([resolveHost(host), silence])
   switch (resolution.kind) {
     case 'found':
-      if (resolution.addresses.length === 0) throw new ConnectError('name_unknown')
+      if (resolution.addresses.length === 0) throw new AttemptError('name_unknown')
       return resolution.addresses
     case 'unknown':
-      throw new ConnectError('name_unknown')
+      throw new AttemptError('name_unknown')
     case 'unanswered':
-      throw new ConnectError('resolver_down')
+      throw new AttemptError('resolver_down')
   }
 }
 
+/** Plain text stays on this machine, whatever the name resolves to. */
 function assertAllowed(address: string, { protocol }: Target, rules: AddressRules): void {
-  try {
-    checkAddress(address, rules)
-  } catch (error) {
-    if (error instanceof RefusedAddressError) throw new ConnectError('address_refused')
-    throw error
-  }
-  // Plain text stays on this machine, whatever the name resolves to.
-  if (protocol !== 'https:' && !isLoopbackAddress(address)) throw new ConnectError('address_refused')
+  checkAddress(address, rules)
+  if (protocol !== 'https:' && !isLoopbackAddress(address)) throw new AttemptError('address_refused')
 }
 
 /** The socket gets the checked addresses and resolves nothing again: a name cannot be rebound in between. */
@@ -153,7 +189,7 @@ const HAS_NO_ROUTE = /^E(?:NETDOWN|NETUNREACH|HOSTUNREACH|ACCES|PERM)$/
 /** Before the first byte is sent: check the peer that the kernel connected to. */
 function assertEnd(socket: Socket, target: Target, rules: AddressRules): void {
   try {
-    if (socket.remoteAddress === undefined) throw new ConnectError('connect_failed')
+    if (socket.remoteAddress === undefined) throw new AttemptError('connect_failed')
     assertAllowed(socket.remoteAddress, target, rules)
   } catch (error) {
     socket.destroy()
@@ -193,6 +229,6 @@ async function ready(
     return socket
   } catch (error) {
     socket.destroy()
-    throw new ConnectError(expired.aborted ? 'connect_timeout' : failureOf(error))
+    throw new AttemptError(expired.aborted ? 'connect_timeout' : failureOf(error))
   }
 }

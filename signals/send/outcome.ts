@@ -24,39 +24,21 @@ export type OurFaultReason = (typeof OUR_FAULTS)[number]
 /** Why an attempt failed, by whoever's fault. */
 export type AttemptFailure = FailureReason | OurFaultReason
 
-/** No connection was made. Has no cause, which would contain an address. */
-export class ConnectError extends Error {
+/** The attempt ended early. Has no cause, which would contain an address. */
+export class AttemptError extends Error {
   readonly failure: AttemptFailure
 
   constructor(failure: AttemptFailure) {
-    super(`no connection to the webhook: ${failure}`)
-    this.name = 'ConnectError'
+    super(`the attempt ended early: ${failure}`)
+    this.name = 'AttemptError'
     this.failure = failure
   }
 }
 
-/** We aborted the attempt. */
-class BrokenOff extends Error {
-  readonly why: 'timeout' | 'shutting_down'
-
-  constructor(why: 'timeout' | 'shutting_down') {
-    super(`broken off: ${why}`)
-    this.name = 'BrokenOff'
-    this.why = why
-  }
-}
-
-/** One of each: a thousand receivers that hang end together, and the stack of an error costs as much as a delivery. */
+/** We aborted it. One of each: a thousand receivers that hang end together, and the stack of an error costs as much as a delivery. */
 export const BROKEN_OFF = {
-  timeout: new BrokenOff('timeout'),
-  shuttingDown: new BrokenOff('shutting_down'),
-}
-
-export type Answer = {
-  readonly status: number
-  /** From the start of the attempt to the head of the answer. */
-  readonly firstByteMs: number
-  readonly retryAfterMs: number | null
+  timeout: new AttemptError('timeout'),
+  shuttingDown: new AttemptError('shutting_down'),
 }
 
 export type Outcome =
@@ -79,32 +61,15 @@ export type Outcome =
     }
   | { readonly kind: 'ourFault'; readonly reason: OurFaultReason }
 
-export function toOutcome(
-  { status, firstByteMs, retryAfterMs }: Answer,
-  totalMs: number,
-  excerpt: string,
-): Outcome {
-  if (status >= 200 && status <= 299) return { kind: 'delivered', status, firstByteMs, totalMs, excerpt }
-  return { kind: 'failed', reason: 'status', status, retryAfterMs, firstByteMs, totalMs, excerpt }
-}
-
-export const toFailure = (reason: FailureReason, answer: Answer | null, totalMs: number): Outcome => ({
-  kind: 'failed',
-  reason,
-  status: answer?.status ?? null,
-  retryAfterMs: answer?.retryAfterMs ?? null,
-  firstByteMs: answer?.firstByteMs ?? null,
-  totalMs,
-  excerpt: '',
-})
+/** The receiver was asked. */
+export type Answered = Exclude<Outcome, { kind: 'ourFault' }>
 
 /**
  * Why an attempt ended with `error`. Throws it again if it is an error of the program, which it cannot be once the
  * request `isSent`: whatever the client then fails on is in the answer, or a receiver could be our fault for ever.
  */
 export function reasonOf(error: unknown, isSent: boolean): AttemptFailure {
-  if (error instanceof BrokenOff) return error.why
-  if (error instanceof ConnectError) return error.failure
+  if (error instanceof AttemptError) return error.failure
   const code = String(codeOf(error))
   const reason = REASONS.find(([pattern]) => pattern.test(code))?.[1]
   if (reason !== undefined) return reason

@@ -6,7 +6,8 @@ const HOUR = 60 * MINUTE
 
 /**
  * Waits after the 1st, 2nd ... failed attempt: 16 attempts in 28 hours. Five are in the first 45 s, while a signal
- * can still be traded; the last ones cover a night without an operator.
+ * can still be traded; the last ones cover a night without an operator. After them a delivery is exhausted: the operator is
+ * alerted, and the client can still pull.
  */
 export const RETRY_WAITS_MS: readonly number[] = [
   SECOND,
@@ -25,9 +26,6 @@ export const RETRY_WAITS_MS: readonly number[] = [
   8 * HOUR,
   12 * HOUR,
 ]
-
-/** After so many attempts a delivery is exhausted: the operator is alerted, and the client can still pull. */
-export const MOST_ATTEMPTS = RETRY_WAITS_MS.length + 1
 
 /** Spreads the retries of one outage. */
 export const RETRY_JITTER = 0.2

@@ -4,32 +4,19 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { type Dispatcher, Pool } from 'undici'
 import { OUR_SECRETS } from '../clients/token.ts'
-import type { SendOrder } from '../delivery/delivery-parts.ts'
-import type { LoggedSignal } from '../log/read-log.ts'
-import { signalIdOf } from '../outbox/test-fire.ts'
-import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
-import { createGuardedConnect, type StartTimer } from './guarded-connect.ts'
-import { type Answer, BROKEN_OFF, isOurs, type Outcome, reasonOf, toFailure, toOutcome } from './outcome.ts'
+import { type LoggedSignal, signalIdOf } from '../log/read-log.ts'
+import { type AddressRules, checkUrl } from './address-guard.ts'
+import { type ConnectOptions, createGuardedConnect } from './guarded-connect.ts'
+import { BROKEN_OFF, isOurs, type Outcome, reasonOf } from './outcome.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
-  CONNECT_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
   KEPT_ANSWER_CHARACTERS,
   LONGEST_IDLE_CONNECTION_MS,
   MOST_ANSWER_BYTES,
   MOST_HEADER_BYTES,
 } from './policy.ts'
-import type { ResolveHost } from './resolve-host.ts'
-import { signedHeaders } from './sign.ts'
-
-export type SenderOptions = {
-  readonly rules: AddressRules
-  readonly resolveHost: ResolveHost
-  readonly now: () => number
-  readonly startTimer: StartTimer
-  /** Certificate authorities to trust instead of the system's, PEM. */
-  readonly ca?: string
-}
+import { type Delivery, signedHeaders } from './sign.ts'
 
 export type Post = {
   readonly url: string
@@ -45,17 +32,15 @@ export type Sender = ReturnType<typeof createSender>
 const MOST_KEPT_URLS = 20_000
 
 /** Creates a sender with a pool of connections per origin. */
-export function createSender(options: SenderOptions) {
+export function createSender(options: ConnectOptions) {
   const { now, startTimer } = options
   const pools = createPools(options)
   const targets = new LRUCache<string, Target>({ max: MOST_KEPT_URLS })
   const running = new Set<Exchange>()
   let isClosed = false
-  const targetOf = (url: string): Target | null => {
-    const known = targets.get(url)
-    if (known !== undefined) return known
-    const target = parseTarget(url, options.rules)
-    if (target !== null) targets.set(url, target)
+  const targetOf = (url: string): Target => {
+    const target = targets.get(url) ?? parseTarget(url, options.rules)
+    targets.set(url, target)
     return target
   }
   return {
@@ -63,8 +48,12 @@ export function createSender(options: SenderOptions) {
     async send(post: Post): Promise<Outcome> {
       if (isClosed) return { kind: 'ourFault', reason: 'shutting_down' }
       const startMs = now()
-      const target = targetOf(post.url)
-      if (target === null) return toFailure('address_refused', null, now() - startMs)
+      let target: Target
+      try {
+        target = targetOf(post.url)
+      } catch (error) {
+        return outcomeOf({ head: null, bytes: new Uint8Array(), isSent: false, error }, [], startMs, now())
+      }
       let exchange: Exchange
       let received: Received
       let wasIdle: boolean
@@ -94,9 +83,9 @@ export function createSender(options: SenderOptions) {
  * The connections of each origin, as long as it has any. The Agent of undici looks through all its origins whenever a connection
  * ends: with thousands of endpoints that takes longer than the deliveries.
  */
-function createPools(options: SenderOptions) {
+function createPools(options: ConnectOptions) {
   const all = new Map<string, Connections>()
-  const connect = createGuardedConnect({ ...options, timeoutMs: CONNECT_TIMEOUT_MS })
+  const connect = createGuardedConnect(options)
   const open = (origin: string): Connections => {
     const counted: typeof connect = (...args) => {
       connections.opened++
@@ -140,14 +129,10 @@ const POOL_SETTINGS: Pool.Options = {
 /** A checked URL; the address of its host is checked at each connection. */
 type Target = { readonly origin: string; readonly path: string; readonly secrets: readonly string[] }
 
-function parseTarget(text: string, rules: AddressRules): Target | null {
-  try {
-    const url = checkUrl(text, rules)
-    return { origin: url.origin, path: url.pathname + url.search, secrets: secretPartsOf(url) }
-  } catch (error) {
-    if (error instanceof RefusedAddressError) return null
-    throw error
-  }
+/** Throws RefusedAddressError. */
+function parseTarget(text: string, rules: AddressRules): Target {
+  const url = checkUrl(text, rules)
+  return { origin: url.origin, path: url.pathname + url.search, secrets: secretPartsOf(url) }
 }
 
 /** Shorter parts of a URL are words. */
@@ -167,15 +152,19 @@ const requestOf = ({ path }: Target, { headers, body }: Post) => ({
 
 function outcomeOf(received: Received, secrets: readonly string[], startMs: number, endMs: number): Outcome {
   const { head, error } = received
-  const answer = head === null ? null : toAnswer(head, startMs)
   const totalMs = endMs - startMs
-  if (error !== null) {
-    const reason = reasonOf(error, received.isSent)
-    return isOurs(reason) ? { kind: 'ourFault', reason } : toFailure(reason, answer, totalMs)
-  }
-  if (answer === null) throw new Error('an answer ended that had not begun: undici broke its contract')
-  return toOutcome(answer, totalMs, excerptOf(received, secrets))
+  const reason = error === null ? 'status' : reasonOf(error, received.isSent)
+  if (isOurs(reason)) return { kind: 'ourFault', reason }
+  const excerpt = error === null ? excerptOf(received, secrets) : ''
+  if (head === null) return { ...NO_ANSWER, kind: 'failed', reason, totalMs, excerpt }
+  const { status } = head
+  const firstByteMs = head.atMs - startMs
+  if (error === null && status >= 200 && status <= 299)
+    return { kind: 'delivered', status, firstByteMs, totalMs, excerpt }
+  return { kind: 'failed', reason, status, retryAfterMs: retryAfterOf(head), firstByteMs, totalMs, excerpt }
 }
+
+const NO_ANSWER = { status: null, retryAfterMs: null, firstByteMs: null }
 
 /**
  * Whether the connection was lost before any answer. If it had been idle, the receiver closed it while the request was on
@@ -187,11 +176,8 @@ const isLost = ({ head, error }: Received): boolean =>
 /** Statuses for which `Retry-After` is honoured. */
 const SAYS_WHEN: readonly number[] = [429, 503]
 
-const toAnswer = ({ status, headers, atMs }: Head, startMs: number): Answer => ({
-  status,
-  firstByteMs: atMs - startMs,
-  retryAfterMs: SAYS_WHEN.includes(status) ? parseRetryAfter(headers['retry-after'], atMs) : null,
-})
+const retryAfterOf = ({ status, headers, atMs }: Head): number | null =>
+  SAYS_WHEN.includes(status) ? parseRetryAfter(headers['retry-after'], atMs) : null
 
 function excerptOf({ head, bytes }: Received, secrets: readonly string[]): string {
   if (bytes.length === 0) return ''
@@ -200,7 +186,7 @@ function excerptOf({ head, bytes }: Received, secrets: readonly string[]): strin
   return redact(Buffer.from(bytes).toString('utf8'), secrets, KEPT_ANSWER_CHARACTERS)
 }
 
-export type Head = {
+type Head = {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly atMs: number
@@ -213,17 +199,13 @@ export type Received = {
   /** Whether the request was put on a connection. */
   readonly isSent: boolean
   /** Why the answer ended early; null if complete or cut at the limit. */
-  readonly error: Error | null
+  readonly error: unknown
 }
 
 type Exchange = ReturnType<typeof startExchange>
 
 /** Starts a request. An answer past the limit is cut and counts as complete. */
-export function startExchange(
-  dispatcher: Dispatcher,
-  request: Dispatcher.DispatchOptions,
-  now: () => number,
-) {
+function startExchange(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions, now: () => number) {
   const { promise, resolve } = Promise.withResolvers<Received>()
   const chunks: Uint8Array[] = []
   let size = 0
@@ -307,31 +289,39 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 const SECONDS = /^\d{1,9}$/
 
 /** The wait that `Retry-After` requests, in seconds or as a date; null if it cannot be parsed. */
-export function parseRetryAfter(value: string | readonly string[] | undefined, nowMs: number): number | null {
+function parseRetryAfter(value: string | readonly string[] | undefined, nowMs: number): number | null {
   const text = typeof value === 'string' ? value.trim() : ''
   if (SECONDS.test(text)) return Number(text) * 1000
   const ms = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) ? null : Math.max(0, ms - nowMs)
 }
 
-type Content = { readonly body: Uint8Array; readonly id: string }
+export type SendOrder = {
+  /** In the clear, like the secrets, for the duration of one attempt. */
+  readonly url: string
+  readonly secrets: readonly string[]
+  readonly signal: LoggedSignal
+  readonly prevSeq: number
+  /** From 1. */
+  readonly attempt: number
+}
+
+export type SendSignal = (order: SendOrder) => Promise<Outcome>
 
 /** A signal goes to many clients, and is parsed and encoded once. */
-const contents = new WeakMap<LoggedSignal, Content>()
-
-function contentOf(signal: LoggedSignal): Content {
-  const known = contents.get(signal)
-  if (known !== undefined) return known
-  const content = { body: new TextEncoder().encode(signal.body), id: signalIdOf(signal.body) }
-  contents.set(signal, content)
-  return content
-}
+const contents = new WeakMap<LoggedSignal, Pick<Delivery, 'body' | 'id' | 'seq'>>()
 
 /** Sends the exact bytes of a signal of the log, signed now. */
 export const createSendSignal =
-  (sender: Sender, now: () => number) =>
-  ({ url, secrets, signal, prevSeq, attempt }: SendOrder): Promise<Outcome> => {
-    const { body, id } = contentOf(signal)
-    const headers = signedHeaders({ body, id, seq: signal.seq, prevSeq, attempt, sentAtMs: now() }, secrets)
-    return sender.send({ url, headers, body, secrets })
+  (sender: Sender, now: () => number): SendSignal =>
+  ({ url, secrets, signal, prevSeq, attempt }) => {
+    const { body: text, seq } = signal
+    const content = contents.get(signal) ?? {
+      body: new TextEncoder().encode(text),
+      id: signalIdOf(text),
+      seq,
+    }
+    contents.set(signal, content)
+    const headers = signedHeaders({ ...content, prevSeq, attempt, sentAtMs: now() }, secrets)
+    return sender.send({ url, headers, body: content.body, secrets })
   }

@@ -1,7 +1,8 @@
 // The headers of a delivery: two signatures, and its place in the client's sequence.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { RandomBytes } from '../outbox/secret-box.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import type { RandomBytes } from '../clients/token.ts'
 import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from './policy.ts'
 
 export type Delivery = {
@@ -56,17 +57,13 @@ const MOST_KEPT_KEYS = 20_000
 const KEPT_KEYS = new LRUCache<string, Keys>({ max: MOST_KEPT_KEYS })
 
 function keysOf(secret: string): Keys {
-  const known = KEPT_KEYS.get(secret)
-  if (known !== undefined) return known
-  const keys = toKeys(secret)
+  const keys = KEPT_KEYS.get(secret) ?? {
+    single: createSecretKey(secret, 'utf8'),
+    standard: createSecretKey(keyOfSecret(secret)),
+  }
   KEPT_KEYS.set(secret, keys)
   return keys
 }
-
-const toKeys = (secret: string): Keys => ({
-  single: createSecretKey(secret, 'utf8'),
-  standard: createSecretKey(keyOfSecret(secret)),
-})
 
 const standardSignature = (key: KeyObject, prefix: string, body: Uint8Array): string =>
   `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`
@@ -114,7 +111,8 @@ export function rotateSecrets(
     .map(secret => ({ ...secret, expiresAtMs: Math.min(secret.expiresAtMs ?? endMs, endMs) }))
     .filter(secret => isLive(secret, nowMs))
   if (older.length >= MOST_LIVE_SECRETS) {
-    throw new Error(
+    throw new ApiError(
+      'conflict',
       `${older.length} secrets of this webhook sign already, and ${MOST_LIVE_SECRETS} are the most: wait until one ` +
         'expires, or rotate without an overlap',
     )

@@ -9,8 +9,8 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { toRefusal } from '#api/operator/exchange.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { startLocalServer } from '#cli/local-server.ts'
-import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
-import { drainClient } from '#signals/delivery/worker.ts'
+import { createAlerts, problemOfFailure, type SentAlert } from '#signals/alerts.ts'
+import { drainClient } from '#signals/delivery/deliver.ts'
 import { commit } from '#signals/log/commit.ts'
 import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
 import {
@@ -42,9 +42,9 @@ import { newRedisFolder, type TestRedis } from '../../support/servers/redis.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, BOX, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
+import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
 import { environmentOf, SERVE } from '../../support/signals/signals-process.ts'
-import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const MARK = 1_001
@@ -354,7 +354,7 @@ test.each([
   const error = classifyRefusal(new Error(text))
   expect(error).toBeInstanceOf(RedisDownError)
   expect(error instanceof WritesRefusedError).toBe(kind !== 'redis_down')
-  expect(problemsOfFailure(error)).toMatchObject([{ kind }])
+  expect(problemOfFailure(error)).toMatchObject({ kind })
 })
 
 test.each([

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
-import { type Due, type Found, type Settlement, settle, take } from '#signals/delivery/work.ts'
+import { type Due, type Found, type Settlement, settle, take } from '#signals/delivery/scripts.ts'
 import {
   type Attempt,
   moveSchedules,
@@ -25,7 +25,7 @@ import {
   saveSecrets,
   saveWebhook,
 } from '#signals/outbox/webhooks.ts'
-import { flightKey, waitingKey } from '#signals/redis/keys.ts'
+import { FLIGHT_PREFIX, waitingKey } from '#signals/redis/keys.ts'
 import { createSharedScript } from '#signals/redis/script.ts'
 import { addSubscriber, BOX, BY_OPERATOR, owedCount } from '../../support/signals/delivery.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
@@ -125,17 +125,17 @@ test('a signal is due again when the lease of a worker that died ends', async ()
 
 test('a client that is owed nothing is no longer in the schedule', async () => {
   const due = await taken(1)
-  expect((await settle(redis, ME, due, done(due), NOW, NOW)).next).toEqual({ kind: 'free', atMs: null })
+  expect((await settle(redis, ME, due, done(due), NOW, NOW)).next).toEqual({ kind: 'done' })
   expect(await dueAt(NOW * 2)).toEqual([])
 })
 
-test('a client of a worker that was silent for too long goes to another, and the first worker is told that it is lost', async () => {
+test('a client of a worker that was silent for too long goes to another, and the first worker finds that it is lost', async () => {
   const due = await taken(1)
-  await redis.pexpire(flightKey('acme'), 3_600_000) // the clock was set back, or else it would be over
+  await redis.pexpire(`${FLIGHT_PREFIX}acme`, 3_600_000) // the clock was set back, or else it would be over
   expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 1 })
   const late = await settle(redis, ME, due, done(due), NOW, null)
-  expect(late).toEqual({ isCurrent: true, next: { kind: 'lost' } })
-  expect(await redis.get(flightKey('acme'))).toBe('other')
+  expect(late).toEqual({ isCurrent: true, next: { kind: 'busy' } })
+  expect(await redis.get(`${FLIGHT_PREFIX}acme`)).toBe('other')
   expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered' })
 })
 
@@ -153,7 +153,7 @@ test('what waits for a retry or a probe is due earlier by as much as the clock w
   await settle(redis, ME, first, { ...retried(first, 80_000_000), webhook: moved }, NOW, null)
   await moveSchedules(redis, NOW - 80_000_000)
   const probeAtMs = NOW + 10_000_000
-  expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'held', atMs: probeAtMs })
+  expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'later', atMs: probeAtMs })
   expect((await webhook()).condition).toEqual({ ...SOUND, breaker: { ...opened.breaker, probeAtMs } })
   expect(await redis.zscore(waitingKey('acme'), '1')).toBe(String(NOW))
   expect(await dueAt(probeAtMs)).toEqual(['acme'])

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/log/high-water.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
 import { readOutbox } from '#signals/outbox/outbox.ts'
-import { giveBackLease, type RelayParts, relayOnce } from '#signals/outbox/relay.ts'
+import { type RelayParts, relayOnce } from '#signals/outbox/relay.ts'
 import { RELAY_CURSOR, RELAY_LEASE, RELAYED } from '#signals/redis/keys.ts'
+import { releaseLease } from '#signals/redis/lease.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { KEEPS_ORDER } from '../../support/signals/delivery.ts'
 import { fire as fireOne } from '../../support/signals/signals.ts'
@@ -27,11 +28,12 @@ function relayParts(more: Partial<RelayParts> = {}) {
     readAfter: createLogReader(redis).readAfter,
     now: () => 1_000,
     random: KEEPS_ORDER,
-    subscribersOf: async signals =>
-      signals.map(({ alias, seq }) => {
-        const acme = { client: 'acme', lane: 'fast' as const, prev: seq - 1 }
-        return alias === 'alder' ? [acme, { ...acme, client: 'bolt', lane: 'slow' }] : [acme]
-      }),
+    debtorsOf: async signals => {
+      const owed = signals.map(({ alias, seq }) => ({ alias, seq, prev: seq - 1 }))
+      const alder = owed.filter(({ alias }) => alias === 'alder')
+      const bolt = { client: 'bolt', lane: 'slow', signals: alder } as const
+      return [{ client: 'acme', lane: 'fast', signals: owed }, ...(alder.length > 0 ? [bolt] : [])]
+    },
     ...more,
   }
   return { parts, begun }
@@ -59,7 +61,7 @@ test('the relay does nothing while another one holds the lease, and takes over w
   const { parts, begun } = relayParts({ token: 'second' })
   expect(await relayOnce(parts)).toBeNull()
   expect(begun).toEqual([])
-  await giveBackLease(redis, 'first')
+  await releaseLease(redis, RELAY_LEASE, 'first')
   expect(await relayOnce(parts)).toBe(1)
   await redis.set(RELAY_LEASE, 'dead', 'PX', 3_600_000)
   expect(await relayOnce(parts)).toBe(0)
@@ -68,14 +70,14 @@ test('the relay does nothing while another one holds the lease, and takes over w
 test('a relay that stood still for longer than its lease owes nothing that another has passed, and moves nothing back', async () => {
   await fire('a1')
   const late = relayParts({ token: 'late' })
-  const subscribersOf: RelayParts['subscribersOf'] = async signals => {
-    await giveBackLease(redis, 'late') // as its end does
+  const debtorsOf: RelayParts['debtorsOf'] = async signals => {
+    await releaseLease(redis, RELAY_LEASE, 'late') // as its end does
     await fire('a2')
     expect(await relayOnce(relayParts({ token: 'quick' }).parts)).toBe(2)
-    const newcomer = { client: 'newcomer', lane: 'fast', prev: 2 } as const // was entitled meanwhile
-    return signals.map(() => [newcomer])
+    const owed = signals.map(({ seq }) => ({ seq, prev: 2 }))
+    return [{ client: 'newcomer', lane: 'fast', signals: owed }] // was entitled meanwhile
   }
-  expect(await relayOnce({ ...late.parts, subscribersOf })).toBeNull()
+  expect(await relayOnce({ ...late.parts, debtorsOf })).toBeNull()
   expect(late.begun).toEqual([])
   expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
   expect(await redis.get(RELAY_CURSOR)).toBe('2')
@@ -93,7 +95,7 @@ test('a relay that is killed before any of its writes loses nothing and owes not
     const { parts } = relayParts()
     const dying: RelayParts = {
       ...parts,
-      subscribersOf: (...asked) => orDie(() => parts.subscribersOf(...asked)),
+      debtorsOf: (...asked) => orDie(() => parts.debtorsOf(...asked)),
       begin: (...due) => orDie(() => parts.begin(...due)),
     }
     const ended = await relayOnce(dying).catch(error => error)

@@ -10,7 +10,7 @@ import {
   RefusedAddressError,
 } from '#signals/send/address-guard.ts'
 import { type ConnectOptions, establish } from '#signals/send/guarded-connect.ts'
-import { type AttemptFailure, ConnectError } from '#signals/send/outcome.ts'
+import { AttemptError, type AttemptFailure } from '#signals/send/outcome.ts'
 import type { Resolution, ResolveHost } from '#signals/send/resolve-host.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { type RawReceiver, startRawReceiver } from '../../support/signals/raw-receiver.ts'
@@ -206,14 +206,14 @@ async function open(
   more: Partial<ConnectOptions> & { readonly protocol?: string; readonly port?: string } = {},
 ): Promise<AttemptFailure | 'connected'> {
   const { protocol = 'https:', port = String(listener.port), ...options } = more
-  const clock = { now: () => 0, startTimer: () => () => {}, timeoutMs: 3_000 }
+  const clock = { now: () => 0, startTimer: () => () => {} }
   const defaults = { rules: STRICT, resolveHost, ...clock, dial: connectTcp }
   try {
     const socket = await establish({ hostname, protocol, port }, { ...defaults, ...options })
     socket.destroy()
     return 'connected'
   } catch (error) {
-    if (error instanceof ConnectError) return error.failure
+    if (error instanceof AttemptError) return error.failure
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram'
 import { connect as connectTcp, Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { createGuardedConnect } from '#signals/send/guarded-connect.ts'
-import type { AttemptFailure, ConnectError } from '#signals/send/outcome.ts'
+import type { AttemptError, AttemptFailure } from '#signals/send/outcome.ts'
 import { UNPROVEN_FAULT_MS } from '#signals/send/policy.ts'
 import { createHostResolver, type Resolution, type ResolveHost } from '#signals/send/resolve-host.ts'
 import { atEnd } from '../../support/ends.ts'
@@ -26,7 +26,6 @@ async function startConnector(resolveHost: ResolveHost, lostBy: () => string | n
     resolveHost,
     now: () => nowMs,
     startTimer: () => () => {},
-    timeoutMs: 3_000,
     dial: () => {
       const code = lostBy()
       return code === null ? connectTcp({ host: '127.0.0.1', port: receiver.port }) : lostSocket(code)
@@ -36,7 +35,7 @@ async function startConnector(resolveHost: ResolveHost, lostBy: () => string | n
     new Promise(resolve => {
       guarded({ hostname, ...target }, (error, socket) => {
         socket?.destroy()
-        resolve(error === null ? 'connected' : (error as ConnectError).failure) // fails with nothing else
+        resolve(error === null ? 'connected' : (error as AttemptError).failure) // fails with nothing else
       })
     })
   return connect

@@ -8,8 +8,8 @@ import {
   attemptsKey,
   liveKey,
   outboxKey,
+  READY_PREFIX,
   RELAY_CURSOR,
-  readyKey,
   SCHEDULES,
   webhookKey,
 } from '#signals/redis/keys.ts'
@@ -76,7 +76,7 @@ export async function settleAs(
     settled_at: NOW_MS + 140 * attempts,
   }
   await redis.hset(outboxKey(seq), client, JSON.stringify(state))
-  await redis.zrem(readyKey(client), seq)
+  await redis.zrem(`${READY_PREFIX}${client}`, seq)
   for (let n = 1; n <= attempts; n++) {
     const ok = n === attempts && status === 'delivered'
     const failed = { status: 502, reason: 'status', excerpt: '<h1>Bad gateway</h1>' }

@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest'
 import { saveWebhook } from '#signals/outbox/webhooks.ts'
 import type { WebhookSecret } from '#signals/send/sign.ts'
-import { BY_OPERATOR } from '../../support/signals/delivery.ts'
-import { secretKeyOf, testBox } from '../../support/signals/operator.ts'
-import { OTHER_SECRET, SECRET } from '../../support/signals/receiver-kit.ts'
-import { selfTest, startFlawedReceiver } from '../../support/signals/self-test.ts'
-import { NOW_MS } from '../../support/signals/signals.ts'
-import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
+import { BY_OPERATOR } from '../support/signals/delivery.ts'
+import { secretKeyOf, testBox } from '../support/signals/operator.ts'
+import { OTHER_SECRET, SECRET } from '../support/signals/receiver-kit.ts'
+import { selfTest, startFlawedReceiver } from '../support/signals/self-test.ts'
+import { NOW_MS } from '../support/signals/signals.ts'
+import { redis, server, useRedis } from '../support/signals/test-redis.ts'
 
 useRedis()
 const SECRET_KEY = secretKeyOf()

@@ -2,13 +2,12 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { signal } from '#core/contract/signal.ts'
-import { selfTestCases } from '#signals/send/self-test/cases.ts'
-import { isFit, runCases } from '#signals/send/self-test/run-cases.ts'
-import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.ts'
-import { OTHER_SECRET, SECRET } from '../../support/signals/receiver-kit.ts'
-import { type Flaw, selfTest, startFlawedReceiver } from '../../support/signals/self-test.ts'
-import { createTestSender } from '../../support/signals/sender.ts'
-import { NOW_MS } from '../../support/signals/signals.ts'
+import { isFit, runCases, selfTestCases } from '#signals/self-test.ts'
+import { rawAnswer, startRawReceiver } from '../support/signals/raw-receiver.ts'
+import { OTHER_SECRET, SECRET } from '../support/signals/receiver-kit.ts'
+import { type Flaw, selfTest, startFlawedReceiver } from '../support/signals/self-test.ts'
+import { createTestSender } from '../support/signals/sender.ts'
+import { NOW_MS } from '../support/signals/signals.ts'
 
 const casesFor = (url: string, oldSecret: string | null = OTHER_SECRET) =>
   selfTestCases({ url, secret: SECRET, oldSecret, alias: 'alder', nowMs: NOW_MS })

@@ -1,13 +1,14 @@
-// How workers use the outbox: take a client, then write each result and find the next delivery in the same
-// step. Two round trips per delivery.
+// The scripts of a delivery: take a client, then write each result and find the next delivery in the same step. Two round trips
+// per delivery.
 import type { Redis } from 'ioredis'
-import { LRUCache } from 'lru-cache'
-import { type Client, toClient } from '../clients/client.ts'
-import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from '../outbox/outbox.ts'
+import type { Client } from '../clients/client.ts'
+import { type Attempt, type DeliveryState, type Lane, parseState } from '../outbox/outbox.ts'
+import { keepRecords, knownRecords, RECORDS, type Records } from '../outbox/records.ts'
 import { type Condition, probeAtMs } from '../outbox/webhook-condition.ts'
-import { ATTEMPTS_PREFIX, CLIENT_PREFIX, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
-import { rememberText, TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
-import { createSharedScript, runScript, STRANDED } from '../redis/script.ts'
+import { ATTEMPTS_PREFIX, WEBHOOKS } from '../redis/keys.ts'
+import { STRANDED } from '../redis/lease.ts'
+import { rememberText } from '../redis/record-text.ts'
+import { createSharedScript } from '../redis/script.ts'
 
 /** The lease of a worker on a client: longer than its turn and the longest request together. */
 export const FLIGHT_MS = 20_000
@@ -27,16 +28,14 @@ export type Due = {
   readonly record: Client | null
 }
 
-export type Found =
-  | Due
-  /** Nothing is due; the next attempt is due at `atMs`, or never. The client is released. */
-  | { readonly kind: 'free'; readonly atMs: number | null }
-  /** The breaker is open until `atMs`. The client is released. */
-  | { readonly kind: 'held'; readonly atMs: number }
-  /** Another worker has the client, since before or because this one was silent for too long. */
-  | { readonly kind: 'busy' | 'lost' }
-  /** Released as requested. */
-  | { readonly kind: 'left' }
+/** What a worker is to do with a client that it does not have. */
+export type Released =
+  /** Another worker has it, since before or because this one was silent for too long; or nothing is owed. */
+  | { readonly kind: 'busy' | 'done' }
+  /** The next attempt is due then, or the breaker is open until then. */
+  | { readonly kind: 'later'; readonly atMs: number }
+
+export type Found = Due | Released
 
 export type Settlement = {
   /** Null leaves the delivery as it is: there was no attempt. */
@@ -44,23 +43,20 @@ export type Settlement = {
   /** Time of the next attempt, null for never. */
   readonly dueMs: number | null
   readonly attempt: Attempt | null
-  /** Null if the webhook is unchanged. */
-  readonly webhook: Moved | null
-}
-
-/** The webhook after an attempt. */
-export type Moved = {
-  readonly condition: Condition
-  readonly lane: Lane
-  readonly disabledWhy: string | null
-  /** Deliveries that wait for a retry are due now: the receiver is back, or the webhook is disabled. */
-  readonly hurries: boolean
+  /** The webhook after an attempt; null if it is unchanged. */
+  readonly webhook: {
+    readonly condition: Condition
+    readonly lane: Lane
+    readonly disabledWhy: string | null
+    /** Deliveries that wait for a retry are due now: the receiver is back, or the webhook is disabled. */
+    readonly hurries: boolean
+  } | null
 }
 
 /** Leases a client and finds its next delivery. */
 export async function take(redis: Redis, { client, token, flightMs }: Taking, nowMs: number): Promise<Found> {
-  const known = recordsOf(redis).get(client)
-  const args = [client, token, nowMs, flightMs, nowMs + flightMs, ...knownTo(known)]
+  const known = knownRecords(redis).get(client)
+  const args = [client, token, nowMs, flightMs, nowMs + flightMs, ...revisionOf(known)]
   return toFound(redis, client, known, await runTake(redis, ...args))
 }
 
@@ -76,48 +72,49 @@ export async function settle(
   nowMs: number,
   leaveUntilMs: number | null,
 ): Promise<{ readonly isCurrent: boolean; readonly next: Found }> {
-  const known = recordsOf(redis).get(client)
-  const written = [due.seq, due.raw, jsonOr(state), dueMs ?? '', jsonOr(attempt)]
-  const moved = webhook === null ? '' : JSON.stringify(movedFields(due, webhook))
-  const args = [client, token, nowMs, ...written, moved, leaveUntilMs ?? '', ...knownTo(known)]
-  const reply = await runSettle(redis, ...args)
-  const [verdict, found] = reply as [string, unknown] // the script returns both
+  const known = knownRecords(redis).get(client)
+  const written = [
+    due.seq,
+    due.raw,
+    jsonOr(state),
+    dueMs ?? '',
+    jsonOr(attempt),
+    jsonOr(movedFields(due, webhook)),
+  ]
+  const args = [client, token, nowMs, ...written, leaveUntilMs ?? '', ...revisionOf(known)]
+  const [verdict, found] = (await runSettle(redis, ...args)) as [string, unknown] // the script returns both
   return { isCurrent: verdict === '1', next: toFound(redis, client, known, found) }
 }
 
 /** Strings: the address and the condition that were read, and the values to write if both are unchanged. */
-const movedFields = (due: Due, { condition, lane, disabledWhy, hurries }: Moved) => ({
-  url: due.webhook.url ?? '',
-  was: due.webhook.condition ?? '',
-  condition: JSON.stringify(condition),
-  probe_at: String(probeAtMs(condition) ?? ''),
-  lane,
-  disabled_why: disabledWhy ?? '',
-  hurries: hurries ? '1' : '',
-})
+const movedFields = (due: Due, moved: Settlement['webhook']) =>
+  moved && {
+    url: due.webhook.url ?? '',
+    was: due.webhook.condition ?? '',
+    condition: JSON.stringify(moved.condition),
+    probe_at: String(probeAtMs(moved.condition) ?? ''),
+    lane: moved.lane,
+    disabled_why: moved.disabledWhy ?? '',
+    hurries: moved.hurries ? '1' : '',
+  }
 
 const jsonOr = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
 
-function toFound(redis: Redis, client: string, known: Records | undefined, reply: unknown): Found {
-  const [kind, ...rest] = reply as [Found['kind'], ...unknown[]] // the list that FIND returns
-  switch (kind) {
-    case 'busy':
-    case 'lost':
-    case 'left':
-      return { kind }
-    case 'free':
-      return { kind, atMs: rest[0] === '' ? null : Number(rest[0]) }
-    case 'held':
-      return { kind, atMs: Number(rest[0]) }
-    case 'send': {
-      const [seq, raw, ...records] = rest as string[] // all texts
-      const { webhook, record } = records.length === 0 ? known! : keepRecords(redis, client, records)
-      return { kind, seq: Number(seq), state: stateOf(raw!, seq!), raw: raw!, webhook, record }
-    }
-  }
-}
+/** What a script needs to know: the revision, and the time of the next probe, which is a field of the webhook. */
+const revisionOf = (known: Records | undefined): readonly string[] => [
+  known?.revision ?? '',
+  known?.webhook.probe_at ?? '',
+]
 
-// Under load the same records are read with every delivery, and parsing them would cost more than sending.
+function toFound(redis: Redis, client: string, known: Records | undefined, reply: unknown): Found {
+  const [kind, first = '', raw = '', ...texts] = reply as [Found['kind'], ...string[]] // the list that FIND returns
+  if (kind === 'send') {
+    const { webhook, record } = texts.length === 0 ? known! : keepRecords(redis, client, texts)
+    return { kind, seq: Number(first), state: stateOf(raw, first), raw, webhook, record }
+  }
+  if (kind === 'busy') return { kind }
+  return first === '' ? { kind: 'done' } : { kind: 'later', atMs: Number(first) }
+}
 
 /** Signals whose latest state is cached. */
 const MOST_SIGNALS = 500
@@ -125,76 +122,20 @@ const MOST_SIGNALS = 500
 /** A fresh state is the same text for most clients of a signal. */
 const stateOf = rememberText(MOST_SIGNALS, parseState)
 
-/** The records of a client as they were at a revision; the webhook is sealed. */
-type Records = Pick<Due, 'webhook' | 'record'> & { readonly revision: string }
-
-/** Clients whose records are cached: some kilobytes each. */
-const MOST_CLIENTS = 20_000
-
-/** Reading the records would be a third of the work of Redis, so a script leaves out what its caller knows. */
-const recordsByRedis = new WeakMap<Redis, LRUCache<string, Records>>()
-
-function recordsOf(redis: Redis): LRUCache<string, Records> {
-  const records = recordsByRedis.get(redis) ?? new LRUCache<string, Records>({ max: MOST_CLIENTS })
-  recordsByRedis.set(redis, records)
-  return records
-}
-
-/** What a script needs to know of them: the revision, and the time of the next probe, which is a field of the webhook. */
-const knownTo = (known: Records | undefined): readonly string[] => [
-  known?.revision ?? '',
-  known?.webhook.probe_at ?? '',
-]
-
-function keepRecords(redis: Redis, client: string, [revision, webhook, record]: readonly string[]): Records {
-  const records = {
-    revision: revision!,
-    webhook: toRecord(webhook!),
-    record: toClient(client, toRecord(record!)),
-  }
-  recordsOf(redis).set(client, records)
-  return records
-}
-
-/** The records of clients; those that have not changed are not read again. */
-export async function readRecords(redis: Redis, clients: readonly string[]): Promise<readonly Records[]> {
-  const known = clients.map(client => recordsOf(redis).get(client))
-  const args = clients.flatMap((client, i) => [client, known[i]?.revision ?? ''])
-  const changed = (await runScript(redis, RECORDS_SCRIPT, [WEBHOOKS], ...args)) as (string[] | null)[]
-  return clients.map((client, i) => (changed[i] ? keepRecords(redis, client, changed[i]) : known[i]!))
-}
-
-/** Lua: the revision of a client, and its webhook and itself, each record as one text. */
-const RECORDS = `${TEXT_FUNCTION}
-local function revision_of(client) return redis.call('GET', '${REVISION_PREFIX}' .. client) or '0' end
-local function records(client)
-  return text(redis.call('HGETALL', webhook(client))), text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))
-end
-`
-
-/** Returns {revision, webhook, client} for each pair of a client and its known revision in ARGV, or nil if it is the same. */
-const RECORDS_SCRIPT = `${NAMES}${RECORDS}
-local reply = {}
-for i = 1, #ARGV, 2 do
-  local revision = revision_of(ARGV[i])
-  reply[#reply + 1] = revision ~= ARGV[i + 1] and {revision, records(ARGV[i])}
-end
-return reply
-`
-
 /** Retries that become due at once; the rest is found the next time. */
 const PROMOTED_AT_ONCE = 1_000
 
 /**
  * Finds the next delivery of a client: the newest once an open breaker's `probe_at` has passed, else the lowest
- * number that is due. Returns {'held', time} or {'free', time of the next attempt or ''}, and releases the client in
+ * number that is due. Returns {'later', time of the next attempt or probe, or ''}, and releases the client in
  * the same step, so a worker that was turned away missed nothing; or {'send', seq, state} and, unless the caller knows
  * them, {revision, webhook, client}, each record as one text.
  */
 const FIND = `${RECORDS}
-local function free(client, at)
+local function release(client, at)
   redis.call('DEL', flight(client))
   if at ~= '' then schedule(client, at) else unschedule(client) end
+  return {'later', at}
 end
 
 local function promote(client, now)
@@ -204,8 +145,10 @@ local function promote(client, now)
   end
 end
 
+local function next_retry(client) return redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or '' end
+
 local function find(client, now, known, known_probe)
-  local first = redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or ''
+  local first = next_retry(client)
   local seq = redis.call('ZRANGE', ready(client), 0, 0)[1]
   local revision = revision_of(client)
   local probe = ''
@@ -214,18 +157,12 @@ local function find(client, now, known, known_probe)
   elseif first ~= '' or seq then
     probe = redis.call('HGET', webhook(client), 'probe_at') or ''
   end
-  if probe ~= '' and tonumber(now) < tonumber(probe) then
-    free(client, probe)
-    return {'held', probe}
-  end
+  if probe ~= '' and tonumber(now) < tonumber(probe) then return release(client, probe) end
   if first ~= '' then promote(client, now) end
   if first ~= '' or probe ~= '' then
     seq = redis.call(probe ~= '' and 'ZREVRANGE' or 'ZRANGE', ready(client), 0, 0)[1]
   end
-  if not seq then
-    free(client, first)
-    return {'free', first}
-  end
+  if not seq then return release(client, first) end
   local state = redis.call('HGET', outbox(seq), client) or ''
   if revision == known then return {'send', seq, state} end
   return {'send', seq, state, revision, records(client)}
@@ -236,7 +173,7 @@ end
  * Leases a client and finds its next delivery. Arguments: client, token, now, duration of the lease, its end, what
  * is known. Returns as FIND, or {'busy'} if another worker has it.
  */
-const TAKE_SCRIPT = `${NAMES}${STRANDED}${FIND}
+const TAKE_SCRIPT = `${FIND}${STRANDED}
 local function run(client, token, now, ttl, ends, known, known_probe)
   local holder = redis.call('GET', flight(client))
   if holder and holder ~= token then
@@ -263,7 +200,7 @@ const ATTEMPTS_KEPT = 40
  * if the state was still the one that was read: a resend begins another round. Idempotent. A late result, after
  * the lease ended, is written too: an acknowledgement settles the round, whatever the other worker got.
  */
-const SETTLE_SCRIPT = `${NAMES}${FIND}
+const SETTLE_SCRIPT = `${FIND}
 local webhooks = KEYS[1]
 
 local function note(attempts, attempt, is_first)
@@ -312,12 +249,9 @@ local function run(client, token, now, seq, was, state, due, attempt, moved, lea
     if to.hurries == '1' then hasten(client) end
   end
 
-  if redis.call('GET', flight(client)) ~= token then return {verdict, {'lost'}} end
+  if redis.call('GET', flight(client)) ~= token then return {verdict, {'busy'}} end
   if leave == '' then return {verdict, find(client, now, known, known_probe)} end
-  local is_left = redis.call('EXISTS', ready(client)) == 1
-  local at = is_left and leave or redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or ''
-  free(client, at)
-  return {verdict, {is_left and 'left' or 'free', at}}
+  return {verdict, release(client, redis.call('EXISTS', ready(client)) == 1 and leave or next_retry(client))}
 end
 `
 const runSettle = createSharedScript(SETTLE_SCRIPT, [WEBHOOKS], 12)
