@@ -4,8 +4,8 @@ import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import type { LoggedSignal, LogReader } from '../log/read-log.ts'
 import { type Attempt, type DeliveryState, type Lane, toAttempt } from '../outbox/outbox.ts'
+import { isEntitled } from '../outbox/relay.ts'
 import type { SecretBox } from '../outbox/secret-box.ts'
-import { isEntitled } from '../outbox/subscribers.ts'
 import { type Condition, conditionAfter, isSound, probeAtMs } from '../outbox/webhook-condition.ts'
 import { toWebhook, type Webhook } from '../outbox/webhooks.ts'
 import { RedisDownError } from '../redis/connect.ts'
@@ -172,14 +172,8 @@ async function attemptDelivery(
   const { client } = turn
   const at = parts.now()
   const number = before.attempts + 1
-  const secrets = liveSecrets(webhook.secrets, at)
-  const outcome = await parts.send({
-    url: webhook.url,
-    secrets,
-    signal,
-    prevSeq: before.prev,
-    attempt: number,
-  })
+  const [{ url }, secrets] = [webhook, liveSecrets(webhook.secrets, at)]
+  const outcome = await parts.send({ url, secrets, signal, prevSeq: before.prev, attempt: number })
   if (outcome.kind === 'ourFault') {
     reportFault(parts, client, seq, outcome.reason)
     return untried(parts.now() + OUR_FAULT_WAIT_MS)

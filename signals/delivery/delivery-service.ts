@@ -1,11 +1,9 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
 import { setTimeout as waitFor } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
 import { createLogReader } from '../log/read-log.ts'
 import { dueCounts, moveSchedules } from '../outbox/outbox.ts'
-import { type RelayParts, runRelay } from '../outbox/relay.ts'
+import { debtorsOf, type RelayParts, runRelay } from '../outbox/relay.ts'
 import type { SecretBox } from '../outbox/secret-box.ts'
-import { debtorsOf } from '../outbox/subscribers.ts'
 import {
   CLOCK_TOLERANCE_MS,
   createSteadyClock,
@@ -77,7 +75,9 @@ export async function startDelivery(options: DeliveryOptions) {
   let wasOff: boolean
   try {
     await Promise.all(connections.map(connection => connection.connect()))
-    wasOff = await beginTime(redis, clock.now, steady)
+    wasOff = (await readClockDifference(redis, clock.now)) > CLOCK_TOLERANCE_MS
+    // Starts by the clock of Redis then: no schedule and no signature was made by that of the machine before.
+    if (wasOff) steady.follow(await readRedisTime(redis))
   } catch (error) {
     for (const connection of connections) connection.disconnect()
     throw error
@@ -139,13 +139,6 @@ export async function startDelivery(options: DeliveryOptions) {
       for (const connection of connections) connection.disconnect()
     },
   }
-}
-
-/** Starts by the clock of Redis if that of the machine differs: no schedule and no signature was made by either before. */
-async function beginTime(redis: Redis, machineNow: () => number, steady: SteadyClock): Promise<boolean> {
-  const isOff = (await readClockDifference(redis, machineNow)) > CLOCK_TOLERANCE_MS
-  if (isOff) steady.follow(await readRedisTime(redis))
-  return isOff
 }
 
 /**

@@ -107,11 +107,9 @@ export async function noteDelivered(
   { seq, prev }: Debts['signals'][number],
   attempt: Attempt,
 ): Promise<void> {
-  const { at } = attempt
-  const state: DeliveryState = {
-    ...{ status: 'delivered', prev, attempts: 1, round: 1 },
-    ...{ owed_at: at, first_attempt_at: at, settled_at: at + attempt.total_ms },
-  }
+  const { at, total_ms } = attempt
+  const times = { owed_at: at, first_attempt_at: at, settled_at: at + total_ms }
+  const state: DeliveryState = { status: 'delivered', prev, attempts: 1, round: 1, ...times }
   const note = redis.multi().hset(outboxKey(seq), client, JSON.stringify(state))
   await askRedis(() => note.rpush(attemptsKey(seq, client), JSON.stringify(attempt)).exec())
 }

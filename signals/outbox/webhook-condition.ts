@@ -1,5 +1,6 @@
 // The condition of a webhook: its breaker, and its failures since the last success. Values, updated after
 // each attempt.
+import type { Failed } from '../send/outcome.ts'
 import {
   ALERT_AFTER_MS,
   BREAKER_FAILURES,
@@ -27,21 +28,11 @@ export function afterFailure(
   retryAfterMs: number | null = null,
   waitsMs: readonly number[] = PROBE_WAITS_MS,
 ): Breaker {
-  if (breaker.kind === 'open') {
-    // The attempt began before the breaker opened: it is no probe.
-    if (nowMs < breaker.probeAtMs) return breaker
-    return opened(breaker.probes + 1, nowMs, retryAfterMs, waitsMs)
-  }
-  const failures = breaker.failures + 1
-  return failures < BREAKER_FAILURES ? { kind: 'closed', failures } : opened(0, nowMs, retryAfterMs, waitsMs)
-}
-
-function opened(
-  probes: number,
-  nowMs: number,
-  retryAfterMs: number | null,
-  waitsMs: readonly number[],
-): Breaker {
+  // The attempt began before the breaker opened: it is no probe.
+  if (breaker.kind === 'open' && nowMs < breaker.probeAtMs) return breaker
+  const failures = breaker.kind === 'open' ? BREAKER_FAILURES : breaker.failures + 1
+  if (failures < BREAKER_FAILURES) return { kind: 'closed', failures }
+  const probes = breaker.kind === 'open' ? breaker.probes + 1 : 0
   const waitMs = waitsMs[Math.min(probes, waitsMs.length - 1)]!
   return { kind: 'open', probes, probeAtMs: nowMs + clampRetryAfter(waitMs, retryAfterMs) }
 }
@@ -119,10 +110,6 @@ export const isSound = ({ breaker, health }: Condition): boolean =>
 export const probeAtMs = ({ breaker }: Condition): number | null =>
   breaker.kind === 'open' ? breaker.probeAtMs : null
 
-type Result =
-  | { readonly kind: 'delivered' }
-  | { readonly kind: 'failed'; readonly status: number | null; readonly retryAfterMs: number | null }
-
 /**
  * The condition after an attempt, why the webhook is to be disabled, and for how long it has failed if an alert is
  * due.
@@ -130,7 +117,7 @@ type Result =
 export function conditionAfter(
   { breaker, health }: Condition,
   seq: number,
-  result: Result,
+  result: { readonly kind: 'delivered' } | Pick<Failed, 'kind' | 'status' | 'retryAfterMs'>,
   nowMs: number,
   probeWaitsMs: readonly number[] = WAITS.probeMs,
 ): { readonly condition: Condition; readonly disabled: string | null; readonly alertMs: number | null } {

@@ -41,6 +41,17 @@ export const BROKEN_OFF = {
   shuttingDown: new AttemptError('shutting_down'),
 }
 
+/** The receiver's fault. */
+export type Failed = {
+  readonly kind: 'failed'
+  readonly reason: FailureReason
+  readonly status: number | null
+  readonly retryAfterMs: number | null
+  readonly firstByteMs: number | null
+  readonly totalMs: number
+  readonly excerpt: string
+}
+
 export type Outcome =
   | {
       readonly kind: 'delivered'
@@ -50,15 +61,7 @@ export type Outcome =
       /** The answer, redacted and cut. */
       readonly excerpt: string
     }
-  | {
-      readonly kind: 'failed'
-      readonly reason: FailureReason
-      readonly status: number | null
-      readonly retryAfterMs: number | null
-      readonly firstByteMs: number | null
-      readonly totalMs: number
-      readonly excerpt: string
-    }
+  | Failed
   | { readonly kind: 'ourFault'; readonly reason: OurFaultReason }
 
 /** The receiver was asked. */

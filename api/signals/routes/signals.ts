@@ -16,7 +16,7 @@ import type { ValueOf } from '#core/contract/value-of.ts'
 import { toCsvHeader, toCsvRow } from '#core/dataset/render/record-csv.ts'
 import type { Client } from '#signals/clients/client.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
-import { accountFor, MOST_ACCOUNTED } from '#signals/outbox/account-for.ts'
+import { accountFor, MOST_ACCOUNTED } from '#signals/outbox/resend.ts'
 import { JSON_MEDIA, keyedMeta } from '../../http/exchange.ts'
 import { streamBody } from '../../http/stream-body.ts'
 import {

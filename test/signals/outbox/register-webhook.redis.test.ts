@@ -6,7 +6,6 @@ import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
 import { readSignal } from '#signals/log/read-log.ts'
-import { accountFor } from '#signals/outbox/account-for.ts'
 import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import {
   MOST_REGISTRATIONS,
@@ -15,6 +14,7 @@ import {
   registerWebhook,
   rotateWebhookSecret,
 } from '#signals/outbox/register-webhook.ts'
+import { accountFor } from '#signals/outbox/resend.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import {
   disableWebhook,
@@ -36,8 +36,8 @@ import {
   startReceiver,
 } from '../../support/signals/receiver.ts'
 import { createTestSender } from '../../support/signals/sender.ts'
-import { registerParts } from '../../support/signals/signals-app.ts'
 import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { registerParts } from '../../support/signals/signals-app.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 useRedis()
