@@ -1,19 +1,17 @@
 // Metrics of a worker of a fleet for Prometheus.
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
-import { createMeter, type Gauges, type Series } from '#signals/meter.ts'
+import { createMeter, type Series } from '#signals/meter.ts'
 import type { Phase } from '#static-build/fleet/run-files.ts'
 import type { Handler, Worker } from '#static-build/fleet/worker.ts'
 
 /** From the returns of a day to the proof of a module on bars of a minute. */
 const SECONDS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 120]
 
-const GAUGES: Gauges<Series> = [
-  ['threads', 'Threads of the worker, with the code that tasks must have.', threads => threads],
-]
-
 /** The same worker, measured. `elapsed` is a clock in milliseconds. */
 export function measureWorker(worker: Worker, threads: number, elapsed: () => number) {
-  const meter = createMeter('highwater_worker_', GAUGES, () => [[{ code: worker.code }, threads]] as const)
+  const series: Series = [[{ code: worker.code }, threads]]
+  const ofThreads = 'Threads of the worker, with the code that tasks must have.'
+  const meter = createMeter('highwater_worker_', [['threads', ofThreads, () => series]], () => null)
   const seconds = meter.histogram(
     'task_seconds',
     'Time of a task, from the read of its input to the write of its files, by phase and outcome.',

@@ -126,33 +126,28 @@ function toAlert(event: DeliveryEvent): Alert | null {
 
 function toClockAlert({ jumpMs, offMs }: Extract<DeliveryEvent, { kind: 'clock' }>): Alert {
   const [jumped, off] = [jumpMs, offMs].map(ms => `${(ms / 1_000).toFixed(1)} s`)
-  const [subject, message] =
-    offMs > CLOCK_TOLERANCE_MS
-      ? [
-          'difference',
-          `the clock of this machine and that of Redis differ by ${off}: nothing is fired, and deliveries go by the time before; set both clocks by NTP`,
-        ]
-      : [
-          'jump',
-          `the clock of this machine jumped by ${jumped}, as did that of Redis: deliveries go by the new time; check what sets the clock`,
-        ]
-  return alert('clock', subject, message)
+  const isOff = offMs > CLOCK_TOLERANCE_MS
+  const message = isOff
+    ? `the clock of this machine and that of Redis differ by ${off}: nothing is fired, and deliveries go by the time before; set both clocks by NTP`
+    : `the clock of this machine jumped by ${jumped}, as did that of Redis: deliveries go by the new time; check what sets the clock`
+  return alert('clock', isOff ? 'difference' : 'jump', message)
 }
 
 function toChangeAlert({ client, change, keyId }: WebhookChange, at: string): Alert {
-  const what = {
-    set: 'was set',
-    rotated: 'has a new secret',
-    removed: 'was removed',
-    suspended: `is suspended, because the key ${keyId}, which set it, was revoked: its owner confirms the address by PUT /v1/webhook with a live key`,
-  }[change]
   const by =
     keyId === null
-      ? ' through the operator interface: `highwater ops audit` names who did it'
-      : ` with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
-  const message = `the webhook of ${client} ${what}${change === 'suspended' ? '' : by}`
-  return alert('webhook_changed', `${client} at ${at}`, message)
+      ? BY_OPERATOR
+      : `with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
+  const what = {
+    set: `was set ${by}`,
+    rotated: `has a new secret ${by}`,
+    removed: `was removed ${by}`,
+    suspended: `is suspended, because the key ${keyId}, which set it, was revoked: its owner confirms the address by PUT /v1/webhook with a live key`,
+  }[change]
+  return alert('webhook_changed', `${client} at ${at}`, `the webhook of ${client} ${what}`)
 }
+
+const BY_OPERATOR = 'through the operator interface: `highwater ops audit` names who did it'
 
 function toGuessingAlert(wrongTokens: number): Alert {
   const message = `${wrongTokens} wrong operator tokens in a minute: check what can reach OPERATOR_PORT, and change OPERATOR_TOKEN if it may be known`

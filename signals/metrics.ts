@@ -45,7 +45,9 @@ async function readState(read: () => Promise<Overview>): Promise<Omit<State, 'di
   }
 }
 
-function createEventMetrics({ counter, histogram }: ReturnType<typeof createMeter>) {
+function createEventMetrics({ counter, histogram: histogramOf }: ReturnType<typeof createMeter>) {
+  const histogram = (name: string, help: string, labels?: string[]) =>
+    histogramOf(name, help, SECONDS, labels)
   const attempts = counter('attempts_total', 'Attempts by result and reason.', ['result', 'reason'])
   const deliveries = counter('deliveries_total', 'Deliveries that came to an end, by outcome.', ['outcome'])
   // A counter that appears with its first event has no increase, and its alert would miss the first burst.
@@ -57,15 +59,9 @@ function createEventMetrics({ counter, histogram }: ReturnType<typeof createMete
   const disabled = counter('webhooks_disabled_total', 'Webhooks that were given up.')
   const requests = counter('requests_total', 'Requests by route and status.', ['route', 'status'])
   const faults = counter('faults_total', 'Answers of 500: errors of the program.')
-  const latency = histogram('delivery_seconds', 'From the log to the stage of a delivery.', SECONDS, [
-    'stage',
-  ])
-  const durable = histogram(
-    'fire_durable_seconds',
-    'From a fire to its acknowledgement by the disk.',
-    SECONDS,
-  )
-  const answers = histogram('request_seconds', 'Time of an answer by route.', SECONDS, ['route'])
+  const latency = histogram('delivery_seconds', 'From the log to the stage of a delivery.', ['stage'])
+  const durable = histogram('fire_durable_seconds', 'From a fire to its acknowledgement by the disk.')
+  const answers = histogram('request_seconds', 'Time of an answer by route.', ['route'])
 
   const onAttempt = ({ ok, reason, at, first_byte_ms, total_ms }: Attempt, firedAtMs: number): void => {
     attempts.inc({ result: ok ? 'delivered' : 'failed', reason: reason ?? '' })

@@ -2,7 +2,7 @@
 // some that it must reject. They are sent one after another, and the answers judged.
 import { createHash } from 'node:crypto'
 import { type SignalAction, toHalves } from '#core/contract/signal.ts'
-import { testContent } from './outbox/test-fire.ts'
+import { FIRED, testContent } from './outbox/test-fire.ts'
 import type { Outcome } from './send/outcome.ts'
 import { SUSPECT_AFTER_MS } from './send/policy.ts'
 import type { Post, Sender } from './send/send.ts'
@@ -136,10 +136,10 @@ const CHANGES = {
 type TestSignal = { readonly id: string; readonly seq: number; readonly body: string }
 
 function signalOf({ alias, nowMs }: SelfTestOrder, seq: number, action: SignalAction = 'flat'): TestSignal {
-  const token = `self-${nowMs}-${seq}-${action}`
-  const content = { ...testContent('fire', token, nowMs), alias, action, ...CHANGES[action] }
+  const id = `${FIRED}self-${nowMs}-${seq}-${action}`
+  const content = { ...testContent(id, nowMs), alias, action, ...CHANGES[action] }
   const { head, tail } = toHalves(content)
-  return { id: content.signal_id, seq, body: `${head}${seq}${tail}` }
+  return { id, seq, body: `${head}${seq}${tail}` }
 }
 
 function postOf(

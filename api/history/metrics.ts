@@ -32,10 +32,8 @@ export function createHistoryMetrics(observed: Observed) {
   const meter = createMeter('highwater_history_', GAUGES, () => ({ ...observed, delay }))
   const { counter } = meter
   const by = ['route', 'kind']
-  const requests = counter('requests_total', 'Requests by route, kind of answer and status.', [
-    ...by,
-    'status',
-  ])
+  const all = [...by, 'status']
+  const requests = counter('requests_total', 'Requests by route, kind of answer and status.', all)
   const bodies = counter('response_bytes_total', 'Bytes of bodies by route and kind of answer.', by)
   const times = meter.histogram('request_seconds', 'Time until an answer was ready to be sent.', BOUNDS, by)
   const swaps = counter('swaps_total', 'Versions that were swapped in.')

@@ -3,7 +3,6 @@ import { setTimeout as waitFor } from 'node:timers/promises'
 import { createLogReader } from '../log/read-log.ts'
 import { dueCounts, moveSchedules } from '../outbox/outbox.ts'
 import { debtorsOf, type RelayParts, runRelay } from '../outbox/relay.ts'
-import type { SecretBox } from '../outbox/secret-box.ts'
 import {
   CLOCK_TOLERANCE_MS,
   createSteadyClock,
@@ -13,43 +12,25 @@ import {
   type SteadyClock,
 } from '../redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '../redis/connect.ts'
-import type { AddressRules } from '../send/address-guard.ts'
-import type { StartTimer } from '../send/guarded-connect.ts'
+import type { ConnectOptions, StartTimer } from '../send/guarded-connect.ts'
 import { WAITS, type Waits } from '../send/policy.ts'
-import type { ResolveHost } from '../send/resolve-host.ts'
 import { createSender, createSendSignal } from '../send/send.ts'
-import { createFaults, type DeliveryEvent, type DeliveryParts } from './deliver.ts'
+import { createFaults, type DeliveryParts } from './deliver.ts'
 import { FLIGHT_MS } from './scripts.ts'
 import { createWatchdog, startWorkers } from './workers.ts'
 
-export type DeliveryOptions = {
-  readonly redisUrl: string
-  readonly redisOptions?: ConnectionOptions | undefined
-  readonly box: SecretBox
-  readonly clock: {
-    readonly now: () => number
-    readonly elapsed: () => number
-    readonly startTimer: StartTimer
+export type DeliveryOptions = Pick<DeliveryParts, 'box' | 'random' | 'newToken' | 'onEvent' | 'onError'> &
+  Pick<ConnectOptions, 'resolveHost' | 'rules' | 'ca'> & {
+    readonly redisUrl: string
+    readonly redisOptions?: ConnectionOptions | undefined
+    readonly clock: Pick<DeliveryParts, 'now' | 'elapsed'> & Pick<ConnectOptions, 'startTimer'>
+    /** What all times of deliveries are by; default a clock of its own. */
+    readonly steady?: SteadyClock
+    /** How long a dead worker, a client left due by another process, or a dead relay goes unnoticed; shorter in tests. */
+    readonly pace?: { readonly flightMs: number; readonly pollEveryMs: number; readonly leaseMs?: number }
+    /** Default: WAITS. */
+    readonly waits?: Waits
   }
-  /** What all times of deliveries are by; default a clock of its own. */
-  readonly steady?: SteadyClock
-  /** Numbers in [0, 1). */
-  readonly random: () => number
-  readonly newToken: () => string
-  readonly resolveHost: ResolveHost
-  readonly rules: AddressRules
-  /** Certificate authorities to trust instead of the system's, PEM. */
-  readonly ca?: string
-  /**
-   * How long a dead worker, a client left due by another process, or a dead relay goes unnoticed; shorter in tests.
-   */
-  readonly pace?: { readonly flightMs: number; readonly pollEveryMs: number; readonly leaseMs?: number }
-  /** Default: WAITS. */
-  readonly waits?: Waits
-  readonly onEvent: (event: DeliveryEvent) => void
-  /** Called for errors that are retried. */
-  readonly onError: (error: unknown) => void
-}
 
 /** The grace for requests under way: enough for a healthy receiver, less than an orchestrator waits. */
 export const STOP_GRACE_MS = 3_000

@@ -19,7 +19,7 @@ import {
 } from '../send/sign.ts'
 import { noteDelivered, toAttempt } from './outbox.ts'
 import type { SecretBox } from './secret-box.ts'
-import { commitTest, type FireTestParts } from './test-fire.ts'
+import { commitTest, type FireTestParts, REGISTRATION } from './test-fire.ts'
 import { readWebhook, saveSecrets, saveWebhook } from './webhooks.ts'
 
 export type RegisterParts = FireTestParts & {
@@ -164,7 +164,7 @@ async function sendTest(
 ): Promise<Outcome> {
   const { redis, now, send } = parts
   const prevSeq = await newestVisible(redis, await findClient(redis, client))
-  const seq = await commitTest(parts, client, 'registration')
+  const seq = await commitTest(parts, client, REGISTRATION)
   const signal = await readSignal(redis, seq)
   if (signal === null) throw new Error(`signal ${seq} was committed a moment ago and is not in the log`)
   const at = now()

@@ -147,9 +147,10 @@ const LEASE_MS = 3_000
 const RENEW_BELOW = 2 / 3
 
 /** Takes or keeps the lease of the relay. False if another process has it. */
-const holdLease = async ({ redis, token, leaseMs = LEASE_MS }: RelayParts): Promise<boolean> =>
-  (await claimLease(redis, RELAY_LEASE, token, leaseMs, { enoughMs: Math.floor(leaseMs * RENEW_BELOW) })) ===
-  null
+async function holdLease({ redis, token, leaseMs = LEASE_MS }: RelayParts): Promise<boolean> {
+  const enoughMs = Math.floor(leaseMs * RENEW_BELOW)
+  return (await claimLease(redis, RELAY_LEASE, token, leaseMs, { enoughMs })) === null
+}
 
 /** What a client with an enabled webhook is to be owed, and its lane. */
 type Debtor = Debts & { readonly lane: Lane }
@@ -193,13 +194,12 @@ function owedTo(
   relayed: Readonly<Record<string, string>>,
 ): Debts['signals'] {
   const owed: { seq: number; prev: number }[] = []
-  const isVisible = viewOf(client)
   let prev = Number(relayed[testsOf(client.id)] ?? 0)
   for (const alias of client.aliases) prev = Math.max(prev, Number(relayed[alias] ?? 0))
-  for (const signal of signals) {
+  for (const signal of signals.filter(viewOf(client))) {
     // The test of a registration was sent by the registration itself.
     if (isEntitled(client, signal) && !isRegistrationTest(signal)) owed.push({ seq: signal.seq, prev })
-    if (isVisible(signal)) prev = signal.seq
+    prev = signal.seq
   }
   return owed
 }

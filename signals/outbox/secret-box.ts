@@ -19,10 +19,7 @@ export type KeyRing = ReadonlyMap<string, KeyObject>
 
 /** A sealed text that cannot be opened. The message has neither text nor key. */
 export class SealError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'SealError'
-  }
+  override readonly name = 'SealError'
 }
 
 const KEY_BYTES = 32

@@ -8,20 +8,18 @@ import { findClient } from '../clients/clients.ts'
 import { commit } from '../log/commit.ts'
 import { type LoggedSignal, signalIdOf } from '../log/read-log.ts'
 
-/** Prefix of tests sent by a registration: the relay skips them. */
-const REGISTRATION = 'webhook-test-'
+/** Begins the id of a test that a registration sends: the relay skips it. */
+export const REGISTRATION = 'webhook-test-'
 
-/** Prefix of tests fired by the operator, delivered like every signal. */
-const FIRED = 'test-'
-
-type TestPurpose = 'registration' | 'fire'
+/** Begins the id of every other test, which is delivered like every signal. */
+export const FIRED = 'test-'
 
 /** The id of a strategy has no capitals, so a receiver that ignores `is_test` and the mode knows no such product. */
 const TEST_ALIAS = 'TEST-INSTRUMENT'
 
-/** The content of a test: an entry as a strategy gives it, of a made-up instrument. `token` makes its id unique. */
-export const testContent = (purpose: TestPurpose, token: string, nowMs: number): SignalContent => ({
-  signal_id: (purpose === 'registration' ? REGISTRATION : FIRED) + token,
+/** The content of a test: an entry as a strategy gives it, of a made-up instrument. */
+export const testContent = (signal_id: string, nowMs: number): SignalContent => ({
+  signal_id,
   alias: TEST_ALIAS,
   mode: 'DRY_RUN',
   is_test: true,
@@ -54,15 +52,15 @@ export type FireTestParts = {
  */
 export async function fireTest(parts: FireTestParts, client: string): Promise<number> {
   const { id } = await findClient(parts.redis, client)
-  return commitTest(parts, id, 'fire')
+  return commitTest(parts, id, FIRED)
 }
 
 export async function commitTest(
   { redis, now, newToken }: FireTestParts,
   client: string,
-  purpose: TestPurpose,
+  beginning: string,
 ): Promise<number> {
-  const content = testContent(purpose, newToken(), now())
+  const content = testContent(beginning + newToken(), now())
   const outcome = await commit(redis, [{ content, onlyFor: client }], now())
   if (outcome.kind !== 'committed') throw new Error('a test has no cursor to miss, and no halt keeps it back')
   return outcome.signals[0]!.seq // one was committed

@@ -173,25 +173,21 @@ const SEALED = ['url', 'secrets'] as const
 /** A concurrent rotation is over before the second try. */
 const MOST_TRIES = 10
 
-/** The clients that have a webhook, in blocks. */
-async function* clientsWithWebhook(redis: Redis): AsyncGenerator<readonly string[]> {
-  const done = new Set<string>() // a scan may name a key twice
-  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK)) {
-    const block = new Set(keys.map(key => key.slice(WEBHOOK_PREFIX.length)))
-    yield [...block].filter(client => !done.has(client))
-    for (const client of block) done.add(client)
-  }
+async function clientsWithWebhook(redis: Redis): Promise<readonly string[]> {
+  const found = new Set<string>() // a scan may name a key twice
+  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK))
+    for (const key of keys) found.add(key.slice(WEBHOOK_PREFIX.length))
+  return [...found]
 }
 
 /** Why SECRET_KEY does not open what is stored, with a client that it concerns; null if it opens all. */
 export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
-  for await (const block of clientsWithWebhook(redis)) {
-    const read = await Promise.allSettled(block.map(client => readWebhook(redis, box, client)))
-    for (const [i, each] of read.entries()) {
-      if (each.status === 'fulfilled') continue
-      if (!(each.reason instanceof SealError)) throw each.reason
-      return `the webhook of '${block[i]}' cannot be read: ${each.reason.message}`
-    }
+  const clients = await clientsWithWebhook(redis)
+  const read = await Promise.allSettled(clients.map(client => readWebhook(redis, box, client)))
+  for (const [i, each] of read.entries()) {
+    if (each.status === 'fulfilled') continue
+    if (!(each.reason instanceof SealError)) throw each.reason
+    return `the webhook of '${clients[i]}' cannot be read: ${each.reason.message}`
   }
   return null
 }
@@ -200,27 +196,20 @@ export async function sealFault(redis: Redis, box: SecretBox): Promise<string | 
 export const LOST_KEY =
   'if that key is lost, `highwater ops rekey --remove-unreadable` removes such webhooks, and their clients set them again'
 
-export type Rekeyed = Readonly<Record<'sealed' | 'untouched' | 'removed', number>>
-
 /**
  * Seals every webhook under the newest key of the ring; afterwards older keys can be dropped. Idempotent. Throws
  * SealError if the ring lacks a key, unless webhooks that no key opens are removed.
  */
-export async function rekeyWebhooks(
-  redis: Redis,
-  box: SecretBox,
-  { removesUnreadable = false } = {},
-): Promise<Rekeyed> {
+export async function rekeyWebhooks(redis: Redis, box: SecretBox, { removesUnreadable = false } = {}) {
   const count = { sealed: 0, untouched: 0, removed: 0 }
-  for await (const block of clientsWithWebhook(redis))
-    for (const client of block)
-      try {
-        count[(await rekeyOne(redis, box, client)) ? 'sealed' : 'untouched']++
-      } catch (error) {
-        if (!(removesUnreadable && error instanceof SealError)) throw error
-        await removeWebhook(redis, client)
-        count.removed++
-      }
+  for (const client of await clientsWithWebhook(redis))
+    try {
+      count[(await rekeyOne(redis, box, client)) ? 'sealed' : 'untouched']++
+    } catch (error) {
+      if (!(removesUnreadable && error instanceof SealError)) throw error
+      await removeWebhook(redis, client)
+      count.removed++
+    }
   return count
 }
 
