@@ -148,9 +148,9 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
   const reading = parts.readSignal(due.seq)
   const signal = await reading
   // Webhook and entitlement may have changed while it was read: they are found again, and the signal is known then.
-  if (reading instanceof Promise && signal !== null) return AT_ONCE
+  if (reading instanceof Promise && signal !== undefined) return AT_ONCE
   const webhook = openWebhook(parts.box, turn.client, due.webhook)
-  const mayHave = signal !== null && due.record !== null && isEntitled(due.record, signal)
+  const mayHave = signal !== undefined && due.record !== null && isEntitled(due.record, signal)
   if (webhook?.enabled !== true || !mayHave) {
     // It can still pull, and a resend owes it again.
     const state: DeliveryState = { ...due.state, status: 'withdrawn', settled_at: parts.now() }

@@ -61,29 +61,18 @@ export type LogReader = ReturnType<typeof createLogReader>
  * has read as a block is known to the workers.
  */
 export function createLogReader(redis: Redis) {
-  const cached = new LRUCache<number, LoggedSignal>({ max: MOST_CACHED })
-  const reads = new Map<number, Promise<LoggedSignal | null>>()
-  const read = async (seq: number): Promise<LoggedSignal | null> => {
-    try {
-      const signal = await readSignal(redis, seq)
-      if (signal !== null) cached.set(seq, signal)
-      return signal
-    } finally {
-      reads.delete(seq)
-    }
-  }
+  const known = new LRUCache<number, LoggedSignal>({
+    max: MOST_CACHED,
+    ignoreFetchAbort: true, // a signal that is evicted while it is read is wanted all the same
+    fetchMethod: async seq => (await readSignal(redis, seq)) ?? undefined,
+  })
   return {
-    /** A signal at once if it is known, otherwise as it is read; null if the log has no such signal. */
-    readSignal(seq: number): LoggedSignal | Promise<LoggedSignal | null> {
-      const known = cached.get(seq) ?? reads.get(seq)
-      if (known !== undefined) return known
-      const reading = read(seq) // one at a time
-      reads.set(seq, reading)
-      return reading
-    },
+    /** A signal at once if it is known, otherwise as it is read; undefined if the log has no such signal. */
+    readSignal: (seq: number): LoggedSignal | Promise<LoggedSignal | undefined> =>
+      known.get(seq) ?? known.fetch(seq),
     async readAfter(since: number, most: number): Promise<readonly LoggedSignal[]> {
       const block = await readAfter(redis, since, most)
-      for (const signal of block) cached.set(signal.seq, signal)
+      for (const signal of block) known.set(signal.seq, signal)
       return block
     },
   }

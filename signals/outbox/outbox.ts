@@ -127,13 +127,8 @@ export async function readDeliveries(
   seqs: readonly number[],
   client: string,
 ): Promise<readonly (DeliveryState | null)[]> {
-  const pipeline = redis.pipeline()
-  for (const seq of seqs) pipeline.hget(outboxKey(seq), client)
-  const replies = (await askRedis(() => pipeline.exec())) ?? []
-  return replies.map(([error, raw]) => {
-    if (error !== null) throw error
-    return typeof raw === 'string' ? parseState(raw) : null
-  })
+  const found = await askRedis(() => Promise.all(seqs.map(seq => redis.hget(outboxKey(seq), client))))
+  return found.map(raw => (raw === null ? null : parseState(raw)))
 }
 
 export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap<string, DeliveryState>> {

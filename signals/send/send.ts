@@ -35,14 +35,12 @@ const MOST_KEPT_URLS = 20_000
 export function createSender(options: ConnectOptions) {
   const { now, startTimer } = options
   const pools = createPools(options)
-  const targets = new LRUCache<string, Target>({ max: MOST_KEPT_URLS })
+  const targets = new LRUCache<string, Target>({
+    max: MOST_KEPT_URLS,
+    memoMethod: url => parseTarget(url, options.rules),
+  })
   const running = new Set<Exchange>()
   let isClosed = false
-  const targetOf = (url: string): Target => {
-    const target = targets.get(url) ?? parseTarget(url, options.rules)
-    targets.set(url, target)
-    return target
-  }
   return {
     /** Makes one request, without redirects and retries. Rejects only for errors of the program. */
     async send(post: Post): Promise<Outcome> {
@@ -50,7 +48,7 @@ export function createSender(options: ConnectOptions) {
       const startMs = now()
       let target: Target
       try {
-        target = targetOf(post.url)
+        target = targets.memo(post.url)
       } catch (error) {
         return outcomeOf({ head: null, bytes: new Uint8Array(), isSent: false, error }, [], startMs, now())
       }

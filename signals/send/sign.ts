@@ -29,7 +29,7 @@ export function signedHeaders(
   { body, id, seq, prevSeq, attempt, sentAtMs }: Delivery,
   secrets: readonly string[],
 ): Record<string, string> {
-  const all = secrets.map(keysOf)
+  const all = secrets.map(secret => KEPT_KEYS.memo(secret))
   const [newest] = all
   if (newest === undefined)
     throw new Error('a delivery needs a secret to sign it: create one for this webhook')
@@ -54,16 +54,13 @@ type Keys = { readonly single: KeyObject; readonly standard: KeyObject }
 /** Creating a key object takes several times as long as signing with it. Some hundred bytes each. */
 const MOST_KEPT_KEYS = 20_000
 
-const KEPT_KEYS = new LRUCache<string, Keys>({ max: MOST_KEPT_KEYS })
-
-function keysOf(secret: string): Keys {
-  const keys = KEPT_KEYS.get(secret) ?? {
+const KEPT_KEYS = new LRUCache<string, Keys>({
+  max: MOST_KEPT_KEYS,
+  memoMethod: secret => ({
     single: createSecretKey(secret, 'utf8'),
     standard: createSecretKey(keyOfSecret(secret)),
-  }
-  KEPT_KEYS.set(secret, keys)
-  return keys
-}
+  }),
+})
 
 const standardSignature = (key: KeyObject, prefix: string, body: Uint8Array): string =>
   `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`
