@@ -7,11 +7,11 @@ import {
   rotateWebhookSecret,
   type WebhookChange,
   type WebhookRequest,
-} from '#signals/delivery/register-webhook.ts'
-import { type ResendRange, resend } from '#signals/delivery/resend.ts'
-import { liveSecrets } from '#signals/delivery/sign.ts'
-import { fireTest } from '#signals/delivery/test-fire.ts'
-import { readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
+} from '#signals/outbox/register-webhook.ts'
+import { type ResendRange, resend } from '#signals/outbox/resend.ts'
+import { fireTest } from '#signals/outbox/test-fire.ts'
+import { readWebhook, removeWebhook } from '#signals/outbox/webhooks.ts'
+import { liveSecrets } from '#signals/send/sign.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
 import type { Clock } from '../http/exchange.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
-import { authenticate } from '#signals/clients/authenticate.ts'
+import { authenticate } from '#signals/clients/api-keys.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { digestOf, parseToken } from '#signals/clients/token.ts'
 import type { Exchange, SignalsParts } from './exchange.ts'

@@ -3,14 +3,12 @@
 import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
 import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
-import type { RegisterParts, WebhookChange } from '#signals/delivery/register-webhook.ts'
-import { createHostResolver } from '#signals/delivery/resolve-host.ts'
-import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
-import { createSender, createSendSignal } from '#signals/delivery/send.ts'
-import { LOST_KEY, sealFault } from '#signals/delivery/webhooks.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { createActionCopy } from '#signals/operators/audit-log.ts'
+import type { RegisterParts, WebhookChange } from '#signals/outbox/register-webhook.ts'
+import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
+import { LOST_KEY, sealFault } from '#signals/outbox/webhooks.ts'
 import {
   createPreviewLimits,
   LIMITS_TIMEOUT_MS,
@@ -19,6 +17,8 @@ import {
 import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
+import { createHostResolver } from '#signals/send/resolve-host.ts'
+import { createSender, createSendSignal } from '#signals/send/send.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'

@@ -11,7 +11,7 @@ import { runScript } from '../redis/script.ts'
 import { assertId, type Client, clientOfText, toClient, toStoredClient } from './client.ts'
 
 /** A change of entitlements. Absent fields stay as they are. */
-export type EntitlementChange = {
+type EntitlementChange = {
   /** Replaces the whole list. */
   readonly aliases?: readonly string[] | undefined
   readonly add?: readonly string[] | undefined
@@ -28,7 +28,7 @@ const LIST_BLOCK = 500
 const MOST_TRIES = 20
 
 /** The first state of a client: without it, pending and entitled to nothing. */
-export type ClientBeginning = EntitlementChange & { readonly status?: Client['status'] }
+type ClientBeginning = EntitlementChange & { readonly status?: Client['status'] }
 
 /**
  * Adds a client atomically. Throws `conflict` if the id exists, `validation_error`, and what entitleClient throws.
@@ -75,7 +75,8 @@ export async function entitleClient(
   for (let i = 0; i < MOST_TRIES; i++) {
     const before = await findClient(redis, id)
     const after = entitled(before, change)
-    if (await replaceEntitlement(redis, before, after)) return after
+    const args = [before, after].map(toStoredClient).flatMap(({ aliases, program }) => [aliases, program])
+    if ((await runScript(redis, ENTITLE_SCRIPT, [clientKey(id)], id, ...args)) === 'ok') return after
   }
   throw new ApiError('conflict', `the client '${id}' is being changed by others: try again`)
 }
@@ -170,13 +171,7 @@ function entitled(client: Client, { aliases, add = [], remove = [], program }: E
   return { ...client, aliases: [...wanted].sort(), program: program ?? client.program }
 }
 
-/** Replaces the entitlements that were read; false if they changed meanwhile. */
-async function replaceEntitlement(redis: Redis, before: Client, after: Client): Promise<boolean> {
-  const [from, to] = [toStoredClient(before), toStoredClient(after)]
-  const args = [from.aliases, from.program, to.aliases, to.program]
-  return (await runScript(redis, ENTITLE_SCRIPT, [clientKey(before.id)], before.id, ...args)) === 'ok'
-}
-
+/** Replaces the entitlements that were read, unless they changed meanwhile. */
 const ENTITLE_SCRIPT = `${REVISE}
 local aliases, program = unpack(redis.call('HMGET', KEYS[1], 'aliases', 'program'))
 if aliases ~= ARGV[2] or program ~= ARGV[3] then return 'moved' end

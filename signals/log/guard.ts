@@ -1,9 +1,9 @@
 // Detects a lost log: each process compares the log that it has seen with that of Redis. A mark inside
 // Redis would be lost with the log.
 import type { Redis } from 'ioredis'
-import { MARK_AHEAD } from '../delivery/high-water.ts'
 import { askRedis } from '../redis/connect.ts'
 import { EPOCH, HEAD, LOG, RELAY_LEASE } from '../redis/keys.ts'
+import { MARK_AHEAD } from './high-water.ts'
 
 export type LogHead = { readonly seq: number; readonly epoch: string }
 

@@ -1,8 +1,8 @@
 // Signals and deliveries as the operator sees them, newest first, read from the log and the outbox.
 import type { Redis } from 'ioredis'
 import { instantOf, instantOrNull } from '#core/calendar.ts'
-import { type DeliveryState, readDeliveries, readOutbox } from '../delivery/outbox.ts'
 import { type LoggedSignal, readBefore } from '../log/read-log.ts'
+import { type DeliveryState, readDeliveries, readOutbox } from '../outbox/outbox.ts'
 import { askRedis } from '../redis/connect.ts'
 import { waitingKey, webhookKey } from '../redis/keys.ts'
 

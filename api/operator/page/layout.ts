@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
-import type { DeliveryState } from '#signals/delivery/outbox.ts'
 import { mayUse, type Operator, type Scope } from '#signals/operators/tokens.ts'
+import type { DeliveryState } from '#signals/outbox/outbox.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
 
 /** Part of a page, with all values escaped. */

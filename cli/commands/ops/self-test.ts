@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
-import { type AddressRules, checkUrl, RefusedAddressError } from '#signals/delivery/address-guard.ts'
-import { createHostResolver } from '#signals/delivery/resolve-host.ts'
-import { createSecretBox } from '#signals/delivery/secret-box.ts'
-import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
-import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
-import { keyOfSecret, liveSecrets } from '#signals/delivery/sign.ts'
-import { readWebhook } from '#signals/delivery/webhooks.ts'
+import { createSecretBox } from '#signals/outbox/secret-box.ts'
+import { readWebhook } from '#signals/outbox/webhooks.ts'
+import { type Finding, isFit, runCases, selfTestCases } from '#signals/self-test.ts'
+import { type AddressRules, checkUrl, RefusedAddressError } from '#signals/send/address-guard.ts'
+import { createHostResolver } from '#signals/send/resolve-host.ts'
+import { keyOfSecret, liveSecrets } from '#signals/send/sign.ts'
 import { type Environment, readEnvironment, UsageError } from '../../environment.ts'
 import { readKeyRing } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -60,7 +59,7 @@ async function selfTest(receiver: string, options: Options, runtime: Runtime): P
     ? await storedTarget(receiver, options, runtime)
     : givenTarget(receiver, options, runtime)
   const cases = selfTestCases({ ...target, alias: options.alias, nowMs: now() })
-  const { createSender } = await import('#signals/delivery/send.ts') // it brings an HTTP client with it
+  const { createSender } = await import('#signals/send/send.ts') // it brings an HTTP client with it
   const sender = createSender({ rules, resolveHost: createHostResolver(), now, startTimer })
   const findings = await runCases(cases, sender).finally(() => sender.close())
   const terminal = runtime.terminal

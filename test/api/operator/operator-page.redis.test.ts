@@ -9,7 +9,7 @@ import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/control.ts'
 import { commit } from '#signals/log/commit.ts'
-import { LIVE_ALIASES, liveKey, RELAY_CURSOR, readyKey } from '#signals/redis/keys.ts'
+import { LIVE_ALIASES, liveKey, READY_PREFIX, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import {
   FORM,
   ORIGIN,
@@ -211,7 +211,7 @@ test('a range is sent again from the page of its client, which says if there is 
   expect([suspended.status, suspended.text]).toEqual([409, expect.stringContaining('is suspended')])
 })
 
-const readySeqs = () => redis.zrange(readyKey('acme'), 0, '-1')
+const readySeqs = () => redis.zrange(`${READY_PREFIX}acme`, 0, '-1')
 
 test('the page shows what may be wrong with a client, refuses what is, and names each action in the log', async () => {
   const page = await loggedIn({ random: randomBytes })

@@ -10,7 +10,7 @@ import { asCsv } from '#core/contract/openapi.ts'
 import { dataSchema } from '#core/contract/route.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { createClient, entitleClient } from '#signals/clients/clients.ts'
-import { owe } from '#signals/delivery/outbox.ts'
+import { owe } from '#signals/outbox/outbox.ts'
 import { createPreviewLimits, PREVIEW_LIMITS } from '#signals/program/preview-limits.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import {
@@ -26,8 +26,8 @@ import {
 } from '../../support/history/recorded-examples.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
-import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, registerParts } from '../../support/signals/signals-app.ts'
+import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { undescribedFields } from '../history/described.ts'
 
 /** Every route but the document, which would stand in itself. */

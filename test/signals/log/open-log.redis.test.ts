@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { problemsOf } from '#signals/alerts.ts'
-import { MARK_AHEAD, readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
+import { MARK_AHEAD, readHighWater, readLogEnd } from '#signals/log/high-water.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { HEAD, LOG, RELAY_CURSOR } from '#signals/redis/keys.ts'
@@ -12,8 +12,8 @@ import type { TestRedis } from '../../support/servers/redis.ts'
 import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { until } from '../../support/signals/delivery.ts'
 import { operatorParts } from '../../support/signals/operator.ts'
-import { fire, NOW_MS } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
+import { fire, NOW_MS } from '../../support/signals/signals.ts'
 
 let server: TestRedis
 let redis: Redis

@@ -7,14 +7,14 @@ import { expect } from 'vitest'
 import { type Fetch, startServer } from '#api/http/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
 import { freePort } from '#cli/free-port.ts'
-import { createWebhookSecret, signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
+import { createWebhookSecret, signedHeaders } from '#signals/send/sign.ts'
 import { startProcess } from '../history/highwater-process.ts'
 import type { Running } from '../processes.ts'
 import { whenFree } from '../servers/when-free.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { addClient, seededBytes } from './signals.ts'
 import { signalsParts } from './signals-app.ts'
+import { addClient, seededBytes } from './signals.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
