@@ -1,5 +1,5 @@
 // Metrics of a worker of a fleet for Prometheus.
-import { type RunningServer, startServer } from '#api/http/http-server.ts'
+import { type RunningServer, startServer } from '#api/service/http-server.ts'
 import { createMeter } from '#signals/meter.ts'
 import type { Phase } from '#static-build/fleet/run-files.ts'
 import type { Handler, Worker } from '#static-build/fleet/worker.ts'

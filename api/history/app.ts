@@ -5,8 +5,8 @@ import { pinnedTemplate } from '#core/contract/pins.ts'
 import { toPattern } from '#core/contract/route.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { PAGE_ROUTES } from '#pages/page-routes.ts'
-import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
-import { COMMON_HEADERS, METHODS, preflightHeaders } from '../http/headers.ts'
+import { assertUrlLength, refuseBadHost, tookMs } from '../service/exchange.ts'
+import { COMMON_HEADERS, METHODS, preflightHeaders } from '../service/headers.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
 import {
   type Answered,

@@ -8,9 +8,9 @@ import type { Operator } from '#signals/operators/tokens.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { StoreError } from '#storage/object-store.ts'
-import { keyedMeta, type ServiceEnv, sendBytes, sendRefusal, toApiError } from '../http/exchange.ts'
-import { CACHING } from '../http/headers.ts'
-import * as body from '../http/read-body.ts'
+import { keyedMeta, type ServiceEnv, sendBytes, sendRefusal, toApiError } from '../service/exchange.ts'
+import { CACHING } from '../service/headers.ts'
+import * as body from '../service/read-body.ts'
 import type { OperatorParts } from './parts.ts'
 
 export type OperatorEnv = ServiceEnv & {

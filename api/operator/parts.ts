@@ -14,7 +14,7 @@ import { fireTest } from '#signals/delivery/test-fire.ts'
 import { readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
-import type { Clock } from '../http/exchange.ts'
+import type { Clock } from '../service/exchange.ts'
 
 export type DeliveryOrders = ReturnType<typeof createDeliveryOrders>
 

@@ -2,11 +2,11 @@ import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { allowedMethods, byPath } from '#core/contract/route.ts'
 import type { Identity } from '#signals/clients/client.ts'
-import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
-import { METHODS } from '../http/headers.ts'
-import { type RunningServer, startServer } from '../http/http-server.ts'
-import { createReference } from '../http/reference/reference.ts'
-import { createRemoteAddress, type RemoteAddress } from '../http/remote-address.ts'
+import { assertUrlLength, refuseBadHost, tookMs } from '../service/exchange.ts'
+import { METHODS } from '../service/headers.ts'
+import { type RunningServer, startServer } from '../service/http-server.ts'
+import { createReference } from '../service/reference/reference.ts'
+import { createRemoteAddress, type RemoteAddress } from '../service/remote-address.ts'
 import {
   type Answered,
   answerHeaders,

@@ -5,9 +5,9 @@ import { cacheTag, PIN_PARAMETER, pinnedPath, unpinnedPath } from '#core/contrac
 import { type DatasetRoute, findStrategy } from '#core/dataset/resources/resource.ts'
 import { canonicalPath } from '#core/dataset/resources/routes.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import type { ReadyAnswer } from '../../http/content-coding.ts'
-import { CACHING, matchesEtag } from '../../http/headers.ts'
-import { streamBody } from '../../http/stream-body.ts'
+import type { ReadyAnswer } from '../../service/content-coding.ts'
+import { CACHING, matchesEtag } from '../../service/headers.ts'
+import { streamBody } from '../../service/stream-body.ts'
 import {
   datasetHeaders,
   type Exchange,

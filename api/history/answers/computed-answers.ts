@@ -17,7 +17,7 @@ import {
   type ReadyAnswer,
   toReadyAnswer,
   unencodedDigest,
-} from '../../http/content-coding.ts'
+} from '../../service/content-coding.ts'
 import type { ServedVersion } from '../versions/served-version.ts'
 import { type CacheUse, countUse } from './published-answers.ts'
 

@@ -15,8 +15,8 @@ import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { isSignedBy } from '#storage/signature.ts'
-import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../http/content-coding.ts'
-import { CACHING } from '../../http/headers.ts'
+import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../service/content-coding.ts'
+import { CACHING } from '../../service/headers.ts'
 import {
   type Exchange,
   type Handler,

@@ -6,8 +6,8 @@ import type { DatasetRecord } from '#core/dataset/snapshot.ts'
 import { escapeText } from '#pages/charts/svg.ts'
 import { fileKey } from '#pages/page-routes.ts'
 import { changesOf } from '#pages/versions.ts'
-import { createCodedBytes } from '../../http/content-coding.ts'
-import { CACHING } from '../../http/headers.ts'
+import { createCodedBytes } from '../../service/content-coding.ts'
+import { CACHING } from '../../service/headers.ts'
 import { type Handler, sendReady } from '../exchange.ts'
 
 /** The newest; a reader that stays away longer finds the others in the list of versions. */

@@ -18,8 +18,8 @@ import {
   type PageRoute,
   pageFile,
 } from '#pages/page-routes.ts'
-import { createCodedBytes } from '../../http/content-coding.ts'
-import { CACHING, COMMON_HEADERS } from '../../http/headers.ts'
+import { createCodedBytes } from '../../service/content-coding.ts'
+import { CACHING, COMMON_HEADERS } from '../../service/headers.ts'
 import {
   answerHeaders,
   type Exchange,

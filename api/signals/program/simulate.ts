@@ -6,7 +6,7 @@ import type { SimulationInput } from '#core/contract/payloads/program.ts'
 import type { Links } from '#core/contract/register.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
-import { readJson } from '../../http/read-body.ts'
+import { readJson } from '../../service/read-body.ts'
 import { type Exchange, type ServedParts, sendEnveloped } from '../exchange.ts'
 import type { PreparedProgram } from './prepared-program.ts'
 

@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { programPreview, programSimulation } from '#core/contract/payloads/program.ts'
 import { type Allowance, PREVIEW_LIMITS, WINDOW_SECONDS } from '#signals/program/preview-limits.ts'
-import { CACHING, corsHeaders, matchesEtag, preflightHeaders } from '../../http/headers.ts'
+import { CACHING, corsHeaders, matchesEtag, preflightHeaders } from '../../service/headers.ts'
 import {
   answerHeaders,
   type Exchange,

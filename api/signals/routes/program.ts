@@ -22,7 +22,7 @@ import { toCsvHeader, toCsvRow } from '#core/dataset/render/record-csv.ts'
 import { renderBasket } from '#core/dataset/resources/program/basket.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
 import { type Profile, readProfile, saveProfile } from '#signals/program/profile.ts'
-import { readJson } from '../../http/read-body.ts'
+import { readJson } from '../../service/read-body.ts'
 import { type Exchange, type ServedParts, sendBytes, sendEnveloped, sendPublished } from '../exchange.ts'
 import type { PreparedProgram } from '../program/prepared-program.ts'
 import {

@@ -17,8 +17,8 @@ import { toCsvHeader, toCsvRow } from '#core/dataset/render/record-csv.ts'
 import type { Client } from '#signals/clients/client.ts'
 import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
-import { JSON_MEDIA, keyedMeta } from '../../http/exchange.ts'
-import { streamBody } from '../../http/stream-body.ts'
+import { JSON_MEDIA, keyedMeta } from '../../service/exchange.ts'
+import { streamBody } from '../../service/stream-body.ts'
 import {
   answerHeaders,
   type Exchange,

@@ -1,7 +1,7 @@
 // Clients that try invalid keys: refused at the cost of one read, and at nobody else's cost.
 import { Context } from 'hono'
 import { expect, test } from 'vitest'
-import { createRemoteAddress } from '#api/http/remote-address.ts'
+import { createRemoteAddress } from '#api/service/remote-address.ts'
 import type { SignalsEnv } from '#api/signals/exchange.ts'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
 import { revokeKey } from '#signals/clients/api-keys.ts'
