@@ -12,9 +12,10 @@ import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { type Endpoint, GUIDES } from '#pages/guides/guides.ts'
 import { createCodedBytes } from '../service/content-coding.ts'
+import { API_VERSION } from '../service/exchange.ts'
 import { CACHING } from '../service/headers.ts'
-import { type Handler, type HistorySettings, sendReady } from './exchange.ts'
-import { API_VERSION, INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
+import { type Handler, type HistorySettings, sendText } from './exchange.ts'
+import { INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
 
 export type HistoryRoute = InfrastructureRoute | DatasetRoute
 
@@ -136,12 +137,11 @@ export const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =
 
 /** The text is written at the first request, which keeps the start short. */
 function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
-  const encode = async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType)
+  const encode = async () => createCodedBytes(await write(), mediaType)
   let coded: ReturnType<typeof encode> | undefined
-  return async (c, parts) => {
+  return async c => {
     coded ??= encode()
-    const inCoding = await coded
-    return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
+    return sendText(c, await coded, CACHING.dataset)
   }
 }
 

@@ -7,7 +7,7 @@ import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
 import { type CodedBytes, createCodedBytes } from '../../service/content-coding.ts'
 import { CACHING } from '../../service/headers.ts'
 import { createReference } from '../../service/reference/reference.ts'
-import { answerHeaders, type Handler, type HistorySettings, sendReady } from '../exchange.ts'
+import { type Handler, type HistorySettings, sendText } from '../exchange.ts'
 import { ENDPOINTS } from '../routes.ts'
 
 /** All below `/docs` is one pattern: a name beside a folder would make the router take its slower way. */
@@ -19,13 +19,11 @@ export function createDocsHandler(settings: HistorySettings): Handler {
   const reference = createReference(REFERENCE)
   const style = createCodedBytes(GUIDE_STYLE, 'text/css; charset=utf-8')
   const pageOf = createPages(settings)
-  return async (c, parts) => {
+  return c => {
     const { path } = c.req
-    const accepted = c.req.header('accept-encoding')
-    if (path === GUIDE_STYLE_PATH) return sendReady(c, parts, await style(accepted), CACHING.pinned)
-    if (path !== '/docs' && !GUIDE_PATH.test(path)) return reference(c, answerHeaders(c, parts))
-    const page = pageOf(path, c.get('served')?.snapshot)
-    return sendReady(c, parts, await page(accepted), CACHING.dataset, PAGE_HEADERS)
+    if (path === GUIDE_STYLE_PATH) return sendText(c, style, CACHING.pinned)
+    if (path !== '/docs' && !GUIDE_PATH.test(path)) return reference(c)
+    return sendText(c, pageOf(path, c.get('served')?.snapshot), CACHING.dataset, PAGE_HEADERS)
   }
 }
 
@@ -48,7 +46,7 @@ function createPages(settings: HistorySettings) {
     const known = pages.get(path)
     if (known !== undefined) return known
     const text = writePage(path, factsOf(snapshot, settings))
-    const page = createCodedBytes(new TextEncoder().encode(text), PAGE_TYPE)
+    const page = createCodedBytes(text, PAGE_TYPE)
     pages.set(path, page)
     return page
   }

@@ -8,7 +8,7 @@ import { fileKey } from '#pages/page-routes.ts'
 import { changesOf } from '#pages/versions.ts'
 import { createCodedBytes } from '../../service/content-coding.ts'
 import { CACHING } from '../../service/headers.ts'
-import { type Handler, sendReady } from '../exchange.ts'
+import { type Handler, sendText } from '../exchange.ts'
 
 /** The newest; a reader that stays away longer finds the others in the list of versions. */
 const MOST_ENTRIES = 50
@@ -17,8 +17,7 @@ export const feedHandler: Handler = async (c, parts) => {
   const served = c.get('served')
   if (served === null) throw new ApiError('not_ready', 'no dataset is loaded yet')
   const text = atomFeed(served.snapshot.dataset, parts.settings.publicBaseUrl)
-  const inCoding = createCodedBytes(new TextEncoder().encode(text), 'application/atom+xml; charset=utf-8')
-  return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
+  return sendText(c, createCodedBytes(text, 'application/atom+xml; charset=utf-8'), CACHING.dataset)
 }
 
 /** The feed of a dataset; `base` is the address of the service, without a slash at the end. */

@@ -1,41 +1,34 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
-import type { Context, Env } from 'hono'
 import { html } from 'hono/html'
 import { ApiError } from '#core/contract/errors.ts'
 import { sha256 } from '#storage/digest.ts'
-import { type CodedBytes, createCodedBytes } from '../content-coding.ts'
-import { sendCoded } from '../exchange.ts'
+import { type AnswerHeaders, type CodedBytes, createCodedBytes } from '../content-coding.ts'
+import { type Exchange, sendCoded } from '../exchange.ts'
 import { CACHING } from '../headers.ts'
 
 /**
- * Answers a request of the page, or of a file that it loads (`/docs/:folder/:file`), with content that is the same for
- * every client, and the headers of the service.
+ * The API reference of a service: the page, and the files that it loads (`/docs/{folder}/{file}`). They are read at the
+ * first request, which keeps the start short.
  */
-export type Reference = <E extends Env>(
-  c: Context<E>,
-  headers: Readonly<Record<string, string>>,
-) => Promise<Response>
-
-/** The API reference of a service. Its files are read at the first request, which keeps the start short. */
-export function createReference(page: ReferencePage): Reference {
+export function createReference(page: ReferencePage) {
   let prepared: ReturnType<typeof prepare> | undefined
-  return async (c, headers) => {
+  return async (c: Exchange): Promise<Response> => {
     prepared ??= prepare(page)
     const part = (await prepared).get(c.req.path)
     if (part === undefined)
       throw new ApiError('not_found', `no such file; ${page.path} names those that there are`)
-    return sendCoded(c, part.coded, { ...headers, ...part.headers })
+    return sendCoded(c, part.coded, part.headers)
   }
 }
 
 /** The page, or one of its files. */
-type Part = { readonly coded: CodedBytes; readonly headers: Readonly<Record<string, string>> }
+type Part = { readonly coded: CodedBytes; readonly headers: AnswerHeaders }
 
 async function prepare(page: ReferencePage): Promise<ReadonlyMap<string, Part>> {
   const { folder, files } = await readReferenceFiles()
-  const html = new TextEncoder().encode(referencePage(page, folder))
+  const html = referencePage(page, folder)
   return new Map<string, Part>([
     [page.path, { coded: createCodedBytes(html, 'text/html; charset=utf-8'), headers: PAGE_HEADERS }],
     ...files.map(

@@ -6,8 +6,9 @@ import type { SimulationInput } from '#core/contract/payloads/program.ts'
 import type { Links } from '#core/contract/register.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
+import { type Exchange, sendEnveloped } from '../../service/exchange.ts'
 import { readJson } from '../../service/read-body.ts'
-import { type Exchange, type ServedParts, sendEnveloped } from '../exchange.ts'
+import type { ServedParts } from '../exchange.ts'
 import type { PreparedProgram } from './prepared-program.ts'
 
 export const MOST_PROGRAM_BYTES = 4_096
@@ -127,5 +128,5 @@ export async function simulate(
   const requested = parseInput(simulationRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
   const { simulation, isClamped } = simulateWithin(served, requested, bounds)
   const answer = simulation as Json // its type leaves room for later fields
-  return sendEnveloped(c, parts, answer, links, { input_clamped: isClamped, requested })
+  return sendEnveloped(c, answer, links, { input_clamped: isClamped, requested })
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { FORMATS, type Params } from '#core/contract/parameters.ts'
-import { strategyId } from '#core/contract/payloads/field.ts'
+import { list, record, records, strategyId, text, whole } from '#core/contract/payloads/field.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
 import type { Period } from '#core/figures/series.ts'
@@ -14,24 +14,18 @@ const correlationNote = (undefinedPairs: number): string =>
   undefinedSentence(undefinedPairs)
 
 export const correlationMatrix = () =>
-  z
-    .looseObject({
-      ids: z.array(strategyId).describe('Row and column order.'),
-      matrix: z
-        .array(z.array(z.number()))
-        .describe('Pearson correlations, 8 decimals; symmetric, 1 on the diagonal; 0 where undefined.'),
-      undefined_pairs: z
-        .array(
-          z.looseObject({
-            pair: z.array(strategyId).length(2).describe('The two strategies.'),
-            overlap: z.int().describe('Periods that both have.'),
-            reason: z.string().describe('Why there is no correlation.'),
-          }),
-        )
-        .describe('The cells that are 0 because they are undefined.'),
-    })
-    .describe('Correlation of periodic returns, pairwise over the dates that both have.')
-    .meta({ id: 'Correlation' })
+  record('Correlation of periodic returns, pairwise over the dates that both have.', {
+    ids: list('Row and column order.', strategyId),
+    matrix: list(
+      'Pearson correlations, 8 decimals; symmetric, 1 on the diagonal; 0 where undefined.',
+      z.array(z.number()),
+    ),
+    undefined_pairs: records('The cells that are 0 because they are undefined.', {
+      pair: z.array(strategyId).length(2).describe('The two strategies.'),
+      overlap: whole('Periods that both have.'),
+      reason: text('Why there is no correlation.'),
+    }),
+  }).meta({ id: 'Correlation' })
 
 export const correlation = datasetRoute({
   id: 'correlation',
