@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
-import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
+import { renderSimulation } from '#core/dataset/resources/program/records.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { entitleClient } from '#signals/clients/clients.ts'
 import {

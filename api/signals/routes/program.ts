@@ -19,7 +19,7 @@ import {
 import type { Links } from '#core/contract/register.ts'
 import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
 import type { Json } from '#core/dataset/render/json.ts'
-import { renderBasket } from '#core/dataset/resources/program/basket.ts'
+import { renderBasket } from '#core/dataset/resources/program/records.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
 import { type Profile, readProfile, saveProfile } from '#signals/program/profile.ts'
 import { type Exchange, queryOf, sendBytes, sendEnveloped } from '../../service/exchange.ts'
