@@ -13,7 +13,7 @@ import { type AnswerKind, type Handler, type HistoryParts, historyService } from
 import { createFileHandler, createLogHandler } from './files/stored-files.ts'
 import { INFRASTRUCTURE_ROUTES } from './infrastructure.ts'
 import { createDocsHandler, DOCS_PATTERN } from './pages/docs.ts'
-import { feedHandler } from './pages/feed.ts'
+import { createFeedHandler } from './pages/feed.ts'
 import { answerFile, createPageHandler, indexHandler, isFilePath, refuse } from './pages/pages.ts'
 import { createDocumentHandler, createLlmsHandler } from './routes.ts'
 
@@ -38,10 +38,10 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   get(LOG_TEMPLATE, createLogHandler(), LOG_PATTERN)
   get('/', indexHandler)
   for (const page of PAGE_ROUTES.filter(({ path }) => path !== '/')) get(page.path, createPageHandler(page))
-  get('/feed.atom', feedHandler)
-  get('/openapi.json', createDocumentHandler(parts.settings))
-  get('/llms.txt', createLlmsHandler(parts.settings))
-  const docs = createDocsHandler(parts.settings)
+  get('/feed.atom', createFeedHandler())
+  get('/openapi.json', createDocumentHandler())
+  get('/llms.txt', createLlmsHandler())
+  const docs = createDocsHandler()
   get('/docs', docs)
   get('/docs/{file}', docs, DOCS_PATTERN)
   const answerElse = async (c: Exchange): Promise<Response> => {

@@ -8,7 +8,12 @@ import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import type { Table } from '#core/dataset/render/table.ts'
 import { writeWhole } from '#core/dataset/render/text-writer.ts'
 import type { Answered as ServiceAnswered } from '../service/app.ts'
-import type { AnswerHeaders, CodedBytes, ReadyAnswer } from '../service/content-coding.ts'
+import {
+  type AnswerHeaders,
+  type CodedBytes,
+  createCodedBytes,
+  type ReadyAnswer,
+} from '../service/content-coding.ts'
 import {
   type Clock,
   type Exchange,
@@ -18,7 +23,7 @@ import {
   toApiError,
   tookMs,
 } from '../service/exchange.ts'
-import { COMMON_HEADERS, corsHeaders, deprecationHeaders } from '../service/headers.ts'
+import { CACHING, COMMON_HEADERS, corsHeaders, deprecationHeaders } from '../service/headers.ts'
 import type { RemoteAddress } from '../service/remote-address.ts'
 import type { Sent } from '../service/stream-body.ts'
 import type { ComputedAnswers } from './answers/computed-answers.ts'
@@ -102,6 +107,22 @@ export const sendText = async (
   caching: string,
   more: AnswerHeaders = {},
 ): Promise<Response> => sendReady(c, await coded(c.req.header('accept-encoding')), caching, more)
+
+type Write = (c: Exchange, parts: HistoryParts) => string | Promise<string>
+
+/** Answers texts that are written at their first request, and again once another version is served. */
+export function createTexts(write: Write, mediaType: string, more: AnswerHeaders = {}): Handler {
+  const texts = new Map<string, CodedBytes>()
+  let of: ServedVersion | null = null
+  return async (c, parts) => {
+    const served = c.get('served')
+    if (of !== served) texts.clear()
+    of = served
+    const text = texts.get(c.req.path) ?? createCodedBytes(await write(c, parts), mediaType)
+    if (of === served) texts.set(c.req.path, text)
+    return sendText(c, text, CACHING.dataset, more)
+  }
+}
 
 /**
  * Leaves the file to nginx, whose requests ask for that (`deploy/nginx`): a slow reader then holds nothing here. Because of

@@ -11,10 +11,8 @@ import type { Route } from '#core/contract/route.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { type Endpoint, GUIDES } from '#pages/guides/guides.ts'
-import { createCodedBytes } from '../service/content-coding.ts'
 import { API_VERSION } from '../service/exchange.ts'
-import { CACHING } from '../service/headers.ts'
-import { type Handler, type HistorySettings, sendText } from './exchange.ts'
+import { createTexts, type Handler } from './exchange.ts'
 import { INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
 
 export type HistoryRoute = InfrastructureRoute | DatasetRoute
@@ -125,25 +123,15 @@ export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
   )
 }
 
-export const createDocumentHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
-  createTextHandler(
-    async () => JSON.stringify(await historyDocument(publicBaseUrl)),
+export const createDocumentHandler = (): Handler =>
+  createTexts(
+    async (_, { settings }) => JSON.stringify(await historyDocument(settings.publicBaseUrl)),
     'application/openapi+json; charset=utf-8',
   )
 
 /** `/llms.txt`: the service explained to programs that read prose. */
-export const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
-  createTextHandler(async () => toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
-
-/** The text is written at the first request, which keeps the start short. */
-function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
-  const encode = async () => createCodedBytes(await write(), mediaType)
-  let coded: ReturnType<typeof encode> | undefined
-  return async c => {
-    coded ??= encode()
-    return sendText(c, await coded, CACHING.dataset)
-  }
-}
+export const createLlmsHandler = (): Handler =>
+  createTexts((_, { settings }) => toLlmsText(settings.publicBaseUrl), 'text/plain; charset=utf-8')
 
 const SOME_VERSION = '2026-11-21T00:15:00Z'
 

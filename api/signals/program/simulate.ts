@@ -1,6 +1,6 @@
 // Inputs of simulations and profiles, and the answer of both simulations: one shape, different bounds.
 import { z } from 'zod'
-import { ApiError, type ParameterProblem } from '#core/contract/errors.ts'
+import { ApiError } from '#core/contract/errors.ts'
 import { echo } from '#core/contract/parse-request.ts'
 import type { SimulationInput } from '#core/contract/payloads/program.ts'
 import type { Links } from '#core/contract/register.ts'
@@ -82,20 +82,16 @@ export function parseInput(
   const parsed = request.safeParse(body)
   if (parsed.success) return parsed.data
   const problems = Map.groupBy(parsed.error.issues, ({ path }) => path[0])
-  const details = [...problems].map(([field, [issue]]) => problemOf(field, issue!.message, body))
+  const details = [...problems].map(([field, [issue]]) => ({
+    param: String(field ?? 'body'), // a problem without a field concerns the whole body
+    value: echo(
+      field === undefined ? body : new Map<PropertyKey, unknown>(Object.entries(body ?? {})).get(field),
+    ),
+    reason: issue!.message, // groups are not empty
+  }))
   const names = details.map(({ param }) => param).join(', ')
   throw new ApiError('validation_error', `unfit body: ${names}`, { details })
 }
-
-/** Groups are not empty. A problem without a field concerns the whole body. */
-const problemOf = (field: PropertyKey | undefined, reason: string, body: unknown): ParameterProblem =>
-  field === undefined
-    ? { param: 'body', value: echo(body), reason }
-    : {
-        param: String(field),
-        value: echo(Object.entries(body ?? {}).find(([name]) => name === field)?.[1]),
-        reason,
-      }
 
 const clampInput = (input: SimulationInput, bounds: InputBounds): SimulationInput => ({
   equity_usd: clamp(input.equity_usd, bounds.equity_usd),

@@ -77,11 +77,10 @@ export function correlationPayload(snapshot: Snapshot, period: Period, ids: read
 
 /** The matrix with the ids as its first column. Empty where undefined: no list beside it says which cells are. */
 function matrixTable(snapshot: Snapshot, { period, ids }: Params): Table {
-  const { rho, size } = snapshot.correlation[period]
+  const matrix = snapshot.correlation[period]
   const positions = positionsOf(snapshot, ids)
   const idOf = (position: number): string => snapshot.strategies[position]!.id
-  const cell = (row: number, position: number): number =>
-    positions[row] === position ? 1 : toCorrelation(rho[positions[row]! * size + position]!)
+  const cell = (row: number, position: number): number => cellOf(matrix, positions[row]!, position)
   return {
     kind: 'table',
     rows: positions.length,
@@ -102,16 +101,14 @@ const positionsOf = (snapshot: Snapshot, ids: readonly string[] | null): number[
     return position
   })
 
+/** 0 if undefined, because the specification promises numbers. */
 function* publishedRows(matrix: CorrelationMatrix, positions: readonly number[]): Generator<number[]> {
-  for (const row of positions) yield positions.map(column => publishedCell(matrix, row, column))
+  for (const row of positions) yield positions.map(column => cellOf(matrix, row, column) || 0)
 }
 
-/** 1 on the diagonal always; 0 if undefined, because the specification promises numbers. */
-function publishedCell({ rho, size }: CorrelationMatrix, row: number, column: number): number {
-  if (row === column) return 1
-  const value = rho[row * size + column]!
-  return Number.isNaN(value) ? 0 : toCorrelation(value)
-}
+/** 1 on the diagonal always; NaN if undefined. */
+const cellOf = ({ rho, size }: CorrelationMatrix, row: number, column: number): number =>
+  row === column ? 1 : toCorrelation(rho[row * size + column]!)
 
 function* undefinedPairs(
   { rho, overlap, size }: CorrelationMatrix,
