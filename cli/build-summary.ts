@@ -1,7 +1,6 @@
 import { from, not } from 'arquero'
 import type { Artifact } from '#core/contract/manifest.ts'
-import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
-import { renderPreview } from '#core/dataset/resources/program/preview.ts'
+import { renderDeploys, renderPreview } from '#core/dataset/resources/program/records.ts'
 import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'

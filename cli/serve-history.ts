@@ -15,10 +15,10 @@ import {
   type RefreshOutcome,
   type VersionSource,
 } from '#api/history/versions/version-source.ts'
-import { sendRefusal, toApiError } from '#api/http/exchange.ts'
-import { CACHING, DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import { type Fetch, type RunningServer, startServer, toReachable } from '#api/http/http-server.ts'
-import { createRemoteAddress } from '#api/http/remote-address.ts'
+import { sendRefusal, toApiError } from '#api/service/exchange.ts'
+import { CACHING, DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
+import { type Fetch, type RunningServer, startServer, toReachable } from '#api/service/http-server.ts'
+import { createRemoteAddress } from '#api/service/remote-address.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Alert } from '#signals/alerts.ts'

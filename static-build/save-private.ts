@@ -8,10 +8,13 @@ import {
   type ProgramIndex,
   programFileName,
 } from '#core/contract/program-files.ts'
-import { renderBasket } from '#core/dataset/resources/program/basket.ts'
-import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
-import { renderPerformance } from '#core/dataset/resources/program/performance.ts'
-import { renderManifest, renderPreview } from '#core/dataset/resources/program/preview.ts'
+import {
+  renderBasket,
+  renderDeploys,
+  renderManifest,
+  renderPerformance,
+  renderPreview,
+} from '#core/dataset/resources/program/records.ts'
 import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { toProgramDataFile } from '#core/program/program-data-file.ts'

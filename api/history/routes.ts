@@ -11,10 +11,9 @@ import type { Route } from '#core/contract/route.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { type Endpoint, GUIDES } from '#pages/guides/guides.ts'
-import { createCodedBytes } from '../http/content-coding.ts'
-import { CACHING } from '../http/headers.ts'
-import { type Handler, type HistorySettings, sendReady } from './exchange.ts'
-import { API_VERSION, INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
+import { API_VERSION } from '../service/exchange.ts'
+import { createTexts, type Handler } from './exchange.ts'
+import { INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
 
 export type HistoryRoute = InfrastructureRoute | DatasetRoute
 
@@ -124,26 +123,15 @@ export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
   )
 }
 
-export const createDocumentHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
-  createTextHandler(
-    async () => JSON.stringify(await historyDocument(publicBaseUrl)),
+export const createDocumentHandler = (): Handler =>
+  createTexts(
+    async (_, { settings }) => JSON.stringify(await historyDocument(settings.publicBaseUrl)),
     'application/openapi+json; charset=utf-8',
   )
 
 /** `/llms.txt`: the service explained to programs that read prose. */
-export const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
-  createTextHandler(async () => toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
-
-/** The text is written at the first request, which keeps the start short. */
-function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
-  const encode = async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType)
-  let coded: ReturnType<typeof encode> | undefined
-  return async (c, parts) => {
-    coded ??= encode()
-    const inCoding = await coded
-    return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
-  }
-}
+export const createLlmsHandler = (): Handler =>
+  createTexts((_, { settings }) => toLlmsText(settings.publicBaseUrl), 'text/plain; charset=utf-8')
 
 const SOME_VERSION = '2026-11-21T00:15:00Z'
 

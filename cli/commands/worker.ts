@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type RunningServer, startServer } from '#api/http/http-server.ts'
+import { type RunningServer, startServer } from '#api/service/http-server.ts'
 import { connectFleet, openWorker } from '#fleet/open-fleet.ts'
 import { serveJobs } from '#fleet/queue.ts'
 import { PHASES, type Phase, readEnd } from '#fleet/run-files.ts'

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/http/headers.ts'
+import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/service/headers.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 

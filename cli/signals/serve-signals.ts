@@ -1,11 +1,11 @@
 // The signals service as one process: the interfaces of clients and operator, and delivery, on one Redis.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import { type RunningServer, toReachable } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import { createDeliveryOrders } from '#api/operator/parts.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
+import { type RunningServer, toReachable } from '#api/service/http-server.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'

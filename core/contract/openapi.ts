@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { MEDIA_TYPES } from './artifacts.ts'
 import { type ErrorCode, type ErrorDetails, type ParameterProblem, STATUS_OF } from './errors.ts'
 import { type Format, isBinary, type Parameter, type Schema } from './parameters.ts'
+import { byName, list, text } from './payloads/field.ts'
 import { links } from './payloads/meta.ts'
 import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
 
@@ -197,6 +198,7 @@ const requestBody = (route: Route, body: z.ZodType, toSchema: ToSchema): Schema 
 
 function responses(route: Route, group: GroupDescription, writer: Writer): Schema {
   const { statuses = [200] } = route
+  const { hasRequestIds } = writer.service
   const all: Readonly<Record<string, Schema>> = {
     ...SERVER_REFUSALS,
     ...Object.fromEntries(statuses.map(status => [status, success(route, status, writer)])),
@@ -204,8 +206,10 @@ function responses(route: Route, group: GroupDescription, writer: Writer): Schem
   }
   return Object.fromEntries(
     Object.entries(all).map(([status, response]) => {
+      const isNamed = hasRequestIds === 'all' || (hasRequestIds === 'refusals' && Number(status) >= 400)
       const headers = {
-        ...requestIdHeader(writer.service, Number(status), response),
+        // Refusals of the HTTP server itself have no name and no content.
+        ...(isNamed && 'content' in response ? REQUEST_ID_HEADER : {}),
         ...('content' in response || status === '304' ? group.headers?.(Number(status)) : {}),
         ...(response.headers as Schema | undefined), // an object, if it is there
       }
@@ -315,13 +319,7 @@ const REQUEST_ID: Schema = {
   },
 }
 
-/** Refusals of the HTTP server itself have no name and no content. */
-function requestIdHeader({ hasRequestIds }: Service<string>, status: number, response: Schema): Schema {
-  const isNamed = hasRequestIds === 'all' || (hasRequestIds === 'refusals' && status >= 400)
-  return isNamed && 'content' in response
-    ? { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
-    : {}
-}
+const REQUEST_ID_HEADER: Schema = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
 /** All examples, by the names that the answers and the refusals refer to. */
 function exampleComponents(routes: readonly Route[], { answers, refusals }: Recorded): Schema {
@@ -356,9 +354,9 @@ const toReference = (name: string): Schema => ({ $ref: `#/components/examples/${
 
 const parameterProblem = z
   .object({
-    param: z.string().describe('Name of the parameter, of the field, or `body`.'),
-    value: z.string().describe('What was given, cut if it is long.'),
-    reason: z.string().describe('What is wrong with it.'),
+    param: text('Name of the parameter, of the field, or `body`.'),
+    value: text('What was given, cut if it is long.'),
+    reason: text('What is wrong with it.'),
     allowed: z.array(z.string()).optional().describe('The legal values, if there are few.'),
   })
   .describe('One refused parameter.')
@@ -368,9 +366,9 @@ const errorDetails = z
   .union([
     z.array(parameterProblem),
     z.object({
-      checks: z.record(z.string(), z.boolean()).describe('The checks, false for each that fails.'),
+      checks: byName('The checks, false for each that fails.', z.boolean()),
     }),
-    z.object({ available: z.array(z.string()).describe('What there is instead.') }),
+    z.object({ available: list('What there is instead.', z.string()) }),
     z.null(),
   ])
   .describe(
@@ -382,7 +380,7 @@ const errorPayload = z
     code: z
       .enum(Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]]) // keyof of the literal above
       .describe('One of a closed list of codes; branch on this, never on the message.'),
-    message: z.string().describe('What was wrong, in one sentence, for people.'),
+    message: text('What was wrong, in one sentence, for people.'),
     details: errorDetails,
   })
   .describe('What went wrong.')

@@ -1,6 +1,7 @@
 // A live signal as it goes over the wire: made once, and the same bytes ever after.
 import { z } from 'zod'
 import { ISO_INSTANT } from '#core/calendar.ts'
+import { flag, text, word } from './payloads/field.ts'
 import { toSignificant } from './rounding.ts'
 
 /** Raised when a field changes its meaning: subscribers pin it. */
@@ -17,13 +18,13 @@ export const instantText = z.string().regex(ISO_INSTANT).meta({ format: 'date-ti
 
 export const signal = z
   .looseObject({
-    schema_version: z.string().describe('Version of this schema, to be pinned.'),
-    signal_id: z.string().describe('Unique id, for de-duplication.'),
+    schema_version: text('Version of this schema, to be pinned.'),
+    signal_id: text('Unique id, for de-duplication.'),
     seq: z.int().min(1).describe('Strictly ascending number in the log of the service.'),
-    alias: z.string().describe('The product: route on this alone.'),
-    mode: z.enum(MODES).describe('Trade `LIVE` only.'),
-    is_test: z.boolean().describe('True means: never trade, whatever the action.'),
-    action: z.enum(SIGNAL_ACTIONS).describe('What to hold from now on; `flat` closes.'),
+    alias: text('The product: route on this alone.'),
+    mode: word('Trade `LIVE` only.', MODES),
+    is_test: flag('True means: never trade, whatever the action.'),
+    action: word('What to hold from now on; `flat` closes.', SIGNAL_ACTIONS),
     signal_price: z
       .number()
       .positive()

@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
-import { nearestTo } from '#core/contract/near-miss.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
 import { askRedis } from '../redis/connect.ts'
 import { CLIENT_PREFIX, CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
 import { TEXT_FUNCTION } from '../redis/record-text.ts'
@@ -112,8 +112,7 @@ return reply
 /** The refusal of an id that names no client, with the nearest id that does. */
 export async function unknownClient(redis: Redis, id: string): Promise<ApiError> {
   const shown = id.slice(0, ECHO_LENGTH)
-  const nearest = nearestTo(shown, await askRedis(() => redis.smembers(CLIENTS)))
-  const hint = nearest === null ? '' : ` did you mean '${nearest}'?`
+  const hint = didYouMean(shown, await askRedis(() => redis.smembers(CLIENTS)), ' ')
   return new ApiError(
     'not_found',
     `there is no client '${shown}';${hint} \`highwater ops clients list\` lists them`,

@@ -17,7 +17,7 @@ import {
   type ReadyAnswer,
   toReadyAnswer,
   unencodedDigest,
-} from '../../http/content-coding.ts'
+} from '../../service/content-coding.ts'
 import type { ServedVersion } from '../versions/served-version.ts'
 import { type CacheUse, countUse } from './published-answers.ts'
 
@@ -75,33 +75,32 @@ type Asked = {
   readonly hasDigest: boolean
 }
 
+type InFlight = { isShared: boolean }
+
 export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheBytes: number = CACHE_BYTES) {
   const cache = new LRUCache<string, ReadyAnswer>({
     maxSize: cacheBytes,
     sizeCalculation: answer => answer.bytes.length,
   })
   const use = countUse(cache)
-  const inFlight = new Map<string, { readonly answer: Promise<ReadyAnswer>; readonly share: () => void }>()
+  const inFlight = new Map<string, { readonly answer: Promise<ReadyAnswer>; readonly state: InFlight }>()
   const renderOnce = (asked: Asked, key: string): Promise<ReadyAnswer> => {
     const running = inFlight.get(key)
     if (running !== undefined) {
       use.shared++
-      running.share()
+      running.state.isShared = true
       return running.answer // equal requests at the same time are one computation
     }
     use.misses++
-    let isShared = false
+    const state: InFlight = { isShared: false }
     const answer = renderReady(asked)
       .finally(() => inFlight.delete(key)) // from then on no request can share it
       .then(ready => {
         if (isWorthKeeping(asked, ready)) cache.set(key, ready)
-        else if (!isShared) return { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
+        else if (!state.isShared) return { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
         return ready
       })
-    const share = (): void => {
-      isShared = true
-    }
-    inFlight.set(key, { answer, share })
+    inFlight.set(key, { answer, state })
     return answer
   }
   const stream = createStreaming(limits, use, (key, answer) => cache.set(key, answer))

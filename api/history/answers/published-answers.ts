@@ -4,7 +4,7 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { fileEtag } from '#storage/file-time.ts'
 import { isFolder, type ObjectStore, StoreError } from '#storage/object-store.ts'
-import { negotiateCoding, type ReadyAnswer, toReadyAnswer } from '../../http/content-coding.ts'
+import { negotiateCoding, type ReadyAnswer, toReadyAnswer } from '../../service/content-coding.ts'
 
 /** How often a cache of answers was used since the start of the process, and its size. */
 export type CacheUse = {

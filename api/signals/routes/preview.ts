@@ -3,16 +3,9 @@ import type { MiddlewareHandler } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { programPreview, programSimulation } from '#core/contract/payloads/program.ts'
 import { type Allowance, PREVIEW_LIMITS, WINDOW_SECONDS } from '#signals/program/preview-limits.ts'
-import { CACHING, corsHeaders, matchesEtag, preflightHeaders } from '../../http/headers.ts'
-import {
-  answerHeaders,
-  type Exchange,
-  type ServedParts,
-  type SignalsEnv,
-  type SignalsParts,
-  sendError,
-  sendPublished,
-} from '../exchange.ts'
+import { type Exchange, notModified, type ServiceEnv, sendError } from '../../service/exchange.ts'
+import { CACHING, corsHeaders, preflightHeaders } from '../../service/headers.ts'
+import { type ServedParts, type SignalsParts, sendPublished } from '../exchange.ts'
 import { boundsText, KEYLESS_BOUNDS, simulate, simulationRequest } from '../program/simulate.ts'
 import { type PreviewRoute, routesOf, type SignalsRoute } from '../signals-route.ts'
 
@@ -31,10 +24,8 @@ export const PREVIEW_ROUTES = routesOf('preview', [
     handler: (c, parts) => {
       const { documents, previewEtag: etag } = parts.servedProgram()
       const caching = { etag, 'cache-control': CACHING.preview }
-      if (matchesEtag(c.req.header('if-none-match'), etag)) {
-        return new Response(null, { status: 304, headers: { ...answerHeaders(parts), ...caching } })
-      }
-      return sendPublished(c, parts, documents.preview, { self: PREVIEW, simulate: SIMULATE }, caching)
+      const known = notModified(c, etag, { ...c.get('service').headers(c), ...caching })
+      return known ?? sendPublished(c, documents.preview, { self: PREVIEW, simulate: SIMULATE }, caching)
     },
   },
   {
@@ -60,7 +51,7 @@ export async function answerPreview(
 ): Promise<Response> {
   const allowance = await parts.limits(limit, address)
   const response = await answerWithin(allowance, () => handler(c, parts)).catch((error: unknown) =>
-    sendError(c, parts, error),
+    sendError(c, error),
   )
   for (const [name, value] of Object.entries(limitHeaders(allowance))) response.headers.set(name, value)
   return response
@@ -88,7 +79,7 @@ const limitHeaders = ({ name, remaining, resetSeconds }: Allowance): Record<stri
 export const forPages = (
   { allowedOrigins }: SignalsParts,
   routes: readonly SignalsRoute[],
-): MiddlewareHandler<SignalsEnv> => {
+): MiddlewareHandler<ServiceEnv> => {
   const methods = routes.map(({ method }) => method).join(', ')
   return async (c, next) => {
     await next()

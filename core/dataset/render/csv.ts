@@ -1,3 +1,4 @@
+import { toText } from '#core/contract/decimal.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
 import { type Column, type Table, wordColumn } from './table.ts'
 import { type ByteWriter, type Writing, writeAscii, writeText } from './text-writer.ts'
@@ -49,3 +50,17 @@ function writeRow(out: ByteWriter, columns: readonly Column[], row: number): voi
 
 const quoteField = (text: string): string =>
   /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+
+// Records of named fields, in their order, as the same text.
+
+type Value = string | number | boolean
+
+export const toCsvHeader = (fields: readonly string[]): string => fields.join(',') + LINE_END
+
+export const toCsvRow = <Field extends string>(
+  fields: readonly Field[],
+  record: { readonly [Name in Field]?: Value | undefined },
+): string => fields.map(field => toCell(record[field])).join(',') + LINE_END
+
+const toCell = (value: Value = ''): string =>
+  typeof value === 'number' ? toText(value) : quoteField(String(value))

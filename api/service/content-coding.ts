@@ -173,8 +173,9 @@ const LARGE_BROTLI = 9
 /** An answer that is the same for every client, in the coding that the header `Accept-Encoding` prefers. */
 export type CodedBytes = (acceptEncoding: string | undefined) => Promise<ReadyAnswer>
 
-/** Bytes that are compressed once for each coding that a client prefers, and as small as they can be. */
-export function createCodedBytes(bytes: Uint8Array<ArrayBuffer>, mediaType: string): CodedBytes {
+/** A text, or bytes, compressed once for each coding that a client prefers, and as small as it can be. */
+export function createCodedBytes(content: string | Uint8Array<ArrayBuffer>, mediaType: string): CodedBytes {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   const answers = new Map<string, Promise<ReadyAnswer>>()
   return acceptEncoding => {
     const coding = negotiateCoding(acceptEncoding, ['br', 'gzip'])
@@ -186,21 +187,21 @@ export function createCodedBytes(bytes: Uint8Array<ArrayBuffer>, mediaType: stri
 
 async function encodeBest(
   bytes: Uint8Array<ArrayBuffer>,
-  coding: 'br' | 'gzip' | 'identity',
+  coding: keyof typeof BEST | 'identity',
   mediaType: string,
 ): Promise<ReadyAnswer> {
-  const quality = bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI
-  const body =
-    coding === 'br'
-      ? await brotli(bytes, { params: brotliParameters(quality, bytes.length) })
-      : coding === 'gzip'
-        ? await gzipped(bytes, { level: 9 })
-        : bytes
+  const body = coding === 'identity' ? bytes : await BEST[coding](bytes)
   return toReadyAnswer(body, coding, `"${sha256(body).slice(0, 32)}"`, { 'content-type': mediaType })
 }
 
-const brotliParameters = (quality: number, length: number) => ({
-  [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-  [constants.BROTLI_PARAM_QUALITY]: quality,
-  [constants.BROTLI_PARAM_SIZE_HINT]: length,
-})
+const BEST = {
+  br: (bytes: Uint8Array) =>
+    brotli(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+        [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
+    }),
+  gzip: (bytes: Uint8Array) => gzipped(bytes, { level: 9 }),
+}

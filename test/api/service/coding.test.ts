@@ -1,8 +1,8 @@
 // Which content coding a client gets, and that it never changes what is said.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { negotiateCoding } from '#api/http/content-coding.ts'
-import { matchesEtag } from '#api/http/headers.ts'
+import { negotiateCoding } from '#api/service/content-coding.ts'
+import { matchesEtag } from '#api/service/headers.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { ALLOWED_ORIGIN } from '../../support/history/history-app.ts'
 import { headersOf, openTiny } from '../history/answers.ts'

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, Server as NetServer } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import { BAD_HOST } from './exchange.ts'
+import { BAD_HOST } from './app.ts'
 
 /** Answers a request; `fetch` of a Hono app. Requests that Node's parser refuses never reach it. */
 export type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>

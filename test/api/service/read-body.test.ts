@@ -1,7 +1,7 @@
 // Which bodies are read. An error of one is the client's, not the service's: it is not reported to the operator.
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { readJson, readText } from '#api/http/read-body.ts'
+import { readJson, readText } from '#api/service/read-body.ts'
 
 test('a body that breaks off is a bad request', async () => {
   const body = new ReadableStream({

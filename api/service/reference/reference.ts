@@ -1,78 +1,58 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { extname, join } from 'node:path'
-import type { Context, Env } from 'hono'
+import { basename, join } from 'node:path'
 import { html } from 'hono/html'
 import { ApiError } from '#core/contract/errors.ts'
 import { sha256 } from '#storage/digest.ts'
-import { type CodedBytes, createCodedBytes } from '../content-coding.ts'
-import { sendCoded } from '../exchange.ts'
+import { type AnswerHeaders, type CodedBytes, createCodedBytes } from '../content-coding.ts'
+import { type Exchange, sendCoded } from '../exchange.ts'
 import { CACHING } from '../headers.ts'
 
 /**
- * Answers a request of the page, or of a file that it loads (`/docs/:folder/:file`), with content that is the same for
- * every client, and the headers of the service.
+ * The API reference of a service: the page, and the files that it loads (`/docs/{folder}/{file}`). They are read at the
+ * first request, which keeps the start short.
  */
-export type Reference = <E extends Env>(
-  c: Context<E>,
-  headers: Readonly<Record<string, string>>,
-) => Promise<Response>
-
-/** The API reference of a service. Its files are read at the first request, which keeps the start short. */
-export function createReference(page: ReferencePage): Reference {
+export function createReference(page: ReferencePage) {
   let prepared: ReturnType<typeof prepare> | undefined
-  return async (c, headers) => {
+  return async (c: Exchange): Promise<Response> => {
     prepared ??= prepare(page)
     const part = (await prepared).get(c.req.path)
     if (part === undefined)
       throw new ApiError('not_found', `no such file; ${page.path} names those that there are`)
-    return sendCoded(c, part.coded, { ...headers, ...part.headers })
+    return sendCoded(c, part.coded, part.headers)
   }
 }
 
 /** The page, or one of its files. */
-type Part = { readonly coded: CodedBytes; readonly headers: Readonly<Record<string, string>> }
+type Part = { readonly coded: CodedBytes; readonly headers: AnswerHeaders }
 
+/**
+ * The page and its files by path: those of the package, and those of this room. Their folder is `/docs/0123456789abcdef`:
+ * named by the digest of its content, so it never changes.
+ */
 async function prepare(page: ReferencePage): Promise<ReadonlyMap<string, Part>> {
-  const { folder, files } = await readReferenceFiles()
-  const html = new TextEncoder().encode(referencePage(page, folder))
+  const installed = createRequire(import.meta.url)
+  const paths = [
+    ...PACKAGED.map(name => installed.resolve(`swagger-ui-dist/${name}`)),
+    ...OWN.map(name => join(import.meta.dirname, 'browser', name)),
+  ]
+  const files = await Promise.all(
+    paths.map(async path => ({ path, bytes: new Uint8Array(await readFile(path)) })),
+  )
+  const folder = `/docs/${sha256(files.map(({ bytes }) => sha256(bytes)).join()).slice(0, 16)}`
+  const html = createCodedBytes(referencePage(page, folder), 'text/html; charset=utf-8')
   return new Map<string, Part>([
-    [page.path, { coded: createCodedBytes(html, 'text/html; charset=utf-8'), headers: PAGE_HEADERS }],
-    ...files.map(
-      ({ name, bytes, mediaType }) =>
-        [`${folder}/${name}`, { coded: createCodedBytes(bytes, mediaType), headers: FILE_HEADERS }] as const,
-    ),
+    [page.path, { coded: html, headers: PAGE_HEADERS }],
+    ...files.map(({ path, bytes }): [string, Part] => {
+      const mediaType = path.endsWith('.js') ? 'text/javascript' : 'text/css'
+      const coded = createCodedBytes(bytes, `${mediaType}; charset=utf-8`)
+      return [`${folder}/${basename(path)}`, { coded, headers: { 'cache-control': CACHING.pinned } }]
+    }),
   ])
 }
-
-const FILE_HEADERS = { 'cache-control': CACHING.pinned }
 
 const PACKAGED = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
 const OWN = ['reference.js', 'reference.css'] as const
-
-const MEDIA_TYPES = new Map([
-  ['.js', 'text/javascript; charset=utf-8'],
-  ['.css', 'text/css; charset=utf-8'],
-])
-
-/**
- * Reads the files of the page: those of the package, and those of this room. Their folder is
- * `/docs/0123456789abcdef`: named by the digest of its content, so it never changes.
- */
-async function readReferenceFiles() {
-  const installed = createRequire(import.meta.url)
-  const files = await Promise.all([
-    ...PACKAGED.map(name => readNamed(name, installed.resolve(`swagger-ui-dist/${name}`))),
-    ...OWN.map(name => readNamed(name, join(import.meta.dirname, 'browser', name))),
-  ])
-  const digest = sha256(files.map(({ bytes }) => sha256(bytes)).join())
-  return { folder: `/docs/${digest.slice(0, 16)}`, files }
-}
-
-async function readNamed(name: string, path: string) {
-  const bytes = new Uint8Array(await readFile(path))
-  return { name, mediaType: MEDIA_TYPES.get(extname(name)) ?? 'application/octet-stream', bytes }
-}
 
 type ReferencePage = {
   readonly path: '/docs' | '/docs/reference'

@@ -1,12 +1,11 @@
-import type { Context } from 'hono'
 import ipaddr from 'ipaddr.js'
-import type { ServiceEnv } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 
 /** One IPv6 subscriber has a /64. */
 const IPV6_GROUPS = 4
 
 /** The caller's network: IPv4 whole, the first 64 bits of IPv6. */
-export type RemoteAddress = (c: Pick<Context<ServiceEnv>, 'req' | 'env'>) => string
+export type RemoteAddress = (c: Exchange) => string
 
 /**
  * Determines the caller behind proxies, given as addresses and networks (`10.0.0.0/8`). Each proxy appends its peer
@@ -18,7 +17,7 @@ export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAd
   return c => {
     const hops = (c.req.header('x-forwarded-for') ?? '').split(',')
     let address = parseAddress(c.env?.incoming?.socket.remoteAddress ?? '')
-    while (address !== null && isAmong(networks, address)) {
+    while (address !== null && ipaddr.subnetMatch(address, { trusted: networks }, 'none') === 'trusted') {
       const next = parseAddress(hops.pop() ?? '')
       if (next === null) break
       address = next
@@ -28,7 +27,7 @@ export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAd
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
-type Network = readonly [address: Address, bits: number]
+type Network = [address: Address, bits: number]
 
 /** Some proxies add a port: `203.0.113.7:51234`, `[2001:db8::1]:51234`. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
@@ -47,12 +46,6 @@ const toNetwork = (text: string): Network => {
   const address = ipaddr.process(text)
   return [address, address.toByteArray().length * 8]
 }
-
-const isAmong = (networks: readonly Network[], address: Address): boolean =>
-  networks.some(([network, bits]) => {
-    if (address instanceof ipaddr.IPv4) return network instanceof ipaddr.IPv4 && address.match(network, bits)
-    return network instanceof ipaddr.IPv6 && address.match(network, bits)
-  })
 
 function neighbourhoodOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import type { RunningServer } from '#api/http/http-server.ts'
+import type { RunningServer } from '#api/service/http-server.ts'
 import { CLOSING, open as openSocket, REQUEST, start } from '../../support/http/raw-server.ts'
 import { createGate } from '../../support/stores/store-doubles.ts'
 

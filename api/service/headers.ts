@@ -6,9 +6,6 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-/** What a read-only service answers; the value of `Allow` in refusals of other methods. */
-export const METHODS = 'GET, HEAD, OPTIONS'
-
 export const CACHING = {
   /** Unpinned answers: a new version reaches clients within a minute, and an outage of the service is bridged. */
   dataset: 'max-age=60, stale-while-revalidate=60, stale-if-error=86400',
@@ -20,11 +17,6 @@ export const CACHING = {
   refusal: 'max-age=10',
   never: 'no-store',
 } as const
-
-export const sharedHeaders = (
-  allowedOrigins: ReadonlySet<string>,
-  origin: string | undefined,
-): Record<string, string> => ({ ...COMMON_HEADERS, ...corsHeaders(allowedOrigins, origin) })
 
 /** Ports on which people develop pages against the service. */
 const DEVELOPMENT_PORTS = [5173, 3000, 8100]
