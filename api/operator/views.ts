@@ -39,6 +39,8 @@ export const webhook = z
   })
   .meta({ id: 'Webhook' })
 
+export type WebhookView = z.output<typeof webhook>
+
 export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
 
 export const delivery = z

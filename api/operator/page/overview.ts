@@ -1,52 +1,44 @@
 // The overview of the operator's page: the service, publications and nights, deliveries, webhooks, live strategies, alerts.
 import { html } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
-import { problemsOf, type SentAlert } from '#signals/alerts.ts'
+import { problemsOf } from '#signals/alerts.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
 import { describeGap } from '#signals/live/live-record.ts'
-import type { Day } from '#signals/views/latency.ts'
-import type { Overview } from '#signals/views/overview.ts'
+import { readHours } from '#signals/views/latency.ts'
+import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { NightReport } from '#storage/night-report.ts'
+import type { OperatorParts } from '../parts.ts'
 import { dayCharts } from './charts.ts'
+import { offers } from './forms.ts'
 import {
-  action,
+  type Cell,
   cards,
   clientLink,
   counted,
   duration,
   type Figure,
-  hidden,
   moment,
   type Piece,
   type Session,
   sentence,
   signalLink,
+  type Texts,
   table,
   webhookWord,
 } from './layout.ts'
 
 const MEBIBYTE = 1 << 20
 
-type Shown = {
-  readonly session: Session
-  readonly state: Overview
-  readonly day: Day
-  readonly published: Published | null
-  /** Newest first. */
-  readonly alerts: readonly SentAlert[]
-  readonly nowMs: number
-}
-
 /** The service at a glance, and what needs attention. */
-export const overviewPage = ({
-  session,
-  state,
-  day,
-  published,
-  alerts,
-  nowMs,
-}: Shown): Piece => html`<h1>Overview</h1>
+export async function overviewPage(_: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
+  const nowMs = parts.clock.now()
+  const [state, day, published] = await Promise.all([
+    readOverview(parts),
+    readHours(parts.redis, nowMs),
+    parts.published(),
+  ])
+  return html`<h1>Overview</h1>
 ${problemsOf({ ...state, live: [] }).map(({ message }) => problemLine(sentence(message)))}${nightLines(published, nowMs).map(problemLine)}${runnerLines(state.live)}
 ${cards([logCard(state), redisCard(state), relayCard(state), queueCard(state), clientsCard(state), haltCard(state)])}
 <h2>Publications</h2>
@@ -60,9 +52,10 @@ ${liveTable(state.live)}
 <h2>Alerts <span>since this process started, newest first</span></h2>
 ${table(
   ['At (UTC)', 'Kind', '~What happened'],
-  alerts.map(({ at, kind, message }) => [moment(at), kind.replaceAll('_', ' '), sentence(message)]),
+  parts.alerts().map(({ at, kind, message }) => [moment(at), kind.replaceAll('_', ' '), sentence(message)]),
   'None.',
 )}`
+}
 
 const problemLine = (says: Piece): Piece => html`<p class="panel bad" role="alert">${says}</p>`
 
@@ -84,9 +77,6 @@ const LATE_MS = DAY_MS + 2 * 3_600_000
 function publishedPart(session: Session, published: Published, nowMs: number): Piece {
   const { version, from, to, strategies, builtWith, versions } = published
   const night = versions.find(each => each.night !== null)?.night ?? null
-  const restated = versions.filter(({ history_restated }) => history_restated).length
-  const rollBack = (old: string) =>
-    action(session, '/ops/view/rollback', 'Roll back…', 'stop', hidden({ version: old }))
   return html`${cards([
     [
       'Served version',
@@ -94,19 +84,15 @@ function publishedPart(session: Session, published: Published, nowMs: number): P
       `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`,
     ],
     ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
-    ['Last night', nightWord(night), night === null ? 'published by hand' : html`took ${tookOf(night)}`],
     ['Next night', ...nextNight(night, nowMs)],
-    [
-      'Restatements',
-      restated === 0 ? html`<span class="good">none</span>` : html`<span class="warn">${restated}</span>`,
-      'in the versions below',
-    ],
   ])}
 ${table(
   ['Version', '', 'Published (UTC)', 'Night', '#Took', 'History'],
   versions.map(each => [
     each.version,
-    each.is_served ? html`<span class="good">served</span>` : rollBack(each.version),
+    each.is_served
+      ? html`<span class="good">served</span>`
+      : offers(session, 'version', { version: each.version }),
     moment(each.published),
     nightWord(each.night),
     each.night === null ? duration(null) : tookOf(each.night),
@@ -239,7 +225,7 @@ function stateWords({
 }
 
 /** With `more` in a column of its own, early: a phone shows no more than the first ones. */
-export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece {
+export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatus) => Cell): Piece {
   const rows = live.map(status => [
     ...[status.alias, stateWords(status), ...(more === undefined ? [] : [more(status)]), modeWord(status)],
     ...[moment(status.last_bar_close), moment(status.live_from)],
