@@ -7,8 +7,8 @@ import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { variablesOf } from '#core/contract/route.ts'
 import { dataFolder, parseEnvironment } from '../../environment.ts'
 import { ExitError } from '../../exit.ts'
-import { createOperatorClient, type OperatorClient } from '../../operator-client.ts'
 import type { Runtime } from '../../runtime.ts'
+import { createOperatorClient, type OperatorClient } from './operator-client.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 
