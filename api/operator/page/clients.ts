@@ -18,6 +18,7 @@ import {
   section,
   type Texts,
   table,
+  toned,
   webhookWord,
 } from './layout.ts'
 
@@ -40,8 +41,8 @@ ${section('Add a client', offers(session, 'clients'))}`
 }
 
 function accountWord({ status, suspended }: Pick<ListedClient, 'status' | 'suspended'>): Piece {
-  if (status === 'active') return html`<span class="good">active</span>`
-  return suspended ? html`<span class="bad">suspended</span>` : html`<span class="warn">pending</span>`
+  if (status === 'active') return toned('good', 'active')
+  return suspended ? toned('bad', 'suspended') : toned('warn', 'pending')
 }
 
 export async function clientPage(
@@ -95,7 +96,7 @@ const entitlements = ({ aliases, program }: ListedClient, served: ReadonlySet<st
   const names = aliases.map(alias =>
     served.has(alias)
       ? html`${alias}`
-      : html`<span class="warn">${alias} (not served now)${nearestHint(alias, served)}</span>`,
+      : toned('warn', `${alias} (not served now)${nearestHint(alias, served)}`),
   )
   const all = program ? [...names, html`the program`] : names
   return all.length === 0 ? html`nothing` : html`${all.map((each, i) => (i === 0 ? each : html`, ${each}`))}`

@@ -140,7 +140,7 @@ const PAGE_HEADERS = {
 
 /** `2026-11-21 00:15:02`, or a dash; `2026-11-21 00:15:02.417` where a second is long. */
 export function moment(at: number | string | null, isPrecise = false): Piece {
-  if (at === null) return html`<span class="dim">–</span>`
+  if (at === null) return toned('dim', '–')
   const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, isPrecise ? 23 : 19)}</time>`
 }
@@ -157,18 +157,19 @@ export function duration(ms: number | null): string {
 export const counted = (count: number, name: string): string =>
   `${count} ${count === 1 ? name : name.replace(/(?<=[^aeiou])y$/, 'ie')}${count === 1 ? '' : 's'}`
 
+/** Words in a colour, or small. */
+export const toned = (tone: string, words: Piece | string | number): Piece =>
+  html`<span class="${tone}">${words}</span>`
+
 /** The states of deliveries as people read them, and how they look. */
-const STATES: { readonly [Status in DeliveryState['status']]: readonly [word: string, tone: string] } = {
-  owed: ['waiting', 'warn'],
-  delivered: ['delivered', 'good'],
-  exhausted: ['given up', 'bad'],
-  withdrawn: ['withdrawn', 'dim'],
+const STATES: { readonly [Status in DeliveryState['status']]: readonly [tone: string, word: string] } = {
+  owed: ['warn', 'waiting'],
+  delivered: ['good', 'delivered'],
+  exhausted: ['bad', 'given up'],
+  withdrawn: ['dim', 'withdrawn'],
 }
 
-export function statusOf({ status }: Pick<DeliveryState, 'status'>): Piece {
-  const [word, tone] = STATES[status]
-  return html`<span class="${tone}">${word}</span>`
-}
+export const statusOf = ({ status }: Pick<DeliveryState, 'status'>): Piece => toned(...STATES[status])
 
 export type Cell = Piece | string | number
 
@@ -248,9 +249,8 @@ export const clientLink = (id: string): Piece => html`<a href="/ops/view/clients
 export const signalLink = (seq: number): Piece => html`<a href="/ops/view/signals/${seq}">${seq}</a>`
 
 export function webhookWord(state: Pick<WebhookView, 'enabled' | 'breaker' | 'failing_since'> | null): Piece {
-  if (state === null) return html`<span class="dim">none</span>`
-  if (!state.enabled) return html`<span class="bad">disabled</span>`
-  if (state.breaker === 'open') return html`<span class="bad">paused after failures</span>`
-  if (state.failing_since !== null) return html`<span class="warn">failing</span>`
-  return html`<span class="good">healthy</span>`
+  if (state === null) return toned('dim', 'none')
+  if (!state.enabled) return toned('bad', 'disabled')
+  if (state.breaker === 'open') return toned('bad', 'paused after failures')
+  return state.failing_since === null ? toned('good', 'healthy') : toned('warn', 'failing')
 }

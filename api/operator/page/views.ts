@@ -31,6 +31,7 @@ import {
   type Tab,
   type Texts,
   table,
+  toned,
 } from './layout.ts'
 import { liveTable, overviewPage, runnerLines } from './overview.ts'
 
@@ -96,11 +97,11 @@ function signalRow({ seq, fired_at, signal, deliveries: { owed, exhausted, deliv
     signalLink(seq),
     signal.alias,
     actOf(signal),
-    html`<span class="${owed > 0 ? 'warn' : ''}">${owed}</span>`,
-    html`<span class="${exhausted > 0 ? 'bad' : ''}">${exhausted}</span>`,
+    toned(owed > 0 ? 'warn' : '', owed),
+    toned(exhausted > 0 ? 'bad' : '', exhausted),
     delivered,
     signal.signal_price,
-    html`${signal.is_test ? html`<span class="dim">test</span>` : signal.mode}${handOf(signal)}`,
+    html`${signal.is_test ? toned('dim', 'test') : signal.mode}${handOf(signal)}`,
     moment(fired_at),
   ]
 }
@@ -147,18 +148,18 @@ ${isWhole ? '' : html`<p class="dim">The first ${MOST_SHOWN} of each table: <cod
 
 const NO_DELIVERY = 'No deliveries: no client with a webhook was entitled to it.'
 
-const attemptRow = (
-  client: string,
-  { at, n, ok, status, reason, first_byte_ms, total_ms, excerpt }: Attempt,
-) => [
-  clientLink(client),
-  n ?? 'probe',
-  html`<span class="${ok ? 'good' : 'bad'}">${answerWord(status, reason)}</span>`,
-  duration(total_ms),
-  duration(first_byte_ms),
-  moment(at, true),
-  html`<span class="dim">${excerpt}</span>`,
-]
+function attemptRow(client: string, attempt: Attempt) {
+  const { at, n, ok, status, reason, first_byte_ms, total_ms, excerpt } = attempt
+  return [
+    clientLink(client),
+    n ?? 'probe',
+    toned(ok ? 'good' : 'bad', answerWord(status, reason)),
+    duration(total_ms),
+    duration(first_byte_ms),
+    moment(at, true),
+    toned('dim', excerpt),
+  ]
+}
 
 /** `200`, `502`, `200 timeout`, `tls failed`: a failing status needs no other word. */
 const answerWord = (status: number | null, reason: string | null): string =>
@@ -176,7 +177,7 @@ ${table(
     logged.who,
     logged.action.replaceAll('_', ' '),
     logged.subject ?? '–',
-    html`<span class="${logged.outcome === 'done' ? 'good' : 'bad'}">${logged.outcome.replaceAll('_', ' ')}</span>`,
+    toned(logged.outcome === 'done' ? 'good' : 'bad', logged.outcome.replaceAll('_', ' ')),
     actionWords(logged),
   ]),
   'Nobody has done anything yet.',
@@ -208,17 +209,12 @@ ${table(
 )}`
 }
 
-function buildRow(
-  { run, dataset_version, phase, done, total, workers, progressed_at }: FleetProgress,
-  nowMs: number,
-) {
-  const atMs = Date.parse(progressed_at)
-  const silentMs = nowMs - atMs
-  const state =
-    silentMs < SILENT_MS
-      ? html`<span class="good">under way</span>`
-      : html`<span class="bad">no progress for ${duration(silentMs)}</span>`
+function buildRow(build: FleetProgress, nowMs: number) {
+  const { run, dataset_version, phase, done, total, workers, progressed_at } = build
+  const silentMs = nowMs - Date.parse(progressed_at)
+  const isSilent = silentMs >= SILENT_MS
+  const state = isSilent ? toned('bad', `no progress for ${duration(silentMs)}`) : toned('good', 'under way')
   const counts = Object.entries(workers).map(([name, count]) => html`<div>${name}: ${count}</div>`)
   const doneBy = counts.length === 0 ? 'none yet' : html`${counts}`
-  return [run, dataset_version, phase, `${done} of ${total}`, doneBy, moment(atMs), state]
+  return [run, dataset_version, phase, `${done} of ${total}`, doneBy, moment(progressed_at), state]
 }

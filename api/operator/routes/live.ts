@@ -6,7 +6,7 @@ import { MODES } from '#core/contract/signal.ts'
 import { halt, haltedAliases, orderMode, resume } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { readLive } from '#signals/views/overview.ts'
-import { operatorRoute, type RouteForm, type Warning } from '../operator-route.ts'
+import { type OperatorRoute, operatorRoute, type RouteForm, type Warning } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { liveStrategies } from '../views.ts'
 
@@ -100,29 +100,30 @@ const describeLive = async ({ redis, aliases, clock }: OperatorParts) =>
     strategies: await readLive(redis, aliases(), clock.now()),
   })
 
-type HaltRoute = {
-  readonly title: string
-  readonly about: string
-  readonly form: RouteForm<z.output<typeof haltRequest>>
-  readonly act: (alias: string, parts: OperatorParts) => Promise<void>
-}
-
-function haltRoute(id: 'halt' | 'resume', { title, about, form, act }: HaltRoute) {
+/** What halting and resuming share. */
+function haltRoute(
+  id: 'halt' | 'resume',
+  {
+    act,
+    ...own
+  }: Pick<OperatorRoute, 'title' | 'about'> & {
+    readonly form: RouteForm<z.output<typeof haltRequest>>
+    readonly act: (alias: string, parts: OperatorParts) => Promise<void>
+  },
+): OperatorRoute {
   const path = `/ops/live/${id}`
   return operatorRoute({
+    ...own,
     id,
     method: 'POST',
     path,
     scope: 'everything',
     subject: { kind: 'strategy', field: 'alias', otherwise: EVERY_ALIAS },
-    title,
-    about,
     body: haltRequest,
     isBodyOptional: true,
     data: liveStrategies,
     example: { path, body: { alias: 'alder' } },
     command: { usage: `live ${id} [alias]` },
-    form,
     handler: async ({ alias }, parts) => {
       await act(alias, parts)
       return { data: await describeLive(parts) }
