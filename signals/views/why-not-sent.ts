@@ -55,22 +55,14 @@ function stateAt(
 /** The first of the reasons that held; null if none did. */
 function reasonOf(signal: LoggedSignal, client: Client, then: SubjectState): string | null {
   const { alias, onlyFor } = signal
-  const isForAll = onlyFor === null
-  const reasons: readonly (readonly [holds: boolean, why: string])[] = [
-    [!isForAll && onlyFor !== client.id, `it is a test for ${onlyFor} alone`],
-    [isRegistrationTest(signal), 'it is a test that the registration itself sent'],
-    [
-      isForAll && then.aliases?.includes(alias) !== true,
-      `it was not entitled to ${alias} then${client.aliases.includes(alias) ? ', and is now' : ''}`,
-    ],
-    [
-      isForAll && then.status !== 'active',
-      `its account was ${then.suspended === true ? 'suspended' : 'not active'} then`,
-    ],
-    [then.webhook == null, 'it had no webhook then: it could only pull'],
-    [then.webhook?.enabled === false, 'its webhook was disabled then'],
-  ]
-  return reasons.find(([holds]) => holds)?.[1] ?? null
+  if (onlyFor !== null && onlyFor !== client.id) return `it is a test for ${onlyFor} alone`
+  if (isRegistrationTest(signal)) return 'it is a test that the registration itself sent'
+  if (onlyFor === null && then.aliases?.includes(alias) !== true)
+    return `it was not entitled to ${alias} then${client.aliases.includes(alias) ? ', and is now' : ''}`
+  if (onlyFor === null && then.status !== 'active')
+    return `its account was ${then.suspended === true ? 'suspended' : 'not active'} then`
+  if (then.webhook == null) return 'it had no webhook then: it could only pull'
+  return then.webhook.enabled ? null : 'its webhook was disabled then'
 }
 
 /** A client sets its webhook, and the service disables one, without an operator: no log has when. */

@@ -74,9 +74,7 @@ ${table(
 )}
 ${keys.length < MOST_LIVE_KEYS ? offers(session, 'keys', { client: id }) : html`<p class="dim">A client has two keys at most: revoke one, or wait until the client confirms the newer one.</p>`}
 <h2>Webhook</h2>
-<div class="panel">${webhook === null ? 'None, so the client pulls.' : webhookLines(webhook, address)}
-${webhook === null ? '' : html`${offers(session, 'webhook', { client: id }, webhook)}${resendGivenUp(session, id)}`}
-${settings(webhook, offers(session, 'settings of a webhook', { client: id }, { isSet: webhook !== null }))}</div>
+${webhookPanel(session, id, webhook, address)}
 <h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${counted(latency.deliveries, 'delivery')}, from the log on</span>`}</h2>
 ${latencyTable(latency)}
 <h2>Deliveries of the last 24 hours</h2>
@@ -109,15 +107,20 @@ function latencyTable({ first_attempt_ms, acknowledged_ms }: Latency): Piece {
   return table(['Until', '#Median', '#99 %', '#Longest'], rows, 'No deliveries yet.')
 }
 
-function webhookLines(webhook: WebhookView, address: WebhookAddress | null): Piece {
+function webhookPanel(
+  session: Session,
+  client: string,
+  webhook: WebhookView | null,
+  address: WebhookAddress | null,
+): Piece {
+  const settings = offers(session, 'settings of a webhook', { client }, { isSet: webhook !== null })
+  if (webhook === null) return html`<div class="panel">None, so the client pulls.${settings}</div>`
   const { lane, owed, failing_since, set_at, set_by_key, disabled_why } = webhook
   const setter = set_by_key === null ? 'the operator' : html`key <code>${set_by_key}</code>`
-  return html`<code>${address?.url ?? 'its address cannot be opened'}</code><br>
+  return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
 ${webhookWord(webhook)}${lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(owed, 'delivery')}${
     failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
-  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setter}`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}`
+  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setter}`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
+${offers(session, 'webhook', { client }, webhook)}${resendGivenUp(session, client)}
+${settings === '' ? '' : html`<details><summary>Change it</summary>${settings}</details>`}</div>`
 }
-
-/** A webhook that there is is not changed by a wrong click. */
-const settings = (webhook: WebhookView | null, forms: Piece | string): Piece | string =>
-  webhook === null || forms === '' ? forms : html`<details><summary>Change it</summary>${forms}</details>`

@@ -126,12 +126,7 @@ async function signalPage(asked: Texts, { redis, clock }: OperatorParts, session
   const reasons = await whyNotSent(redis, logged, unsent.slice(0, MOST_SHOWN))
   const isWhole = outbox.size <= MOST_SHOWN && unsent.length <= MOST_SHOWN
   return html`<h1>Signal ${seq} <span>${signal.alias}</span></h1>
-${cards([
-  ['Action', actOf(signal), signal.is_test ? 'a test: never tradeable' : signal.mode],
-  ['Price', signal.signal_price, `stop ${signal.stop}`],
-  ['Risk', `${signal.base_risk_pct}`, 'fraction of equity'],
-  ['Decided (UTC)', html`${signal.timestamp.slice(11, 19)}`, signal.timestamp.slice(0, 10) + handOf(signal)],
-])}
+${signalCards(signal)}
 <p class="dim"><code>${signal.signal_id}</code>, in the log since ${moment(fired_at, true)} UTC</p>
 <h2>Deliveries</h2>
 ${deliveriesTable(session, rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)'], NO_DELIVERY)}
@@ -145,6 +140,14 @@ ${table(
 )}
 ${isWhole ? '' : html`<p class="dim">The first ${MOST_SHOWN} of each table: <code>highwater ops signal ${seq} CLIENT</code> says it of any client.</p>`}`
 }
+
+const signalCards = (signal: Signal): Piece =>
+  cards([
+    ['Action', actOf(signal), signal.is_test ? 'a test: never tradeable' : signal.mode],
+    ['Price', signal.signal_price, `stop ${signal.stop}`],
+    ['Risk', `${signal.base_risk_pct}`, 'fraction of equity'],
+    ['Decided (UTC)', signal.timestamp.slice(11, 19), signal.timestamp.slice(0, 10) + handOf(signal)],
+  ])
 
 const NO_DELIVERY = 'No deliveries: no client with a webhook was entitled to it.'
 

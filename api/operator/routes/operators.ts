@@ -130,13 +130,8 @@ export const OPERATOR_ACCOUNT_ROUTES = [
 /** A line an action, as on the page; the state before and after is in `--json`. */
 function linesOfActions(rows: readonly LoggedAction[]): unknown {
   if (rows.length === 0) return 'no action yet'
-  return rows.map(logged => ({
-    number: logged.seq,
-    at: logged.at,
-    who: logged.who,
-    action: logged.action,
-    about: logged.subject,
-    outcome: logged.outcome,
-    'what changed, or was asked for': actionWords(logged),
-  }))
+  return rows.map(logged => {
+    const { seq: number, at, who, action, subject: about, outcome } = logged
+    return { number, at, who, action, about, outcome, 'what changed, or was asked for': actionWords(logged) }
+  })
 }
