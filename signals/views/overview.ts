@@ -43,7 +43,7 @@ export async function readOverview(parts: OverviewParts) {
       askRedis(() => redis.get(RELAY_CURSOR)),
       askRedis(() => redis.exists(RELAY_LEASE)),
       dueCounts(redis, parts.clock.now()),
-      readWebhooks(redis),
+      readAllClients(redis),
       readLive(redis, parts.aliases(), parts.clock.now()),
       haltedAliases(redis),
       readContinued(redis, parts.clock.now()),
@@ -135,7 +135,7 @@ return reply
 type Webhooks = ReadonlyMap<string, WebhookState>
 
 /** Every client, by id, and the webhooks of those that have one. */
-export const readWebhooks = async (redis: Redis): Promise<readonly [readonly Client[], Webhooks]> =>
+export const readAllClients = async (redis: Redis): Promise<readonly [readonly Client[], Webhooks]> =>
   readBlocks(redis, (await askRedis(() => redis.smembers(CLIENTS))).sort())
 
 /** The webhooks of some clients; clients without one are left out. */

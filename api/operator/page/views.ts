@@ -2,13 +2,12 @@
 import { html } from 'hono/html'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { Signal } from '#core/contract/signal.ts'
-import { listClients } from '#signals/clients/clients.ts'
 import { type Attempt, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { haltedAliases } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { readActions } from '#signals/operators/audit-log.ts'
 import { listOperators } from '#signals/operators/tokens.ts'
-import { readLive } from '#signals/views/overview.ts'
+import { readLive, readAllClients } from '#signals/views/overview.ts'
 import { recentSignals, rowsOf, type ShownSignal, showDeliveries, showSignal } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
@@ -119,8 +118,9 @@ async function signalPage(asked: Texts, { redis, clock }: OperatorParts, session
       (await readAttempts(redis, seq, client)).map(each => attemptRow(client, each)),
     ),
   )
-  const clients = (await listClients(redis)).filter(({ id }) => (logged.onlyFor ?? id) === id)
+  const [clients] = await readAllClients(redis)
   const unsent = clients
+    .filter(({ id }) => (logged.onlyFor ?? id) === id)
     .map(client => ({ client, state: outbox.get(client.id) ?? null }))
     .filter(({ state }) => state === null || state.status === 'withdrawn')
   const reasons = await whyNotSent(redis, logged, unsent.slice(0, MOST_SHOWN))

@@ -11,7 +11,7 @@ import {
   suspendClient,
 } from '#signals/clients/clients.ts'
 import { readLatency } from '#signals/views/latency.ts'
-import { readWebhookStates, readWebhooks, type WebhookState } from '#signals/views/overview.ts'
+import { readWebhookStates, readAllClients, type WebhookState } from '#signals/views/overview.ts'
 import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -226,7 +226,7 @@ export type ListedClient = Awaited<ReturnType<typeof readClients>>[number]
 
 /** Every client and its webhook, without the address, by id. */
 export async function readClients(redis: OperatorParts['redis']) {
-  const [clients, webhooks] = await readWebhooks(redis)
+  const [clients, webhooks] = await readAllClients(redis)
   return clients.map(each => ({ ...each, webhook: shownWebhook(webhooks.get(each.id)) }))
 }
 

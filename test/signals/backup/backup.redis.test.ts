@@ -7,7 +7,6 @@ import { type RestoreParts, restoreBackup } from '#signals/backup/restore-backup
 import { backupLines } from '#signals/backup/write-backup.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
-import { listClients } from '#signals/clients/clients.ts'
 import { MARK_AHEAD } from '#signals/delivery/high-water.ts'
 import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
@@ -25,6 +24,7 @@ import {
   RELAY_LEASE,
   webhookKey,
 } from '#signals/redis/keys.ts'
+import { readAllClients } from '#signals/views/overview.ts'
 import { owedCount } from '../../support/signals/delivery.ts'
 import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
@@ -68,7 +68,7 @@ async function backUpScene(): Promise<string[]> {
 /** What the operator and the clients see. */
 const seen = async () => ({
   log: await readAfter(redis, 0, 100),
-  clients: await listClients(redis),
+  clients: (await readAllClients(redis))[0],
   keys: await listKeys(redis, 'acme-capital'),
   webhook: await readWebhook(redis, testBox(), 'acme-capital'),
   newest: await newestOf(redis, ['alder'], 'zeta'),
