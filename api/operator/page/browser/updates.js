@@ -1,6 +1,6 @@
 // Follows what happens: the page is asked for again, and its content shown if it differs. Nothing is replaced while somebody
 // types, or is about to click.
-const EVERY_MS = 3000
+const EVERY_MS = 5000
 const main = document.querySelector('main')
 let shown = main.innerHTML
 const isEdited = field => field.value !== field.defaultValue || field.checked !== field.defaultChecked
@@ -17,21 +17,16 @@ const isInUse = () =>
   [...main.querySelectorAll('input')].some(isEdited) ||
   [...main.querySelectorAll('select')].some(isChosen)
 const look = async () => {
-  const response = await fetch(location.href, { redirect: 'error' }) // a session that is over is redirected
+  const response = await fetch(location.href, { redirect: 'manual' })
+  if (isInUse()) return
+  if (response.type === 'opaqueredirect') location.reload() // the session is over
+  if (!response.ok) return
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   const newest = page.querySelector('main').innerHTML
-  if (!response.ok || newest === shown || isInUse()) return
+  if (newest === shown) return
   main.innerHTML = newest
   shown = newest
 }
 const again = () =>
-  setTimeout(
-    () =>
-      document.hidden
-        ? again()
-        : look()
-            .catch(() => {})
-            .then(again),
-    EVERY_MS,
-  )
+  setTimeout(() => (document.hidden ? again() : look().catch(() => {}).then(again)), EVERY_MS)
 again()
