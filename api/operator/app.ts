@@ -83,18 +83,8 @@ async function sentWith(c: Exchange, { query, body, isBodyOptional }: OperatorRo
   return { ...(isObject ? found : {}), ...Object.fromEntries(unread) }
 }
 
-/** Starts the operator's interface. Closing it ends the streams of updates, which would keep it open. */
-export async function listenOperator(
-  parts: OperatorParts,
-  host: string,
-  port: number,
-): Promise<RunningServer> {
-  const ending = new AbortController()
-  const app = createOperatorApp({ ...parts, ended: ending.signal })
-  const { url, close } = await startServer(() => app.fetch, host, port)
-  const closeAll = (): Promise<void> => {
-    ending.abort()
-    return close()
-  }
-  return { url, close: closeAll }
+/** Starts the operator's interface. */
+export function listenOperator(parts: OperatorParts, host: string, port: number): Promise<RunningServer> {
+  const app = createOperatorApp(parts)
+  return startServer(() => app.fetch, host, port)
 }

@@ -1,5 +1,4 @@
 import { ApiError } from '#core/contract/errors.ts'
-import { SealError } from '#signals/outbox/secret-box.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import type { Operator } from '#signals/operators/tokens.ts'

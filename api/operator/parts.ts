@@ -75,8 +75,6 @@ export type OperatorParts = {
   readonly rollBack: (version: string) => Promise<void>
   /** The alerts that this process sent, newest first. */
   readonly alerts: () => readonly SentAlert[]
-  /** Aborted when the server closes: it ends the streams of updates. */
-  readonly ended?: AbortSignal
   /** The builds on a fleet that are under way. */
   readonly builds: () => Promise<readonly FleetProgress[]>
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>

@@ -9,6 +9,7 @@ import { API_VERSION } from '../service/exchange.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import { BUILD_ROUTES } from './routes/builds.ts'
 import { CLIENT_ROUTES } from './routes/clients.ts'
+import { KEY_ROUTES } from './routes/keys.ts'
 import { LIVE_ROUTES } from './routes/live.ts'
 import { OPERATOR_ACCOUNT_ROUTES } from './routes/operators.ts'
 import { SIGNAL_ROUTES } from './routes/signals.ts'
@@ -17,6 +18,7 @@ import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
   ...SIGNAL_ROUTES,
   ...CLIENT_ROUTES,
+  ...KEY_ROUTES,
   ...WEBHOOK_ROUTES,
   ...LIVE_ROUTES,
   ...BUILD_ROUTES,

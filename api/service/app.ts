@@ -59,13 +59,16 @@ export function createServiceApp(service: Service, options: AppOptions) {
     app,
     dispatch,
     /** `pattern` is the path as Hono spells it, where that is not the template. */
-    mount(template: string, answers: Answers, pattern = template.replaceAll(/\{(\w+)\}/g, ':$1')): void {
+    mount(template: string, answers: Answers, pattern = toPattern(template)): void {
       const answer = dispatch(answers, template)
       for (const [method] of answers) app.on(method, pattern, answer) // so that the app lists what it answers
       app.all(pattern, answer)
     },
   }
 }
+
+/** `/a/{sid}` as Hono spells it: `/a/:sid`. */
+export const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 /** Answers the methods of a path, GET with HEAD, and refuses any other with the list of them. */
 const createDispatch =

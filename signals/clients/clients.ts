@@ -5,10 +5,9 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
 import { askRedis } from '../redis/connect.ts'
-import { CLIENT_PREFIX, CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
-import { TEXT_FUNCTION } from '../redis/record-text.ts'
+import { CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
-import { assertId, type Client, clientOfText, toClient, toStoredClient } from './client.ts'
+import { assertId, type Client, toClient, toStoredClient } from './client.ts'
 
 /** A change of entitlements. Absent fields stay as they are. */
 type EntitlementChange = {
@@ -21,8 +20,6 @@ type EntitlementChange = {
 
 /** A book has at most a thousand strategies. */
 const MOST_ALIASES = 1_000
-
-const LIST_BLOCK = 500
 
 /** Operators who change the same client at the same time are few. */
 const MOST_TRIES = 20
@@ -90,24 +87,6 @@ export async function findClient(redis: Redis, id: string): Promise<Client> {
   if (client === null) throw await unknownClient(redis, id)
   return client
 }
-
-export async function listClients(redis: Redis): Promise<readonly Client[]> {
-  const ids = (await askRedis(() => redis.smembers(CLIENTS))).sort()
-  const clients: Client[] = []
-  for (let at = 0; at < ids.length; at += LIST_BLOCK) {
-    const block = ids.slice(at, at + LIST_BLOCK)
-    const texts = (await runScript(redis, LIST_SCRIPT, [CLIENTS], ...block)) as string[] // one a client
-    clients.push(...block.flatMap((id, i) => clientOfText(texts[i]!, id) ?? []))
-  }
-  return clients
-}
-
-/** Returns the record of each client of ARGV as one text. */
-const LIST_SCRIPT = `${TEXT_FUNCTION}
-local reply = {}
-for i, client in ipairs(ARGV) do reply[i] = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client)) end
-return reply
-`
 
 /** The refusal of an id that names no client, with the nearest id that does. */
 export async function unknownClient(redis: Redis, id: string): Promise<ApiError> {

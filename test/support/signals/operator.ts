@@ -115,11 +115,6 @@ export function operatorBrowser(parts: OperatorParts) {
   return {
     get: (path: string) => send(path),
     post,
-    /** The events that a page gets as it follows what happens. */
-    follow: (path: string) =>
-      app.request(ORIGIN + path, {
-        headers: { host: '127.0.0.1:8082', cookie, accept: 'text/event-stream' },
-      }),
     logIn: (token = TOKEN) => post('/ops/login', { token }),
     cookie: () => cookie,
   }
