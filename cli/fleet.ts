@@ -18,10 +18,10 @@ import { createRenderer, type RenderOrder } from '#static-build/render-version.t
 import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { readLockfile } from './describe-code.ts'
+import { readLockfile } from './build/describe-code.ts'
 import type { FleetOrder, FleetRecord } from './fleet-options.ts'
 import type { Runtime } from './runtime.ts'
-import { passwordsIn } from './signals/redis-url.ts'
+import { passwordsIn } from './services/redis-url.ts'
 
 type Stores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }
 

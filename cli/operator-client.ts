@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ifThere } from '#storage/error-code.ts'
-import type { Environment } from './environment.ts'
-import { OPERATOR_TOKEN_FILE, readSecretFile } from './generated-secrets.ts'
+import type { Environment } from './settings/environment.ts'
+import { OPERATOR_TOKEN_FILE, readSecretFile } from './settings/generated-secrets.ts'
 
 /** A test fire to a webhook takes ten seconds at most. */
 const TIMEOUT_MS = 30_000

@@ -3,10 +3,10 @@ import { BookError } from '#pipeline/book/problem.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { remedied } from '#storage/remedies.ts'
 import project from '../package.json' with { type: 'json' }
-import { ENVIRONMENT_HELP, UsageError } from './environment.ts'
 import { EXIT, ExitError } from './exit.ts'
 import type { Runtime } from './runtime.ts'
-import { SETTINGS_NAME, SETTINGS_VARIABLE, withSettingsFile } from './settings-file.ts'
+import { ENVIRONMENT_HELP, UsageError } from './settings/environment.ts'
+import { SETTINGS_NAME, SETTINGS_VARIABLE, withSettingsFile } from './settings/settings-file.ts'
 
 /** What each command is for, in the order of `--help`. */
 const COMMANDS = {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import { EXAMPLE_SITE, type Site } from '#cli/edge/site.ts'
-import { dataFolder, parseEnvironment } from '#cli/environment.ts'
+import { EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
+import { dataFolder, parseEnvironment } from '#cli/settings/environment.ts'
 import { type Layer, startNginx, startTier, startVarnish } from './layers.ts'
 
 const ROOT = join(import.meta.dirname, '..')

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-options.ts'
-import { printSummary, toSummary } from '../build-summary.ts'
-import { buildVersion } from '../build-version.ts'
-import { followPointer } from '../follow-pointer.ts'
+import { buildVersion } from '../build/build-version.ts'
+import { followPointer } from '../build/follow-pointer.ts'
+import { addBuildOptions, type BuildOptions, toBuildOrder } from '../options/build-options.ts'
+import { printSummary, toSummary } from '../print/build-summary.ts'
 import type { Runtime } from '../runtime.ts'
 
 const EXAMPLES = `
@@ -30,7 +30,7 @@ async function runBuild(options: Options, runtime: Runtime): Promise<void> {
   const terminal = runtime.terminal
   const order = toBuildOrder(options, runtime)
   if (options.reproduce !== undefined) {
-    const { reproduce } = await import('../reproduce.ts')
+    const { reproduce } = await import('../build/reproduce.ts')
     return reproduce(options.reproduce, order, runtime)
   }
   const summary = toSummary(await buildVersion(order, runtime))

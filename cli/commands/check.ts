@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { type BookCheck, checkBook } from '#pipeline/night/check-book.ts'
-import { addBookOptions, type BookOptions, toBookOrder } from '../build-options.ts'
-import { printReport } from '../data-report.ts'
+import { addBookOptions, type BookOptions, toBookOrder } from '../options/build-options.ts'
+import { printReport } from '../print/data-report.ts'
+import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
-import type { Terminal } from '../terminal.ts'
 
 const ABOUT = `
 Does everything that a build does before it publishes: reads every file, reports what the data cover and what was found in

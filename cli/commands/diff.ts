@@ -9,8 +9,8 @@ import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
 import { shortened, toText } from '#static-build/restatement.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
+import { addStoreOptions, openBothStores, type StoreOptions } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
 
 type JsonOptions = StoreOptions & { readonly json?: boolean }
 

@@ -20,10 +20,10 @@ import {
   storesApart,
   timeStamps,
 } from '../doctor/check-stores.ts'
-import { dataFolder, readEnvironment, showSettings } from '../environment.ts'
 import { ExitError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
-import { mergeSettings, readSettingsFile, SETTINGS_NAME, type SettingsFile } from '../settings-file.ts'
+import { dataFolder, readEnvironment, showSettings } from '../settings/environment.ts'
+import { mergeSettings, readSettingsFile, SETTINGS_NAME, type SettingsFile } from '../settings/settings-file.ts'
 
 /** They read what is published. */
 const NEEDING_STORE = [clock, pointerLog, signingKey, formats, servedFiles, timeStamps, nginx, lastNight]

@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import type { Address, Tls } from '../edge/site.ts'
-import { writeNginx } from '../edge/write-nginx.ts'
-import { type Environment, readEnvironment, UsageError } from '../environment.ts'
 import type { Runtime } from '../runtime.ts'
+import type { Address, Tls } from '../services/edge/site.ts'
+import { writeNginx } from '../services/edge/write-nginx.ts'
+import { type Environment, readEnvironment, UsageError } from '../settings/environment.ts'
 
 type Options = {
   readonly listen?: string

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-options.ts'
-import { printSummary } from '../build-summary.ts'
-import { readEnvironment, UsageError } from '../environment.ts'
-import { type NightOrder, printReport, reportKilled, runNight } from '../night.ts'
+import { type NightOrder, printReport, reportKilled, runNight } from '../build/night.ts'
+import { addBuildOptions, type BuildOptions, toBuildOrder } from '../options/build-options.ts'
+import { isPrivateStoreNamed } from '../options/store-option.ts'
+import { printSummary } from '../print/build-summary.ts'
 import type { Runtime } from '../runtime.ts'
-import { isPrivateStoreNamed } from '../store-option.ts'
+import { readEnvironment, UsageError } from '../settings/environment.ts'
 
 type Options = BuildOptions & { readonly import?: string; readonly at?: string; readonly killed?: boolean }
 

@@ -6,14 +6,14 @@ import { NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { assertApart, openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
-import { threadsFor } from '../build-options.ts'
-import { type Environment, readEnvironment } from '../environment.ts'
-import { isLoopback } from '../generated-secrets.ts'
 import { NO_CONSENT } from '../guard-pointer.ts'
+import { threadsFor } from '../options/build-options.ts'
+import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
-import type { HistoryService } from '../serve-history.ts'
-import type { RunningSignals } from '../signals/run-signals.ts'
-import type { Terminal } from '../terminal.ts'
+import type { RunningSignals } from '../services/run-signals.ts'
+import type { HistoryService } from '../services/serve-history.ts'
+import { type Environment, readEnvironment } from '../settings/environment.ts'
+import { isLoopback } from '../settings/generated-secrets.ts'
 
 /** `highwater run`: the whole system on this machine, with the sample book if nothing is published yet. */
 export function defineRun(command: Command, runtime: Runtime): void {
@@ -30,7 +30,7 @@ async function run(runtime: Runtime, historyOnly: boolean): Promise<void> {
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
   await publishSampleOnce(environment, runtime)
   const stopped = runtime.untilStopped() // only now: until then a signal ends the process at once, as it does a build
-  const { serveHistory } = await import('../serve-history.ts') // loaded only if it is needed
+  const { serveHistory } = await import('../services/serve-history.ts') // loaded only if it is needed
   const history = await serveHistory(forPeople(environment, env), runtime, terminal.note)
   const signals = historyOnly ? null : await startSignals(environment, runtime, history)
   printExamples(history.url, signals, terminal)
@@ -54,7 +54,7 @@ async function startSignals(
 ): Promise<RunningSignals> {
   const hasDemo = isLoopback(environment.host) && environment.redisUrl === null
   try {
-    const { runSignals } = await import('../signals/run-signals.ts')
+    const { runSignals } = await import('../services/run-signals.ts')
     return await runSignals({ environment, runtime, hasDemo })
   } catch (error) {
     await history.stop()
@@ -105,7 +105,7 @@ async function publishSample(environment: Environment, runtime: Runtime): Promis
   const { SAMPLE_AS_OF, SAMPLE_VERSION, writeSampleBook } = await import(
     '#pipeline/sample/write-sample-book.ts'
   )
-  const { buildVersion } = await import('../build-version.ts')
+  const { buildVersion } = await import('../build/build-version.ts')
   // A new folder: two processes that start at the same time must not write into each other's book.
   const book = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
   const { storeUrl, privateStoreUrl, s3, reporting, operations } = environment

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { assertApart } from '#storage/open-store.ts'
-import { type Environment, readEnvironment } from '../environment.ts'
 import type { Runtime } from '../runtime.ts'
-import { createStarted, type Started } from '../started.ts'
+import { createStarted, type Started } from '../services/started.ts'
+import { type Environment, readEnvironment } from '../settings/environment.ts'
 
 const GROUP_EXAMPLES = `
 Examples:
@@ -73,7 +73,7 @@ async function run(runtime: Runtime, parts: readonly Part[]): Promise<void> {
 
 async function startHistory({ runtime, environment, started }: Serving) {
   const { terminal } = runtime
-  const { serveHistory } = await import('../serve-history.ts')
+  const { serveHistory } = await import('../services/serve-history.ts')
   const service = await serveHistory(environment, runtime, terminal.note)
   started.add(service.stop)
   terminal.print(`history service on ${service.url}`)
@@ -84,7 +84,7 @@ async function startHistory({ runtime, environment, started }: Serving) {
 async function startSignals(serving: Serving) {
   const { runtime, environment, started } = serving
   const { terminal } = runtime
-  const { runSignals } = await import('../signals/run-signals.ts')
+  const { runSignals } = await import('../services/run-signals.ts')
   const signals = await runSignals({ runtime, environment, hasDemo: false })
   started.add(signals.stop)
   terminal.print(`signals service on ${signals.url}`)

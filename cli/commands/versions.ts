@@ -5,8 +5,7 @@ import { planPrune, prune } from '#static-build/prune.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import { type ListedPublication, markRemoved } from '#storage/removed-versions.ts'
-import { UsageError } from '../environment.ts'
-import { followPointer } from '../follow-pointer.ts'
+import { followPointer } from '../build/follow-pointer.ts'
 import {
   addSigningOptions,
   movePointer,
@@ -15,14 +14,15 @@ import {
   toConsent,
   withStoreLock,
 } from '../guard-pointer.ts'
-import type { Runtime } from '../runtime.ts'
 import {
   addStoreOptions,
   openBothStores,
   openPublicStore,
   type StoreOptions,
   storeUrls,
-} from '../store-option.ts'
+} from '../options/store-option.ts'
+import type { Runtime } from '../runtime.ts'
+import { UsageError } from '../settings/environment.ts'
 
 type JsonOptions = StoreOptions & { readonly json?: boolean }
 

@@ -7,8 +7,8 @@ import { toReachable } from '#api/http/http-server.ts'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { codeOf, ifThere, messageOf } from '#storage/error-code.ts'
 import project from '../../package.json' with { type: 'json' }
-import { DEFAULT_ADMIN_PORT } from '../environment.ts'
-import { isLoopback, OPERATOR_TOKEN_FILE, readSecretFile, SECRET_KEY_FILE } from '../generated-secrets.ts'
+import { DEFAULT_ADMIN_PORT } from '../settings/environment.ts'
+import { isLoopback, OPERATOR_TOKEN_FILE, readSecretFile, SECRET_KEY_FILE } from '../settings/generated-secrets.ts'
 import { type Check, type Installation, ok, problem, skipped, warning } from './check.ts'
 
 export const software: Check = {

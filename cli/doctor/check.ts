@@ -2,8 +2,8 @@
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { remedied } from '#storage/remedies.ts'
-import type { Environment } from '../environment.ts'
 import type { Runtime } from '../runtime.ts'
+import type { Environment } from '../settings/environment.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'skipped'
 

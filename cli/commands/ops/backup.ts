@@ -15,11 +15,11 @@ import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { flushFolder } from '#storage/placing.ts'
-import { type Environment, readEnvironment, UsageError } from '../../environment.ts'
-import { readKeyRing } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
-import { startOwnRedis } from '../../signals/own-redis.ts'
-import { openRedis, ownRedisRuns } from '../../signals/redis-url.ts'
+import { startOwnRedis } from '../../services/own-redis.ts'
+import { openRedis, ownRedisRuns } from '../../services/redis-url.ts'
+import { type Environment, readEnvironment, UsageError } from '../../settings/environment.ts'
+import { readKeyRing } from '../../settings/generated-secrets.ts'
 
 type JsonOption = { readonly json?: boolean }
 

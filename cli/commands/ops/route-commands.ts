@@ -5,10 +5,10 @@ import type { z } from 'zod'
 import type { OperatorRoute } from '#api/operator/operator-route.ts'
 import { fieldsOf } from '#api/operator/route-fields.ts'
 import { type Query, variablesOf } from '#core/contract/route.ts'
-import { dataFolder, parseEnvironment } from '../../environment.ts'
 import { ExitError } from '../../exit.ts'
 import { createOperatorClient, type OperatorClient } from '../../operator-client.ts'
 import type { Runtime } from '../../runtime.ts'
+import { dataFolder, parseEnvironment } from '../../settings/environment.ts'
 
 type Values = Readonly<Record<string, unknown>>
 

@@ -7,12 +7,12 @@ import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
 import { keyOfSecret, liveSecrets } from '#signals/delivery/sign.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
-import { type Environment, readEnvironment, UsageError } from '../../environment.ts'
-import { readKeyRing } from '../../generated-secrets.ts'
+import type { Terminal } from '../../print/terminal.ts'
 import type { Runtime } from '../../runtime.ts'
-import { openRedis } from '../../signals/redis-url.ts'
-import { startTimer } from '../../started.ts'
-import type { Terminal } from '../../terminal.ts'
+import { openRedis } from '../../services/redis-url.ts'
+import { startTimer } from '../../services/started.ts'
+import { type Environment, readEnvironment, UsageError } from '../../settings/environment.ts'
+import { readKeyRing } from '../../settings/generated-secrets.ts'
 
 type Options = {
   readonly secret?: string

@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { toRefusal } from '#api/operator/exchange.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
-import { startLocalServer } from '#cli/local-server.ts'
+import { startLocalServer } from '#cli/services/local-server.ts'
 import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
 import {
   aboveHighWater,

@@ -1,0 +1,127 @@
+// The demonstration: a client with a key, and a receiver on this machine that prints what arrives.
+import { spawn } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Redis } from 'ioredis'
+import { issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
+import { authenticate } from '#signals/clients/authenticate.ts'
+import { createClient, getClient } from '#signals/clients/clients.ts'
+import { type RegisterParts, registerWebhook } from '#signals/delivery/register-webhook.ts'
+import { createWebhookSecret } from '#signals/delivery/sign.ts'
+import { removeWebhook } from '#signals/delivery/webhooks.ts'
+import { ifThere } from '#storage/error-code.ts'
+import type { Runtime } from '../runtime.ts'
+import { keepSecret } from '../settings/generated-secrets.ts'
+import { freePort } from './free-port.ts'
+
+const CLIENT = 'demo'
+
+const PRIVATE_MODE = 0o600
+
+/** The receiver ends with this process, however it ends: its standard input is ours. */
+const END_WITH_US = 'process.stdin.on("close", () => process.kill(process.pid, "SIGTERM")).resume().unref()'
+
+/** The receiver prints this once it listens. */
+const LISTENING = /^listening on (http:\/\/\S+)$/
+
+type DemoOrder = Pick<Runtime, 'now' | 'drawBytes'> & {
+  readonly redis: Redis
+  readonly registering: RegisterParts
+  readonly programAlias: string
+  /** The strategies that are served. */
+  readonly aliases: readonly string[]
+  readonly dataFolder: string
+  readonly signalsUrl: string
+  /** Whether its receiver may be on this machine; without one the client pulls. */
+  readonly hasReceiver: boolean
+  readonly print: (line: string) => void
+}
+
+export type Demo = Awaited<ReturnType<typeof startDemo>>
+
+/** Creates the client if needed, starts the receiver if any, and registers it as the client's webhook. */
+export async function startDemo(order: DemoOrder) {
+  const folder = join(order.dataFolder, 'demo')
+  await mkdir(folder, { recursive: true })
+  await ensureClient(order)
+  const token = await ensureToken(order, join(folder, 'key'))
+  if (!order.hasReceiver) {
+    await removeWebhook(order.redis, CLIENT) // nothing listens there any more
+    return { client: CLIENT, token, hasReceiver: false, stop: async () => {} }
+  }
+  const secret = await keepSecret(folder, 'webhook-secret', order.drawBytes, () =>
+    createWebhookSecret(order.drawBytes),
+  )
+  const receiver = await startReceiver(order, folder, token, secret)
+  try {
+    await registerWebhook(order.registering, CLIENT, { url: receiver.url, secret })
+  } catch (error) {
+    await receiver.stop()
+    throw error
+  }
+  return { client: CLIENT, token, hasReceiver: true, stop: receiver.stop }
+}
+
+/** Entitled to every strategy served at its creation; later changes by the operator stay. */
+async function ensureClient({ redis, aliases, programAlias, now }: DemoOrder): Promise<void> {
+  if ((await getClient(redis, CLIENT)) !== null) return
+  const beginning = { aliases, program: true, status: 'active' } as const
+  await createClient(redis, CLIENT, 'demo', now(), beginning, programAlias)
+}
+
+/** The key of the last start if still live; else a new one, which replaces the oldest of two. */
+async function ensureToken({ redis, now, drawBytes }: DemoOrder, file: string): Promise<string> {
+  const known = await readText(file)
+  if (known !== null && (await authenticate(redis, known, now())) !== null) return known
+  const [oldest, ...others] = await listKeys(redis, CLIENT)
+  if (oldest !== undefined && others.length > 0) await revokeKey(redis, oldest.id)
+  const { token } = await issueKey(redis, CLIENT, drawBytes, now())
+  await writeFile(file, `${token}\n`, { mode: PRIVATE_MODE })
+  return token
+}
+
+const readText = async (file: string): Promise<string | null> =>
+  (await ifThere(readFile(file, 'utf8'), null))?.trim() ?? null
+
+const RECEIVER = fileURLToPath(new URL('../../examples/receivers/typescript/receiver.ts', import.meta.url))
+
+/** The example receiver for subscribers, as a process without our environment. */
+async function startReceiver(
+  { signalsUrl, print }: DemoOrder,
+  folder: string,
+  token: string,
+  secret: string,
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const preload = `data:text/javascript,${encodeURIComponent(END_WITH_US)}`
+  const child = spawn(process.execPath, ['--import', preload, RECEIVER], {
+    env: {
+      HIGHWATER_URL: signalsUrl,
+      HIGHWATER_KEY: token,
+      WEBHOOK_SECRET: secret,
+      PORT: String(await freePort()),
+      STATE_FILE: join(folder, 'receiver.state'),
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true, // Ctrl-C is handled here: deliveries under way end first
+  })
+  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', line => {
+        const address = LISTENING.exec(line)?.[1]
+        if (address === undefined) print(line)
+        else resolve(address)
+      })
+    }
+    ended.then(() => reject(new Error('the demo receiver ended before it listened; its output is above')))
+  })
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,355 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Hono } from 'hono'
+import { LRUCache } from 'lru-cache'
+import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
+import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
+import { createHistoryApp } from '#api/history/app.ts'
+import type { Answered, HistoryParts, HistorySettings } from '#api/history/exchange.ts'
+import { createStoredFiles } from '#api/history/files/stored-files.ts'
+import { createHistoryMetrics, type Observed } from '#api/history/metrics.ts'
+import { createPinnedVersions } from '#api/history/versions/pinned-versions.ts'
+import { UnfitVersionError } from '#api/history/versions/served-version.ts'
+import {
+  createVersionSource,
+  POLL_MS,
+  type RefreshOutcome,
+  type VersionSource,
+} from '#api/history/versions/version-source.ts'
+import { sendRefusal, toApiError } from '#api/http/exchange.ts'
+import { CACHING, DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
+import { type Fetch, type RunningServer, startServer, toReachable } from '#api/http/http-server.ts'
+import { createRemoteAddress } from '#api/http/remote-address.ts'
+import { toIsoInstant } from '#core/calendar.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import type { Alert } from '#signals/alerts.ts'
+import { codeOf, messageOf, textForLog } from '#storage/error-code.ts'
+import { repairSwitch } from '#storage/nginx-files.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { openStore } from '#storage/open-store.ts'
+import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
+import { unanchored } from '#storage/time-stamps.ts'
+import { tolerate } from '#storage/tolerate.ts'
+import type { Installation } from '../doctor/check.ts'
+import type { Runtime } from '../runtime.ts'
+import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
+import { createLog } from './log.ts'
+import { createAlertSender } from './send-alert.ts'
+import { createDrain, type Started, startAll } from './started.ts'
+
+export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
+
+/**
+ * Starts the history service on its stores. Swaps and failures go to `note`. `stop` drains: `/readyz` answers 503,
+ * running requests end, the ports are closed. `look` polls the stores at once. Rejects if a port is not available; nothing runs then.
+ */
+export function serveHistory(environment: Environment, world: Runtime, note: (line: string) => void) {
+  return startAll(async started => {
+    const open = await openHistory(environment, world, note, started)
+    const drain = createDrain()
+    const server = await listen(open, drain.isDraining, started)
+    const admin = await listenAdmin(open)
+    started.add(admin.close)
+    started.add(drain.begin)
+    // Not earlier: a timer would keep a process alive whose port was taken.
+    const polling = setInterval(() => tolerate(open.look(), 'the next look comes'), POLL_MS)
+    started.add(() => clearInterval(polling))
+    return { url: server.url, adminUrl: admin.url, look: open.look, stop: started.endAll }
+  })
+}
+
+type OpenHistory = Awaited<ReturnType<typeof openHistory>>
+
+/** Metrics are read most when a store is away: they do not wait for it. */
+const LONGEST_LOOK_MS = 5_000
+
+/** Everything but the listeners; polls the stores once. */
+async function openHistory(
+  environment: Environment,
+  world: Runtime,
+  note: (line: string) => void,
+  started: Started,
+) {
+  const store = await openStore(environment.storeUrl, environment.s3, SERVING_PATIENCE)
+  const privateStore = await openStore(environment.privateStoreUrl, environment.s3, SERVING_PATIENCE)
+  const source = createVersionSource(store, privateStore)
+  const published = createPublishedAnswers(store, note)
+  const computed = createComputedAnswers()
+  const pinned = createPinnedVersions(
+    source,
+    store,
+    privateStore,
+    error => note(messageOf(error)),
+    world.elapsed,
+  )
+  const version = (): string | null => source.current()?.version ?? null
+  const observed = {
+    dataset: () => source.current()?.snapshot.dataset ?? null,
+    findings: createFindings({ environment, runtime: world, store, privateStore, isReadOnly: true }),
+    residentVersions: () => pinned.residents() + (version() === null ? 0 : 1),
+    unanchored: async () => {
+      const log = source.history()?.log ?? []
+      const missing = await Promise.race([
+        unanchored(store, log),
+        sleep(LONGEST_LOOK_MS, null, { ref: false }),
+      ])
+      if (missing === null) return null
+      return environment.anchorCommand === null && missing.length === log.length ? null : missing.length
+    },
+    caches: { published: published.use, computed: computed.use },
+  }
+  const watch = watchHistory(environment, world, observed, note)
+  started.add(watch.stop)
+  const report = createReporter(environment.storeUrl, note)
+  const keepSwitched = createSwitchKeeper(store, source, note)
+  const look = async (): Promise<void> => {
+    const outcome = await source.refresh()
+    report(outcome)
+    watch.onLook(outcome)
+    await keepSwitched()
+  }
+  await look()
+  return { environment, world, note, store, source, published, computed, pinned, version, watch, look }
+}
+
+const FINDINGS_MS = 300_000
+
+/** What the doctor finds that no request shows, at most five minutes ago; nothing as long as a look at it takes. */
+function createFindings(installation: Installation): Observed['findings'] {
+  const look = async () => {
+    const { LEVEL_OF, runCheck } = await import('../doctor/check.ts') // no request needs the doctor
+    const { certificates } = await import('../doctor/check-machine.ts')
+    const { disk, lastNight } = await import('../doctor/check-stores.ts')
+    const found = await Promise.all([disk, lastNight, certificates].map(each => runCheck(each, installation)))
+    return found.map(({ check, state }) => ({ check, level: LEVEL_OF[state] }))
+  }
+  const cache = new LRUCache({ max: 1, ttl: FINDINGS_MS, fetchMethod: look })
+  return async () =>
+    (await Promise.race([cache.fetch('all'), sleep(LONGEST_LOOK_MS, [], { ref: false })])) ?? []
+}
+
+/** Repairs what nginx serves after each poll. A read-only store is noted once for each version. */
+function createSwitchKeeper(
+  store: ObjectStore,
+  source: VersionSource,
+  note: (line: string) => void,
+): () => Promise<void> {
+  let failed: string | null = null
+  return async () => {
+    const served = source.current()
+    if (served === null || served.version === failed) return
+    try {
+      const { version, artifacts } = served
+      await repairSwitch(store, { version, artifacts: artifacts.values() }, source.unfitVersion())
+    } catch (error) {
+      failed = served.version
+      note(`nginx may serve an older version: ${messageOf(error)}`)
+    }
+  }
+}
+
+function listen(open: OpenHistory, isDraining: () => boolean, started: Started): Promise<RunningServer> {
+  const { environment, world, note, store, source, published, computed, pinned, watch } = open
+  const createFetch = (boundUrl: string): Fetch => {
+    const parts: HistoryParts = {
+      source,
+      published,
+      computed,
+      pinned,
+      files: createStoredFiles(store, source.history),
+      settings: toSettings(environment, boundUrl),
+      clock: world,
+      isDraining,
+      clientOf: createRemoteAddress(['127.0.0.1', '::1', ...environment.signals.trustedProxies]),
+      newRequestId: watch.newRequestId,
+      onAnswered: watch.onAnswered,
+      onError: (error, requestId) => note(toFault(error, requestId)),
+    }
+    return createHistoryApp(parts).fetch
+  }
+  return started.listen('HISTORY_PORT', startServer(createFetch, environment.host, environment.historyPort))
+}
+
+/** What an operator's machines read of a process that serves history: `/metrics` and `/healthz`, and nothing else. */
+function createAdminApp({ watch, version, world, note }: OpenHistory): Hono {
+  const app = new Hono()
+  const refuse = (error: ApiError): Response =>
+    sendRefusal(error, { generated_utc: toIsoInstant(world.now()), timing_ms: null }, {})
+  app.get('/healthz', c =>
+    c.json({ data: { status: 'ok', dataset_version: version() } }, 200, { 'cache-control': CACHING.never }),
+  )
+  app.get('/metrics', async () => {
+    const { contentType, text } = await watch.metrics()
+    return new Response(text, { headers: { 'content-type': contentType, 'cache-control': CACHING.never } })
+  })
+  app.notFound(() => refuse(new ApiError('not_found', 'no such path; there are /metrics and /healthz')))
+  app.onError(error => {
+    if (!(error instanceof ApiError)) note(toFault(error))
+    return refuse(toApiError(error))
+  })
+  return app
+}
+
+/** Which only the operator sees. */
+const toFault = (error: unknown, requestId?: string): string =>
+  `a request${requestId === undefined ? '' : ` (${requestId})`} failed on our side: ${textForLog(error)}`
+
+const toSettings = (environment: Environment, boundUrl: string): HistorySettings => ({
+  allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
+  publicBaseUrl: environment.publicBaseUrl ?? toReachable(boundUrl),
+  signalsBaseUrl: environment.signalsBaseUrl,
+  deprecatedAtMs: environment.deprecatedAtMs,
+  sunsetAtMs: environment.sunsetAtMs,
+})
+
+/**
+ * Starts the admin listener. If ADMIN_PORT is not set and the default port is taken, it uses another port and notes it.
+ * If the service is on any free port, so is the listener.
+ */
+async function listenAdmin(open: OpenHistory): Promise<RunningServer> {
+  const { historyPort, operations } = open.environment
+  const listen = (port: number): Promise<RunningServer> =>
+    startServer(() => createAdminApp(open).fetch, operations.adminHost, port)
+  try {
+    return await listen(operations.adminPort ?? (historyPort === 0 ? 0 : DEFAULT_ADMIN_PORT))
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    if (operations.adminPort !== null || codeOf(error.cause) !== 'EADDRINUSE') {
+      throw new Error(`ADMIN_HOST, ADMIN_PORT: ${error.message}`, { cause: error })
+    }
+    const server = await listen(0)
+    open.note(`${error.message}; the metrics are on ${server.url}: ADMIN_PORT names a port for them`)
+    return server
+  }
+}
+
+/** Notes every swap; a failure, or a store without a version, once and not at every poll. */
+function createReporter(storeUrl: string, note: (line: string) => void): (outcome: RefreshOutcome) => void {
+  let isServing = false
+  let lastLine = ''
+  return outcome => {
+    isServing ||= outcome.kind === 'swapped' || outcome.kind === 'fallen back'
+    const line = describeLook(outcome, isServing, storeUrl)
+    if (line !== '' && line !== lastLine) note(line)
+    lastLine = line
+  }
+}
+
+/** The line for the outcome of a poll; empty if nothing changed. */
+function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: string): string {
+  switch (outcome.kind) {
+    case 'unchanged':
+      return ''
+    case 'swapped':
+      return outcome.from === null ? `serving ${outcome.to}` : `swapped ${outcome.from} for ${outcome.to}`
+    case 'fallen back':
+      return `serving ${outcome.to}, which was published before: ${messageOf(outcome.error)}`
+    case 'failed':
+      return `${isServing ? 'still serving the version before' : 'nothing is served yet'}: ${messageOf(outcome.error)}`
+    case 'unlisted':
+      return `the list of versions stays as it was: ${messageOf(outcome.error)}`
+    case 'empty':
+      return isServing
+        ? `still serving the version before: nothing is published in ${storeUrl} any more`
+        : `nothing is published in ${storeUrl}; publish with \`highwater build --store ${storeUrl}\`; ` +
+            'it will be served as soon as it is there'
+  }
+}
+
+// How serving is watched: the access log, the metrics, and alerts on versions that cannot be served.
+
+type ServingRuntime = Pick<Runtime, 'now' | 'elapsed' | 'env' | 'logStream' | 'drawBytes'>
+
+/** From here on an answer is a fault on our side, or a refusal of a whole service. */
+const FIRST_FAULT = 500
+
+export function watchHistory(
+  { reporting }: Pick<Environment, 'reporting'>,
+  { now, env, logStream, drawBytes }: ServingRuntime,
+  observed: Omit<Observed, 'now'>,
+  note: (line: string) => void,
+) {
+  const log = createLog(reporting.logLevel, logStream, now)
+  const metrics = createHistoryMetrics({ ...observed, now })
+  const newRequestId = createNames(drawBytes)
+  const send = createAlertSender(reporting, { env, now }, note)
+  const alertOnSwaps = createSwapAlerts(alert => void send(alert))
+  const onAnswered = (answered: Answered): void => {
+    metrics.onAnswered(answered)
+    if (answered.status < FIRST_FAULT) log.info('request', answered)
+    else log.warn('request', answered)
+  }
+  return {
+    onAnswered,
+    /** Called with the outcome of every poll of the pointer. */
+    onLook(outcome: RefreshOutcome) {
+      metrics.onLook(outcome)
+      alertOnSwaps(outcome)
+    },
+    newRequestId,
+    metrics: metrics.read,
+    stop: metrics.stop,
+  }
+}
+
+const NAME_BYTES = 6
+
+/** Request ids, which have the form that a request may bring: a random part for the process, and a counter. */
+function createNames(drawBytes: Runtime['drawBytes']): () => string {
+  const process = Buffer.from(drawBytes(NAME_BYTES)).toString('hex')
+  let count = 0
+  return () => `${process}-${(++count).toString(16)}`
+}
+
+// Alerts if a new version cannot be served: once for each cause, and once when it is resolved.
+
+/** Failed polls in a row before an alert on an unreachable store: one or two are temporary. */
+const LOOKS_IN_A_ROW = 3
+
+/** Takes the outcome of every poll of the pointer, and calls `raise` with alerts. */
+export function createSwapAlerts(raise: (alert: Alert) => void): (outcome: RefreshOutcome) => void {
+  let raised: string | null = null
+  let looks = 0
+  let hasServed = false
+  return outcome => {
+    const fault = faultOf(outcome, hasServed)
+    hasServed ||= outcome.kind === 'swapped' || outcome.kind === 'fallen back'
+    if (fault === null) {
+      if (raised !== null) raise(RESOLVED)
+      raised = null
+      looks = 0
+      return
+    }
+    looks++
+    if (fault.message === raised || (fault.mayPass && looks < LOOKS_IN_A_ROW)) return
+    raised = fault.message
+    raise({ kind: 'swap_failed', subject: 'history', message: `${fault.message}; ${WHAT_IS_SERVED}` })
+  }
+}
+
+type Fault = { readonly message: string; readonly mayPass: boolean }
+
+const WHAT_IS_SERVED = 'the version before is still served; `highwater verify-store` shows what is wrong'
+
+const RESOLVED: Alert = {
+  kind: 'swap_mended',
+  subject: 'history',
+  message: 'the newest version is served again',
+}
+
+/** An unfit version stays so until an operator acts; a store that is away may answer at the next poll. */
+function faultOf(outcome: RefreshOutcome, hasServed: boolean): Fault | null {
+  switch (outcome.kind) {
+    case 'unchanged':
+    case 'swapped':
+      return null
+    case 'empty': // before the first publication there is nothing to miss
+      return hasServed ? { message: 'nothing is published any more', mayPass: true } : null
+    case 'failed':
+    case 'fallen back':
+    case 'unlisted': {
+      const { error } = outcome
+      const message = messageOf(error)
+      return { message, mayPass: !(error instanceof UnfitVersionError) }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// The signals service as one process: the interfaces of clients and operator, and delivery, on one Redis.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
+import { type RunningServer, toReachable } from '#api/http/http-server.ts'
+import { listenOperator } from '#api/operator/app.ts'
+import { hostsOf } from '#api/operator/guard.ts'
+import { createDeliveryOrders } from '#api/operator/parts.ts'
+import { listenSignals } from '#api/signals/app.ts'
+import { programAliasOf } from '#api/signals/program/prepared-program.ts'
+import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
+import { createHighWater } from '#signals/delivery/high-water.ts'
+import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import { assertClock } from '#signals/redis/clock.ts'
+import { createPublishedReader } from '#signals/views/published.ts'
+import { rollBack } from '#static-build/move-pointer.ts'
+import { listFleetProgress } from '#storage/fleet-progress.ts'
+import { followPointer } from '../build/follow-pointer.ts'
+import { movePointer, NO_CONSENT } from '../guard-pointer.ts'
+import type { Environment } from '../settings/environment.ts'
+import {
+  createReach,
+  createRegistering,
+  createWatch,
+  type OpenSignals,
+  openLimits,
+  openSignals,
+  type SignalsOrder,
+} from './open-signals.ts'
+import { createDrain, type Started, startAll } from './started.ts'
+
+/** How often the state of the service is checked. */
+const LOOK_MS = 10_000
+
+export type SignalsService = Awaited<ReturnType<typeof serveSignals>>
+
+type Watch = ReturnType<typeof createWatch>
+
+/**
+ * Starts everything. Rejects, with nothing left running, if Redis cannot be reached or could lose a signal, or a port
+ * is taken.
+ */
+export function serveSignals(order: SignalsOrder) {
+  return startAll(async started => {
+    const open = await openSignals(order, started)
+    const watch = createWatch(open)
+    const reach = createReach(open)
+    const registering = createRegistering(open, reach, started)
+    await deliver(open, watch, reach, started)
+    const drain = createDrain()
+    const signals = await listenToClients(open, registering, watch, drain.isDraining, started)
+    const operator = await listenToOperator(open, registering, watch, started)
+    started.add(drain.begin)
+    lookNowAndThen(open, watch, started)
+    return {
+      url: signals.url,
+      operatorUrl: operator.url,
+      /** For a demonstration on this machine. */
+      redis: open.redis,
+      registering,
+      program: open.served.program,
+      aliases: open.served.aliases,
+      /** Lets running requests and deliveries end, and frees the ports. */
+      stop: started.endAll,
+    }
+  })
+}
+
+async function deliver(
+  { order, box, clock, steady, newToken, alerts, onError }: OpenSignals,
+  { metrics }: Watch,
+  reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
+  started: Started,
+): Promise<void> {
+  const delivery = await startDelivery({
+    redisUrl: order.redisUrl,
+    redisOptions: order.redisOptions,
+    box,
+    clock,
+    steady,
+    random: order.runtime.random,
+    newToken,
+    ...reach,
+    onEvent: event => {
+      metrics.onEvent(event)
+      alerts.onEvent(event)
+    },
+    onError,
+  })
+  started.add(delivery.stop)
+}
+
+function listenToClients(
+  open: OpenSignals,
+  registering: RegisterParts,
+  { onAnswered }: Watch,
+  isDraining: () => boolean,
+  started: Started,
+): Promise<RunningServer> {
+  const { order, redis, served, clock, newToken, onError } = open
+  const { environment } = order
+  const limits = openLimits(open, started)
+  const toParts = (url: string) => ({
+    redis,
+    clock,
+    settings: {
+      publicBaseUrl: environment.publicBaseUrl ?? toReachable(url),
+      historyBaseUrl: environment.historyBaseUrl,
+      trustedProxies: environment.signals.trustedProxies,
+      deprecatedAtMs: environment.deprecatedAtMs,
+      sunsetAtMs: environment.sunsetAtMs,
+    },
+    program: served.program,
+    limits,
+    allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
+    registering,
+    newEpoch: newToken,
+    isDraining,
+    assertClock: () => assertClock(redis, clock.now),
+    onAnswered,
+    onError,
+  })
+  const { host, signals } = environment
+  return started.listen('SIGNALS_PORT', listenSignals(toParts, host, signals.port))
+}
+
+function listenToOperator(
+  open: OpenSignals,
+  registering: RegisterParts,
+  { metrics, diskUsed, copyAudit, onAnswered }: Watch,
+  started: Started,
+): Promise<RunningServer> {
+  const { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook, onError } = open
+  const { environment, secrets, runtime } = order
+  const parts = {
+    redis,
+    clock,
+    token: secrets.operatorToken,
+    hosts: hostsOf(environment.host, namesOf(environment)),
+    aliases: () => new Set(served.aliases()),
+    baseRiskOf: served.baseRiskOf,
+    programAlias: () => programAliasOf(served.program()),
+    random: runtime.drawBytes,
+    newEpoch: newToken,
+    newRequestId: newToken,
+    orders: createDeliveryOrders(registering),
+    diskUsed,
+    published: createPublishedReader(store, privateStore),
+    rollBack: (version: string) => rollBackTo(version, open),
+    alerts: alerts.recent,
+    builds: () => listFleetProgress(privateStore),
+    metrics: metrics.read,
+    onFired: metrics.onFired,
+    onWebhook,
+    pause: sleep,
+    onAction: () => void copyAudit().catch(onError), // what fails is copied by the next look
+    onGuessing: alerts.onGuessing,
+    onAnswered,
+    onError,
+  }
+  const { host, signals } = environment
+  return started.listen('OPERATOR_PORT', listenOperator(parts, host, signals.operatorPort))
+}
+
+/** As `highwater rollback` does; caches are purged and time stamps taken afterwards. */
+async function rollBackTo(version: string, { order, store, served, onError }: OpenSignals): Promise<void> {
+  const { environment, runtime } = order
+  await movePointer(store, NO_CONSENT, runtime, (at, mover) => rollBack(at, version, mover))
+  void followPointer(environment, runtime).catch(onError)
+  await served.look()
+}
+
+/** The host name in OPERATOR_URL, for an interface that listens on every address. */
+const namesOf = ({ signals }: Environment): string[] =>
+  signals.operatorUrl === null ? [] : [new URL(signals.operatorUrl).hostname]
+
+function lookNowAndThen(
+  { privateStore, givenLog, alerts, onError }: OpenSignals,
+  { overview, diskUsed, copyAudit }: Watch,
+  started: Started,
+): void {
+  const { noteEnd } = createHighWater(privateStore)
+  const look = async (): Promise<void> => {
+    const used = await diskUsed()
+    const failed = (error: unknown) => alerts.onLookFailed(error, used)
+    const found = await overview().catch(failed)
+    if (found === undefined) return
+    alerts.look(found, used)
+    await givenLog.confirm().catch(onError)
+    await noteEnd(found.seq).catch(onError)
+    await copyAudit().catch(onError)
+  }
+  const looking = setInterval(() => void look().catch(alerts.onLookFailed), LOOK_MS)
+  started.add(() => clearInterval(looking))
+}
