@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { RUN_NAME, readPlan } from '#static-build/fleet/run-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { UsageError } from './settings/environment.ts'
+import { UsageError } from './exit.ts'
 
 export type FleetOptions = { readonly run?: string; readonly fleet?: string; readonly fleetWait?: string }
 

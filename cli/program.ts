@@ -3,10 +3,15 @@ import { BookError } from '#pipeline/book/problem.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { remedied } from '#storage/remedies.ts'
 import project from '../package.json' with { type: 'json' }
-import { EXIT, ExitError } from './exit.ts'
+import { EXIT, ExitError, UsageError } from './exit.ts'
 import type { Runtime } from './runtime.ts'
-import { ENVIRONMENT_HELP, UsageError } from './settings/environment.ts'
-import { SETTINGS_NAME, SETTINGS_VARIABLE, withSettingsFile } from './settings/settings-file.ts'
+import { ENVIRONMENT_HELP } from './settings/environment.ts'
+import {
+  mergeSettings,
+  readSettingsFile,
+  SETTINGS_NAME,
+  SETTINGS_VARIABLE,
+} from './settings/settings-file.ts'
 
 /** What each command is for, in the order of `--help`. */
 const COMMANDS = {
@@ -95,10 +100,11 @@ export async function runCommand(args: readonly string[], runtime: Runtime): Pro
 }
 
 /** The help needs no settings, and `doctor` reports what is wrong with them. */
-const withSettings = (args: readonly string[], runtime: Runtime): Promise<Runtime> | Runtime =>
-  ['doctor', 'help', undefined].includes(calledCommand(args)) || args.includes('--help')
-    ? runtime
-    : withSettingsFile(runtime)
+async function withSettings(args: readonly string[], runtime: Runtime): Promise<Runtime> {
+  if (['doctor', undefined].includes(calledCommand(args)) || args.includes('--help')) return runtime
+  const { values } = await readSettingsFile(runtime)
+  return { ...runtime, env: mergeSettings(runtime.env, values) }
+}
 
 /** The command that is called, or that `help` is asked about: the options before it have no values. */
 export function calledCommand(args: readonly string[]): string | undefined {

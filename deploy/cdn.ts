@@ -27,7 +27,7 @@ for (const folder of folders) await rm(folder, { recursive: true, force: true })
 /** Starts all of them, and ends all when one ends or a signal comes. Resolves with the exit code. */
 async function runChain(): Promise<number> {
   const environment = parseEnvironment(process.env, dataFolder(ROOT, process.env))
-  const store = folderOf(environment.storeUrl)
+  const store = folderOf(environment.STORE_URL)
   const [nginxPort, varnishPort] = [portIn('NGINX_PORT', 8090), portIn('VARNISH_PORT', 8088)]
   const tier = startTier(process.env, console.log)
   const layers: Layer[] = []
@@ -40,10 +40,10 @@ async function runChain(): Promise<number> {
       tier: address,
       tls: null,
       nginx: { host: LOOPBACK, port: nginxPort },
-      allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins],
-      trustedProxies: [...EXAMPLE_SITE.trustedProxies, ...environment.signals.trustedProxies],
-      deprecatedAtMs: environment.deprecatedAtMs,
-      sunsetAtMs: environment.sunsetAtMs,
+      allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS],
+      trustedProxies: [...EXAMPLE_SITE.trustedProxies, ...environment.TRUSTED_PROXIES],
+      deprecatedAtMs: environment.DEPRECATED_AT,
+      sunsetAtMs: environment.SUNSET_AT,
     }
     const nginx = await startNginx(nginxFolder, site)
     layers.push(nginx)

@@ -3,8 +3,7 @@ import { spawn } from 'node:child_process'
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Address, renderSiteVcl, type Site } from '#cli/services/edge/site.ts'
-import { writeNginx } from '#cli/services/edge/write-nginx.ts'
+import { type Address, renderSiteVcl, type Site, writeNginx } from '#cli/services/edge/site.ts'
 import { type LocalServer, startLocalServer } from '#cli/services/local-server.ts'
 
 const ROOT = join(import.meta.dirname, '..')

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
-import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
@@ -18,11 +17,10 @@ import {
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { assertApart, cleanStore, openStore } from '#storage/open-store.ts'
+import { assertApart, cleanStore } from '#storage/open-store.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
-import type { OpenFleet } from '../fleet.ts'
 import { type FleetRecord, plannedVersion } from '../fleet-options.ts'
 import {
   assertClock,
@@ -33,8 +31,8 @@ import {
   withStoreLock,
 } from '../guard-pointer.ts'
 import type { BuildOrder } from '../options/build-options.ts'
+import { openStores } from '../options/store-option.ts'
 import { printReport } from '../print/data-report.ts'
-import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
 import { describeCode } from './describe-code.ts'
 import type { LiveComparison } from './live-agreement.ts'
@@ -56,19 +54,18 @@ export type BuildResult = Night &
  * version before stays served.
  */
 export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise<BuildResult> {
+  const { STORE_URL, PRIVATE_STORE_URL } = order.settings
   const startMs = runtime.now()
-  const signer = await readSigner(runtime.env)
-  const store = await openStore(order.storeUrl, order.s3)
-  const privateStore = await openStore(order.privateStoreUrl, order.s3)
-  await assertApart(order.storeUrl, order.privateStoreUrl)
+  const signer = await readSigner(order.settings)
+  const stores = await openStores(order.settings)
+  await assertApart(STORE_URL, PRIVATE_STORE_URL)
   const watch = createStopwatch(runtime.elapsed, 'read')
   // Before anything is written: a book that is not there leaves no litter.
   const book = await readBookOf(order, runtime)
-  for (const each of [store, privateStore]) await assertCreatesOnce(each) // before the lock, which depends on it
-  return withStoreLock(store, runtime, async lock => {
-    await cleanStore(order.storeUrl)
-    await cleanStore(order.privateStoreUrl)
-    return build({ ...order, startMs, store, privateStore, book, watch, lock, signer }, runtime)
+  for (const each of Object.values(stores)) await assertCreatesOnce(each) // before the lock, which depends on it
+  return withStoreLock(stores.store, runtime, async lock => {
+    for (const url of [STORE_URL, PRIVATE_STORE_URL]) await cleanStore(url)
+    return build({ ...order, ...stores, startMs, book, watch, lock, signer }, runtime)
   })
 }
 
@@ -76,20 +73,19 @@ export async function readBookOf(
   order: Pick<BuildOrder, 'book' | 'asOf' | 'allowStale'>,
   runtime: Runtime,
 ): Promise<Book> {
-  const examine = printing(examineBook(windowOf(order, runtime)), runtime.terminal)
-  const book = await readBook(order.book, { examine })
-  for (const warning of book.warnings) runtime.terminal.note(`warning: ${formatProblem(warning)}`)
+  const { note } = runtime.terminal
+  const examine = examineBook(windowOf(order, runtime))
+  const book = await readBook(order.book, {
+    examine: (sound, isBroken) => {
+      const found = examine(sound, isBroken)
+      // That of a book that is published belongs to its summary.
+      if (isBroken || found.problems.length > 0) printReport(found.report, note)
+      return found
+    },
+  })
+  for (const warning of book.warnings) note(`warning: ${formatProblem(warning)}`)
   return book
 }
-
-/** Prints the data report of a book that is refused; that of a published one belongs to its summary. */
-const printing =
-  (examine: ReturnType<typeof examineBook>, { note }: Terminal): typeof examine =>
-  (sound, isBroken) => {
-    const found = examine(sound, isBroken)
-    if (isBroken || found.problems.length > 0) printReport(found.report, note)
-    return found
-  }
 
 type OpenOrder = Omit<BuildOrder, 'book'> & {
   readonly startMs: number
@@ -102,6 +98,21 @@ type OpenOrder = Omit<BuildOrder, 'book'> & {
 }
 
 async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
+  const began = await begin(order, runtime)
+  try {
+    return await computeAndPublish(order, began, runtime)
+  } catch (error) {
+    if (error instanceof BookError) await began.fleet?.abandon()
+    throw error
+  } finally {
+    await began.fleet?.close()
+  }
+}
+
+type Began = Awaited<ReturnType<typeof begin>>
+
+/** Refuses what may not be published, before anything is computed, and connects to the fleet if there is one. */
+async function begin(order: OpenOrder, runtime: Runtime) {
   const { terminal } = runtime
   const { store, privateStore, threads, book, watch } = order
   const progress = watch.follow(terminal.progress)
@@ -115,30 +126,9 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null || planned !== null })
   const entered = await entryTimeOf(order, version, runtime)
   watch.begin('compute')
-  const fleet =
-    order.fleet === null
-      ? null
-      : await (await import('../fleet.ts')).openFleet(
-          order.fleet,
-          { store, privateStore, version, effort: order.effort, threads, progress },
-          runtime,
-        )
-  try {
-    return await computeAndPublish(order, { version, entered, window, progress, fleet }, runtime)
-  } catch (error) {
-    if (error instanceof BookError) await fleet?.abandon()
-    throw error
-  } finally {
-    await fleet?.close()
-  }
-}
-
-type Began = {
-  readonly version: string
-  readonly entered: string | null
-  readonly window: ReturnType<typeof windowOf>
-  readonly progress: Progress
-  readonly fleet: OpenFleet | null
+  const ofFleet = { store, privateStore, version, effort: order.effort, threads, progress }
+  const fleet = order.fleet && (await (await import('../fleet.ts')).openFleet(order.fleet, ofFleet, runtime))
+  return { version, entered, window, progress, fleet }
 }
 
 async function computeAndPublish(
@@ -158,10 +148,10 @@ async function computeAndPublish(
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   let live: LiveComparison | null = null
-  if (order.live !== null) {
+  if (order.hasLive) {
     watch.begin('compare')
     const { assertLiveAgrees } = await import('./live-agreement.ts') // a client of Redis takes its time to load
-    live = await assertLiveAgrees(book, order.live, order, runtime)
+    live = await assertLiveAgrees(book, order, runtime)
   }
   watch.begin('publish')
   const published = await publishVersion({
@@ -171,7 +161,9 @@ async function computeAndPublish(
   })
   const record = (await fleet?.end()) ?? null
   const timings = watch.end()
-  await recordBuild(privateStore, version, timings)
+  // A private note: on which machine it was built, and how many milliseconds each step took.
+  const note = toJsonBytes({ version, host: hostname(), timings_ms: timings })
+  await privateStore.replace(privateKey(version, 'build.json'), note, { content_type: 'application/json' })
   return { ...night, ...published, book, timings, fleet: record, live, missing: missingBars(book, window) }
 }
 
@@ -183,11 +175,8 @@ export async function publicationOf(
 ): Promise<PublishOrder> {
   const { store, privateStore, book, signer, declared, effort, threads, entered, progress } = order
   const { snapshot, program } = night
-  const inputs = describeInputs(book, night)
-  return {
-    ...{ snapshot, program, inputs, builtWith: await describeCode(root), now, store, privateStore },
-    ...{ signer, declared, effort, threads, entered, progress },
-  }
+  const of = { snapshot, program, inputs: describeInputs(book, night), builtWith: await describeCode(root) }
+  return { ...of, store, privateStore, signer, declared, effort, threads, entered, progress, now }
 }
 
 const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Runtime) => ({
@@ -211,7 +200,8 @@ async function assertNotOlder(
       `the version ${build.version} is older than the served version ${current.version}: use a later --version`,
     )
   }
-  const served = await windowEndOf(store, current)
+  const found = await findManifest(store, current)
+  const served = found.fault === null ? found.manifest.window.to : null // else the comparison of the histories refuses it
   if (build.isNamed || served === null || build.windowEnd >= served) return
   throw new Error(
     `the window of this build ends on ${build.windowEnd}, and that of the served version ${current.version} on ` +
@@ -219,52 +209,30 @@ async function assertNotOlder(
   )
 }
 
-/** Null if the manifest is missing or corrupt; the comparison of the histories then refuses the build. */
-async function windowEndOf(store: ObjectStore, current: CurrentVersion): Promise<string | null> {
-  const found = await findManifest(store, current)
-  return found.fault === null ? found.manifest.window.to : null
-}
-
 /**
  * What a build read: every file with its digest, the files of which each module consists, and how far each set of bars
  * reaches.
  */
-const describeInputs = ({ inputs, bars, program }: Book, { modules }: Pick<Night, 'modules'>): object => ({
-  inputs: [...filesOf(inputs, modules).values()].sort((a, b) => (a.path < b.path ? -1 : 1)), // files are read side by side
-  modules: Object.fromEntries([...modules].map(([id, files]) => [id, files.map(pathInBook)])),
-  bars: [...new Set([...bars.values(), ...(program === null ? [] : [program.bars])])].map(
-    ({ path, bars, gaps }) => ({
-      path,
-      bars: bars.t.length,
-      last_open: toIsoInstant(bars.t.at(-1)!),
-      gaps: gaps.length,
-      bars_missing: gaps.reduce((sum, gap) => sum + gap.bars_missing, 0),
-    }),
-  ),
-})
-
-const pathInBook = ({ path }: { readonly path: string }): string => `strategies/${path}`
-
-/** By path. A module is as its process read it. */
-const filesOf = (inputs: Book['inputs'], modules: Night['modules']) =>
-  new Map(
-    [
-      ...inputs,
-      ...[...modules.values()].flat().map(file => ({ ...file, path: pathInBook(file), rows: null })),
-    ].map(file => [file.path, file]),
-  )
-
-/** The private note on a build: on which machine it ran, and how many milliseconds each step took. */
-const recordBuild = (
-  privateStore: ObjectStore,
-  version: string,
-  timings_ms: Readonly<Record<string, number>>,
-): Promise<void> =>
-  privateStore.replace(
-    privateKey(version, 'build.json'),
-    toJsonBytes({ version, host: hostname(), timings_ms }),
-    { content_type: 'application/json' },
-  )
+function describeInputs({ inputs, bars, program }: Book, { modules }: Pick<Night, 'modules'>): object {
+  const pathInBook = ({ path }: { readonly path: string }): string => `strategies/${path}`
+  const ofModules = [...modules.values()]
+    .flat()
+    .map(file => ({ ...file, path: pathInBook(file), rows: null }))
+  const files = new Map([...inputs, ...ofModules].map(file => [file.path, file])) // a module as its process read it
+  return {
+    inputs: [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1)), // files are read side by side
+    modules: Object.fromEntries([...modules].map(([id, files]) => [id, files.map(pathInBook)])),
+    bars: [...new Set([...bars.values(), ...(program === null ? [] : [program.bars])])].map(
+      ({ path, bars, gaps }) => ({
+        path,
+        bars: bars.t.length,
+        last_open: toIsoInstant(bars.t.at(-1)!),
+        gaps: gaps.length,
+        bars_missing: gaps.reduce((sum, gap) => sum + gap.bars_missing, 0),
+      }),
+    ),
+  }
+}
 
 /** Measures steps one after the other, so that all of the time belongs to one of them. */
 export function createStopwatch(elapsedMs: () => number, first: string) {

@@ -7,10 +7,9 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { isReply, readTimeStamp, unanchored } from '#storage/time-stamps.ts'
-import type { StoreUrls } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 import { runShell } from '../services/shell.ts'
-import { readEnvironment } from '../settings/environment.ts'
+import type { Environment } from '../settings/environment.ts'
 
 /** The command of a CDN waits until every location has the purge. */
 const COMMAND_TIMEOUT_MS = 60_000
@@ -22,12 +21,12 @@ const SETTLE_MS = POLL_MS + 1_000
  * Runs ANCHOR_COMMAND for the entries of the log without a time stamp, and CDN_PURGE_COMMAND if the pointer moved to another
  * version; each if it is set, and without effect on the exit code: the version is published.
  */
-export async function followPointer({ storeUrl, s3 }: StoreUrls, runtime: Runtime): Promise<void> {
-  const { anchorCommand, purgeCommand } = readEnvironment(runtime)
-  if (anchorCommand === null && purgeCommand === null) return
-  const store = await openStore(storeUrl, s3)
-  if (anchorCommand !== null) await anchorEntries(store, anchorCommand, runtime)
-  if (purgeCommand !== null) await purge(store, purgeCommand, runtime)
+export async function followPointer(settings: Environment, runtime: Runtime): Promise<void> {
+  const { STORE_URL, s3, ANCHOR_COMMAND, CDN_PURGE_COMMAND } = settings
+  if (ANCHOR_COMMAND === null && CDN_PURGE_COMMAND === null) return
+  const store = await openStore(STORE_URL, s3)
+  if (ANCHOR_COMMAND !== null) await anchorEntries(store, ANCHOR_COMMAND, runtime)
+  if (CDN_PURGE_COMMAND !== null) await purge(store, CDN_PURGE_COMMAND, runtime)
 }
 
 /** Caches drop the old version within two minutes by themselves. The output may hold a secret and is not printed. */

@@ -16,10 +16,10 @@ import { noteDivergence } from '#signals/live/control.ts'
 import { type Gap, parseGaps } from '#signals/live/live-record.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { tolerate } from '#storage/tolerate.ts'
+import type { BuildOrder } from '../options/build-options.ts'
 import type { Runtime } from '../runtime.ts'
 import { openRedis } from '../services/redis-url.ts'
 import { type AlertWays, createAlertSender } from '../services/send-alert.ts'
-import type { Environment } from '../settings/environment.ts'
 
 /** One strategy that differs may differ on every bar since; the first ones show why. */
 const FAULTS_SHOWN = 5
@@ -35,8 +35,7 @@ export type LiveComparison = Awaited<ReturnType<typeof assertLiveAgrees>>
  */
 export async function assertLiveAgrees(
   book: Book,
-  live: Pick<Environment, 'redisUrl' | 'dataFolder'>,
-  { threads, alertWays }: { readonly threads: number; readonly alertWays: AlertWays },
+  { settings, threads }: Pick<BuildOrder, 'settings' | 'threads'>,
   runtime: Runtime,
 ) {
   const none = (kind: 'note' | 'warning', why: string) => {
@@ -46,12 +45,12 @@ export async function assertLiveAgrees(
   const stepper = createStepper(book, { threads, elapsedMs: runtime.elapsed })
   let redis: Redis | null = null
   try {
-    redis = await openRedis(live, live.dataFolder).catch((error: unknown) => {
+    redis = await openRedis(settings).catch((error: unknown) => {
       throw new RedisDownError(error)
     })
     const found = await compareModules(redis, stepper, book, runtime)
     const refused = found.filter(({ faults }) => faults.length > 0)
-    if (refused.length > 0) await refuse(refused, alertWays, runtime)
+    if (refused.length > 0) await refuse(refused, settings, runtime)
     if (found.length === 0) return none('note', 'Redis has no module of the book that ran in this version')
     return { strategies: found.map(({ id, diverges }) => ({ id, diverges })), not_compared: null }
   } catch (error) {
@@ -136,12 +135,8 @@ async function refuse(
   runtime: Runtime,
 ): Promise<never> {
   const subject = found.map(({ id }) => id).join(', ')
-  const send = createAlertSender(ways, runtime, runtime.terminal.note)
-  await send({
-    kind: 'live_mismatch',
-    subject,
-    message: `the live signals of ${subject} differ from the replay, and nothing was published: the build log has the differences`,
-  })
+  const message = `the live signals of ${subject} differ from the replay, and nothing was published: the build log has the differences`
+  await createAlertSender(ways, runtime, runtime.terminal.note)({ kind: 'live_mismatch', subject, message })
   const faults = found.flatMap(each => each.faults)
   throw new Error(
     ['live signals differ from the replay, and nothing was published:', ...faults, REMEDY].join('\n  '),

@@ -11,10 +11,11 @@ import { writeVersion } from '#static-build/publish-version.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { readLog } from '#storage/pointer-log.ts'
+import { UsageError } from '../exit.ts'
 import { readSigner } from '../guard-pointer.ts'
 import type { BuildOrder } from '../options/build-options.ts'
+import { openStores } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { UsageError } from '../settings/environment.ts'
 import { assertSound, printChecks } from '../verify-report.ts'
 import { publicationOf, readBookOf } from './build-version.ts'
 
@@ -54,8 +55,7 @@ async function make(
   target: Parameters<typeof writeVersion>[1],
   runtime: Runtime,
 ): Promise<Manifest> {
-  const store = await openStore(given.storeUrl, given.s3)
-  const privateStore = await openStore(given.privateStoreUrl, given.s3)
+  const { store, privateStore } = await openStores(given.settings)
   const log = logBefore(await readLog(store), version)
   const before = log.at(-1)?.entry.version ?? null
   if (previous !== before)
@@ -63,12 +63,18 @@ async function make(
       `${version} followed ${previous ?? 'no version'}, and before it ${store.url} served ${before ?? 'none'}: name the stores ` +
         'in which it was published with --store and --private-store',
     )
-  const order = { ...given, allowStale: true, store, privateStore, signer: await readSigner(runtime.env) }
+  const order = { ...given, allowStale: true, store, privateStore, signer: await readSigner(given.settings) }
   const book = await readBookOf(order, runtime)
   const { progress } = runtime.terminal
   const { asOf, allowStale, threads } = order
-  const options = { asOf, allowStale, threads, progress, nowMs: runtime.now(), elapsedMs: runtime.elapsed }
-  const night = await computeSnapshot(book, { version, ...options })
+  const window = { asOf, allowStale, nowMs: runtime.now() }
+  const night = await computeSnapshot(book, {
+    version,
+    ...window,
+    threads,
+    progress,
+    elapsedMs: runtime.elapsed,
+  })
   const effort = built_with.effort ?? order.effort
   const publication = await publicationOf({ ...order, book, effort, entered, progress }, night, runtime)
   return (await writeVersion({ ...publication, timeStamps: time_stamps }, target, log)).manifest

@@ -9,19 +9,19 @@ import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
 import { shortened, toText } from '#static-build/restatement.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
-import { addStoreOptions, openBothStores, type StoreOptions } from '../options/store-option.ts'
+import { addOptions, flag, type OptionsOf } from '../options/option.ts'
+import { openBothStores, STORE_OPTIONS, type StoreOptions } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 
-type JsonOptions = StoreOptions & { readonly json?: boolean }
+const OPTIONS = { ...STORE_OPTIONS, json: flag('print the changes as one JSON document') }
 
 /** `highwater diff V1 V2`: what the second appends to the first, what it alters, and which inputs differ. */
 export function defineDiff(command: Command, runtime: Runtime): void {
-  addStoreOptions(command)
+  addOptions(command, OPTIONS)
     .argument('<before>', 'a published version, as listed by `highwater versions`')
     .argument('<after>', 'a later one')
-    .option('--json', 'print the changes as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z')
-    .action(async (before: string, after: string, options: JsonOptions) => {
+    .action(async (before: string, after: string, options: OptionsOf<typeof OPTIONS>) => {
       const changes = await compare(before, after, options, runtime)
       const terminal = runtime.terminal
       if (options.json) terminal.json(changes)

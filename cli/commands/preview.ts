@@ -13,15 +13,18 @@ import { declareAll } from '#static-build/declarations.ts'
 import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { openStore, privateTwin } from '#storage/open-store.ts'
+import { privateTwin } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { describeCode } from '../build/describe-code.ts'
-import { addBookOptions, type BookOptions, toBookOrder } from '../options/build-options.ts'
-import { addStoreOptions, openBothStores, type StoreOptions } from '../options/store-option.ts'
+import { UsageError } from '../exit.ts'
+import { BOOK_OPTIONS, toBookOrder } from '../options/build-options.ts'
+import { addOptions, flag, type OptionsOf, option, port } from '../options/option.ts'
+import { openBothStores, openStores, STORE_OPTIONS } from '../options/store-option.ts'
+import { toTable } from '../print/table.ts'
 import type { Runtime } from '../runtime.ts'
 import { serveHistory } from '../services/serve-history.ts'
 import { createStarted, type Started } from '../services/started.ts'
-import { parsePort, readEnvironment, UsageError } from '../settings/environment.ts'
+import { readEnvironment } from '../settings/environment.ts'
 
 const ABOUT = `
 Computes a book, or one strategy of it, as a build would, and prints its figures beside those that are published. Then it
@@ -32,26 +35,30 @@ Examples:
   highwater preview --book ./book
   highwater preview --book ./book --watch oak`
 
-type Options = BookOptions & StoreOptions & { readonly watch?: boolean; readonly port?: string }
+const OPTIONS = {
+  ...BOOK_OPTIONS,
+  ...STORE_OPTIONS,
+  watch: flag('compute again after every change of the book'),
+  port: option('<n>', 'the port to serve on (default: a free one)', port),
+}
+
+type Options = OptionsOf<typeof OPTIONS>
 
 /** `highwater preview`: shows what a build would publish, on the side. */
 export function definePreview(command: Command, runtime: Runtime): void {
-  addStoreOptions(addBookOptions(command))
+  addOptions(command, OPTIONS)
     .argument('[strategy]', 'the id of one strategy (default: all)')
-    .option('--watch', 'compute again after every change of the book')
-    .option('--port <n>', 'the port to serve on (default: a free one)', '0')
     .addHelpText('after', ABOUT)
     .action((strategy: string | undefined, options: Options) => run(strategy ?? null, options, runtime))
 }
 
 async function run(strategy: string | null, options: Options, runtime: Runtime): Promise<void> {
   const order = toBookOrder(options, runtime)
-  const port = parsePort('--port', options.port ?? '0')
   const published = await readPublished(options, runtime)
   const stopped = runtime.untilStopped()
   const started = createStarted()
   try {
-    const publish = await createThrowaway(port, runtime, started)
+    const publish = await createThrowaway(options.port ?? 0, runtime, started)
     const show = async (): Promise<void> => {
       const since = runtime.elapsed()
       const shown = await compute(strategy, order, runtime)
@@ -100,19 +107,23 @@ function onlyOf(book: Book, id: string): Book {
 }
 
 /** Publishes into stores of its own, which end with the command, and serves them. Versions are a second apart at least. */
-async function createThrowaway(port: number, runtime: Runtime, started: Started) {
+async function createThrowaway(HISTORY_PORT: number, runtime: Runtime, started: Started) {
   const folder = await mkdtemp(join(tmpdir(), 'highwater-preview-'))
   started.add(() => rm(folder, { recursive: true, force: true }))
-  const storeUrl = pathToFileURL(join(folder, 'store')).href
-  const privateStoreUrl = privateTwin(storeUrl)
-  const [store, privateStore] = [await openStore(storeUrl), await openStore(privateStoreUrl)]
+  const STORE_URL = pathToFileURL(join(folder, 'store')).href
+  const environment = {
+    ...readEnvironment(runtime),
+    STORE_URL,
+    PRIVATE_STORE_URL: privateTwin(STORE_URL),
+    PUBLIC_BASE_URL: null,
+    HISTORY_PORT,
+    // Neither the alerts nor the port for metrics of the service that runs beside it.
+    ALERT_URL: null,
+    ALERT_COMMAND: null,
+    ADMIN_PORT: 0,
+  }
+  const { store, privateStore } = await openStores(environment)
   const builtWith = await describeCode(runtime.root)
-  const places = { storeUrl, privateStoreUrl, publicBaseUrl: null, historyPort: port }
-  const own = readEnvironment(runtime)
-  // Neither the alerts nor the port for metrics of the service that runs beside it.
-  const reporting = { ...own.reporting, alertUrl: null, alertCommand: null }
-  const operations = { ...own.operations, adminPort: 0 }
-  const environment = { ...own, ...places, reporting, operations }
   let service: Awaited<ReturnType<typeof serveHistory>> | null = null
   let lastMs = 0
   return async ({ snapshot, program }: Shown): Promise<void> => {
@@ -182,19 +193,14 @@ const FIGURES = [
   ['trades', 'trade_count'],
 ] as const
 
-const NAME_WIDTH = 18
-const CELL_WIDTH = 20
-
 /** A line a strategy; a figure that differs from the published one is shown with it. */
 function previewLines(published: Snapshot | null, { strategies }: Snapshot, seconds: string): string[] {
   const old = new Map(published?.strategies.map(strategy => [strategy.id, strategy]))
-  const row = (name: string, cells: readonly string[]): string =>
-    name.padEnd(NAME_WIDTH) + cells.map(cell => cell.padStart(CELL_WIDTH)).join('')
   const against =
     published === null ? 'nothing published to compare with' : `published ${published.dataset.version} -> now`
   const names = FIGURES.map(([name]) => name)
-  const rows = strategies.map(strategy => row(strategy.id, cellsOf(old.get(strategy.id), strategy)))
-  return [`${against} (${seconds} s)`, row('strategy', names), ...rows]
+  const rows = strategies.map(strategy => [strategy.id, ...cellsOf(old.get(strategy.id), strategy)])
+  return [`${against} (${seconds} s)`, ...toTable([['strategy', ...names], ...rows], 18, 20)]
 }
 
 const cellsOf = (old: StrategyData | undefined, now: StrategyData): string[] =>

@@ -8,22 +8,25 @@ import type { Trust } from '#static-build/audit/audit-keys.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { collect } from '../options/build-options.ts'
-import { addStoreOptions, isPrivateStoreNamed, openBothStores, type StoreOptions } from '../options/store-option.ts'
+import { UsageError } from '../exit.ts'
+import { addOptions, flag, type OptionsOf, option, readBy, repeated, text } from '../options/option.ts'
+import { isPrivateStoreNamed, openBothStores, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
-import { UsageError } from '../settings/environment.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../verify-report.ts'
 
-type StoreVerification = StoreOptions & { readonly json?: boolean; readonly tsaCa?: string }
-
-const addTsaOption = (command: Command): Command =>
-  command.option(
-    '--tsa-ca <file>',
+const AUDIT_OPTIONS = {
+  tsaCa: option(
+    '<file>',
     'check the time stamps of the log under this certificate of their authority (PEM)',
-  )
+    text,
+  ),
+  json: flag('print the findings as one JSON document'),
+}
 
-async function tsaCaOf({ tsaCa }: { readonly tsaCa?: string }, { cwd }: Runtime): Promise<string | null> {
+type AuditOptions = OptionsOf<typeof AUDIT_OPTIONS>
+
+async function tsaCaOf({ tsaCa }: AuditOptions, { cwd }: Runtime): Promise<string | null> {
   if (tsaCa === undefined) return null
   const path = resolve(cwd, tsaCa)
   await access(path).catch((cause: unknown) => {
@@ -49,34 +52,39 @@ const STORE_REMEDY =
  * is wrong; one run reports everything.
  */
 export function defineVerifyStore(command: Command, runtime: Runtime): void {
-  addTsaOption(addStoreOptions(command))
-    .option('--json', 'print the findings as one JSON document')
+  const { terminal } = runtime
+  addOptions(command, { ...STORE_OPTIONS, ...AUDIT_OPTIONS })
     .addHelpText('after', STORE_EXAMPLES)
-    .action(async (options: StoreVerification) => {
-      const terminal = runtime.terminal
+    .action(async (options: OptionsOf<typeof STORE_OPTIONS & typeof AUDIT_OPTIONS>) => {
       const { store, privateStore } = await openBothStores(options, runtime)
-      const isPrivateNamed = isPrivateStoreNamed(options, runtime)
-      const found = await auditStore(
-        { store, privateStore, isPrivateNamed },
-        'all',
-        runtime,
-        await tsaCaOf(options, runtime),
-      )
+      const stores = { store, privateStore, isPrivateNamed: isPrivateStoreNamed(options, runtime) }
+      const found = await auditStore(stores, 'all', runtime, await tsaCaOf(options, runtime))
       if (options.json) terminal.json(toReport(store.url, found))
       else printVersions(found, terminal)
       assertSound(store.url, found, STORE_REMEDY)
     })
 }
 
-type Options = {
-  readonly version?: string
-  readonly all?: boolean
-  readonly key?: readonly string[]
-  readonly keyId?: readonly string[]
-  readonly allowUnsigned?: boolean
-  readonly tsaCa?: string
-  readonly json?: boolean
+const REMOTE_OPTIONS = {
+  version: option(
+    '<instant>',
+    'the version whose files are read (default: the served one)',
+    readBy(
+      given => (parseIsoInstant(given) === null ? parseCompactInstant(given) : given),
+      'an instant such as 2026-11-21T00:15:00Z',
+    ),
+  ),
+  all: flag('read the files of every version'),
+  key: repeated('<file>', 'trust only this Ed25519 public key (PEM); may be repeated'),
+  keyId: repeated(
+    '<digits>',
+    'trust only the published key whose SHA-256 begins with these digits; may be repeated',
+  ),
+  allowUnsigned: flag('accept unsigned data; verify checksums only'),
+  ...AUDIT_OPTIONS,
 }
+
+type Options = OptionsOf<typeof REMOTE_OPTIONS>
 
 const EXAMPLES = `
 Examples:
@@ -89,18 +97,8 @@ const REMEDY = 'do not rely on what failed; ask the publisher, or compare it wit
 
 /** `highwater verify-remote URL`: checks what a service publishes, with nothing but its address. */
 export function defineVerifyRemote(command: Command, runtime: Runtime): void {
-  addTsaOption(command)
+  addOptions(command, REMOTE_OPTIONS)
     .argument('<url>', 'address of a history service, or of a CDN in front of it')
-    .option('--version <instant>', 'the version whose files are read (default: the served one)')
-    .option('--all', 'read the files of every version')
-    .option('--key <file>', 'trust only this Ed25519 public key (PEM); may be repeated', collect)
-    .option(
-      '--key-id <digits>',
-      'trust only the published key whose SHA-256 begins with these digits; may be repeated',
-      collect,
-    )
-    .option('--allow-unsigned', 'accept unsigned data; verify checksums only')
-    .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action((url: string, options: Options) => verifyRemote(url, options, runtime))
 }
@@ -149,9 +147,7 @@ function parseAddress(text: string): string {
 function parseVersions({ version, all }: Options): AuditOrder['versions'] {
   if (version === undefined) return all ? 'all' : 'served'
   if (all) throw new UsageError('--version and --all cannot be combined: give one of them')
-  const instant = parseIsoInstant(version) === null ? parseCompactInstant(version) : version
-  if (instant !== null) return { version: instant }
-  throw new UsageError(`--version: expected an instant such as 2026-11-21T00:15:00Z, got '${version}'`)
+  return { version }
 }
 
 async function readTrust({ key, keyId, allowUnsigned }: Options, cwd: string): Promise<Trust> {

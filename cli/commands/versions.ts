@@ -6,25 +6,16 @@ import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import { type ListedPublication, markRemoved } from '#storage/removed-versions.ts'
 import { followPointer } from '../build/follow-pointer.ts'
+import { movePointer, SIGNING_OPTIONS, type SigningConsent, withStoreLock } from '../guard-pointer.ts'
+import { addOptions, flag, type OptionsOf, required, wholeNumber } from '../options/option.ts'
 import {
-  addSigningOptions,
-  movePointer,
-  type SigningConsent,
-  type SigningOptions,
-  toConsent,
-  withStoreLock,
-} from '../guard-pointer.ts'
-import {
-  addStoreOptions,
   openBothStores,
   openPublicStore,
+  STORE_OPTIONS,
   type StoreOptions,
   storeUrls,
 } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { UsageError } from '../settings/environment.ts'
-
-type JsonOptions = StoreOptions & { readonly json?: boolean }
 
 const EXAMPLES = `
 Examples:
@@ -33,8 +24,7 @@ Examples:
 
 /** `highwater versions`: what was published, newest first. */
 export function defineVersions(command: Command, runtime: Runtime): void {
-  addStoreOptions(command)
-    .option('--json', 'print them as one JSON document')
+  addOptions(command, { ...STORE_OPTIONS, json: flag('print them as one JSON document') })
     .addHelpText('after', EXAMPLES)
     .action(async (options: JsonOptions) => {
       const terminal = runtime.terminal
@@ -57,18 +47,21 @@ const versionLine = ({ version, published, entered, manifest_sha256, ...is }: Li
     ...(is.history_restated ? ['restated history'] : []),
   ].join('  ')
 
-type MoveOptions = JsonOptions & SigningOptions
+type JsonOptions = StoreOptions & { readonly json?: boolean }
 
-type RefreshOptions = MoveOptions & { readonly vouchForHead?: boolean }
+const MOVE_OPTIONS = {
+  ...STORE_OPTIONS,
+  ...SIGNING_OPTIONS,
+  json: flag('print the new pointer entry as one JSON document'),
+}
 
 /** `highwater rollback V`: serves an older version again. */
 export function defineRollback(command: Command, runtime: Runtime): void {
-  addSigningOptions(addStoreOptions(command))
+  addOptions(command, MOVE_OPTIONS)
     .argument('<version>', 'a published version, as listed by `highwater versions`')
-    .option('--json', 'print the new pointer entry as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z')
-    .action((version: string, options: MoveOptions) =>
-      moveAndFollow(options, toConsent(options), runtime, (store, mover) => rollBack(store, version, mover)),
+    .action((version: string, options: JsonOptions & SigningConsent) =>
+      moveAndFollow(options, runtime, (store, mover) => rollBack(store, version, mover)),
     )
 }
 
@@ -79,33 +72,36 @@ Examples:
 
 /** `highwater refresh`: the served version stays, and its pointer entry gets a new date of expiry. */
 export function defineRefresh(command: Command, runtime: Runtime): void {
-  addSigningOptions(addStoreOptions(command))
-    .option('--vouch-for-head', 'accept a newest entry whose signature is wrong or missing')
-    .option('--json', 'print the new pointer entry as one JSON document')
+  const vouchForHead = flag('accept a newest entry whose signature is wrong or missing')
+  addOptions(command, { ...MOVE_OPTIONS, vouchForHead })
     .addHelpText('after', REFRESH_EXAMPLES)
-    .action((options: RefreshOptions) =>
-      moveAndFollow(options, toConsent(options, options.vouchForHead), runtime, refreshPointer),
-    )
+    .action((options: JsonOptions & SigningConsent) => moveAndFollow(options, runtime, refreshPointer))
 }
 
 async function moveAndFollow(
-  options: MoveOptions,
-  consent: SigningConsent,
+  options: JsonOptions & SigningConsent,
   runtime: Runtime,
   move: Parameters<typeof movePointer>[3],
 ): Promise<void> {
-  const { entry } = await movePointer(await openPublicStore(options, runtime), consent, runtime, move)
+  const settings = storeUrls(options, runtime)
+  const { entry } = await movePointer(settings, options, runtime, move)
   const { json, print } = runtime.terminal
   if (options.json) json(entry)
   else print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)
-  await followPointer(storeUrls(options, runtime), runtime)
+  await followPointer(settings, runtime)
 }
 
-type PruneOptions = JsonOptions & {
-  readonly keepDays: string
-  readonly keepMonthEnds?: boolean
-  readonly yes?: boolean
+const days = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number of days such as 90')
+
+const PRUNE_OPTIONS = {
+  ...STORE_OPTIONS,
+  keepDays: required('<n>', 'keep versions published in the last n days, and the served one', days),
+  keepMonthEnds: flag('also keep the last version of each month'),
+  yes: flag('remove them: there is no way back'),
+  json: flag('print one JSON document: versions, unfinished, and whether they are_removed'),
 }
+
+type PruneOptions = OptionsOf<typeof PRUNE_OPTIONS>
 
 const PRUNE_EXAMPLES = `
 Without --yes it lists what it would remove, and removes nothing.
@@ -116,17 +112,13 @@ Examples:
 
 /** `highwater prune`: removes old versions, which answer 410 from then on. */
 export function definePrune(command: Command, runtime: Runtime): void {
-  addStoreOptions(command)
-    .requiredOption('--keep-days <n>', 'keep versions published in the last n days, and the served one')
-    .option('--keep-month-ends', 'also keep the last version of each month')
-    .option('--yes', 'remove them: there is no way back')
-    .option('--json', 'print one JSON document: versions, unfinished, and whether they are_removed')
+  addOptions(command, PRUNE_OPTIONS)
     .addHelpText('after', PRUNE_EXAMPLES)
     .action((options: PruneOptions) => runPrune(options, runtime))
 }
 
 async function runPrune(options: PruneOptions, runtime: Runtime): Promise<void> {
-  const rule = { keepDays: parseDays(options.keepDays), keepMonthEnds: options.keepMonthEnds ?? false }
+  const rule = { keepDays: options.keepDays, keepMonthEnds: options.keepMonthEnds ?? false }
   const are_removed = options.yes ?? false
   const terminal = runtime.terminal
   const { store, privateStore } = await openBothStores(options, runtime)
@@ -143,10 +135,4 @@ async function runPrune(options: PruneOptions, runtime: Runtime): Promise<void> 
     terminal.note(
       'nothing was removed: the same command with --yes removes them, and their addresses answer 410',
     )
-}
-
-function parseDays(text: string): number {
-  const days = Number(text)
-  if (text.trim() !== '' && Number.isInteger(days) && days >= 0) return days
-  throw new UsageError(`--keep-days: expected a whole number of days such as 90, got '${text}'`)
 }

@@ -2,12 +2,14 @@ import type { Command } from 'commander'
 import { serveJobs } from '#static-build/fleet/queue.ts'
 import { PHASES, type Phase, readEnd } from '#static-build/fleet/run-files.ts'
 import { doShare, joinRun, type Run, type Share, type Worker } from '#static-build/fleet/worker.ts'
+import { UsageError } from '../exit.ts'
 import { connectFleet, openWorker } from '../fleet.ts'
 import { toRedisUrl, toRunName } from '../fleet-options.ts'
-import { addThreadsOption, parseThreads } from '../options/build-options.ts'
+import { addThreadsOption, threadsFor } from '../options/build-options.ts'
+import { parsePort } from '../options/option.ts'
 import { addStoreOptions, openBothStores, type StoreOptions } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { parsePort, readEnvironment, UsageError } from '../settings/environment.ts'
+import { readEnvironment } from '../settings/environment.ts'
 import { measureWorker } from '../worker-metrics.ts'
 
 type Options = StoreOptions & {
@@ -15,7 +17,7 @@ type Options = StoreOptions & {
   readonly run?: string
   readonly share?: string
   readonly wait?: string
-  readonly threads?: string
+  readonly threads?: number
   readonly metricsPort?: string
 }
 
@@ -49,7 +51,7 @@ async function runWorker(options: Options, runtime: Runtime): Promise<void> {
   const stores = await openBothStores(options, runtime)
   const opened = await openWorker(stores, order.threads, runtime)
   const { worker, serve } = measureWorker(opened.worker, order.threads, runtime.elapsed)
-  const { host } = readEnvironment(runtime)
+  const { HOST: host } = readEnvironment(runtime)
   const metrics = order.metricsPort === null ? null : await serve(host, order.metricsPort)
   if (metrics !== null) runtime.terminal.note(`metrics on ${metrics.url}/metrics`)
   try {
@@ -73,7 +75,7 @@ function toWorkerOrder(
   { fleet, run, share, wait, threads: given, metricsPort: port }: Options,
   runtime: Runtime,
 ) {
-  const threads = parseThreads(given, runtime.cores)
+  const threads = given ?? threadsFor(runtime.cores)
   const metricsPort = port === undefined ? null : parsePort('--metrics-port', port)
   if (run !== undefined && share !== undefined) {
     const waitMs = 1_000 * Number(wait ?? DEFAULT_WAIT_S)
@@ -88,7 +90,7 @@ function toWorkerOrder(
     } as const
   }
   if (run !== undefined || share !== undefined) throw new UsageError('--run and --share are used together')
-  const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).fleetUrl
+  const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).FLEET_URL
   if (redisUrl !== null) return { kind: 'jobs', redisUrl, threads, metricsPort } as const
   throw new UsageError('expected --fleet with the address of a Redis, or --run and --share')
 }

@@ -1,12 +1,13 @@
 import { from, not } from 'arquero'
+import { z } from 'zod'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
 import { renderPreview } from '#core/dataset/resources/program/preview.ts'
 import type { StrategyData } from '#core/dataset/snapshot.ts'
-import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import type { BuildResult } from '../build/build-version.ts'
 import { printReport } from './data-report.ts'
+import { toTable, twoDecimals } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The result of a build, for people and for `--json`. */
@@ -74,9 +75,9 @@ function toProgramSummary(data: ProgramData) {
 export function printSummary(summary: BuildSummary, { print }: Terminal): void {
   print(`published ${summary.version}   ${summary.window.from} to ${summary.window.to}`)
   print('')
-  for (const line of strategyTable(summary)) print(line)
+  for (const line of toTable(strategyRows(summary), 18, 12)) print(line)
   print('')
-  for (const line of yearTable(summary)) print(line)
+  for (const line of toTable(yearRows(summary), 18, 9)) print(line)
   if (summary.data.length > 0) print('')
   printReport(summary.data, print)
   for (const line of summary.missing_bars) print(`warning: ${line}`)
@@ -88,38 +89,22 @@ export function printSummary(summary: BuildSummary, { print }: Terminal): void {
   print(steps.map(([step, ms]) => `${step} ${(ms / 1000).toFixed(1)} s`).join(', '))
 }
 
-const NAME_WIDTH = 18
-const CELL_WIDTH = 12
-const YEAR_WIDTH = 9
+const strategyRows = ({ strategies }: BuildSummary): string[][] => [
+  ['strategy', 'verified', 'days', 'trades', 'net %', 'drawdown %', 'Sharpe'],
+  ...strategies.map(each => [
+    each.id,
+    each.verification_state.replace('_verified', ''),
+    String(each.days),
+    String(each.trades),
+    ...[each.net_return_pct, each.max_drawdown_pct, each.sharpe_daily_annualized].map(twoDecimals),
+  ]),
+]
 
-function strategyTable({ strategies }: BuildSummary): string[] {
-  const row = (name: string, cells: readonly string[]): string =>
-    name.padEnd(NAME_WIDTH) + cells.map(cell => cell.padStart(CELL_WIDTH)).join('')
-  return [
-    row('strategy', ['verified', 'days', 'trades', 'net %', 'drawdown %', 'Sharpe']),
-    ...strategies.map(each =>
-      row(each.id, [
-        each.verification_state.replace('_verified', ''),
-        String(each.days),
-        String(each.trades),
-        ...[each.net_return_pct, each.max_drawdown_pct, each.sharpe_daily_annualized].map(twoDecimals),
-      ]),
-    ),
-  ]
-}
-
-function yearTable({ yearly_returns_pct: rows }: BuildSummary): string[] {
+function yearRows({ yearly_returns_pct: rows }: BuildSummary): string[][] {
   const years = Object.keys(rows[0] ?? {}).filter(column => column !== 'strategy')
-  const row = (name: unknown, cells: readonly string[]): string =>
-    String(name).padEnd(NAME_WIDTH) + cells.map(cell => cell.padStart(YEAR_WIDTH)).join('')
   return [
-    row('year %', years),
-    ...rows.map(each =>
-      row(
-        each.strategy,
-        years.map(year => twoDecimals(each[year])),
-      ),
-    ),
+    ['year %', ...years],
+    ...rows.map(each => [String(each.strategy), ...years.map(year => twoDecimals(each[year]))]),
   ]
 }
 
@@ -135,8 +120,6 @@ const againstDca = (pctCheaper: number | null): string =>
   pctCheaper === null
     ? '- % cheaper'
     : `${twoDecimals(Math.abs(pctCheaper))} % ${pctCheaper < 0 ? 'dearer' : 'cheaper'}`
-
-const twoDecimals = (value: unknown): string => (typeof value === 'number' ? value.toFixed(2) : '-')
 
 const size = (bytes: number): string =>
   bytes < 1 << 20 ? `${(bytes / 1024).toFixed(0)} kB` : `${(bytes / (1 << 20)).toFixed(1)} MB`
@@ -156,24 +139,15 @@ export function yearlyReturns(strategies: readonly StrategyData[]): YearlyReturn
     .ungroup()
     .orderby('position')
     .select(not('position'))
-  return wide.objects().map(nullMissing)
+  return wide
+    .objects()
+    .map(row => Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, cell ?? null])))
 }
 
-type Year = { readonly year: number; readonly return_pct: number }
+const annual = z.object({
+  annual: z.object({ table: z.array(z.object({ year: z.number(), return_pct: z.number().nullable() })) }),
+})
 
 /** The rows of `fund_dd.annual.table`. */
-function yearsOf({ figures }: StrategyData): Year[] {
-  const table = at(at(figures.values.fund_dd, 'annual'), 'table')
-  return Array.isArray(table) ? table.filter(isYear) : []
-}
-
-const at = (value: FigureValue | undefined, field: string): FigureValue | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as FigureValues)[field]
-    : undefined
-
-const isYear = (row: unknown): row is Year =>
-  typeof row === 'object' && row !== null && 'year' in row && 'return_pct' in row
-
-const nullMissing = (row: object): Record<string, string | number | null> =>
-  Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, cell ?? null]))
+const yearsOf = ({ figures }: StrategyData) =>
+  annual.safeParse(figures.values.fund_dd).data?.annual.table ?? []

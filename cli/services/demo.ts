@@ -13,12 +13,10 @@ import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { removeWebhook } from '#signals/delivery/webhooks.ts'
 import { ifThere } from '#storage/error-code.ts'
 import type { Runtime } from '../runtime.ts'
-import { keepSecret } from '../settings/generated-secrets.ts'
+import { keepSecret, PRIVATE_MODE } from '../settings/generated-secrets.ts'
 import { freePort } from './free-port.ts'
 
 const CLIENT = 'demo'
-
-const PRIVATE_MODE = 0o600
 
 /** The receiver ends with this process, however it ends: its standard input is ours. */
 const END_WITH_US = 'process.stdin.on("close", () => process.kill(process.pid, "SIGTERM")).resume().unref()'
@@ -73,7 +71,7 @@ async function ensureClient({ redis, aliases, programAlias, now }: DemoOrder): P
 
 /** The key of the last start if still live; else a new one, which replaces the oldest of two. */
 async function ensureToken({ redis, now, drawBytes }: DemoOrder, file: string): Promise<string> {
-  const known = await readText(file)
+  const known = (await ifThere(readFile(file, 'utf8'), null))?.trim() ?? null
   if (known !== null && (await authenticate(redis, known, now())) !== null) return known
   const [oldest, ...others] = await listKeys(redis, CLIENT)
   if (oldest !== undefined && others.length > 0) await revokeKey(redis, oldest.id)
@@ -81,9 +79,6 @@ async function ensureToken({ redis, now, drawBytes }: DemoOrder, file: string): 
   await writeFile(file, `${token}\n`, { mode: PRIVATE_MODE })
   return token
 }
-
-const readText = async (file: string): Promise<string | null> =>
-  (await ifThere(readFile(file, 'utf8'), null))?.trim() ?? null
 
 const RECEIVER = fileURLToPath(new URL('../../examples/receivers/typescript/receiver.ts', import.meta.url))
 

@@ -9,20 +9,20 @@ import type { BarsFile, BarsKey, Book, StrategyEntry } from '#pipeline/book/book
 import { createBarReader } from '#pipeline/book/read-bars.ts'
 import { readBarsAnswer } from '#pipeline/import/bars.ts'
 import type { Stepper } from '#pipeline/live/stepper.ts'
-import { type BarStore, openBarStore } from '#signals/live/bar-store.ts'
+import { openBarStore } from '#signals/live/bar-store.ts'
 import type { Feed, Pause } from '#signals/live/feeds/feed.ts'
 import { fileFeed, streamFeed } from '#signals/live/feeds/file-feed.ts'
 import { pollFeed } from '#signals/live/feeds/poll-feed.ts'
 import { createKnownBars, type KnownBars, revisedBars } from '#signals/live/known-bars.ts'
 import { type Holder, type Lease, RENEW_MS, takeLease } from '#signals/live/lease.ts'
-import { endLive, type MarketWorld, runMarket } from '#signals/live/run-market.ts'
+import { endLive, runMarket } from '#signals/live/run-market.ts'
 import { type LiveStrategy, priceOf } from '#signals/live/signals-of.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { isAlive } from '#storage/open-store.ts'
 import { tolerate } from '#storage/tolerate.ts'
-import { UsageError } from '../settings/environment.ts'
+import { UsageError } from '../exit.ts'
 
 type LiveOrder = {
   readonly book: Book
@@ -63,16 +63,19 @@ export async function runLive(order: LiveOrder, runtime: LiveRuntime): Promise<v
 async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRuntime): Promise<void> {
   const { redis, now, note } = runtime
   const holder: Holder = { pid: process.pid, host: hostname(), started: toIsoInstant(now()) }
-  const lease = await takeLease(redis, market, holder, isGone)
+  // A holder that ran on this machine and has ended is gone; processes on other machines cannot be checked.
+  const lease = await takeLease(
+    redis,
+    market,
+    holder,
+    ({ pid, host }) => host === hostname() && !isAlive(pid),
+  )
   const stop = new AbortController()
   const own = { ...runtime, stop: AbortSignal.any([runtime.stop.signal, stop.signal]) }
   const renewing = renewWhile(lease, own, stop)
   let lost: unknown = null
   try {
-    const { timeframe } = order.book.bars.get(market)!
-    const path = join(order.liveDir, `${market}.csv`)
-    const store = await openBarStore(path, () => createBarReader(timeframe))
-    await runStored(market, order, store, own).finally(() => store.close())
+    await runStored(market, order, own)
   } finally {
     stop.abort()
     lost = await renewing
@@ -81,9 +84,6 @@ async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRunt
   if (lost !== null) throw lost
   note(`${market}: stopped`)
 }
-
-/** The holder ran on this machine and has ended; processes on other machines cannot be checked. */
-const isGone = ({ pid, host }: Holder): boolean => host === hostname() && !isAlive(pid)
 
 /**
  * Renews the lease until the market is left, and returns null; or leaves the market and returns what ended the lease. An
@@ -112,27 +112,33 @@ type MarketRuntime = Omit<LiveRuntime, 'stop'> & { readonly stop: AbortSignal }
 
 async function runStored(
   market: BarsKey,
-  { book, entries, feeds }: LiveOrder,
-  store: BarStore,
+  { book, entries, feeds, liveDir }: LiveOrder,
   own: MarketRuntime,
 ): Promise<void> {
-  const { redis, now, note, pause, stop, stepper } = own
+  const { redis, now, note, stepper } = own
   const file = book.bars.get(market)!
-  const known = createKnownBars(closedBars(file.bars, now()), store.bars)
-  const [revised] = revisedBars(file.bars, store.bars)
-  if (revised !== undefined) {
-    note(
-      `${market}: the book has other prices than were traded on, first at ${toIsoInstant(revised.t)}; those stay`,
+  const { bars, timeframe } = file
+  const store = await openBarStore(join(liveDir, `${market}.csv`), () => createBarReader(timeframe))
+  try {
+    // A book may end with the bar that is being made: it is none until it has closed.
+    const closed = sliceBars(bars, 0, lastAtOrBefore(bars.t, now() - bars.timeframeMs) + 1)
+    const known = createKnownBars(closed, store.bars)
+    const [revised] = revisedBars(bars, store.bars)
+    if (revised !== undefined) {
+      const at = toIsoInstant(revised.t)
+      note(`${market}: the book has other prices than were traded on, first at ${at}; those stay`)
+    }
+    const feed = openFeed(feeds.get(market), book.dir, file, known, own)
+    const strategies = await Promise.all(
+      entries.get(market)!.map(entry => toLiveStrategy(stepper, entry, book, bars)),
     )
+    const world = { ...own, assertClock: () => assertClock(redis, now) }
+    note(`${market}: ${strategies.map(({ alias }) => alias).join(', ')} follow ${feed.name}`)
+    for (const strategy of strategies) noteTick(strategy, known, note)
+    await runMarket(world, { name: market, strategies, known, store, feed })
+  } finally {
+    await store.close()
   }
-  const feed = openFeed(feeds.get(market), book.dir, file, known, own)
-  const strategies = await Promise.all(
-    entries.get(market)!.map(entry => toLiveStrategy(stepper, entry, book, file.bars)),
-  )
-  const world: MarketWorld = { redis, now, note, pause, stop, assertClock: () => assertClock(redis, now) }
-  note(`${market}: ${strategies.map(({ alias }) => alias).join(', ')} follow ${feed.name}`)
-  for (const strategy of strategies) noteTick(strategy, known, note)
-  await runMarket(world, { name: market, strategies, known, store, feed })
 }
 
 /** A tick that is not that of the instrument, such as the default, would move the prices of the signals. */
@@ -144,10 +150,6 @@ function noteTick({ alias, tickSize }: LiveStrategy, known: KnownBars, note: (li
   )
 }
 
-/** A book may end with the bar that is being made: it is none until it has closed. */
-const closedBars = (bars: Bars, nowMs: number): Bars =>
-  sliceBars(bars, 0, lastAtOrBefore(bars.t, nowMs - bars.timeframeMs) + 1)
-
 /** The module strategies of a book that are to run, by the bars that they run on. */
 export function liveEntries(
   book: Book,
@@ -155,19 +157,15 @@ export function liveEntries(
 ): ReadonlyMap<BarsKey, readonly StrategyEntry[]> {
   const all = book.strategies.filter(({ source }) => source.kind === 'module')
   const modules = all.filter(({ ended }) => ended === null)
-  const unknown = wanted.filter(id => !modules.some(entry => entry.id === id))
-  if (unknown.length > 0) {
-    const known = modules.map(({ id }) => id).join(', ')
-    throw new UsageError(
-      `--strategy: expected a module of the book (${known}), got '${unknown.join("', '")}'`,
-    )
-  }
+  const known = modules.map(({ id }) => id)
+  const unknown = wanted.filter(id => !known.includes(id)).join("', '")
+  if (unknown !== '')
+    throw new UsageError(`--strategy: expected a module of the book (${known.join(', ')}), got '${unknown}'`)
   const chosen = wanted.length === 0 ? modules : modules.filter(({ id }) => wanted.includes(id))
-  if (all.length === 0) {
+  if (all.length === 0)
     throw new UsageError(
       `the book in ${book.dir} has no module: a ledger is fired by POST /ops/signals, not live`,
     )
-  }
   return Map.groupBy(chosen, ({ bars }) => bars!) // a module has bars, or the book would not be sound
 }
 
@@ -215,20 +213,18 @@ export function parseFeeds(
 ): ReadonlyMap<string, string> {
   const feeds = new Map<string, string>()
   for (const text of given) {
-    const market =
-      markets.find(name => text.startsWith(`${name}=`)) ?? (markets.length === 1 ? markets[0] : null)
-    if (market === null || market === undefined) {
+    const named = markets.find(name => text.startsWith(`${name}=`))
+    const market = named ?? (markets.length === 1 ? markets[0] : undefined)
+    if (market === undefined)
       throw new UsageError(
         `--feed: the strategies run on ${markets.join(' and ')}; write MARKET=SOURCE for each, got '${text}'`,
       )
-    }
     if (feeds.has(market))
       throw new UsageError(`--feed: expected one feed of ${market}, got a second: '${text}'`)
-    feeds.set(market, text.startsWith(`${market}=`) ? text.slice(market.length + 1) : text)
+    feeds.set(market, named === undefined ? text : text.slice(named.length + 1))
   }
-  if ([...feeds.values()].filter(source => source === '-').length > 1) {
+  if ([...feeds.values()].filter(source => source === '-').length > 1)
     throw new UsageError('--feed: standard input can be the feed of one market only')
-  }
   return feeds
 }
 
@@ -242,23 +238,22 @@ function openFeed(
 ): Feed {
   const { now, pause, note } = world
   const newReader = () => createBarReader(file.timeframe)
-  if (source === undefined) return fileFeed(ownFile(bookDir, file), newReader, pause)
+  if (source === undefined) {
+    if (/^bars\/[^/]+\/[^/]+\.csv$/.test(file.path))
+      return fileFeed(join(bookDir, file.path), newReader, pause)
+    throw new UsageError(
+      `--feed: ${file.path} cannot grow, because it is no plain table of the book: set --feed to a source of new bars`,
+    )
+  }
   if (source === '-') return streamFeed('standard input', world.input(), newReader)
-  if (source.startsWith('file:')) return fileFeed(resolve(world.cwd, filePath(source)), newReader, pause)
+  if (source.startsWith('file:')) {
+    const path = source.slice('file:'.length).replace(/^\/\/(?=\/)/, '') // of `file:///srv/bars.csv`, too
+    return fileFeed(resolve(world.cwd, path), newReader, pause)
+  }
   if (/^https?:\/\//.test(source) && URL.canParse(source)) {
     const lastKnown = () => known.last()?.t ?? null
     const readAnswer = (answer: Buffer) => readBarsAnswer(answer, file.timeframe, now())
     return pollFeed({ url: source, timeframeMs: known.timeframeMs, readAnswer, now, pause, note, lastKnown })
   }
   throw new UsageError(`--feed: expected file:PATH, - or an http(s) address, got '${source}'`)
-}
-
-/** `file:bars.csv` and `file:///srv/bars.csv` alike. */
-const filePath = (source: string): string => source.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
-
-function ownFile(bookDir: string, { path }: BarsFile): string {
-  if (/^bars\/[^/]+\/[^/]+\.csv$/.test(path)) return join(bookDir, path)
-  throw new UsageError(
-    `--feed: ${path} cannot grow, because it is no plain table of the book: set --feed to a source of new bars`,
-  )
 }

@@ -16,7 +16,7 @@ const HIDDEN: readonly RegExp[] = [OUR_SECRETS, /\bbearer\s+\S+/gi, /(?<=:\/\/)[
 
 /** The log of a process on a stream, a line of JSON for each event, without the texts of `secrets`. */
 export function createLog(
-  level: Environment['reporting']['logLevel'],
+  level: Environment['LOG_LEVEL'],
   destination: DestinationStream,
   now: () => number,
   secrets: readonly string[] = [],

@@ -1,8 +1,5 @@
 // What the parts of the signals service share: Redis, stores, the served version, secrets, metrics, alerts.
-
-import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
-import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
 import type { RegisterParts, WebhookChange } from '#signals/delivery/register-webhook.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
@@ -21,9 +18,10 @@ import { createSteadyClock } from '#signals/redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { openStore } from '#storage/open-store.ts'
+import { UsageError } from '../exit.ts'
+import { openStores } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { type Environment, UsageError } from '../settings/environment.ts'
+import type { Environment } from '../settings/environment.ts'
 import type { Secrets } from '../settings/generated-secrets.ts'
 import type { Log } from './log.ts'
 import { reachRedis } from './redis-url.ts'
@@ -42,8 +40,6 @@ export type SignalsOrder = {
   readonly log: Log
 }
 
-type RedisOrder = Pick<SignalsOrder, 'redisUrl' | 'redisOptions'>
-
 export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
 
 /** Opens everything. Rejects if Redis cannot be reached, could lose a signal, or has lost its log. */
@@ -52,22 +48,23 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   const { now, elapsed, drawBytes } = runtime
   const onError = logOnce(log, now)
   if (order.redisFolder !== null) await assertDisk(order.redisFolder)
-  const redis = await openRedis(order, started, onError)
-  const store = await openStore(environment.storeUrl, environment.s3)
-  const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
+  const redis = connectRedis(order.redisUrl, onError, order.redisOptions)
+  started.add(() => redis.disconnect())
+  await reachRedis(redis)
+  const { ALLOW_UNSAFE_REDIS: allowsUnsafeRedis } = environment
+  if (!allowsUnsafeRedis) await assertDurable(redis)
+  const { store, privateStore } = await openStores(environment)
   const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
   const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
   const fault = await sealFault(redis, box)
   if (fault !== null) throw new UsageError(`SECRET_KEY does not fit what Redis holds: ${fault}; ${LOST_KEY}`)
-  const { allowsUnsafeRedis } = environment
   const givenLog = await openLog(redis, { privateStore, newEpoch: newToken, now, allowsUnsafeRedis })
   started.add(() => givenLog.close().catch(onError)) // otherwise the next start continues above the mark
-  const channel = createAlertChannel(environment.reporting, runtime.env, message => log.warn(message))
+  const channel = createAlertChannel(environment, runtime.env, message => log.warn(message))
   const alerts = createAlerts(channel, now)
   const served = followVersion(store, privateStore, { onError, raise: alerts.raise })
   await served.look()
-  const looking = setInterval(() => void served.look(), LOOK_MS)
-  started.add(() => clearInterval(looking))
+  started.every(LOOK_MS, served.look)
   const clock = { now, elapsed, startTimer }
   const steady = createSteadyClock(clock)
   const onWebhook = (change: WebhookChange): void => {
@@ -77,19 +74,11 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   return {
     ...{ order, redis, store, privateStore, givenLog, served, alerts, box, clock, steady },
     ...{ newToken, onWebhook, onError },
+    reach: {
+      rules: { allowLoopback: environment.ALLOW_PRIVATE_WEBHOOKS },
+      resolveHost: createHostResolver(),
+    },
   }
-}
-
-async function openRedis(
-  { environment, redisUrl, redisOptions }: SignalsOrder,
-  started: Started,
-  onError: (error: unknown) => void,
-): Promise<Redis> {
-  const redis = connectRedis(redisUrl, onError, redisOptions)
-  started.add(() => redis.disconnect())
-  await reachRedis(redis)
-  if (!environment.allowsUnsafeRedis) await assertDurable(redis)
-  return redis
 }
 
 /** The state of the service, its metrics, and the copies of its audit log. */
@@ -109,7 +98,13 @@ export function createWatch(open: OpenSignals) {
 
 /** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */
 export function openLimits(
-  { order, clock, onError }: Pick<OpenSignals, 'clock' | 'onError'> & { readonly order: RedisOrder },
+  {
+    order,
+    clock,
+    onError,
+  }: Pick<OpenSignals, 'clock' | 'onError'> & {
+    readonly order: Pick<SignalsOrder, 'redisUrl' | 'redisOptions'>
+  },
   started: Started,
 ): PreviewLimits {
   const options = { ...order.redisOptions, commandTimeout: LIMITS_TIMEOUT_MS }
@@ -126,15 +121,9 @@ export function openLimits(
   return createPreviewLimits(redis, clock.elapsed, report)
 }
 
-export const createReach = ({ order }: OpenSignals): Pick<DeliveryOptions, 'rules' | 'resolveHost'> => ({
-  rules: { allowLoopback: order.environment.signals.allowsPrivateWebhooks },
-  resolveHost: createHostResolver(),
-})
-
 /** For registrations: a separate sender, because they wait for the answer. */
 export function createRegistering(
-  { redis, box, clock, steady, newToken, onWebhook, order }: OpenSignals,
-  reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
+  { redis, box, clock, steady, newToken, onWebhook, order, reach }: OpenSignals,
   started: Started,
 ): RegisterParts {
   const sender = createSender({ ...reach, ...clock })

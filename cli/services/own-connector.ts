@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { createConnection, type Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
@@ -41,7 +42,8 @@ export const ownConnector = (folder: string) =>
       const socket = createConnection({ host, port })
       this.stream = socket
       try {
-        await connected(socket)
+        socket.on('error', () => {}) // stays, because a socket without a listener ends the process
+        await once(socket, 'connect')
         await assertOwnAccepts(socket, folder)
         if (!this.connecting) socket.destroy() // disconnected meanwhile
       } catch (error) {
@@ -51,12 +53,6 @@ export const ownConnector = (folder: string) =>
       return socket
     }
   }
-
-const connected = (socket: Socket): Promise<void> =>
-  new Promise((resolve, reject) => {
-    socket.once('connect', resolve)
-    socket.on('error', reject) // stays, because a socket without a listener ends the process
-  })
 
 async function assertOwnAccepts(socket: Socket, folder: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < ACCEPT_MOST_MS; waitedMs += LOOK_MS) {

@@ -26,12 +26,8 @@ export async function startOwnRedis(
     ports = [new URL(server.url).port]
     return server
   }
-  const kept = await keepServer({
-    start,
-    log: join(folder, 'redis.log'),
-    runtime: { pause, elapsed },
-    note,
-  })
+  const log = join(folder, 'redis.log')
+  const kept = await keepServer({ start, log, runtime: { pause, elapsed }, note })
   try {
     await publishRedisUrl(dataFolder, kept.url)
     return kept
@@ -92,7 +88,11 @@ export async function keepServer(order: KeepOrder) {
   async function startAgain(triesBefore: number): Promise<number> {
     for (let tries = triesBefore; !isStopping; tries++) {
       const waitMs = RESTART_AFTER_MS[tries]
-      if (waitMs === undefined) throw gaveUp(order)
+      if (waitMs === undefined)
+        throw new Error(
+          'our Redis ended repeatedly, and without it no signal can be fired or delivered: fix what ' +
+            `${order.log} reports, and start the service again`,
+        )
       order.note(`our Redis ended unexpectedly: restarting it (${tries + 1} of ${RESTART_AFTER_MS.length})`)
       await order.runtime.pause(waitMs)
       if (isStopping) break
@@ -106,9 +106,3 @@ export async function keepServer(order: KeepOrder) {
     return triesBefore
   }
 }
-
-const gaveUp = ({ log }: KeepOrder): Error =>
-  new Error(
-    `our Redis ended repeatedly, and without it no signal can be fired or delivered: fix what ${log} reports, ` +
-      'and start the service again',
-  )

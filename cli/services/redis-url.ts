@@ -5,12 +5,8 @@ import type { Redis } from 'ioredis'
 import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { type Environment, ownRedisFile } from '../settings/environment.ts'
+import { PRIVATE_MODE } from '../settings/generated-secrets.ts'
 import { ForeignPortError, ownConnector } from './own-connector.ts'
-
-const USUAL_URL = 'redis://127.0.0.1:6379'
-
-/** Only its owner may read the password. */
-const PRIVATE_MODE = 0o600
 
 export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, 'redis')
 
@@ -39,26 +35,30 @@ export async function publishRedisUrl(dataFolder: string, url: string): Promise<
  * on another port: each reconnection uses the published address. Rejects with the fix if Redis does not answer, or if
  * another program has the port of ours.
  */
-export async function openRedis(
-  { redisUrl }: Pick<Environment, 'redisUrl'>,
-  dataFolder: string,
-): Promise<Redis> {
-  const own = redisUrl === null ? await ownRedisUrl(dataFolder) : null
+export async function openRedis({
+  REDIS_URL,
+  DATA_FOLDER: folder,
+}: Pick<Environment, 'REDIS_URL' | 'DATA_FOLDER'>): Promise<Redis> {
+  const own = REDIS_URL === null ? await ownRedisUrl(folder) : null
   let isForeign = false
   const redis = connectRedis(
-    redisUrl ?? own ?? USUAL_URL,
+    REDIS_URL ?? own ?? 'redis://127.0.0.1:6379',
     error => {
       isForeign = error instanceof ForeignPortError // every command reports its own error
     },
-    own === null ? {} : ownRedisOptions(dataFolder),
+    own === null ? {} : ownRedisOptions(folder),
   )
-  if (own !== null) redis.on('close', () => void followOwn(redis, dataFolder))
+  if (own !== null) redis.on('close', () => void followOwn(redis, folder))
   try {
     await reachRedis(redis)
     return redis
   } catch (error) {
     redis.disconnect()
-    throw isForeign ? new Error(notOwn(dataFolder), { cause: error }) : error
+    if (!isForeign) throw error
+    const fix = 'start `highwater serve signals`, or set REDIS_URL'
+    throw new Error(`another program has the port of the one in ${ownRedisFolder(folder)}: ${fix}`, {
+      cause: error,
+    })
   }
 }
 
@@ -89,10 +89,7 @@ export async function reachRedis(redis: Redis, variable = 'REDIS_URL'): Promise<
 /** Whether our own Redis answers: false if its service has ended, or was killed, or another program got its port. */
 export async function ownRedisRuns(dataFolder: string): Promise<boolean> {
   if ((await ownRedisUrl(dataFolder)) === null) return false
-  const redis = await openRedis({ redisUrl: null }, dataFolder).catch(() => null)
+  const redis = await openRedis({ REDIS_URL: null, DATA_FOLDER: dataFolder }).catch(() => null)
   redis?.disconnect()
   return redis !== null
 }
-
-const notOwn = (dataFolder: string): string =>
-  `another program has the port of the one in ${ownRedisFolder(dataFolder)}: start \`highwater serve signals\`, or set REDIS_URL`

@@ -13,7 +13,7 @@ import { type Started, startAll } from './started.ts'
 
 export type RunningSignals = Awaited<ReturnType<typeof runSignals>>
 
-export type RunOrder = {
+type RunOrder = {
   readonly environment: Environment
   readonly runtime: Runtime
   /** Whether to run a client, its key and a receiver, on a machine that nobody else reaches. */
@@ -23,32 +23,31 @@ export type RunOrder = {
 /** Starts all parts, or none. `failed` rejects if the service cannot continue. */
 export const runSignals = (order: RunOrder) => startAll(started => start(order, started))
 
-async function start(order: RunOrder, started: Started) {
-  const { runtime } = order
-  const environment = forDemo(order)
-  const { dataFolder } = environment
-  if (environment.signals.allowsPrivateWebhooks) runtime.terminal.note(ON_THIS_MACHINE)
-  else if (order.hasDemo) runtime.terminal.note(NO_RECEIVER)
-  await mkdir(dataFolder, { recursive: true })
-  const secrets = await readSecrets(environment, dataFolder, runtime.drawBytes)
-  const { failed, ...redis } = await chooseRedis(order, started)
-  const { redisUrl } = redis
-  const known = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/), ...passwordsIn(redisUrl)].filter(
-    isLong,
-  )
-  const log = createLog(levelOf(order), runtime.logStream, runtime.now, known)
+async function start({ environment: given, runtime, hasDemo }: RunOrder, started: Started) {
+  const { env, terminal } = runtime
+  const hasReceiver = hasDemo && env.ALLOW_PRIVATE_WEBHOOKS !== 'no' // the operator refuses them
+  const environment = hasReceiver ? { ...given, ALLOW_PRIVATE_WEBHOOKS: true } : given
+  if (environment.ALLOW_PRIVATE_WEBHOOKS) terminal.note(ON_THIS_MACHINE)
+  else if (hasDemo) terminal.note(NO_RECEIVER)
+  await mkdir(environment.DATA_FOLDER, { recursive: true })
+  const secrets = await readSecrets(environment, runtime.drawBytes)
+  const { failed, ...redis } = await chooseRedis(environment, runtime, started)
+  const texts = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/), ...passwordsIn(redis.redisUrl)]
+  const hidden = texts.filter(text => text.length > 32) // ids of keys are shorter, and no secrets
+  const level = hasDemo && !env.LOG_LEVEL ? 'warn' : environment.LOG_LEVEL // beside a demonstration only problems
+  const log = createLog(level, runtime.logStream, runtime.now, hidden)
   const service = await serveSignals({ environment, ...redis, secrets, runtime, log })
   let demo: Demo | null = null
   started.add(() => demo?.stop())
   started.add(service.stop) // stopped first: deliveries under way still reach the receiver
-  if (order.hasDemo) demo = await demonstrate(order, service)
+  if (hasDemo) demo = await demonstrate(environment, runtime, service, hasReceiver)
   const { url, operatorUrl, program } = service
-  const hasProgram = program() !== null
+  const redisAddress = new URL(redis.redisUrl).host
   return {
     url,
     operatorUrl,
-    redisAddress: new URL(redisUrl).host,
-    hasProgram,
+    redisAddress,
+    hasProgram: program() !== null,
     demo,
     failed,
     stop: started.endAll,
@@ -57,31 +56,33 @@ async function start(order: RunOrder, started: Started) {
 
 /** The Redis of REDIS_URL, or our own, which is started. */
 async function chooseRedis(
-  { runtime, environment: { dataFolder, redisUrl, redisFolder } }: RunOrder,
+  { DATA_FOLDER, REDIS_URL: redisUrl, REDIS_FOLDER: redisFolder }: Environment,
+  runtime: Runtime,
   started: Started,
 ) {
-  if (redisUrl !== null) return { redisUrl, redisFolder, failed: NEVER }
-  const own = await startOwnRedis(runtime, dataFolder, runtime.terminal.note)
+  // A Redis of the operator is waited for, however long.
+  if (redisUrl !== null) return { redisUrl, redisFolder, failed: new Promise<never>(() => {}) }
+  const own = await startOwnRedis(runtime, DATA_FOLDER, runtime.terminal.note)
   started.add(own.stop)
   return {
     redisUrl: own.url,
-    redisOptions: ownRedisOptions(dataFolder),
-    redisFolder: ownRedisFolder(dataFolder),
+    redisOptions: ownRedisOptions(DATA_FOLDER),
+    redisFolder: ownRedisFolder(DATA_FOLDER),
     failed: own.failed,
   }
 }
 
-function demonstrate(order: RunOrder, service: SignalsService): Promise<Demo> {
-  const { now, drawBytes, terminal } = order.runtime
-  const { dataFolder } = order.environment
-  const { url: signalsUrl, redis, registering, program, aliases } = service
-  const programAlias = programAliasOf(program())
-  return startDemo({
-    ...{ redis, registering, programAlias, dataFolder, signalsUrl, now, drawBytes, aliases: aliases() },
-    hasReceiver: !isForbidden(order),
+const demonstrate = (
+  { DATA_FOLDER: dataFolder }: Environment,
+  { now, drawBytes, terminal }: Runtime,
+  { url: signalsUrl, redis, registering, program, aliases }: SignalsService,
+  hasReceiver: boolean,
+): Promise<Demo> =>
+  startDemo({
+    ...{ redis, registering, dataFolder, signalsUrl, now, drawBytes, hasReceiver, aliases: aliases() },
+    programAlias: programAliasOf(program()),
     print: line => terminal.print(`demo receiver: ${line}`),
   })
-}
 
 const ON_THIS_MACHINE =
   'WARNING: webhooks may be on this machine: ALLOW_PRIVATE_WEBHOOKS is on, for development; ' +
@@ -89,23 +90,3 @@ const ON_THIS_MACHINE =
 
 const NO_RECEIVER =
   'ALLOW_PRIVATE_WEBHOOKS=no: the demo client has no receiver, which would be on this machine; it pulls'
-
-/** Whether the operator disallowed private webhooks explicitly. */
-const isForbidden = ({ runtime }: RunOrder): boolean => runtime.env.ALLOW_PRIVATE_WEBHOOKS === 'no'
-
-/** The receiver of the demonstration is on this machine. */
-function forDemo(order: RunOrder): Environment {
-  const { environment, hasDemo } = order
-  if (!hasDemo || isForbidden(order)) return environment
-  return { ...environment, signals: { ...environment.signals, allowsPrivateWebhooks: true } }
-}
-
-/** Beside a demonstration only problems are logged. */
-const levelOf = ({ environment, runtime, hasDemo }: RunOrder): Environment['reporting']['logLevel'] =>
-  hasDemo && !runtime.env.LOG_LEVEL ? 'warn' : environment.reporting.logLevel
-
-/** A Redis of the operator is waited for, however long. */
-const NEVER = new Promise<never>(() => {})
-
-/** Ids of keys are shorter, and no secrets. */
-const isLong = (text: string): boolean => text.length > 32

@@ -9,14 +9,14 @@ import { runShell } from './shell.ts'
 const TIMEOUT_MS = 10_000
 
 /** Where alerts are sent; null if they are not. */
-export type AlertWays = Pick<Environment['reporting'], 'alertUrl' | 'alertCommand'>
+export type AlertWays = Pick<Environment, 'ALERT_URL' | 'ALERT_COMMAND'>
 
 /**
  * Sends alerts to ALERT_URL as JSON by POST, and to the standard input of ALERT_COMMAND. Never throws: failures go to
  * `onError`, in a message without the address and the command.
  */
 export function createAlertChannel(
-  { alertUrl, alertCommand }: AlertWays,
+  { ALERT_URL: url, ALERT_COMMAND: command }: AlertWays,
   env: NodeJS.ProcessEnv,
   onError: (message: string) => void,
 ): (alert: SentAlert) => Promise<void> {
@@ -24,8 +24,8 @@ export function createAlertChannel(
     const body = JSON.stringify(alert)
     const headers = { 'content-type': 'application/json' }
     const ways = [
-      ...(alertUrl === null ? [] : [post('ALERT_URL', alertUrl, { headers, body, redirect: 'error' })]),
-      ...(alertCommand === null ? [] : [pipe(alertCommand, body, env)]),
+      ...(url === null ? [] : [post('ALERT_URL', url, { headers, body, redirect: 'error' })]),
+      ...(command === null ? [] : [pipe(command, body, env)]),
     ]
     for (const result of await Promise.allSettled(ways)) {
       if (result.status === 'rejected')

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
 import { createHistoryApp } from '#api/history/app.ts'
-import type { Answered, HistoryParts, HistorySettings } from '#api/history/exchange.ts'
+import type { Answered, HistoryParts } from '#api/history/exchange.ts'
 import { createStoredFiles } from '#api/history/files/stored-files.ts'
 import { createHistoryMetrics, type Observed } from '#api/history/metrics.ts'
 import { createPinnedVersions } from '#api/history/versions/pinned-versions.ts'
@@ -17,7 +17,7 @@ import {
 } from '#api/history/versions/version-source.ts'
 import { sendRefusal, toApiError } from '#api/http/exchange.ts'
 import { CACHING, DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import { type Fetch, type RunningServer, startServer, toReachable } from '#api/http/http-server.ts'
+import { type RunningServer, startServer, toReachable } from '#api/http/http-server.ts'
 import { createRemoteAddress } from '#api/http/remote-address.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
@@ -25,11 +25,11 @@ import type { Alert } from '#signals/alerts.ts'
 import { codeOf, messageOf, textForLog } from '#storage/error-code.ts'
 import { repairSwitch } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { unanchored } from '#storage/time-stamps.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import type { Installation } from '../doctor/check.ts'
+import { openStores } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
 import { createLog } from './log.ts'
@@ -42,17 +42,16 @@ export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
  * Starts the history service on its stores. Swaps and failures go to `note`. `stop` drains: `/readyz` answers 503,
  * running requests end, the ports are closed. `look` polls the stores at once. Rejects if a port is not available; nothing runs then.
  */
-export function serveHistory(environment: Environment, world: Runtime, note: (line: string) => void) {
+export function serveHistory(environment: Environment, runtime: Runtime, note: (line: string) => void) {
   return startAll(async started => {
-    const open = await openHistory(environment, world, note, started)
+    const open = await openHistory(environment, runtime, note, started)
     const drain = createDrain()
     const server = await listen(open, drain.isDraining, started)
     const admin = await listenAdmin(open)
     started.add(admin.close)
     started.add(drain.begin)
     // Not earlier: a timer would keep a process alive whose port was taken.
-    const polling = setInterval(() => tolerate(open.look(), 'the next look comes'), POLL_MS)
-    started.add(() => clearInterval(polling))
+    started.every(POLL_MS, () => tolerate(open.look(), 'the next look comes'))
     return { url: server.url, adminUrl: admin.url, look: open.look, stop: started.endAll }
   })
 }
@@ -60,55 +59,47 @@ export function serveHistory(environment: Environment, world: Runtime, note: (li
 type OpenHistory = Awaited<ReturnType<typeof openHistory>>
 
 /** Metrics are read most when a store is away: they do not wait for it. */
-const LONGEST_LOOK_MS = 5_000
+const inTime = <Found, Otherwise>(found: Promise<Found>, otherwise: Otherwise): Promise<Found | Otherwise> =>
+  Promise.race([found, sleep(5_000, otherwise, { ref: false })])
 
 /** Everything but the listeners; polls the stores once. */
 async function openHistory(
   environment: Environment,
-  world: Runtime,
+  runtime: Runtime,
   note: (line: string) => void,
   started: Started,
 ) {
-  const store = await openStore(environment.storeUrl, environment.s3, SERVING_PATIENCE)
-  const privateStore = await openStore(environment.privateStoreUrl, environment.s3, SERVING_PATIENCE)
+  const { store, privateStore } = await openStores(environment, SERVING_PATIENCE)
   const source = createVersionSource(store, privateStore)
   const published = createPublishedAnswers(store, note)
   const computed = createComputedAnswers()
-  const pinned = createPinnedVersions(
-    source,
-    store,
-    privateStore,
-    error => note(messageOf(error)),
-    world.elapsed,
-  )
+  const report = (error: unknown) => note(messageOf(error))
+  const pinned = createPinnedVersions(source, store, privateStore, report, runtime.elapsed)
   const version = (): string | null => source.current()?.version ?? null
   const observed = {
     dataset: () => source.current()?.snapshot.dataset ?? null,
-    findings: createFindings({ environment, runtime: world, store, privateStore, isReadOnly: true }),
+    findings: createFindings({ environment, runtime, store, privateStore, isReadOnly: true }),
     residentVersions: () => pinned.residents() + (version() === null ? 0 : 1),
     unanchored: async () => {
       const log = source.history()?.log ?? []
-      const missing = await Promise.race([
-        unanchored(store, log),
-        sleep(LONGEST_LOOK_MS, null, { ref: false }),
-      ])
-      if (missing === null) return null
-      return environment.anchorCommand === null && missing.length === log.length ? null : missing.length
+      const missing = await inTime(unanchored(store, log), null)
+      const usesNone = environment.ANCHOR_COMMAND === null && missing?.length === log.length
+      return missing === null || usesNone ? null : missing.length
     },
     caches: { published: published.use, computed: computed.use },
   }
-  const watch = watchHistory(environment, world, observed, note)
+  const watch = watchHistory(environment, runtime, observed, note)
   started.add(watch.stop)
-  const report = createReporter(environment.storeUrl, note)
+  const reportLook = createReporter(environment.STORE_URL, note)
   const keepSwitched = createSwitchKeeper(store, source, note)
   const look = async (): Promise<void> => {
     const outcome = await source.refresh()
-    report(outcome)
+    reportLook(outcome)
     watch.onLook(outcome)
     await keepSwitched()
   }
   await look()
-  return { environment, world, note, store, source, published, computed, pinned, version, watch, look }
+  return { environment, runtime, note, store, source, published, computed, pinned, version, watch, look }
 }
 
 const FINDINGS_MS = 300_000
@@ -123,8 +114,7 @@ function createFindings(installation: Installation): Observed['findings'] {
     return found.map(({ check, state }) => ({ check, level: LEVEL_OF[state] }))
   }
   const cache = new LRUCache({ max: 1, ttl: FINDINGS_MS, fetchMethod: look })
-  return async () =>
-    (await Promise.race([cache.fetch('all'), sleep(LONGEST_LOOK_MS, [], { ref: false })])) ?? []
+  return async () => (await inTime(cache.fetch('all'), [])) ?? []
 }
 
 /** Repairs what nginx serves after each poll. A read-only store is noted once for each version. */
@@ -148,38 +138,42 @@ function createSwitchKeeper(
 }
 
 function listen(open: OpenHistory, isDraining: () => boolean, started: Started): Promise<RunningServer> {
-  const { environment, world, note, store, source, published, computed, pinned, watch } = open
-  const createFetch = (boundUrl: string): Fetch => {
-    const parts: HistoryParts = {
-      source,
-      published,
-      computed,
-      pinned,
-      files: createStoredFiles(store, source.history),
-      settings: toSettings(environment, boundUrl),
-      clock: world,
-      isDraining,
-      clientOf: createRemoteAddress(['127.0.0.1', '::1', ...environment.signals.trustedProxies]),
-      newRequestId: watch.newRequestId,
-      onAnswered: watch.onAnswered,
-      onError: (error, requestId) => note(toFault(error, requestId)),
-    }
-    return createHistoryApp(parts).fetch
-  }
-  return started.listen('HISTORY_PORT', startServer(createFetch, environment.host, environment.historyPort))
+  const { environment, runtime, note, store, source, published, computed, pinned, watch } = open
+  const { HOST, HISTORY_PORT, TRUSTED_PROXIES } = environment
+  const toParts = (boundUrl: string): HistoryParts => ({
+    source,
+    published,
+    computed,
+    pinned,
+    isDraining,
+    files: createStoredFiles(store, source.history),
+    settings: {
+      allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS]),
+      publicBaseUrl: environment.PUBLIC_BASE_URL ?? toReachable(boundUrl),
+      signalsBaseUrl: environment.SIGNALS_BASE_URL,
+      deprecatedAtMs: environment.DEPRECATED_AT,
+      sunsetAtMs: environment.SUNSET_AT,
+    },
+    clock: runtime,
+    clientOf: createRemoteAddress(['127.0.0.1', '::1', ...TRUSTED_PROXIES]),
+    newRequestId: watch.newRequestId,
+    onAnswered: watch.onAnswered,
+    onError: (error, requestId) => note(toFault(error, requestId)),
+  })
+  const server = startServer(url => createHistoryApp(toParts(url)).fetch, HOST, HISTORY_PORT)
+  return started.listen('HISTORY_PORT', server)
 }
 
 /** What an operator's machines read of a process that serves history: `/metrics` and `/healthz`, and nothing else. */
-function createAdminApp({ watch, version, world, note }: OpenHistory): Hono {
+function createAdminApp({ watch, version, runtime, note }: OpenHistory): Hono {
   const app = new Hono()
   const refuse = (error: ApiError): Response =>
-    sendRefusal(error, { generated_utc: toIsoInstant(world.now()), timing_ms: null }, {})
-  app.get('/healthz', c =>
-    c.json({ data: { status: 'ok', dataset_version: version() } }, 200, { 'cache-control': CACHING.never }),
-  )
-  app.get('/metrics', async () => {
+    sendRefusal(error, { generated_utc: toIsoInstant(runtime.now()), timing_ms: null }, {})
+  const headers = { 'cache-control': CACHING.never }
+  app.get('/healthz', c => c.json({ data: { status: 'ok', dataset_version: version() } }, 200, headers))
+  app.get('/metrics', async c => {
     const { contentType, text } = await watch.metrics()
-    return new Response(text, { headers: { 'content-type': contentType, 'cache-control': CACHING.never } })
+    return c.body(text, 200, { ...headers, 'content-type': contentType })
   })
   app.notFound(() => refuse(new ApiError('not_found', 'no such path; there are /metrics and /healthz')))
   app.onError(error => {
@@ -193,30 +187,20 @@ function createAdminApp({ watch, version, world, note }: OpenHistory): Hono {
 const toFault = (error: unknown, requestId?: string): string =>
   `a request${requestId === undefined ? '' : ` (${requestId})`} failed on our side: ${textForLog(error)}`
 
-const toSettings = (environment: Environment, boundUrl: string): HistorySettings => ({
-  allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
-  publicBaseUrl: environment.publicBaseUrl ?? toReachable(boundUrl),
-  signalsBaseUrl: environment.signalsBaseUrl,
-  deprecatedAtMs: environment.deprecatedAtMs,
-  sunsetAtMs: environment.sunsetAtMs,
-})
-
 /**
  * Starts the admin listener. If ADMIN_PORT is not set and the default port is taken, it uses another port and notes it.
  * If the service is on any free port, so is the listener.
  */
 async function listenAdmin(open: OpenHistory): Promise<RunningServer> {
-  const { historyPort, operations } = open.environment
-  const listen = (port: number): Promise<RunningServer> =>
-    startServer(() => createAdminApp(open).fetch, operations.adminHost, port)
+  const { HISTORY_PORT, ADMIN_HOST, ADMIN_PORT } = open.environment
+  const start = (port: number) => startServer(() => createAdminApp(open).fetch, ADMIN_HOST, port)
   try {
-    return await listen(operations.adminPort ?? (historyPort === 0 ? 0 : DEFAULT_ADMIN_PORT))
+    return await start(ADMIN_PORT ?? (HISTORY_PORT === 0 ? 0 : DEFAULT_ADMIN_PORT))
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    if (operations.adminPort !== null || codeOf(error.cause) !== 'EADDRINUSE') {
+    if (ADMIN_PORT !== null || codeOf(error.cause) !== 'EADDRINUSE')
       throw new Error(`ADMIN_HOST, ADMIN_PORT: ${error.message}`, { cause: error })
-    }
-    const server = await listen(0)
+    const server = await start(0)
     open.note(`${error.message}; the metrics are on ${server.url}: ADMIN_PORT names a port for them`)
     return server
   }
@@ -257,99 +241,65 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
 
 // How serving is watched: the access log, the metrics, and alerts on versions that cannot be served.
 
-type ServingRuntime = Pick<Runtime, 'now' | 'elapsed' | 'env' | 'logStream' | 'drawBytes'>
-
 /** From here on an answer is a fault on our side, or a refusal of a whole service. */
 const FIRST_FAULT = 500
 
 export function watchHistory(
-  { reporting }: Pick<Environment, 'reporting'>,
-  { now, env, logStream, drawBytes }: ServingRuntime,
+  environment: Environment,
+  { now, env, logStream, drawBytes }: Runtime,
   observed: Omit<Observed, 'now'>,
   note: (line: string) => void,
 ) {
-  const log = createLog(reporting.logLevel, logStream, now)
+  const log = createLog(environment.LOG_LEVEL, logStream, now)
   const metrics = createHistoryMetrics({ ...observed, now })
-  const newRequestId = createNames(drawBytes)
-  const send = createAlertSender(reporting, { env, now }, note)
+  const send = createAlertSender(environment, { env, now }, note)
   const alertOnSwaps = createSwapAlerts(alert => void send(alert))
-  const onAnswered = (answered: Answered): void => {
-    metrics.onAnswered(answered)
-    if (answered.status < FIRST_FAULT) log.info('request', answered)
-    else log.warn('request', answered)
-  }
+  const process = Buffer.from(drawBytes(6)).toString('hex')
+  let requests = 0
   return {
-    onAnswered,
+    onAnswered(answered: Answered): void {
+      metrics.onAnswered(answered)
+      log[answered.status < FIRST_FAULT ? 'info' : 'warn']('request', answered)
+    },
     /** Called with the outcome of every poll of the pointer. */
     onLook(outcome: RefreshOutcome) {
       metrics.onLook(outcome)
       alertOnSwaps(outcome)
     },
-    newRequestId,
+    /** In the form that a request may bring: a random part for the process, and a counter. */
+    newRequestId: () => `${process}-${(++requests).toString(16)}`,
     metrics: metrics.read,
     stop: metrics.stop,
   }
 }
 
-const NAME_BYTES = 6
-
-/** Request ids, which have the form that a request may bring: a random part for the process, and a counter. */
-function createNames(drawBytes: Runtime['drawBytes']): () => string {
-  const process = Buffer.from(drawBytes(NAME_BYTES)).toString('hex')
-  let count = 0
-  return () => `${process}-${(++count).toString(16)}`
-}
-
-// Alerts if a new version cannot be served: once for each cause, and once when it is resolved.
-
 /** Failed polls in a row before an alert on an unreachable store: one or two are temporary. */
 const LOOKS_IN_A_ROW = 3
 
-/** Takes the outcome of every poll of the pointer, and calls `raise` with alerts. */
+/**
+ * Takes the outcome of every poll of the pointer, and raises an alert if a new version cannot be served: once for each
+ * cause, and once when it is resolved. An unfit version stays so until an operator acts; a store that is away may answer at
+ * the next poll, and before the first publication there is nothing to miss.
+ */
 export function createSwapAlerts(raise: (alert: Alert) => void): (outcome: RefreshOutcome) => void {
   let raised: string | null = null
   let looks = 0
   let hasServed = false
   return outcome => {
-    const fault = faultOf(outcome, hasServed)
+    const error = 'error' in outcome ? outcome.error : null
+    const gone = outcome.kind === 'empty' && hasServed ? 'nothing is published any more' : null
+    const fault = error === null ? gone : messageOf(error)
     hasServed ||= outcome.kind === 'swapped' || outcome.kind === 'fallen back'
-    if (fault === null) {
-      if (raised !== null) raise(RESOLVED)
-      raised = null
-      looks = 0
-      return
-    }
-    looks++
-    if (fault.message === raised || (fault.mayPass && looks < LOOKS_IN_A_ROW)) return
-    raised = fault.message
-    raise({ kind: 'swap_failed', subject: 'history', message: `${fault.message}; ${WHAT_IS_SERVED}` })
+    looks = fault === null ? 0 : looks + 1
+    const mayPass = !(error instanceof UnfitVersionError) && looks < LOOKS_IN_A_ROW
+    if (fault === raised || (fault !== null && mayPass)) return
+    raised = fault
+    raise(
+      fault === null
+        ? { kind: 'swap_mended', subject: 'history', message: 'the newest version is served again' }
+        : { kind: 'swap_failed', subject: 'history', message: `${fault}; ${WHAT_IS_SERVED}` },
+    )
   }
 }
-
-type Fault = { readonly message: string; readonly mayPass: boolean }
 
 const WHAT_IS_SERVED = 'the version before is still served; `highwater verify-store` shows what is wrong'
-
-const RESOLVED: Alert = {
-  kind: 'swap_mended',
-  subject: 'history',
-  message: 'the newest version is served again',
-}
-
-/** An unfit version stays so until an operator acts; a store that is away may answer at the next poll. */
-function faultOf(outcome: RefreshOutcome, hasServed: boolean): Fault | null {
-  switch (outcome.kind) {
-    case 'unchanged':
-    case 'swapped':
-      return null
-    case 'empty': // before the first publication there is nothing to miss
-      return hasServed ? { message: 'nothing is published any more', mayPass: true } : null
-    case 'failed':
-    case 'fallen back':
-    case 'unlisted': {
-      const { error } = outcome
-      const message = messageOf(error)
-      return { message, mayPass: !(error instanceof UnfitVersionError) }
-    }
-  }
-}

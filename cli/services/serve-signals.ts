@@ -8,7 +8,7 @@ import { hostsOf } from '#api/operator/guard.ts'
 import { createDeliveryOrders } from '#api/operator/parts.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
-import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
+import { startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { assertClock } from '#signals/redis/clock.ts'
@@ -16,10 +16,8 @@ import { createPublishedReader } from '#signals/views/published.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
 import { followPointer } from '../build/follow-pointer.ts'
-import { movePointer, NO_CONSENT } from '../guard-pointer.ts'
-import type { Environment } from '../settings/environment.ts'
+import { movePointer } from '../guard-pointer.ts'
 import {
-  createReach,
   createRegistering,
   createWatch,
   type OpenSignals,
@@ -44,9 +42,8 @@ export function serveSignals(order: SignalsOrder) {
   return startAll(async started => {
     const open = await openSignals(order, started)
     const watch = createWatch(open)
-    const reach = createReach(open)
-    const registering = createRegistering(open, reach, started)
-    await deliver(open, watch, reach, started)
+    const registering = createRegistering(open, started)
+    await deliver(open, watch, started)
     const drain = createDrain()
     const signals = await listenToClients(open, registering, watch, drain.isDraining, started)
     const operator = await listenToOperator(open, registering, watch, started)
@@ -67,9 +64,8 @@ export function serveSignals(order: SignalsOrder) {
 }
 
 async function deliver(
-  { order, box, clock, steady, newToken, alerts, onError }: OpenSignals,
+  { order, box, clock, steady, newToken, alerts, reach, onError }: OpenSignals,
   { metrics }: Watch,
-  reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
   started: Started,
 ): Promise<void> {
   const delivery = await startDelivery({
@@ -104,15 +100,15 @@ function listenToClients(
     redis,
     clock,
     settings: {
-      publicBaseUrl: environment.publicBaseUrl ?? toReachable(url),
-      historyBaseUrl: environment.historyBaseUrl,
-      trustedProxies: environment.signals.trustedProxies,
-      deprecatedAtMs: environment.deprecatedAtMs,
-      sunsetAtMs: environment.sunsetAtMs,
+      publicBaseUrl: environment.PUBLIC_BASE_URL ?? toReachable(url),
+      historyBaseUrl: environment.HISTORY_BASE_URL,
+      trustedProxies: environment.TRUSTED_PROXIES,
+      deprecatedAtMs: environment.DEPRECATED_AT,
+      sunsetAtMs: environment.SUNSET_AT,
     },
     program: served.program,
     limits,
-    allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
+    allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS]),
     registering,
     newEpoch: newToken,
     isDraining,
@@ -120,8 +116,8 @@ function listenToClients(
     onAnswered,
     onError,
   })
-  const { host, signals } = environment
-  return started.listen('SIGNALS_PORT', listenSignals(toParts, host, signals.port))
+  const { HOST, SIGNALS_PORT } = environment
+  return started.listen('SIGNALS_PORT', listenSignals(toParts, HOST, SIGNALS_PORT))
 }
 
 function listenToOperator(
@@ -132,11 +128,13 @@ function listenToOperator(
 ): Promise<RunningServer> {
   const { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook, onError } = open
   const { environment, secrets, runtime } = order
+  const { HOST, OPERATOR_PORT, OPERATOR_URL } = environment
   const parts = {
     redis,
     clock,
     token: secrets.operatorToken,
-    hosts: hostsOf(environment.host, namesOf(environment)),
+    // The name in OPERATOR_URL is for an interface that listens on every address.
+    hosts: hostsOf(HOST, OPERATOR_URL === null ? [] : [new URL(OPERATOR_URL).hostname]),
     aliases: () => new Set(served.aliases()),
     baseRiskOf: served.baseRiskOf,
     programAlias: () => programAliasOf(served.program()),
@@ -158,21 +156,16 @@ function listenToOperator(
     onAnswered,
     onError,
   }
-  const { host, signals } = environment
-  return started.listen('OPERATOR_PORT', listenOperator(parts, host, signals.operatorPort))
+  return started.listen('OPERATOR_PORT', listenOperator(parts, HOST, OPERATOR_PORT))
 }
 
 /** As `highwater rollback` does; caches are purged and time stamps taken afterwards. */
-async function rollBackTo(version: string, { order, store, served, onError }: OpenSignals): Promise<void> {
+async function rollBackTo(version: string, { order, served, onError }: OpenSignals): Promise<void> {
   const { environment, runtime } = order
-  await movePointer(store, NO_CONSENT, runtime, (at, mover) => rollBack(at, version, mover))
+  await movePointer(environment, {}, runtime, (at, mover) => rollBack(at, version, mover))
   void followPointer(environment, runtime).catch(onError)
   await served.look()
 }
-
-/** The host name in OPERATOR_URL, for an interface that listens on every address. */
-const namesOf = ({ signals }: Environment): string[] =>
-  signals.operatorUrl === null ? [] : [new URL(signals.operatorUrl).hostname]
 
 function lookNowAndThen(
   { privateStore, givenLog, alerts, onError }: OpenSignals,
@@ -190,6 +183,5 @@ function lookNowAndThen(
     await noteEnd(found.seq).catch(onError)
     await copyAudit().catch(onError)
   }
-  const looking = setInterval(() => void look().catch(alerts.onLookFailed), LOOK_MS)
-  started.add(() => clearInterval(looking))
+  started.every(LOOK_MS, () => look().catch(alerts.onLookFailed))
 }

@@ -6,9 +6,9 @@ export type Started = ReturnType<typeof createStarted>
 
 /** Running parts of a program, which end in the reverse order of their start. */
 export function createStarted() {
-  const ends: (() => Promise<unknown> | unknown)[] = []
+  const ends: (() => unknown)[] = []
   return {
-    add: (end: () => Promise<unknown> | unknown): void => void ends.push(end),
+    add: (end: () => unknown): void => void ends.push(end),
     /** Adds a server that begins to listen, and resolves with it; an error names the variable of its port. */
     async listen(variable: string, listening: Promise<RunningServer>): Promise<RunningServer> {
       const server = await listening.catch((cause: unknown) => {
@@ -17,30 +17,30 @@ export function createStarted() {
       ends.push(server.close)
       return server
     },
+    /** Does something again and again, until the end. */
+    every(ms: number, act: () => unknown): void {
+      const timer = setInterval(act, ms)
+      ends.push(() => clearInterval(timer))
+    },
     /** Ends all parts, the last one first. A failure does not keep others from ending; the first one is thrown. */
     async endAll(): Promise<void> {
       const failures: unknown[] = []
-      for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
-        try {
-          await end()
-        } catch (error) {
-          failures.push(error)
-        }
-      }
+      for (let end = ends.pop(); end !== undefined; end = ends.pop())
+        await Promise.resolve()
+          .then(end)
+          .catch((error: unknown) => failures.push(error))
       if (failures.length > 0) throw failures[0]
     },
   }
 }
 
 /** Starts parts that belong together, all of them or none: rejects with the first error. */
-export async function startAll<Running>(start: (started: Started) => Promise<Running>): Promise<Running> {
+export function startAll<Running>(start: (started: Started) => Promise<Running>): Promise<Running> {
   const started = createStarted()
-  try {
-    return await start(started)
-  } catch (error) {
+  return start(started).catch(async (error: unknown) => {
     await started.endAll().catch(() => {}) // the first error is reported
     throw error
-  }
+  })
 }
 
 /** How long `/readyz` answers 503 before a server stops listening, so that load balancers notice. */

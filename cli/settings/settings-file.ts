@@ -1,11 +1,12 @@
 // The optional settings file: the variables of the environment, in YAML.
 import { access, constants, readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { ifThere, messageOf } from '#storage/error-code.ts'
+import { UsageError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
-import { problemWith, UsageError, VARIABLE_NAMES } from './environment.ts'
+import { problemWith, VARIABLE_NAMES } from './environment.ts'
 
 /** Names another settings file than `highwater.yaml` in the working folder. */
 export const SETTINGS_VARIABLE = 'HIGHWATER_SETTINGS'
@@ -24,9 +25,14 @@ export type SettingsFile = {
  */
 export async function readSettingsFile({ env, cwd }: Pick<Runtime, 'env' | 'cwd'>): Promise<SettingsFile> {
   const named = env[SETTINGS_VARIABLE] || null
-  const path = resolve(cwd, named ?? join(cwd, SETTINGS_NAME))
+  const path = resolve(cwd, named ?? SETTINGS_NAME)
   const text = await ifThere(readFile(path, 'utf8'), null).catch(async (error: unknown) => {
-    if (named === null && !(await isOpen(cwd))) return null
+    // A service that is started from root's own folder may read nothing there.
+    const isClosed = await access(cwd, constants.X_OK).then(
+      () => false,
+      () => true,
+    )
+    if (named === null && isClosed) return null
     throw new UsageError(`cannot read the settings file ${path}: ${messageOf(error)}`)
   })
   if (text !== null) return { path, values: parseSettings(text, path) }
@@ -36,20 +42,7 @@ export async function readSettingsFile({ env, cwd }: Pick<Runtime, 'env' | 'cwd'
   )
 }
 
-/** Whether this user may read files of a folder: a service that is started from root's own folder may not. */
-const isOpen = (folder: string): Promise<boolean> =>
-  access(folder, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
-
-/** The runtime with the settings of the file; a variable that is set wins. Throws as `readSettingsFile` does. */
-export async function withSettingsFile(runtime: Runtime): Promise<Runtime> {
-  const { values } = await readSettingsFile(runtime)
-  return { ...runtime, env: mergeSettings(runtime.env, values) }
-}
-
-/** An empty variable counts as unset. */
+/** The environment with the settings of a file. A variable that is set wins; an empty one counts as unset. */
 export const mergeSettings = (env: NodeJS.ProcessEnv, values: SettingsFile['values']): NodeJS.ProcessEnv => ({
   ...values,
   ...Object.fromEntries(Object.entries(env).filter(([name, value]) => value !== '' || !(name in values))),
@@ -58,25 +51,26 @@ export const mergeSettings = (env: NodeJS.ProcessEnv, values: SettingsFile['valu
 function parseSettings(text: string, path: string): Record<string, string> {
   const document = parseDocument(text, { schema: 'failsafe' }) // a secret of digits is no number
   const [error] = document.errors
-  if (error !== undefined) throw new UsageError(`${path} is not valid YAML: ${firstLine(error.message)}`)
-  const value: unknown = document.toJS()
-  if (value === null || value === undefined) return {} // only comments
+  if (error !== undefined) {
+    const [line = ''] = error.message.split('\n')
+    throw new UsageError(`${path} is not valid YAML: ${line.replace(/:$/, '')}`)
+  }
+  const value: unknown = document.toJS() ?? {} // only comments
   if (typeof value !== 'object' || Array.isArray(value))
     throw new UsageError(`${path}: expected a line NAME: value for each setting, such as HISTORY_PORT: 8080`)
-  const settings = Object.entries(value).map(([name, given]) => [name, toText(given)] as const)
-  const problems = settings.flatMap(([name, given]) => problemOf(name, given))
+  const given = Object.entries(value as object).map(([name, each]) => [name, toText(each)] as const)
+  const problems = given.flatMap(([name, each]) => problemOf(name, each) ?? [])
   if (problems.length > 0) throw new UsageError([`invalid settings in ${path}:`, ...problems].join('\n'))
-  return Object.fromEntries(settings.map(([name, given]) => [name, given ?? '']))
+  return Object.fromEntries(given.map(([name, each]) => [name, each ?? '']))
 }
 
-function problemOf(name: string, given: string | null): string[] {
+function problemOf(name: string, given: string | null): string | null {
   if (!VARIABLE_NAMES.includes(name)) {
     const nearest = nearestTo(name.toUpperCase(), VARIABLE_NAMES)
-    return [`  ${name}: there is no such setting${nearest === null ? '' : `; did you mean ${nearest}?`}`]
+    return `  ${name}: there is no such setting${nearest === null ? '' : `; did you mean ${nearest}?`}`
   }
-  if (given === null) return [`  ${name}: expected a text, a number, true, false, or a list of these`]
-  const wrong = problemWith(name, given)
-  return wrong === null ? [] : [wrong]
+  if (given === null) return `  ${name}: expected a text, a number, true, false, or a list of these`
+  return problemWith(name, given)
 }
 
 /** As the variable has it: lists are separated by commas, true is yes. Null if it is none of these. */
@@ -85,9 +79,6 @@ function toText(value: unknown): string | null {
   if (value === 'true') return 'yes'
   if (value === 'false') return 'no'
   if (typeof value === 'string') return value
-  if (!Array.isArray(value)) return null
-  const parts = value.map(toText)
+  const parts = Array.isArray(value) ? value.map(toText) : [null]
   return parts.includes(null) ? null : parts.join(',')
 }
-
-const firstLine = (text: string): string => text.split('\n')[0]!.replace(/:$/, '')

@@ -95,8 +95,8 @@ const { services, volumes, networks } = COMPOSE
 const DOCKERFILE = readText('deploy/docker/Dockerfile')
 
 /** The ports of the image: those that the services and nginx listen on. */
-const { historyPort, signals: signalsPorts } = parseEnvironment({}, '/var/lib/highwater')
-const PORTS = [historyPort, signalsPorts.port, signalsPorts.operatorPort, DEFAULT_ADMIN_PORT, 8088, 8443]
+const { HISTORY_PORT, SIGNALS_PORT, OPERATOR_PORT } = parseEnvironment({}, '/var/lib/highwater')
+const PORTS = [HISTORY_PORT, SIGNALS_PORT, OPERATOR_PORT, DEFAULT_ADMIN_PORT, 8088, 8443]
 
 const ours = Object.entries(services).filter(([, { entrypoint }]) => entrypoint[0] === 'highwater')
 const highwater = ours.filter(([, { image }]) => image === 'highwater')
@@ -183,9 +183,9 @@ test('Prometheus scrapes the services of the compose file where they answer', ()
     .parse(parse(readText('deploy/prometheus/prometheus.yaml')))
   expect(scrape_configs.map(each => [each.job_name, ...each.static_configs[0].targets])).toEqual([
     ['history', `history:${DEFAULT_ADMIN_PORT}`],
-    ['signals', `signals:${signalsPorts.operatorPort}`],
+    ['signals', `signals:${OPERATOR_PORT}`],
   ])
-  expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${signalsPorts.operatorPort}`) // or it is refused
+  expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${OPERATOR_PORT}`) // or it is refused
 })
 
 test('the Alertmanager of the compose file gets the alerts of Prometheus, and passes them on to ALERT_URL', async () => {
@@ -221,7 +221,7 @@ test('the image starts a command that exists, and its health checks ask addresse
   const asked = [...`${DOCKERFILE}${compose}`.matchAll(/fetch\('http:\/\/127\.0\.0\.1:(\d+)(\/\w+)'\)/g)]
   expect(asked.map(([, port, path]) => [Number(port), path])).toEqual([
     [DEFAULT_ADMIN_PORT, '/healthz'],
-    [signalsPorts.operatorPort, '/healthz'],
+    [OPERATOR_PORT, '/healthz'],
   ])
 })
 

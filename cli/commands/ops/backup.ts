@@ -15,10 +15,11 @@ import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { flushFolder } from '#storage/placing.ts'
+import { UsageError } from '../../exit.ts'
 import type { Runtime } from '../../runtime.ts'
 import { startOwnRedis } from '../../services/own-redis.ts'
 import { openRedis, ownRedisRuns } from '../../services/redis-url.ts'
-import { type Environment, readEnvironment, UsageError } from '../../settings/environment.ts'
+import { type Environment, readEnvironment } from '../../settings/environment.ts'
 import { readKeyRing } from '../../settings/generated-secrets.ts'
 
 type JsonOption = { readonly json?: boolean }
@@ -77,14 +78,14 @@ async function withRedis(
   act: (redis: Redis, environment: Environment) => Promise<void>,
 ): Promise<void> {
   const environment = readEnvironment(runtime)
-  const folder = environment.dataFolder
-  if (environment.redisUrl !== null || (await ownRedisRuns(folder))) {
-    const redis = await openRedis(environment, folder)
+  const folder = environment.DATA_FOLDER
+  if (environment.REDIS_URL !== null || (await ownRedisRuns(folder))) {
+    const redis = await openRedis(environment)
     return act(redis, environment).finally(() => redis.disconnect())
   }
   const own = await startOwnRedis(runtime, folder, line => runtime.terminal.note(line))
   try {
-    const redis = await openRedis(environment, folder)
+    const redis = await openRedis(environment)
     await act(redis, environment).finally(() => redis.disconnect())
   } finally {
     await own.stop()
@@ -145,8 +146,8 @@ async function restore(
   { json = false, force = false }: RestoreOptions,
 ): Promise<void> {
   await assertReadable(path)
-  if (!environment.allowsUnsafeRedis) await assertDurable(redis)
-  const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
+  if (!environment.ALLOW_UNSAFE_REDIS) await assertDurable(redis)
+  const privateStore = await openStore(environment.PRIVATE_STORE_URL, environment.s3)
   const restored = await restoreBackup({
     redis,
     lines: () =>
@@ -215,8 +216,8 @@ function addBeginAnew(ops: Command, runtime: Runtime): void {
     .addHelpText('after', '\nExample:\n  highwater ops begin-anew --above 2004')
     .action((options: BeginAnewOptions) =>
       withRedis(runtime, async (redis, environment) => {
-        if (!environment.allowsUnsafeRedis) await assertDurable(redis)
-        const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
+        if (!environment.ALLOW_UNSAFE_REDIS) await assertDurable(redis)
+        const privateStore = await openStore(environment.PRIVATE_STORE_URL, environment.s3)
         const mark = await readHighWater(privateStore)
         const above = Math.max(options.above ?? (mark && mark + UNKNOWN_AHEAD), aboveHighWater(mark))
         const head = await beginAnew(redis, above, newEpochOf(runtime))

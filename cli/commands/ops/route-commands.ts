@@ -8,7 +8,7 @@ import { type Query, variablesOf } from '#core/contract/route.ts'
 import { ExitError } from '../../exit.ts'
 import { createOperatorClient, type OperatorClient } from '../../operator-client.ts'
 import type { Runtime } from '../../runtime.ts'
-import { dataFolder, parseEnvironment } from '../../settings/environment.ts'
+import { readEnvironment } from '../../settings/environment.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -128,8 +128,7 @@ async function ask(
     ...Object.fromEntries(typed.filter(([name]) => !variablesOf(route.path).includes(name))),
     ...Object.fromEntries(fields.flatMap(({ name, isInQuery, value }) => (isInQuery ? [] : [[name, value]]))),
   }
-  const folder = dataFolder(runtime.home, runtime.env)
-  const client = await createOperatorClient(parseEnvironment(runtime.env, folder), folder)
+  const client = await createOperatorClient(readEnvironment(runtime))
   const answer = await client(
     route.method,
     query.size === 0 ? path : `${path}?${query}`,

@@ -7,11 +7,12 @@ import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
 import { keyOfSecret, liveSecrets } from '#signals/delivery/sign.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
+import { UsageError } from '../../exit.ts'
 import type { Terminal } from '../../print/terminal.ts'
 import type { Runtime } from '../../runtime.ts'
 import { openRedis } from '../../services/redis-url.ts'
 import { startTimer } from '../../services/started.ts'
-import { type Environment, readEnvironment, UsageError } from '../../settings/environment.ts'
+import { type Environment, readEnvironment } from '../../settings/environment.ts'
 import { readKeyRing } from '../../settings/generated-secrets.ts'
 
 type Options = {
@@ -89,7 +90,7 @@ async function storedTarget(client: string, options: Options, runtime: Runtime):
   }
   const environment = readEnvironment(runtime)
   const { url, secrets } = await readStoredWebhook(environment, client, runtime)
-  const rules = { allowLoopback: options.allowLoopback ?? environment.signals.allowsPrivateWebhooks }
+  const rules = { allowLoopback: options.allowLoopback ?? environment.ALLOW_PRIVATE_WEBHOOKS }
   assertUrl(url, rules)
   const [secret, oldSecret = null] = liveSecrets(secrets, runtime.now()) // newest first
   if (secret === undefined) throw new Error(`no secret of ${client} signs any more: rotate it`)
@@ -130,7 +131,7 @@ function printFindings(findings: readonly Finding[], { print }: Terminal): void 
 /** The webhook of a client, enabled or not. Throws if there is none, or Redis or the key is not available. */
 async function readStoredWebhook(environment: Environment, client: string, { drawBytes }: Runtime) {
   const box = createSecretBox(await readKeyRing(environment), drawBytes)
-  const redis = await openRedis(environment, environment.dataFolder)
+  const redis = await openRedis(environment)
   const webhook = await readWebhook(redis, box, client).finally(() => redis.disconnect())
   if (webhook !== null) return webhook
   throw new Error(

@@ -1,4 +1,6 @@
+import { cp, writeFile } from 'node:fs/promises'
 import { METHODS } from 'node:http'
+import { join } from 'node:path'
 import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/http/headers.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
@@ -68,6 +70,20 @@ function exposedHeaders(): string {
   return corsHeaders(new Set([origin]), origin)['access-control-expose-headers'] ?? ''
 }
 
+/** Writes the configuration of nginx for a site, with the script that runs it, into a folder. `root` is that of the project. */
+export async function writeNginx(root: string, folder: string, site: Site): Promise<void> {
+  await cp(join(root, 'deploy/nginx'), folder, { recursive: true })
+  const { tls } = site
+  const files = {
+    'listen.conf': renderListenConf(site),
+    'site.conf': renderSiteConf(site),
+    'deprecation.conf': renderDeprecationConf(site),
+    'proxies.conf': renderProxiesConf(site),
+    'tls.conf': tls === null ? '' : renderTlsConf({ ...site, tls }),
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+}
+
 /** `listen.conf`: where nginx listens, where the files are, and which version is the latest. */
 export const renderListenConf = ({ nginx, tls, store }: Site): string =>
   [
@@ -86,7 +102,7 @@ const secureListen = ({ host, port }: Address, { certificate, key }: Tls, isDefa
 ]
 
 /** `tls.conf`: plain HTTP is redirected to the names of the services, and the signals service has one of its own. */
-export function renderTlsConf({ nginx, tls }: Site & { readonly tls: Tls }): string {
+function renderTlsConf({ nginx, tls }: Site & { readonly tls: Tls }): string {
   const { name, plain, acme, signals } = tls
   const port = /:\d+$/.exec(name)?.[0] ?? ''
   return [

@@ -27,8 +27,10 @@ beforeAll(async () => {
 
 test('a Redis that works in another folder than ours is not used', async () => {
   await publishRedisUrl(folder, other.url)
-  await expect(openRedis({ redisUrl: null }, folder)).rejects.toThrow('another program has the port')
-  const chosen = await openRedis({ redisUrl: other.url }, folder)
+  await expect(openRedis({ REDIS_URL: null, DATA_FOLDER: folder })).rejects.toThrow(
+    'another program has the port',
+  )
+  const chosen = await openRedis({ REDIS_URL: other.url, DATA_FOLDER: folder })
   expect(await chosen.ping()).toBe('PONG')
   chosen.disconnect()
 })
@@ -58,7 +60,7 @@ test('a connection that was lost is not made again to a Redis that works in anot
   const data = await temporaryFolder()
   const own = await ownRedis(join(data, 'redis'))
   await publishRedisUrl(data, own.url)
-  const redis = await openRedis({ redisUrl: null }, data)
+  const redis = await openRedis({ REDIS_URL: null, DATA_FOLDER: data })
   expect(await redis.ping()).toBe('PONG')
   await publishRedisUrl(data, other.url)
   const errors: Error[] = [] // the first may be of the old address

@@ -1,7 +1,8 @@
 import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseEnvironment, UsageError } from '#cli/settings/environment.ts'
+import { UsageError } from '#cli/exit.ts'
+import { parseEnvironment } from '#cli/settings/environment.ts'
 import { readSecrets } from '#cli/settings/generated-secrets.ts'
 import { parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { casesOf } from '#test/support/cases-of.ts'
@@ -9,41 +10,46 @@ import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
 
 const DEFAULTS = {
-  storeUrl: 'file:///srv/data/store',
-  privateStoreUrl: 'file:///srv/data/store.private',
+  DATA_FOLDER: '/srv/data',
+  STORE_URL: 'file:///srv/data/store',
+  PRIVATE_STORE_URL: 'file:///srv/data/store.private',
   s3: { endpoint: null, region: 'us-east-1', credentials: null },
-  host: '127.0.0.1',
-  historyPort: 8080,
-  publicBaseUrl: null,
-  historyBaseUrl: null,
-  signalsBaseUrl: null,
-  allowedOrigins: [],
-  purgeCommand: null,
-  anchorCommand: null,
-  redisUrl: null,
-  redisFolder: null,
-  fleetUrl: null,
-  allowsUnsafeRedis: false,
-  deprecatedAtMs: null,
-  dataFolder: '/srv/data',
-  sunsetAtMs: null,
-  operations: {
-    adminHost: '127.0.0.1',
-    adminPort: null,
-    buildEffort: 'good',
-    importCommand: null,
-    pingUrl: null,
-  },
-  signals: {
-    port: 8081,
-    operatorPort: 8082,
-    operatorToken: null,
-    operatorUrl: null,
-    secretKey: null,
-    allowsPrivateWebhooks: false,
-    trustedProxies: [],
-  },
-  reporting: { logLevel: 'info', alertUrl: null, alertCommand: null },
+  AWS_ENDPOINT_URL_S3: null,
+  AWS_ENDPOINT_URL: null,
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: null,
+  AWS_SECRET_ACCESS_KEY: null,
+  AWS_SESSION_TOKEN: null,
+  HOST: '127.0.0.1',
+  HISTORY_PORT: 8080,
+  PUBLIC_BASE_URL: null,
+  HISTORY_BASE_URL: null,
+  SIGNALS_BASE_URL: null,
+  ALLOWED_ORIGINS: [],
+  CDN_PURGE_COMMAND: null,
+  ANCHOR_COMMAND: null,
+  SIGNING_KEY_FILE: null,
+  DEPRECATED_AT: null,
+  SUNSET_AT: null,
+  ADMIN_HOST: '127.0.0.1',
+  ADMIN_PORT: null,
+  BUILD_EFFORT: 'good',
+  NIGHTLY_IMPORT_COMMAND: null,
+  NIGHTLY_PING_URL: null,
+  REDIS_URL: null,
+  REDIS_FOLDER: null,
+  ALLOW_UNSAFE_REDIS: false,
+  FLEET_URL: null,
+  SIGNALS_PORT: 8081,
+  OPERATOR_PORT: 8082,
+  OPERATOR_TOKEN: null,
+  OPERATOR_URL: null,
+  SECRET_KEY: null,
+  ALLOW_PRIVATE_WEBHOOKS: false,
+  TRUSTED_PROXIES: [],
+  ALERT_URL: null,
+  ALERT_COMMAND: null,
+  LOG_LEVEL: 'info',
 }
 
 test('an empty environment has a safe default for everything, and listens to this machine alone', () => {
@@ -75,22 +81,15 @@ test('every variable of the environment is taken as it is written', () => {
   }
   expect(parseEnvironment(env, '/srv/data')).toEqual({
     ...DEFAULTS,
-    storeUrl: 'file:///var/lib/highwater/',
-    privateStoreUrl: 'file:///var/lib/highwater.private',
-    host: '0.0.0.0',
-    historyPort: 0,
-    publicBaseUrl: 'https://data.example.org',
-    historyBaseUrl: 'https://history.example.org',
-    signalsBaseUrl: 'https://signals.example.org',
-    allowedOrigins: ['https://a.example.org', 'http://localhost:3000'],
-    purgeCommand: 'purge $PURGE_TAGS',
-    anchorCommand: 'stamp $ENTRY_SHA256',
-    redisUrl: 'rediss://user:pass@redis.example.org:6380',
-    redisFolder: '/var/lib/redis',
-    fleetUrl: 'redis://10.0.0.5:6379',
-    allowsUnsafeRedis: true,
-    deprecatedAtMs: Date.UTC(2027, 0, 31),
-    sunsetAtMs: Date.UTC(2027, 5, 30),
+    ...env,
+    PRIVATE_STORE_URL: 'file:///var/lib/highwater.private',
+    HISTORY_PORT: 0,
+    PUBLIC_BASE_URL: 'https://data.example.org',
+    SIGNALS_BASE_URL: 'https://signals.example.org',
+    ALLOWED_ORIGINS: ['https://a.example.org', 'http://localhost:3000'],
+    ALLOW_UNSAFE_REDIS: true,
+    DEPRECATED_AT: Date.UTC(2027, 0, 31),
+    SUNSET_AT: Date.UTC(2027, 5, 30),
   })
 })
 
@@ -131,8 +130,8 @@ test('the environment defines how buckets are reached', () => {
   }
   const credentials = { accessKeyId: 'key', secretAccessKey: 'hidden' }
   expect(parseEnvironment(env, '/srv/data')).toMatchObject({
-    storeUrl: 's3://bucket/highwater',
-    privateStoreUrl: 's3://bucket/highwater.private',
+    STORE_URL: 's3://bucket/highwater',
+    PRIVATE_STORE_URL: 's3://bucket/highwater.private',
     s3: { endpoint: 'http://127.0.0.1:9000', region: 'eu-central-1', credentials },
   })
   const more = { ...env, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9001', AWS_SESSION_TOKEN: 'token' }
@@ -167,12 +166,10 @@ const random = seededBytes('secrets')
 test('secrets that are not set are generated once, and only their owner can read them', async () => {
   const folder = join(await temporaryFolder(), 'data')
   const environment = parseEnvironment({}, folder)
-  const [one, two] = await Promise.all([
-    readSecrets(environment, folder, random),
-    readSecrets(environment, folder, random),
-  ])
+  const read = () => readSecrets(environment, random)
+  const [one, two] = await Promise.all([read(), read()])
   expect(two).toEqual(one)
-  expect(await readSecrets(environment, folder, random)).toEqual(one)
+  expect(await readSecrets(environment, random)).toEqual(one)
   expect(one.operatorToken.length).toBeGreaterThanOrEqual(32)
   expect(parseKeyRing(one.secretKey).size).toBe(1)
   for (const name of ['operator-token', 'secret-key'])
@@ -182,22 +179,22 @@ test('secrets that are not set are generated once, and only their owner can read
 test('a file of generated secrets that others can read is refused', async () => {
   const folder = await temporaryFolder()
   const environment = parseEnvironment({}, folder)
-  await readSecrets(environment, folder, random)
+  await readSecrets(environment, random)
   await chmod(join(folder, 'secret-key'), 0o640)
-  await expect(readSecrets(environment, folder, random)).rejects.toThrow('chmod 600')
+  await expect(readSecrets(environment, random)).rejects.toThrow('chmod 600')
 })
 
 test.each(['0.0.0.0', '::', '10.1.2.3', 'data.example.org'])(
   'a service on the host %s refuses generated secrets, and takes chosen ones',
   async HOST => {
     const folder = await temporaryFolder()
-    await expect(readSecrets(parseEnvironment({ HOST }, folder), folder, random)).rejects.toThrow(UsageError)
+    await expect(readSecrets(parseEnvironment({ HOST }, folder), random)).rejects.toThrow(UsageError)
     const chosen = {
       OPERATOR_TOKEN: 't'.repeat(40),
       SECRET_KEY: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
     }
     const environment = parseEnvironment({ HOST, ...chosen }, folder)
-    expect(await readSecrets(environment, folder, random)).toEqual({
+    expect(await readSecrets(environment, random)).toEqual({
       operatorToken: chosen.OPERATOR_TOKEN,
       secretKey: chosen.SECRET_KEY,
     })

@@ -308,8 +308,7 @@ const ALERT: SentAlert = {
 /** Sends it by what the environment names, and gives what is logged meanwhile. */
 async function sendAlert(env: Record<string, string>): Promise<readonly string[]> {
   const errors: string[] = []
-  const { reporting } = parseEnvironment(env, '/srv')
-  await createAlertChannel(reporting, env, message => errors.push(message))(ALERT)
+  await createAlertChannel(parseEnvironment(env, '/srv'), env, message => errors.push(message))(ALERT)
   return errors
 }
 
