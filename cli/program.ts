@@ -4,6 +4,7 @@ import { messageOf } from '#storage/error-code.ts'
 import { remedied } from '#storage/remedies.ts'
 import project from '../package.json' with { type: 'json' }
 import { EXIT, ExitError, UsageError } from './exit.ts'
+import type { Define } from './options/command.ts'
 import type { Runtime } from './runtime.ts'
 import { ENVIRONMENT_HELP } from './settings/environment.ts'
 import {
@@ -38,9 +39,6 @@ const COMMANDS = {
   keys: 'manage the keys that sign publications',
   sample: 'write the sample book: eight strategies on synthetic prices',
 } as const
-
-/** Gives a command its arguments, its options and its action. */
-type Define = (command: Command, runtime: Runtime) => void
 
 /** A command is loaded when it runs: loading all of them takes half a second. */
 const LOAD: Readonly<Record<keyof typeof COMMANDS, () => Promise<Define>>> = {

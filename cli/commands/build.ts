@@ -1,10 +1,10 @@
-import type { Command } from 'commander'
 import { buildVersion } from '../build/build-version.ts'
 import { followPointer } from '../build/follow-pointer.ts'
-import { addBuildOptions, type BuildOptions, toBuildOrder } from '../options/build-options.ts'
-import { addOptions, flag, type OptionsOf, option, text } from '../options/option.ts'
+import { addFleetOptions, type FleetOptions } from '../fleet-options.ts'
+import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
+import { type Define, define } from '../options/command.ts'
+import { flag, type OptionsOf, option, text } from '../options/option.ts'
 import { printSummary, toSummary } from '../print/build-summary.ts'
-import type { Runtime } from '../runtime.ts'
 
 const EXAMPLES = `
 Examples:
@@ -12,7 +12,8 @@ Examples:
   highwater build --book ./book --reproduce /var/lib/highwater/v1/snapshots/20260701T001500Z/manifest.json
   highwater build --book ./book --store file:///tmp/past --as-of 2026-06-30 --version 2026-07-01T00:15:00Z`
 
-const OWN_OPTIONS = {
+const OPTIONS = {
+  ...BUILD_OPTIONS,
   json: flag('print the summary as one JSON document'),
   reproduce: option(
     '<manifest>',
@@ -22,18 +23,20 @@ const OWN_OPTIONS = {
 }
 
 /** `highwater build`: computes and publishes. */
-export function defineBuild(command: Command, runtime: Runtime): void {
-  addOptions(addBuildOptions(command), OWN_OPTIONS)
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: BuildOptions & OptionsOf<typeof OWN_OPTIONS>) => {
-      const order = toBuildOrder(options, runtime)
-      if (options.reproduce !== undefined) {
-        const { reproduce } = await import('../build/reproduce.ts')
-        return reproduce(options.reproduce, order, runtime)
-      }
-      const summary = toSummary(await buildVersion(order, runtime))
-      if (options.json) runtime.terminal.json(summary)
-      else printSummary(summary, runtime.terminal)
-      await followPointer(order.settings, runtime)
-    })
-}
+export const defineBuild: Define = (command, runtime) => defineOwn(addFleetOptions(command), runtime)
+
+const defineOwn = define(
+  OPTIONS,
+  EXAMPLES,
+  async (options: OptionsOf<typeof OPTIONS> & FleetOptions, runtime) => {
+    const order = toBuildOrder(options, runtime)
+    if (options.reproduce !== undefined) {
+      const { reproduce } = await import('../build/reproduce.ts')
+      return reproduce(options.reproduce, order, runtime)
+    }
+    const summary = toSummary(await buildVersion(order, runtime))
+    if (options.json) runtime.terminal.json(summary)
+    else printSummary(summary, runtime.terminal)
+    await followPointer(order.settings, runtime)
+  },
+)

@@ -1,12 +1,11 @@
-import type { Command } from 'commander'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { type BookCheck, checkBook } from '#pipeline/night/check-book.ts'
 import { BOOK_OPTIONS, toBookOrder } from '../options/build-options.ts'
-import { addOptions, flag, type OptionsOf } from '../options/option.ts'
+import { define } from '../options/command.ts'
+import { flag } from '../options/option.ts'
 import { printReport } from '../print/data-report.ts'
 import { toTable } from '../print/table.ts'
 import type { Terminal } from '../print/terminal.ts'
-import type { Runtime } from '../runtime.ts'
 
 const ABOUT = `
 Does everything that a build does before it publishes: reads every file, reports what the data cover and what was found in
@@ -17,22 +16,20 @@ Examples:
   highwater check --book ./book
   highwater check --book ./book --as-of 2026-06-30 --json`
 
-const OPTIONS = { ...BOOK_OPTIONS, json: flag('print the findings as one JSON document') }
-
 /** `highwater check`: validates a book without publishing it. */
-export function defineCheck(command: Command, runtime: Runtime): void {
-  const { terminal, now, elapsed } = runtime
-  addOptions(command, OPTIONS)
-    .addHelpText('after', ABOUT)
-    .action(async (options: OptionsOf<typeof OPTIONS>) => {
-      const { book, ...order } = toBookOrder(options, runtime)
-      const times = { nowMs: now(), elapsedMs: elapsed }
-      const found = await checkBook(book, { ...order, ...times, progress: terminal.progress })
-      if (options.json) terminal.json(found)
-      else printCheck(found, terminal)
-      if (found.problems.length > 0) throw new BookError(found.dir, found.problems)
-    })
-}
+export const defineCheck = define(
+  { ...BOOK_OPTIONS, json: flag('print the findings as one JSON document') },
+  ABOUT,
+  async (options, runtime) => {
+    const { terminal, now, elapsed } = runtime
+    const { book, ...order } = toBookOrder(options, runtime)
+    const times = { nowMs: now(), elapsedMs: elapsed }
+    const found = await checkBook(book, { ...order, ...times, progress: terminal.progress })
+    if (options.json) terminal.json(found)
+    else printCheck(found, terminal)
+    if (found.problems.length > 0) throw new BookError(found.dir, found.problems)
+  },
+)
 
 /** A line a strategy; warnings and notices go to stderr. */
 function printCheck(found: BookCheck, { print, note }: Terminal): void {

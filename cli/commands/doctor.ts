@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { messageOf } from '#storage/error-code.ts'
 import { type Finding, LEVEL_OF, ok, problem, runCheck, skipped } from '../doctor/check.ts'
 import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
@@ -19,7 +18,8 @@ import {
   timeStamps,
 } from '../doctor/check-stores.ts'
 import { ExitError } from '../exit.ts'
-import { addOptions, flag, type OptionsOf } from '../options/option.ts'
+import { define } from '../options/command.ts'
+import { flag } from '../options/option.ts'
 import { openStores } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 import { dataFolder, readEnvironment, showSettings } from '../settings/environment.ts'
@@ -63,17 +63,13 @@ const OPTIONS = {
 }
 
 /** `highwater doctor`: looks at everything that an installation needs. */
-export function defineDoctor(command: Command, runtime: Runtime): void {
-  addOptions(command, OPTIONS)
-    .addHelpText('after', HELP)
-    .action(async ({ readOnly = false, json }: OptionsOf<typeof OPTIONS>) => {
-      const { findings, settings } = await look(runtime, readOnly)
-      const worst = Math.max(...findings.map(({ state }) => LEVEL_OF[state]))
-      if (json) runtime.terminal.json({ exit_code: worst, findings, settings })
-      else print(findings, settings, runtime)
-      if (worst > 0) throw new ExitError(worst)
-    })
-}
+export const defineDoctor = define(OPTIONS, HELP, async ({ readOnly = false, json }, runtime) => {
+  const { findings, settings } = await look(runtime, readOnly)
+  const worst = Math.max(...findings.map(({ state }) => LEVEL_OF[state]))
+  if (json) runtime.terminal.json({ exit_code: worst, findings, settings })
+  else print(findings, settings, runtime)
+  if (worst > 0) throw new ExitError(worst)
+})
 
 type Settings = ReturnType<typeof settingsOf>
 

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import type { Command } from 'commander'
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -15,9 +14,9 @@ import { readManifest } from '#storage/published-manifest.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { UsageError } from '../exit.ts'
 import { threadsFor } from '../options/build-options.ts'
-import { addOptions, flag, type OptionsOf, option, repeated, required, text } from '../options/option.ts'
+import { define } from '../options/command.ts'
+import { flag, option, repeated, required, text } from '../options/option.ts'
 import { openStores } from '../options/store-option.ts'
-import type { Runtime } from '../runtime.ts'
 import { liveEntries, parseFeeds, runLive } from '../services/live.ts'
 import { openRedis } from '../services/redis-url.ts'
 import { readEnvironment } from '../settings/environment.ts'
@@ -42,13 +41,7 @@ Examples:
   highwater live --book ./book --feed BTCUSDT-PERP/4h=https://feed.example.org/bars --strategy oak`
 
 /** `highwater live`: runs the modules of a book bar by bar and fires their signals. */
-export function defineLive(command: Command, runtime: Runtime): void {
-  addOptions(command, OPTIONS)
-    .addHelpText('after', EXAMPLES)
-    .action((options: OptionsOf<typeof OPTIONS>) => runCommand(options, runtime))
-}
-
-async function runCommand(options: OptionsOf<typeof OPTIONS>, runtime: Runtime): Promise<void> {
+export const defineLive = define(OPTIONS, EXAMPLES, async (options, runtime) => {
   const { cwd, now, elapsed, cores, terminal, untilStopped } = runtime
   const stop = new AbortController()
   void untilStopped().then(() => stop.abort())
@@ -79,7 +72,7 @@ async function runCommand(options: OptionsOf<typeof OPTIONS>, runtime: Runtime):
     redis.disconnect()
     await stepper.close()
   }
-}
+})
 
 /**
  * Subscribers look up a signal in the history of its strategy. Throws a UsageError if there is none, unless the strategy ran

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command } from 'commander'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { UsageError } from '../exit.ts'
-import { addOptions, flag, type OptionsOf, option, readBy, text } from '../options/option.ts'
+import { define } from '../options/command.ts'
+import { flag, type OptionsOf, option, readBy, text } from '../options/option.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Address, type Tls, writeNginx } from '../services/edge/site.ts'
 import { type Environment, readEnvironment } from '../settings/environment.ts'
@@ -68,14 +68,9 @@ const OPTIONS = {
 type Options = OptionsOf<typeof OPTIONS>
 
 /** `highwater nginx DIR`: writes the configuration of nginx for this installation. */
-export function defineNginx(command: Command, runtime: Runtime): void {
-  addOptions(command, OPTIONS)
-    .argument('<dir>', 'the folder of the configuration')
-    .addHelpText('after', ABOUT)
-    .action((dir: string, options: Options) => write(dir, options, runtime))
-}
+export const defineNginx = define(OPTIONS, ABOUT, write, { '<dir>': 'the folder of the configuration' })
 
-async function write(dir: string, options: Options, runtime: Runtime): Promise<void> {
+async function write(options: Options, runtime: Runtime, dir = ''): Promise<void> {
   const { cwd, root, terminal } = runtime
   const environment = readEnvironment(runtime)
   const { STORE_URL, HOST, HISTORY_PORT } = environment

@@ -1,9 +1,10 @@
-import type { Command } from 'commander'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { printReport, reportKilled, runNight } from '../build/night.ts'
-import { addBuildOptions, type BuildOptions, toBuildOrder } from '../options/build-options.ts'
-import { addOptions, flag, type OptionsOf, option, readBy, text } from '../options/option.ts'
+import { addFleetOptions, type FleetOptions } from '../fleet-options.ts'
+import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
+import { type Define, define } from '../options/command.ts'
+import { flag, type OptionsOf, option, readBy, text } from '../options/option.ts'
 import { isPrivateStoreNamed } from '../options/store-option.ts'
 import { printSummary } from '../print/build-summary.ts'
 import type { Runtime } from '../runtime.ts'
@@ -24,7 +25,8 @@ const timeOfDay = readBy(given => {
   return hours === undefined ? null : (Number(hours) * 60 + Number(minutes)) * 60_000
 }, 'a time of day such as 00:15')
 
-const NIGHT_OPTIONS = {
+const OPTIONS = {
+  ...BUILD_OPTIONS,
   import: option(
     '<command>',
     'a shell command that updates the data of the book (default: NIGHTLY_IMPORT_COMMAND)',
@@ -35,18 +37,16 @@ const NIGHT_OPTIONS = {
   json: flag('print the report as one JSON document'),
 }
 
-type Options = BuildOptions & OptionsOf<typeof NIGHT_OPTIONS>
+type Options = OptionsOf<typeof OPTIONS> & FleetOptions
 
 /** `highwater nightly`: everything that a night needs, for cron and systemd, and with --at for containers. */
-export function defineNightly(command: Command, runtime: Runtime): void {
-  addOptions(addBuildOptions(command), NIGHT_OPTIONS)
-    .addHelpText('after', ABOUT)
-    .action((options: Options) => {
-      if (options.killed) return reportKilled(toNightOrder(options, runtime), runtime)
-      if (options.at !== undefined) return runEachDay(options.at, options, runtime)
-      return runNightly(options, runtime)
-    })
-}
+export const defineNightly: Define = (command, runtime) => defineOwn(addFleetOptions(command), runtime)
+
+const defineOwn = define(OPTIONS, ABOUT, (options: Options, runtime) => {
+  if (options.killed) return reportKilled(toNightOrder(options, runtime), runtime)
+  if (options.at !== undefined) return runEachDay(options.at, options, runtime)
+  return runNightly(options, runtime)
+})
 
 /** How soon the end of the process is noticed while it waits. */
 const LONGEST_PAUSE_MS = 1_000

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Command } from 'commander'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { Book } from '#pipeline/book/book.ts'
@@ -18,7 +17,8 @@ import { readHead } from '#storage/pointer-log.ts'
 import { describeCode } from '../build/describe-code.ts'
 import { UsageError } from '../exit.ts'
 import { BOOK_OPTIONS, toBookOrder } from '../options/build-options.ts'
-import { addOptions, flag, type OptionsOf, option, port } from '../options/option.ts'
+import { define } from '../options/command.ts'
+import { flag, type OptionsOf, option, port } from '../options/option.ts'
 import { openBothStores, openStores, STORE_OPTIONS } from '../options/store-option.ts'
 import { toTable } from '../print/table.ts'
 import type { Runtime } from '../runtime.ts'
@@ -45,14 +45,11 @@ const OPTIONS = {
 type Options = OptionsOf<typeof OPTIONS>
 
 /** `highwater preview`: shows what a build would publish, on the side. */
-export function definePreview(command: Command, runtime: Runtime): void {
-  addOptions(command, OPTIONS)
-    .argument('[strategy]', 'the id of one strategy (default: all)')
-    .addHelpText('after', ABOUT)
-    .action((strategy: string | undefined, options: Options) => run(strategy ?? null, options, runtime))
-}
+export const definePreview = define(OPTIONS, ABOUT, run, {
+  '[strategy]': 'the id of one strategy (default: all)',
+})
 
-async function run(strategy: string | null, options: Options, runtime: Runtime): Promise<void> {
+async function run(options: Options, runtime: Runtime, strategy: string | null = null): Promise<void> {
   const order = toBookOrder(options, runtime)
   const published = await readPublished(options, runtime)
   const stopped = runtime.untilStopped()

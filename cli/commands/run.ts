@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import { NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { assertApart, openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
 import { threadsFor } from '../options/build-options.ts'
-import { addOptions, flag } from '../options/option.ts'
+import { define } from '../options/command.ts'
+import { flag } from '../options/option.ts'
 import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
 import type { RunningSignals } from '../services/run-signals.ts'
@@ -15,14 +15,10 @@ import { createStarted } from '../services/started.ts'
 import { type Environment, readEnvironment } from '../settings/environment.ts'
 import { isLoopback } from '../settings/generated-secrets.ts'
 
-/** `highwater run`: the whole system on this machine, with the sample book if nothing is published yet. */
-export function defineRun(command: Command, runtime: Runtime): void {
-  addOptions(command, { historyOnly: flag('serve the history only; needs no Redis') })
-    .addHelpText('after', '\nExample:\n  highwater run')
-    .action((options: { readonly historyOnly?: boolean }) => run(runtime, options.historyOnly ?? false))
-}
+const OPTIONS = { historyOnly: flag('serve the history only; needs no Redis') }
 
-async function run(runtime: Runtime, historyOnly: boolean): Promise<void> {
+/** `highwater run`: the whole system on this machine, with the sample book if nothing is published yet. */
+export const defineRun = define(OPTIONS, '\nExample:\n  highwater run', async ({ historyOnly }, runtime) => {
   const { env, terminal } = runtime
   const environment = readEnvironment(runtime)
   await assertApart(environment.STORE_URL, environment.PRIVATE_STORE_URL)
@@ -46,7 +42,7 @@ async function run(runtime: Runtime, historyOnly: boolean): Promise<void> {
   } finally {
     await started.endAll()
   }
-}
+})
 
 async function startSignals(environment: Environment, runtime: Runtime): Promise<RunningSignals> {
   const hasDemo = isLoopback(environment.HOST) && environment.REDIS_URL === null

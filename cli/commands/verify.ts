@@ -1,6 +1,5 @@
 import { access, readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { parseCompactInstant } from '#core/contract/pins.ts'
 import { type Audit, type AuditOrder, audit } from '#static-build/audit/audit.ts'
@@ -9,7 +8,8 @@ import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { UsageError } from '../exit.ts'
-import { addOptions, flag, type OptionsOf, option, readBy, repeated, text } from '../options/option.ts'
+import { define } from '../options/command.ts'
+import { flag, type OptionsOf, option, readBy, repeated, text } from '../options/option.ts'
 import { isPrivateStoreNamed, openBothStores, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
@@ -51,19 +51,19 @@ const STORE_REMEDY =
  * `highwater verify-store`: checks the log, the signatures, and every file of every version. The exit code is 1 if something
  * is wrong; one run reports everything.
  */
-export function defineVerifyStore(command: Command, runtime: Runtime): void {
-  const { terminal } = runtime
-  addOptions(command, { ...STORE_OPTIONS, ...AUDIT_OPTIONS })
-    .addHelpText('after', STORE_EXAMPLES)
-    .action(async (options: OptionsOf<typeof STORE_OPTIONS & typeof AUDIT_OPTIONS>) => {
-      const { store, privateStore } = await openBothStores(options, runtime)
-      const stores = { store, privateStore, isPrivateNamed: isPrivateStoreNamed(options, runtime) }
-      const found = await auditStore(stores, 'all', runtime, await tsaCaOf(options, runtime))
-      if (options.json) terminal.json(toReport(store.url, found))
-      else printVersions(found, terminal)
-      assertSound(store.url, found, STORE_REMEDY)
-    })
-}
+export const defineVerifyStore = define(
+  { ...STORE_OPTIONS, ...AUDIT_OPTIONS },
+  STORE_EXAMPLES,
+  async (options, runtime) => {
+    const { terminal } = runtime
+    const { store, privateStore } = await openBothStores(options, runtime)
+    const stores = { store, privateStore, isPrivateNamed: isPrivateStoreNamed(options, runtime) }
+    const found = await auditStore(stores, 'all', runtime, await tsaCaOf(options, runtime))
+    if (options.json) terminal.json(toReport(store.url, found))
+    else printVersions(found, terminal)
+    assertSound(store.url, found, STORE_REMEDY)
+  },
+)
 
 const REMOTE_OPTIONS = {
   version: option(
@@ -96,14 +96,11 @@ Examples:
 const REMEDY = 'do not rely on what failed; ask the publisher, or compare it with an earlier copy that passed'
 
 /** `highwater verify-remote URL`: checks what a service publishes, with nothing but its address. */
-export function defineVerifyRemote(command: Command, runtime: Runtime): void {
-  addOptions(command, REMOTE_OPTIONS)
-    .argument('<url>', 'address of a history service, or of a CDN in front of it')
-    .addHelpText('after', EXAMPLES)
-    .action((url: string, options: Options) => verifyRemote(url, options, runtime))
-}
+export const defineVerifyRemote = define(REMOTE_OPTIONS, EXAMPLES, verifyRemote, {
+  '<url>': 'address of a history service, or of a CDN in front of it',
+})
 
-async function verifyRemote(address: string, options: Options, runtime: Runtime): Promise<void> {
+async function verifyRemote(options: Options, runtime: Runtime, address = ''): Promise<void> {
   const url = parseAddress(address)
   const versions = parseVersions(options)
   const trust = await readTrust(options, runtime.cwd)

@@ -1,20 +1,15 @@
-import type { Command } from 'commander'
 import { enteredText } from '#core/dataset/entered.ts'
 import { refreshPointer, rollBack } from '#static-build/move-pointer.ts'
 import { planPrune, prune } from '#static-build/prune.ts'
+import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import { type ListedPublication, markRemoved } from '#storage/removed-versions.ts'
 import { followPointer } from '../build/follow-pointer.ts'
-import { movePointer, SIGNING_OPTIONS, type SigningConsent, withStoreLock } from '../guard-pointer.ts'
-import { addOptions, flag, type OptionsOf, required, wholeNumber } from '../options/option.ts'
-import {
-  openBothStores,
-  openPublicStore,
-  STORE_OPTIONS,
-  type StoreOptions,
-  storeUrls,
-} from '../options/store-option.ts'
+import { movePointer, SIGNING_OPTIONS, withStoreLock } from '../guard-pointer.ts'
+import { define } from '../options/command.ts'
+import { flag, type OptionsOf, required, wholeNumber } from '../options/option.ts'
+import { openBothStores, STORE_OPTIONS, storeUrls } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 
 const EXAMPLES = `
@@ -23,18 +18,19 @@ Examples:
   highwater versions --json`
 
 /** `highwater versions`: what was published, newest first. */
-export function defineVersions(command: Command, runtime: Runtime): void {
-  addOptions(command, { ...STORE_OPTIONS, json: flag('print them as one JSON document') })
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: JsonOptions) => {
-      const terminal = runtime.terminal
-      const store = await openPublicStore(options, runtime)
-      const versions = await markRemoved(store, publicationsOf(await readLog(store)))
-      if (options.json) terminal.json(versions)
-      else if (versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
-      else for (const version of versions) terminal.print(versionLine(version))
-    })
-}
+export const defineVersions = define(
+  { ...STORE_OPTIONS, json: flag('print them as one JSON document') },
+  EXAMPLES,
+  async (options, runtime) => {
+    const { terminal } = runtime
+    const { STORE_URL, s3 } = storeUrls(options, runtime)
+    const store = await openStore(STORE_URL, s3)
+    const versions = await markRemoved(store, publicationsOf(await readLog(store)))
+    if (options.json) terminal.json(versions)
+    else if (versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
+    else for (const version of versions) terminal.print(versionLine(version))
+  },
+)
 
 const versionLine = ({ version, published, entered, manifest_sha256, ...is }: ListedPublication): string =>
   [
@@ -47,8 +43,6 @@ const versionLine = ({ version, published, entered, manifest_sha256, ...is }: Li
     ...(is.history_restated ? ['restated history'] : []),
   ].join('  ')
 
-type JsonOptions = StoreOptions & { readonly json?: boolean }
-
 const MOVE_OPTIONS = {
   ...STORE_OPTIONS,
   ...SIGNING_OPTIONS,
@@ -56,14 +50,13 @@ const MOVE_OPTIONS = {
 }
 
 /** `highwater rollback V`: serves an older version again. */
-export function defineRollback(command: Command, runtime: Runtime): void {
-  addOptions(command, MOVE_OPTIONS)
-    .argument('<version>', 'a published version, as listed by `highwater versions`')
-    .addHelpText('after', '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z')
-    .action((version: string, options: JsonOptions & SigningConsent) =>
-      moveAndFollow(options, runtime, (store, mover) => rollBack(store, version, mover)),
-    )
-}
+export const defineRollback = define(
+  MOVE_OPTIONS,
+  '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z',
+  (options, runtime, version = '') =>
+    moveAndFollow(options, runtime, (store, mover) => rollBack(store, version, mover)),
+  { '<version>': 'a published version, as listed by `highwater versions`' },
+)
 
 const REFRESH_EXAMPLES = `
 Examples:
@@ -71,15 +64,14 @@ Examples:
   highwater refresh --vouch-for-head`
 
 /** `highwater refresh`: the served version stays, and its pointer entry gets a new date of expiry. */
-export function defineRefresh(command: Command, runtime: Runtime): void {
-  const vouchForHead = flag('accept a newest entry whose signature is wrong or missing')
-  addOptions(command, { ...MOVE_OPTIONS, vouchForHead })
-    .addHelpText('after', REFRESH_EXAMPLES)
-    .action((options: JsonOptions & SigningConsent) => moveAndFollow(options, runtime, refreshPointer))
-}
+export const defineRefresh = define(
+  { ...MOVE_OPTIONS, vouchForHead: flag('accept a newest entry whose signature is wrong or missing') },
+  REFRESH_EXAMPLES,
+  (options, runtime) => moveAndFollow(options, runtime, refreshPointer),
+)
 
 async function moveAndFollow(
-  options: JsonOptions & SigningConsent,
+  options: OptionsOf<typeof MOVE_OPTIONS>,
   runtime: Runtime,
   move: Parameters<typeof movePointer>[3],
 ): Promise<void> {
@@ -101,8 +93,6 @@ const PRUNE_OPTIONS = {
   json: flag('print one JSON document: versions, unfinished, and whether they are_removed'),
 }
 
-type PruneOptions = OptionsOf<typeof PRUNE_OPTIONS>
-
 const PRUNE_EXAMPLES = `
 Without --yes it lists what it would remove, and removes nothing.
 
@@ -111,13 +101,7 @@ Examples:
   highwater prune --keep-days 90 --keep-month-ends --yes`
 
 /** `highwater prune`: removes old versions, which answer 410 from then on. */
-export function definePrune(command: Command, runtime: Runtime): void {
-  addOptions(command, PRUNE_OPTIONS)
-    .addHelpText('after', PRUNE_EXAMPLES)
-    .action((options: PruneOptions) => runPrune(options, runtime))
-}
-
-async function runPrune(options: PruneOptions, runtime: Runtime): Promise<void> {
+export const definePrune = define(PRUNE_OPTIONS, PRUNE_EXAMPLES, async (options, runtime) => {
   const rule = { keepDays: options.keepDays, keepMonthEnds: options.keepMonthEnds ?? false }
   const are_removed = options.yes ?? false
   const terminal = runtime.terminal
@@ -135,4 +119,4 @@ async function runPrune(options: PruneOptions, runtime: Runtime): Promise<void> 
     terminal.note(
       'nothing was removed: the same command with --yes removes them, and their addresses answer 410',
     )
-}
+})

@@ -7,7 +7,7 @@ import { parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS } from '#core/contract/effort.ts'
 import type { Declarations } from '#static-build/declarations.ts'
 import { UsageError } from '../exit.ts'
-import { addFleetOptions, type FleetOptions, toFleetOrder } from '../fleet-options.ts'
+import { type FleetOptions, toFleetOrder } from '../fleet-options.ts'
 import { SIGNING_OPTIONS, type SigningConsent } from '../guard-pointer.ts'
 import type { Runtime } from '../runtime.ts'
 import { ownRedisFile } from '../settings/environment.ts'
@@ -59,7 +59,11 @@ export const toBookOrder = (
   { cwd, cores }: Runtime,
 ) => ({ book: resolve(cwd, book), asOf: asOf ?? null, allowStale, threads: threads ?? threadsFor(cores) })
 
-const PUBLISHING_OPTIONS = {
+/** What to build from, where to publish, and how. */
+export const BUILD_OPTIONS = {
+  ...BOOK_OPTIONS,
+  ...STORE_OPTIONS,
+  ...SIGNING_OPTIONS,
   version: option(
     '<instant>',
     'name of the version, such as 2026-11-21T00:15:00Z (default: now)',
@@ -77,15 +81,7 @@ const PUBLISHING_OPTIONS = {
   reason: option('<text>', 'why, published with each of the four above', text),
 }
 
-export type BuildOptions = OptionsOf<typeof BOOK_OPTIONS & typeof STORE_OPTIONS & typeof PUBLISHING_OPTIONS> &
-  SigningConsent &
-  FleetOptions
-
-/** What to build from, where to publish, and how. */
-export const addBuildOptions = (command: Command): Command =>
-  addFleetOptions(
-    addOptions(command, { ...BOOK_OPTIONS, ...STORE_OPTIONS, ...SIGNING_OPTIONS, ...PUBLISHING_OPTIONS }),
-  )
+type BuildOptions = OptionsOf<typeof BUILD_OPTIONS> & FleetOptions
 
 /** What to build from, where to publish, and as of which day. */
 export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>

@@ -13,7 +13,7 @@ type Declared<Value> = {
 }
 
 /** Options by their names, as commander has them: `asOf` is `--as-of`. */
-type Shape = Readonly<Record<string, Declared<unknown>>>
+export type Shape = Readonly<Record<string, Declared<unknown>>>
 
 /** What a command gets of its options. */
 export type OptionsOf<Given extends Shape> = {

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { messageOf } from '#storage/error-code.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
 import { assertStoreUrl, openStore, privateTwin } from '#storage/open-store.ts'
 import type { S3Patience } from '#storage/s3-patience.ts'
 import type { Runtime } from '../runtime.ts'
@@ -56,8 +55,3 @@ export const openBothStores = (options: StoreOptions, runtime: Runtime) =>
 /** Whether the private store was named explicitly, instead of the default beside the public store. */
 export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>
   options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))
-
-export async function openPublicStore(options: StoreOptions, runtime: Runtime): Promise<ObjectStore> {
-  const { STORE_URL, s3 } = storeUrls(options, runtime)
-  return openStore(STORE_URL, s3)
-}

@@ -1,8 +1,6 @@
 // The demonstration: a client with a key, and a receiver on this machine that prints what arrives.
-import { spawn } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Redis } from 'ioredis'
 import { issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
@@ -15,14 +13,12 @@ import { ifThere } from '#storage/error-code.ts'
 import type { Runtime } from '../runtime.ts'
 import { keepSecret, PRIVATE_MODE } from '../settings/generated-secrets.ts'
 import { freePort } from './free-port.ts'
+import { type LocalServer, startLocalServer } from './local-server.ts'
 
 const CLIENT = 'demo'
 
 /** The receiver ends with this process, however it ends: its standard input is ours. */
 const END_WITH_US = 'process.stdin.on("close", () => process.kill(process.pid, "SIGTERM")).resume().unref()'
-
-/** The receiver prints this once it listens. */
-const LISTENING = /^listening on (http:\/\/\S+)$/
 
 type DemoOrder = Pick<Runtime, 'now' | 'drawBytes'> & {
   readonly redis: Redis
@@ -83,40 +79,25 @@ async function ensureToken({ redis, now, drawBytes }: DemoOrder, file: string): 
 const RECEIVER = fileURLToPath(new URL('../../examples/receivers/typescript/receiver.ts', import.meta.url))
 
 /** The example receiver for subscribers, as a process without our environment. */
-async function startReceiver(
+const startReceiver = async (
   { signalsUrl, print }: DemoOrder,
   folder: string,
   token: string,
   secret: string,
-): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
-  const preload = `data:text/javascript,${encodeURIComponent(END_WITH_US)}`
-  const child = spawn(process.execPath, ['--import', preload, RECEIVER], {
-    env: {
-      HIGHWATER_URL: signalsUrl,
-      HIGHWATER_KEY: token,
-      WEBHOOK_SECRET: secret,
-      PORT: String(await freePort()),
-      STATE_FILE: join(folder, 'receiver.state'),
+): Promise<LocalServer> =>
+  startLocalServer(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(END_WITH_US)}`, RECEIVER],
+    {
+      name: 'the demo receiver',
+      env: {
+        HIGHWATER_URL: signalsUrl,
+        HIGHWATER_KEY: token,
+        WEBHOOK_SECRET: secret,
+        PORT: String(await freePort()),
+        STATE_FILE: join(folder, 'receiver.state'),
+      },
+      ready: /^listening on (http:\/\/\S+)$/,
+      print,
     },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // Ctrl-C is handled here: deliveries under way end first
-  })
-  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
-  const url = await new Promise<string>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on('line', line => {
-        const address = LISTENING.exec(line)?.[1]
-        if (address === undefined) print(line)
-        else resolve(address)
-      })
-    }
-    ended.then(() => reject(new Error('the demo receiver ended before it listened; its output is above')))
-  })
-  return {
-    url,
-    stop: async () => {
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
-}
+  )

@@ -44,6 +44,11 @@ export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
 
 /** Opens everything. Rejects if Redis cannot be reached, could lose a signal, or has lost its log. */
 export async function openSignals(order: SignalsOrder, started: Started) {
+  const parts = await openParts(order, started)
+  return { ...parts, ...createWatch(parts) }
+}
+
+async function openParts(order: SignalsOrder, started: Started) {
   const { environment, runtime, log } = order
   const { now, elapsed, drawBytes } = runtime
   const onError = logOnce(log, now)
@@ -82,9 +87,15 @@ export async function openSignals(order: SignalsOrder, started: Started) {
 }
 
 /** The state of the service, its metrics, and the copies of its audit log. */
-export function createWatch(open: OpenSignals) {
-  const { redis, privateStore, served, clock, newToken } = open
-  const { redisFolder, log } = open.order
+function createWatch({
+  order,
+  redis,
+  privateStore,
+  served,
+  clock,
+  newToken,
+}: Awaited<ReturnType<typeof openParts>>) {
+  const { redisFolder, log } = order
   const overview = (): ReturnType<typeof readOverview> =>
     readOverview({ redis, aliases: () => new Set(served.aliases()), clock, newEpoch: newToken })
   const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))

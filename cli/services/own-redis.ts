@@ -11,33 +11,24 @@ import { ownRedisFolder, ownRedisUrl, publishRedisUrl } from './redis-url.ts'
  * in the data folder and is there again at the next start. It is restarted at the same port when it ends unexpectedly;
  * `note` prints that. Rejects if another process runs a Redis in the data folder.
  */
-export async function startOwnRedis(
-  { root, home, pause, elapsed }: Pick<Runtime, 'root' | 'home' | 'pause' | 'elapsed'>,
-  dataFolder: string,
-  note: (line: string) => void,
-): Promise<KeptServer> {
-  const script = join(root, 'deploy/servers/redis-server.sh')
+export async function startOwnRedis(runtime: Runtime, dataFolder: string, note: (line: string) => void) {
+  const script = join(runtime.root, 'deploy/servers/redis-server.sh')
   const folder = ownRedisFolder(dataFolder)
   const last = await ownRedisUrl(dataFolder)
   const other = String(await freePort())
   let ports = last === null ? [other] : [new URL(last).port, other]
   const start = async (): Promise<LocalServer> => {
-    const server = await startLocalServer(script, [join(home, '.servers/redis'), folder, ...ports])
+    const server = await startLocalServer(script, [join(runtime.home, '.servers/redis'), folder, ...ports])
     ports = [new URL(server.url).port]
     return server
   }
-  const log = join(folder, 'redis.log')
-  const kept = await keepServer({ start, log, runtime: { pause, elapsed }, note })
-  try {
-    await publishRedisUrl(dataFolder, kept.url)
-    return kept
-  } catch (error) {
+  const kept = await keepServer({ start, log: join(folder, 'redis.log'), runtime, note })
+  await publishRedisUrl(dataFolder, kept.url).catch(async (error: unknown) => {
     await kept.stop()
     throw error
-  }
+  })
+  return kept
 }
-
-export type KeptServer = Awaited<ReturnType<typeof keepServer>>
 
 type KeepOrder = {
   /** Starts it, at the same address each time. */
@@ -56,9 +47,28 @@ export const RESTART_AFTER_MS = [0, 1_000, 5_000] as const
 export const SOUND_MS = 60_000
 
 /** Starts a server and keeps it running. Rejects if its first start fails. */
-export async function keepServer(order: KeepOrder) {
-  let server = await order.start()
+export async function keepServer({ start, log, runtime, note }: KeepOrder) {
+  const { elapsed, pause } = runtime
+  let server = await start()
   let isStopping = false
+  const keep = async (): Promise<void> => {
+    for (let tries = 0; !isStopping; tries++) {
+      const sinceMs = elapsed()
+      await server.ended
+      if (elapsed() - sinceMs >= SOUND_MS) tries = 0
+      if (isStopping) break
+      const waitMs = RESTART_AFTER_MS[tries]
+      if (waitMs === undefined)
+        throw new Error(
+          `our Redis ended repeatedly, and without it no signal can be fired or delivered: fix what ${log} reports, and ` +
+            'start the service again',
+        )
+      note(`our Redis ended unexpectedly: restarting it (${tries + 1} of ${RESTART_AFTER_MS.length})`)
+      await pause(waitMs)
+      if (!isStopping) server = await start().catch(() => server) // the script has printed the reason
+    }
+    await server.stop()
+  }
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // avoids an unhandled rejection
   const keeping = keep().catch(reject)
@@ -72,37 +82,5 @@ export async function keepServer(order: KeepOrder) {
       await server.stop()
       await keeping
     },
-  }
-
-  async function keep(): Promise<void> {
-    for (let tries = 0; ; ) {
-      const sinceMs = order.runtime.elapsed()
-      await server.ended
-      if (order.runtime.elapsed() - sinceMs >= SOUND_MS) tries = 0
-      tries = await startAgain(tries)
-      if (isStopping) return server.stop()
-    }
-  }
-
-  /** Resolves with the number of restarts used; throws after the last one. */
-  async function startAgain(triesBefore: number): Promise<number> {
-    for (let tries = triesBefore; !isStopping; tries++) {
-      const waitMs = RESTART_AFTER_MS[tries]
-      if (waitMs === undefined)
-        throw new Error(
-          'our Redis ended repeatedly, and without it no signal can be fired or delivered: fix what ' +
-            `${order.log} reports, and start the service again`,
-        )
-      order.note(`our Redis ended unexpectedly: restarting it (${tries + 1} of ${RESTART_AFTER_MS.length})`)
-      await order.runtime.pause(waitMs)
-      if (isStopping) break
-      try {
-        server = await order.start()
-        return tries + 1
-      } catch {
-        // the script has printed the reason
-      }
-    }
-    return triesBefore
   }
 }

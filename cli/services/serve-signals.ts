@@ -19,7 +19,6 @@ import { followPointer } from '../build/follow-pointer.ts'
 import { movePointer } from '../guard-pointer.ts'
 import {
   createRegistering,
-  createWatch,
   type OpenSignals,
   openLimits,
   openSignals,
@@ -32,8 +31,6 @@ const LOOK_MS = 10_000
 
 export type SignalsService = Awaited<ReturnType<typeof serveSignals>>
 
-type Watch = ReturnType<typeof createWatch>
-
 /**
  * Starts everything. Rejects, with nothing left running, if Redis cannot be reached or could lose a signal, or a port
  * is taken.
@@ -41,14 +38,13 @@ type Watch = ReturnType<typeof createWatch>
 export function serveSignals(order: SignalsOrder) {
   return startAll(async started => {
     const open = await openSignals(order, started)
-    const watch = createWatch(open)
     const registering = createRegistering(open, started)
-    await deliver(open, watch, started)
+    await deliver(open, started)
     const drain = createDrain()
-    const signals = await listenToClients(open, registering, watch, drain.isDraining, started)
-    const operator = await listenToOperator(open, registering, watch, started)
+    const signals = await listenToClients(open, registering, drain.isDraining, started)
+    const operator = await listenToOperator(open, registering, started)
     started.add(drain.begin)
-    lookNowAndThen(open, watch, started)
+    lookNowAndThen(open, started)
     return {
       url: signals.url,
       operatorUrl: operator.url,
@@ -64,8 +60,7 @@ export function serveSignals(order: SignalsOrder) {
 }
 
 async function deliver(
-  { order, box, clock, steady, newToken, alerts, reach, onError }: OpenSignals,
-  { metrics }: Watch,
+  { order, box, clock, steady, newToken, alerts, metrics, reach, onError }: OpenSignals,
   started: Started,
 ): Promise<void> {
   const delivery = await startDelivery({
@@ -89,11 +84,10 @@ async function deliver(
 function listenToClients(
   open: OpenSignals,
   registering: RegisterParts,
-  { onAnswered }: Watch,
   isDraining: () => boolean,
   started: Started,
 ): Promise<RunningServer> {
-  const { order, redis, served, clock, newToken, onError } = open
+  const { order, redis, served, clock, newToken, onAnswered, onError } = open
   const { environment } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
@@ -123,10 +117,10 @@ function listenToClients(
 function listenToOperator(
   open: OpenSignals,
   registering: RegisterParts,
-  { metrics, diskUsed, copyAudit, onAnswered }: Watch,
   started: Started,
 ): Promise<RunningServer> {
-  const { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook, onError } = open
+  const { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook } = open
+  const { metrics, diskUsed, copyAudit, onAnswered, onError } = open
   const { environment, secrets, runtime } = order
   const { HOST, OPERATOR_PORT, OPERATOR_URL } = environment
   const parts = {
@@ -168,8 +162,7 @@ async function rollBackTo(version: string, { order, served, onError }: OpenSigna
 }
 
 function lookNowAndThen(
-  { privateStore, givenLog, alerts, onError }: OpenSignals,
-  { overview, diskUsed, copyAudit }: Watch,
+  { privateStore, givenLog, alerts, overview, diskUsed, copyAudit, onError }: OpenSignals,
   started: Started,
 ): void {
   const { noteEnd } = createHighWater(privateStore)
