@@ -236,14 +236,13 @@ function describeInputs({ inputs, bars, program }: Book, { modules }: Pick<Night
 
 /** Measures steps one after the other, so that all of the time belongs to one of them. */
 export function createStopwatch(elapsedMs: () => number, first: string) {
-  const spent = new Map([[first, 0]])
+  const spent = new Map<string, number>()
   let step = first
   let since = elapsedMs()
   /** Ends the step under way and begins another, or continues one that was begun before. */
   const begin = (next: string): void => {
     const now = elapsedMs()
-    spent.set(step, spent.get(step)! + now - since)
-    if (!spent.has(next)) spent.set(next, 0)
+    spent.set(step, (spent.get(step) ?? 0) + now - since)
     step = next
     since = now
   }

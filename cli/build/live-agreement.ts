@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { type Bars, endOfBars, toBars } from '#core/replay/bars.ts'
-import type { Book, StrategyEntry } from '#pipeline/book/book.ts'
+import type { Book } from '#pipeline/book/book.ts'
 import { formatProblem } from '#pipeline/book/problem.ts'
 import { createStepper, type LiveEntry, type Stepper } from '#pipeline/live/stepper.ts'
 import { judgeLiveGap } from '#pipeline/report/data-report.ts'
@@ -66,7 +66,9 @@ async function compareModules(redis: Redis, stepper: Stepper, book: Book, { term
   const modules = book.strategies.filter(({ source, ended }) => source.kind === 'module' && ended === null)
   const read = await Promise.all(
     modules.map(async entry => {
-      const own = ownOf(book, entry)
+      const funding = book.funding.get(entry.instrument) ?? null
+      const { bars } = book.bars.get(entry.bars!)! // a module has bars, or the book would not be sound
+      const own = { entry, funding, bars }
       const past = await readLivePast(redis, entry.id, await stepper.version(own))
       return past === null ? [] : [{ own, past }]
     }),
@@ -86,12 +88,6 @@ async function compareModules(redis: Redis, stepper: Stepper, book: Book, { term
   )
 }
 
-const ownOf = (book: Book, entry: StrategyEntry) => ({
-  entry,
-  funding: book.funding.get(entry.instrument) ?? null,
-  bars: book.bars.get(entry.bars!)!.bars, // a module has bars, or the book would not be sound
-})
-
 /** How the signals of a strategy differ, null if they do not, and what keeps the version from being published. */
 async function judge(own: LiveEntry, past: LivePast, fired: FiredSignals, stepper: Stepper, book: Book) {
   const faultsOn = async (bars: Bars): Promise<readonly string[]> => {
@@ -104,7 +100,10 @@ async function judge(own: LiveEntry, past: LivePast, fired: FiredSignals, steppe
   const [first] = faults
   if (first === undefined) return { says: null, faults }
   const late = lateBars(parseGaps(past.record.gaps), own.bars)
-  const isExplained = late.length > 0 && (await faultsOn(withoutBars(own.bars, late))).length === 0
+  const opens = new Set(late)
+  const { t, timeframeMs } = own.bars
+  const withoutLate = toBars(timeframeMs, name => own.bars[name].filter((_, i) => !opens.has(t[i]!)))
+  const isExplained = late.length > 0 && (await faultsOn(withoutLate)).length === 0
   if (!isExplained) return { says: first + REFUSED, faults }
   const problems = judgeLiveGap(own.entry, late, book)
   return problems.length === 0
@@ -121,14 +120,6 @@ const lateBars = (gaps: readonly Gap[], { t, timeframeMs }: Bars): Float64Array 
     gaps.some(({ before_ms, missing }) => ms < before_ms && ms >= before_ms - missing * timeframeMs),
   )
 
-function withoutBars(bars: Bars, late: Float64Array): Bars {
-  const opens = new Set(late)
-  return toBars(bars.timeframeMs, name => bars[name].filter((_, i) => !opens.has(bars.t[i]!)))
-}
-
-const REMEDY =
-  'use the bars that were traded on (they are in the live folder), or raise the version of a strategy whose rules changed'
-
 async function refuse(
   found: Awaited<ReturnType<typeof compareModules>>,
   ways: AlertWays,
@@ -138,7 +129,9 @@ async function refuse(
   const message = `the live signals of ${subject} differ from the replay, and nothing was published: the build log has the differences`
   await createAlertSender(ways, runtime, runtime.terminal.note)({ kind: 'live_mismatch', subject, message })
   const faults = found.flatMap(each => each.faults)
+  const remedy =
+    'use the bars that were traded on (they are in the live folder), or raise the version of a strategy whose rules changed'
   throw new Error(
-    ['live signals differ from the replay, and nothing was published:', ...faults, REMEDY].join('\n  '),
+    ['live signals differ from the replay, and nothing was published:', ...faults, remedy].join('\n  '),
   )
 }

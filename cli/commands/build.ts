@@ -22,7 +22,6 @@ const OPTIONS = {
   ),
 }
 
-/** `highwater build`: computes and publishes. */
 export const defineBuild: Define = (command, runtime) => defineOwn(addFleetOptions(command), runtime)
 
 const defineOwn = define(

@@ -16,7 +16,6 @@ Examples:
   highwater check --book ./book
   highwater check --book ./book --as-of 2026-06-30 --json`
 
-/** `highwater check`: validates a book without publishing it. */
 export const defineCheck = define(
   { ...BOOK_OPTIONS, json: flag('print the findings as one JSON document') },
   ABOUT,

@@ -15,7 +15,6 @@ import type { Runtime } from '../runtime.ts'
 
 const OPTIONS = { ...STORE_OPTIONS, json: flag('print the changes as one JSON document') }
 
-/** `highwater diff V1 V2`: what the second appends to the first, what it alters, and which inputs differ. */
 export const defineDiff = define(
   OPTIONS,
   '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z',

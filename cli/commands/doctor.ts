@@ -62,7 +62,6 @@ const OPTIONS = {
   json: flag('print the findings and the settings as one JSON document'),
 }
 
-/** `highwater doctor`: looks at everything that an installation needs. */
 export const defineDoctor = define(OPTIONS, HELP, async ({ readOnly = false, json }, runtime) => {
   const { findings, settings } = await look(runtime, readOnly)
   const worst = Math.max(...findings.map(({ state }) => LEVEL_OF[state]))

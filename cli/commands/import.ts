@@ -90,7 +90,6 @@ const RETURNS_OPTIONS = { ...historyOptions, ...STATEMENTS.returns }
 
 type Options<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape>>
 
-/** `highwater import`: brings files from elsewhere into a book. */
 export function defineImport(command: Command, runtime: Runtime): void {
   command.addHelpText('after', ABOUT + BARS_EXAMPLES + LEDGER_EXAMPLES + RETURNS_EXAMPLES)
   const bars = command.command('bars').description('write bars of one instrument into a book')

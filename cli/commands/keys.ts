@@ -10,7 +10,6 @@ Examples:
   highwater keys new /etc/highwater/signing.pem
   SIGNING_KEY_FILE=/etc/highwater/signing.pem highwater build --book ./book`
 
-/** `highwater keys new FILE`: a key pair that signs manifests and pointer entries. */
 export const defineKeys: Define = (command, runtime) => {
   const about = 'write a new Ed25519 private key, and print its public key'
   defineNew(command.addHelpText('after', EXAMPLES).command('new').description(about), runtime)

@@ -40,7 +40,6 @@ Examples:
   my-exchange-client | highwater live --book ./book --feed -
   highwater live --book ./book --feed BTCUSDT-PERP/4h=https://feed.example.org/bars --strategy oak`
 
-/** `highwater live`: runs the modules of a book bar by bar and fires their signals. */
 export const defineLive = define(OPTIONS, EXAMPLES, async (options, runtime) => {
   const { cwd, now, elapsed, cores, terminal, untilStopped } = runtime
   const stop = new AbortController()

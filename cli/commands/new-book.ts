@@ -26,13 +26,11 @@ const defineWriter = (help: string, write: (folder: string, runtime: Runtime) =>
     { '<dir>': 'an empty or new folder' },
   )
 
-/** `highwater init DIR`: writes a commented starter book. */
 export const defineInit = defineWriter(EXAMPLES, async (folder, { now }) => {
   await writeStarterBook(folder, toEpochDay(now()) - 1)
   return `a starter book is in ${folder}: read its README.md, then run \`highwater check\` and \`highwater build\``
 })
 
-/** `highwater sample DIR`: writes the sample book, an example of a whole book. */
 export const defineSample = defineWriter('\nExample:\n  highwater sample ./sample-book', async folder => {
   await writeSampleBook(folder)
   return `the sample book is in ${folder}`

@@ -67,7 +67,6 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-/** `highwater nginx DIR`: writes the configuration of nginx for this installation. */
 export const defineNginx = define(OPTIONS, ABOUT, write, { '<dir>': 'the folder of the configuration' })
 
 async function write(options: Options, runtime: Runtime, dir = ''): Promise<void> {

@@ -39,7 +39,6 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS> & FleetOptions
 
-/** `highwater nightly`: everything that a night needs, for cron and systemd, and with --at for containers. */
 export const defineNightly: Define = (command, runtime) => defineOwn(addFleetOptions(command), runtime)
 
 const defineOwn = define(OPTIONS, ABOUT, (options: Options, runtime) => {

@@ -44,7 +44,6 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-/** `highwater preview`: shows what a build would publish, on the side. */
 export const definePreview = define(OPTIONS, ABOUT, run, {
   '[strategy]': 'the id of one strategy (default: all)',
 })

@@ -17,7 +17,6 @@ import { isLoopback } from '../settings/generated-secrets.ts'
 
 const OPTIONS = { historyOnly: flag('serve the history only; needs no Redis') }
 
-/** `highwater run`: the whole system on this machine, with the sample book if nothing is published yet. */
 export const defineRun = define(OPTIONS, '\nExample:\n  highwater run', async ({ historyOnly }, runtime) => {
   const { env, terminal } = runtime
   const environment = readEnvironment(runtime)

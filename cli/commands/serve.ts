@@ -23,7 +23,6 @@ Examples:
 
 const ABOUT_SIGNALS = 'the signals service with deliveries, and the operator interface'
 
-/** `highwater serve history|signals|all`: serves until a signal ends it. */
 export function defineServe(command: Command, runtime: Runtime): void {
   command.addHelpText('after', GROUP_EXAMPLES)
   const add = (name: string, about: string, examples: string, parts: readonly Part[]) =>

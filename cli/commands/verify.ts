@@ -2,7 +2,7 @@ import { access, readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { parseCompactInstant } from '#core/contract/pins.ts'
-import { type Audit, type AuditOrder, audit } from '#static-build/audit/audit.ts'
+import { type Audit, audit } from '#static-build/audit/audit.ts'
 import type { Trust } from '#static-build/audit/audit-keys.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
@@ -79,6 +79,11 @@ const REMOTE_OPTIONS = {
   keyId: repeated(
     '<digits>',
     'trust only the published key whose SHA-256 begins with these digits; may be repeated',
+    // An id has 16 digits; a key that matches fewer can be found by trial.
+    text
+      .toLowerCase()
+      .regex(/^[0-9a-f]{16,64}$/)
+      .describe("the 16 digits of a key's id, or up to all 64 of its fingerprint"),
   ),
   allowUnsigned: flag('accept unsigned data; verify checksums only'),
   ...AUDIT_OPTIONS,
@@ -95,22 +100,23 @@ Examples:
 
 const REMEDY = 'do not rely on what failed; ask the publisher, or compare it with an earlier copy that passed'
 
-/** `highwater verify-remote URL`: checks what a service publishes, with nothing but its address. */
 export const defineVerifyRemote = define(REMOTE_OPTIONS, EXAMPLES, verifyRemote, {
   '<url>': 'address of a history service, or of a CDN in front of it',
 })
 
 async function verifyRemote(options: Options, runtime: Runtime, address = ''): Promise<void> {
   const url = parseAddress(address)
-  const versions = parseVersions(options)
+  const { version, all, allowUnsigned } = options
+  if (version !== undefined && all)
+    throw new UsageError('--version and --all cannot be combined: give one of them')
   const trust = await readTrust(options, runtime.cwd)
-  const terminal = runtime.terminal
+  const { now, terminal } = runtime
   const found = await audit({
     reader: createHttpReader(url),
     trust,
-    nowMs: runtime.now(),
-    versions,
-    isUnsignedFault: !options.allowUnsigned,
+    nowMs: now(),
+    versions: version === undefined ? (all ? 'all' : 'served') : { version },
+    isUnsignedFault: !allowUnsigned,
     isExpiryFault: true,
     privateStore: null,
     tsaCa: await tsaCaOf(options, runtime),
@@ -141,28 +147,13 @@ function parseAddress(text: string): string {
   throw new UsageError(`expected an address such as https://data.example.org, got '${text}'`)
 }
 
-function parseVersions({ version, all }: Options): AuditOrder['versions'] {
-  if (version === undefined) return all ? 'all' : 'served'
-  if (all) throw new UsageError('--version and --all cannot be combined: give one of them')
-  return { version }
-}
-
 async function readTrust({ key, keyId, allowUnsigned }: Options, cwd: string): Promise<Trust> {
   if (key === undefined && keyId === undefined) return { kind: 'published' }
   if (key !== undefined && keyId !== undefined) throw new UsageError('give --key or --key-id, not both')
   if (allowUnsigned)
     throw new UsageError('--allow-unsigned cannot be combined with a pinned key: give one of them')
-  if (keyId !== undefined) return { kind: 'fingerprints', fingerprints: keyId.map(parseDigits) }
+  if (keyId !== undefined) return { kind: 'fingerprints', fingerprints: keyId }
   return { kind: 'keys', keys: await Promise.all((key ?? []).map(path => readKey(resolve(cwd, path)))) }
-}
-
-/** An id has 16 digits; a key that matches fewer can be found by trial. */
-function parseDigits(text: string): string {
-  const digits = text.toLowerCase()
-  if (/^[0-9a-f]{16,64}$/.test(digits)) return digits
-  throw new UsageError(
-    `--key-id: expected the 16 digits of a key's id, or up to all 64 of its fingerprint, got '${text}'`,
-  )
 }
 
 async function readKey(path: string): Promise<TrustedKey> {

@@ -17,7 +17,6 @@ Examples:
   highwater versions --store file:///var/lib/highwater
   highwater versions --json`
 
-/** `highwater versions`: what was published, newest first. */
 export const defineVersions = define(
   { ...STORE_OPTIONS, json: flag('print them as one JSON document') },
   EXAMPLES,
@@ -49,7 +48,6 @@ const MOVE_OPTIONS = {
   json: flag('print the new pointer entry as one JSON document'),
 }
 
-/** `highwater rollback V`: serves an older version again. */
 export const defineRollback = define(
   MOVE_OPTIONS,
   '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z',
@@ -63,7 +61,6 @@ Examples:
   highwater refresh --store file:///var/lib/highwater
   highwater refresh --vouch-for-head`
 
-/** `highwater refresh`: the served version stays, and its pointer entry gets a new date of expiry. */
 export const defineRefresh = define(
   { ...MOVE_OPTIONS, vouchForHead: flag('accept a newest entry whose signature is wrong or missing') },
   REFRESH_EXAMPLES,
@@ -100,7 +97,6 @@ Examples:
   highwater prune --keep-days 90 --keep-month-ends
   highwater prune --keep-days 90 --keep-month-ends --yes`
 
-/** `highwater prune`: removes old versions, which answer 410 from then on. */
 export const definePrune = define(PRUNE_OPTIONS, PRUNE_EXAMPLES, async (options, runtime) => {
   const rule = { keepDays: options.keepDays, keepMonthEnds: options.keepMonthEnds ?? false }
   const are_removed = options.yes ?? false

@@ -51,16 +51,23 @@ export const required = <Schema extends z.ZodType>(
   schema: Schema,
 ): Declared<z.output<Schema>> => ({ about, value, isRequired: true, read: readerOf(schema) })
 
+/** Any text. */
+export const text = z.string()
+
 /** An option that may be repeated; not a variadic one, which would take the argument that follows it. */
-export const repeated = (value: string, about: string): Declared<readonly string[] | undefined> => ({
+export const repeated = (
+  value: string,
+  about: string,
+  schema = text,
+): Declared<readonly string[] | undefined> => ({
   about,
   value,
   isRequired: false,
-  read: (text, _, before) => [...((before ?? []) as readonly string[]), text], // what it returned before
+  read: (given, name, before) => [
+    ...((before ?? []) as readonly string[]), // what it returned before
+    readerOf(schema)(given, name),
+  ],
 })
-
-/** Any text. */
-export const text = z.string()
 
 /** A text that a function reads; one that it cannot read is null. */
 export const readBy = <Value>(read: (text: string) => Value | null, expected: string) =>

@@ -33,10 +33,16 @@ type LiveOrder = {
   readonly liveDir: string
 }
 
-type LiveRuntime = FeedRuntime & {
+type LiveRuntime = {
   readonly redis: Redis
   readonly stepper: Stepper
   readonly stop: AbortController
+  readonly cwd: string
+  readonly now: () => number
+  readonly pause: Pause
+  readonly note: (line: string) => void
+  /** Standard input, for a feed that comes through it. */
+  readonly input: () => Readable
 }
 
 /**
@@ -196,16 +202,6 @@ async function toLiveStrategy(
   }
 }
 
-/** The services that a feed needs. */
-type FeedRuntime = {
-  readonly cwd: string
-  readonly now: () => number
-  readonly pause: Pause
-  readonly note: (line: string) => void
-  /** Standard input, for a feed that comes through it. */
-  readonly input: () => Readable
-}
-
 /** `BTCUSDT-PERP/4h=file:bars.csv`: the feed of a market, which may be omitted if there is only one. */
 export function parseFeeds(
   given: readonly string[],
@@ -234,9 +230,8 @@ function openFeed(
   bookDir: string,
   file: BarsFile,
   known: KnownBars,
-  world: FeedRuntime,
+  { now, pause, note, cwd, input }: MarketRuntime,
 ): Feed {
-  const { now, pause, note } = world
   const newReader = () => createBarReader(file.timeframe)
   if (source === undefined) {
     if (/^bars\/[^/]+\/[^/]+\.csv$/.test(file.path))
@@ -245,10 +240,10 @@ function openFeed(
       `--feed: ${file.path} cannot grow, because it is no plain table of the book: set --feed to a source of new bars`,
     )
   }
-  if (source === '-') return streamFeed('standard input', world.input(), newReader)
+  if (source === '-') return streamFeed('standard input', input(), newReader)
   if (source.startsWith('file:')) {
     const path = source.slice('file:'.length).replace(/^\/\/(?=\/)/, '') // of `file:///srv/bars.csv`, too
-    return fileFeed(resolve(world.cwd, path), newReader, pause)
+    return fileFeed(resolve(cwd, path), newReader, pause)
   }
   if (/^https?:\/\//.test(source) && URL.canParse(source)) {
     const lastKnown = () => known.last()?.t ?? null

@@ -8,7 +8,7 @@ import { type Demo, startDemo } from './demo.ts'
 import { createLog } from './log.ts'
 import { startOwnRedis } from './own-redis.ts'
 import { ownRedisFolder, ownRedisOptions, passwordsIn } from './redis-url.ts'
-import { type SignalsService, serveSignals } from './serve-signals.ts'
+import { serveSignals } from './serve-signals.ts'
 import { type Started, startAll } from './started.ts'
 
 export type RunningSignals = Awaited<ReturnType<typeof runSignals>>
@@ -40,8 +40,20 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
   let demo: Demo | null = null
   started.add(() => demo?.stop())
   started.add(service.stop) // stopped first: deliveries under way still reach the receiver
-  if (hasDemo) demo = await demonstrate(environment, runtime, service, hasReceiver)
   const { url, operatorUrl, program } = service
+  if (hasDemo)
+    demo = await startDemo({
+      redis: service.redis,
+      registering: service.registering,
+      programAlias: programAliasOf(program()),
+      aliases: service.aliases(),
+      dataFolder: environment.DATA_FOLDER,
+      signalsUrl: url,
+      hasReceiver,
+      print: line => terminal.print(`demo receiver: ${line}`),
+      now: runtime.now,
+      drawBytes: runtime.drawBytes,
+    })
   const redisAddress = new URL(redis.redisUrl).host
   return {
     url,
@@ -71,18 +83,6 @@ async function chooseRedis(
     failed: own.failed,
   }
 }
-
-const demonstrate = (
-  { DATA_FOLDER: dataFolder }: Environment,
-  { now, drawBytes, terminal }: Runtime,
-  { url: signalsUrl, redis, registering, program, aliases }: SignalsService,
-  hasReceiver: boolean,
-): Promise<Demo> =>
-  startDemo({
-    ...{ redis, registering, dataFolder, signalsUrl, now, drawBytes, hasReceiver, aliases: aliases() },
-    programAlias: programAliasOf(program()),
-    print: line => terminal.print(`demo receiver: ${line}`),
-  })
 
 const ON_THIS_MACHINE =
   'WARNING: webhooks may be on this machine: ALLOW_PRIVATE_WEBHOOKS is on, for development; ' +

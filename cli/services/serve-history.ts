@@ -90,11 +90,13 @@ async function openHistory(
   }
   const watch = watchHistory(environment, runtime, observed, note)
   started.add(watch.stop)
-  const reportLook = createReporter(environment.STORE_URL, note)
   const keepSwitched = createSwitchKeeper(store, source, note)
+  let lastLine = ''
   const look = async (): Promise<void> => {
     const outcome = await source.refresh()
-    reportLook(outcome)
+    const line = describeLook(outcome, version() !== null, environment.STORE_URL)
+    if (line !== '' && line !== lastLine) note(line) // a failure once, and not at every poll
+    lastLine = line
     watch.onLook(outcome)
     await keepSwitched()
   }
@@ -203,18 +205,6 @@ async function listenAdmin(open: OpenHistory): Promise<RunningServer> {
     const server = await start(0)
     open.note(`${error.message}; the metrics are on ${server.url}: ADMIN_PORT names a port for them`)
     return server
-  }
-}
-
-/** Notes every swap; a failure, or a store without a version, once and not at every poll. */
-function createReporter(storeUrl: string, note: (line: string) => void): (outcome: RefreshOutcome) => void {
-  let isServing = false
-  let lastLine = ''
-  return outcome => {
-    isServing ||= outcome.kind === 'swapped' || outcome.kind === 'fallen back'
-    const line = describeLook(outcome, isServing, storeUrl)
-    if (line !== '' && line !== lastLine) note(line)
-    lastLine = line
   }
 }
 
