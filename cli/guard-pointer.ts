@@ -36,12 +36,12 @@ export async function assertSignedHead(
     return
   }
   const keys = await readKeys(store)
-  const ids = keys.map(({ id }) => id)
-  if (ids.length > 0 && !ids.includes(signer.keyId) && !consent.newKey)
+  const isKnown = keys.length === 0 || keys.some(({ id }) => id === signer.keyId)
+  if (!isKnown && !consent.newKey)
     throw new Error(
-      `the key ${signer.keyId} of SIGNING_KEY_FILE is not one of those in ${store.url}/${KEYS_KEY} (${ids.join(', ')}): ` +
-        'nothing was published; name the right file, or publish the key with --new-key, and send its fingerprint to ' +
-        'subscribers',
+      `the key ${signer.keyId} of SIGNING_KEY_FILE is not one of those in ${store.url}/${KEYS_KEY} ` +
+        `(${keys.map(({ id }) => id).join(', ')}): nothing was published; name the right file, or publish the key with ` +
+        '--new-key, and send its fingerprint to subscribers',
     )
   if (head === undefined || consent.vouchForHead) return
   const pems = [signer.publicKeyPem, ...keys.map(key => key.public_key_pem)]
@@ -49,9 +49,9 @@ export async function assertSignedHead(
   if (fault === null) return
   const { seq, action, version } = head.entry
   throw new Error(
-    `${nameOf(store, seq)} (${action} ${version}) ${fault}: nothing was published; find out where it comes from; restore ` +
-      'its signature from a copy, accept it with `highwater refresh --vouch-for-head` if it is yours, or remove it from ' +
-      `${POINTER_PREFIX} if it is not`,
+    `${nameOf(store, seq)} (${action} ${version}) ${fault}: nothing was published; find out where it comes ` +
+      'from; restore its signature from a copy, accept it with `highwater refresh --vouch-for-head` if it is yours, or remove ' +
+      `it from ${POINTER_PREFIX} if it is not`,
   )
 }
 
@@ -74,7 +74,7 @@ async function faultOf(
   const signature = await store.read(signatureKey(sha256))
   if (signature === null) {
     const signatures = new Set(await store.list(`${POINTER_PREFIX}signatures/`))
-    const isAnySigned = log.some(({ sha256 }) => signatures.has(signatureKey(sha256)))
+    const isAnySigned = log.some(each => signatures.has(signatureKey(each.sha256)))
     return isAnySigned ? 'has no signature, but older entries have one' : null
   }
   const bytes = await store.read(pointerKey(entry.seq))

@@ -44,12 +44,18 @@ export const toReport = (url: string, found: Audit): object => ({
 
 /** A line for each check, and under a failed one a line for each fault. */
 export function printChecks({ checks }: Audit, { print, note }: Terminal): void {
-  for (const { check, version, told, faults } of checks) {
-    const of = version === null ? '' : `${version}  `
-    print(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${check.padEnd(10)}  ${of}${told}`)
-    for (const line of linesOf(faults)) print(`        ${line}`)
+  for (const check of checks) {
+    print(lineOf(check))
+    for (const line of linesOf(check.faults)) print(`        ${line}`)
   }
   noteAll(checks, note)
+}
+
+const CHECK_WIDTH = 10
+
+function lineOf({ check, version, told: summary, faults }: Check): string {
+  const word = faults.length === 0 ? 'ok    ' : 'FAILED'
+  return `${word}  ${check.padEnd(CHECK_WIDTH)}  ${version === null ? '' : `${version}  `}${summary}`
 }
 
 /** What is wrong with the log, and a line for each version. */
@@ -58,15 +64,23 @@ export function printVersions({ checks }: Audit, { print, note }: Terminal): voi
     if (check === 'clock' || check === 'stamps') print(told)
     for (const line of linesOf(faults)) print(line)
   }
-  for (const [version, own] of Map.groupBy(checks, each => each.version)) {
-    if (version === null) continue
+  for (const [version, own] of byVersion(checks)) {
     const faults = own.flatMap(each => each.faults)
-    // How many objects were compared; of a version that was removed, that it was.
-    const sound = (own.find(({ check }) => check === 'files') ?? own[0])?.told
-    print(`${version}  ${faults.length === 0 ? sound : linesOf(faults).join(', ')}`)
+    print(`${version}  ${faults.length === 0 ? soundness(own) : linesOf(faults).join(', ')}`)
   }
   noteAll(checks, note)
 }
+
+/** In the order of the checks. */
+const byVersion = (checks: readonly Check[]): Map<string | null, Check[]> =>
+  Map.groupBy(
+    checks.filter(({ version }) => version !== null),
+    ({ version }) => version,
+  )
+
+/** How many objects were compared; of a version that was removed, that it was. */
+const soundness = (checks: readonly Check[]): string =>
+  (checks.find(({ check }) => check === 'files') ?? checks[0])?.told ?? ''
 
 const linesOf = (faults: readonly Fault[]): string[] => [
   ...faults.slice(0, MOST_SHOWN).map(fault => fault.told),

@@ -19,7 +19,6 @@ import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore } from '#storage/open-store.ts'
 import { findManifest } from '#storage/published-manifest.ts'
-import type { Signer } from '#storage/signature.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
 import { type FleetRecord, plannedVersion } from '../fleet-options.ts'
 import {
@@ -54,19 +53,26 @@ export type BuildResult = Night &
  * version before stays served.
  */
 export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise<BuildResult> {
-  const { STORE_URL, PRIVATE_STORE_URL } = order.settings
+  const opened = await open(order, runtime)
+  return withStoreLock(opened.store, runtime, async lock => {
+    await cleanStore(order.settings.STORE_URL)
+    await cleanStore(order.settings.PRIVATE_STORE_URL)
+    return build({ ...opened, lock }, runtime)
+  })
+}
+
+type OpenOrder = Awaited<ReturnType<typeof open>> & { readonly lock: Lock }
+
+async function open(order: BuildOrder, runtime: Runtime) {
   const startMs = runtime.now()
   const signer = await readSigner(order.settings)
-  const stores = await openStores(order.settings)
-  await assertApart(STORE_URL, PRIVATE_STORE_URL)
+  const { store, privateStore } = await openStores(order.settings)
+  await assertApart(order.settings.STORE_URL, order.settings.PRIVATE_STORE_URL)
   const watch = createStopwatch(runtime.elapsed, 'read')
   // Before anything is written: a book that is not there leaves no litter.
   const book = await readBookOf(order, runtime)
-  for (const each of Object.values(stores)) await assertCreatesOnce(each) // before the lock, which depends on it
-  return withStoreLock(stores.store, runtime, async lock => {
-    for (const url of [STORE_URL, PRIVATE_STORE_URL]) await cleanStore(url)
-    return build({ ...order, ...stores, startMs, book, watch, lock, signer }, runtime)
-  })
+  for (const each of [store, privateStore]) await assertCreatesOnce(each) // before the lock, which depends on it
+  return { ...order, startMs, store, privateStore, book, watch, signer }
 }
 
 export async function readBookOf(
@@ -85,16 +91,6 @@ export async function readBookOf(
   })
   for (const warning of book.warnings) note(`warning: ${formatProblem(warning)}`)
   return book
-}
-
-type OpenOrder = Omit<BuildOrder, 'book'> & {
-  readonly startMs: number
-  readonly store: ObjectStore
-  readonly privateStore: ObjectStore
-  readonly book: Book
-  readonly watch: ReturnType<typeof createStopwatch>
-  readonly lock: Lock
-  readonly signer: Signer | null
 }
 
 async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {

@@ -27,9 +27,6 @@ type NightOrder = {
   readonly importCommand: string | null
 }
 
-/** The report, and the error of a failed job; null if it succeeded. */
-type Night = { readonly report: NightReport; readonly error: unknown }
-
 type Job = Awaited<ReturnType<typeof open>>
 
 const open = async (order: NightOrder, runtime: Runtime) => ({
@@ -66,10 +63,9 @@ export async function reportKilled(order: NightOrder, runtime: Runtime): Promise
 
 /** Reports a night without steps. */
 async function reportFailed(error: unknown, job: Job): Promise<Night> {
-  const at = toIsoInstant(job.runtime.now())
-  const report = toReport(at, at, [], null, error)
-  await notify(report, job)
-  return { report, error }
+  const night = toNight(toIsoInstant(job.runtime.now()), [], null, error, job.runtime)
+  await notify(night.report, job)
+  return night
 }
 
 /** Tells the operator and the service that watches. */
@@ -115,7 +111,7 @@ async function walk({
   } catch (thrown) {
     error = thrown ?? new Error('an unknown reason')
   }
-  return { report: toReport(started, toIsoInstant(now()), steps, summary, error), error }
+  return toNight(started, steps, summary, error, runtime)
 }
 
 const REMEDY =
@@ -128,29 +124,33 @@ type Step = {
   readonly ms: number
 }
 
-/** The result of a nightly job, for people and for programs. */
-type NightReport = ReturnType<typeof toReport>
+type Night = ReturnType<typeof toNight>
+
+type NightReport = Night['report']
 
 /** Longer messages are cut: a book may have thousands of problems, and the log has them all. */
 const LONGEST_ERROR = 2_000
 
-const toReport = (
+/** The report, for people and for programs, and the error of a failed job; null if it succeeded. */
+const toNight = (
   started_utc: string,
-  ended_utc: string,
   steps: readonly Step[],
   summary: BuildSummary | null,
   error: unknown,
+  { now }: Runtime,
 ) => ({
-  outcome: error === null ? 'done' : 'failed',
-  /** The published version, null if none was published. */
-  version: summary?.version ?? null,
-  host: hostname(),
-  started_utc,
-  ended_utc,
-  steps,
-  /** Null if there is none. */
-  error: error === null ? null : messageOf(error).slice(0, LONGEST_ERROR),
-  summary,
+  report: {
+    outcome: error === null ? 'done' : 'failed',
+    /** The published version, null if none was published. */
+    version: summary?.version ?? null,
+    host: hostname(),
+    started_utc,
+    ended_utc: toIsoInstant(now()),
+    steps,
+    error: error === null ? null : messageOf(error).slice(0, LONGEST_ERROR),
+    summary,
+  },
+  error,
 })
 
 /** Saves the report beside the record of the build, if a version was published. */

@@ -22,7 +22,7 @@ import { define } from '../options/command.ts'
 import { flag } from '../options/option.ts'
 import { openStores } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { dataFolder, readEnvironment, showSettings } from '../settings/environment.ts'
+import { readEnvironment, showSettings } from '../settings/environment.ts'
 import { isReadByOthers } from '../settings/generated-secrets.ts'
 import {
   mergeSettings,
@@ -98,8 +98,8 @@ async function look(given: Runtime, isReadOnly: boolean): Promise<Seen> {
   }
 }
 
-const settingsOf = ({ env: given }: Runtime, { env, home }: Runtime, { path, values }: SettingsFile) =>
-  showSettings(env, dataFolder(home, env)).map(each => ({
+const settingsOf = ({ env: given }: Runtime, runtime: Runtime, { path, values }: SettingsFile) =>
+  showSettings(runtime).map(each => ({
     ...each,
     source: given[each.name] ? 'environment' : values[each.name] ? path! : 'default',
   }))

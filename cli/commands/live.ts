@@ -8,6 +8,7 @@ import { hasRun } from '#signals/live/control.ts'
 import type { Pause } from '#signals/live/feeds/feed.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
+import { assertClock } from '#signals/redis/clock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
@@ -62,7 +63,8 @@ export const defineLive = define(OPTIONS, EXAMPLES, async (options, runtime) => 
     const { store, privateStore } = await openStores(environment)
     if (!options.allowUnpublished) await assertPublished([...entries.values()].flat(), store, redis)
     const log = await openLog(redis, { privateStore, newEpoch: newEpochOf(runtime), now, allowsUnsafeRedis })
-    const world = { redis, stepper, stop, cwd, now, note, pause, input: () => process.stdin }
+    const of = { redis, stepper, stop, cwd, now, note, pause }
+    const world = { ...of, assertClock: () => assertClock(redis, now), input: () => process.stdin }
     await runLive({ book, entries, feeds, liveDir }, world).finally(() =>
       tolerate(log.close(), 'the next start continues above the mark'),
     )

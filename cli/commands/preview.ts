@@ -18,13 +18,13 @@ import { describeCode } from '../build/describe-code.ts'
 import { UsageError } from '../exit.ts'
 import { BOOK_OPTIONS, toBookOrder } from '../options/build-options.ts'
 import { define } from '../options/command.ts'
-import { flag, type OptionsOf, option, port } from '../options/option.ts'
+import { flag, type OptionsOf, option } from '../options/option.ts'
 import { openBothStores, openStores, STORE_OPTIONS } from '../options/store-option.ts'
 import { toTable } from '../print/table.ts'
 import type { Runtime } from '../runtime.ts'
 import { serveHistory } from '../services/serve-history.ts'
 import { createStarted, type Started } from '../services/started.ts'
-import { readEnvironment } from '../settings/environment.ts'
+import { port, readEnvironment } from '../settings/environment.ts'
 
 const ABOUT = `
 Computes a book, or one strategy of it, as a build would, and prints its figures beside those that are published. Then it
@@ -63,8 +63,8 @@ async function run(options: Options, runtime: Runtime, strategy: string | null =
       for (const notice of shown.notices) runtime.terminal.note(`note: ${notice}`)
       await publish(shown)
     }
-    if (options.watch) started.add(await showEachChange(order.book, show, runtime))
-    else await show()
+    if (options.watch) return await showEachChange(order.book, show, stopped, runtime)
+    await show()
     await stopped
   } finally {
     await started.endAll()
@@ -143,31 +143,24 @@ const SETTLE_MS = 50
 const LOOK_MS = 200
 
 /**
- * Shows now and after each change; a failure is noted, and the next change is waited for. Returns the end of the watch. Files
- * are compared by time and size: notifications of the system stop for a file that an editor replaces.
+ * Shows now and after each change until it is stopped; a failure is noted, and the next change is waited for. Files are
+ * compared by time and size: notifications of the system stop for a file that an editor replaces.
  */
 async function showEachChange(
   book: string,
   show: () => Promise<void>,
+  stopped: Promise<void>,
   { terminal, pause }: Runtime,
-): Promise<() => Promise<void>> {
-  let isOpen = true
-  let seen = await stateOf(book)
-  const showOnce = () => show().catch((error: unknown) => terminal.note(messageOf(error)))
-  const look = async (): Promise<void> => {
-    while (isOpen) {
-      await pause(LOOK_MS)
-      if ((await stateOf(book)) === seen) continue
-      await pause(SETTLE_MS)
-      seen = await stateOf(book)
-      await showOnce()
-    }
-  }
-  await showOnce()
-  const looking = look()
-  return async () => {
-    isOpen = false
-    await looking
+): Promise<void> {
+  let isStopped = false
+  void stopped.then(() => {
+    isStopped = true
+  })
+  for (let seen = ''; !isStopped; await pause(LOOK_MS)) {
+    if ((await stateOf(book)) === seen) continue
+    await pause(SETTLE_MS)
+    seen = await stateOf(book)
+    await show().catch((error: unknown) => terminal.note(messageOf(error)))
   }
 }
 

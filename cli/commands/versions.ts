@@ -9,7 +9,7 @@ import { followPointer } from '../build/follow-pointer.ts'
 import { movePointer, SIGNING_OPTIONS, withStoreLock } from '../guard-pointer.ts'
 import { define } from '../options/command.ts'
 import { flag, type OptionsOf, required, wholeNumber } from '../options/option.ts'
-import { openBothStores, STORE_OPTIONS, storeUrls } from '../options/store-option.ts'
+import { openBothStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 
 const EXAMPLES = `
@@ -22,7 +22,7 @@ export const defineVersions = define(
   EXAMPLES,
   async (options, runtime) => {
     const { terminal } = runtime
-    const { STORE_URL, s3 } = storeUrls(options, runtime)
+    const { STORE_URL, s3 } = readSettings(options, runtime)
     const store = await openStore(STORE_URL, s3)
     const versions = await markRemoved(store, publicationsOf(await readLog(store)))
     if (options.json) terminal.json(versions)
@@ -72,7 +72,7 @@ async function moveAndFollow(
   runtime: Runtime,
   move: Parameters<typeof movePointer>[3],
 ): Promise<void> {
-  const settings = storeUrls(options, runtime)
+  const settings = readSettings(options, runtime)
   const { entry } = await movePointer(settings, options, runtime, move)
   const { json, print } = runtime.terminal
   if (options.json) json(entry)

@@ -22,7 +22,7 @@ import {
   text,
   wholeNumber,
 } from './option.ts'
-import { STORE_OPTIONS, storeUrls } from './store-option.ts'
+import { readSettings, STORE_OPTIONS } from './store-option.ts'
 
 /** More threads than this only wait for each other. */
 const MOST_THREADS = 64
@@ -88,7 +88,7 @@ export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
 
 /** Throws a UsageError for options that are not valid together. */
 export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
-  const settings = storeUrls(options, runtime)
+  const settings = readSettings(options, runtime)
   const { allowUnsigned, newKey } = options
   const consent: SigningConsent = { allowUnsigned, newKey }
   return {

@@ -2,13 +2,13 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { UsageError } from '../exit.ts'
-import { A_PORT, LARGEST_PORT } from '../settings/environment.ts'
+import { port } from '../settings/environment.ts'
 
 type Declared<Value> = {
   readonly about: string
   /** What its text is called in the help, such as `<dir>`; empty for an option without one. */
   readonly value: string
-  readonly isRequired: boolean
+  readonly isRequired?: boolean
   readonly read: (text: string, name: string, before: unknown) => Value
 }
 
@@ -32,24 +32,19 @@ const readerOf =
     )
   }
 
-export const flag = (about: string): Declared<boolean | undefined> => ({
-  about,
-  value: '',
-  isRequired: false,
-  read: () => true,
-})
+export const flag = (about: string): Declared<boolean | undefined> => ({ about, value: '', read: () => true })
 
 export const option = <Schema extends z.ZodType>(
   value: string,
   about: string,
   schema: Schema,
-): Declared<z.output<Schema> | undefined> => ({ about, value, isRequired: false, read: readerOf(schema) })
+): Declared<z.output<Schema> | undefined> => ({ about, value, read: readerOf(schema) })
 
 export const required = <Schema extends z.ZodType>(
   value: string,
   about: string,
   schema: Schema,
-): Declared<z.output<Schema>> => ({ about, value, isRequired: true, read: readerOf(schema) })
+): Declared<z.output<Schema>> => ({ about, value, read: readerOf(schema), isRequired: true })
 
 /** Any text. */
 export const text = z.string()
@@ -62,9 +57,8 @@ export const repeated = (
 ): Declared<readonly string[] | undefined> => ({
   about,
   value,
-  isRequired: false,
-  read: (given, name, before) => [
-    ...((before ?? []) as readonly string[]), // what it returned before
+  read: (given, name, before = []) => [
+    ...(before as readonly string[]), // what it returned before
     readerOf(schema)(given, name),
   ],
 })
@@ -87,14 +81,12 @@ export const wholeNumber = (least: number, most: number, expected: string) =>
       : null
   }, expected)
 
-export const port = wholeNumber(0, LARGEST_PORT, A_PORT)
-
 export const parsePort = (name: string, given: string): number => readerOf(port)(given, name)
 
 export function addOptions(command: Command, shape: Shape): Command {
   for (const [key, { about, value, isRequired, read }] of Object.entries(shape)) {
     const name = `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
-    const made = new Option(`${name} ${value}`.trimEnd(), about).makeOptionMandatory(isRequired)
+    const made = new Option(`${name} ${value}`.trimEnd(), about).makeOptionMandatory(isRequired === true)
     command.addOption(value === '' ? made : made.argParser((given, before) => read(given, name, before)))
   }
   return command

@@ -33,7 +33,7 @@ export type StoreOptions = Partial<OptionsOf<typeof STORE_OPTIONS>>
 export const addStoreOptions = (command: Command): Command => addOptions(command, STORE_OPTIONS)
 
 /** The settings with the stores of the command line. A store that is named there brings its own sibling. */
-export function storeUrls({ store, privateStore }: StoreOptions, runtime: Runtime): Environment {
+export function readSettings({ store, privateStore }: StoreOptions, runtime: Runtime): Environment {
   const settings = readEnvironment(runtime)
   const isSibling = store !== undefined && !runtime.env.PRIVATE_STORE_URL
   return {
@@ -50,7 +50,7 @@ export async function openStores({ STORE_URL, PRIVATE_STORE_URL, s3 }: Environme
 }
 
 export const openBothStores = (options: StoreOptions, runtime: Runtime) =>
-  openStores(storeUrls(options, runtime))
+  openStores(readSettings(options, runtime))
 
 /** Whether the private store was named explicitly, instead of the default beside the public store. */
 export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>

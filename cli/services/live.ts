@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { toPrice } from '#core/contract/rounding.ts'
 import { type Bars, lastAtOrBefore, sliceBars } from '#core/replay/bars.ts'
@@ -10,14 +9,13 @@ import { createBarReader } from '#pipeline/book/read-bars.ts'
 import { readBarsAnswer } from '#pipeline/import/bars.ts'
 import type { Stepper } from '#pipeline/live/stepper.ts'
 import { openBarStore } from '#signals/live/bar-store.ts'
-import type { Feed, Pause } from '#signals/live/feeds/feed.ts'
+import type { Feed } from '#signals/live/feeds/feed.ts'
 import { fileFeed, streamFeed } from '#signals/live/feeds/file-feed.ts'
 import { pollFeed } from '#signals/live/feeds/poll-feed.ts'
 import { createKnownBars, type KnownBars, revisedBars } from '#signals/live/known-bars.ts'
 import { type Holder, type Lease, RENEW_MS, takeLease } from '#signals/live/lease.ts'
-import { endLive, runMarket } from '#signals/live/run-market.ts'
+import { endLive, type MarketWorld, runMarket } from '#signals/live/run-market.ts'
 import { type LiveStrategy, priceOf } from '#signals/live/signals-of.ts'
-import { assertClock } from '#signals/redis/clock.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { isAlive } from '#storage/open-store.ts'
@@ -33,14 +31,10 @@ type LiveOrder = {
   readonly liveDir: string
 }
 
-type LiveRuntime = {
-  readonly redis: Redis
+type LiveRuntime = Omit<MarketWorld, 'stop'> & {
   readonly stepper: Stepper
   readonly stop: AbortController
   readonly cwd: string
-  readonly now: () => number
-  readonly pause: Pause
-  readonly note: (line: string) => void
   /** Standard input, for a feed that comes through it. */
   readonly input: () => Readable
 }
@@ -50,17 +44,15 @@ type LiveRuntime = {
  * has ended since. A market that fails leaves the others running; what was wrong is thrown at the end.
  */
 export async function runLive(order: LiveOrder, runtime: LiveRuntime): Promise<void> {
-  const { redis, now, note } = runtime
   const faults: unknown[] = []
   const attempt = (name: string, work: Promise<void>): Promise<void> =>
     work.catch((error: unknown) => {
-      note(`${name} stops: ${messageOf(error)}`)
+      runtime.note(`${name} stops: ${messageOf(error)}`)
       faults.push(error)
     })
-  const world = { redis, now, note, assertClock: () => assertClock(redis, now) }
   const ended = order.book.strategies.filter(entry => entry.ended !== null)
   await Promise.all([
-    ...ended.map(({ id }) => attempt(id, endLive(world, id))),
+    ...ended.map(({ id }) => attempt(id, endLive(runtime, id))),
     ...[...order.entries.keys()].map(market => attempt(market, followMarket(market, order, runtime))),
   ])
   if (faults.length > 0) throw faults[0]
@@ -121,7 +113,7 @@ async function runStored(
   { book, entries, feeds, liveDir }: LiveOrder,
   own: MarketRuntime,
 ): Promise<void> {
-  const { redis, now, note, stepper } = own
+  const { now, note, stepper } = own
   const file = book.bars.get(market)!
   const { bars, timeframe } = file
   const store = await openBarStore(join(liveDir, `${market}.csv`), () => createBarReader(timeframe))
@@ -138,10 +130,9 @@ async function runStored(
     const strategies = await Promise.all(
       entries.get(market)!.map(entry => toLiveStrategy(stepper, entry, book, bars)),
     )
-    const world = { ...own, assertClock: () => assertClock(redis, now) }
     note(`${market}: ${strategies.map(({ alias }) => alias).join(', ')} follow ${feed.name}`)
     for (const strategy of strategies) noteTick(strategy, known, note)
-    await runMarket(world, { name: market, strategies, known, store, feed })
+    await runMarket(own, { name: market, strategies, known, store, feed })
   } finally {
     await store.close()
   }

@@ -15,7 +15,7 @@ export type Environment = ReturnType<typeof parseEnvironment>
 
 export const DEFAULT_ADMIN_PORT = 8083
 
-export const LARGEST_PORT = 65_535
+const LARGEST_PORT = 65_535
 
 /** As pino names and orders them: each level includes those after it, and the last is empty. */
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -23,9 +23,9 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 /** A generated token has 43 characters; a shorter one could be guessed. */
 const SHORTEST_TOKEN = 32
 
-const port = z.coerce.number().int().min(0).max(LARGEST_PORT)
+const A_PORT = `a port from 0 to ${LARGEST_PORT}`
 
-export const A_PORT = `a port from 0 to ${LARGEST_PORT}`
+export const port = z.coerce.number().int().min(0).max(LARGEST_PORT).describe(A_PORT)
 
 const address = z.url({ protocol: /^https?$/ })
 
@@ -224,8 +224,8 @@ export const problemWith = (name: string, text: string): string | null =>
   schemaOf(name).safeParse(text || undefined).success ? null : describeProblem(name, text)
 
 /** The settings as they may be shown: the text of each, `***` if it may have a secret, null if it has none. */
-export function showSettings(env: NodeJS.ProcessEnv, folder: string) {
-  const effective = parseEnvironment(env, folder)
+export function showSettings({ env, home }: Pick<Runtime, 'env' | 'home'>) {
+  const effective = readEnvironment({ env, home })
   effective.ADMIN_PORT ??= DEFAULT_ADMIN_PORT
   return (Object.keys(SETTINGS) as Name[]).map(name => {
     const holdsSecret = isSecret(name) && Boolean(env[name])

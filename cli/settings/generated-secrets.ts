@@ -1,5 +1,5 @@
 // Secrets that are not set are generated at the first run, into files that only their owner can read.
-import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
+import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type KeyRing, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { codeOf, ifThere } from '#storage/error-code.ts'
@@ -61,24 +61,15 @@ export async function keepSecret(
 ): Promise<string> {
   const path = join(folder, name)
   await mkdir(folder, { recursive: true })
-  if ((await ifThere(stat(path), null)) === null)
-    await createOnce(path, Buffer.from(random(8)).toString('hex'), make())
-  return readSecretFile(path)
-}
-
-async function createOnce(path: string, suffix: string, text: string): Promise<void> {
-  const draft = `${path}.${suffix}`
-  const file = await open(draft, 'wx', PRIVATE_MODE)
-  try {
-    await file.writeFile(`${text}\n`)
-    await file.sync()
-    await link(draft, path)
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-  } finally {
-    await file.close()
-    await unlink(draft)
+  if ((await ifThere(stat(path), null)) === null) {
+    const draft = `${path}.${Buffer.from(random(8)).toString('hex')}`
+    await writeFile(draft, `${make()}\n`, { flag: 'wx', mode: PRIVATE_MODE, flush: true })
+    const linked = link(draft, path).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error
+    })
+    await linked.finally(() => unlink(draft))
   }
+  return readSecretFile(path)
 }
 
 /** The key ring of SECRET_KEY, or the generated one. Throws a UsageError if there is none. */

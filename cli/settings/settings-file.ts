@@ -1,7 +1,6 @@
 // The optional settings file: the variables of the environment, in YAML.
 import { access, constants, readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { parseDocument } from 'yaml'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { ifThere, messageOf } from '#storage/error-code.ts'
 import { UsageError } from '../exit.ts'
@@ -35,7 +34,7 @@ export async function readSettingsFile({ env, cwd }: Pick<Runtime, 'env' | 'cwd'
     if (named === null && isClosed) return null
     throw new UsageError(`cannot read the settings file ${path}: ${messageOf(error)}`)
   })
-  if (text !== null) return { path, values: parseSettings(text, path) }
+  if (text !== null) return { path, values: await parseSettings(text, path) }
   if (named === null) return { path: null, values: {} }
   throw new UsageError(
     `${SETTINGS_VARIABLE} names ${path}, and there is no such file: create it, or unset the variable`,
@@ -48,7 +47,8 @@ export const mergeSettings = (env: NodeJS.ProcessEnv, values: SettingsFile['valu
   ...Object.fromEntries(Object.entries(env).filter(([name, value]) => value !== '' || !(name in values))),
 })
 
-function parseSettings(text: string, path: string): Record<string, string> {
+async function parseSettings(text: string, path: string): Promise<Record<string, string>> {
+  const { parseDocument } = await import('yaml') // most installations have no such file
   const document = parseDocument(text, { schema: 'failsafe' }) // a secret of digits is no number
   const [error] = document.errors
   if (error !== undefined) {
