@@ -1,22 +1,8 @@
 import { messageOf } from '#storage/error-code.ts'
-import { type Finding, LEVEL_OF, ok, problem, runCheck, skipped } from '../doctor/check.ts'
+import { type Finding, LEVEL_OF, type Need, ok, problem, runCheck, skipped } from '../doctor/check.ts'
 import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
 import { fleetRedis, signalsRedis } from '../doctor/check-redis.ts'
-import {
-  clock,
-  disk,
-  formats,
-  lastNight,
-  nginx,
-  pointerLog,
-  privateStore,
-  publicStore,
-  readableStore,
-  servedFiles,
-  signingKey,
-  storesApart,
-  timeStamps,
-} from '../doctor/check-stores.ts'
+import { clock, readableStore, STORE_CHECKS } from '../doctor/check-stores.ts'
 import { ExitError } from '../exit.ts'
 import { define } from '../options/command.ts'
 import { flag } from '../options/option.ts'
@@ -31,17 +17,7 @@ import {
   type SettingsFile,
 } from '../settings/settings-file.ts'
 
-/** They read what is published. */
-const NEEDING_STORE = [clock, pointerLog, signingKey, formats, servedFiles, timeStamps, nginx, lastNight]
-
-/** In the order of the report: what others depend on comes first. */
-const CHECKS = [
-  ...[software, publicStore, privateStore, storesApart, disk, ...NEEDING_STORE],
-  ...[secrets, signalsRedis, fleetRedis, ports, certificates],
-]
-
-/** They compare times with the clock. */
-const NEEDING_CLOCK = [pointerLog, lastNight, certificates]
+const CHECKS = [software, ...STORE_CHECKS, secrets, signalsRedis, fleetRedis, ports, certificates]
 
 const HELP = `
 It changes nothing: an object that it writes into a store is removed at once, except lock/probe in a bucket, which every
@@ -82,14 +58,15 @@ async function look(given: Runtime, isReadOnly: boolean): Promise<Seen> {
     const settings = settingsOf(given, runtime, file)
     const installation = { runtime, environment, ...(await openStores(environment)), isReadOnly }
     const findings = [await settingsFinding(file, settings)]
+    const unmet = new Map<Need, string>()
     const reading = await runCheck(readableStore, installation)
-    for (const check of CHECKS) {
-      const isWrong = findings.some(each => each.check === clock.check && each.state === 'problem')
-      const why =
-        reading.state === 'problem' && NEEDING_STORE.includes(check)
-          ? 'the public store cannot be read'
-          : isWrong && NEEDING_CLOCK.includes(check) && 'the clock is wrong'
-      findings.push(why ? { check: check.check, ...skipped(why) } : await runCheck(check, installation))
+    if (reading.state === 'problem') unmet.set('store', 'the public store cannot be read')
+    for (const each of CHECKS) {
+      const why = each.needs.flatMap(need => unmet.get(need) ?? [])[0]
+      const skip = why === undefined ? null : { check: each.check, ...skipped(why) }
+      const finding = skip ?? (await runCheck(each, installation))
+      if (each === clock && finding.state === 'problem') unmet.set('clock', 'the clock is wrong')
+      findings.push(finding)
     }
     return { findings, settings }
   } catch (error) {

@@ -17,15 +17,15 @@ import {
 } from '../settings/generated-secrets.ts'
 import { check, ok, problem, skipped, warning } from './check.ts'
 
-export const software = check('software', async () =>
+export const software = check('software', [], async () =>
   ok(`highwater ${project.version}, Node ${process.versions.node}, ${process.platform} ${process.arch}`),
 )
 
 const SECRET_FILES = { OPERATOR_TOKEN: OPERATOR_TOKEN_FILE, SECRET_KEY: SECRET_KEY_FILE }
 
 /** Secrets that are set, or generated and read by their owner alone. */
-export const secrets = check('secrets', async ({ runtime: { env }, environment: { HOST, DATA_FOLDER } }) => {
-  const unset = Object.entries(SECRET_FILES).filter(([name]) => !env[name])
+export const secrets = check('secrets', [], async ({ runtime, environment: { HOST, DATA_FOLDER } }) => {
+  const unset = Object.entries(SECRET_FILES).filter(([name]) => !runtime.env[name])
   if (unset.length === 0) return ok('OPERATOR_TOKEN and SECRET_KEY are set')
   if (!isLoopback(HOST)) {
     const names = unset.map(([name]) => name).join(' and ')
@@ -61,7 +61,7 @@ function portsOf(environment: Environment) {
 type Port = ReturnType<typeof portsOf>[number]
 
 /** Ports that are free, or on which our own services answer. */
-export const ports = check('ports', async ({ environment }) => {
+export const ports = check('ports', [], async ({ environment }) => {
   const uses = await Promise.all(
     portsOf(environment).map(async each => ({ ...each, use: await useOf(each) })),
   )
@@ -110,7 +110,7 @@ async function isOurs({ host, port }: Port): Promise<boolean> {
 const LEAST_DAYS = 14
 
 /** The certificates of the public addresses, as a client sees them. */
-export const certificates = check('certificates', async ({ environment, runtime: { now } }) => {
+export const certificates = check('certificates', ['clock'], async ({ environment, runtime: { now } }) => {
   const { PUBLIC_BASE_URL, HISTORY_BASE_URL, SIGNALS_BASE_URL, OPERATOR_URL } = environment
   const addresses = new Set([PUBLIC_BASE_URL, HISTORY_BASE_URL, SIGNALS_BASE_URL, OPERATOR_URL])
   const secure = [...addresses].filter(each => each !== null).filter(each => each.startsWith('https:'))

@@ -28,7 +28,7 @@ const PROBE = 'doctor-probe'
 
 /** Reads, lists, and unless the machine only serves, writes and removes an object. */
 const rights = (name: string, which: 'store' | 'privateStore') =>
-  check(name, async ({ [which]: store, isReadOnly, runtime }) => {
+  check(name, [], async ({ [which]: store, isReadOnly, runtime }) => {
     const folder = isFolder(store) ? fileURLToPath(store.url) : null
     if (folder !== null && !(await isAllowed(folder, constants.F_OK))) return notThere(folder)
     await store.read(PROBE)
@@ -68,16 +68,13 @@ async function nearestFolder(path: string): Promise<string> {
 }
 
 /** What every check of what is published needs. */
-export const readableStore = check('public store', async ({ store }) => {
+export const readableStore = check('public store', [], async ({ store }) => {
   await store.read(PROBE)
   return ok('can be read')
 })
 
-export const publicStore = rights('public store', 'store')
-export const privateStore = rights('private store', 'privateStore')
-
-export const storesApart = check('stores apart', async ({ store, privateStore: hidden }) => {
-  await assertApart(store.url, hidden.url)
+const storesApart = check('stores apart', [], async ({ store, privateStore }) => {
+  await assertApart(store.url, privateStore.url)
   return ok('no private file is below the public store')
 })
 
@@ -85,8 +82,8 @@ export const storesApart = check('stores apart', async ({ store, privateStore: h
 const ROOM = 10
 const LEAST_ROOM = 2
 
-export const disk = check('disk', async ({ store, privateStore: hidden }) => {
-  const free = Math.min(...(await Promise.all([store, hidden].filter(isFolder).map(freeOf))))
+export const disk = check('disk', [], async ({ store, privateStore }) => {
+  const free = Math.min(...(await Promise.all([store, privateStore].filter(isFolder).map(freeOf))))
   if (free === Number.POSITIVE_INFINITY) return skipped('the stores are buckets')
   const size = sizeOf(await servedManifest(store))
   const says = `${toMib(free)} free, room for ${Math.floor(free / size)} versions of ${toMib(size)}`
@@ -118,13 +115,13 @@ async function servedManifest(store: ObjectStore): Promise<Manifest | null> {
 }
 
 /** The clock is not behind the newest entry of the log. */
-export const clock = check('clock', async ({ store, runtime: { now } }) => {
+export const clock = check('clock', ['store'], async ({ store, runtime: { now } }) => {
   await assertClock(store, now())
   return ok(`${toIsoInstant(now())}, not before the newest entry of the log`)
 })
 
 /** Every entry of the log, its signature, and the date of expiry of the newest one. */
-export const pointerLog = check('pointer log', async ({ store, runtime: { now, terminal } }) => {
+const pointerLog = check('pointer log', ['store', 'clock'], async ({ store, runtime: { now, terminal } }) => {
   if ((await readHead(store)) === null) return warning('nothing is published', NOTHING_PUBLISHED)
   const reader = createStoreReader(store)
   const { keyring, check: keys } = await auditKeys(reader, { kind: 'published' })
@@ -143,7 +140,7 @@ export const pointerLog = check('pointer log', async ({ store, runtime: { now, t
 const NOTHING_PUBLISHED = 'publish the first version: `highwater build --book BOOK`'
 
 /** The signing key, and that the next publication will be accepted. */
-export const signingKey = check('signing key', async ({ store, environment }) => {
+const signingKey = check('signing key', ['store'], async ({ store, environment }) => {
   const signer = await readSigner(environment)
   await assertSignedHead(store, signer, {})
   return signer === null
@@ -152,7 +149,7 @@ export const signingKey = check('signing key', async ({ store, environment }) =>
 })
 
 /** Every entry of the log has a proof of its time, if an authority is used. */
-export const timeStamps = check('time stamps', async ({ store, environment: { ANCHOR_COMMAND } }) => {
+const timeStamps = check('time stamps', ['store'], async ({ store, environment: { ANCHOR_COMMAND } }) => {
   const log = await readLog(store)
   const missing = await unanchored(store, log)
   if (ANCHOR_COMMAND === null && missing.length === log.length)
@@ -164,7 +161,7 @@ export const timeStamps = check('time stamps', async ({ store, environment: { AN
 })
 
 /** The served version is whole enough to be read, in formats of this software. */
-export const formats = check('formats', async ({ store }) => {
+const formats = check('formats', ['store'], async ({ store }) => {
   const head = await readHead(store)
   if (head === null) return skipped('nothing is published')
   const found = await findManifest(store, head.entry)
@@ -189,7 +186,7 @@ const SAMPLED = 20
 const MOST_SAMPLED_BYTES = 2 ** 24
 
 /** Some files of the served version are as they were published. */
-export const servedFiles = check('served files', async ({ store, runtime: { now } }) => {
+const servedFiles = check('served files', ['store'], async ({ store, runtime: { now } }) => {
   const manifest = await servedManifest(store)
   if (manifest === null) return skipped('nothing is published')
   const small = manifest.artifacts.filter(({ bytes }) => bytes <= MOST_SAMPLED_BYTES)
@@ -207,7 +204,7 @@ export const servedFiles = check('served files', async ({ store, runtime: { now 
 })
 
 /** The version that nginx serves as the latest is that of the log. */
-export const nginx = check('nginx', async ({ store }) => {
+const nginx = check('nginx', ['store'], async ({ store }) => {
   const head = await readHead(store)
   const line = isFolder(store) ? await store.read(SERVED_KEY) : null
   if (head === null || line === null) return skipped('no folder that nginx serves')
@@ -223,19 +220,20 @@ export const nginx = check('nginx', async ({ store }) => {
 const LONGEST_MS = 26 * 3_600_000
 
 /** The last night that published, and how long ago that was. */
-export const lastNight = check('last night', async ({ store, privateStore: hidden, runtime: { now } }) => {
-  const failing = await readFailing(hidden)
+export const lastNight = check('last night', ['store', 'clock'], async ({ store, privateStore, runtime }) => {
+  const nowMs = runtime.now()
+  const failing = await readFailing(privateStore)
   if (failing !== null) {
     const fix = 'see the log of the last night, correct what it names, and run `highwater nightly`'
     return problem(`nights have failed since ${failing.since}: ${failing.cause}`, fix)
   }
-  const killed = await readAbandoned(store, 'night', now())
+  const killed = await readAbandoned(store, 'night', nowMs)
   if (killed !== null)
     return problem(`the night of ${killed} was killed`, 'see its log, and run `highwater nightly` again')
   const head = await readHead(store)
   if (head === null) return skipped('nothing is published')
   const { version } = head.entry
-  const night = await readNight(hidden, version)
+  const night = await readNight(privateStore, version)
   if (night === null) return skipped(`${version} was published by hand, or rolled back to`)
   const { outcome, ended_utc, summary } = night
   const says = `${version} was published by a night that ended at ${ended_utc}`
@@ -244,7 +242,14 @@ export const lastNight = check('last night', async ({ store, privateStore: hidde
   const missing = summary?.missing_bars ?? []
   if (missing.length > 0)
     return warning(`${says}: ${missing.join('; ')}`, 'bring them, and run `highwater nightly`')
-  return now() - parseIsoInstant(ended_utc)! > LONGEST_MS
+  return nowMs - parseIsoInstant(ended_utc)! > LONGEST_MS
     ? warning(`${says}, more than a day ago`, 'see the log of the timer, and run `highwater nightly`')
     : ok(says)
 })
+
+/** In the order of the report: what others depend on comes first. */
+export const STORE_CHECKS = [
+  rights('public store', 'store'),
+  rights('private store', 'privateStore'),
+  ...[storesApart, disk, clock, pointerLog, signingKey, formats, servedFiles, timeStamps, nginx, lastNight],
+]

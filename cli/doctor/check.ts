@@ -31,13 +31,21 @@ export type Installation = {
 
 type Found = Omit<Finding, 'check'>
 
+/** Without it there is nothing to look at: the public store can be read, the clock is right. */
+export type Need = 'store' | 'clock'
+
 /** Looks at one thing, and changes nothing. What it throws is a problem. */
 export type Check = {
   readonly check: string
+  readonly needs: readonly Need[]
   readonly look: (installation: Installation) => Promise<Found>
 }
 
-export const check = (name: string, look: Check['look']): Check => ({ check: name, look })
+export const check = (name: string, needs: Check['needs'], look: Check['look']): Check => ({
+  check: name,
+  needs,
+  look,
+})
 
 export const ok = (says: string): Found => ({ state: 'ok', says, fix: null })
 export const warning = (says: string, fix: string): Found => ({ state: 'warning', says, fix })

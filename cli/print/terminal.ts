@@ -1,16 +1,4 @@
-import type { Progress, ProgressEvent } from '#core/progress.ts'
-
-/** Where a command writes: results on stdout, everything else on stderr. */
-export type Terminal = {
-  /** A line of the result. */
-  readonly print: (line: string) => void
-  /** A line about what happens. */
-  readonly note: (line: string) => void
-  /** Shows one bar, on a terminal only. */
-  readonly progress: Progress
-  /** The result as one JSON document, for `--json`. */
-  readonly json: (value: unknown) => void
-}
+import type { ProgressEvent } from '#core/progress.ts'
 
 type Stream = { write: (text: string) => unknown }
 
@@ -26,7 +14,10 @@ const CLEAR_LINE = '\r\u001b[2K'
 /** Redrawing more often only flickers, and costs time on a slow connection. */
 const REDRAW_MS = 100
 
-export function createTerminal({ out, err, elapsedMs }: Streams): Terminal {
+export type Terminal = ReturnType<typeof createTerminal>
+
+/** Where a command writes: results on stdout, everything else on stderr. */
+export function createTerminal({ out, err, elapsedMs }: Streams) {
   const estimate = createEstimate(elapsedMs)
   let isDrawn = false
   let drawnMs = Number.NEGATIVE_INFINITY
@@ -39,10 +30,14 @@ export function createTerminal({ out, err, elapsedMs }: Streams): Terminal {
     stream.write(`${line}\n`)
   }
   return {
-    print: line => writeLine(out, line),
-    note: line => writeLine(err, line),
-    json: value => writeLine(out, JSON.stringify(value)),
-    progress(event) {
+    /** A line of the result. */
+    print: (line: string): void => writeLine(out, line),
+    /** A line about what happens. */
+    note: (line: string): void => writeLine(err, line),
+    /** The result as one JSON document, for `--json`. */
+    json: (value: unknown): void => writeLine(out, JSON.stringify(value)),
+    /** Shows one bar, on a terminal only. */
+    progress(event: ProgressEvent): void {
       if (!err.isTTY) return
       const secondsLeft = estimate(event)
       if (event.done >= event.total) {

@@ -45,8 +45,10 @@ export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
 /** Opens everything. Rejects if Redis cannot be reached, could lose a signal, or has lost its log. */
 export async function openSignals(order: SignalsOrder, started: Started) {
   const parts = await openParts(order, started)
-  return { ...parts, ...createWatch(parts) }
+  return { ...parts, ...createWatch(parts), registering: createRegistering(parts, started) }
 }
+
+type Parts = Awaited<ReturnType<typeof openParts>>
 
 async function openParts(order: SignalsOrder, started: Started) {
   const { environment, runtime, log } = order
@@ -87,14 +89,7 @@ async function openParts(order: SignalsOrder, started: Started) {
 }
 
 /** The state of the service, its metrics, and the copies of its audit log. */
-function createWatch({
-  order,
-  redis,
-  privateStore,
-  served,
-  clock,
-  newToken,
-}: Awaited<ReturnType<typeof openParts>>) {
+function createWatch({ order, redis, privateStore, served, clock, newToken }: Parts) {
   const { redisFolder, log } = order
   const overview = (): ReturnType<typeof readOverview> =>
     readOverview({ redis, aliases: () => new Set(served.aliases()), clock, newEpoch: newToken })
@@ -133,8 +128,8 @@ export function openLimits(
 }
 
 /** For registrations: a separate sender, because they wait for the answer. */
-export function createRegistering(
-  { redis, box, clock, steady, newToken, onWebhook, order, reach }: OpenSignals,
+function createRegistering(
+  { redis, box, clock, steady, newToken, onWebhook, order, reach }: Parts,
   started: Started,
 ): RegisterParts {
   const sender = createSender({ ...reach, ...clock })

@@ -40,26 +40,18 @@ export async function openRedis({
   DATA_FOLDER: folder,
 }: Pick<Environment, 'REDIS_URL' | 'DATA_FOLDER'>): Promise<Redis> {
   const own = REDIS_URL === null ? await ownRedisUrl(folder) : null
-  let isForeign = false
-  const redis = connectRedis(
-    REDIS_URL ?? own ?? 'redis://127.0.0.1:6379',
-    error => {
-      isForeign = error instanceof ForeignPortError // every command reports its own error
-    },
-    own === null ? {} : ownRedisOptions(folder),
-  )
+  const options = own === null ? {} : ownRedisOptions(folder)
+  const redis = connectRedis(REDIS_URL ?? own ?? 'redis://127.0.0.1:6379', () => {}, options) // commands report errors
   if (own !== null) redis.on('close', () => void followOwn(redis, folder))
-  try {
-    await reachRedis(redis)
-    return redis
-  } catch (error) {
+  await reachRedis(redis).catch((error: Error) => {
     redis.disconnect()
-    if (!isForeign) throw error
+    if (!(error.cause instanceof ForeignPortError)) throw error
     const fix = 'start `highwater serve signals`, or set REDIS_URL'
     throw new Error(`another program has the port of the one in ${ownRedisFolder(folder)}: ${fix}`, {
       cause: error,
     })
-  }
+  })
+  return redis
 }
 
 export const ownRedisOptions = (dataFolder: string): ConnectionOptions => ({
@@ -81,8 +73,10 @@ export async function reachRedis(redis: Redis, variable = 'REDIS_URL'): Promise<
     reason = error
   })
   await redis.connect().catch((cause: unknown) => {
-    const why = messageOf(reason ?? cause)
-    throw new Error(`Redis cannot be reached (${why}): start it, or name it in ${variable}`, { cause })
+    const why = reason ?? cause
+    throw new Error(`Redis cannot be reached (${messageOf(why)}): start it, or name it in ${variable}`, {
+      cause: why,
+    })
   })
 }
 

@@ -56,8 +56,8 @@ export async function post(name: string, url: string, init: RequestInit): Promis
 
 /** The command gets only PATH and HOME of our environment, which contains secrets. */
 async function pipe(command: string, body: string, { PATH, HOME }: NodeJS.ProcessEnv): Promise<void> {
-  const env = { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }) }
-  await runShell(command, { env, timeoutMs: TIMEOUT_MS, input: `${body}\n` }).catch((error: unknown) => {
+  const order = { env: { PATH, HOME }, timeoutMs: TIMEOUT_MS, input: `${body}\n` }
+  await runShell(command, order).catch((error: unknown) => {
     throw new Error(`ALERT_COMMAND ${messageOf(error)}`)
   })
 }

@@ -10,26 +10,17 @@ import { listenSignals } from '#api/signals/app.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
-import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { createPublishedReader } from '#signals/views/published.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
 import { followPointer } from '../build/follow-pointer.ts'
 import { movePointer } from '../guard-pointer.ts'
-import {
-  createRegistering,
-  type OpenSignals,
-  openLimits,
-  openSignals,
-  type SignalsOrder,
-} from './open-signals.ts'
+import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
 import { createDrain, type Started, startAll } from './started.ts'
 
 /** How often the state of the service is checked. */
 const LOOK_MS = 10_000
-
-export type SignalsService = Awaited<ReturnType<typeof serveSignals>>
 
 /**
  * Starts everything. Rejects, with nothing left running, if Redis cannot be reached or could lose a signal, or a port
@@ -38,11 +29,10 @@ export type SignalsService = Awaited<ReturnType<typeof serveSignals>>
 export function serveSignals(order: SignalsOrder) {
   return startAll(async started => {
     const open = await openSignals(order, started)
-    const registering = createRegistering(open, started)
     await deliver(open, started)
     const drain = createDrain()
-    const signals = await listenToClients(open, registering, drain.isDraining, started)
-    const operator = await listenToOperator(open, registering, started)
+    const signals = await listenToClients(open, drain.isDraining, started)
+    const operator = await listenToOperator(open, started)
     started.add(drain.begin)
     lookNowAndThen(open, started)
     return {
@@ -50,7 +40,7 @@ export function serveSignals(order: SignalsOrder) {
       operatorUrl: operator.url,
       /** For a demonstration on this machine. */
       redis: open.redis,
-      registering,
+      registering: open.registering,
       program: open.served.program,
       aliases: open.served.aliases,
       /** Lets running requests and deliveries end, and frees the ports. */
@@ -83,11 +73,10 @@ async function deliver(
 
 function listenToClients(
   open: OpenSignals,
-  registering: RegisterParts,
   isDraining: () => boolean,
   started: Started,
 ): Promise<RunningServer> {
-  const { order, redis, served, clock, newToken, onAnswered, onError } = open
+  const { order, redis, served, clock, registering, newToken, onAnswered, onError } = open
   const { environment } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
@@ -114,11 +103,7 @@ function listenToClients(
   return started.listen('SIGNALS_PORT', listenSignals(toParts, HOST, SIGNALS_PORT))
 }
 
-function listenToOperator(
-  open: OpenSignals,
-  registering: RegisterParts,
-  started: Started,
-): Promise<RunningServer> {
+function listenToOperator(open: OpenSignals, started: Started): Promise<RunningServer> {
   const { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook } = open
   const { metrics, diskUsed, copyAudit, onAnswered, onError } = open
   const { environment, secrets, runtime } = order
@@ -135,7 +120,7 @@ function listenToOperator(
     random: runtime.drawBytes,
     newEpoch: newToken,
     newRequestId: newToken,
-    orders: createDeliveryOrders(registering),
+    orders: createDeliveryOrders(open.registering),
     diskUsed,
     published: createPublishedReader(store, privateStore),
     rollBack: (version: string) => rollBackTo(version, open),

@@ -12,7 +12,7 @@ export const SETTINGS_VARIABLE = 'HIGHWATER_SETTINGS'
 
 export const SETTINGS_NAME = 'highwater.yaml'
 
-/** The settings in a file, as texts by the name of their variable. `path` is null without a file. */
+/** `path` is null without a file. */
 export type SettingsFile = {
   readonly path: string | null
   readonly values: Readonly<Record<string, string>>
