@@ -53,7 +53,7 @@ test.skipIf(!hasSystemd)(
   'the systemd units pass systemd-analyze, and let a service do little (skipped without systemd)',
   async () => {
     const folder = await temporaryFolder()
-    for (const name of units) {
+    for (const name of [...units, 'highwater-.service.d/hardening.conf']) {
       const text = readText(`deploy/systemd/${name}`)
         .replaceAll('/opt/highwater/cli/launcher.mjs', LAUNCHER)
         .replaceAll('/opt/highwater/', `${ROOT}/`)
