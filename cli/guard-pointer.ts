@@ -14,7 +14,7 @@ import { isAlive, openStore } from '#storage/open-store.ts'
 import { assertAfter, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { readKeys } from '#storage/public-keys.ts'
 import { createSigner, isSignedBy, type Signer } from '#storage/signature.ts'
-import { flag } from './options/option.ts'
+import { flag, type OptionsOf } from './options/option.ts'
 import type { Runtime } from './runtime.ts'
 import type { Environment } from './settings/environment.ts'
 
@@ -177,18 +177,14 @@ export async function readSigner({ SIGNING_KEY_FILE: path }: Environment): Promi
   return createSigner(pem)
 }
 
-/** What an operator allows on the command line about signatures. */
-export type SigningConsent = {
-  /** Publishing without a signature although the newest entry has one. */
-  readonly allowUnsigned?: boolean | undefined
-  /** Publishing another key than those that are published. */
-  readonly newKey?: boolean | undefined
-  /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
-  readonly vouchForHead?: boolean | undefined
-}
-
 /** As every command that moves the pointer has them. */
 export const SIGNING_OPTIONS = {
   allowUnsigned: flag('publish without a signature although the newest entry has one'),
   newKey: flag('publish the key of SIGNING_KEY_FILE in addition to the published keys'),
+}
+
+/** What an operator allows on the command line about signatures. */
+export type SigningConsent = Partial<OptionsOf<typeof SIGNING_OPTIONS>> & {
+  /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
+  readonly vouchForHead?: boolean | undefined
 }

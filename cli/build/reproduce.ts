@@ -65,16 +65,10 @@ async function make(
     )
   const order = { ...given, allowStale: true, store, privateStore, signer: await readSigner(given.settings) }
   const book = await readBookOf(order, runtime)
-  const { progress } = runtime.terminal
   const { asOf, allowStale, threads } = order
-  const window = { asOf, allowStale, nowMs: runtime.now() }
-  const night = await computeSnapshot(book, {
-    version,
-    ...window,
-    threads,
-    progress,
-    elapsedMs: runtime.elapsed,
-  })
+  const { progress } = runtime.terminal
+  const options = { asOf, allowStale, threads, progress, nowMs: runtime.now(), elapsedMs: runtime.elapsed }
+  const night = await computeSnapshot(book, { version, ...options })
   const effort = built_with.effort ?? order.effort
   const publication = await publicationOf({ ...order, book, effort, entered, progress }, night, runtime)
   return (await writeVersion({ ...publication, timeStamps: time_stamps }, target, log)).manifest

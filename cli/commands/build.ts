@@ -1,9 +1,8 @@
 import { buildVersion } from '../build/build-version.ts'
 import { followPointer } from '../build/follow-pointer.ts'
-import { addFleetOptions, type FleetOptions } from '../fleet-options.ts'
 import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
-import { type Define, define } from '../options/command.ts'
-import { flag, type OptionsOf, option, text } from '../options/option.ts'
+import { define } from '../options/command.ts'
+import { flag, option, text } from '../options/option.ts'
 import { printSummary, toSummary } from '../print/build-summary.ts'
 
 const EXAMPLES = `
@@ -22,20 +21,14 @@ const OPTIONS = {
   ),
 }
 
-export const defineBuild: Define = (command, runtime) => defineOwn(addFleetOptions(command), runtime)
-
-const defineOwn = define(
-  OPTIONS,
-  EXAMPLES,
-  async (options: OptionsOf<typeof OPTIONS> & FleetOptions, runtime) => {
-    const order = toBuildOrder(options, runtime)
-    if (options.reproduce !== undefined) {
-      const { reproduce } = await import('../build/reproduce.ts')
-      return reproduce(options.reproduce, order, runtime)
-    }
-    const summary = toSummary(await buildVersion(order, runtime))
-    if (options.json) runtime.terminal.json(summary)
-    else printSummary(summary, runtime.terminal)
-    await followPointer(order.settings, runtime)
-  },
-)
+export const defineBuild = define(OPTIONS, EXAMPLES, async (options, runtime) => {
+  const order = toBuildOrder(options, runtime)
+  if (options.reproduce !== undefined) {
+    const { reproduce } = await import('../build/reproduce.ts')
+    return reproduce(options.reproduce, order, runtime)
+  }
+  const summary = toSummary(await buildVersion(order, runtime))
+  if (options.json) runtime.terminal.json(summary)
+  else printSummary(summary, runtime.terminal)
+  await followPointer(order.settings, runtime)
+})

@@ -1,9 +1,8 @@
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { printReport, reportKilled, runNight } from '../build/night.ts'
-import { addFleetOptions, type FleetOptions } from '../fleet-options.ts'
 import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
-import { type Define, define } from '../options/command.ts'
+import { define } from '../options/command.ts'
 import { flag, type OptionsOf, option, readBy, text } from '../options/option.ts'
 import { isPrivateStoreNamed } from '../options/store-option.ts'
 import { printSummary } from '../print/build-summary.ts'
@@ -37,11 +36,9 @@ const OPTIONS = {
   json: flag('print the report as one JSON document'),
 }
 
-type Options = OptionsOf<typeof OPTIONS> & FleetOptions
+type Options = OptionsOf<typeof OPTIONS>
 
-export const defineNightly: Define = (command, runtime) => defineOwn(addFleetOptions(command), runtime)
-
-const defineOwn = define(OPTIONS, ABOUT, (options: Options, runtime) => {
+export const defineNightly = define(OPTIONS, ABOUT, (options, runtime) => {
   if (options.killed) return reportKilled(toNightOrder(options, runtime), runtime)
   if (options.at !== undefined) return runEachDay(options.at, options, runtime)
   return runNightly(options, runtime)

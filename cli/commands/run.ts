@@ -11,7 +11,7 @@ import { flag } from '../options/option.ts'
 import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
 import type { RunningSignals } from '../services/run-signals.ts'
-import { createStarted } from '../services/started.ts'
+import { serveUntilStopped } from '../services/started.ts'
 import { type Environment, readEnvironment } from '../settings/environment.ts'
 import { isLoopback } from '../settings/generated-secrets.ts'
 
@@ -22,25 +22,18 @@ export const defineRun = define(OPTIONS, '\nExample:\n  highwater run', async ({
   const environment = readEnvironment(runtime)
   await assertApart(environment.STORE_URL, environment.PRIVATE_STORE_URL)
   await publishSampleOnce(environment, runtime)
-  const ends = [runtime.untilStopped()] // only now: until then a signal ends the process at once, as it does a build
-  const started = createStarted()
-  try {
+  // Only now: until then a signal ends the process at once, as it does a build.
+  await serveUntilStopped(runtime, async started => {
     const { serveHistory } = await import('../services/serve-history.ts') // loaded only if it is needed
     // On a terminal only warnings are logged, unless LOG_LEVEL is set.
     const quiet: Environment = env.LOG_LEVEL ? environment : { ...environment, LOG_LEVEL: 'warn' }
     const history = await serveHistory(quiet, runtime, terminal.note)
     started.add(history.stop)
     const signals = historyOnly ? null : await startSignals(environment, runtime)
-    if (signals !== null) {
-      started.add(signals.stop)
-      ends.push(signals.failed)
-    }
+    started.add(() => signals?.stop())
     printExamples(history.url, signals, terminal)
-    await Promise.race(ends)
-    terminal.note('stopping: running requests end first')
-  } finally {
-    await started.endAll()
-  }
+    return signals === null ? [] : [signals.failed]
+  })
 })
 
 async function startSignals(environment: Environment, runtime: Runtime): Promise<RunningSignals> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { assertApart } from '#storage/open-store.ts'
 import type { Runtime } from '../runtime.ts'
-import { createStarted, type Started } from '../services/started.ts'
+import { type Started, serveUntilStopped } from '../services/started.ts'
 import { type Environment, readEnvironment } from '../settings/environment.ts'
 
 const GROUP_EXAMPLES = `
@@ -41,23 +41,16 @@ type Part = (
   environment: Environment,
   runtime: Runtime,
   started: Started,
-) => Promise<{ readonly failed?: Promise<never> }>
+) => Promise<readonly Promise<never>[]>
 
 async function run(runtime: Runtime, parts: readonly Part[]): Promise<void> {
   const environment = readEnvironment(runtime)
   await assertApart(environment.STORE_URL, environment.PRIVATE_STORE_URL)
-  const ends = [runtime.untilStopped()] // before the addresses are printed: a signal may follow at once
-  const started = createStarted()
-  try {
-    for (const start of parts) {
-      const { failed } = await start(environment, runtime, started)
-      if (failed !== undefined) ends.push(failed)
-    }
-    await Promise.race(ends)
-    runtime.terminal.note('stopping: running requests end first')
-  } finally {
-    await started.endAll()
-  }
+  await serveUntilStopped(runtime, async started => {
+    const failures: Promise<never>[] = []
+    for (const start of parts) failures.push(...(await start(environment, runtime, started)))
+    return failures
+  })
 }
 
 const startHistory: Part = async (environment, runtime, started) => {
@@ -67,7 +60,7 @@ const startHistory: Part = async (environment, runtime, started) => {
   started.add(service.stop)
   print(`history service on ${service.url}`)
   print(`its metrics on ${service.adminUrl}/metrics`)
-  return {}
+  return []
 }
 
 const startSignals: Part = async (environment, runtime, started) => {
@@ -77,5 +70,5 @@ const startSignals: Part = async (environment, runtime, started) => {
   started.add(stop)
   print(`signals service on ${url}`)
   print(`operator interface on ${operatorUrl}/ops`)
-  return { failed }
+  return [failed]
 }

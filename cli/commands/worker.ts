@@ -6,10 +6,9 @@ import { UsageError } from '../exit.ts'
 import { connectFleet, openWorker } from '../fleet.ts'
 import { toRedisUrl, toRunName } from '../fleet-options.ts'
 import { addThreadsOption, threadsFor } from '../options/build-options.ts'
-import { parsePort } from '../options/option.ts'
 import { addStoreOptions, openBothStores, type StoreOptions } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { readEnvironment } from '../settings/environment.ts'
+import { parsePort, readEnvironment } from '../settings/environment.ts'
 import { measureWorker } from '../worker-metrics.ts'
 
 type Options = StoreOptions & {

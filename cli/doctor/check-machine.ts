@@ -79,19 +79,19 @@ async function useOf(port: Port): Promise<'free' | 'answers' | 'taken'> {
 }
 
 /** Listens for a moment. Rejects with the fix if this user, or this machine, cannot listen there. */
-const isFree = ({ host, port, variable, hostVariable }: Port): Promise<boolean> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', error => {
-      if (codeOf(error) === 'EADDRINUSE') return resolve(false)
-      const fix =
-        codeOf(error) === 'EACCES'
-          ? `set ${variable} to a port from 1024 on`
-          : `set ${hostVariable} to an address of this machine`
-      reject(new Error(`cannot listen on ${host}:${port} (${messageOf(error)}): ${fix}`))
-    })
-    server.listen(port, host, () => server.close(() => resolve(true)))
-  })
+async function isFree({ host, port, variable, hostVariable }: Port): Promise<boolean> {
+  const server = createServer().listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE') return false
+    const isPort = codeOf(error) === 'EACCES'
+    const fix = isPort ? `${variable} to a port from 1024 on` : `${hostVariable} to an address of this machine`
+    throw new Error(`cannot listen on ${host}:${port} (${messageOf(error)}): set ${fix}`)
+  }
+  await once(server.close(), 'close')
+  return true
+}
 
 const ANSWER_MS = 3_000
 

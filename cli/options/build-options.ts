@@ -7,7 +7,7 @@ import { parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS } from '#core/contract/effort.ts'
 import type { Declarations } from '#static-build/declarations.ts'
 import { UsageError } from '../exit.ts'
-import { type FleetOptions, toFleetOrder } from '../fleet-options.ts'
+import { FLEET_OPTIONS, toFleetOrder } from '../fleet-options.ts'
 import { SIGNING_OPTIONS, type SigningConsent } from '../guard-pointer.ts'
 import type { Runtime } from '../runtime.ts'
 import { ownRedisFile } from '../settings/environment.ts'
@@ -64,6 +64,7 @@ export const BUILD_OPTIONS = {
   ...BOOK_OPTIONS,
   ...STORE_OPTIONS,
   ...SIGNING_OPTIONS,
+  ...FLEET_OPTIONS,
   version: option(
     '<instant>',
     'name of the version, such as 2026-11-21T00:15:00Z (default: now)',
@@ -81,7 +82,7 @@ export const BUILD_OPTIONS = {
   reason: option('<text>', 'why, published with each of the four above', text),
 }
 
-type BuildOptions = OptionsOf<typeof BUILD_OPTIONS> & FleetOptions
+type BuildOptions = OptionsOf<typeof BUILD_OPTIONS>
 
 /** What to build from, where to publish, and as of which day. */
 export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>

@@ -2,7 +2,6 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { UsageError } from '../exit.ts'
-import { port } from '../settings/environment.ts'
 
 type Declared<Value> = {
   readonly about: string
@@ -21,7 +20,7 @@ export type OptionsOf<Given extends Shape> = {
 }
 
 /** Throws a UsageError with the description of the schema, or with its own message if it has none. */
-const readerOf =
+export const readerOf =
   <Schema extends z.ZodType>(schema: Schema) =>
   (text: string, name: string): z.output<Schema> => {
     const { success, data, error } = schema.safeParse(text)
@@ -80,8 +79,6 @@ export const wholeNumber = (least: number, most: number, expected: string) =>
       ? number
       : null
   }, expected)
-
-export const parsePort = (name: string, given: string): number => readerOf(port)(given, name)
 
 export function addOptions(command: Command, shape: Shape): Command {
   for (const [key, { about, value, isRequired, read }] of Object.entries(shape)) {

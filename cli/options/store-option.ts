@@ -1,18 +1,9 @@
 import type { Command } from 'commander'
-import { messageOf } from '#storage/error-code.ts'
-import { assertStoreUrl, openStore, privateTwin } from '#storage/open-store.ts'
+import { openStore, privateTwin } from '#storage/open-store.ts'
 import type { S3Patience } from '#storage/s3-patience.ts'
 import type { Runtime } from '../runtime.ts'
-import { type Environment, readEnvironment } from '../settings/environment.ts'
-import { addOptions, type OptionsOf, option, text } from './option.ts'
-
-const storeUrl = text.superRefine((url, context) => {
-  try {
-    assertStoreUrl(url)
-  } catch (error) {
-    context.addIssue(messageOf(error))
-  }
-})
+import { type Environment, readEnvironment, storeUrl } from '../settings/environment.ts'
+import { addOptions, type OptionsOf, option } from './option.ts'
 
 export const STORE_OPTIONS = {
   store: option(

@@ -1,4 +1,5 @@
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 
 /**
  * Ports below those that Linux gives to outgoing connections (32 768 and up): one of those may be gone again by the time
@@ -26,12 +27,10 @@ export async function freePort(requested = 0): Promise<number> {
 }
 
 /** Listens for a moment, on any port if `requested` is 0, and returns the port. */
-const probe = (requested: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(requested, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : requested))
-    })
-  })
+async function probe(requested: number): Promise<number> {
+  const server = createServer().listen(requested, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // it listens on TCP
+  await once(server.close(), 'close')
+  return port
+}

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { messageOf } from '#storage/error-code.ts'
+import type { Runtime } from '../runtime.ts'
 
 export type Started = ReturnType<typeof createStarted>
 
@@ -31,6 +32,21 @@ export function createStarted() {
           .catch((error: unknown) => failures.push(error))
       if (failures.length > 0) throw failures[0]
     },
+  }
+}
+
+/** Starts services, and serves until a signal, or until one cannot continue: then what `start` resolves with rejects. */
+export async function serveUntilStopped(
+  { untilStopped, terminal }: Runtime,
+  start: (started: Started) => Promise<readonly Promise<never>[]>,
+): Promise<void> {
+  const stopped = untilStopped() // before the addresses are printed: a signal may follow at once
+  const started = createStarted()
+  try {
+    await Promise.race([stopped, ...(await start(started))])
+    terminal.note('stopping: running requests end first')
+  } finally {
+    await started.endAll()
   }
 }
 

@@ -6,8 +6,10 @@ import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { DEFAULT_EFFORT, EFFORTS } from '#core/contract/effort.ts'
 import { parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
 import { UsageError } from '../exit.ts'
+import { readBy, readerOf } from '../options/option.ts'
 import type { Runtime } from '../runtime.ts'
 
 /** The settings by the names of their variables. One that is not set and has no default is null. */
@@ -27,6 +29,8 @@ const A_PORT = `a port from 0 to ${LARGEST_PORT}`
 
 export const port = z.coerce.number().int().min(0).max(LARGEST_PORT).describe(A_PORT)
 
+export const parsePort = (name: string, given: string): number => readerOf(port)(given, name)
+
 const address = z.url({ protocol: /^https?$/ })
 
 /** An address to which paths are appended. */
@@ -39,22 +43,17 @@ const yes = z
   .default('no')
   .transform(text => text === 'yes')
 
-const instant = z
-  .string()
-  .transform(parseIsoInstant)
-  .refine(ms => ms !== null)
+const instant = readBy(parseIsoInstant, 'an instant such as 2027-01-31T00:00:00Z')
 
-/** Whether a check does not throw. Its message is more exact; here every problem has the same form. */
-const isAccepted =
-  (check: (text: string) => unknown) =>
-  (text: string): boolean => {
+/** A text that a check accepts, which throws otherwise. */
+const accepted = (check: (text: string) => unknown) =>
+  z.string().superRefine((text, context) => {
     try {
       check(text)
-      return true
-    } catch {
-      return false
+    } catch (error) {
+      context.addIssue(messageOf(error))
     }
-  }
+  })
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 
@@ -67,7 +66,7 @@ const list = (isPart: (part: string) => boolean) =>
     .transform(parts => parts.filter(part => part !== ''))
     .refine(parts => parts.every(isPart))
 
-const store = z.string().refine(isAccepted(assertStoreUrl))
+export const storeUrl = accepted(assertStoreUrl)
 
 /** A setting without a default. `expected` is what its text must be, for the help and for a refusal. */
 const optional = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
@@ -80,8 +79,8 @@ const secret = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
 /** Each setting: a variable of the environment, or a line of the settings file. */
 const SETTINGS = {
   DATA_FOLDER: optional(z.string(), 'the folder of stores, generated secrets and a local Redis'),
-  STORE_URL: optional(store, 'a store such as file:///var/lib/highwater or s3://bucket/highwater'),
-  PRIVATE_STORE_URL: optional(store, 'a store such as file:///var/lib/highwater.private'),
+  STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater or s3://bucket/highwater'),
+  PRIVATE_STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater.private'),
   AWS_ENDPOINT_URL_S3: secret(address, 'the address of an S3-compatible service'),
   AWS_ENDPOINT_URL: secret(address, 'the same, used if AWS_ENDPOINT_URL_S3 is not set'),
   AWS_REGION: z.string().default('us-east-1').describe('a region such as us-east-1'),
@@ -136,7 +135,7 @@ const SETTINGS = {
   ),
   OPERATOR_URL: optional(baseAddress, 'where `highwater ops` finds the operator interface'),
   SECRET_KEY: secret(
-    z.string().refine(isAccepted(parseKeyRing)),
+    accepted(parseKeyRing),
     'a key ring id:base64,... of 32 bytes each, newest first; generated if not set',
   ),
   ALLOW_PRIVATE_WEBHOOKS: yes.describe('yes to allow webhooks on private addresses, for development'),
