@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import type { Command } from 'commander'
 import { toIsoInstant } from '#core/calendar.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { POINTER_PREFIX, pointerKey, signatureKey } from '#core/contract/pointer.ts'
@@ -11,10 +10,12 @@ import { readEntryTime } from '#static-build/save-private.ts'
 import { codeOf, isMissing, messageOf } from '#storage/error-code.ts'
 import { acquireLock, type Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { isAlive } from '#storage/open-store.ts'
+import { isAlive, openStore } from '#storage/open-store.ts'
 import { assertAfter, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { createSigner, isSignedBy, readKeys, type Signer } from '#storage/signature.ts'
+import { flag, type OptionsOf } from './options/option.ts'
 import type { Runtime } from './runtime.ts'
+import type { Environment } from './settings/environment.ts'
 
 /**
  * A signed entry confirms the chain that ends in it. So before the pointer moves, this checks the newest entry and the
@@ -35,7 +36,7 @@ export async function assertSignedHead(
   }
   const keys = await readKeys(store)
   const isKnown = keys.length === 0 || keys.some(({ id }) => id === signer.keyId)
-  if (!isKnown && !consent.allowNewKey)
+  if (!isKnown && !consent.newKey)
     throw new Error(
       `the key ${signer.keyId} of SIGNING_KEY_FILE is not one of those in ${store.url}/${KEYS_KEY} ` +
         `(${keys.map(({ id }) => id).join(', ')}): nothing was published; name the right file, or publish the key with ` +
@@ -146,12 +147,13 @@ export async function withStoreLock<Result>(
  * public keys there is one writer.
  */
 export async function movePointer(
-  store: ObjectStore,
+  settings: Environment,
   consent: SigningConsent,
   runtime: Runtime,
   move: (store: ObjectStore, mover: Mover) => Promise<LoggedEntry>,
 ): Promise<LoggedEntry> {
-  const signer = await readSigner(runtime.env)
+  const store = await openStore(settings.STORE_URL, settings.s3)
+  const signer = await readSigner(settings)
   return withStoreLock(store, runtime, async () => {
     const nowMs = runtime.now()
     await assertClock(store, nowMs)
@@ -161,8 +163,7 @@ export async function movePointer(
 }
 
 /** The signer with the private key in SIGNING_KEY_FILE; null if the variable is not set. */
-export async function readSigner(env: NodeJS.ProcessEnv): Promise<Signer | null> {
-  const path = env.SIGNING_KEY_FILE || null
+export async function readSigner({ SIGNING_KEY_FILE: path }: Environment): Promise<Signer | null> {
   if (path === null) return null
   const pem = await readFile(path, 'utf8').catch((cause: unknown) => {
     const fix = isMissing(cause)
@@ -175,27 +176,14 @@ export async function readSigner(env: NodeJS.ProcessEnv): Promise<Signer | null>
   return createSigner(pem)
 }
 
-/** What an operator allows on the command line about signatures. */
-export type SigningConsent = {
-  /** Publishing without a signature although the newest entry has one. */
-  readonly allowUnsigned: boolean
-  /** Publishing another key than those that are published. */
-  readonly allowNewKey: boolean
-  /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
-  readonly vouchForHead: boolean
+/** As every command that moves the pointer has them. */
+export const SIGNING_OPTIONS = {
+  allowUnsigned: flag('publish without a signature although the newest entry has one'),
+  newKey: flag('publish the key of SIGNING_KEY_FILE in addition to the published keys'),
 }
 
-export type SigningOptions = { readonly allowUnsigned?: boolean; readonly newKey?: boolean }
-
-export const NO_CONSENT: SigningConsent = { allowUnsigned: false, allowNewKey: false, vouchForHead: false }
-
-/** `--allow-unsigned` and `--new-key`, as every command that moves the pointer has them. */
-export const addSigningOptions = (command: Command): Command =>
-  command
-    .option('--allow-unsigned', 'publish without a signature although the newest entry has one')
-    .option('--new-key', 'publish the key of SIGNING_KEY_FILE in addition to the published keys')
-
-export const toConsent = (
-  { allowUnsigned = false, newKey = false }: SigningOptions,
-  vouchForHead = false,
-): SigningConsent => ({ allowUnsigned, allowNewKey: newKey, vouchForHead })
+/** What an operator allows on the command line about signatures. */
+export type SigningConsent = Partial<OptionsOf<typeof SIGNING_OPTIONS>> & {
+  /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
+  readonly vouchForHead?: boolean | undefined
+}

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
-import { type Address, EXAMPLE_SITE, type Site } from '#cli/edge/site.ts'
-import { dataFolder, parseEnvironment } from '#cli/environment.ts'
+import { type Address, EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
+import { dataFolder, parseEnvironment } from '#cli/settings/environment.ts'
 import { type Layer, startNginx, startVarnish } from './layers.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -30,7 +30,7 @@ for (const folder of folders) await rm(folder, { recursive: true, force: true })
 /** Starts all of them, and ends all when one ends or a signal comes. Resolves with the exit code. */
 async function runChain(): Promise<number> {
   const environment = parseEnvironment(process.env, dataFolder(ROOT, process.env))
-  const store = folderOf(environment.storeUrl)
+  const store = folderOf(environment.STORE_URL)
   const tier = startTier()
   const layers: Layer[] = []
   const [nginxFolder = '', varnishFolder = ''] = folders
@@ -42,10 +42,10 @@ async function runChain(): Promise<number> {
       tier: address,
       tls: null,
       nginx: { host: LOOPBACK, port: NGINX_PORT },
-      allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins],
-      trustedProxies: [...EXAMPLE_SITE.trustedProxies, ...environment.signals.trustedProxies],
-      deprecatedAtMs: environment.deprecatedAtMs,
-      sunsetAtMs: environment.sunsetAtMs,
+      allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS],
+      trustedProxies: [...EXAMPLE_SITE.trustedProxies, ...environment.TRUSTED_PROXIES],
+      deprecatedAtMs: environment.DEPRECATED_AT,
+      sunsetAtMs: environment.SUNSET_AT,
     }
     const nginx = await startNginx(nginxFolder, site)
     layers.push(nginx)

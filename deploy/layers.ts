@@ -1,9 +1,8 @@
 // nginx and Varnish as processes, each in a folder with its configuration for a site.
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { renderSiteVcl, type Site } from '#cli/edge/site.ts'
-import { writeNginx } from '#cli/edge/write-nginx.ts'
-import { type LocalServer, startLocalServer } from '#cli/local-server.ts'
+import { renderSiteVcl, type Site, writeNginx } from '#cli/services/edge/site.ts'
+import { type LocalServer, startLocalServer } from '#cli/services/local-server.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PACKAGES = join(ROOT, '.servers/cdn')

@@ -13,7 +13,7 @@ import {
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
-import { describeCode } from '#cli/describe-code.ts'
+import { describeCode } from '#cli/build/describe-code.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'))

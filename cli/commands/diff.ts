@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { CurrentVersion } from '#core/contract/manifest.ts'
@@ -14,25 +13,24 @@ import { readDocument } from '#storage/parse-json.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import { readManifest } from '#storage/published-manifest.ts'
+import { define } from '../options/command.ts'
+import { flag } from '../options/option.ts'
+import { openBothStores, STORE_OPTIONS, type StoreOptions } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
 
-type JsonOptions = StoreOptions & { readonly json?: boolean }
+const OPTIONS = { ...STORE_OPTIONS, json: flag('print the changes as one JSON document') }
 
-/** `highwater diff V1 V2`: what the second appends to the first, what it alters, and which inputs differ. */
-export function defineDiff(command: Command, runtime: Runtime): void {
-  addStoreOptions(command)
-    .argument('<before>', 'a published version, as listed by `highwater versions`')
-    .argument('<after>', 'a later one')
-    .option('--json', 'print the changes as one JSON document')
-    .addHelpText('after', '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z')
-    .action(async (before: string, after: string, options: JsonOptions) => {
-      const changes = await compare(before, after, options, runtime)
-      const terminal = runtime.terminal
-      if (options.json) terminal.json(changes)
-      else for (const line of linesOf(changes)) terminal.print(line)
-    })
-}
+export const defineDiff = define(
+  OPTIONS,
+  '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z',
+  async (options, runtime, before = '', after = '') => {
+    const changes = await compare(before, after, options, runtime)
+    const { terminal } = runtime
+    if (options.json) terminal.json(changes)
+    else for (const line of linesOf(changes)) terminal.print(line)
+  },
+  { '<before>': 'a published version, as listed by `highwater versions`', '<after>': 'a later one' },
+)
 
 /** The changes, and for each restated strategy what differs in its inputs; `causes` is empty if these are not known. */
 async function compare(

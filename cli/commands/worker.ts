@@ -5,19 +5,20 @@ import { serveJobs } from '#fleet/queue.ts'
 import { PHASES, type Phase, readEnd } from '#fleet/run-files.ts'
 import { doShare, joinRun, type Run, type Share, type Worker } from '#fleet/worker.ts'
 import { measureWorker } from '#fleet/worker-metrics.ts'
-import { addThreadsOption, parseThreads } from '../build-options.ts'
-import { fleetCode } from '../describe-code.ts'
-import { parsePort, readEnvironment, UsageError } from '../environment.ts'
+import { fleetCode } from '../build/describe-code.ts'
+import { UsageError } from '../exit.ts'
 import { toRedisUrl, toRunName } from '../fleet-options.ts'
+import { addThreadsOption, threadsFor } from '../options/build-options.ts'
+import { addStoreOptions, openBothStores, type StoreOptions } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
+import { parsePort, readEnvironment } from '../settings/environment.ts'
 
 type Options = StoreOptions & {
   readonly fleet?: string
   readonly run?: string
   readonly share?: string
   readonly wait?: string
-  readonly threads?: string
+  readonly threads?: number
   readonly metricsPort?: string
 }
 
@@ -53,7 +54,7 @@ async function runWorker(options: Options, runtime: Runtime): Promise<void> {
   const stores = await openBothStores(options, runtime)
   const opened = openWorker({ ...stores, threads, code: await fleetCode(root), elapsed })
   const { worker, meter } = measureWorker(opened.worker, threads, elapsed)
-  const { host } = readEnvironment(runtime)
+  const { HOST: host } = readEnvironment(runtime)
   const metrics = metricsPort === null ? null : await serve(meter, host, metricsPort)
   if (metrics !== null) terminal.note(`metrics on ${metrics.url}/metrics`)
   try {
@@ -85,7 +86,7 @@ type ShareOrder = { readonly run: string; readonly share: Share; readonly waitMs
 
 /** Throws a UsageError for options that are not valid together. */
 function toWorkerOrder({ fleet, run, share, wait, ...options }: Options, runtime: Runtime) {
-  const threads = parseThreads(options.threads, runtime.cores)
+  const threads = options.threads ?? threadsFor(runtime.cores)
   const port = options.metricsPort
   const common = { threads, metricsPort: port === undefined ? null : parsePort('--metrics-port', port) }
   if (run !== undefined && share !== undefined) {
@@ -94,7 +95,7 @@ function toWorkerOrder({ fleet, run, share, wait, ...options }: Options, runtime
     return { ...common, run: toRunName(run), share: toShare(share), waitMs }
   }
   if (run !== undefined || share !== undefined) throw new UsageError('--run and --share are used together')
-  const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).fleetUrl
+  const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).FLEET_URL
   if (redisUrl !== null) return { ...common, redisUrl }
   throw new UsageError('expected --fleet with the address of a Redis, or --run and --share')
 }

@@ -2,9 +2,6 @@
 import type { Redis } from 'ioredis'
 import { instantOf } from '#core/calendar.ts'
 import { type Client, clientOfText } from '../clients/client.ts'
-import { dueCounts, LANES, NAMES } from '../outbox/outbox.ts'
-import { type Condition, SOUND } from '../outbox/webhook-condition.ts'
-import { shownOf, toSetter } from '../outbox/webhooks.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { dueCounts, LANES, NAMES } from '../outbox/outbox.ts'
@@ -15,6 +12,7 @@ import { askRedis } from '../redis/connect.ts'
 import {
   CLIENT_PREFIX,
   CLIENTS,
+  EVERY_ALIAS,
   HEAD,
   LIVE_ALIASES,
   LOG,

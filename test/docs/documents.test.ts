@@ -12,7 +12,7 @@ import { HTTP_LIMITS } from '#api/service/http-server.ts'
 import { MOST_PROGRAM_BYTES } from '#api/signals/program/simulate.ts'
 import { MOST_WEBHOOK_BYTES } from '#api/signals/routes/client.ts'
 import { SIGNALS_ROUTES, signalsDocument } from '#api/signals/routes.ts'
-import { parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
+import { parseEnvironment, VARIABLE_NAMES } from '#cli/settings/environment.ts'
 import { TV_STATUSES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
 import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
 import project from '../../package.json' with { type: 'json' }

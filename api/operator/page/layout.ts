@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import { mayUse, type Operator, type Scope } from '#signals/operators/tokens.ts'
+import type { DeliveryState } from '#signals/outbox/outbox.ts'
 import type { Secret, Warning } from '../operator-route.ts'
 import type { WebhookView } from '../views.ts'
 

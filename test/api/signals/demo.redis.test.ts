@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startDemo } from '#cli/signals/demo.ts'
+import { startDemo } from '#cli/services/demo.ts'
 import { authenticate, issueKey, listKeys } from '#signals/clients/api-keys.ts'
 import { entitleClient, findClient } from '#signals/clients/clients.ts'
 import { saveWebhook } from '#signals/outbox/webhooks.ts'

@@ -26,8 +26,8 @@ import {
 } from '../../support/history/recorded-examples.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
-import { createTestSignals, registerParts } from '../../support/signals/signals-app.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
+import { createTestSignals, registerParts } from '../../support/signals/signals-app.ts'
 import { undescribedFields } from '../history/described.ts'
 
 /** Every route but the document, which would stand in itself. */

@@ -5,22 +5,14 @@ import { BackupError, createMac } from '#signals/backup/records.ts'
 import { type RestoreParts, restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
 import { authenticate, listKeys } from '#signals/clients/api-keys.ts'
+import { commit } from '#signals/log/commit.ts'
+import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { MARK_AHEAD } from '#signals/log/high-water.ts'
+import { newestVisible, readAfter, readHead } from '#signals/log/read-log.ts'
 import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/outbox/secret-box.ts'
 import { readWebhook, rekeyWebhooks, sealFault } from '#signals/outbox/webhooks.ts'
-import { commit } from '#signals/log/commit.ts'
-import { guardLog, LogGoneError } from '#signals/log/guard.ts'
-import { newestVisible, readAfter, readHead } from '#signals/log/read-log.ts'
-import {
-  EPOCH,
-  FLIGHT_PREFIX,
-  LOG,
-  liveKey,
-  PREFIX,
-  RELAY_LEASE,
-  webhookKey,
-} from '#signals/redis/keys.ts'
+import { EPOCH, FLIGHT_PREFIX, LOG, liveKey, PREFIX, RELAY_LEASE, webhookKey } from '#signals/redis/keys.ts'
 import { readAllClients } from '#signals/views/overview.ts'
 import { owedCount } from '../../support/signals/delivery.ts'
 import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'

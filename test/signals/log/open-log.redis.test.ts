@@ -12,8 +12,8 @@ import type { TestRedis } from '../../support/servers/redis.ts'
 import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { until } from '../../support/signals/delivery.ts'
 import { operatorParts } from '../../support/signals/operator.ts'
-import { createTestSignals } from '../../support/signals/signals-app.ts'
 import { fire, NOW_MS } from '../../support/signals/signals.ts'
+import { createTestSignals } from '../../support/signals/signals-app.ts'
 
 let server: TestRedis
 let redis: Redis

@@ -6,15 +6,15 @@ import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { type Fetch, startServer } from '#api/service/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
-import { freePort } from '#cli/free-port.ts'
+import { freePort } from '#cli/services/free-port.ts'
 import { readSignal } from '#signals/log/read-log.ts'
 import { createWebhookSecret, signedHeaders } from '#signals/send/sign.ts'
 import { startProcess } from '../history/highwater-process.ts'
 import type { Running } from '../processes.ts'
 import { whenFree } from '../servers/when-free.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { signalsParts } from './signals-app.ts'
 import { addClient, seededBytes } from './signals.ts'
+import { signalsParts } from './signals-app.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
