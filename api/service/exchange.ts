@@ -23,7 +23,7 @@ export type Clock = {
 /** What all answers of a service have in common. */
 export type Service = {
   readonly clock: Clock
-  /** AnswerHeaders of every answer and of every refusal. */
+  /** Headers of every answer and of every refusal. */
   readonly headers: (c: Exchange) => AnswerHeaders
   /** The block `meta` of the envelope, as far as it is the same for all routes. */
   readonly meta: (c: Exchange) => KeyedMeta | Register
