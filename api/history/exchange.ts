@@ -4,7 +4,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import type { FileRoute } from '#core/contract/file-routes.ts'
 import { DEFAULT_DISCLAIMER, type Links, register } from '#core/contract/register.ts'
 import { csvWriting } from '#core/dataset/render/csv.ts'
-import { type Json, renderJson } from '#core/dataset/render/json.ts'
+import type { Json } from '#core/dataset/render/json.ts'
 import type { Table } from '#core/dataset/render/table.ts'
 import { writeWhole } from '#core/dataset/render/text-writer.ts'
 import type { Answered as ServiceAnswered } from '../service/app.ts'
@@ -20,6 +20,7 @@ import {
   notModified,
   type Service,
   sendBytes,
+  sendEnveloped,
   toApiError,
   tookMs,
 } from '../service/exchange.ts'
@@ -152,11 +153,11 @@ export function sendLive(
   more: AnswerHeaders = {},
 ): Response {
   const headers = { 'cache-control': caching, ...more }
-  const { meta, headers: common } = c.get('service')
-  const known = more.etag === undefined ? null : notModified(c, more.etag, { ...common(c), ...headers })
+  const all = { ...c.get('service').headers(c), ...headers }
+  const known = more.etag === undefined ? null : notModified(c, more.etag, all)
   if (known !== null) return known
   return table === undefined
-    ? sendBytes(c, renderJson({ data, meta: meta(c), links }), headers)
+    ? sendEnveloped(c, data, links, {}, headers)
     : sendBytes(c, writeWhole(csvWriting(table)), { 'content-type': MEDIA_TYPES.csv, ...headers })
 }
 

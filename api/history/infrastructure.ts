@@ -10,17 +10,7 @@ import {
   type Parameters,
   parseQuery,
 } from '#core/contract/parameters.ts'
-import {
-  dateWindow,
-  flag,
-  fraction,
-  list,
-  numberOrNull,
-  record,
-  text,
-  textOrNull,
-  whole,
-} from '#core/contract/payloads/field.ts'
+import { dateWindow, flag, fraction, list, namedRecord, numberOrNull, record, text, textOrNull, whole } from '#core/contract/payloads/field.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import type { Links } from '#core/contract/register.ts'
 import { getRoute, type Route } from '#core/contract/route.ts'
@@ -73,8 +63,7 @@ const version = () =>
   }).meta({ id: 'Version' })
 
 const publishedVersion = () =>
-  z
-    .looseObject({
+  namedRecord('PublishedVersion', {
       version: text('The dataset version, a UTC instant; `?dataset_version=` pins to it.'),
       published: text('When it was first served, a UTC instant.'),
       entered: textOrNull(
@@ -87,7 +76,6 @@ const publishedVersion = () =>
       ),
       history_restated: flag('Whether it alters history that the version before had published.'),
     })
-    .meta({ id: 'PublishedVersion' })
 
 const versionList = () => list('Every version that was published, newest first.', publishedVersion())
 

@@ -2,7 +2,7 @@
 // https://llmstxt.org.
 
 import type { ErrorCode } from '#core/contract/errors.ts'
-import { FILE_ROUTES, FILE_VARIABLES, type FileVariable } from '#core/contract/file-routes.ts'
+import { FILE_ROUTES, FILE_VARIABLES } from '#core/contract/file-routes.ts'
 import { REQUEST_ID_TEXT, type Service, toOpenApi } from '#core/contract/openapi.ts'
 import { ID_PATTERN, type Parameter, type Schema } from '#core/contract/parameters.ts'
 import { meta } from '#core/contract/payloads/meta.ts'
@@ -38,17 +38,6 @@ export const ENDPOINTS: readonly Endpoint[] = ROUTES.map(({ id, path, about, gro
   about,
   operation: `/${GROUPS[group].name}/${id}`,
 }))
-
-const ABOUT_VARIABLES: { readonly [Name in FileVariable]: string } = {
-  version: 'Compact form of a dataset version: `20261121T001500Z`.',
-  seq: 'Number of the entry, ten digits.',
-  sha256: 'SHA-256 of the bytes of the entry, hexadecimal.',
-}
-
-const toVariable = (name: FileVariable) => ({
-  about: ABOUT_VARIABLES[name],
-  schema: { type: 'string', pattern: FILE_VARIABLES[name].source },
-})
 
 /** Names a version in the query of any data route. It is resolved before the others are read, and never printed. */
 const PIN: Parameter<string | null> = {
@@ -102,15 +91,7 @@ export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
       server: { url: publicBaseUrl, description: 'This service.' },
       groups: GROUPS,
       meta,
-      variables: {
-        sid: {
-          about: 'Id of the strategy.',
-          schema: { type: 'string', pattern: ID_PATTERN.source },
-        },
-        version: toVariable('version'),
-        seq: toVariable('seq'),
-        sha256: toVariable('sha256'),
-      },
+      variables: { sid: { about: 'Id of the strategy.', pattern: ID_PATTERN }, ...FILE_VARIABLES },
       hasRequestIds: 'refusals',
       recorded,
     },

@@ -52,16 +52,10 @@ export const operatorDocument = (): Schema =>
       },
       meta: operatorMeta,
       variables: {
-        client: { about: 'Id of the client.', schema: { type: 'string', pattern: ID_PATTERN.source } },
-        key: {
-          about: 'Public part of a key, or the key.',
-          schema: { type: 'string', pattern: KEY_PATTERN.source },
-        },
-        name: { about: 'Name of an operator.', schema: { type: 'string', pattern: ID_PATTERN.source } },
-        seq: {
-          about: 'Number of a signal.',
-          schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-        },
+        client: { about: 'Id of the client.', pattern: ID_PATTERN },
+        key: { about: 'Public part of a key, or the key.', pattern: KEY_PATTERN },
+        name: { about: 'Name of an operator.', pattern: ID_PATTERN },
+        seq: { about: 'Number of a signal.', pattern: null },
       },
       hasRequestIds: 'all',
       recorded,

@@ -27,7 +27,7 @@ type AppOptions = {
   readonly refuse?: (c: Exchange, error: unknown) => Response
   /** What the refusal of an unknown path says. */
   readonly missing: string
-  /** AnswerHeaders of the answer to OPTIONS beside `Allow`; without it OPTIONS is refused like any other method. */
+  /** Headers of the answer to OPTIONS beside `Allow`; without it OPTIONS is refused like any other method. */
   readonly preflight?: (c: Exchange) => AnswerHeaders
   /** Throws where the caller may not even learn which methods there are. */
   readonly authorise?: (c: Exchange) => Promise<unknown>

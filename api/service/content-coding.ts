@@ -108,11 +108,7 @@ async function* inTurns(blocks: Iterable<Uint8Array<ArrayBuffer>>): AsyncGenerat
   }
 }
 
-type Compressed = Exclude<Coding, 'identity'>
-
-const CODERS: {
-  readonly [C in Compressed]: () => NodeJS.ReadWriteStream & AsyncIterable<Buffer<ArrayBuffer>>
-} = {
+const CODERS = {
   zstd: () => createZstdCompress(ZSTD),
   br: () => createBrotliCompress({ params: BROTLI }),
   gzip: () => createGzip(GZIP),
@@ -122,10 +118,11 @@ const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
 const zstd = promisify(zstdCompress)
 
-const COMPRESS: { readonly [C in Compressed]: (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>> } = {
-  zstd: bytes => zstd(bytes, ZSTD),
-  br: bytes => brotli(bytes, { params: { ...BROTLI, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
-  gzip: bytes => gzipped(bytes, GZIP),
+const COMPRESS = {
+  zstd: (bytes: Uint8Array) => zstd(bytes, ZSTD),
+  br: (bytes: Uint8Array) =>
+    brotli(bytes, { params: { ...BROTLI, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  gzip: (bytes: Uint8Array) => gzipped(bytes, GZIP),
 }
 
 /** Headers that belong to an answer and not to the request. */

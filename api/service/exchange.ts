@@ -2,6 +2,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
+import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { ApiError, INTERNAL_ERROR_MESSAGE, STATUS_OF } from '#core/contract/errors.ts'
 import type { KeyedMeta, KeyedMetaExtra } from '#core/contract/keyed-meta.ts'
 import type { Links, Register } from '#core/contract/register.ts'
@@ -22,7 +23,7 @@ export type Clock = {
 /** What all answers of a service have in common. */
 export type Service = {
   readonly clock: Clock
-  /** AnswerHeaders of every answer and of every refusal. */
+  /** Headers of every answer and of every refusal. */
   readonly headers: (c: Exchange) => AnswerHeaders
   /** The block `meta` of the envelope, as far as it is the same for all routes. */
   readonly meta: (c: Exchange) => KeyedMeta | Register
@@ -61,6 +62,12 @@ export const keyedMeta = (c: Exchange): KeyedMeta => ({
 })
 
 export const JSON_MEDIA = { 'content-type': 'application/json; charset=utf-8' } as const
+
+/** A table that a browser saves under a name. */
+export const csvMedia = (name: string): AnswerHeaders => ({
+  'content-type': MEDIA_TYPES.csv,
+  'content-disposition': `attachment; filename="${name}.csv"`,
+})
 
 /** An answer whose bytes are made; JSON unless `headers` say otherwise. */
 export function sendBytes(

@@ -167,11 +167,11 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   }),
 ]
 
-/** What the variable of a path may be. */
+/** The variables of these paths: what they are, and what they may be. */
 export const FILE_VARIABLES = {
-  version: /^\d{8}T\d{6}Z$/,
-  seq: /^\d{10}$/,
-  sha256: /^[0-9a-f]{64}$/,
+  version: { about: 'Compact form of a dataset version: `20261121T001500Z`.', pattern: /^\d{8}T\d{6}Z$/ },
+  seq: { about: 'Number of the entry, ten digits.', pattern: /^\d{10}$/ },
+  sha256: { about: 'SHA-256 of the bytes of the entry, hexadecimal.', pattern: /^[0-9a-f]{64}$/ },
 } as const
 
 export type FileVariable = keyof typeof FILE_VARIABLES

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { TWIN_CODINGS, VERSION_DOCUMENTS } from './artifacts.ts'
 import { EFFORTS } from './effort.ts'
-import { byName, flag, list, named, text, textOrNull, whole, wholeOrNull } from './payloads/field.ts'
+import { byName, flag, list, listIfAny, named, object, text, textOrNull, whole, wholeOrNull } from './payloads/field.ts'
 import type { PointerEntry } from './pointer.ts'
 
 const twin = z.object({
@@ -43,18 +43,11 @@ export const manifest = named('Manifest', {
   render_revision: whole('Revision of the code that renders answers.'),
   snapshot_format: whole('Version of the format of the private snapshot.'),
   strategies: list('Ids in catalogue order.', z.string()),
-  instruments: z
-    .array(z.string())
-    .optional()
-    .describe(
-      'Instruments of `/v1/benchmark`, in the order of its columns; versions without it do not list them.',
-    ),
-  window: z
-    .object({
+  instruments: listIfAny('Instruments of `/v1/benchmark`, in the order of its columns; versions without it do not list them.', z.string()),
+  window: object('Earliest and latest day of any series.', {
       from: textOrNull('First day of any series, or null.'),
       to: textOrNull('Last day of any series, or null.'),
-    })
-    .describe('Earliest and latest day of any series.'),
+    }),
   previous: textOrNull('The version that was served before it, null for the first.'),
   history_restated: flag(
     'Whether it alters history that the version before had published: `changes.json` lists it.',
@@ -62,8 +55,7 @@ export const manifest = named('Manifest', {
   documents: z
     .partialRecord(z.enum(VERSION_DOCUMENTS), z.string())
     .describe('Digest of each document beside the artifacts.'),
-  built_with: z
-    .object({
+  built_with: object('The code that built the version, and how hard it compressed.', {
       highwater: text('Version of Highwater.'),
       node: text('Version of Node.'),
       commit: textOrNull('Commit of the code, or null.'),
@@ -72,8 +64,7 @@ export const manifest = named('Manifest', {
         .enum(EFFORTS)
         .optional()
         .describe('How hard its twins were compressed; older versions do not say.'),
-    })
-    .describe('The code that built the version, and how hard it compressed.'),
+    }),
   inputs_sha256: textOrNull(
     'Digest of the private, salted record of what was read; null where versions are not signed.',
   ),

@@ -1,7 +1,7 @@
 // A live signal as it goes over the wire: made once, and the same bytes ever after.
 import { z } from 'zod'
 import { ISO_INSTANT } from '#core/calendar.ts'
-import { flag, text, word } from './payloads/field.ts'
+import { flag, namedRecord, text, word } from './payloads/field.ts'
 import { toSignificant } from './rounding.ts'
 
 /** Raised when a field changes its meaning: subscribers pin it. */
@@ -16,8 +16,7 @@ export type SignalAction = (typeof SIGNAL_ACTIONS)[number]
 /** JSON Schema reads `format` as a remark: the pattern is what refuses. */
 export const instantText = z.string().regex(ISO_INSTANT).meta({ format: 'date-time' })
 
-export const signal = z
-  .looseObject({
+export const signal = namedRecord('Signal', {
     schema_version: text('Version of this schema, to be pinned.'),
     signal_id: text('Unique id, for de-duplication.'),
     seq: z.int().min(1).describe('Strictly ascending number in the log of the service.'),
@@ -53,7 +52,6 @@ export const signal = z
         'Only on `flat`: the `stop` was hit, the rules of the strategy left by `signal` or `time`, an `operator` fired it, or `end`: its account is ruined, or another version replaces it.',
       ),
   })
-  .meta({ id: 'Signal' })
 
 export type Signal = z.infer<typeof signal>
 

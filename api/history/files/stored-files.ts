@@ -51,19 +51,13 @@ export function createStoredFiles(store: ObjectStore, history: () => History | n
       if (bytes === null) return null
       const isProven = await isAsPublished(file, variable, history(), bytes, store)
       if (isProven === false) throw new DamagedFileError(store.url, key)
-      const answer = toAnswer(bytes, file)
+      const digest = sha256(bytes)
+      const headers = { 'content-type': file.mediaType, 'unencoded-digest': unencodedDigest(digest) }
+      const answer = toReadyAnswer(Uint8Array.from(bytes), 'identity', `"${digest.slice(0, 32)}"`, headers)
       if (isProven) cache.set(key, answer)
       return { answer, isProven: isProven ?? false }
     },
   }
-}
-
-function toAnswer(bytes: Uint8Array, { mediaType }: FileRoute): ReadyAnswer {
-  const digest = sha256(bytes)
-  return toReadyAnswer(Uint8Array.from(bytes), 'identity', `"${digest.slice(0, 32)}"`, {
-    'content-type': mediaType,
-    'unencoded-digest': unencodedDigest(digest),
-  })
 }
 
 /**
@@ -109,8 +103,10 @@ export const createFileHandler =
     const history = parts.source.history()
     const { version } = findPublication(history, versionInPath(history, c.req.param('version') ?? ''))
     const stored = await readFile(c, parts, file, version)
-    if (stored === null) throw await missing(c, parts, file, version)
-    return sendReady(c, stored.answer, CACHING.pinned)
+    if (stored !== null) return sendReady(c, stored.answer, CACHING.pinned)
+    // A version that was removed has lost its manifest first; one that has it never had this file.
+    if ((await readFile(c, parts, MANIFEST, version)) === null) throw goneError(version)
+    throw new ApiError('not_found', `the version ${version} was published without: ${file.title}`)
   }
 
 /** Answers an entry of the pointer log, or the signature of one, or 404. */
@@ -129,7 +125,7 @@ export function createLogHandler(): Handler {
 /** `/v1/pointer/{seq}.json` as the expression that captures its number. */
 function toRegExp({ path }: FileRoute): RegExp {
   const escaped = path.replaceAll('.', '\\.')
-  const capture = (name: FileVariable): string => `(${FILE_VARIABLES[name].source.slice(1, -1)})` // without ^ and $
+  const capture = (name: FileVariable): string => `(${FILE_VARIABLES[name].pattern.source.slice(1, -1)})` // without ^ and $
   return new RegExp(`^${escaped.replace(/\{(\w+)\}/, (_, name: FileVariable) => capture(name))}$`)
 }
 
@@ -145,18 +141,6 @@ function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, stored: Sto
 function newestEntry({ source }: HistoryParts): string {
   const newest = source.history()?.log.at(-1)
   return newest === undefined ? '; no entry is known' : `; the newest known entry is ${newest.entry.seq}`
-}
-
-/** A version that was removed has lost its manifest first; one that has it never had this file. */
-async function missing(
-  c: Exchange,
-  parts: HistoryParts,
-  file: FileRoute,
-  version: string,
-): Promise<ApiError> {
-  const manifest = await readFile(c, parts, MANIFEST, version)
-  if (manifest === null) return goneError(version)
-  return new ApiError('not_found', `the version ${version} was published without: ${file.title}`)
 }
 
 const MANIFEST = FILE_ROUTES.find(({ id }) => id === 'manifest')!

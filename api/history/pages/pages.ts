@@ -3,7 +3,7 @@ import { accepts } from 'hono/accepts'
 import { ApiError } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
-import { parseParams, pickParameters } from '#core/contract/parameters.ts'
+import { PARAMETERS } from '#core/contract/parameters.ts'
 import { cacheTag, pinnedPath } from '#core/contract/pins.ts'
 import { findStrategy } from '#core/dataset/resources/resource.ts'
 import { ASSETS, INTEGRITY, toIntegrity } from '#pages/assets.ts'
@@ -19,7 +19,7 @@ import {
   pageFile,
 } from '#pages/page-routes.ts'
 import { createCodedBytes } from '../../service/content-coding.ts'
-import { type Exchange, queryOf, sendError } from '../../service/exchange.ts'
+import { type Exchange, queryOf, sendBytes, sendError } from '../../service/exchange.ts'
 import { CACHING, COMMON_HEADERS } from '../../service/headers.ts'
 import {
   assertServed,
@@ -90,12 +90,8 @@ export function refuse(c: Exchange, parts: HistoryParts, error: unknown): Respon
   if (served === null || !wantsPage(c)) return refusal
   const why = error.code === 'gone' ? `${error.message}.` : null
   const body = new TextEncoder().encode(missingPage(served.snapshot, c.req.path, why))
-  c.set('bytes', body.length)
-  const own = { ...PAGE_HEADERS, 'content-type': PAGE_TYPE, 'content-length': String(body.length) }
-  return new Response(body, {
-    status: refusal.status,
-    headers: { ...Object.fromEntries(refusal.headers), ...own },
-  })
+  const headers = { ...Object.fromEntries(refusal.headers), ...PAGE_HEADERS, 'content-type': PAGE_TYPE }
+  return sendBytes(c, body, headers, refusal.status)
 }
 
 /** Browsers accept `text/html` explicitly; clients that accept anything get JSON. */
@@ -165,14 +161,10 @@ function pageAt({ snapshot }: ServedVersion, file: string): Page | null {
   return { route, sid }
 }
 
-const RISK = pickParameters(['risk_pct'], ['json'])
-
 /** The risk level of the query; base risk if it makes no sense, and the script of the page says why. */
 function riskIn(c: Exchange): number | null {
-  const given = queryOf(c).getAll('risk_pct')
-  const query = new URLSearchParams(given.map((text): [string, string] => ['risk_pct', text]))
-  const { params, problems } = parseParams(RISK, query)
-  return problems.length > 0 ? null : params.risk_pct
+  const outcome = PARAMETERS.risk_pct.parse(queryOf(c).getAll('risk_pct'))
+  return 'value' in outcome ? outcome.value : null
 }
 
 function renderPage(

@@ -1,7 +1,7 @@
 // Health, readiness, versions and the document.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
-import { byName, flag, named, text } from '#core/contract/payloads/field.ts'
+import { byName, flag, named, namedRecord, object, text } from '#core/contract/payloads/field.ts'
 import { SIGNAL_SCHEMA_VERSION } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { commit } from '#signals/log/commit.ts'
@@ -13,13 +13,11 @@ import { API_VERSION, sendBytes, sendEnveloped } from '../../service/exchange.ts
 import type { SignalsParts } from '../exchange.ts'
 import { routesOf } from '../signals-route.ts'
 
-const checks = z
-  .object({
+const checks = object('What was looked at.', {
     redis: flag('True when Redis, which holds the log, answers.'),
     log: flag('True when the log there is the one that was written.'),
     fires: flag('True when a signal that is fired now would be accepted.'),
   })
-  .describe('What was looked at.')
 
 type Readiness = ValueOf<typeof checks>
 
@@ -69,15 +67,13 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     path: '/openapi.json',
     title: 'This document',
     about: 'The description of this service for programs, OpenAPI 3.1.',
-    data: z
-      .looseObject({
+    data: namedRecord('OpenApiDocument', {
         openapi: text('Version of OpenAPI.'),
         paths: byName(
           'What can be asked, by path and method.',
           z.record(z.string(), z.looseObject({ operationId: text('Id of the route.') })),
         ),
-      })
-      .meta({ id: 'OpenApiDocument' }),
+      }),
     isBare: true,
     mediaType: 'application/openapi+json',
     handler: (c, parts) => sendBytes(c, parts.documents.openApi, OPENAPI_MEDIA),

@@ -50,24 +50,21 @@ export async function answerPreview(
   parts: ServedParts,
 ): Promise<Response> {
   const allowance = await parts.limits(limit, address)
-  const response = await answerWithin(allowance, () => handler(c, parts)).catch((error: unknown) =>
-    sendError(c, error),
-  )
+  const answer = async () => {
+    if (!allowance.isWithin) throw tooMany(allowance)
+    return handler(c, parts)
+  }
+  const response = await answer().catch((error: unknown) => sendError(c, error))
   for (const [name, value] of Object.entries(limitHeaders(allowance))) response.headers.set(name, value)
   return response
 }
 
-async function answerWithin(
-  { isWithin, name, resetSeconds }: Allowance,
-  answer: () => Response | Promise<Response>,
-): Promise<Response> {
-  if (isWithin) return answer()
-  throw new ApiError(
+const tooMany = ({ name, resetSeconds }: Allowance): ApiError =>
+  new ApiError(
     'rate_limited',
     `an address has ${PREVIEW_LIMITS[name]} of these requests in ${WINDOW_SECONDS} seconds: ask again in ${resetSeconds}`,
     { headers: { 'retry-after': String(resetSeconds) } },
   )
-}
 
 /** As in draft-ietf-httpapi-ratelimit-headers. */
 const limitHeaders = ({ name, remaining, resetSeconds }: Allowance): Record<string, string> => ({

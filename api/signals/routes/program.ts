@@ -1,6 +1,5 @@
 // The accumulation program for entitled clients: published records with their exact bytes, and computed
 // answers.
-import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { canonicalUrl, parseQuery, wordParameter } from '#core/contract/parameters.ts'
 import {
@@ -22,7 +21,7 @@ import type { Json } from '#core/dataset/render/json.ts'
 import { renderBasket } from '#core/dataset/resources/program/records.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
 import { type Profile, readProfile, saveProfile } from '#signals/program/profile.ts'
-import { type Exchange, queryOf, sendBytes, sendEnveloped } from '../../service/exchange.ts'
+import { csvMedia, type Exchange, queryOf, sendBytes, sendEnveloped } from '../../service/exchange.ts'
 import { readJson } from '../../service/read-body.ts'
 import { type ServedParts, sendPublished } from '../exchange.ts'
 import type { PreparedProgram } from '../program/prepared-program.ts'
@@ -118,7 +117,7 @@ export const PROGRAM_ROUTES = routesOf('program', [
       const query = parseQuery(deploysQuery, queryOf(c))
       const after = all.filter(({ seq }) => seq > query.since)
       const page = after.slice(0, query.limit ?? after.length)
-      if (query.format === 'csv') return sendBytes(c, csvOf(page), csvMedia(query.since))
+      if (query.format === 'csv') return sendBytes(c, csvOf(page), csvMedia(`deploys-since-${query.since}`))
       const last = page.at(-1)?.seq ?? query.since
       const pathOf = (since: number) => canonicalUrl(DEPLOYS, deploysQuery, { ...query, since })
       const next = page.length < after.length ? { next: pathOf(last) } : {}
@@ -191,11 +190,6 @@ const csvOf = (deploys: readonly ProgramDeploy[]) =>
   new TextEncoder().encode(
     toCsvHeader(DEPLOY_FIELDS) + deploys.map(deploy => toCsvRow(DEPLOY_FIELDS, deploy)).join(''),
   )
-
-const csvMedia = (since: number): Record<string, string> => ({
-  'content-type': MEDIA_TYPES.csv,
-  'content-disposition': `attachment; filename="deploys-since-${since}.csv"`,
-})
 
 function personalBasket({ data, simulationOf }: PreparedProgram, input: Profile): Json {
   const { simulation } = simulationOf(input.contribution_cadence_bars)

@@ -1,6 +1,5 @@
 // The log of signals: newest, pull, schema, head, and the account of deliveries.
 import { z } from 'zod'
-import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import {
@@ -19,6 +18,7 @@ import type { Client } from '#signals/clients/client.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
 import { accountFor, MOST_ACCOUNTED } from '#signals/outbox/resend.ts'
 import {
+  csvMedia,
   type Exchange,
   JSON_MEDIA,
   keyedMeta,
@@ -179,7 +179,7 @@ async function history(
   const until = await newestVisible(parts.redis, client)
   const rows = takeRows(readVisible(parts.redis, client, query.since, until), query.limit)
   return query.format === 'csv'
-    ? sendText(c, parts, csvText(rows), csvMedia(client, query))
+    ? sendText(c, parts, csvText(rows), csvMedia(`signals-${client.id}-since-${query.since}`))
     : sendText(c, parts, jsonText(c, rows, query, until), JSON_MEDIA)
 }
 
@@ -229,11 +229,6 @@ async function* csvText(blocks: Rows): AsyncGenerator<string, void> {
 
 /** Throws if the text is not a signal. */
 const toRow = (body: string): string => toCsvRow(SIGNAL_FIELDS, signal.parse(JSON.parse(body)))
-
-const csvMedia = ({ id }: Client, { since }: HistoryQuery): Record<string, string> => ({
-  'content-type': MEDIA_TYPES.csv,
-  'content-disposition': `attachment; filename="signals-${id}-since-${since}.csv"`,
-})
 
 /** Shorter texts are complete before the first byte is sent, so that errors still get the envelope. */
 export const MOST_WHOLE_LENGTH = 1 << 18

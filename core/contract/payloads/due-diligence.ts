@@ -1,8 +1,7 @@
 // The block `fund_dd`: the statistics of a due diligence, always at base risk. Each field carries its
 // definition, its formula and when it is null, each group its conventions.
-import { z } from 'zod'
 import { Z_95 } from '#core/figures/sharpe.ts'
-import { flag, isoDate, number, numberOrNull, record, whole, wholeOrNull } from './field.ts'
+import { flag, isoDate, number, numberOrNull, record, recordsOrNull, whole, wholeOrNull } from './field.ts'
 import {
   convention,
   countOrNull,
@@ -19,9 +18,7 @@ import {
 const DRY = ['too_few_points', 'no_drawdown', 'ruin'] as const
 
 const worst = () =>
-  z
-    .array(
-      z.looseObject({
+  recordsOrNull('The five deepest drawdowns.', {
         peak_t: isoDate('Day of the peak; it may be the day before the first.'),
         trough_t: isoDate('Day of the lowest equity.'),
         recovery_t: isoDate('Day on which the peak was reached again, null while it was not.').nullable(),
@@ -29,10 +26,7 @@ const worst = () =>
         days_to_trough: whole('From peak to trough.'),
         days_to_recovery: wholeOrNull('From trough to recovery.'),
         underwater_days: whole('Days strictly below the peak.'),
-      }),
-    )
-    .nullable()
-    .describe('The five deepest drawdowns.')
+      })
 
 const worstWindow = (length: number) =>
   pct(`Worst return of ${length} consecutive days.`, `100 × min(E_i / E_(i-${length}) - 1)`, TOO_FEW)
@@ -89,17 +83,12 @@ export const drawdowns = () =>
 
 export const monthly = () =>
   record('UTC calendar months.', {
-    table: z
-      .array(
-        z.looseObject({
+    table: recordsOrNull('Every month that the series touches.', {
           year: whole('UTC calendar year.'),
           month: whole('1 to 12.'),
           return_pct: number('Compounded return. Percent.'),
           partial: flag('True where the series has not every day of the month.'),
         }),
-      )
-      .nullable()
-      .describe('Every month that the series touches.'),
     complete_count: countOrNull('Complete months; all statistics below are over these.', 'n'),
     best_month_pct: pct('Best month.', '100 × max(m)', TOO_FEW),
     worst_month_pct: pct('Worst month.', '100 × min(m)', TOO_FEW),
@@ -253,9 +242,7 @@ const toDate = (period: 'month' | 'year') =>
 
 export const annual = () =>
   record('UTC calendar years.', {
-    table: z
-      .array(
-        z.looseObject({
+    table: recordsOrNull('Every year that the series touches.', {
           year: whole('UTC calendar year.'),
           return_pct: number('Compounded return. Percent.'),
           max_drawdown_pct: number(
@@ -267,9 +254,6 @@ export const annual = () =>
           days: whole('Days of the series in the year.'),
           partial: flag('True where the series has not every day of the year.'),
         }),
-      )
-      .nullable()
-      .describe('Every year that the series touches.'),
     complete_count: countOrNull('Complete years; the statistics are over these.', 'n'),
     best_year_pct: pct('Best year.', '100 × max(y)', TOO_FEW),
     worst_year_pct: pct('Worst year.', '100 × min(y)', TOO_FEW),

@@ -1,7 +1,7 @@
 // Groups of `fund_dd` that need bars or a module, so that a night computes them and nothing else: costs, excursions,
 // replays. Each field carries its definition, its formula and when it is null, each group its conventions.
 import { z } from 'zod'
-import { fraction, record } from './field.ts'
+import { fraction, record, recordsOrNull } from './field.ts'
 import {
   convention,
   count,
@@ -86,9 +86,7 @@ const entries = (risk: string, nulls: NullRule) =>
 export const replays = () =>
   record('The module replayed at other risk levels, beside the arithmetic rescale to the same level.', {
     ...entries('base risk', ['no_module']),
-    table: z
-      .array(
-        z.looseObject({
+    table: recordsOrNull('A row for each level of `replayed_at` in the catalogue.', {
           risk_pct: fraction('The risk level.'),
           replayed: record('A run of the module with its positions sized at the level.', {
             ...noneRecomputable('module', {
@@ -101,9 +99,6 @@ export const replays = () =>
             .looseObject(headline('the rescale', ['E', 'r', 'N']))
             .describe('What `?risk_pct=` gives at the level: every daily return × level / base risk.'),
         }),
-      )
-      .nullable()
-      .describe('A row for each level of `replayed_at` in the catalogue.'),
   }).meta(
     convention(
       'A replay sizes a position on the equity at its decision, holds the quantity until the exit, and refuses entries ' +

@@ -13,8 +13,15 @@ export const word = <const Words extends readonly string[]>(about: string, words
   z.enum(words).describe(about)
 export const list = <Item extends z.ZodType>(about: string, item: Item) => z.array(item).describe(about)
 
+export const listIfAny = <Item extends z.ZodType>(about: string, item: Item) =>
+  z.array(item).optional().describe(about)
+
 export const byName = <Value extends z.ZodType>(about: string, value: Value) =>
   z.record(z.string(), value).describe(about)
+
+/** An object that has these fields and no others. */
+export const object = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
+  z.object(fields).describe(about)
 
 /** An object, to which later releases may add fields. */
 export const record = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
@@ -24,7 +31,14 @@ export const record = <Fields extends z.ZodRawShape>(about: string, fields: Fiel
 export const records = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
   z.array(z.looseObject(fields)).describe(about)
 
-/** An object that has a name in the OpenAPI document. */
+export const recordOrNull = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
+  z.looseObject(fields).nullable().describe(about)
+export const recordsOrNull = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
+  z.array(z.looseObject(fields)).nullable().describe(about)
+
+/** An object that has a name in the OpenAPI document; of a record later releases may have more fields. */
+export const namedRecord = <Fields extends z.ZodRawShape>(id: string, fields: Fields) =>
+  z.looseObject(fields).meta({ id })
 export const named = <Fields extends z.ZodRawShape>(id: string, fields: Fields) =>
   z.object(fields).meta({ id })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
 import { TIER_NAMES } from '#core/program/program.ts'
 import { DEPLOYMENT_STATES } from '#core/program/program-window.ts'
-import { isoDate, list, number, numberOrNull, percent, record, records, text, word } from './field.ts'
+import { isoDate, list, namedRecord, number, numberOrNull, percent, record, recordOrNull, records, text, word } from './field.ts'
 import { TV_STATUSES } from './strategy.ts'
 
 /** Raised when a field of a record changes its meaning: subscribers pin it. */
@@ -100,16 +100,11 @@ const cheapestQuartile = numberOrNull(
     'null until something is spent.',
 )
 
-const rolling = z
-  .looseObject({
+const rolling = recordOrNull('The same program on every year of the history, or null where it is too short: one window proves little.', {
     windows: z.int().min(1).describe('Windows of a year, one from each bar that leaves room; they overlap.'),
     win_rate_pct: percent('Windows in which the program bought cheaper than `dca`.'),
     median_pct_cheaper: percent('Median of `pct_cheaper` against `dca`.'),
   })
-  .nullable()
-  .describe(
-    'The same program on every year of the history, or null where it is too short: one window proves little.',
-  )
 
 const asOf = instant(
   'Close of the newest bar up to the end of the window; null where there is none.',
@@ -158,8 +153,7 @@ export const programBasket = record('What the program holds.', {
 
 export type ProgramBasket = z.infer<typeof programBasket>
 
-export const programDeploy = z
-  .looseObject({
+export const programDeploy = namedRecord('ProgramDeploy', {
     ...recordHead,
     seq: z.int().min(1).describe('Strictly ascending number of the deployment in the program.'),
     deploy_id: text('Unique id, for de-duplication.'),
@@ -172,7 +166,6 @@ export const programDeploy = z
     cum_weight: number('Fraction of the equity spent so far, 10 significant digits.'),
     avg_cost_basis: dollars('Dollars spent for one BTC so far, costs in.'),
   })
-  .meta({ id: 'ProgramDeploy' })
 
 export const programDeploys = list(
   'The deployments of the reference basket, ascending. One that was published never changes.',

@@ -1,6 +1,6 @@
 import { toText } from '#core/contract/decimal.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
-import { type Column, type Table, wordColumn } from './table.ts'
+import { type Column, type Table, textColumn } from './table.ts'
 import { type ByteWriter, type Writing, writeAscii, writeText } from './text-writer.ts'
 
 const LINE_END = '\r\n'
@@ -28,7 +28,7 @@ export const utcNameOf = (name: string): string => `${name}_utc`
 const instantsOf = ({ columns }: Table): Column[] =>
   columns.flatMap(({ name, cells }) =>
     cells.kind === 'instant'
-      ? [wordColumn(utcNameOf(name), row => new Date(cells.at(row)).toISOString())]
+      ? [textColumn(utcNameOf(name), row => new Date(cells.at(row)).toISOString())]
       : [],
   )
 

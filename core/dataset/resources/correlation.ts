@@ -5,7 +5,7 @@ import { toCorrelation } from '#core/contract/rounding.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
 import type { Period } from '#core/figures/series.ts'
 import type { Json } from '../render/json.ts'
-import { numberColumn, type Table, wordColumn } from '../render/table.ts'
+import { numberColumn, type Table, textColumn } from '../render/table.ts'
 import { positionOf, type Snapshot } from '../snapshot.ts'
 import { datasetRoute, unknownStrategy } from './resource.ts'
 
@@ -85,7 +85,7 @@ function matrixTable(snapshot: Snapshot, { period, ids }: Params): Table {
     kind: 'table',
     rows: positions.length,
     columns: [
-      wordColumn('id', row => idOf(positions[row]!)),
+      textColumn('id', row => idOf(positions[row]!)),
       ...positions.map(position => ({
         ...numberColumn(idOf(position), row => cell(row, position)),
         has: (row: number) => !Number.isNaN(cell(row, position)),

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { isoDate, list, number } from '#core/contract/payloads/field.ts'
+import { isoDate, list, namedRecord, number } from '#core/contract/payloads/field.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 import { seriesTable } from './returns.ts'
@@ -11,12 +10,10 @@ const CURVE_NOTE = `Equity at the end of each UTC day, 1.0 at the close before t
 export const curvePoints = () =>
   list(
     'The equity curve, ascending.',
-    z
-      .looseObject({
+    namedRecord('CurvePoint', {
         t: isoDate('UTC day at whose end the equity stands.'),
         equity: number('Equity, 1.0 at the close before the first point; 10 significant digits.'),
-      })
-      .meta({ id: 'CurvePoint' }),
+      }),
   )
 
 export const curve = datasetRoute({

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { isoDate, list, number } from '#core/contract/payloads/field.ts'
+import { isoDate, list, namedRecord, number } from '#core/contract/payloads/field.ts'
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
@@ -11,12 +10,10 @@ const RETURNS_NOTE = `Simple returns of UTC days, or of complete ISO weeks dated
 export const returnPoints = () =>
   list(
     'The returns, ascending; weeks are complete ISO weeks only.',
-    z
-      .looseObject({
+    namedRecord('ReturnPoint', {
         t: isoDate('UTC day of the return; for a week its Sunday.'),
         ret: number('Simple return of the period, a fraction; 10 significant digits.'),
-      })
-      .meta({ id: 'ReturnPoint' }),
+      }),
   )
 
 export const returns = datasetRoute({

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { isoDate, list, numberOrNull } from '#core/contract/payloads/field.ts'
+import { isoDate, list, namedRecord, numberOrNull } from '#core/contract/payloads/field.ts'
 import { convention, figureRule, type NullRule } from '#core/contract/payloads/figure-rule.ts'
 import { accountPath } from '#core/figures/account-path.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
@@ -21,8 +20,7 @@ const figure = (about: string, formula: string, nulls: NullRule) =>
 export const rollingRows = () =>
   list(
     'One row for each day from the 365th on, ascending; none if the series is shorter.',
-    z
-      .looseObject({
+    namedRecord('RollingRow', {
         t: isoDate('Last UTC day of the window.'),
         return_pct: figure('Compounded return. Percent,', '100 × (E_i / E_(i-365) - 1)', ['ruin']),
         volatility_pct: figure('Annualised volatility. Percent,', '100 × sd(r) × √365', ['ruin']),
@@ -30,8 +28,7 @@ export const rollingRows = () =>
         beta: figure('Slope of the returns on those of the instrument,', 'cov(r, b) / var(b)', [
           ...(['no_benchmark', 'zero_variance', 'ruin'] as const),
         ]),
-      })
-      .meta({ id: 'RollingRow' }),
+      }),
   ).meta(convention(`${ROWS} Risk-free rate 0, 365 days a year, sample deviation (n - 1).`))
 
 export const rolling = datasetRoute({

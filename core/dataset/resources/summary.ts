@@ -1,14 +1,5 @@
 import { z } from 'zod'
-import {
-  dateWindow,
-  isoDate,
-  number,
-  percent,
-  ratio,
-  record,
-  strategyId,
-  whole,
-} from '#core/contract/payloads/field.ts'
+import { dateWindow, isoDate, number, percent, ratio, record, recordOrNull, strategyId, whole } from '#core/contract/payloads/field.ts'
 import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
 import { removedStrategies } from '#core/contract/payloads/strategy.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
@@ -27,8 +18,7 @@ const pair = () =>
     .nullable()
 
 const bookCoverage = () =>
-  z
-    .looseObject({
+  recordOrNull('Of how many strategies the book consists; null in versions that did not count them.', {
       from: isoDate('First day of the book.').nullable(),
       to: isoDate('Last day of the book.').nullable(),
       fewest_strategies: whole('Strategies alive on the day with the fewest.'),
@@ -36,8 +26,6 @@ const bookCoverage = () =>
       days_with_all: whole('Days on which all strategies are alive.'),
       days_without_any: whole('Days between two strategies without any; the book returns 0 on them.'),
     })
-    .nullable()
-    .describe('Of how many strategies the book consists; null in versions that did not count them.')
 
 export const summaryData = () =>
   record('The book in one page.', {
@@ -86,13 +74,10 @@ export const summaryData = () =>
       n_strategies_used: whole(
         'Strategies in at least one pair that has a correlation; without a pair those that are neither flat nor too short.',
       ).meta(figureRule('n', [])),
-      coverage: z
-        .looseObject({
+      coverage: recordOrNull('How many pairs the figures are taken over; null in versions that did not count them.', {
           pairs: whole('Pairs of strategies.'),
           pairs_defined: whole('Pairs that have a correlation.'),
-        })
-        .nullable()
-        .describe('How many pairs the figures are taken over; null in versions that did not count them.'),
+        }),
     }).meta(
       convention(
         'rho: correlations of daily returns at base risk, over the pairs that have one: at least 30 common days, and ' +

@@ -1,10 +1,9 @@
-import { z } from 'zod'
 import { DAY_MS } from '#core/calendar.ts'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { list, number, percent, word } from '#core/contract/payloads/field.ts'
+import { list, namedRecord, number, percent, word } from '#core/contract/payloads/field.ts'
 import { tickRounder, toPercent } from '#core/contract/rounding.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
-import { instantColumn, numberColumn, type Table, wordColumn } from '../render/table.ts'
+import { instantColumn, numberColumn, type Table, textColumn } from '../render/table.ts'
 import { type StrategyData, tradeResult, wordAt } from '../snapshot.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 
@@ -14,8 +13,7 @@ const TRADES_NOTE =
 export const tradeList = () =>
   list(
     'Closed trades, by entry time and then exit time.',
-    z
-      .looseObject({
+    namedRecord('Trade', {
         side: word('Direction of the position.', ['long', 'short']),
         entry_time: number('Instant of the entry, epoch milliseconds UTC.'),
         entry_price: number('Fill price of the entry, rounded to the tick of the instrument.'),
@@ -31,8 +29,7 @@ export const tradeList = () =>
           'breakeven',
         ]),
         exit_reason: word('Coarse category of the exit.', EXIT_REASONS),
-      })
-      .meta({ id: 'Trade' }),
+      }),
   )
 
 export const trades = datasetRoute({
@@ -70,15 +67,15 @@ function tradeTable({ trades: ledger, tick_size }: StrategyData): Table {
     kind: 'table',
     rows: entry_time.length,
     columns: [
-      wordColumn('side', row => wordAt(side, row)),
+      textColumn('side', row => wordAt(side, row)),
       instantColumn('entry_time', row => entry_time[row]!),
       numberColumn('entry_price', row => toTick(entry_price[row]!)),
       instantColumn('exit_time', row => exit_time[row]!),
       numberColumn('exit_price', row => toTick(exit_price[row]!)),
       numberColumn('duration_days', row => toPercent((exit_time[row]! - entry_time[row]!) / DAY_MS)),
       numberColumn('return_pct', row => toPercent(100 * notional_return[row]!)),
-      wordColumn('result', row => tradeResult(account_return[row]!)),
-      wordColumn('exit_reason', row => wordAt(exit_reason, row)),
+      textColumn('result', row => tradeResult(account_return[row]!)),
+      textColumn('exit_reason', row => wordAt(exit_reason, row)),
     ],
   }
 }
