@@ -48,9 +48,7 @@ export const defineDoctor = define(OPTIONS, HELP, async ({ readOnly = false, jso
 
 type Settings = ReturnType<typeof settingsOf>
 
-type Seen = { readonly findings: readonly Finding[]; readonly settings: Settings }
-
-async function look(given: Runtime, isReadOnly: boolean): Promise<Seen> {
+async function look(given: Runtime, isReadOnly: boolean) {
   try {
     const file = await readSettingsFile(given)
     const runtime = { ...given, env: mergeSettings(given.env, file.values) }

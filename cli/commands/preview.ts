@@ -156,7 +156,7 @@ async function showEachChange(
   void stopped.then(() => {
     isStopped = true
   })
-  for (let seen = ''; !isStopped; await pause(LOOK_MS)) {
+  for (let seen: string | null = null; !isStopped; await pause(LOOK_MS)) {
     if ((await stateOf(book)) === seen) continue
     await pause(SETTLE_MS)
     seen = await stateOf(book)

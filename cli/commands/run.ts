@@ -29,18 +29,15 @@ export const defineRun = define(OPTIONS, '\nExample:\n  highwater run', async ({
     const quiet: Environment = env.LOG_LEVEL ? environment : { ...environment, LOG_LEVEL: 'warn' }
     const history = await serveHistory(quiet, runtime, terminal.note)
     started.add(history.stop)
-    const signals = historyOnly ? null : await startSignals(environment, runtime)
+    const hasDemo = isLoopback(environment.HOST) && environment.REDIS_URL === null
+    const signals = historyOnly
+      ? null
+      : await (await import('../services/run-signals.ts')).runSignals({ environment, runtime, hasDemo })
     started.add(() => signals?.stop())
     printExamples(history.url, signals, terminal)
     return signals === null ? [] : [signals.failed]
   })
 })
-
-async function startSignals(environment: Environment, runtime: Runtime): Promise<RunningSignals> {
-  const hasDemo = isLoopback(environment.HOST) && environment.REDIS_URL === null
-  const { runSignals } = await import('../services/run-signals.ts')
-  return runSignals({ environment, runtime, hasDemo })
-}
 
 function printExamples(url: string, signals: RunningSignals | null, { print }: Terminal): void {
   print(`open ${url}/ in a browser: the book, a fact sheet of each strategy, and the guides`)

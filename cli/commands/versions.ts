@@ -6,7 +6,7 @@ import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import { type ListedPublication, markRemoved } from '#storage/removed-versions.ts'
 import { followPointer } from '../build/follow-pointer.ts'
-import { movePointer, SIGNING_OPTIONS, withStoreLock } from '../guard-pointer.ts'
+import { movePointer, SIGNING_OPTIONS, type SigningConsent, withStoreLock } from '../guard-pointer.ts'
 import { define } from '../options/command.ts'
 import { flag, type OptionsOf, required, wholeNumber } from '../options/option.ts'
 import { openBothStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
@@ -68,7 +68,7 @@ export const defineRefresh = define(
 )
 
 async function moveAndFollow(
-  options: OptionsOf<typeof MOVE_OPTIONS>,
+  options: OptionsOf<typeof MOVE_OPTIONS> & SigningConsent,
   runtime: Runtime,
   move: Parameters<typeof movePointer>[3],
 ): Promise<void> {

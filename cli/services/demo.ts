@@ -48,12 +48,11 @@ export async function startDemo(order: DemoOrder) {
     createWebhookSecret(order.drawBytes),
   )
   const receiver = await startReceiver(order, folder, token, secret)
-  try {
-    await registerWebhook(order.registering, CLIENT, { url: receiver.url, secret })
-  } catch (error) {
+  const registered = registerWebhook(order.registering, CLIENT, { url: receiver.url, secret })
+  await registered.catch(async (error: unknown) => {
     await receiver.stop()
     throw error
-  }
+  })
   return { client: CLIENT, token, hasReceiver: true, stop: receiver.stop }
 }
 

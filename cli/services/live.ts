@@ -61,13 +61,9 @@ export async function runLive(order: LiveOrder, runtime: LiveRuntime): Promise<v
 async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRuntime): Promise<void> {
   const { redis, now, note } = runtime
   const holder: Holder = { pid: process.pid, host: hostname(), started: toIsoInstant(now()) }
-  // A holder that ran on this machine and has ended is gone; processes on other machines cannot be checked.
-  const lease = await takeLease(
-    redis,
-    market,
-    holder,
-    ({ pid, host }) => host === hostname() && !isAlive(pid),
-  )
+  // Ran on this machine and has ended; processes on other machines cannot be checked.
+  const isGone = ({ pid, host }: Holder): boolean => host === hostname() && !isAlive(pid)
+  const lease = await takeLease(redis, market, holder, isGone)
   const stop = new AbortController()
   const own = { ...runtime, stop: AbortSignal.any([runtime.stop.signal, stop.signal]) }
   const renewing = renewWhile(lease, own, stop)
@@ -87,12 +83,8 @@ async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRunt
  * Renews the lease until the market is left, and returns null; or leaves the market and returns what ended the lease. An
  * unreachable Redis ends none: the cursor guards every commit, and the lease is taken again.
  */
-async function renewWhile(
-  lease: Lease,
-  { pause, stop }: MarketRuntime,
-  own: AbortController,
-): Promise<unknown> {
-  while (!stop.aborted) {
+async function renewWhile(lease: Lease, { pause, stop }: MarketRuntime, own: AbortController) {
+  for (;;) {
     await pause(RENEW_MS, stop)
     if (stop.aborted) return null
     try {
@@ -103,16 +95,11 @@ async function renewWhile(
       return error
     }
   }
-  return null
 }
 
 type MarketRuntime = Omit<LiveRuntime, 'stop'> & { readonly stop: AbortSignal }
 
-async function runStored(
-  market: BarsKey,
-  { book, entries, feeds, liveDir }: LiveOrder,
-  own: MarketRuntime,
-): Promise<void> {
+async function runStored(market: BarsKey, { book, entries, feeds, liveDir }: LiveOrder, own: MarketRuntime) {
   const { now, note, stepper } = own
   const file = book.bars.get(market)!
   const { bars, timeframe } = file
@@ -148,10 +135,7 @@ function noteTick({ alias, tickSize }: LiveStrategy, known: KnownBars, note: (li
 }
 
 /** The module strategies of a book that are to run, by the bars that they run on. */
-export function liveEntries(
-  book: Book,
-  wanted: readonly string[],
-): ReadonlyMap<BarsKey, readonly StrategyEntry[]> {
+export function liveEntries(book: Book, wanted: readonly string[]) {
   const all = book.strategies.filter(({ source }) => source.kind === 'module')
   const modules = all.filter(({ ended }) => ended === null)
   const known = modules.map(({ id }) => id)
@@ -194,10 +178,7 @@ async function toLiveStrategy(
 }
 
 /** `BTCUSDT-PERP/4h=file:bars.csv`: the feed of a market, which may be omitted if there is only one. */
-export function parseFeeds(
-  given: readonly string[],
-  markets: readonly BarsKey[],
-): ReadonlyMap<string, string> {
+export function parseFeeds(given: readonly string[], markets: readonly BarsKey[]) {
   const feeds = new Map<string, string>()
   for (const text of given) {
     const named = markets.find(name => text.startsWith(`${name}=`))

@@ -6,11 +6,7 @@ import { createActionCopy } from '#signals/operators/audit-log.ts'
 import type { RegisterParts, WebhookChange } from '#signals/outbox/register-webhook.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { LOST_KEY, sealFault } from '#signals/outbox/webhooks.ts'
-import {
-  createPreviewLimits,
-  LIMITS_TIMEOUT_MS,
-  type PreviewLimits,
-} from '#signals/program/preview-limits.ts'
+import { createPreviewLimits, LIMITS_TIMEOUT_MS } from '#signals/program/preview-limits.ts'
 import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
@@ -102,17 +98,12 @@ function createWatch({ order, redis, privateStore, served, clock, newToken }: Pa
   return { overview, diskUsed, metrics, onAnswered, copyAudit: createActionCopy(redis, privateStore) }
 }
 
+type LimitsOrder = Pick<OpenSignals, 'clock' | 'onError'> & {
+  readonly order: Pick<SignalsOrder, 'redisUrl' | 'redisOptions'>
+}
+
 /** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */
-export function openLimits(
-  {
-    order,
-    clock,
-    onError,
-  }: Pick<OpenSignals, 'clock' | 'onError'> & {
-    readonly order: Pick<SignalsOrder, 'redisUrl' | 'redisOptions'>
-  },
-  started: Started,
-): PreviewLimits {
+export function openLimits({ order, clock, onError }: LimitsOrder, started: Started) {
   const options = { ...order.redisOptions, commandTimeout: LIMITS_TIMEOUT_MS }
   let isOpen = true // a service that cannot start closes what is still connecting
   const report = (error: unknown): void => {

@@ -25,7 +25,7 @@ export const runSignals = (order: RunOrder) => startAll(started => start(order, 
 
 async function start({ environment: given, runtime, hasDemo }: RunOrder, started: Started) {
   const { env, terminal } = runtime
-  const hasReceiver = hasDemo && env.ALLOW_PRIVATE_WEBHOOKS !== 'no' // the operator refuses them
+  const hasReceiver = hasDemo && env.ALLOW_PRIVATE_WEBHOOKS !== 'no' // by which the operator refuses it
   const environment = hasReceiver ? { ...given, ALLOW_PRIVATE_WEBHOOKS: true } : given
   if (environment.ALLOW_PRIVATE_WEBHOOKS) terminal.note(ON_THIS_MACHINE)
   else if (hasDemo) terminal.note(NO_RECEIVER)

@@ -9,12 +9,7 @@ import { createStoredFiles } from '#api/history/files/stored-files.ts'
 import { createHistoryMetrics, type Observed } from '#api/history/metrics.ts'
 import { createPinnedVersions } from '#api/history/versions/pinned-versions.ts'
 import { UnfitVersionError } from '#api/history/versions/served-version.ts'
-import {
-  createVersionSource,
-  POLL_MS,
-  type RefreshOutcome,
-  type VersionSource,
-} from '#api/history/versions/version-source.ts'
+import { createVersionSource, POLL_MS, type RefreshOutcome } from '#api/history/versions/version-source.ts'
 import { sendRefusal, toApiError } from '#api/service/exchange.ts'
 import { CACHING, DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { type RunningServer, startServer, toReachable } from '#api/service/http-server.ts'
@@ -122,7 +117,7 @@ function createFindings(installation: Installation): Observed['findings'] {
 /** Repairs what nginx serves after each poll. A read-only store is noted once for each version. */
 function createSwitchKeeper(
   store: ObjectStore,
-  source: VersionSource,
+  source: ReturnType<typeof createVersionSource>,
   note: (line: string) => void,
 ): () => Promise<void> {
   let failed: string | null = null

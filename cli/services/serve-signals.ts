@@ -71,11 +71,7 @@ async function deliver(
   started.add(delivery.stop)
 }
 
-function listenToClients(
-  open: OpenSignals,
-  isDraining: () => boolean,
-  started: Started,
-): Promise<RunningServer> {
+function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {
   const { order, redis, served, clock, registering, newToken, onAnswered, onError } = open
   const { environment } = order
   const limits = openLimits(open, started)
@@ -103,7 +99,7 @@ function listenToClients(
   return started.listen('SIGNALS_PORT', listenSignals(toParts, HOST, SIGNALS_PORT))
 }
 
-function listenToOperator(open: OpenSignals, started: Started): Promise<RunningServer> {
+function listenToOperator(open: OpenSignals, started: Started) {
   const { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook } = open
   const { metrics, diskUsed, copyAudit, onAnswered, onError } = open
   const { environment, secrets, runtime } = order

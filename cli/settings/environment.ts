@@ -55,8 +55,6 @@ const accepted = (check: (text: string) => unknown) =>
     }
   })
 
-const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
-
 /** The parts of a text between commas. */
 const list = (isPart: (part: string) => boolean) =>
   z
@@ -92,7 +90,9 @@ const SETTINGS = {
   PUBLIC_BASE_URL: optional(baseAddress, 'an address such as https://data.example.org'),
   HISTORY_BASE_URL: optional(baseAddress, 'the public address of the history service, to which signals link'),
   SIGNALS_BASE_URL: optional(baseAddress, 'the public address of the signals service, for the guides'),
-  ALLOWED_ORIGINS: list(isOrigin).describe('origins such as https://www.example.org, separated by commas'),
+  ALLOWED_ORIGINS: list(part => URL.parse(part)?.origin === part).describe(
+    'origins such as https://www.example.org, separated by commas',
+  ),
   CDN_PURGE_COMMAND: secret(z.string(), 'a shell command that purges the tags in PURGE_TAGS from a CDN'),
   ANCHOR_COMMAND: secret(
     z.string(),
@@ -152,12 +152,10 @@ const SETTINGS = {
 
 type Name = keyof typeof SETTINGS
 
-const NAME_WIDTH = 22
-
 export const VARIABLE_NAMES: readonly string[] = Object.keys(SETTINGS)
 
 export const ENVIRONMENT_HELP = Object.entries(SETTINGS)
-  .map(([name, { description }]) => `  ${name.padEnd(NAME_WIDTH)} ${description}`)
+  .map(([name, { description }]) => `  ${name.padEnd(22)} ${description}`)
   .join('\n')
 
 const settings = z.object(SETTINGS).check(({ value, issues }) => {
