@@ -1,6 +1,6 @@
 // Metrics of a worker of a fleet for Prometheus.
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
-import { createMeter, type Series } from '#signals/meter.ts'
+import { createMeter } from '#signals/meter.ts'
 import type { Phase } from '#static-build/fleet/run-files.ts'
 import type { Handler, Worker } from '#static-build/fleet/worker.ts'
 
@@ -9,17 +9,20 @@ const SECONDS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 120]
 
 /** The same worker, measured. `elapsed` is a clock in milliseconds. */
 export function measureWorker(worker: Worker, threads: number, elapsed: () => number) {
-  const series: Series = [[{ code: worker.code }, threads]]
-  const ofThreads = 'Threads of the worker, with the code that tasks must have.'
-  const meter = createMeter('highwater_worker_', [['threads', ofThreads, () => series]], () => null)
+  const meter = createMeter()
   const seconds = meter.histogram(
-    'task_seconds',
+    'highwater_worker_task_seconds',
     'Time of a task, from the read of its input to the write of its files, by phase and outcome.',
     SECONDS,
     ['phase', 'outcome'],
   )
-  const help = 'Bytes of the results of tasks, by phase; published files are not in it.'
-  const bytes = meter.counter('result_bytes_total', help, ['phase'])
+  const bytes = meter.counter(
+    'highwater_worker_result_bytes_total',
+    'Bytes of the results of tasks, by phase; published files are not in it.',
+    ['phase'],
+  )
+  const help = 'Threads of the worker, with the code that tasks must have.'
+  meter.gauge('highwater_worker_threads', help, () => [[{ code: worker.code }, threads]])
 
   const measured = (phase: Phase, handler: Handler): Handler => {
     bytes.inc({ phase }, 0)

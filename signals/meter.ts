@@ -17,35 +17,40 @@ export type Gauges<State> = readonly (readonly [
 /** Of all gauges: one that may have no label is 0 while it has no value, and one that may have some is absent. */
 const LABELS = ['alias', 'check', 'code', 'lane', 'quantile', 'state', 'status']
 
-/** `prefix` begins every name, but those that every process has. `readState` is what the gauges are read from, at each scrape. */
+/**
+ * `prefix` begins the names of counters, histograms and `gauges`, but those that every process has. `readState` is what `gauges` are
+ * read from, at each scrape.
+ */
 export function createMeter<State>(
-  prefix: string,
-  gauges: Gauges<State>,
-  readState: () => State | Promise<State>,
+  prefix = '',
+  gauges: Gauges<State> = [],
+  readState?: () => State | Promise<State>,
 ) {
   const registry = new Registry()
   const registers = [registry]
   const nameOf = (name: string): string => (name.startsWith('process_') ? name : prefix + name)
   let state: Promise<State>
-  for (const [name, help, read] of gauges)
+  const gauge = (name: string, help: string, read: () => Series | Promise<Series>) =>
     new Gauge({
-      name: nameOf(name),
+      name,
       help,
       labelNames: LABELS,
       registers,
       async collect() {
-        const series = await read(await state)
+        const series = await read()
         this.reset() // no old values are repeated
         for (const [labels, value] of series) this.set(labels, value)
       },
     })
+  for (const [name, help, read] of gauges) gauge(nameOf(name), help, async () => read(await state))
   return {
     counter: (name: string, help: string, labelNames: string[] = [], collect?: (this: Counter) => void) =>
       new Counter({ name: nameOf(name), help, labelNames, registers, ...(collect && { collect }) }),
     histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
       new Histogram({ name: nameOf(name), help, labelNames, buckets, registers }),
+    gauge,
     async read() {
-      state = Promise.resolve(readState())
+      if (readState) state = Promise.resolve(readState())
       await state
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
