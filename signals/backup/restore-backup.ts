@@ -2,6 +2,7 @@ import type { Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { signal } from '#core/contract/signal.ts'
 import { contentDigest } from '../log/commit.ts'
+import { assertNoService } from '../log/guard.ts'
 import { aboveHighWater, UNKNOWN_AHEAD } from '../log/high-water.ts'
 import { toLogged } from '../log/read-log.ts'
 import { oweAgain, parseState } from '../outbox/outbox.ts'
@@ -15,7 +16,6 @@ import {
   OUTBOX_PREFIX,
   PREFIX,
   RELAY_CURSOR,
-  RELAY_LEASE,
   RELAYED,
   SIGNAL_IDS,
 } from '../redis/keys.ts'
@@ -86,16 +86,11 @@ async function oweAll(redis: Redis, { debts }: Seen, nowMs: number): Promise<num
 }
 
 async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
-  if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)
-    throw new Error('a service is running on this Redis: stop it first, and wait some seconds')
-  if (!isForced) await assertNoSignals(redis)
+  await assertNoService(redis)
+  for await (const _ of isForced ? [] : scanKeys(redis, `${PREFIX}:`, BLOCK))
+    throw new Error('this Redis already has signals: restore into an empty one, or delete them with --force')
   await askRedis(() => redis.unlink(EPOCH)) // first: a service does not start on what a killed restore has left
   for await (const keys of scanKeys(redis, `${PREFIX}:`, BLOCK)) await askRedis(() => redis.unlink(...keys))
-}
-
-async function assertNoSignals(redis: Redis): Promise<void> {
-  for await (const _ of scanKeys(redis, `${PREFIX}:`, BLOCK))
-    throw new Error('this Redis already has signals: restore into an empty one, or delete them with --force')
 }
 
 async function writeBlock(

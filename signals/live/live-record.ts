@@ -6,11 +6,13 @@ import { decisionHash } from '#core/replay/held.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { askRedis } from '../redis/connect.ts'
-import { EVERY_ALIAS, HALTED, liveKey } from '../redis/keys.ts'
+import { HALTED, liveKey } from '../redis/keys.ts'
 import type { LiveStrategy } from './signals-of.ts'
 
 /** Raised when the format changes so that an older runner cannot continue from it. */
 const CHECKPOINT_FORMAT = 1
+
+export const EVERY_ALIAS = '*'
 
 /** The position of a live strategy: everything that its next bar needs. */
 export type Standing = {

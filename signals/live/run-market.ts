@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
-import type { StepReport } from '#core/replay/held.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { commit, type NewSignal } from '../log/commit.ts'
@@ -24,7 +23,7 @@ import {
   recordFields,
   type Standing,
 } from './live-record.ts'
-import { closeOf, type LiveStrategy, signalId, signalsOf } from './signals-of.ts'
+import { closeOf, type LiveStrategy, type Stepped, signalId, signalsOf } from './signals-of.ts'
 
 const RETRY_MS = 500
 
@@ -171,25 +170,16 @@ export async function runBar(
   standing: Standing,
   bar: Bar,
 ): Promise<Standing> {
-  const { redis, now } = world
-  const { state, report } = await strategy.step(standing.state, bar)
+  const stepped = await strategy.step(standing.state, bar)
   await world.assertClock()
-  const closeMs = closeOf(bar, strategy)
-  const isLate = now() - closeMs > lateAfterMs(strategy.timeframeMs)
-  const orders = { ...(await readOrders(redis, strategy)), isLate }
-  const after = { cursor: String(closeMs), version: strategy.version, state }
-  const next = await writeBar(world, strategy, standing, { report, orders, after })
-  if (next !== null) return next
-  const halted = { ...orders, isHalted: true } // ordered since they were read
-  const kept = await writeBar(world, strategy, standing, { report, orders: halted, after })
-  if (kept === null) throw new Error(`${strategy.alias}: a halt kept back a bar without an entry`)
-  return kept
-}
-
-type Decided = {
-  readonly report: StepReport
-  readonly orders: Orders
-  readonly after: Omit<Standing, 'announced' | 'gaps'>
+  const isLate = world.now() - closeOf(bar, strategy) > lateAfterMs(strategy.timeframeMs)
+  const orders = { ...(await readOrders(world.redis, strategy)), isLate }
+  // A halt may be ordered after they were read.
+  for (const isHalted of [orders.isHalted, true]) {
+    const next = await writeBar(world, strategy, standing, stepped, { ...orders, isHalted })
+    if (next !== null) return next
+  }
+  throw new Error(`${strategy.alias}: a halt kept back a bar without an entry`)
 }
 
 /** The new position; null, with nothing written, if a halt forbids one of the entries. */
@@ -197,13 +187,16 @@ async function writeBar(
   world: LiveWorld,
   strategy: LiveStrategy,
   standing: Standing,
-  { report, orders, after }: Decided,
+  { report, state }: Stepped,
+  orders: Orders,
 ): Promise<Standing | null> {
+  const { version } = strategy
   const { signals, announced, held } = announce(signalsOf(report, strategy), standing.announced, orders)
   const before_ms = report.bar.t
   const missing = (before_ms - Number(standing.cursor)) / strategy.timeframeMs // a bar without a gap opens at the cursor
   const found = missing > 0 ? [{ missing, before_ms, found_ms: world.now() }] : []
-  const next: Standing = { ...after, announced, gaps: [...standing.gaps, ...found] }
+  const cursor = String(closeOf(report.bar, strategy))
+  const next: Standing = { cursor, version, state, announced, gaps: [...standing.gaps, ...found] }
   const outcome = await commit(world.redis, signals.map(toNew), world.now(), {
     alias: strategy.alias,
     from: standing.cursor,

@@ -94,7 +94,7 @@ export type Sender = {
   readonly tickSize: number
 }
 
-type Stepped = { readonly state: EngineState<unknown>; readonly report: StepReport }
+export type Stepped = { readonly state: EngineState<unknown>; readonly report: StepReport }
 
 /**
  * A strategy as the runner sees it: the engine of the nightly replay behind two functions of a plain JSON state,

@@ -51,7 +51,7 @@ const HOUR_S = 3_600
 /** Throws `rate_limited` if a client has used up its registrations of this hour; counts nothing. */
 export async function assertMayRegister(redis: Redis, client: string): Promise<void> {
   const tried = Number((await askRedis(() => redis.get(registrationsKey(client)))) ?? 0)
-  if (tried >= MOST_REGISTRATIONS) throw await tooMany(redis, client)
+  await assertWithin(redis, client, tried + 1)
 }
 
 /**
@@ -65,7 +65,13 @@ export async function registerOwnWebhook(
   keyId: string,
   request: WebhookRequest,
 ): Promise<Registered> {
-  await countRegistration(parts.redis, client)
+  const { redis } = parts
+  const key = registrationsKey(client)
+  const tried = await askRedis(async () => {
+    await redis.set(key, 0, 'EX', HOUR_S, 'NX')
+    return redis.incr(key)
+  })
+  await assertWithin(redis, client, tried)
   return register(parts, client, keyId, request)
 }
 
@@ -174,18 +180,10 @@ async function sendTest(
   return outcome
 }
 
-async function countRegistration(redis: Redis, client: string): Promise<void> {
-  const key = registrationsKey(client)
-  const tried = await askRedis(async () => {
-    await redis.set(key, 0, 'EX', HOUR_S, 'NX')
-    return redis.incr(key)
-  })
-  if (tried > MOST_REGISTRATIONS) throw await tooMany(redis, client)
-}
-
-async function tooMany(redis: Redis, client: string): Promise<ApiError> {
+async function assertWithin(redis: Redis, client: string, tried: number): Promise<void> {
+  if (tried <= MOST_REGISTRATIONS) return
   const waitS = Math.max(1, await askRedis(() => redis.ttl(registrationsKey(client))))
-  return new ApiError(
+  throw new ApiError(
     'rate_limited',
     `a webhook can be registered ${MOST_REGISTRATIONS} times an hour: try again in ${waitS} seconds`,
     { headers: { 'retry-after': String(waitS) } },

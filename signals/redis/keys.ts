@@ -48,7 +48,6 @@ export const liveLeaseKey = (market: string): string => `${PREFIX}:live-lease:${
 
 /** Set: the aliases that are halted; `*` halts all. */
 export const HALTED = `${PREFIX}:halted`
-export const EVERY_ALIAS = '*'
 
 /** Set: the ids of all clients. */
 export const CLIENTS = `${PREFIX}:clients`

@@ -3,23 +3,14 @@ import type { Redis } from 'ioredis'
 import { instantOf } from '#core/calendar.ts'
 import { type Client, clientOfText } from '../clients/client.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
+import { EVERY_ALIAS } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { dueCounts, LANES, NAMES } from '../outbox/outbox.ts'
 import { type Condition, SOUND } from '../outbox/webhook-condition.ts'
 import { shownOf, toSetter } from '../outbox/webhooks.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
-import {
-  CLIENT_PREFIX,
-  CLIENTS,
-  EVERY_ALIAS,
-  HEAD,
-  LIVE_ALIASES,
-  LOG,
-  RELAY_CURSOR,
-  RELAY_LEASE,
-  WEBHOOKS,
-} from '../redis/keys.ts'
+import { CLIENT_PREFIX, CLIENTS, HEAD, LIVE_ALIASES, LOG, RELAY_CURSOR, RELAY_LEASE, WEBHOOKS } from '../redis/keys.ts'
 import { TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
 import { runScript } from '../redis/script.ts'
 
