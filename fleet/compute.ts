@@ -27,7 +27,6 @@ import { createThreads } from '#pipeline/night/threads.ts'
 import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'
 
-/** Does the tasks of a phase somewhere. */
 export type TaskRunner = {
   /** Stores what inputs refer to, and returns its digest. */
   readonly share: (bytes: Uint8Array) => Promise<string>
@@ -47,7 +46,6 @@ type ComputeInput = Omit<StrategyTask, 'run' | 'bars' | 'funding' | 'benchmarks'
   readonly proof: Proof
 }
 
-/** Computes a book on a fleet. */
 export const createFleetComputer = (runner: TaskRunner): Computer => ({
   strategies: (parts, lastDay, extra) => computeOnFleet(runner, parts, lastDay, extra),
   correlation: strategies => correlateOnFleet(runner, strategies),

@@ -71,7 +71,6 @@ function authoritiesIn(reply: Buffer): readonly string[] {
   return [...names]
 }
 
-/** The certificate whose bytes begin at a place, if they do. */
 function certificateAt(reply: Buffer, at: number): X509Certificate | null {
   try {
     return new X509Certificate(reply.subarray(at, at + 4 + reply.readUInt16BE(at + 2)))

@@ -11,11 +11,9 @@ import { workerCode } from './worker-code.ts'
 /** A strategy that makes no progress for this long will make none: a bar takes microseconds. */
 export const STALL_MS = 30_000
 
-/** How often the processes are looked at. */
 const LOOK_MS = 500
 
 export type ProcessOptions = {
-  /** How many run at a time. */
   readonly threads: number
   /** A clock for measuring, milliseconds. */
   readonly elapsedMs: () => number
@@ -122,7 +120,6 @@ function endWithThisProcess(child: ChildProcess): void {
   child.once('exit', () => guard.kill('SIGKILL'))
 }
 
-/** Runs a task in an idle process. Rejects if it makes no progress, or ends. */
 async function ask(child: ChildProcess, request: Request, elapsedMs: () => number): Promise<Done> {
   const { promise, resolve, reject } = Promise.withResolvers<Done>()
   let sinceMs: number | null = null // what has not begun cannot stall

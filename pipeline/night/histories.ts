@@ -37,7 +37,6 @@ export type HistoryTask = {
   readonly run: ModuleRun | null
 }
 
-/** The history of a strategy, whatever it was made from. */
 export type History = {
   readonly daily: Series
   readonly daysWithoutBars: readonly EpochDay[]

@@ -34,12 +34,10 @@ import {
 export type AuditOrder = {
   readonly reader: PublicReader
   readonly trust: Trust
-  /** The time of day, epoch milliseconds. */
   readonly nowMs: number
   /** Which versions are read whole: the served one, all that are there, or the one that is named. */
   readonly versions: 'served' | 'all' | { readonly version: string }
   readonly isUnsignedFault: boolean
-  /** Whether a newest entry that expired is a fault. */
   readonly isExpiryFault: boolean
   /** The store of the snapshots, and whether it was named; null if only public files are audited. */
   readonly privateStore: { readonly store: ObjectStore; readonly isNamed: boolean } | null
@@ -129,7 +127,6 @@ async function auditVersions(
   return checks
 }
 
-/** A version to be audited. */
 type Audited = {
   readonly keyring: Keyring
   readonly entries: readonly AuditedEntry[]
@@ -220,7 +217,6 @@ async function faultsOf(
   return found.filter(isFault)
 }
 
-/** Checks the documents of a version against the digests in its manifest. */
 async function auditDocuments(reader: PublicReader, { version, documents }: Manifest): Promise<Check> {
   const all = Object.entries(documents) as [VersionDocument, string][] // the schema knows no others
   const faults = await faultsOf(
