@@ -198,7 +198,9 @@ export function createTaskComputer(options: ProcessOptions) {
     /** The work of a task of `correlateOnFleet`. */
     async correlate(packed: Uint8Array, read: Read): Promise<Uint8Array> {
       const { series: digest, ...rows } = unpack<CorrelateInput>(packed)
-      const series = await load(digest, read, toSharedSeries)
+      const series = await load(digest, read, (all: readonly Series[]) =>
+        all.map(each => ({ ...each, values: toShared(each.values) })),
+      )
       return pack(await threads.run<CorrelationRows>('correlation', { series, ...rows }))
     },
     async close(): Promise<void> {
@@ -210,6 +212,3 @@ export function createTaskComputer(options: ProcessOptions) {
 
 /** Columns on memory that threads share. */
 const toSharedBars = (bars: Bars): Bars => toBars(bars.timeframeMs, name => toShared(bars[name]))
-
-const toSharedSeries = (all: readonly Series[]): Series[] =>
-  all.map(each => ({ ...each, values: toShared(each.values) }))
