@@ -11,7 +11,7 @@ import { createLimit } from '#core/limit.ts'
 import { type Bars, type Funding, toBars, toShared } from '#core/replay/bars.ts'
 import type { StrategyEntry } from '#pipeline/book/book.ts'
 import { createProcesses, type ProcessOptions } from '#pipeline/modules/processes.ts'
-import { type ModuleOutcome, type Proof, proofOf, runModules } from '#pipeline/modules/run-modules.ts'
+import { type Proof, proofOf, runModules } from '#pipeline/modules/run-modules.ts'
 import type { Computer } from '#pipeline/night/compute-snapshot.ts'
 import type { ComputedStrategy, StrategyTask } from '#pipeline/night/compute-strategy.ts'
 import type { Refused } from '#pipeline/night/histories.ts'
@@ -20,7 +20,6 @@ import {
   type Parts,
   type Ran,
   runStrategy,
-  type SourceTask,
   toTask,
 } from '#pipeline/night/run-strategies.ts'
 import { createThreads } from '#pipeline/night/threads.ts'
@@ -168,18 +167,6 @@ export function createTaskComputer(options: ProcessOptions) {
     }
     return folder
   }
-  /** In processes of its own, so that none has a later bar of any market, as in a build on one machine. */
-  const prove = async (
-    folder: string,
-    task: SourceTask,
-    proof: Proof,
-  ): Promise<ModuleOutcome | undefined> => {
-    const processes = createProcesses(folder, { ...options, threads: 1 })
-    const outcomes = await runModules(processes, moduleTasks([task]), proof, () => {}).finally(
-      processes.close,
-    )
-    return outcomes.get(task.entry.id)
-  }
   return {
     /** The work of a task of `computeOnFleet`. */
     async compute(packed: Uint8Array, read: Read): Promise<Uint8Array> {
@@ -192,7 +179,13 @@ export function createTaskComputer(options: ProcessOptions) {
         funding: funding === null ? null : await load(funding, read, (value: Funding) => value),
         benchmarks: await load(benchmarks, read, (value: readonly Benchmark[]) => value),
       }
-      const own = folder === null ? undefined : await limited(() => prove(folder, task, proof))
+      // In processes of its own, so that none has a later bar of any market, as in a build on one machine.
+      const prove = async (folder: string) => {
+        const processes = createProcesses(folder, { ...options, threads: 1 })
+        const proving = runModules(processes, moduleTasks([task]), proof, () => {})
+        return (await proving.finally(processes.close)).get(entry.id)
+      }
+      const own = folder === null ? undefined : await limited(() => prove(folder))
       return pack(await runStrategy<ComputedStrategy>(threads, 'strategy', task, own))
     },
     /** The work of a task of `correlateOnFleet`. */

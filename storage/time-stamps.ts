@@ -9,10 +9,7 @@ import type { LoggedEntry } from './pointer-log.ts'
 import { findManifest } from './published-manifest.ts'
 
 /** The entries that have no proof of their time yet, oldest first. */
-export async function unanchored(
-  store: ObjectStore,
-  log: readonly LoggedEntry[],
-): Promise<readonly LoggedEntry[]> {
+export async function unanchored(store: ObjectStore, log: readonly LoggedEntry[]) {
   const keys = new Set(await store.list(anchorKey('')))
   return log.filter(({ sha256 }) => !keys.has(anchorKey(sha256)))
 }

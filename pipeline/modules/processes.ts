@@ -156,15 +156,15 @@ const MAX_TRACE_CHARS = 10_000
 
 /** Node prints a page about a full heap, of which its user needs a sentence. */
 function explainEnd(end: string, trace: string): string {
-  if (trace.includes('heap out of memory')) return OUT_OF_MEMORY
+  // Node says the same if arrays leave no room for the heap to grow.
+  if (trace.includes('heap out of memory'))
+    return (
+      `it needed more than ${HEAP_MB} MB for its objects or ${MEMORY_GB} GB with its arrays, and was ended: look for a list ` +
+      'that grows without end, and keep less in its state'
+    )
   const [said = ''] = trace.split('\n').filter(line => line.trim() !== '')
   return `its process ended with ${end}${said === '' ? '' : `, after '${said}'`}: look for more memory than there is`
 }
-
-/** Node says the same if arrays leave no room for the heap to grow. */
-const OUT_OF_MEMORY =
-  `it needed more than ${HEAP_MB} MB for its objects or ${MEMORY_GB} GB with its arrays, and was ended: look for a list ` +
-  'that grows without end, and keep less in its state'
 
 const STALLED =
   `it made no progress for ${STALL_MS / 1000} s and was ended: look for an endless loop, or a wait for something that ` +

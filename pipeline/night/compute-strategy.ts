@@ -32,9 +32,8 @@ export type StrategyTask = HistoryTask & {
 
 /** One strategy from its source to everything that is published of it. The work of one task on one thread. */
 export function computeStrategy(task: StrategyTask): ComputedStrategy | Refused {
-  const outcome = makeHistory(task)
-  if ('problems' in outcome) return { kind: 'refused', problems: outcome.problems }
-  const { history } = outcome
+  const history = makeHistory(task)
+  if ('problems' in history) return history
   const charting = checkCharting(task, history)
   const { measured, record } = judgeRecord(task, history)
   const data = { ...toStrategyData(task, history), tv_status: charting.status, measured }

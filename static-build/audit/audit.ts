@@ -230,11 +230,7 @@ async function auditDocuments(reader: PublicReader, { version, documents }: Mani
  * Checks the private snapshot of a version, the record of its inputs and its program against the digests in its manifest. If
  * the private store was not named and has no file of the version, only a copy of the public store is audited: a note.
  */
-async function auditPrivate(
-  privateStore: ObjectStore,
-  manifest: Manifest,
-  isNamed: boolean,
-): Promise<readonly Check[]> {
+async function auditPrivate(privateStore: ObjectStore, manifest: Manifest, isNamed: boolean) {
   const { version, snapshot, inputs_sha256 } = manifest
   const reader = createPrivateReader(privateStore)
   const files = Object.entries(snapshot)
@@ -257,10 +253,7 @@ async function auditPrivate(
 }
 
 /** Checks the program files against their index, and that against the manifest; none without a program. */
-async function auditProgram(
-  reader: PublicReader,
-  { version, program_sha256 }: Manifest,
-): Promise<readonly Check[]> {
+async function auditProgram(reader: PublicReader, { version, program_sha256 }: Manifest) {
   if (program_sha256 === null) return []
   const place = privatePlace(version, PROGRAM_INDEX)
   const bytes = await demandPublished(reader, place, program_sha256)
