@@ -27,7 +27,6 @@ export const auditStore = (
     progress: terminal.progress,
   })
 
-/** The findings as one JSON document. */
 export const toReport = (url: string, found: Audit): object => ({
   url,
   sound: faultsIn(found).length === 0,

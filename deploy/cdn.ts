@@ -11,7 +11,6 @@ import { dataFolder, parseEnvironment } from '#cli/settings/environment.ts'
 import { type Layer, startNginx, startVarnish } from './layers.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const LOOPBACK = '127.0.0.1'
 const NGINX_PORT = 8090
 const VARNISH_PORT = 8088
 
@@ -41,7 +40,7 @@ async function runChain(): Promise<number> {
       store,
       tier: address,
       tls: null,
-      nginx: { host: LOOPBACK, port: NGINX_PORT },
+      nginx: { host: '127.0.0.1', port: NGINX_PORT },
       allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS],
       trustedProxies: [...EXAMPLE_SITE.trustedProxies, ...environment.TRUSTED_PROXIES],
       deprecatedAtMs: environment.DEPRECATED_AT,

@@ -11,7 +11,7 @@ import { createLimit } from '#core/limit.ts'
 import { type Bars, type Funding, toBars, toShared } from '#core/replay/bars.ts'
 import type { StrategyEntry } from '#pipeline/book/book.ts'
 import { createProcesses, type ProcessOptions } from '#pipeline/modules/processes.ts'
-import { type ModuleOutcome, type Proof, proofOf, runModules } from '#pipeline/modules/run-modules.ts'
+import { type Proof, proofOf, runModules } from '#pipeline/modules/run-modules.ts'
 import type { Computer } from '#pipeline/night/compute-snapshot.ts'
 import type { ComputedStrategy, StrategyTask } from '#pipeline/night/compute-strategy.ts'
 import type { Refused } from '#pipeline/night/histories.ts'
@@ -20,14 +20,12 @@ import {
   type Parts,
   type Ran,
   runStrategy,
-  type SourceTask,
   toTask,
 } from '#pipeline/night/run-strategies.ts'
 import { createThreads } from '#pipeline/night/threads.ts'
 import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'
 
-/** Does the tasks of a phase somewhere. */
 export type TaskRunner = {
   /** Stores what inputs refer to, and returns its digest. */
   readonly share: (bytes: Uint8Array) => Promise<string>
@@ -47,7 +45,6 @@ type ComputeInput = Omit<StrategyTask, 'run' | 'bars' | 'funding' | 'benchmarks'
   readonly proof: Proof
 }
 
-/** Computes a book on a fleet. */
 export const createFleetComputer = (runner: TaskRunner): Computer => ({
   strategies: (parts, lastDay, extra) => computeOnFleet(runner, parts, lastDay, extra),
   correlation: strategies => correlateOnFleet(runner, strategies),
@@ -170,18 +167,6 @@ export function createTaskComputer(options: ProcessOptions) {
     }
     return folder
   }
-  /** In processes of its own, so that none has a later bar of any market, as in a build on one machine. */
-  const prove = async (
-    folder: string,
-    task: SourceTask,
-    proof: Proof,
-  ): Promise<ModuleOutcome | undefined> => {
-    const processes = createProcesses(folder, { ...options, threads: 1 })
-    const outcomes = await runModules(processes, moduleTasks([task]), proof, () => {}).finally(
-      processes.close,
-    )
-    return outcomes.get(task.entry.id)
-  }
   return {
     /** The work of a task of `computeOnFleet`. */
     async compute(packed: Uint8Array, read: Read): Promise<Uint8Array> {
@@ -194,13 +179,21 @@ export function createTaskComputer(options: ProcessOptions) {
         funding: funding === null ? null : await load(funding, read, (value: Funding) => value),
         benchmarks: await load(benchmarks, read, (value: readonly Benchmark[]) => value),
       }
-      const own = folder === null ? undefined : await limited(() => prove(folder, task, proof))
+      // In processes of its own, so that none has a later bar of any market, as in a build on one machine.
+      const prove = async (folder: string) => {
+        const processes = createProcesses(folder, { ...options, threads: 1 })
+        const proving = runModules(processes, moduleTasks([task]), proof, () => {})
+        return (await proving.finally(processes.close)).get(entry.id)
+      }
+      const own = folder === null ? undefined : await limited(() => prove(folder))
       return pack(await runStrategy<ComputedStrategy>(threads, 'strategy', task, own))
     },
     /** The work of a task of `correlateOnFleet`. */
     async correlate(packed: Uint8Array, read: Read): Promise<Uint8Array> {
       const { series: digest, ...rows } = unpack<CorrelateInput>(packed)
-      const series = await load(digest, read, toSharedSeries)
+      const series = await load(digest, read, (all: readonly Series[]) =>
+        all.map(each => ({ ...each, values: toShared(each.values) })),
+      )
       return pack(await threads.run<CorrelationRows>('correlation', { series, ...rows }))
     },
     async close(): Promise<void> {
@@ -212,6 +205,3 @@ export function createTaskComputer(options: ProcessOptions) {
 
 /** Columns on memory that threads share. */
 const toSharedBars = (bars: Bars): Bars => toBars(bars.timeframeMs, name => toShared(bars[name]))
-
-const toSharedSeries = (all: readonly Series[]): Series[] =>
-  all.map(each => ({ ...each, values: toShared(each.values) }))

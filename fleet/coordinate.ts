@@ -30,13 +30,11 @@ export type Fleet = Worker & {
   /** If no task is finished for so long, the coordinator does the missing ones itself. */
   readonly waitMs: number
   readonly elapsed: () => number
-  /** Epoch milliseconds. */
   readonly now: () => number
   readonly pause: (ms: number) => Promise<void>
   readonly note: (line: string) => void
 }
 
-/** The work of a phase. */
 export type PhaseOrder = {
   readonly phase: Phase
   /** What a task is called in messages: `strategy`. */
@@ -51,7 +49,6 @@ export type PhaseOrder = {
 /** How many tasks of a phase each worker has done. */
 export type Counts = Readonly<Record<string, number>>
 
-/** How often the store is asked which tasks are done. */
 const LOOK_MS = 500
 
 /** How often jobs that were lost are added again. */
@@ -84,7 +81,6 @@ function createBackground() {
       const fail = (error: unknown): void => void faults.push(error)
       works.push(work.then(() => {}, fail))
     },
-    /** Throws the first error. */
     assertSound(): void {
       if (faults.length > 0) throw faults[0]
     },
@@ -120,12 +116,7 @@ async function makePlan(fleet: Fleet, { phase, tasks: ordered }: PhaseOrder): Pr
 type Done = { readonly worker: string; readonly digest: string }
 
 /** Waits until every task is done. */
-async function collect(
-  fleet: Fleet,
-  order: PhaseOrder,
-  run: Run,
-  background: Background,
-): Promise<ReadonlyMap<string, Done>> {
+async function collect(fleet: Fleet, order: PhaseOrder, run: Run, background: Background) {
   const missing = new Map(run.plan.tasks.map(task => [task.id, task]))
   const done = new Map<string, Done>()
   const workers = new Set<string>()
@@ -147,7 +138,6 @@ async function collect(
   }
 }
 
-/** How often the progress of a phase is stored. */
 const REPORT_MS = 2_000
 
 /** Stores how far a phase is, for the operator. A store that refuses it does not end the build. */

@@ -15,7 +15,6 @@ import { renderHandler, renderOnFleet } from './render.ts'
 import { endRun, type Phase, saveInput } from './run-files.ts'
 import type { Handler, Worker } from './worker.ts'
 
-/** How to build on workers. */
 export type FleetOrder = {
   /** Null for the name of the version. */
   readonly run: string | null
@@ -64,7 +63,6 @@ export function openWorker({ store, privateStore, threads, code, elapsed }: Work
   }
 }
 
-/** What a build does with its fleet. */
 export type OpenFleet = Awaited<ReturnType<typeof openFleet>>
 
 type FleetBuild = WorkerOrder &
@@ -119,7 +117,6 @@ export async function openFleet({ run: given, redisUrl, waitMs }: FleetOrder, bu
   }
 }
 
-/** Reports the progress of a phase. */
 function counted(order: PhaseOrder, progress: Progress): PhaseOrder {
   const { phase, tasks, unit, take } = order
   const count = countProgress(progress, phase, tasks.length, `${unit.replace(/y$/, 'ie')}s`)

@@ -14,10 +14,8 @@ const queueOf = (code: string): string => `hw-build-${code}`
 /** A job is tried again after a failure that may pass, such as a store that refuses. */
 const JOB = { attempts: 3, backoff: { type: 'fixed', delay: 1_000 }, removeOnComplete: true } as const
 
-/** Jobs that are sent at once. */
 const LOT = 1_000
 
-/** The jobs of a run. */
 export type Jobs = ReturnType<typeof createJobs>
 
 /**

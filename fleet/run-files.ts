@@ -45,7 +45,6 @@ const plan = z.object({
 export type Plan = z.infer<typeof plan>
 export type Task = Plan['tasks'][number]
 
-/** What a worker made of a task. */
 export type Result = { readonly worker: string; readonly bytes: Uint8Array }
 
 /** A run is over while it is worked on. */

@@ -1,6 +1,6 @@
 // Metrics of a worker of a fleet for Prometheus.
 import { createMeter, type Series } from '#signals/meter.ts'
-import type { Phase } from './run-files.ts'
+import { PHASES, type Phase } from './run-files.ts'
 import type { Handler, Worker } from './worker.ts'
 
 /** From the returns of a day to the proof of a module on bars of a minute. */
@@ -39,11 +39,8 @@ export function measureWorker(worker: Worker, threads: number, elapsed: () => nu
       return { ...made, write }
     }
   }
-  const { compute, correlate, render } = worker.handlers
-  const handlers = {
-    compute: measured('compute', compute),
-    correlate: measured('correlate', correlate),
-    render: measured('render', render),
-  }
+  const handlers = Object.fromEntries(
+    PHASES.map(phase => [phase, measured(phase, worker.handlers[phase])]),
+  ) as Worker['handlers'] // one entry a phase
   return { worker: { ...worker, handlers }, meter }
 }

@@ -39,7 +39,6 @@ export type Worker = {
   readonly lanes: number
 }
 
-/** A phase of a run that is under way. */
 export type Run = Place & { readonly plan: Plan }
 
 /** This worker makes other bytes than the coordinator, so it takes no part. */

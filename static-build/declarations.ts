@@ -83,7 +83,6 @@ export class RestatementError extends Error {
   }
 }
 
-/** How a build continues that what is listed is intended for. */
 const WAYS = {
   restate: 'Or, if the old values were wrong, publish the new ones with --restate',
   remove: 'A strategy that is over stays in the catalogue with `ended`; or remove it with --remove',

@@ -58,7 +58,6 @@ export async function prune(stores: Stores, rule: KeepRule, nowMs: number) {
   return plan
 }
 
-/** The versions that stay, among those that were published. */
 export function versionsToKeep(
   publications: readonly Publication[],
   { keepDays, keepMonthEnds }: KeepRule,

@@ -42,7 +42,6 @@ import { type Document, digestsOf, versionDocuments } from './version-documents.
 /** A snapshot that passed its checks, and where and how to publish it. */
 export type PublishOrder = Comparison & {
   readonly builtWith: Omit<Manifest['built_with'], 'effort'>
-  /** How hard the files are compressed. */
   readonly effort: Effort
   /** Digests and extents of what was read, for the private record. */
   readonly inputs: object

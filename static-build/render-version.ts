@@ -79,7 +79,6 @@ export function createRenderer(threads: number) {
   }
 }
 
-/** A piece of the work of the threads. */
 type Task = () => Promise<RenderedPoint[]>
 
 /** Answers that grow with the book are rendered first: threads that share the work end together if the last pieces are small. */
@@ -107,7 +106,6 @@ const strategyTasks = (
       renderer.strategy({ version: dataset.version, snapshot: bytes, position, effort, placeIn }),
   )
 
-/** The lines of a manifest in their order. */
 export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact[] =>
   artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
 

@@ -15,7 +15,6 @@ import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectHeaders } from '#storage/object-store.ts'
 import { objectsOf } from './published-points.ts'
 
-/** A document of a version, before it is written. */
 export type Document = {
   readonly name: VersionDocument
   readonly bytes: Uint8Array
@@ -77,7 +76,6 @@ export function dataPackage({
   }
 }
 
-/** A canonical answer: what a file holds. */
 type CanonicalAnswer = { readonly route: DatasetRoute; readonly params: Params }
 
 const pointsByKey = (version: string, strategies: readonly string[]): Map<string, CanonicalAnswer> =>
@@ -105,7 +103,6 @@ const tablesByName = (strategies: readonly string[], instruments: readonly strin
 
 const tableName = ({ id }: DatasetRoute, format: Format): string => `${id}.${format}`
 
-/** What the manifest says of a file. */
 const factsOf = ({ media_type, bytes, sha256 }: Artifact, path: string): object => ({
   format: path.slice(path.lastIndexOf('.') + 1),
   mediatype: media_type.split(';', 1)[0],

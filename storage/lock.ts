@@ -19,7 +19,6 @@ type LockRecord = z.infer<typeof lockRecord>
 /** The holder of a lock: enough to detect that its process ended, and to name it in messages. */
 export type LockHolder = Pick<LockRecord, 'pid' | 'host' | 'started'>
 
-/** What a lock needs of its environment. */
 export type LockWorld = {
   readonly holder: LockHolder
   readonly now: () => number

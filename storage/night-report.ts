@@ -1,4 +1,3 @@
-// The reports of nights, as they are read back.
 import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { ObjectStore } from './object-store.ts'

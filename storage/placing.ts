@@ -38,7 +38,6 @@ async function linkNew(unfinished: string, path: string): Promise<boolean> {
   }
 }
 
-/** Places a file whether or not there is one. */
 export async function placeOver(placing: Placing): Promise<void> {
   const { path } = placing
   await withUnfinished(placing, async unfinished => {

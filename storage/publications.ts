@@ -1,7 +1,6 @@
 import { enteredOf } from '#core/dataset/entered.ts'
 import type { LoggedEntry } from './pointer-log.ts'
 
-/** A version that was published, and what became of it. */
 export type Publication = Readonly<ReturnType<typeof publicationsOf>[number]>
 
 /** The versions that a log names, newest first. */

@@ -20,7 +20,6 @@ import { readPrivateFile } from './snapshot-files.ts'
 /** A program as a version published it, with what its page says of that version. */
 export type ServedProgram = StoredProgram & { readonly dataset: DatasetFacts }
 
-/** A program as a version published it. */
 export type StoredProgram = {
   readonly version: string
   readonly alias: string

@@ -191,7 +191,8 @@ function describeS3Error(error: unknown, bucket: string): string {
   if (status !== null && status >= 500) {
     return `the service answered ${status} (${name}) ${tries(error)}: run the command again when it has recovered`
   }
-  return describeConnection(error) ?? describeUnknown(error)
+  const said = error instanceof Error && error.message !== '' ? error.message : name
+  return describeConnection(error) ?? `${said} (${name}): correct that, and run the command again`
 }
 
 function describeConnection(error: unknown): string | null {
@@ -206,10 +207,6 @@ function describeConnection(error: unknown): string | null {
     ? `the service did not answer in time ${tries(error)}: run the command again when it has recovered`
     : null
 }
-
-const describeUnknown = (error: unknown): string =>
-  `${error instanceof Error && error.message !== '' ? error.message : nameOf(error)} (${nameOf(error)}): correct that, and run ` +
-  'the command again'
 
 const tries = (error: unknown): string => `in ${triesOf(error)} tries`
 

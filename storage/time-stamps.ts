@@ -9,10 +9,7 @@ import type { LoggedEntry } from './pointer-log.ts'
 import { findManifest } from './published-manifest.ts'
 
 /** The entries that have no proof of their time yet, oldest first. */
-export async function unanchored(
-  store: ObjectStore,
-  log: readonly LoggedEntry[],
-): Promise<readonly LoggedEntry[]> {
+export async function unanchored(store: ObjectStore, log: readonly LoggedEntry[]) {
   const keys = new Set(await store.list(anchorKey('')))
   return log.filter(({ sha256 }) => !keys.has(anchorKey(sha256)))
 }
@@ -71,7 +68,6 @@ function authoritiesIn(reply: Buffer): readonly string[] {
   return [...names]
 }
 
-/** The certificate whose bytes begin at a place, if they do. */
 function certificateAt(reply: Buffer, at: number): X509Certificate | null {
   try {
     return new X509Certificate(reply.subarray(at, at + 4 + reply.readUInt16BE(at + 2)))

@@ -73,7 +73,6 @@ const linesOf = ({
   ...strategies.flatMap(each => [lineOf(each), ...causeLines(causes[each.id])]),
 ]
 
-/** What differs in the inputs of a restated strategy. */
 const causeLines = (causes: Causes | undefined): string[] =>
   Object.entries(causes ?? {})
     .filter(([, what]) => what.length > 0)
@@ -100,7 +99,6 @@ const recordSchema = z.object({
   modules: z.record(z.string(), z.array(z.string())),
 })
 
-/** What a published version was made of. */
 type Inputs = NonNullable<Awaited<ReturnType<typeof readInputs>>>
 
 /** The files of its book by path, those of each module, and the code; null if their private record is not there, or has another form. */

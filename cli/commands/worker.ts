@@ -107,11 +107,7 @@ function toShare(text: string): Share {
   throw new UsageError(`--share: expected k/n such as 3/8, with k from 1 to n, got '${text}'`)
 }
 
-async function workOnShare(
-  worker: Worker,
-  { run: name, share, waitMs }: ShareOrder,
-  runtime: Runtime,
-): Promise<void> {
+async function workOnShare(worker: Worker, { run: name, share, waitMs }: ShareOrder, runtime: Runtime) {
   const { note, print } = runtime.terminal
   for (const phase of PHASES) {
     const run = await untilBegun(worker, name, phase, waitMs, runtime)
@@ -145,11 +141,7 @@ async function untilBegun(
   }
 }
 
-async function workOnJobs(
-  worker: Worker,
-  redisUrl: string,
-  { terminal, untilStopped }: Runtime,
-): Promise<void> {
+async function workOnJobs(worker: Worker, redisUrl: string, { terminal, untilStopped }: Runtime) {
   const connection = await connectFleet(redisUrl, 'worker')
   const service = serveJobs(worker, connection)
   const stopped = untilStopped() // a signal may follow the line below at once

@@ -11,11 +11,9 @@ import { workerCode } from './worker-code.ts'
 /** A strategy that makes no progress for this long will make none: a bar takes microseconds. */
 export const STALL_MS = 30_000
 
-/** How often the processes are looked at. */
 const LOOK_MS = 500
 
 export type ProcessOptions = {
-  /** How many run at a time. */
   readonly threads: number
   /** A clock for measuring, milliseconds. */
   readonly elapsedMs: () => number
@@ -122,7 +120,6 @@ function endWithThisProcess(child: ChildProcess): void {
   child.once('exit', () => guard.kill('SIGKILL'))
 }
 
-/** Runs a task in an idle process. Rejects if it makes no progress, or ends. */
 async function ask(child: ChildProcess, request: Request, elapsedMs: () => number): Promise<Done> {
   const { promise, resolve, reject } = Promise.withResolvers<Done>()
   let sinceMs: number | null = null // what has not begun cannot stall
@@ -159,15 +156,15 @@ const MAX_TRACE_CHARS = 10_000
 
 /** Node prints a page about a full heap, of which its user needs a sentence. */
 function explainEnd(end: string, trace: string): string {
-  if (trace.includes('heap out of memory')) return OUT_OF_MEMORY
+  // Node says the same if arrays leave no room for the heap to grow.
+  if (trace.includes('heap out of memory'))
+    return (
+      `it needed more than ${HEAP_MB} MB for its objects or ${MEMORY_GB} GB with its arrays, and was ended: look for a list ` +
+      'that grows without end, and keep less in its state'
+    )
   const [said = ''] = trace.split('\n').filter(line => line.trim() !== '')
   return `its process ended with ${end}${said === '' ? '' : `, after '${said}'`}: look for more memory than there is`
 }
-
-/** Node says the same if arrays leave no room for the heap to grow. */
-const OUT_OF_MEMORY =
-  `it needed more than ${HEAP_MB} MB for its objects or ${MEMORY_GB} GB with its arrays, and was ended: look for a list ` +
-  'that grows without end, and keep less in its state'
 
 const STALLED =
   `it made no progress for ${STALL_MS / 1000} s and was ended: look for an endless loop, or a wait for something that ` +

@@ -33,7 +33,10 @@ export async function openRealm(entry: string, isTraced: boolean) {
   })
   const answer = await evaluate(module, driver.adopt, toFault)
   const declared = read<Declared | null>(answer, entry)
-  if (declared === null) throw new ModuleFault([NO_STRATEGY])
+  if (declared === null)
+    throw new ModuleFault([
+      'a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
+    ])
   return {
     strategy: toStrategy(declared, driver, entry),
     /** The module and all that it imports. */
@@ -50,9 +53,6 @@ export async function openRealm(entry: string, isTraced: boolean) {
     toFault,
   }
 }
-
-const NO_STRATEGY =
-  'a strategy module exports `strategy`, an object with init() and onBar(); this one does not'
 
 type Declared = Omit<Strategy, 'init' | 'onBar'>
 
@@ -180,11 +180,17 @@ const sources = new Map<string, Source>()
 function readSource(path: string): Source {
   const known = sources.get(path)
   if (known !== undefined) return known
-  if (!/^\.[cm]?[jt]s$/.test(extname(path))) throw new ModuleFault([NO_MODULE])
+  if (!/^\.[cm]?[jt]s$/.test(extname(path)))
+    throw new ModuleFault([
+      'a strategy module imports code alone: write the data into a .ts file, as `export const table = [...]`',
+    ])
   const bytes = readFileSync(path)
   const text = bytes.toString('utf8')
   const source = extname(path) === '.ts' ? stripTypes(text) : text
-  if (HOST_IMPORT.test(source)) throw new ModuleFault([NO_HOST_IMPORT])
+  if (HOST_IMPORT.test(source))
+    throw new ModuleFault([
+      '`import(` and `import.meta` are not there (nor in comments): write import ... from',
+    ])
   const read = { source, bytes }
   sources.set(path, read)
   return read
@@ -198,11 +204,6 @@ function describeFile(folder: string, path: string): ModuleFile {
     sha256: hash('sha256', bytes, 'hex'),
   }
 }
-
-const NO_MODULE =
-  'a strategy module imports code alone: write the data into a .ts file, as `export const table = [...]`'
-
-const NO_HOST_IMPORT = '`import(` and `import.meta` are not there (nor in comments): write import ... from'
 
 // Node answers both with objects from outside of the context. No escape spells a keyword, and no text becomes code.
 const HOST_IMPORT =

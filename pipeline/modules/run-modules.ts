@@ -19,7 +19,6 @@ import { copyBars, copyFunding, toModuleInput } from './module-input.ts'
 import type { Processes } from './processes.ts'
 import type { ModuleInput, ModuleRun, WholeInput, WholeRun } from './tasks.ts'
 
-/** A module strategy and its market, up to the end of the window. */
 export type ModuleTask = {
   readonly entry: StrategyEntry
   readonly bars: Bars

@@ -215,7 +215,6 @@ function describeFunding(funding: Funding | null, endMs: number): Omit<FundingCo
 
 const toHours = (ms: number): number => toPercent(ms / 3_600_000)
 
-/** From the earliest to the latest day of any series. */
 const coverage = (strategies: readonly StrategyData[]): DateWindow => ({
   from: toIsoDate(Math.min(...strategies.map(({ daily }) => daily.first))),
   to: toIsoDate(Math.max(...strategies.map(({ daily }) => lastDay(daily)))),

@@ -32,9 +32,8 @@ export type StrategyTask = HistoryTask & {
 
 /** One strategy from its source to everything that is published of it. The work of one task on one thread. */
 export function computeStrategy(task: StrategyTask): ComputedStrategy | Refused {
-  const outcome = makeHistory(task)
-  if ('problems' in outcome) return { kind: 'refused', problems: outcome.problems }
-  const { history } = outcome
+  const history = makeHistory(task)
+  if ('problems' in history) return history
   const charting = checkCharting(task, history)
   const { measured, record } = judgeRecord(task, history)
   const data = { ...toStrategyData(task, history), tv_status: charting.status, measured }
@@ -52,7 +51,8 @@ function toStrategyData(task: StrategyTask, history: History): Omit<StrategyData
     strategyFigures({
       daily,
       weekly,
-      trades: closed.map(toOutcome),
+      // With the return per notional as `/trades` publishes it, so that figures of it can be computed from there.
+      trades: closed.map(trade => ({ ...trade, return_pct: toPercent(100 * trade.return_per_notional) })),
       open: history.trades.filter(({ exit_time }) => exit_time === null),
       ...onBars(task, history),
       replays: history.replays && {
@@ -168,32 +168,25 @@ export type ComputedStrategy = {
   readonly notices: readonly string[]
 }
 
-/** With the return per notional as `/trades` publishes it, so that figures of it can be computed from there. */
-const toOutcome = (trade: ClosedTrade) => ({
-  ...trade,
-  return_pct: toPercent(100 * trade.return_per_notional),
-})
-
 /** The columns of the snapshot; what is unknown is NaN. */
 function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
   const floats = (at: (trade: ClosedTrade) => number | null): Float64Array =>
     Float64Array.from(trades.map(trade => at(trade) ?? Number.NaN))
+  /** A ledger may close a trade without saying why: then it was the strategy's own signal. */
+  const codeOf = ({ exit_reason }: ClosedTrade): number => EXIT_WORDS.indexOf(exit_reason ?? 'signal')
   return {
     side: { codes: Uint8Array.from(trades, ({ side }) => SIDES.indexOf(side)), words: SIDES },
     entry_time: floats(trade => trade.entry_time),
     entry_price: floats(trade => trade.entry_price),
     exit_time: floats(trade => trade.exit_time),
     exit_price: floats(trade => trade.exit_price),
-    exit_reason: { codes: Uint8Array.from(trades, exitCode), words: EXIT_WORDS },
+    exit_reason: { codes: Uint8Array.from(trades, codeOf), words: EXIT_WORDS },
     notional_return: floats(trade => trade.return_per_notional),
     account_return: floats(trade => trade.account_return),
     leverage: floats(trade => trade.leverage),
     stop: floats(trade => trade.stop),
   }
 }
-
-/** A ledger may close a trade without saying why: then it was the strategy's own signal. */
-const exitCode = ({ exit_reason }: ClosedTrade): number => EXIT_WORDS.indexOf(exit_reason ?? 'signal')
 
 /**
  * The status that the exports of a charting tool give a history, and notices about them. Only the export of the

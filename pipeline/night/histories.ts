@@ -37,7 +37,6 @@ export type HistoryTask = {
   readonly run: ModuleRun | null
 }
 
-/** The history of a strategy, whatever it was made from. */
 export type History = {
   readonly daily: Series
   readonly daysWithoutBars: readonly EpochDay[]
@@ -61,14 +60,11 @@ export type History = {
 /** What only some sources have. */
 const NOTHING = { deviations: null, differing: null, moduleVersion: null, leverageAsked: null, replays: null }
 
-/** A source turned into a history, or what is wrong with it. */
-export type HistoryOutcome = { readonly history: History } | { readonly problems: readonly Problem[] }
-
 /** Nothing was computed, and why. */
 export type Refused = { readonly kind: 'refused'; readonly problems: readonly Problem[] }
 
 /** Makes the history of a strategy from its source; of a module, from its replay. */
-export function makeHistory(task: HistoryTask): HistoryOutcome {
+export function makeHistory(task: HistoryTask): History | Refused {
   const { source, id } = task.entry
   if (source.kind === 'returns') return reportedHistory(task, source.daily, source.ledger)
   const { bars, run } = task
@@ -92,7 +88,7 @@ const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
 export type BarsTask = HistoryTask & { readonly bars: Bars }
 
 /** Marks the ledger of a replay a second time, without the engine: the two must agree. */
-function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
+function moduleHistory(task: BarsTask, run: ModuleRun): History | Refused {
   const { entry } = task
   const { replayed, events, version, levels } = run
   const file = `strategies/${entry.id}.ts`
@@ -103,24 +99,22 @@ function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
     ...own.map(({ message }) => `the engine's own ledger: ${message}`),
     ...disagreement(replayed, marked),
   ]
-  if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
+  if (problems.length > 0) return { kind: 'refused', problems: problems.map(message => ({ file, message })) }
   const asked = events.flatMap(event => leverageAskedBy(event) ?? [])
   const isChecked = marked.trades.some(({ exit_time }) => exit_time !== null)
   const unfunded = unfundedShare(replayed.trades, unfundedSpans(task.funding), endOfBars(task.bars))
   const depth = unfunded > MAX_UNFUNDED_SHARE ? 'single_verified' : 'dual_verified'
   return {
-    history: {
-      ...NOTHING,
-      daily: replayed.daily,
-      daysWithoutBars: replayed.days_without_bars,
-      trades: marked.trades,
-      marking: markingOf(marked.trades),
-      verification: isChecked ? depth : 'unverified',
-      moduleVersion: version,
-      leverageAsked: asked.length === 0 ? null : max(asked),
-      replays: { entries: entriesOf(run), levels },
-      notices: moduleNotices(entry, replayed.state, unfunded),
-    },
+    ...NOTHING,
+    daily: replayed.daily,
+    daysWithoutBars: replayed.days_without_bars,
+    trades: marked.trades,
+    marking: markingOf(marked.trades),
+    verification: isChecked ? depth : 'unverified',
+    moduleVersion: version,
+    leverageAsked: asked.length === 0 ? null : max(asked),
+    replays: { entries: entriesOf(run), levels },
+    notices: moduleNotices(entry, replayed.state, unfunded),
   }
 }
 
@@ -179,10 +173,10 @@ type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
  * Audits a ledger made elsewhere against the bars, and marks it at their closes. It is verified only if every result
  * could be recomputed.
  */
-function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
+function ledgerHistory(task: BarsTask, ledger: Ledger): History | Refused {
   const { entry } = task
   const problems = ledgerProblems(task, ledger)
-  if (problems.length > 0) return { problems }
+  if (problems.length > 0) return { kind: 'refused', problems }
   const marks = markLedger({
     ...ledgerInput(task, ledger.trades),
     ...(entry.inception === null ? {} : { from: entry.inception }),
@@ -196,16 +190,14 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
   const deviations = measureResults(auditInput(task, ledger.trades.filter(isPublic)))
   const isChecked = claims + unfunded.length === 0 && deviations.length > 0
   return {
-    history: {
-      ...NOTHING,
-      deviations,
-      daily: marks.daily,
-      daysWithoutBars: marks.days_without_bars,
-      trades: marks.trades.filter(isPublic),
-      marking: markingOf(marks.trades),
-      verification: isChecked ? 'single_verified' : 'unverified',
-      notices: ledgerNotices(entry, marks, { trades: ledger.trades.length, claims, unfunded }),
-    },
+    ...NOTHING,
+    deviations,
+    daily: marks.daily,
+    daysWithoutBars: marks.days_without_bars,
+    trades: marks.trades.filter(isPublic),
+    marking: markingOf(marks.trades),
+    verification: isChecked ? 'single_verified' : 'unverified',
+    notices: ledgerNotices(entry, marks, { trades: ledger.trades.length, claims, unfunded }),
   }
 }
 
@@ -276,23 +268,21 @@ const placeOf = ({ from, to }: FundingGap): string =>
     : `before its first payments, up to ${toIsoInstant(to)}`
 
 /** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
-function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): HistoryOutcome {
+function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): History | Refused {
   const { entry } = task
   const daily = sliceSeries(reported, entry.inception, task.lastDay)
   const { trades, problems } = resolveAll(task, ledger, daily)
-  if (problems.length > 0) return { problems }
+  if (problems.length > 0) return { kind: 'refused', problems }
   return {
-    history: {
-      ...NOTHING,
-      deviations: [],
-      differing: ledger && compareReported(daily, trades, termsOf(entry, NO_FUNDING), toleranceOf(entry)),
-      daily,
-      daysWithoutBars: [],
-      trades,
-      marking: 'reported',
-      verification: 'unverified',
-      notices: reportNotices(task, daily),
-    },
+    ...NOTHING,
+    deviations: [],
+    differing: ledger && compareReported(daily, trades, termsOf(entry, NO_FUNDING), toleranceOf(entry)),
+    daily,
+    daysWithoutBars: [],
+    trades,
+    marking: 'reported',
+    verification: 'unverified',
+    notices: reportNotices(task, daily),
   }
 }
 

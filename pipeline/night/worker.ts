@@ -16,14 +16,14 @@ export type StrategyCheck = ReturnType<typeof checkStrategy>
 
 /** Makes the history of a strategy, as a build does. */
 function checkStrategy(task: HistoryTask) {
-  const outcome = makeHistory(task)
-  if ('problems' in outcome)
-    return { kind: 'checked' as const, history: null, record: null, problems: outcome.problems, notices: [] }
-  const { daily, trades, verification, notices } = outcome.history
+  const made = makeHistory(task)
+  if ('problems' in made)
+    return { kind: 'checked' as const, history: null, record: null, problems: made.problems, notices: [] }
+  const { daily, trades, verification, notices } = made
   return {
     kind: 'checked' as const,
     history: { days: daily.values.length, trades: trades.length, verification },
-    record: judgeRecord(task, outcome.history).record,
+    record: judgeRecord(task, made).record,
     problems: [],
     notices,
   }

@@ -13,7 +13,6 @@ const READS_AT_ONCE = 16
 /** Larger objects are read one after another: the correlations of a large book are gigabytes. */
 const LARGE_BYTES = 2 ** 26
 
-/** An object, and what the manifest says of it. */
 type Promised = Described & { readonly place: Place }
 
 type Measured = Described | null | StoreError
@@ -33,7 +32,6 @@ export async function auditFiles(
   return toCheck('files', manifest.version, `${sound} as published`, faults)
 }
 
-/** What is wrong with the files of a version. */
 export async function fileFaults(
   reader: PublicReader,
   manifest: Manifest,

@@ -4,7 +4,6 @@ import { fingerprintOf, isSignedBy, keyIdOf, parsePublicKeyPem } from '#storage/
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { keysPlace, type PublicReader, tryRead } from './reader.ts'
 
-/** A key with which signatures are verified. */
 export type TrustedKey = NonNullable<ReturnType<typeof parsePublicKey>>
 
 /** The keys that an audit accepts, and those that it only uses to name the signer. */
@@ -33,7 +32,6 @@ export type Trust =
   /** These, whatever is published. */
   | { readonly kind: 'keys'; readonly keys: readonly TrustedKey[] }
 
-/** Finds the keys with which signatures are verified. */
 export async function auditKeys(
   reader: PublicReader,
   trust: Trust,

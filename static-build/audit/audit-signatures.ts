@@ -5,7 +5,6 @@ import type { AuditedEntry } from './audit-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { entryPlace, entrySignaturePlace, type Place, type PublicReader, tryRead } from './reader.ts'
 
-/** Concurrent requests for signatures. */
 const READS_AT_ONCE = 16
 
 /** The result of checking a signature: its key, or what is wrong with it; neither if there is none. */

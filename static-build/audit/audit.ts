@@ -34,12 +34,10 @@ import {
 export type AuditOrder = {
   readonly reader: PublicReader
   readonly trust: Trust
-  /** The time of day, epoch milliseconds. */
   readonly nowMs: number
   /** Which versions are read whole: the served one, all that are there, or the one that is named. */
   readonly versions: 'served' | 'all' | { readonly version: string }
   readonly isUnsignedFault: boolean
-  /** Whether a newest entry that expired is a fault. */
   readonly isExpiryFault: boolean
   /** The store of the snapshots, and whether it was named; null if only public files are audited. */
   readonly privateStore: { readonly store: ObjectStore; readonly isNamed: boolean } | null
@@ -129,7 +127,6 @@ async function auditVersions(
   return checks
 }
 
-/** A version to be audited. */
 type Audited = {
   readonly keyring: Keyring
   readonly entries: readonly AuditedEntry[]
@@ -220,7 +217,6 @@ async function faultsOf(
   return found.filter(isFault)
 }
 
-/** Checks the documents of a version against the digests in its manifest. */
 async function auditDocuments(reader: PublicReader, { version, documents }: Manifest): Promise<Check> {
   const all = Object.entries(documents) as [VersionDocument, string][] // the schema knows no others
   const faults = await faultsOf(
@@ -234,11 +230,7 @@ async function auditDocuments(reader: PublicReader, { version, documents }: Mani
  * Checks the private snapshot of a version, the record of its inputs and its program against the digests in its manifest. If
  * the private store was not named and has no file of the version, only a copy of the public store is audited: a note.
  */
-async function auditPrivate(
-  privateStore: ObjectStore,
-  manifest: Manifest,
-  isNamed: boolean,
-): Promise<readonly Check[]> {
+async function auditPrivate(privateStore: ObjectStore, manifest: Manifest, isNamed: boolean) {
   const { version, snapshot, inputs_sha256 } = manifest
   const reader = createPrivateReader(privateStore)
   const files = Object.entries(snapshot)
@@ -261,10 +253,7 @@ async function auditPrivate(
 }
 
 /** Checks the program files against their index, and that against the manifest; none without a program. */
-async function auditProgram(
-  reader: PublicReader,
-  { version, program_sha256 }: Manifest,
-): Promise<readonly Check[]> {
+async function auditProgram(reader: PublicReader, { version, program_sha256 }: Manifest) {
   if (program_sha256 === null) return []
   const place = privatePlace(version, PROGRAM_INDEX)
   const bytes = await demandPublished(reader, place, program_sha256)

@@ -43,11 +43,9 @@ export type Check = {
   /** What was found in order, or what was looked at. */
   readonly told: string
   readonly faults: readonly Fault[]
-  /** Facts for the operator that are not faults. */
   readonly notes: readonly string[]
 }
 
-/** A check from what it found; notes are rare. */
 export const toCheck = (
   check: Check['check'],
   version: string | null,

@@ -40,14 +40,10 @@ export function createHttpReader(url: string, patience = SUBSCRIBER_PATIENCE): P
     leastEntries: async () => {
       const bytes = await read(currentPlace)
       if (bytes === null) return 0
-      const parsed = currentHint.safeParse(parseJson(bytes))
-      if (parsed.success) return parsed.data.seq
-      throw new StoreError(
-        'read',
-        base,
-        currentPlace.path.slice(1),
-        new Error('it is no hint at a pointer entry'),
-      )
+      const hint = currentHint.safeParse(parseJson(bytes)).data
+      if (hint !== undefined) return hint.seq
+      const cause = new Error('it is no hint at a pointer entry')
+      throw new StoreError('read', base, currentPlace.path.slice(1), cause)
     },
     hasTwins: false,
   }
