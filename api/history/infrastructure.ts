@@ -10,7 +10,18 @@ import {
   type Parameters,
   parseQuery,
 } from '#core/contract/parameters.ts'
-import { dateWindow, flag, fraction, list, namedRecord, numberOrNull, record, text, textOrNull, whole } from '#core/contract/payloads/field.ts'
+import {
+  dateWindow,
+  flag,
+  fraction,
+  list,
+  namedRecord,
+  numberOrNull,
+  record,
+  text,
+  textOrNull,
+  whole,
+} from '#core/contract/payloads/field.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import type { Links } from '#core/contract/register.ts'
 import { getRoute, type Route } from '#core/contract/route.ts'
@@ -64,18 +75,16 @@ const version = () =>
 
 const publishedVersion = () =>
   namedRecord('PublishedVersion', {
-      version: text('The dataset version, a UTC instant; `?dataset_version=` pins to it.'),
-      published: text('When it was first served, a UTC instant.'),
-      entered: textOrNull(
-        'The same, if its name is more than 36 hours older; null where the name is the truth.',
-      ),
-      manifest_sha256: text('Digest of its manifest.'),
-      is_served: flag('Whether the newest entry of the pointer log names it.'),
-      is_removed: flag(
-        'Whether its files were removed: they answer 410. Known within an hour of the removal.',
-      ),
-      history_restated: flag('Whether it alters history that the version before had published.'),
-    })
+    version: text('The dataset version, a UTC instant; `?dataset_version=` pins to it.'),
+    published: text('When it was first served, a UTC instant.'),
+    entered: textOrNull(
+      'The same, if its name is more than 36 hours older; null where the name is the truth.',
+    ),
+    manifest_sha256: text('Digest of its manifest.'),
+    is_served: flag('Whether the newest entry of the pointer log names it.'),
+    is_removed: flag('Whether its files were removed: they answer 410. Known within an hour of the removal.'),
+    history_restated: flag('Whether it alters history that the version before had published.'),
+  })
 
 const versionList = () => list('Every version that was published, newest first.', publishedVersion())
 

@@ -2,7 +2,18 @@
 import { z } from 'zod'
 import { TWIN_CODINGS, VERSION_DOCUMENTS } from './artifacts.ts'
 import { EFFORTS } from './effort.ts'
-import { byName, flag, list, listIfAny, named, object, text, textOrNull, whole, wholeOrNull } from './payloads/field.ts'
+import {
+  byName,
+  flag,
+  list,
+  listIfAny,
+  named,
+  object,
+  text,
+  textOrNull,
+  whole,
+  wholeOrNull,
+} from './payloads/field.ts'
 import type { PointerEntry } from './pointer.ts'
 
 const twin = z.object({
@@ -43,11 +54,14 @@ export const manifest = named('Manifest', {
   render_revision: whole('Revision of the code that renders answers.'),
   snapshot_format: whole('Version of the format of the private snapshot.'),
   strategies: list('Ids in catalogue order.', z.string()),
-  instruments: listIfAny('Instruments of `/v1/benchmark`, in the order of its columns; versions without it do not list them.', z.string()),
+  instruments: listIfAny(
+    'Instruments of `/v1/benchmark`, in the order of its columns; versions without it do not list them.',
+    z.string(),
+  ),
   window: object('Earliest and latest day of any series.', {
-      from: textOrNull('First day of any series, or null.'),
-      to: textOrNull('Last day of any series, or null.'),
-    }),
+    from: textOrNull('First day of any series, or null.'),
+    to: textOrNull('Last day of any series, or null.'),
+  }),
   previous: textOrNull('The version that was served before it, null for the first.'),
   history_restated: flag(
     'Whether it alters history that the version before had published: `changes.json` lists it.',
@@ -56,15 +70,15 @@ export const manifest = named('Manifest', {
     .partialRecord(z.enum(VERSION_DOCUMENTS), z.string())
     .describe('Digest of each document beside the artifacts.'),
   built_with: object('The code that built the version, and how hard it compressed.', {
-      highwater: text('Version of Highwater.'),
-      node: text('Version of Node.'),
-      commit: textOrNull('Commit of the code, or null.'),
-      lockfile_sha256: textOrNull('Digest of the lock file of its packages, or null.'),
-      effort: z
-        .enum(EFFORTS)
-        .optional()
-        .describe('How hard its twins were compressed; older versions do not say.'),
-    }),
+    highwater: text('Version of Highwater.'),
+    node: text('Version of Node.'),
+    commit: textOrNull('Commit of the code, or null.'),
+    lockfile_sha256: textOrNull('Digest of the lock file of its packages, or null.'),
+    effort: z
+      .enum(EFFORTS)
+      .optional()
+      .describe('How hard its twins were compressed; older versions do not say.'),
+  }),
   inputs_sha256: textOrNull(
     'Digest of the private, salted record of what was read; null where versions are not signed.',
   ),

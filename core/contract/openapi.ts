@@ -109,7 +109,11 @@ function createComponents(): { readonly toSchema: ToSchema; readonly schemas: ()
   const named = new Map<string, string>()
   return {
     toSchema(schema, io) {
-      const converted = z.toJSONSchema(z.object({ schema }), { target: 'draft-2020-12', io, override: leaveOpen })
+      const converted = z.toJSONSchema(z.object({ schema }), {
+        target: 'draft-2020-12',
+        io,
+        override: leaveOpen,
+      })
       const { properties, $defs = {} }: Converted = JSON.parse(
         JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'),
       )
@@ -346,12 +350,11 @@ const refusalName = (code: string): string => `refused_${code}`
 const toReference = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })
 
 const parameterProblem = object('One refused parameter.', {
-    param: text('Name of the parameter, of the field, or `body`.'),
-    value: text('What was given, cut if it is long.'),
-    reason: text('What is wrong with it.'),
-    allowed: listIfAny('The legal values, if there are few.', z.string()),
-  })
-  .meta({ id: 'ParameterProblem' }) satisfies z.ZodType<ParameterProblem>
+  param: text('Name of the parameter, of the field, or `body`.'),
+  value: text('What was given, cut if it is long.'),
+  reason: text('What is wrong with it.'),
+  allowed: listIfAny('The legal values, if there are few.', z.string()),
+}).meta({ id: 'ParameterProblem' }) satisfies z.ZodType<ParameterProblem>
 
 const errorDetails = z
   .union([
@@ -367,9 +370,9 @@ const errorDetails = z
   ) satisfies z.ZodType<ErrorDetails>
 
 const errorPayload = object('What went wrong.', {
-    code: z
-      .enum(Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]]) // keyof of the literal above
-      .describe('One of a closed list of codes; branch on this, never on the message.'),
-    message: text('What was wrong, in one sentence, for people.'),
-    details: errorDetails,
-  })
+  code: z
+    .enum(Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]]) // keyof of the literal above
+    .describe('One of a closed list of codes; branch on this, never on the message.'),
+  message: text('What was wrong, in one sentence, for people.'),
+  details: errorDetails,
+})

@@ -10,7 +10,16 @@ import { type Condition, SOUND } from '../outbox/webhook-condition.ts'
 import { shownOf, toSetter } from '../outbox/webhooks.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
-import { CLIENT_PREFIX, CLIENTS, HEAD, LIVE_ALIASES, LOG, RELAY_CURSOR, RELAY_LEASE, WEBHOOKS } from '../redis/keys.ts'
+import {
+  CLIENT_PREFIX,
+  CLIENTS,
+  HEAD,
+  LIVE_ALIASES,
+  LOG,
+  RELAY_CURSOR,
+  RELAY_LEASE,
+  WEBHOOKS,
+} from '../redis/keys.ts'
 import { TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
 import { runScript } from '../redis/script.ts'
 

@@ -3,10 +3,10 @@ import { html } from 'hono/html'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { Signal } from '#core/contract/signal.ts'
 import { haltedAliases } from '#signals/live/control.ts'
+import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { readActions } from '#signals/operators/audit-log.ts'
 import { listOperators } from '#signals/operators/tokens.ts'
 import { type Attempt, readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
-import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { readAllClients, readLive } from '#signals/views/overview.ts'
 import { recentSignals, rowsOf, type ShownSignal, showDeliveries, showSignal } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
@@ -18,7 +18,20 @@ import { findSignal, signalsQuery } from '../routes/signals.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import { deliveriesPage, deliveriesTable } from './deliveries.ts'
 import { offers } from './forms.ts'
-import { cards, clientLink, duration, moment, type Piece, type Session, section, signalLink, type Tab, type Texts, table, toned } from './layout.ts'
+import {
+  cards,
+  clientLink,
+  duration,
+  moment,
+  type Piece,
+  type Session,
+  section,
+  signalLink,
+  type Tab,
+  type Texts,
+  table,
+  toned,
+} from './layout.ts'
 import { liveTable, overviewPage, runnerLines } from './overview.ts'
 
 export type View = {

@@ -14,10 +14,10 @@ import type { SignalsParts } from '../exchange.ts'
 import { routesOf } from '../signals-route.ts'
 
 const checks = object('What was looked at.', {
-    redis: flag('True when Redis, which holds the log, answers.'),
-    log: flag('True when the log there is the one that was written.'),
-    fires: flag('True when a signal that is fired now would be accepted.'),
-  })
+  redis: flag('True when Redis, which holds the log, answers.'),
+  log: flag('True when the log there is the one that was written.'),
+  fires: flag('True when a signal that is fired now would be accepted.'),
+})
 
 type Readiness = ValueOf<typeof checks>
 
@@ -68,12 +68,12 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     title: 'This document',
     about: 'The description of this service for programs, OpenAPI 3.1.',
     data: namedRecord('OpenApiDocument', {
-        openapi: text('Version of OpenAPI.'),
-        paths: byName(
-          'What can be asked, by path and method.',
-          z.record(z.string(), z.looseObject({ operationId: text('Id of the route.') })),
-        ),
-      }),
+      openapi: text('Version of OpenAPI.'),
+      paths: byName(
+        'What can be asked, by path and method.',
+        z.record(z.string(), z.looseObject({ operationId: text('Id of the route.') })),
+      ),
+    }),
     isBare: true,
     mediaType: 'application/openapi+json',
     handler: (c, parts) => sendBytes(c, parts.documents.openApi, OPENAPI_MEDIA),

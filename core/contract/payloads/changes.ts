@@ -1,6 +1,20 @@
 // Payload of `changes.json`: what a version adds to the one before it, and what it alters.
 import { z } from 'zod'
-import { flag, isoDate, list, listIfAny, named, number, numberOrNull, object, strategyId, text, textOrNull, whole, word } from './field.ts'
+import {
+  flag,
+  isoDate,
+  list,
+  listIfAny,
+  named,
+  number,
+  numberOrNull,
+  object,
+  strategyId,
+  text,
+  textOrNull,
+  whole,
+  word,
+} from './field.ts'
 
 /** Altered values that are listed one by one; beyond them only their number is given. */
 export const MOST_LISTED = 100
@@ -54,10 +68,10 @@ export const strategyChanges = named('StrategyChanges', {
   daily: seriesChanges.describe('Changes of the daily returns.'),
   weekly: seriesChanges.describe('Changes of the weekly returns.'),
   trades: object('Changes of the trades.', {
-      appended: whole('Trades that closed after the window before.'),
-      restated_count: whole('Published trades that differ, came in between, or are gone.'),
-      restated: list(`The first ${MOST_LISTED} of them.`, restatedTrade),
-    }),
+    appended: whole('Trades that closed after the window before.'),
+    restated_count: whole('Published trades that differ, came in between, or are gone.'),
+    restated: list(`The first ${MOST_LISTED} of them.`, restatedTrade),
+  }),
   stats: list('Headline figures that moved; they move with every day.', change),
   catalogue: list(
     'Facts of the catalogue that differ. A different `base_risk_pct` is a restatement: it changes every figure at ' +
@@ -82,11 +96,14 @@ const filledGap = named('FilledGap', {
   strategies: list('Strategies whose history is made from these bars.', strategyId),
 })
 
-const rolledBack = object('What a version that was rolled back had shown otherwise; absent where nothing is.', {
+const rolledBack = object(
+  'What a version that was rolled back had shown otherwise; absent where nothing is.',
+  {
     version: text('The version that was published, shown, and rolled back.'),
     removed: list('Strategies that it had, and that are gone.', strategyId),
     strategies: list('The strategies that both versions have.', strategyChanges),
-  })
+  },
+)
 
 /** What a version changes only if its operator says so, and why, in public. */
 export const DECLARED = ['restate', 'remove', 'same_rules', 'after_lost'] as const
@@ -108,14 +125,29 @@ export const changes = named('Changes', {
   added: list('Strategies that are new.', strategyId),
   removed: list('Strategies that are gone, their history with them.', strategyId),
   strategies: list('The strategies that both versions have.', strategyChanges),
-  dataset: listIfAny('Facts of the dataset, its funding, its accepted findings and its benchmarks that differ. Absent where it is not known.', change),
-  definitions: listIfAny('Figures that this version defines otherwise than the one before. They may differ on the same data, which is no restatement. Absent where it is not known.', definitionChange),
-  filled_gaps: listIfAny('Gaps that the version before listed as accepted and that have bars now: they explain restated values from ' +
-        'their first day on. Absent where none was filled.', filledGap),
+  dataset: listIfAny(
+    'Facts of the dataset, its funding, its accepted findings and its benchmarks that differ. Absent where it is not known.',
+    change,
+  ),
+  definitions: listIfAny(
+    'Figures that this version defines otherwise than the one before. They may differ on the same data, which is no restatement. Absent where it is not known.',
+    definitionChange,
+  ),
+  filled_gaps: listIfAny(
+    'Gaps that the version before listed as accepted and that have bars now: they explain restated values from ' +
+      'their first day on. Absent where none was filled.',
+    filledGap,
+  ),
   rolled_back: rolledBack.optional(),
-  declared: listIfAny('What the operator had to declare to publish this version. Absent where nothing.', declaration),
-  not_compared: listIfAny('Versions that were published and could not be read any more: what they altered is unknown, so ' +
-        'history counts as restated. Absent where all could be read.', z.string()),
+  declared: listIfAny(
+    'What the operator had to declare to publish this version. Absent where nothing.',
+    declaration,
+  ),
+  not_compared: listIfAny(
+    'Versions that were published and could not be read any more: what they altered is unknown, so ' +
+      'history counts as restated. Absent where all could be read.',
+    z.string(),
+  ),
 })
 
 export type Changes = z.infer<typeof changes>

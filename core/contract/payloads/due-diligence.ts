@@ -19,14 +19,14 @@ const DRY = ['too_few_points', 'no_drawdown', 'ruin'] as const
 
 const worst = () =>
   recordsOrNull('The five deepest drawdowns.', {
-        peak_t: isoDate('Day of the peak; it may be the day before the first.'),
-        trough_t: isoDate('Day of the lowest equity.'),
-        recovery_t: isoDate('Day on which the peak was reached again, null while it was not.').nullable(),
-        depth_pct: number('Fall from the peak to the trough. Percent.'),
-        days_to_trough: whole('From peak to trough.'),
-        days_to_recovery: wholeOrNull('From trough to recovery.'),
-        underwater_days: whole('Days strictly below the peak.'),
-      })
+    peak_t: isoDate('Day of the peak; it may be the day before the first.'),
+    trough_t: isoDate('Day of the lowest equity.'),
+    recovery_t: isoDate('Day on which the peak was reached again, null while it was not.').nullable(),
+    depth_pct: number('Fall from the peak to the trough. Percent.'),
+    days_to_trough: whole('From peak to trough.'),
+    days_to_recovery: wholeOrNull('From trough to recovery.'),
+    underwater_days: whole('Days strictly below the peak.'),
+  })
 
 const worstWindow = (length: number) =>
   pct(`Worst return of ${length} consecutive days.`, `100 × min(E_i / E_(i-${length}) - 1)`, TOO_FEW)
@@ -84,11 +84,11 @@ export const drawdowns = () =>
 export const monthly = () =>
   record('UTC calendar months.', {
     table: recordsOrNull('Every month that the series touches.', {
-          year: whole('UTC calendar year.'),
-          month: whole('1 to 12.'),
-          return_pct: number('Compounded return. Percent.'),
-          partial: flag('True where the series has not every day of the month.'),
-        }),
+      year: whole('UTC calendar year.'),
+      month: whole('1 to 12.'),
+      return_pct: number('Compounded return. Percent.'),
+      partial: flag('True where the series has not every day of the month.'),
+    }),
     complete_count: countOrNull('Complete months; all statistics below are over these.', 'n'),
     best_month_pct: pct('Best month.', '100 × max(m)', TOO_FEW),
     worst_month_pct: pct('Worst month.', '100 × min(m)', TOO_FEW),
@@ -243,17 +243,15 @@ const toDate = (period: 'month' | 'year') =>
 export const annual = () =>
   record('UTC calendar years.', {
     table: recordsOrNull('Every year that the series touches.', {
-          year: whole('UTC calendar year.'),
-          return_pct: number('Compounded return. Percent.'),
-          max_drawdown_pct: number(
-            'Deepest fall within the year; the equity at its start is a peak. Percent.',
-          ),
-          sharpe: numberOrNull('Annualised Sharpe ratio of its days; null below 90.'),
-          volatility_pct: numberOrNull('Annualised volatility of its days. Percent.'),
-          trade_count: whole('Trades closed in the year.'),
-          days: whole('Days of the series in the year.'),
-          partial: flag('True where the series has not every day of the year.'),
-        }),
+      year: whole('UTC calendar year.'),
+      return_pct: number('Compounded return. Percent.'),
+      max_drawdown_pct: number('Deepest fall within the year; the equity at its start is a peak. Percent.'),
+      sharpe: numberOrNull('Annualised Sharpe ratio of its days; null below 90.'),
+      volatility_pct: numberOrNull('Annualised volatility of its days. Percent.'),
+      trade_count: whole('Trades closed in the year.'),
+      days: whole('Days of the series in the year.'),
+      partial: flag('True where the series has not every day of the year.'),
+    }),
     complete_count: countOrNull('Complete years; the statistics are over these.', 'n'),
     best_year_pct: pct('Best year.', '100 × max(y)', TOO_FEW),
     worst_year_pct: pct('Worst year.', '100 × min(y)', TOO_FEW),

@@ -87,18 +87,18 @@ export const replays = () =>
   record('The module replayed at other risk levels, beside the arithmetic rescale to the same level.', {
     ...entries('base risk', ['no_module']),
     table: recordsOrNull('A row for each level of `replayed_at` in the catalogue.', {
-          risk_pct: fraction('The risk level.'),
-          replayed: record('A run of the module with its positions sized at the level.', {
-            ...noneRecomputable('module', {
-              ...headline('the replay', ['E', 'r', 'N']),
-              trade_count: count('Closed trades.', 'n'),
-            }),
-            ...entries('the level', []),
-          }),
-          rescaled: z
-            .looseObject(headline('the rescale', ['E', 'r', 'N']))
-            .describe('What `?risk_pct=` gives at the level: every daily return × level / base risk.'),
+      risk_pct: fraction('The risk level.'),
+      replayed: record('A run of the module with its positions sized at the level.', {
+        ...noneRecomputable('module', {
+          ...headline('the replay', ['E', 'r', 'N']),
+          trade_count: count('Closed trades.', 'n'),
         }),
+        ...entries('the level', []),
+      }),
+      rescaled: z
+        .looseObject(headline('the rescale', ['E', 'r', 'N']))
+        .describe('What `?risk_pct=` gives at the level: every daily return × level / base risk.'),
+    }),
   }).meta(
     convention(
       'A replay sizes a position on the equity at its decision, holds the quantity until the exit, and refuses entries ' +

@@ -3,7 +3,19 @@ import { z } from 'zod'
 import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
 import { TIER_NAMES } from '#core/program/program.ts'
 import { DEPLOYMENT_STATES } from '#core/program/program-window.ts'
-import { isoDate, list, namedRecord, number, numberOrNull, percent, record, recordOrNull, records, text, word } from './field.ts'
+import {
+  isoDate,
+  list,
+  namedRecord,
+  number,
+  numberOrNull,
+  percent,
+  record,
+  recordOrNull,
+  records,
+  text,
+  word,
+} from './field.ts'
 import { TV_STATUSES } from './strategy.ts'
 
 /** Raised when a field of a record changes its meaning: subscribers pin it. */
@@ -100,11 +112,14 @@ const cheapestQuartile = numberOrNull(
     'null until something is spent.',
 )
 
-const rolling = recordOrNull('The same program on every year of the history, or null where it is too short: one window proves little.', {
+const rolling = recordOrNull(
+  'The same program on every year of the history, or null where it is too short: one window proves little.',
+  {
     windows: z.int().min(1).describe('Windows of a year, one from each bar that leaves room; they overlap.'),
     win_rate_pct: percent('Windows in which the program bought cheaper than `dca`.'),
     median_pct_cheaper: percent('Median of `pct_cheaper` against `dca`.'),
-  })
+  },
+)
 
 const asOf = instant(
   'Close of the newest bar up to the end of the window; null where there is none.',
@@ -154,18 +169,18 @@ export const programBasket = record('What the program holds.', {
 export type ProgramBasket = z.infer<typeof programBasket>
 
 export const programDeploy = namedRecord('ProgramDeploy', {
-    ...recordHead,
-    seq: z.int().min(1).describe('Strictly ascending number of the deployment in the program.'),
-    deploy_id: text('Unique id, for de-duplication.'),
-    timestamp: instant('Close of the bar that bought.'),
-    tier: tierName,
-    price: dollars('The close of that bar.'),
-    weight: number('Fraction of the equity that was spent, 10 significant digits.'),
-    usd: dollars('What was spent for the reference equity, costs in.'),
-    btc: bitcoin('What it brought.'),
-    cum_weight: number('Fraction of the equity spent so far, 10 significant digits.'),
-    avg_cost_basis: dollars('Dollars spent for one BTC so far, costs in.'),
-  })
+  ...recordHead,
+  seq: z.int().min(1).describe('Strictly ascending number of the deployment in the program.'),
+  deploy_id: text('Unique id, for de-duplication.'),
+  timestamp: instant('Close of the bar that bought.'),
+  tier: tierName,
+  price: dollars('The close of that bar.'),
+  weight: number('Fraction of the equity that was spent, 10 significant digits.'),
+  usd: dollars('What was spent for the reference equity, costs in.'),
+  btc: bitcoin('What it brought.'),
+  cum_weight: number('Fraction of the equity spent so far, 10 significant digits.'),
+  avg_cost_basis: dollars('Dollars spent for one BTC so far, costs in.'),
+})
 
 export const programDeploys = list(
   'The deployments of the reference basket, ascending. One that was published never changes.',

@@ -11,9 +11,9 @@ export const curvePoints = () =>
   list(
     'The equity curve, ascending.',
     namedRecord('CurvePoint', {
-        t: isoDate('UTC day at whose end the equity stands.'),
-        equity: number('Equity, 1.0 at the close before the first point; 10 significant digits.'),
-      }),
+      t: isoDate('UTC day at whose end the equity stands.'),
+      equity: number('Equity, 1.0 at the close before the first point; 10 significant digits.'),
+    }),
   )
 
 export const curve = datasetRoute({

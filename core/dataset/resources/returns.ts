@@ -11,9 +11,9 @@ export const returnPoints = () =>
   list(
     'The returns, ascending; weeks are complete ISO weeks only.',
     namedRecord('ReturnPoint', {
-        t: isoDate('UTC day of the return; for a week its Sunday.'),
-        ret: number('Simple return of the period, a fraction; 10 significant digits.'),
-      }),
+      t: isoDate('UTC day of the return; for a week its Sunday.'),
+      ret: number('Simple return of the period, a fraction; 10 significant digits.'),
+    }),
   )
 
 export const returns = datasetRoute({

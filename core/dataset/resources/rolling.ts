@@ -21,14 +21,14 @@ export const rollingRows = () =>
   list(
     'One row for each day from the 365th on, ascending; none if the series is shorter.',
     namedRecord('RollingRow', {
-        t: isoDate('Last UTC day of the window.'),
-        return_pct: figure('Compounded return. Percent,', '100 × (E_i / E_(i-365) - 1)', ['ruin']),
-        volatility_pct: figure('Annualised volatility. Percent,', '100 × sd(r) × √365', ['ruin']),
-        sharpe: figure('Annualised Sharpe ratio,', 'mean(r) / sd(r) × √365', ['zero_variance', 'ruin']),
-        beta: figure('Slope of the returns on those of the instrument,', 'cov(r, b) / var(b)', [
-          ...(['no_benchmark', 'zero_variance', 'ruin'] as const),
-        ]),
-      }),
+      t: isoDate('Last UTC day of the window.'),
+      return_pct: figure('Compounded return. Percent,', '100 × (E_i / E_(i-365) - 1)', ['ruin']),
+      volatility_pct: figure('Annualised volatility. Percent,', '100 × sd(r) × √365', ['ruin']),
+      sharpe: figure('Annualised Sharpe ratio,', 'mean(r) / sd(r) × √365', ['zero_variance', 'ruin']),
+      beta: figure('Slope of the returns on those of the instrument,', 'cov(r, b) / var(b)', [
+        ...(['no_benchmark', 'zero_variance', 'ruin'] as const),
+      ]),
+    }),
   ).meta(convention(`${ROWS} Risk-free rate 0, 365 days a year, sample deviation (n - 1).`))
 
 export const rolling = datasetRoute({

@@ -1,6 +1,22 @@
 import { z } from 'zod'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { dateWindow, isoDate, list, listIfAny, number, numberOrNull, percent, ratio, record, recordOrNull, records, text, textOrNull, whole, word } from '#core/contract/payloads/field.ts'
+import {
+  dateWindow,
+  isoDate,
+  list,
+  listIfAny,
+  number,
+  numberOrNull,
+  percent,
+  ratio,
+  record,
+  recordOrNull,
+  records,
+  text,
+  textOrNull,
+  whole,
+  word,
+} from '#core/contract/payloads/field.ts'
 import { notRecomputable } from '#core/contract/payloads/figure-rule.ts'
 import { FUNDING_ASSUMPTIONS, strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
@@ -152,21 +168,27 @@ export const strategyMetadata = () =>
         'where the leverage is unknown; or reported by the maker of the history.',
       ['marked', 'realised', 'reported'],
     ),
-    measured: recordOrNull('What the build measured of the trades; null in versions of older builds. Null without such a trade.', {
+    measured: recordOrNull(
+      'What the build measured of the trades; null in versions of older builds. Null without such a trade.',
+      {
         trades_checked: whole('Closed trades whose result was recomputed.'),
         mean_deviation_bps: ratio('Mean of given less recomputed result, basis points of equity.').nullable(),
         largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
         trades_at_stop: whole('Trades that ended at the stop of their entry.'),
         loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
-        stated_costs: listIfAny('What the maker of a ledger states itself in the place of the declared costs.', z.looseObject({
-              cost: word('`fees`: both commissions of a trade; `funding`: positive if received.', [
-                'fees',
-                'funding',
-              ]),
-              trades: whole('Closed trades of which the ledger states it.'),
-              mean_bps: ratio('Its mean, basis points of the notional at entry.'),
-            })),
-      }),
+        stated_costs: listIfAny(
+          'What the maker of a ledger states itself in the place of the declared costs.',
+          z.looseObject({
+            cost: word('`fees`: both commissions of a trade; `funding`: positive if received.', [
+              'fees',
+              'funding',
+            ]),
+            trades: whole('Closed trades of which the ledger states it.'),
+            mean_bps: ratio('Its mean, basis points of the notional at entry.'),
+          }),
+        ),
+      },
+    ),
     days_without_bars: whole(
       'Days of the window without any price; their return is 0 and caught up on the next day.',
     ),

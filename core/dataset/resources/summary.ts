@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { dateWindow, isoDate, number, percent, ratio, record, recordOrNull, strategyId, whole } from '#core/contract/payloads/field.ts'
+import {
+  dateWindow,
+  isoDate,
+  number,
+  percent,
+  ratio,
+  record,
+  recordOrNull,
+  strategyId,
+  whole,
+} from '#core/contract/payloads/field.ts'
 import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
 import { removedStrategies } from '#core/contract/payloads/strategy.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
@@ -19,13 +29,13 @@ const pair = () =>
 
 const bookCoverage = () =>
   recordOrNull('Of how many strategies the book consists; null in versions that did not count them.', {
-      from: isoDate('First day of the book.').nullable(),
-      to: isoDate('Last day of the book.').nullable(),
-      fewest_strategies: whole('Strategies alive on the day with the fewest.'),
-      most_strategies: whole('Strategies alive on the day with the most.'),
-      days_with_all: whole('Days on which all strategies are alive.'),
-      days_without_any: whole('Days between two strategies without any; the book returns 0 on them.'),
-    })
+    from: isoDate('First day of the book.').nullable(),
+    to: isoDate('Last day of the book.').nullable(),
+    fewest_strategies: whole('Strategies alive on the day with the fewest.'),
+    most_strategies: whole('Strategies alive on the day with the most.'),
+    days_with_all: whole('Days on which all strategies are alive.'),
+    days_without_any: whole('Days between two strategies without any; the book returns 0 on them.'),
+  })
 
 export const summaryData = () =>
   record('The book in one page.', {
@@ -74,10 +84,13 @@ export const summaryData = () =>
       n_strategies_used: whole(
         'Strategies in at least one pair that has a correlation; without a pair those that are neither flat nor too short.',
       ).meta(figureRule('n', [])),
-      coverage: recordOrNull('How many pairs the figures are taken over; null in versions that did not count them.', {
+      coverage: recordOrNull(
+        'How many pairs the figures are taken over; null in versions that did not count them.',
+        {
           pairs: whole('Pairs of strategies.'),
           pairs_defined: whole('Pairs that have a correlation.'),
-        }),
+        },
+      ),
     }).meta(
       convention(
         'rho: correlations of daily returns at base risk, over the pairs that have one: at least 30 common days, and ' +

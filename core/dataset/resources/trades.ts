@@ -14,22 +14,22 @@ export const tradeList = () =>
   list(
     'Closed trades, by entry time and then exit time.',
     namedRecord('Trade', {
-        side: word('Direction of the position.', ['long', 'short']),
-        entry_time: number('Instant of the entry, epoch milliseconds UTC.'),
-        entry_price: number('Fill price of the entry, rounded to the tick of the instrument.'),
-        exit_time: number('Instant of the exit, epoch milliseconds UTC.'),
-        exit_price: number('Fill price of the exit, rounded to the tick of the instrument.'),
-        duration_days: number('Exit minus entry, days, 6 decimals.'),
-        return_pct: percent(
-          'Return per unit of notional after all costs; after commission alone if the ledger has no other costs.',
-        ),
-        result: word('Sign of what the trade did to the equity, as the win rate counts it.', [
-          'win',
-          'loss',
-          'breakeven',
-        ]),
-        exit_reason: word('Coarse category of the exit.', EXIT_REASONS),
-      }),
+      side: word('Direction of the position.', ['long', 'short']),
+      entry_time: number('Instant of the entry, epoch milliseconds UTC.'),
+      entry_price: number('Fill price of the entry, rounded to the tick of the instrument.'),
+      exit_time: number('Instant of the exit, epoch milliseconds UTC.'),
+      exit_price: number('Fill price of the exit, rounded to the tick of the instrument.'),
+      duration_days: number('Exit minus entry, days, 6 decimals.'),
+      return_pct: percent(
+        'Return per unit of notional after all costs; after commission alone if the ledger has no other costs.',
+      ),
+      result: word('Sign of what the trade did to the equity, as the win rate counts it.', [
+        'win',
+        'loss',
+        'breakeven',
+      ]),
+      exit_reason: word('Coarse category of the exit.', EXIT_REASONS),
+    }),
   )
 
 export const trades = datasetRoute({
