@@ -142,7 +142,7 @@ function toChangeAlert({ client, change, keyId }: WebhookChange, at: string): Al
     set: `was set ${by}`,
     rotated: `has a new secret ${by}`,
     removed: `was removed ${by}`,
-    suspended: `is suspended, because the key ${keyId}, which set it, was revoked: its owner confirms the address by PUT /v1/webhook with a live key`,
+    suspended: `is suspended, because the key ${keyId}, which set it or may have set it, was revoked: its owner confirms the address by PUT /v1/webhook with a live key`,
   }[change]
   return alert('webhook_changed', `${client} at ${at}`, `the webhook of ${client} ${what}`)
 }

@@ -87,10 +87,14 @@ async function oweAll(redis: Redis, { debts }: Seen, nowMs: number): Promise<num
 
 async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
   await assertNoService(redis)
-  for await (const _ of isForced ? [] : scanKeys(redis, `${PREFIX}:`, BLOCK))
-    throw new Error('this Redis already has signals: restore into an empty one, or delete them with --force')
+  if (!isForced) await assertNoSignals(redis)
   await askRedis(() => redis.unlink(EPOCH)) // first: a service does not start on what a killed restore has left
   for await (const keys of scanKeys(redis, `${PREFIX}:`, BLOCK)) await askRedis(() => redis.unlink(...keys))
+}
+
+async function assertNoSignals(redis: Redis): Promise<void> {
+  for await (const _ of scanKeys(redis, `${PREFIX}:`, BLOCK))
+    throw new Error('this Redis already has signals: restore into an empty one, or delete them with --force')
 }
 
 async function writeBlock(

@@ -58,9 +58,9 @@ export async function issueKey(
 }
 
 /**
- * Confirms the newer key of a client and revokes every older one, which suspends a webhook that one of them set. A
- * single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer key waits for
- * confirmation.
+ * Confirms the newer key of a client and revokes every older one, which suspends a webhook that one of them set, or
+ * may have set. A single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer
+ * key waits for confirmation.
  */
 export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   const client = await ownerOf(redis, keyId)
@@ -79,7 +79,7 @@ export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
 /** A key that was revoked, and whether that suspended the webhook of its client. */
 export type Revoked = { readonly client: string; readonly isSuspended: boolean }
 
-/** Revokes a key, which suspends a webhook that it set; null if there was none. */
+/** Revokes a key, which suspends a webhook that it set or may have set; null if there was none. */
 export async function revokeKey(redis: Redis, keyId: string): Promise<Revoked | null> {
   const client = await ownerOf(redis, keyId)
   if (client === null) return null
@@ -154,13 +154,18 @@ redis.call('SADD', KEYS[2], id)
 return 'ok'
 `
 
-/** Lua: suspends the webhook of a client if the key set it; returns whether it did. Only a live key, or the operator, sets it again. */
+/**
+ * Lua: suspends the webhook of a client if the key set it; returns whether it did. A record of an earlier release does
+ * not have its setter: any key may have set it. Only a live key, or the operator, sets it again.
+ */
 const SUSPEND = `${REVISE}
 local function suspend(webhooks, client, id)
   local webhook = '${WEBHOOK_PREFIX}' .. client
-  local by, suspended = unpack(redis.call('HMGET', webhook, 'set_by', 'suspended'))
-  if by ~= id or suspended == '1' then return false end
-  local why = 'the key ' .. id .. ' that set it was revoked: confirm the address by PUT /v1/webhook with a live key'
+  local url, by, at, suspended = unpack(redis.call('HMGET', webhook, 'url', 'set_by', 'set_at', 'suspended'))
+  local is_unknown = not by or not at
+  if not url or suspended == '1' or not is_unknown and by ~= id then return false end
+  local why = 'the key ' .. id .. (is_unknown and ', which may have set it,' or ' that set it') .. ' was revoked'
+  why = why .. ': confirm the address by PUT /v1/webhook with a live key'
   redis.call('HSET', webhook, 'enabled', '0', 'disabled_why', why, 'suspended', '1')
   redis.call('SREM', webhooks, client)
   revise(client)

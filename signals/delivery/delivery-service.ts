@@ -1,5 +1,6 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
 import { setTimeout as waitFor } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
 import { createLogReader } from '../log/read-log.ts'
 import { dueCounts, moveSchedules } from '../outbox/outbox.ts'
 import { debtorsOf, type RelayParts, runRelay } from '../outbox/relay.ts'
@@ -49,58 +50,23 @@ const CLOCK_EVERY_MS = 1_000
 
 /** Starts delivery. Rejects if Redis cannot be reached. */
 export async function startDelivery(options: DeliveryOptions) {
-  const { redisUrl, redisOptions, clock, pace, onError, steady = createSteadyClock(clock) } = options
-  const redis = connectRedis(redisUrl, onError, redisOptions)
-  const waiting = connectRedis(redisUrl, onError, { ...redisOptions, commandTimeout: WAITING_TIMEOUT_MS })
-  const connections = [redis, waiting]
-  let wasOff: boolean
-  try {
-    await Promise.all(connections.map(connection => connection.connect()))
-    wasOff = (await readClockDifference(redis, clock.now)) > CLOCK_TOLERANCE_MS
-    // Starts by the clock of Redis then: no schedule and no signature was made by that of the machine before.
-    if (wasOff) steady.follow(await readRedisTime(redis))
-  } catch (error) {
-    for (const connection of connections) connection.disconnect()
-    throw error
-  }
-
-  const stopped = new AbortController()
-  const sender = createSender({ ...options, now: steady.now, startTimer: clock.startTimer })
-  const givenUp = new AbortController()
-  const log = createLogReader(redis)
-  const process = options.newToken()
-  let tokens = 0
-  const parts: DeliveryParts = {
-    ...options,
-    redis,
-    now: steady.now,
-    elapsed: clock.elapsed,
-    newToken: () => `${process}-${++tokens}`, // one is needed for each turn, and random bytes take as long as a signature
-    sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
-    readSignal: log.readSignal,
-    send: createSendSignal(sender, steady.now),
-    flightMs: pace?.flightMs ?? FLIGHT_MS,
-    waits: options.waits ?? WAITS,
-    isStopping: () => stopped.signal.aborted,
-    faults: createFaults(),
-  }
+  const { clock, pace, onError, steady = createSteadyClock(clock) } = options
+  const { redis, waiting, wasOff } = await connect(options, steady)
+  const { parts, sender, readAfter, stopped, givenUp } = createParts(options, redis, steady)
   const workers = startWorkers(parts, clock.startTimer, pace?.pollEveryMs)
   const relayParts: RelayParts = {
     ...parts,
     begin: workers.begin,
     token: options.newToken(),
-    readAfter: log.readAfter,
+    readAfter,
     leaseMs: pace?.leaseMs,
     debtorsOf: signals => debtorsOf(redis, signals),
   }
   const relay = runRelay(relayParts, waiting, stopped.signal, onError)
   const look = createWatchdog({ ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) })
-  const keep = async (): Promise<void> => {
-    wasOff = await keepTime(parts, clock.now, steady, wasOff)
-  }
   const stopTasks = [
     repeat(WATCH_EVERY_MS, look, clock.startTimer, onError),
-    repeat(CLOCK_EVERY_MS, keep, clock.startTimer, onError),
+    repeat(CLOCK_EVERY_MS, createTimeKeeper(parts, clock.now, steady, wasOff), clock.startTimer, onError),
   ]
   return {
     /**
@@ -117,33 +83,86 @@ export async function startDelivery(options: DeliveryOptions) {
       await Promise.all([workers.close(), relay])
       for (const stopTimer of stopTimers) stopTimer()
       await sender.close()
-      for (const connection of connections) connection.disconnect()
+      redis.disconnect()
     },
   }
 }
 
+/** Connects, and starts by the clock of Redis if that of the machine differs: no schedule and no signature was made by the machine's. */
+async function connect({ redisUrl, redisOptions, clock, onError }: DeliveryOptions, steady: SteadyClock) {
+  const redis = connectRedis(redisUrl, onError, redisOptions)
+  const waiting = connectRedis(redisUrl, onError, { ...redisOptions, commandTimeout: WAITING_TIMEOUT_MS })
+  try {
+    await Promise.all([redis.connect(), waiting.connect()])
+    const wasOff = (await readClockDifference(redis, clock.now)) > CLOCK_TOLERANCE_MS
+    if (wasOff) steady.follow(await readRedisTime(redis))
+    return { redis, waiting, wasOff }
+  } catch (error) {
+    for (const connection of [redis, waiting]) connection.disconnect()
+    throw error
+  }
+}
+
+/** `stopped` ends what waits for signals; `givenUp` what waits for Redis to take a result. */
+function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock) {
+  const { clock, pace, newToken, waits = WAITS } = options
+  const [stopped, givenUp] = [new AbortController(), new AbortController()]
+  const sender = createSender({ ...options, now: steady.now, startTimer: clock.startTimer })
+  const { readSignal, readAfter } = createLogReader(redis)
+  const parts: DeliveryParts = {
+    ...options,
+    ...{
+      redis,
+      now: steady.now,
+      elapsed: clock.elapsed,
+      newToken: createTokens(newToken()),
+      readSignal,
+      waits,
+    },
+    sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
+    send: createSendSignal(sender, steady.now),
+    flightMs: pace?.flightMs ?? FLIGHT_MS,
+    isStopping: () => stopped.signal.aborted,
+    faults: createFaults(),
+  }
+  return { parts, sender, readAfter, stopped, givenUp }
+}
+
+/** One is needed for each turn, and random bytes take as long as a signature. */
+function createTokens(process: string): () => string {
+  let count = 0
+  return () => `${process}-${++count}`
+}
+
 /**
  * Follows the clock of the machine, in small steps and in a jump, while the clock of Redis agrees with it. A time that
- * Redis does not confirm is used neither for schedules nor in a signature. Returns whether Redis denies that of the machine.
+ * Redis does not confirm is used neither for schedules nor in a signature. `wasOffAtStart` says whether Redis denied that of the machine.
  */
-async function keepTime(
+function createTimeKeeper(
   { redis, onEvent }: DeliveryParts,
   machineNow: () => number,
   steady: SteadyClock,
-  wasOff: boolean,
-): Promise<boolean> {
-  const jumpMs = steady.jumpMs()
-  const offMs = await readClockDifference(redis, machineNow)
-  const [isJump, isOff] = [Math.abs(jumpMs), offMs].map(ms => ms > CLOCK_TOLERANCE_MS)
-  if (isJump || isOff) onEvent({ kind: 'clock', jumpMs, offMs })
-  if (isOff) return true
-  steady.follow() // at once, by what was compared: what is sent while schedules are moved is signed by the right time
-  // Also over a restart, and for one of several processes; Redis may have been set back long before this machine was.
-  const stepMs = Math.min(await readRedisStep(redis), wasOff ? jumpMs : 0)
-  if (stepMs >= -CLOCK_TOLERANCE_MS) return false
-  if (!isJump) onEvent({ kind: 'clock', jumpMs: stepMs, offMs })
-  await moveSchedules(redis, stepMs)
-  return false
+  wasOffAtStart: boolean,
+): () => Promise<void> {
+  let wasOff = wasOffAtStart
+  return async () => {
+    const jumpMs = steady.jumpMs()
+    const offMs = await readClockDifference(redis, machineNow)
+    const [isJump, isOff] = [Math.abs(jumpMs), offMs].map(ms => ms > CLOCK_TOLERANCE_MS)
+    if (isJump || isOff) onEvent({ kind: 'clock', jumpMs, offMs })
+    if (isOff) {
+      wasOff = true
+      return
+    }
+    steady.follow() // at once, by what was compared: what is sent while schedules are moved is signed by the right time
+    // Also over a restart, and for one of several processes; Redis may have been set back long before this machine was.
+    const stepMs = Math.min(await readRedisStep(redis), wasOff ? jumpMs : 0)
+    if (stepMs < -CLOCK_TOLERANCE_MS) {
+      if (!isJump) onEvent({ kind: 'clock', jumpMs: stepMs, offMs })
+      await moveSchedules(redis, stepMs)
+    }
+    wasOff = false
+  }
 }
 
 function giveUp(): never {

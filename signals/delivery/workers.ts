@@ -21,6 +21,29 @@ const POLL_EVERY_MS = 250
 /** After an error, such as Redis being away, polls are this much rarer. */
 const POLLS_LEFT_OUT = 4
 
+/** The workers of this process. */
+type Floor = {
+  readonly parts: DeliveryParts
+  readonly startTimer: StartTimer
+  readonly lanes: { readonly [L in Lane]: WorkLane }
+  /** Reads the schedules at a time, unless they are read before. */
+  pollBy: (atMs: number) => void
+  lastStartMs: number
+  isClosing: boolean
+}
+
+/** `suspects` counts the clients at work that gave their slot back; `isCrowded` says that more are due than there is room for. */
+type WorkLane = {
+  readonly most: number
+  readonly atWork: Map<string, Promise<void>>
+  suspects: number
+  isCrowded: boolean
+}
+
+const emptyLane = (most: number): WorkLane => ({ most, atWork: new Map(), suspects: 0, isCrowded: false })
+
+const roomIn = ({ most, atWork, suspects }: WorkLane): number => most - atWork.size + suspects
+
 /** Starts the workers of both lanes. A client whose worker dies is due again when its lease ends. */
 export function startWorkers(
   parts: DeliveryParts,
@@ -28,68 +51,19 @@ export function startWorkers(
   pollEveryMs: number = POLL_EVERY_MS,
   most = CLIENTS_AT_ONCE,
 ) {
-  const { redis, now, onError } = parts
   const lanes = { fast: emptyLane(most.fast), slow: emptyLane(most.slow) }
-  let lastStartMs = 0
-  let isClosing = false
-
-  const refill = (lane: WorkLane): void => {
-    if (lane.isCrowded && roomIn(lane) >= lane.most * REFILL_SHARE) poll.by(now())
-  }
-  /** Starts with clients at once as far as there is room; the others stay due. */
-  const begin = (name: Lane, clients: readonly string[]): void => {
-    const lane = lanes[name]
-    for (const client of clients) {
-      if (lane.atWork.has(client)) continue
-      lane.isCrowded ||= roomIn(lane) <= 0
-      if (isClosing || roomIn(lane) <= 0) return
-      lastStartMs = now()
-      lane.atWork.set(client, lookAfter(client, name))
-    }
-  }
-  const lookAfter = async (client: string, name: Lane): Promise<void> => {
-    const lane = lanes[name]
-    let isSuspect = false
-    const giveBack = (): boolean => {
-      if (lanes.fast.suspects + lanes.slow.suspects >= MOST_SUSPECTS) return false
-      isSuspect = true
-      lane.suspects++
-      refill(lane)
-      return true
-    }
-    const { send, stop } = watchAttempts(parts, startTimer, giveBack)
-    try {
-      const released = await drainClient({ ...parts, send }, client, name)
-      if (released.kind === 'later') poll.by(released.atMs)
-    } catch (error) {
-      onError(error)
-    }
-    stop()
-    lane.atWork.delete(client)
-    if (isSuspect) lane.suspects--
-    refill(lane)
-  }
-  /** Starts clients that are due in a lane; returns when the next one is due. */
-  const fill = async (name: Lane): Promise<number> => {
-    const lane = lanes[name]
-    // Clients whose lease is not written yet are still due there: as many as there are slots, at most.
-    const scheduled = await readSchedule(redis, name, lane.most + 1)
-    const isDue = ({ atMs }: { readonly atMs: number }): boolean => atMs <= now()
-    const due = scheduled.filter(isDue).map(({ client }) => client)
-    lane.isCrowded = due.filter(client => !lane.atWork.has(client)).length > roomIn(lane)
-    begin(name, due)
-    return scheduled.find(each => !isDue(each))?.atMs ?? Number.POSITIVE_INFINITY
-  }
+  const floor: Floor = { parts, startTimer, lanes, pollBy: () => {}, lastStartMs: 0, isClosing: false }
   const poll = startPolling(parts, startTimer, pollEveryMs, async () =>
-    Math.min(...(await Promise.all(LANES.map(fill)))),
+    Math.min(...(await Promise.all(LANES.map(name => fill(floor, name))))),
   )
+  floor.pollBy = poll.by
   return {
-    begin,
+    begin: (name: Lane, clients: readonly string[]): void => begin(floor, name, clients),
     /** When a client was last started, epoch milliseconds; 0 before the first. */
-    lastStartMs: () => lastStartMs,
+    lastStartMs: () => floor.lastStartMs,
     /** Starts no other client, and waits for those under way. */
     async close(): Promise<void> {
-      isClosing = true
+      floor.isClosing = true
       poll.stop()
       const running = () => LANES.flatMap(lane => [...lanes[lane].atWork.values()])
       while (running().length > 0) await Promise.all(running())
@@ -97,17 +71,58 @@ export function startWorkers(
   }
 }
 
-type WorkLane = ReturnType<typeof emptyLane>
+/** Starts clients that are due in a lane; returns when the next one is due. */
+async function fill(floor: Floor, name: Lane): Promise<number> {
+  const { redis, now } = floor.parts
+  const lane = floor.lanes[name]
+  // Clients whose lease is not written yet are still due there: as many as there are slots, at most.
+  const scheduled = await readSchedule(redis, name, lane.most + 1)
+  const isDue = ({ atMs }: { readonly atMs: number }): boolean => atMs <= now()
+  const due = scheduled.filter(isDue).map(({ client }) => client)
+  lane.isCrowded = due.filter(client => !lane.atWork.has(client)).length > roomIn(lane)
+  begin(floor, name, due)
+  return scheduled.find(each => !isDue(each))?.atMs ?? Number.POSITIVE_INFINITY
+}
 
-/** `suspects` counts the clients at work that gave their slot back; `isCrowded` says that more are due than there is room for. */
-const emptyLane = (most: number) => ({
-  most,
-  atWork: new Map<string, Promise<void>>(),
-  suspects: 0,
-  isCrowded: false,
-})
+/** Starts with clients at once as far as there is room; the others stay due. */
+function begin(floor: Floor, name: Lane, clients: readonly string[]): void {
+  const lane = floor.lanes[name]
+  for (const client of clients) {
+    if (lane.atWork.has(client)) continue
+    lane.isCrowded ||= roomIn(lane) <= 0
+    if (floor.isClosing || roomIn(lane) <= 0) return
+    floor.lastStartMs = floor.parts.now()
+    lane.atWork.set(client, lookAfter(floor, client, name))
+  }
+}
 
-const roomIn = ({ most, atWork, suspects }: WorkLane): number => most - atWork.size + suspects
+async function lookAfter(floor: Floor, client: string, name: Lane): Promise<void> {
+  const { parts, startTimer, lanes, pollBy } = floor
+  const lane = lanes[name]
+  let isSuspect = false
+  const giveBack = (): boolean => {
+    if (lanes.fast.suspects + lanes.slow.suspects >= MOST_SUSPECTS) return false
+    isSuspect = true
+    lane.suspects++
+    refill(floor, lane)
+    return true
+  }
+  const { send, stop } = watchAttempts(parts, startTimer, giveBack)
+  try {
+    const released = await drainClient({ ...parts, send }, client, name)
+    if (released.kind === 'later') pollBy(released.atMs)
+  } catch (error) {
+    parts.onError(error)
+  }
+  stop()
+  lane.atWork.delete(client)
+  if (isSuspect) lane.suspects--
+  refill(floor, lane)
+}
+
+function refill({ parts, pollBy }: Floor, lane: WorkLane): void {
+  if (lane.isCrowded && roomIn(lane) >= lane.most * REFILL_SHARE) pollBy(parts.now())
+}
 
 /**
  * Calls `giveBack` once an attempt of a client is suspect, and again until it returns true: receivers that hang must

@@ -4,8 +4,8 @@ import { ApiError } from '#core/contract/errors.ts'
 import { MODES, type Mode, type Signal } from '#core/contract/signal.ts'
 import { readSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
-import { HALTED, LATEST, liveKey } from '../redis/keys.ts'
-import { EVERY_ALIAS, type Gap, lateAfterMs, parseAnnounced, parseGaps } from './live-record.ts'
+import { EVERY_ALIAS, HALTED, LATEST, liveKey } from '../redis/keys.ts'
+import { type Gap, lateAfterMs, parseAnnounced, parseGaps } from './live-record.ts'
 
 /** A live strategy as the operator sees it. */
 export type LiveStatus = Awaited<ReturnType<typeof readStatus>>

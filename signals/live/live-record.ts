@@ -6,13 +6,11 @@ import { decisionHash } from '#core/replay/held.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { askRedis } from '../redis/connect.ts'
-import { HALTED, liveKey } from '../redis/keys.ts'
+import { EVERY_ALIAS, HALTED, liveKey } from '../redis/keys.ts'
 import type { LiveStrategy } from './signals-of.ts'
 
 /** Raised when the format changes so that an older runner cannot continue from it. */
 const CHECKPOINT_FORMAT = 1
-
-export const EVERY_ALIAS = '*'
 
 /** The position of a live strategy: everything that its next bar needs. */
 export type Standing = {
@@ -32,7 +30,7 @@ const checkpoint = z.object({
     bars: z.number(),
     last_t: z.number(),
     last_close: z.number(),
-    unit: z.number(),
+    unit: z.number().default(1), // older checkpoints are all in one
   }),
 })
 

@@ -1,8 +1,17 @@
 import type { Redis } from 'ioredis'
 import { type LoggedContent, type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
-import { EVERY_ALIAS } from '../live/live-record.ts'
-import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, RUN_FUNCTION, SIGNAL_IDS } from '../redis/keys.ts'
+import {
+  EPOCH,
+  EVERY_ALIAS,
+  HALTED,
+  HEAD,
+  LATEST,
+  LOG,
+  liveKey,
+  RUN_FUNCTION,
+  SIGNAL_IDS,
+} from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { knownLog, noteSeq, readGuardedHead } from './guard.ts'
 import { SEVERAL } from './high-water.ts'

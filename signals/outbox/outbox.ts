@@ -127,8 +127,13 @@ export async function readDeliveries(
   seqs: readonly number[],
   client: string,
 ): Promise<readonly (DeliveryState | null)[]> {
-  const found = await askRedis(() => Promise.all(seqs.map(seq => redis.hget(outboxKey(seq), client))))
-  return found.map(raw => (raw === null ? null : parseState(raw)))
+  const pipeline = redis.pipeline()
+  for (const seq of seqs) pipeline.hget(outboxKey(seq), client)
+  const replies = (await askRedis(() => pipeline.exec())) ?? []
+  return replies.map(([error, raw]) => {
+    if (error !== null) throw error
+    return typeof raw === 'string' ? parseState(raw) : null
+  })
 }
 
 export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap<string, DeliveryState>> {

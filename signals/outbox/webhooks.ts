@@ -23,7 +23,7 @@ export type Webhook = {
   readonly condition: Condition
   /** Null in records of earlier releases. */
   readonly setter: Setter | null
-  /** Whether the key that set it was revoked since. */
+  /** Whether the key that set it, or may have set it, was revoked since. */
   readonly isSuspended: boolean
 }
 
@@ -147,7 +147,7 @@ export async function enableWebhook(redis: Redis, client: string): Promise<void>
   if (await begin(redis, client, FRESH)) return
   throw new ApiError(
     'conflict',
-    `the webhook of '${client}' is suspended, because the key that set it was revoked: its owner confirms the address ` +
+    `the webhook of '${client}' is suspended, because the key that set it, or may have set it, was revoked: its owner confirms the address ` +
       `by PUT /v1/webhook with a live key, or you set it with \`highwater ops webhook set ${client} URL\``,
   )
 }
@@ -173,21 +173,25 @@ const SEALED = ['url', 'secrets'] as const
 /** A concurrent rotation is over before the second try. */
 const MOST_TRIES = 10
 
-async function clientsWithWebhook(redis: Redis): Promise<readonly string[]> {
-  const found = new Set<string>() // a scan may name a key twice
-  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK))
-    for (const key of keys) found.add(key.slice(WEBHOOK_PREFIX.length))
-  return [...found]
+/** The clients that have a webhook, in blocks. */
+async function* clientsWithWebhook(redis: Redis): AsyncGenerator<readonly string[]> {
+  const done = new Set<string>() // a scan may name a key twice
+  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK)) {
+    const block = new Set(keys.map(key => key.slice(WEBHOOK_PREFIX.length)))
+    yield [...block].filter(client => !done.has(client))
+    for (const client of block) done.add(client)
+  }
 }
 
 /** Why SECRET_KEY does not open what is stored, with a client that it concerns; null if it opens all. */
 export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
-  const clients = await clientsWithWebhook(redis)
-  const read = await Promise.allSettled(clients.map(client => readWebhook(redis, box, client)))
-  for (const [i, each] of read.entries()) {
-    if (each.status === 'fulfilled') continue
-    if (!(each.reason instanceof SealError)) throw each.reason
-    return `the webhook of '${clients[i]}' cannot be read: ${each.reason.message}`
+  for await (const block of clientsWithWebhook(redis)) {
+    const read = await Promise.allSettled(block.map(client => readWebhook(redis, box, client)))
+    for (const [i, each] of read.entries()) {
+      if (each.status === 'fulfilled') continue
+      if (!(each.reason instanceof SealError)) throw each.reason
+      return `the webhook of '${block[i]}' cannot be read: ${each.reason.message}`
+    }
   }
   return null
 }
@@ -202,14 +206,15 @@ export const LOST_KEY =
  */
 export async function rekeyWebhooks(redis: Redis, box: SecretBox, { removesUnreadable = false } = {}) {
   const count = { sealed: 0, untouched: 0, removed: 0 }
-  for (const client of await clientsWithWebhook(redis))
-    try {
-      count[(await rekeyOne(redis, box, client)) ? 'sealed' : 'untouched']++
-    } catch (error) {
-      if (!(removesUnreadable && error instanceof SealError)) throw error
-      await removeWebhook(redis, client)
-      count.removed++
-    }
+  for await (const block of clientsWithWebhook(redis))
+    for (const client of block)
+      try {
+        count[(await rekeyOne(redis, box, client)) ? 'sealed' : 'untouched']++
+      } catch (error) {
+        if (!(removesUnreadable && error instanceof SealError)) throw error
+        await removeWebhook(redis, client)
+        count.removed++
+      }
   return count
 }
 

@@ -48,6 +48,7 @@ export const liveLeaseKey = (market: string): string => `${PREFIX}:live-lease:${
 
 /** Set: the aliases that are halted; `*` halts all. */
 export const HALTED = `${PREFIX}:halted`
+export const EVERY_ALIAS = '*'
 
 /** Set: the ids of all clients. */
 export const CLIENTS = `${PREFIX}:clients`
@@ -77,7 +78,8 @@ export const WEBHOOKS = `${PREFIX}:webhooks`
 /**
  * Hash of a client's webhook: `url` and `secrets` (sealed), `enabled`, `disabled_why`, `lane`, `condition` (JSON),
  * `probe_at`, the next probe of an open breaker, `set_at` (epoch milliseconds) and `set_by`, the id of the key that
- * set it, empty for the operator, and `suspended`, '1' from the revocation of that key until it is set again.
+ * set it, empty for the operator (records of earlier releases have neither), and `suspended`, '1' from the revocation
+ * of that key until it is set again.
  */
 export const webhookKey = (client: string): string => `${WEBHOOK_PREFIX}${client}`
 export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`

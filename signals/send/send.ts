@@ -154,6 +154,8 @@ function outcomeOf(received: Received, secrets: readonly string[], startMs: numb
   const reason = error === null ? 'status' : reasonOf(error, received.isSent)
   if (isOurs(reason)) return { kind: 'ourFault', reason }
   const excerpt = error === null ? excerptOf(received, secrets) : ''
+  if (head === null && error === null)
+    throw new Error('an answer ended that had not begun: undici broke its contract')
   if (head === null) return { ...NO_ANSWER, kind: 'failed', reason, totalMs, excerpt }
   const { status } = head
   const firstByteMs = head.atMs - startMs

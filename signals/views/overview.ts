@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis'
 import { instantOf } from '#core/calendar.ts'
 import { type Client, clientOfText } from '../clients/client.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
-import { EVERY_ALIAS } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { dueCounts, LANES, NAMES } from '../outbox/outbox.ts'
 import { type Condition, SOUND } from '../outbox/webhook-condition.ts'
@@ -13,6 +12,7 @@ import { askRedis } from '../redis/connect.ts'
 import {
   CLIENT_PREFIX,
   CLIENTS,
+  EVERY_ALIAS,
   HEAD,
   LIVE_ALIASES,
   LOG,

@@ -13,7 +13,7 @@ import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEnd } from '../../support/ends.ts'
 import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
-import { addClient, seededBytes } from '../../support/signals/signals.ts'
+import { addClient, meddledWith, seededBytes } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -464,6 +464,25 @@ test('every action is written to the private store once, also by copies that are
   expect(keys).toEqual(['audit/e1/0000000001.json', 'audit/e1/0000000002.json'])
   const bytes = await store.read(keys[1]!)
   expect(JSON.parse(new TextDecoder().decode(bytes!))).toEqual((await newest())[0])
+})
+
+test('the audit log is copied twice if a hundred copies are asked for while one hangs', async () => {
+  const store = await openStore(`file://${await temporaryFolder()}`)
+  await call('POST', '/ops/live/halt', { alias: 'alder' })
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const create: typeof store.create = (...args) => gate.then(() => store.create(...args))
+  let copies = 0
+  const counted = meddledWith(redis, (run, command) => {
+    if (command === 'llen') copies++
+    return run()
+  })
+  const copy = createActionCopy(counted, { ...store, create })
+  const first = copy()
+  await expect.poll(() => copies).toBe(1)
+  const others = Array.from({ length: 100 }, copy)
+  open()
+  await Promise.all([first, ...others])
+  expect(copies).toBe(2)
 })
 
 test('a named token is named in the log, and once it is revoked it opens nothing, nor does its session after another token of its name', async () => {

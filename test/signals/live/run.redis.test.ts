@@ -7,11 +7,11 @@ import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { halt, isMissed, noteDivergence, orderMode, readStatus, resume } from '#signals/live/control.ts'
 import { createKnownBars } from '#signals/live/known-bars.ts'
-import { EVERY_ALIAS, readStanding, type Standing } from '#signals/live/live-record.ts'
+import { readStanding, type Standing } from '#signals/live/live-record.ts'
 import { begin, endLive, runBar } from '#signals/live/run-market.ts'
 import { closeOf, type LiveStrategy, signalsOf } from '#signals/live/signals-of.ts'
 import { assertClock, ClockError } from '#signals/redis/clock.ts'
-import { HEAD, liveKey } from '#signals/redis/keys.ts'
+import { EVERY_ALIAS, HEAD, liveKey } from '#signals/redis/keys.ts'
 import { FREE, handBars, type Ohlc, scripted, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
@@ -204,6 +204,18 @@ test('a runner stops with a sentence if Redis was wiped while it ran', async () 
   await redis.flushall()
   await expect(runAll(strategy, later, bars.slice(4, 5))).rejects.toThrow('it was wiped or restored')
   expect(await redis.hget(HEAD, 'seq')).toBeNull()
+})
+
+test('a runner goes on from a checkpoint of a release that did not write the unit of its account', async () => {
+  const { strategy, standing, bars } = await goLive()
+  await runAll(strategy, standing, bars.slice(0, 4))
+  const text = (await redis.hget(liveKey('alder'), 'checkpoint'))!
+  expect(text).toContain('"unit":1,')
+  await redis.hset(liveKey('alder'), 'checkpoint', text.replace('"unit":1,', ''))
+  const read = await readStanding(redis, 'alder')
+  expect(read?.state.unit).toBe(1)
+  await runAll(strategy, read!, bars.slice(4))
+  expect(await gists(redis)).toEqual(ALL_LIVE)
 })
 
 test('a runner refuses a checkpoint that is not what was written', async () => {
