@@ -11,7 +11,7 @@ import {
   suspendClient,
 } from '#signals/clients/clients.ts'
 import { readLatency } from '#signals/views/latency.ts'
-import { readWebhookStates, readAllClients, type WebhookState } from '#signals/views/overview.ts'
+import { readAllClients, readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
