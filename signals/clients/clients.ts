@@ -3,14 +3,14 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
-import { nearestTo } from '#core/contract/near-miss.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
 import { askRedis } from '../redis/connect.ts'
 import { CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { assertId, type Client, toClient, toStoredClient } from './client.ts'
 
 /** A change of entitlements. Absent fields stay as they are. */
-export type EntitlementChange = {
+type EntitlementChange = {
   /** Replaces the whole list. */
   readonly aliases?: readonly string[] | undefined
   readonly add?: readonly string[] | undefined
@@ -25,7 +25,7 @@ const MOST_ALIASES = 1_000
 const MOST_TRIES = 20
 
 /** The first state of a client: without it, pending and entitled to nothing. */
-export type ClientBeginning = EntitlementChange & { readonly status?: Client['status'] }
+type ClientBeginning = EntitlementChange & { readonly status?: Client['status'] }
 
 /**
  * Adds a client atomically. Throws `conflict` if the id exists, `validation_error`, and what entitleClient throws.
@@ -72,7 +72,8 @@ export async function entitleClient(
   for (let i = 0; i < MOST_TRIES; i++) {
     const before = await findClient(redis, id)
     const after = entitled(before, change)
-    if (await replaceEntitlement(redis, before, after)) return after
+    const args = [before, after].map(toStoredClient).flatMap(({ aliases, program }) => [aliases, program])
+    if ((await runScript(redis, ENTITLE_SCRIPT, [clientKey(id)], id, ...args)) === 'ok') return after
   }
   throw new ApiError('conflict', `the client '${id}' is being changed by others: try again`)
 }
@@ -90,8 +91,7 @@ export async function findClient(redis: Redis, id: string): Promise<Client> {
 /** The refusal of an id that names no client, with the nearest id that does. */
 export async function unknownClient(redis: Redis, id: string): Promise<ApiError> {
   const shown = id.slice(0, ECHO_LENGTH)
-  const nearest = nearestTo(shown, await askRedis(() => redis.smembers(CLIENTS)))
-  const hint = nearest === null ? '' : ` did you mean '${nearest}'?`
+  const hint = didYouMean(shown, await askRedis(() => redis.smembers(CLIENTS)), ' ')
   return new ApiError(
     'not_found',
     `there is no client '${shown}';${hint} \`highwater ops clients list\` lists them`,
@@ -149,13 +149,7 @@ function entitled(client: Client, { aliases, add = [], remove = [], program }: E
   return { ...client, aliases: [...wanted].sort(), program: program ?? client.program }
 }
 
-/** Replaces the entitlements that were read; false if they changed meanwhile. */
-async function replaceEntitlement(redis: Redis, before: Client, after: Client): Promise<boolean> {
-  const [from, to] = [toStoredClient(before), toStoredClient(after)]
-  const args = [from.aliases, from.program, to.aliases, to.program]
-  return (await runScript(redis, ENTITLE_SCRIPT, [clientKey(before.id)], before.id, ...args)) === 'ok'
-}
-
+/** Replaces the entitlements that were read, unless they changed meanwhile. */
 const ENTITLE_SCRIPT = `${REVISE}
 local aliases, program = unpack(redis.call('HMGET', KEYS[1], 'aliases', 'program'))
 if aliases ~= ARGV[2] or program ~= ARGV[3] then return 'moved' end

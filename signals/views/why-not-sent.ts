@@ -2,10 +2,10 @@
 // its state before.
 import type { Redis } from 'ioredis'
 import type { Client } from '../clients/client.ts'
-import type { DeliveryState } from '../delivery/outbox.ts'
-import { isRegistrationTest } from '../delivery/test-fire.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { type Action, actionsSince, MOST_SINCE, type SubjectState } from '../operators/audit-log.ts'
+import type { DeliveryState } from '../outbox/outbox.ts'
+import { isRegistrationTest } from '../outbox/test-fire.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
 import { readWebhookStates, type WebhookState } from './overview.ts'

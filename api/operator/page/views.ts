@@ -2,11 +2,11 @@
 import { html } from 'hono/html'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { Signal } from '#core/contract/signal.ts'
-import { type Attempt, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { haltedAliases } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { readActions } from '#signals/operators/audit-log.ts'
 import { listOperators } from '#signals/operators/tokens.ts'
+import { type Attempt, readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import { readAllClients, readLive } from '#signals/views/overview.ts'
 import { recentSignals, rowsOf, type ShownSignal, showDeliveries, showSignal } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
@@ -36,6 +36,8 @@ import { liveTable, overviewPage, runnerLines } from './overview.ts'
 
 export type View = {
   readonly tab: Tab
+  /** What its address names, if the title does not name it by the variable alone. */
+  readonly names?: string
   /** `asked` has the variables of the address and the fields of the query. */
   readonly content: (asked: Texts, parts: OperatorParts, session: Session) => Promise<Piece>
 }
@@ -45,7 +47,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   '/ops/view/clients': { tab: 'Clients', content: clientsPage },
   '/ops/view/clients/:client': { tab: 'Clients', content: clientPage },
   '/ops/view/signals': { tab: 'Signals', content: signalsPage },
-  '/ops/view/signals/:seq': { tab: 'Signals', content: signalPage },
+  '/ops/view/signals/:seq': { tab: 'Signals', names: 'Signal ', content: signalPage },
   '/ops/view/deliveries': { tab: 'Deliveries', content: deliveriesPage },
   '/ops/view/live': { tab: 'Live', content: livePage },
   '/ops/view/builds': { tab: 'Builds', content: buildsPage },

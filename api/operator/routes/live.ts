@@ -1,7 +1,7 @@
 // The live strategies.
 import { z } from 'zod'
 import { invalidParameter } from '#core/contract/errors.ts'
-import { nearestTo } from '#core/contract/near-miss.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { halt, haltedAliases, orderMode, resume } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
@@ -136,8 +136,7 @@ async function assertAlias(alias: string, { redis, aliases, clock }: OperatorPar
   if (alias === EVERY_ALIAS || aliases().has(alias)) return
   const known = [...aliases(), ...(await readLive(redis, aliases(), clock.now())).map(live => live.alias)]
   if (known.includes(alias)) return
-  const nearest = nearestTo(alias.slice(0, 64), known)
-  const hint = nearest === null ? '' : `; did you mean '${nearest}'?`
+  const hint = didYouMean(alias.slice(0, 64), known)
   throw invalidParameter(
     'alias',
     alias.slice(0, 64),

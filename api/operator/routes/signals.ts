@@ -7,9 +7,9 @@ import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { instantText, signal } from '#core/contract/signal.ts'
 import { findClient } from '#signals/clients/clients.ts'
-import { accountFor } from '#signals/delivery/account-for.ts'
-import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
+import { readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
+import { accountFor } from '#signals/outbox/resend.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import {
   recentDeliveries,

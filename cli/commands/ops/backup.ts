@@ -7,19 +7,20 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Redis } from 'ioredis'
 import { restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
-import { aboveHighWater, readHighWater, UNKNOWN_AHEAD } from '#signals/delivery/high-water.ts'
-import { createSecretBox } from '#signals/delivery/secret-box.ts'
-import { rekeyWebhooks } from '#signals/delivery/webhooks.ts'
 import { beginAnew } from '#signals/log/guard.ts'
+import { aboveHighWater, readHighWater, UNKNOWN_AHEAD } from '#signals/log/high-water.ts'
+import { createSecretBox } from '#signals/outbox/secret-box.ts'
+import { rekeyWebhooks } from '#signals/outbox/webhooks.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { flushFolder } from '#storage/placing.ts'
-import { type Environment, readEnvironment, UsageError } from '../../environment.ts'
-import { readKeyRing } from '../../generated-secrets.ts'
+import { UsageError } from '../../exit.ts'
 import type { Runtime } from '../../runtime.ts'
-import { startOwnRedis } from '../../signals/own-redis.ts'
-import { openRedis, ownRedisRuns } from '../../signals/redis-url.ts'
+import { startOwnRedis } from '../../services/own-redis.ts'
+import { openRedis, ownRedisRuns } from '../../services/redis-url.ts'
+import { type Environment, readEnvironment } from '../../settings/environment.ts'
+import { readKeyRing } from '../../settings/generated-secrets.ts'
 
 type Options = {
   readonly json?: boolean
@@ -96,11 +97,11 @@ export function addBackup(ops: Command, runtime: Runtime): void {
  */
 async function withRedis(runtime: Runtime, act: (place: Place) => Promise<void>): Promise<void> {
   const environment = readEnvironment(runtime)
-  const folder = environment.dataFolder
-  const isThere = environment.redisUrl !== null || (await ownRedisRuns(folder))
+  const folder = environment.DATA_FOLDER
+  const isThere = environment.REDIS_URL !== null || (await ownRedisRuns(folder))
   const own = isThere ? null : await startOwnRedis(runtime, folder, line => runtime.terminal.note(line))
   try {
-    const redis = await openRedis(environment, folder)
+    const redis = await openRedis(environment)
     await act({ redis, environment, runtime }).finally(() => redis.disconnect())
   } finally {
     await own?.stop()
@@ -148,8 +149,8 @@ async function openToWrite(path: string): Promise<FileHandle> {
 
 async function restore({ redis, environment, runtime }: Place, path: string, { force = false }: Options) {
   await assertReadable(path)
-  if (!environment.allowsUnsafeRedis) await assertDurable(redis)
-  const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
+  if (!environment.ALLOW_UNSAFE_REDIS) await assertDurable(redis)
+  const privateStore = await openStore(environment.PRIVATE_STORE_URL, environment.s3)
   const restored = await restoreBackup({
     redis,
     lines: () =>
@@ -184,8 +185,8 @@ async function rekey({ redis, environment, runtime }: Place, { removeUnreadable 
 
 /** For the case that Redis was lost and there is no backup. */
 async function beginAgain({ redis, environment, runtime }: Place, options: Options): Promise<Done> {
-  if (!environment.allowsUnsafeRedis) await assertDurable(redis)
-  const mark = await readHighWater(await openStore(environment.privateStoreUrl, environment.s3))
+  if (!environment.ALLOW_UNSAFE_REDIS) await assertDurable(redis)
+  const mark = await readHighWater(await openStore(environment.PRIVATE_STORE_URL, environment.s3))
   const above = Math.max(options.above ?? (mark && mark + UNKNOWN_AHEAD), aboveHighWater(mark))
   const head = await beginAnew(redis, above, newEpochOf(runtime))
   const kept = 'clients, keys and webhooks are those that Redis holds: `highwater ops clients list`'

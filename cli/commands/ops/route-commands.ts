@@ -5,9 +5,9 @@ import type { OperatorRoute } from '#api/operator/operator-route.ts'
 import { fieldsOf } from '#api/operator/route-fields.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { variablesOf } from '#core/contract/route.ts'
-import { dataFolder, parseEnvironment } from '../../environment.ts'
 import { ExitError } from '../../exit.ts'
 import type { Runtime } from '../../runtime.ts'
+import { readEnvironment } from '../../settings/environment.ts'
 import { createOperatorClient, type OperatorClient } from './operator-client.ts'
 
 export type Values = Readonly<Record<string, unknown>>
@@ -97,11 +97,13 @@ function print(
   { terminal }: Runtime,
 ): void {
   const record = isRecord(answer) ? answer : { '': answer }
-  const shown = line?.(record) ?? command.prints?.(answer) ?? record
-  const lines = () =>
-    typeof shown === 'string' ? [shown] : linesOf(isRecord(shown) ? shown : { '': shown }, secret?.field)
   if (isJson) terminal.json(answer)
-  else for (const each of lines()) terminal.print(each)
+  else {
+    const shown = line?.(record) ?? command.prints?.(answer) ?? record
+    const lines =
+      typeof shown === 'string' ? [shown] : linesOf(isRecord(shown) ? shown : { '': shown }, secret?.field)
+    for (const each of lines) terminal.print(each)
+  }
   const code = exitCode?.(record) ?? 0
   if (code !== 0) throw new ExitError(code)
 }
@@ -129,8 +131,7 @@ async function ask(
   const sent = Object.fromEntries([...typed.filter(([name]) => !variables.includes(name)), ...fields])
   const query =
     route.query && new URLSearchParams(fields.map(([name, value]): [string, string] => [name, String(value)]))
-  const folder = dataFolder(runtime.home, runtime.env)
-  const client = await createOperatorClient(parseEnvironment(runtime.env, folder), folder)
+  const client = await createOperatorClient(readEnvironment(runtime))
   const answer = await client(
     route.method,
     query === undefined || query.size === 0 ? path : `${path}?${query}`,

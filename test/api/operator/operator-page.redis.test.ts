@@ -9,7 +9,7 @@ import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/control.ts'
 import { commit } from '#signals/log/commit.ts'
-import { LIVE_ALIASES, liveKey, RELAY_CURSOR, readyKey } from '#signals/redis/keys.ts'
+import { LIVE_ALIASES, liveKey, READY_PREFIX, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import {
   FORM,
   ORIGIN,
@@ -213,7 +213,7 @@ test('a range is sent again from the page of its client, which says if there is 
   expect([suspended.status, suspended.text]).toEqual([409, expect.stringContaining('is suspended')])
 })
 
-const readySeqs = () => redis.zrange(readyKey('acme'), 0, '-1')
+const readySeqs = () => redis.zrange(`${READY_PREFIX}acme`, 0, '-1')
 
 test('the page shows what may be wrong with a client, refuses what is, and names each action in the log', async () => {
   const page = await loggedIn({ random: randomBytes })
@@ -248,6 +248,19 @@ test('the page shows what may be wrong with a client, refuses what is, and names
   expect(audit).not.toMatch(/whsec_|hw_live_|\{/)
 })
 
+test('an answer to a page that follows what happens is neither logged nor counted, and a refusal is', async () => {
+  const answered: string[] = []
+  const app = createOperatorApp(
+    parts({ onAnswered: ({ status }: { status: number }) => answered.push(`${status}`) }),
+  )
+  const headers = { host: '127.0.0.1', cookie: page.cookie(), 'x-highwater-update': '1' }
+  const ask = (path: string, more = {}) => app.request(ORIGIN + path, { headers: { ...headers, ...more } })
+  expect((await ask('/ops/view/live')).status).toBe(200)
+  await ask('/ops/view/live', { cookie: '' })
+  await ask('/ops/view/clients/nobody')
+  expect(answered).toEqual(['303', '404'])
+})
+
 test('the overview shows what is published, how the nights went, and what is wrong now', async () => {
   const ago = (hours: number, ms = 0) => new Date(NOW_MS - hours * HOUR_MS + ms).toISOString()
   const lacking = 'bars/X/4h.csv lacks 3 bars'
@@ -268,7 +281,7 @@ test('the overview shows what is published, how the nights went, and what is wro
   })
   const { text } = await page.get('/ops')
   const build = '8 strategies, built with highwater 0.1.0'
-  for (const part of [build, lacking, '>90.0 s<', 'overdue', 'restated', message])
+  for (const part of [build, lacking, 'took 90.0 s', 'overdue', 'restated', message])
     expect(text).toContain(part)
   expect(text).toContain('The night has failed for 6.0 h: import: the import ended with #.')
   const healthy = browser({ published: async () => ({ ...published, failing: null, versions: [] }) })
