@@ -21,7 +21,9 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
   const whoseToken = createTokenCheck(parts)
   const { app, mount } = createServiceApp(operatorService(parts), {
     begin: c => c.set('requestId', parts.newRequestId()),
-    report: (c, answered) => parts.onAnswered({ requestId: c.get('requestId') ?? '', ...answered }),
+    report: (c, answered) => {
+      if (!c.get('isUpdate')) parts.onAnswered({ requestId: c.get('requestId') ?? '', ...answered })
+    },
     missing: 'no such path; the page is at /ops',
     authorise: c => operatorOf(c, whoseToken),
   })

@@ -16,6 +16,8 @@ declare module 'hono' {
   interface ContextVariableMap {
     body?: Promise<unknown>
     query?: unknown
+    /** Set if the page asks for itself again, to follow what happens. */
+    isUpdate?: boolean
   }
 }
 

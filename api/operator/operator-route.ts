@@ -21,8 +21,8 @@ export type RouteCommand<Data = unknown> = {
   prints?(answer: Data): unknown
 }
 
-/** What an operator must confirm first: the question, and what will happen. */
-export type Warning = readonly [title: string, says: string]
+/** What an operator must confirm first: the question, what will happen, and the button if it is not that of the form. */
+export type Warning = readonly [title: string, says: string, button?: string]
 
 /** What the page shows, beside which it offers actions. */
 export type Place =
@@ -124,6 +124,8 @@ type Typed<Path extends string, Sent extends Sendable, Data extends z.ZodType> =
   readonly data: Data
   readonly command: RouteCommand<z.output<Data>>
   readonly form?: RouteForm<Asked<Path, Sent>, z.output<Data>>
+  /** Rejects if the action needs something that is not there: before what was sent with it is read. */
+  readonly needs?: (variables: VariablesOf<Path>, parts: OperatorParts) => Promise<unknown>
   readonly handler: (
     asked: Asked<Path, Sent>,
     parts: OperatorParts,
@@ -144,7 +146,7 @@ export function operatorRoute<
   Data extends z.ZodType,
   Sent extends Sendable = Nothing,
 >(definition: Access & Definition<Path, Sent, Data>): OperatorRoute {
-  const { query, body, isBodyOptional, handler } = definition
+  const { query, body, isBodyOptional, needs, handler } = definition
   const ask = async (c: Exchange): Promise<Asked<Path, Sent>> => {
     const sent =
       query !== undefined
@@ -158,7 +160,10 @@ export function operatorRoute<
     subject: null,
     ...getRoute({ example: { path: definition.path.replace('{client}', 'acme-capital') }, ...definition }),
     ask,
-    handler: async (c, parts, who) => handler(await ask(c), parts, who),
+    handler: async (c, parts, who) => {
+      await needs?.(c.req.param() as VariablesOf<Path>, parts) // as above
+      return handler(await ask(c), parts, who)
+    },
   }
 }
 

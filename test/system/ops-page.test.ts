@@ -89,7 +89,7 @@ test('an operator logs in, sees a client in trouble, and sends again what was gi
   expect(await page.locator('main').innerText()).toContain('Send north-ridge signal 3 again?')
   await photograph(page, 'confirm')
   expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
-  await page.getByRole('button', { name: 'Resend' }).click()
+  await page.getByRole('button', { name: 'Send again' }).click()
   await page.getByRole('status').waitFor()
   expect(await page.getByRole('status').innerText()).toContain('sent again')
   expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('owed')

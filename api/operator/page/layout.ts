@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import { mayUse, type Operator, type Scope } from '#signals/operators/tokens.ts'
 import type { DeliveryState } from '#signals/outbox/outbox.ts'
-import type { Secret, Warning } from '../operator-route.ts'
+import type { Secret } from '../operator-route.ts'
 import type { WebhookView } from '../views.ts'
 
 /** Part of a page, with all values escaped. */
@@ -209,8 +209,7 @@ export const cards = (figures: readonly Figure[]): Piece =>
 /** Asks for the confirmation of a form, which it sends again with the same fields; `back` is where it is not done. */
 export const confirmPage = (
   session: Session,
-  [title, says]: Warning,
-  button: string,
+  [title, says, button]: readonly [title: string, says: string, button: string],
   path: string,
   fields: Texts,
   back: string,

@@ -35,6 +35,9 @@ const CSRF_BYTES = 16
 
 const COOKIE = 'highwater_ops'
 
+/** The script of a page sends it as it asks for the page again: such an answer is neither logged nor counted. */
+const UPDATE_HEADER = 'x-highwater-update'
+
 /** The header Origin has the scheme that the browser sees: a proxy may terminate TLS. */
 const cookieOptions = (c: Exchange) => {
   const schemes = [c.req.header('origin'), c.req.header('x-forwarded-proto')]
@@ -69,7 +72,9 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
       if (session === null) return redirect(c, '/ops/login')
       const { note, ...query } = c.req.query()
       const content = await view.content({ ...query, ...c.req.param() }, parts, session)
-      const title = Object.values(c.req.param()).at(-1) ?? view.tab
+      const [named] = Object.values(c.req.param())
+      const title = named === undefined ? view.tab : `${view.names ?? ''}${named}`
+      c.set('isUpdate', c.req.header(UPDATE_HEADER) !== undefined)
       return page(session, view.tab, title, html`${noteOf(note)}${content}`)
     }
     app.get(path, shown(answer))
@@ -103,8 +108,9 @@ async function perform(
     const client = c.req.param('client')
     if (client !== undefined) await findClient(parts.redis, client)
     const warning = await form.warn(await route.ask(c), parts)
-    const button = form.offers[0]?.button.replace('…', '') ?? ''
-    if (warning !== null) return confirmPage(session, warning, button, c.req.path, filled, back)
+    const [title, says, button = form.offers[0]?.button.replace('…', '') ?? ''] = warning ?? []
+    if (title !== undefined && says !== undefined)
+      return confirmPage(session, [title, says, button], c.req.path, filled, back)
   }
   const intent = { who: session.who, route, path: c.req.param(), sent }
   const { data } = await audited(intent, parts, () => route.handler(c, parts, session.who))

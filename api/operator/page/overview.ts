@@ -78,6 +78,7 @@ const LATE_MS = DAY_MS + 2 * 3_600_000
 function publishedPart(session: Session, published: Published, nowMs: number): Piece {
   const { version, from, to, strategies, builtWith, versions } = published
   const night = versions.find(each => each.night !== null)?.night ?? null
+  const restated = versions.filter(({ history_restated }) => history_restated).length
   return html`${cards([
     [
       'Served version',
@@ -85,7 +86,13 @@ function publishedPart(session: Session, published: Published, nowMs: number): P
       `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`,
     ],
     ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
+    ['Last night', nightWord(night), night === null ? 'published by hand' : `took ${tookOf(night)}`],
     ['Next night', ...nextNight(night, nowMs)],
+    [
+      'Restatements',
+      restated === 0 ? toned('good', 'none') : toned('warn', restated),
+      'in the versions below',
+    ],
   ])}
 ${table(
   ['Version', '', 'Published (UTC)', 'Night', '#Took', 'History'],

@@ -36,6 +36,8 @@ import { liveTable, overviewPage, runnerLines } from './overview.ts'
 
 export type View = {
   readonly tab: Tab
+  /** What its address names, if the title does not name it by the variable alone. */
+  readonly names?: string
   /** `asked` has the variables of the address and the fields of the query. */
   readonly content: (asked: Texts, parts: OperatorParts, session: Session) => Promise<Piece>
 }
@@ -45,7 +47,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   '/ops/view/clients': { tab: 'Clients', content: clientsPage },
   '/ops/view/clients/:client': { tab: 'Clients', content: clientPage },
   '/ops/view/signals': { tab: 'Signals', content: signalsPage },
-  '/ops/view/signals/:seq': { tab: 'Signals', content: signalPage },
+  '/ops/view/signals/:seq': { tab: 'Signals', names: 'Signal ', content: signalPage },
   '/ops/view/deliveries': { tab: 'Deliveries', content: deliveriesPage },
   '/ops/view/live': { tab: 'Live', content: livePage },
   '/ops/view/builds': { tab: 'Builds', content: buildsPage },

@@ -140,10 +140,9 @@ export const CLIENT_ROUTES = [
     data: clientDetails,
     command: { usage: 'clients show <client>' },
     handler: async ({ client }, { redis, orders }) => {
-      const { webhook, ...others } = await readClient(client, redis)
-      return {
-        data: { ...others, webhook: webhook && { ...webhook, ...(await orders.readAddress(client)) } },
-      }
+      const { webhook: state, ...others } = await readClient(client, redis)
+      const shown = state && webhook.parse({ ...state, ...(await orders.readAddress(client)) })
+      return { data: { ...others, webhook: shown } }
     },
   }),
   clientAction({

@@ -66,7 +66,10 @@ export const KEY_ROUTES = [
     statuses: [201],
     refusals: ['conflict'],
     example: { path: `${NEW}/keys` },
-    command: { usage: 'keys issue <client>' },
+    command: {
+      usage: 'keys issue <client>',
+      prints: ({ id, token }) => `key ${id}, shown this once:\n${token}`,
+    },
     form: { offers: [{ at: 'keys', button: 'Issue a key', tone: 'quiet' }] },
     secret: {
       field: 'token',
@@ -136,11 +139,12 @@ function toKeyId(text: string): string {
 }
 
 async function warnOfRevoking({ key }: { readonly key: string }, { redis }: OperatorParts): Promise<Warning> {
-  const owner = await ownerOf(redis, assertKey(key))
-  if (owner === null) throw notLive(key)
-  const isSetter = (await readWebhookStates(redis, [owner])).get(owner)?.set_by_key === key
+  const id = assertKey(key)
+  const owner = await ownerOf(redis, id)
+  if (owner === null) throw notLive(id)
+  const isSetter = (await readWebhookStates(redis, [owner])).get(owner)?.set_by_key === id
   return [
-    `Revoke the key ${key} of ${owner}?`,
+    `Revoke the key ${id} of ${owner}?`,
     `The next request with it is refused, for good.${isSetter ? ' It set the webhook, so nothing more is sent there until a live key of the client, or you, set it again.' : ''}`,
   ]
 }

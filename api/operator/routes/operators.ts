@@ -87,7 +87,10 @@ export const OPERATOR_ACCOUNT_ROUTES = [
     statuses: [201],
     refusals: ['conflict'],
     example: { path: '/ops/tokens', body: { name: 'jane', scopes: ['read', 'clients'] } },
-    command: { usage: 'tokens add <name>' },
+    command: {
+      usage: 'tokens add <name>',
+      prints: ({ name, token }) => `token of ${name}, shown this once:\n${token}`,
+    },
     form: { offers: [{ at: 'tokens', button: 'Issue', hasInputs: true }], below: '/audit' },
     secret: {
       field: 'token',

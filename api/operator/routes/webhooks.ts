@@ -117,8 +117,8 @@ export const WEBHOOK_ROUTES = [
       title: 'The secret of the webhook',
       says: 'The address acknowledged a signed test, and signals are sent to it. Its owner needs this secret to verify them.',
     },
+    needs: ({ client }, { redis }) => findClient(redis, client),
     handler: async ({ client, ...request }, parts) => {
-      await findClient(parts.redis, client)
       const secret = await parts.orders.register(client, request)
       return { data: { webhook: await stateOf(client, parts), secret } }
     },
@@ -139,8 +139,8 @@ export const WEBHOOK_ROUTES = [
       ],
       done: 'The webhook is removed: the client pulls.',
     },
+    needs: findWebhook,
     handler: async ({ client }, parts) => {
-      await findWebhook(client, parts)
       await parts.orders.remove(client)
       return { data: null }
     },
@@ -161,6 +161,7 @@ export const WEBHOOK_ROUTES = [
       warn: ({ client }) => [
         `Make a new secret for the webhook of ${client}?`,
         'Deliveries are signed with the old secret and the new one for a day, then with the new one alone. Its owner must know it by then.',
+        'Make a new secret',
       ],
     },
     secret: {
@@ -168,8 +169,8 @@ export const WEBHOOK_ROUTES = [
       title: 'The new secret of the webhook',
       says: 'Deliveries are signed with the new secret and with the old one, until the old one ends after a day. Give the new one to its owner before then.',
     },
+    needs: findWebhook,
     handler: async ({ client, overlap_hours }, parts) => {
-      await findWebhook(client, parts)
       const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * HOUR_MS
       const secret = await parts.orders.rotate(client, overlapMs)
       return { data: { webhook: await stateOf(client, parts), secret } }
@@ -189,8 +190,8 @@ export const WEBHOOK_ROUTES = [
       offers: [{ at: 'webhook', button: 'Enable', when: { enabled: false } }],
       done: 'The webhook is enabled.',
     },
+    needs: findWebhook,
     handler: async ({ client }, parts) => {
-      await findWebhook(client, parts)
       await enableWebhook(parts.redis, client)
       return { data: await stateOf(client, parts) }
     },
@@ -213,8 +214,8 @@ export const WEBHOOK_ROUTES = [
       ],
       done: 'The webhook is disabled.',
     },
+    needs: findWebhook,
     handler: async ({ client, why }, parts) => {
-      await findWebhook(client, parts)
       await disableWebhook(parts.redis, client, why)
       return { data: await stateOf(client, parts) }
     },
@@ -235,8 +236,8 @@ export const WEBHOOK_ROUTES = [
       next: ({ seq }) => `/ops/view/signals/${seq}`,
       done: 'A test signal was fired. Its delivery is below.',
     },
+    needs: assertEnabled,
     handler: async ({ client }, parts) => {
-      await assertEnabled(client, parts)
       return { status: 201, data: { seq: await parts.orders.fireTest(client) } }
     },
   }),
@@ -266,10 +267,10 @@ export const WEBHOOK_ROUTES = [
       idle: 'No signal of that range is one to send again: nothing is sent.',
       isIdle: ({ owed_again }) => owed_again === 0,
     },
-    handler: async ({ client, ...range }, parts) => {
-      await assertSentTo(client, parts)
-      return { data: { client, from: range.from, owed_again: await parts.orders.replay(client, range) } }
-    },
+    needs: assertSentTo,
+    handler: async ({ client, ...range }, parts) => ({
+      data: { client, from: range.from, owed_again: await parts.orders.replay(client, range) },
+    }),
   }),
 ]
 
@@ -281,7 +282,7 @@ async function warnOfResend(
   { client, from, to, only }: { readonly client: string } & z.output<typeof replayQuery>,
   parts: OperatorParts,
 ): Promise<Warning> {
-  await assertSentTo(client, parts)
+  await assertSentTo({ client }, parts)
   const last = Math.min(to ?? Number.MAX_SAFE_INTEGER, (await readHead(parts.redis, parts.newEpoch)).seq)
   const count = Math.max(0, last - from + 1)
   const what = from === to ? `signal ${from}` : `signals ${from} to ${last}`
@@ -290,15 +291,18 @@ async function warnOfResend(
   return [
     isAll ? `Send ${client} ${what} again?` : `Send ${client} what was given up again?`,
     `Of ${count} ${count === 1 ? 'signal' : 'signals'}, ${which} are sent to its webhook. A receiver drops what it has by signal_id.`,
+    'Send again',
   ]
 }
 
 /** The webhook of a client with its address. Throws `not_found`. */
 const stateOf = async (client: string, parts: OperatorParts) =>
-  webhook.parse({ ...(await findWebhook(client, parts)), ...(await parts.orders.readAddress(client)) })
+  webhook.parse({ ...(await findWebhook({ client }, parts)), ...(await parts.orders.readAddress(client)) })
+
+type OfClient = { readonly client: string }
 
 /** The webhook of a client. Throws `not_found`. */
-async function findWebhook(client: string, { redis }: OperatorParts): Promise<WebhookState> {
+async function findWebhook({ client }: OfClient, { redis }: OperatorParts): Promise<WebhookState> {
   const state = (await readWebhookStates(redis, [client])).get(client)
   if (state !== undefined) return state
   await findClient(redis, client)
@@ -306,8 +310,8 @@ async function findWebhook(client: string, { redis }: OperatorParts): Promise<We
 }
 
 /** Nothing is sent to a webhook that is disabled. Throws `not_found` and `conflict`. */
-async function assertEnabled(client: string, parts: OperatorParts): Promise<void> {
-  const { enabled, disabled_why } = await findWebhook(client, parts)
+async function assertEnabled({ client }: OfClient, parts: OperatorParts): Promise<void> {
+  const { enabled, disabled_why } = await findWebhook({ client }, parts)
   if (enabled) return
   const why = disabled_why === null ? '' : ` (${disabled_why})`
   throw new ApiError(
@@ -317,8 +321,8 @@ async function assertEnabled(client: string, parts: OperatorParts): Promise<void
 }
 
 /** Nor to a client whose account is not active. Throws `not_found` and `conflict`. */
-async function assertSentTo(client: string, parts: OperatorParts): Promise<void> {
-  await assertEnabled(client, parts)
+async function assertSentTo({ client }: OfClient, parts: OperatorParts): Promise<void> {
+  await assertEnabled({ client }, parts)
   const { status, suspended } = await findClient(parts.redis, client)
   if (status === 'active') return
   const message = `the account of '${client}' is ${suspended ? 'suspended' : status}, so nothing is sent: activate it first, with`

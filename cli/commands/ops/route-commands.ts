@@ -97,11 +97,13 @@ function print(
   { terminal }: Runtime,
 ): void {
   const record = isRecord(answer) ? answer : { '': answer }
-  const shown = line?.(record) ?? command.prints?.(answer) ?? record
-  const lines = () =>
-    typeof shown === 'string' ? [shown] : linesOf(isRecord(shown) ? shown : { '': shown }, secret?.field)
   if (isJson) terminal.json(answer)
-  else for (const each of lines()) terminal.print(each)
+  else {
+    const shown = line?.(record) ?? command.prints?.(answer) ?? record
+    const lines =
+      typeof shown === 'string' ? [shown] : linesOf(isRecord(shown) ? shown : { '': shown }, secret?.field)
+    for (const each of lines) terminal.print(each)
+  }
   const code = exitCode?.(record) ?? 0
   if (code !== 0) throw new ExitError(code)
 }

@@ -77,7 +77,7 @@ const STEPS: readonly Step[] = [
   {
     action: 'issue_key',
     json: ['POST', `${ACME}/keys`],
-    ops: ['keys issue acme', /^id: \w{8}\ntoken, shown this once:\nhw_live_\w+\n$/],
+    ops: ['keys issue acme', /^key \w{8}, shown this once:\nhw_live_\w+\n$/],
     secret: KEY_SHOWN,
     changes: { keys: ['KEY'] },
   },

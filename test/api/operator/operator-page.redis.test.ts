@@ -248,6 +248,19 @@ test('the page shows what may be wrong with a client, refuses what is, and names
   expect(audit).not.toMatch(/whsec_|hw_live_|\{/)
 })
 
+test('an answer to a page that follows what happens is neither logged nor counted, and a refusal is', async () => {
+  const answered: string[] = []
+  const app = createOperatorApp(
+    parts({ onAnswered: ({ status }: { status: number }) => answered.push(`${status}`) }),
+  )
+  const headers = { host: '127.0.0.1', cookie: page.cookie(), 'x-highwater-update': '1' }
+  const ask = (path: string, more = {}) => app.request(ORIGIN + path, { headers: { ...headers, ...more } })
+  expect((await ask('/ops/view/live')).status).toBe(200)
+  await ask('/ops/view/live', { cookie: '' })
+  await ask('/ops/view/clients/nobody')
+  expect(answered).toEqual(['303', '404'])
+})
+
 test('the overview shows what is published, how the nights went, and what is wrong now', async () => {
   const ago = (hours: number, ms = 0) => new Date(NOW_MS - hours * HOUR_MS + ms).toISOString()
   const lacking = 'bars/X/4h.csv lacks 3 bars'
@@ -268,7 +281,7 @@ test('the overview shows what is published, how the nights went, and what is wro
   })
   const { text } = await page.get('/ops')
   const build = '8 strategies, built with highwater 0.1.0'
-  for (const part of [build, lacking, '>90.0 s<', 'overdue', 'restated', message])
+  for (const part of [build, lacking, 'took 90.0 s', 'overdue', 'restated', message])
     expect(text).toContain(part)
   expect(text).toContain('The night has failed for 6.0 h: import: the import ended with #.')
   const healthy = browser({ published: async () => ({ ...published, failing: null, versions: [] }) })

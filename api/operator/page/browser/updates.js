@@ -16,11 +16,20 @@ const isInUse = () =>
     document.activeElement.matches('input, select, button, summary, a')) ||
   [...main.querySelectorAll('input')].some(isEdited) ||
   [...main.querySelectorAll('select')].some(isChosen)
+/** Says since when the page is old; it is shown again by the next answer. */
+const showOld = () => {
+  if (shown === null) return
+  shown = null
+  const line = document.createElement('p')
+  line.className = 'panel bad'
+  line.setAttribute('role', 'alert')
+  line.textContent = `Not up to date since ${new Date().toISOString().slice(11, 19)} UTC: the service does not answer.`
+  main.prepend(line)
+}
 const look = async () => {
-  const response = await fetch(location.href, { redirect: 'manual' })
+  const response = await fetch(location.href, { headers: { 'x-highwater-update': '1' }, redirect: 'manual' })
   if (isInUse()) return
-  if (response.type === 'opaqueredirect') location.reload() // the session is over
-  if (!response.ok) return
+  if (!response.ok) return location.reload() // the session is over, or the page says what is wrong
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   const newest = page.querySelector('main').innerHTML
   if (newest === shown) return
@@ -28,5 +37,8 @@ const look = async () => {
   shown = newest
 }
 const again = () =>
-  setTimeout(() => (document.hidden ? again() : look().catch(() => {}).then(again)), EVERY_MS)
+  setTimeout(async () => {
+    if (!document.hidden) await look().catch(showOld)
+    again()
+  }, EVERY_MS)
 again()
