@@ -10,3 +10,8 @@ export class ExitError extends Error {
     this.code = code
   }
 }
+
+/** Wrong usage: exit code 2, without a stack. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}

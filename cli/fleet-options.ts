@@ -1,43 +1,28 @@
 // The options of a build on a fleet.
-import type { Command } from 'commander'
-import { RUN_NAME, readPlan } from '#static-build/fleet/run-files.ts'
+import type { FleetOrder } from '#fleet/open-fleet.ts'
+import { RUN_NAME, readPlan } from '#fleet/run-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { UsageError } from './environment.ts'
-
-export type FleetOptions = { readonly run?: string; readonly fleet?: string; readonly fleetWait?: string }
+import { UsageError } from './exit.ts'
+import { type OptionsOf, option, text } from './options/option.ts'
 
 /** Seconds without a finished task after which the coordinator does what is missing. */
 const DEFAULT_WAIT_S = 60
 const LONGEST_WAIT_S = 86_400
 
-/** `--run`, `--fleet` and `--fleet-wait`, as every command that builds has them. */
-export const addFleetOptions = (command: Command): Command =>
-  command
-    .option('--run <name>', 'build on workers that are started with the same --run')
-    .option('--fleet <redis-url>', 'build on workers that take jobs from this Redis (default: FLEET_URL)')
-    .option(
-      '--fleet-wait <seconds>',
-      `go on without workers if none finishes a task for so long (default: ${DEFAULT_WAIT_S})`,
-    )
-
-/** How to build on workers; null if the build has none. */
-export type FleetOrder = {
-  /** Null for the name of the version. */
-  readonly run: string | null
-  /** Null if workers take static shares. */
-  readonly redisUrl: string | null
-  readonly waitMs: number
+/** As every command that builds has them. */
+export const FLEET_OPTIONS = {
+  run: option('<name>', 'build on workers that are started with the same --run', text),
+  fleet: option('<redis-url>', 'build on workers that take jobs from this Redis (default: FLEET_URL)', text),
+  fleetWait: option(
+    '<seconds>',
+    `go on without workers if none finishes a task for so long (default: ${DEFAULT_WAIT_S})`,
+    text,
+  ),
 }
 
-/** What a report says of the fleet of a build: the strategies that each worker computed and rendered, by its host and process. */
-export type FleetRecord = {
-  readonly run: string
-  readonly code: string
-  readonly computed: Readonly<Record<string, number>>
-  readonly rendered: Readonly<Record<string, number>>
-}
+type FleetOptions = OptionsOf<typeof FLEET_OPTIONS>
 
-/** Throws a UsageError for an option that is not valid. */
+/** Null if the build has no fleet. Throws a UsageError for an option that is not valid. */
 export function toFleetOrder(
   { run, fleet, fleetWait }: FleetOptions,
   fleetUrl: string | null,
@@ -69,4 +54,6 @@ export const plannedVersion = async (
   privateStore: ObjectStore,
   fleet: FleetOrder | null,
 ): Promise<string | null> =>
-  fleet?.run == null ? null : ((await readPlan(privateStore, fleet.run, 'compute'))?.version ?? null)
+  fleet?.run == null
+    ? null
+    : ((await readPlan({ privateStore, run: fleet.run, phase: 'compute' }))?.version ?? null)

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import type { Command } from 'commander'
 import { toIsoInstant } from '#core/calendar.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { POINTER_PREFIX, pointerKey, signatureKey } from '#core/contract/pointer.ts'
@@ -11,11 +10,12 @@ import { readEntryTime } from '#static-build/save-private.ts'
 import { codeOf, isMissing, messageOf } from '#storage/error-code.ts'
 import { acquireLock, type Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { isAlive } from '#storage/open-store.ts'
+import { isAlive, openStore } from '#storage/open-store.ts'
 import { assertAfter, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
-import { readKeys } from '#storage/public-keys.ts'
-import { createSigner, isSignedBy, type Signer } from '#storage/signature.ts'
+import { createSigner, isSignedBy, readKeys, type Signer } from '#storage/signature.ts'
+import { flag, type OptionsOf } from './options/option.ts'
 import type { Runtime } from './runtime.ts'
+import type { Environment } from './settings/environment.ts'
 
 /**
  * A signed entry confirms the chain that ends in it. So before the pointer moves, this checks the newest entry and the
@@ -36,11 +36,22 @@ export async function assertSignedHead(
   }
   const keys = await readKeys(store)
   const isKnown = keys.length === 0 || keys.some(({ id }) => id === signer.keyId)
-  if (!isKnown && !consent.allowNewKey) throw new Error(unknownKey(store, signer, keys))
+  if (!isKnown && !consent.newKey)
+    throw new Error(
+      `the key ${signer.keyId} of SIGNING_KEY_FILE is not one of those in ${store.url}/${KEYS_KEY} ` +
+        `(${keys.map(({ id }) => id).join(', ')}): nothing was published; name the right file, or publish the key with ` +
+        '--new-key, and send its fingerprint to subscribers',
+    )
   if (head === undefined || consent.vouchForHead) return
   const pems = [signer.publicKeyPem, ...keys.map(key => key.public_key_pem)]
   const fault = await faultOf(store, log, head, pems)
-  if (fault !== null) throw new Error(notVouchedFor(store, head, fault))
+  if (fault === null) return
+  const { seq, action, version } = head.entry
+  throw new Error(
+    `${nameOf(store, seq)} (${action} ${version}) ${fault}: nothing was published; find out where it comes ` +
+      'from; restore its signature from a copy, accept it with `highwater refresh --vouch-for-head` if it is yours, or remove ' +
+      `it from ${POINTER_PREFIX} if it is not`,
+  )
 }
 
 /** Otherwise a job that lost its environment would end the signatures of a log unnoticed. */
@@ -61,33 +72,16 @@ async function faultOf(
 ): Promise<string | null> {
   const signature = await store.read(signatureKey(sha256))
   if (signature === null) {
-    return (await isAnySigned(store, log)) ? 'has no signature, but older entries have one' : null
+    const signatures = new Set(await store.list(`${POINTER_PREFIX}signatures/`))
+    const isAnySigned = log.some(each => signatures.has(signatureKey(each.sha256)))
+    return isAnySigned ? 'has no signature, but older entries have one' : null
   }
   const bytes = await store.read(pointerKey(entry.seq))
   const isSigned = bytes !== null && pems.some(pem => isSignedBy(pem, bytes, signature))
   return isSigned ? null : 'has a signature that matches none of the published keys'
 }
 
-async function isAnySigned(store: ObjectStore, log: readonly LoggedEntry[]): Promise<boolean> {
-  const signatures = new Set(await store.list(`${POINTER_PREFIX}signatures/`))
-  return log.some(({ sha256 }) => signatures.has(signatureKey(sha256)))
-}
-
 const nameOf = (store: ObjectStore, seq: number): string => `${store.url}/${pointerKey(seq)}`
-
-const unknownKey = (
-  store: ObjectStore,
-  { keyId }: Signer,
-  keys: readonly { readonly id: string }[],
-): string =>
-  `the key ${keyId} of SIGNING_KEY_FILE is not one of those in ${store.url}/${KEYS_KEY} ` +
-  `(${keys.map(({ id }) => id).join(', ')}): nothing was published; name the right file, or publish the key with ` +
-  '--new-key, and send its fingerprint to subscribers'
-
-const notVouchedFor = (store: ObjectStore, { entry }: LoggedEntry, what: string): string =>
-  `${nameOf(store, entry.seq)} (${entry.action} ${entry.version}) ${what}: nothing was published; find out where it comes ` +
-  'from; restore its signature from a copy, accept it with `highwater refresh --vouch-for-head` if it is yours, or remove ' +
-  `it from ${POINTER_PREFIX} if it is not`
 
 /** Refuses a clock that is behind the newest pointer entry, before anything is computed. */
 export const assertClock = async (store: ObjectStore, nowMs: number): Promise<void> =>
@@ -153,12 +147,13 @@ export async function withStoreLock<Result>(
  * public keys there is one writer.
  */
 export async function movePointer(
-  store: ObjectStore,
+  settings: Environment,
   consent: SigningConsent,
   runtime: Runtime,
   move: (store: ObjectStore, mover: Mover) => Promise<LoggedEntry>,
 ): Promise<LoggedEntry> {
-  const signer = await readSigner(runtime.env)
+  const store = await openStore(settings.STORE_URL, settings.s3)
+  const signer = await readSigner(settings)
   return withStoreLock(store, runtime, async () => {
     const nowMs = runtime.now()
     await assertClock(store, nowMs)
@@ -168,8 +163,7 @@ export async function movePointer(
 }
 
 /** The signer with the private key in SIGNING_KEY_FILE; null if the variable is not set. */
-export async function readSigner(env: NodeJS.ProcessEnv): Promise<Signer | null> {
-  const path = env.SIGNING_KEY_FILE || null
+export async function readSigner({ SIGNING_KEY_FILE: path }: Environment): Promise<Signer | null> {
   if (path === null) return null
   const pem = await readFile(path, 'utf8').catch((cause: unknown) => {
     const fix = isMissing(cause)
@@ -182,27 +176,14 @@ export async function readSigner(env: NodeJS.ProcessEnv): Promise<Signer | null>
   return createSigner(pem)
 }
 
-/** What an operator allows on the command line about signatures. */
-export type SigningConsent = {
-  /** Publishing without a signature although the newest entry has one. */
-  readonly allowUnsigned: boolean
-  /** Publishing another key than those that are published. */
-  readonly allowNewKey: boolean
-  /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
-  readonly vouchForHead: boolean
+/** As every command that moves the pointer has them. */
+export const SIGNING_OPTIONS = {
+  allowUnsigned: flag('publish without a signature although the newest entry has one'),
+  newKey: flag('publish the key of SIGNING_KEY_FILE in addition to the published keys'),
 }
 
-export type SigningOptions = { readonly allowUnsigned?: boolean; readonly newKey?: boolean }
-
-export const NO_CONSENT: SigningConsent = { allowUnsigned: false, allowNewKey: false, vouchForHead: false }
-
-/** `--allow-unsigned` and `--new-key`, as every command that moves the pointer has them. */
-export const addSigningOptions = (command: Command): Command =>
-  command
-    .option('--allow-unsigned', 'publish without a signature although the newest entry has one')
-    .option('--new-key', 'publish the key of SIGNING_KEY_FILE in addition to the published keys')
-
-export const toConsent = (
-  { allowUnsigned = false, newKey = false }: SigningOptions,
-  vouchForHead = false,
-): SigningConsent => ({ allowUnsigned, allowNewKey: newKey, vouchForHead })
+/** What an operator allows on the command line about signatures. */
+export type SigningConsent = Partial<OptionsOf<typeof SIGNING_OPTIONS>> & {
+  /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
+  readonly vouchForHead?: boolean | undefined
+}

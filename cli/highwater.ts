@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { createTerminal } from './print/terminal.ts'
 import { runCommand } from './program.ts'
-import { createTerminal } from './terminal.ts'
 
 const elapsed = (): number => performance.now()
 

@@ -1,12 +1,10 @@
 import { Command, CommanderError } from 'commander'
-import { BookError } from '#pipeline/book/problem.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { remedied } from '#storage/remedies.ts'
 import project from '../package.json' with { type: 'json' }
-import { ENVIRONMENT_HELP, UsageError } from './environment.ts'
-import { EXIT, ExitError } from './exit.ts'
+import { EXIT, ExitError, UsageError } from './exit.ts'
+import type { Define } from './options/command.ts'
 import type { Runtime } from './runtime.ts'
-import { SETTINGS_NAME, SETTINGS_VARIABLE, withSettingsFile } from './settings-file.ts'
 
 /** What each command is for, in the order of `--help`. */
 const COMMANDS = {
@@ -34,9 +32,6 @@ const COMMANDS = {
   sample: 'write the sample book: eight strategies on synthetic prices',
 } as const
 
-/** Gives a command its arguments, its options and its action. */
-type Define = (command: Command, runtime: Runtime) => void
-
 /** A command is loaded when it runs: loading all of them takes half a second. */
 const LOAD: Readonly<Record<keyof typeof COMMANDS, () => Promise<Define>>> = {
   run: async () => (await import('./commands/run.ts')).defineRun,
@@ -63,7 +58,11 @@ const LOAD: Readonly<Record<keyof typeof COMMANDS, () => Promise<Define>>> = {
   sample: async () => (await import('./commands/new-book.ts')).defineSample,
 }
 
-const HELP = `
+/** The settings take their time to load, and only the help of the whole program names them. */
+async function helpText(): Promise<string> {
+  const { ENVIRONMENT_HELP } = await import('./settings/environment.ts')
+  const { SETTINGS_NAME, SETTINGS_VARIABLE } = await import('./settings/settings-file.ts')
+  return `
 Environment:
 ${ENVIRONMENT_HELP}
 
@@ -79,6 +78,7 @@ Examples:
   highwater build --book ./book --store file:///tmp/highwater/store
   STORE_URL=file:///tmp/highwater/store highwater serve history
   highwater build --help`
+}
 
 /** Runs a command and returns its exit code. Never throws: errors are printed on stderr. */
 export async function runCommand(args: readonly string[], runtime: Runtime): Promise<number> {
@@ -95,10 +95,12 @@ export async function runCommand(args: readonly string[], runtime: Runtime): Pro
 }
 
 /** The help needs no settings, and `doctor` reports what is wrong with them. */
-const withSettings = (args: readonly string[], runtime: Runtime): Promise<Runtime> | Runtime =>
-  ['doctor', 'help', undefined].includes(calledCommand(args)) || args.includes('--help')
-    ? runtime
-    : withSettingsFile(runtime)
+async function withSettings(args: readonly string[], runtime: Runtime): Promise<Runtime> {
+  if (['doctor', undefined].includes(calledCommand(args)) || args.includes('--help')) return runtime
+  const { mergeSettings, readSettingsFile } = await import('./settings/settings-file.ts')
+  const { values } = await readSettingsFile(runtime)
+  return { ...runtime, env: mergeSettings(runtime.env, values) }
+}
 
 /** The command that is called, or that `help` is asked about: the options before it have no values. */
 export function calledCommand(args: readonly string[]): string | undefined {
@@ -118,8 +120,8 @@ async function createProgram(args: readonly string[], runtime: Runtime): Promise
     })
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
-    .addHelpText('after', HELP)
   const called = calledCommand(args)
+  if (called === undefined && !args.includes('--version')) program.addHelpText('after', await helpText())
   for (const [name, about] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(about)
     if (name === called) (await LOAD[name as keyof typeof COMMANDS]())(command, runtime)
@@ -130,7 +132,7 @@ async function createProgram(args: readonly string[], runtime: Runtime): Promise
 /** Expected errors are printed as a sentence; any other error is a bug of ours and keeps its stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return `highwater: ${String(error)}`
-  const isOurs = error.name === 'TypeError' || error.name === 'RangeError' || error.name === 'ReferenceError'
-  if (error instanceof BookError) return error.message
+  if (error.name === 'BookError') return error.message // each problem with its place, as an editor finds it
+  const isOurs = ['TypeError', 'RangeError', 'ReferenceError'].includes(error.name)
   return isOurs ? `highwater failed: ${error.stack}` : `highwater: ${messageOf(remedied(error))}`
 }

@@ -1,4 +1,4 @@
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from './print/terminal.ts'
 
 /** The services that a command uses, created once in the entry file. A test passes others. */
 export type Runtime = {

@@ -13,7 +13,7 @@ import {
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
-import { describeCode } from '#cli/describe-code.ts'
+import { describeCode } from '#cli/build/describe-code.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'))
@@ -21,7 +21,7 @@ const FOLDER = join(DIST, 'package')
 
 /** The files of the package, from those of the project: what its commands run, read, or name in their output. */
 const FILES = [
-  '{api,cli,core,pipeline,signals,static-build,storage}/**',
+  '{api,cli,core,fleet,pipeline,signals,static-build,storage}/**',
   'pages/**',
   'deploy/{docker,grafana,nginx,prometheus,servers,systemd,varnish}/**',
   'examples/**',

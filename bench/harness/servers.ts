@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { EXAMPLE_SITE, renderListenConf, renderSiteConf, type Site } from '#cli/edge/site.ts'
-import { freePort } from '#cli/free-port.ts'
+import { EXAMPLE_SITE, renderListenConf, renderSiteConf, type Site } from '#cli/services/edge/site.ts'
+import { freePort } from '#cli/services/free-port.ts'
 import { libraryPath, ROOT, unpacked } from './programs.ts'
 
 // A server under load, alone on its core.

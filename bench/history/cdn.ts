@@ -2,8 +2,8 @@
 // difference is what our configuration does with each request (canonical key, coding, CORS) and what the tier's answers need.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EXAMPLE_SITE, type Site } from '#cli/edge/site.ts'
-import { freePort } from '#cli/free-port.ts'
+import { EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
+import { freePort } from '#cli/services/free-port.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'

@@ -1,9 +1,9 @@
-import type { Command } from 'commander'
-import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-options.ts'
-import { printSummary, toSummary } from '../build-summary.ts'
-import { buildVersion } from '../build-version.ts'
-import { followPointer } from '../follow-pointer.ts'
-import type { Runtime } from '../runtime.ts'
+import { buildVersion } from '../build/build-version.ts'
+import { followPointer } from '../build/follow-pointer.ts'
+import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
+import { define } from '../options/command.ts'
+import { flag, option, text } from '../options/option.ts'
+import { printSummary, toSummary } from '../print/build-summary.ts'
 
 const EXAMPLES = `
 Examples:
@@ -11,30 +11,24 @@ Examples:
   highwater build --book ./book --reproduce /var/lib/highwater/v1/snapshots/20260701T001500Z/manifest.json
   highwater build --book ./book --store file:///tmp/past --as-of 2026-06-30 --version 2026-07-01T00:15:00Z`
 
-/** `highwater build`: computes and publishes. */
-export function defineBuild(command: Command, runtime: Runtime): void {
-  addBuildOptions(command)
-    .option('--json', 'print the summary as one JSON document')
-    .option(
-      '--reproduce <manifest>',
-      'build the version of this manifest again, compare, and publish nothing',
-    )
-    .addHelpText('after', EXAMPLES)
-    .action((options: Options) => runBuild(options, runtime))
+const OPTIONS = {
+  ...BUILD_OPTIONS,
+  json: flag('print the summary as one JSON document'),
+  reproduce: option(
+    '<manifest>',
+    'build the version of this manifest again, compare, and publish nothing',
+    text,
+  ),
 }
 
-type Options = BuildOptions & { readonly reproduce?: string }
-
-async function runBuild(options: Options, runtime: Runtime): Promise<void> {
-  const json = options.json ?? false
-  const terminal = runtime.terminal
+export const defineBuild = define(OPTIONS, EXAMPLES, async (options, runtime) => {
   const order = toBuildOrder(options, runtime)
   if (options.reproduce !== undefined) {
-    const { reproduce } = await import('../reproduce.ts')
+    const { reproduce } = await import('../build/reproduce.ts')
     return reproduce(options.reproduce, order, runtime)
   }
   const summary = toSummary(await buildVersion(order, runtime))
-  if (json) terminal.json(summary)
-  else printSummary(summary, terminal)
-  await followPointer(order, runtime)
-}
+  if (options.json) runtime.terminal.json(summary)
+  else printSummary(summary, runtime.terminal)
+  await followPointer(order.settings, runtime)
+})

@@ -1,10 +1,11 @@
-import type { Command } from 'commander'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { type BookCheck, checkBook } from '#pipeline/night/check-book.ts'
-import { addBookOptions, type BookOptions, toBookOrder } from '../build-options.ts'
-import { printReport } from '../data-report.ts'
-import type { Runtime } from '../runtime.ts'
-import type { Terminal } from '../terminal.ts'
+import { BOOK_OPTIONS, toBookOrder } from '../options/build-options.ts'
+import { define } from '../options/command.ts'
+import { flag } from '../options/option.ts'
+import { printReport } from '../print/data-report.ts'
+import { toTable } from '../print/table.ts'
+import type { Terminal } from '../print/terminal.ts'
 
 const ABOUT = `
 Does everything that a build does before it publishes: reads every file, reports what the data cover and what was found in
@@ -15,49 +16,37 @@ Examples:
   highwater check --book ./book
   highwater check --book ./book --as-of 2026-06-30 --json`
 
-type Options = BookOptions & { readonly json?: boolean }
-
-/** `highwater check`: validates a book without publishing it. */
-export function defineCheck(command: Command, runtime: Runtime): void {
-  addBookOptions(command)
-    .option('--json', 'print the findings as one JSON document')
-    .addHelpText('after', ABOUT)
-    .action(async (options: Options) => {
-      const { terminal, now, elapsed } = runtime
-      const { book, ...order } = toBookOrder(options, runtime)
-      const found = await checkBook(book, {
-        ...order,
-        nowMs: now(),
-        elapsedMs: elapsed,
-        progress: terminal.progress,
-      })
-      if (options.json) terminal.json(found)
-      else printCheck(found, terminal)
-      if (found.problems.length > 0) throw new BookError(found.dir, found.problems)
-    })
-}
+export const defineCheck = define(
+  { ...BOOK_OPTIONS, json: flag('print the findings as one JSON document') },
+  ABOUT,
+  async (options, runtime) => {
+    const { terminal, now, elapsed } = runtime
+    const { book, ...order } = toBookOrder(options, runtime)
+    const times = { nowMs: now(), elapsedMs: elapsed }
+    const found = await checkBook(book, { ...order, ...times, progress: terminal.progress })
+    if (options.json) terminal.json(found)
+    else printCheck(found, terminal)
+    if (found.problems.length > 0) throw new BookError(found.dir, found.problems)
+  },
+)
 
 /** A line a strategy; warnings and notices go to stderr. */
 function printCheck(found: BookCheck, { print, note }: Terminal): void {
-  const width = Math.max(...found.strategies.map(({ id }) => id.length), 'strategy'.length)
-  const row = (id: string, ...cells: readonly string[]): string =>
-    id.padEnd(width) + cells.map(cell => cell.padStart(CELL_WIDTH)).join('')
   printReport(found.report, print)
-  if (found.strategies.length > 0) print(row('strategy', 'source', 'days', 'trades', 'verified', 'result'))
-  for (const each of found.strategies) print(row(each.id, ...cellsOf(each)))
+  const rows = found.strategies.map(({ id, source, sound, history }) => [
+    id,
+    source,
+    String(history?.days ?? '-'),
+    String(history?.trades ?? '-'),
+    history?.verification.replace('_verified', '') ?? '-',
+    sound ? 'ok' : 'FAILED',
+  ])
+  const table = [['strategy', 'source', 'days', 'trades', 'verified', 'result'], ...rows]
+  const width = Math.max(...table.map(([id = '']) => id.length))
+  if (rows.length > 0) for (const line of toTable(table, width, 12)) print(line)
   if (found.program !== null) print(`program ${found.program}`)
   for (const warning of found.warnings) note(`warning: ${formatProblem(warning)}`)
   for (const notice of found.notices) note(`note: ${notice}`)
   if (found.problems.length === 0)
     print(`no problems: a build would publish the days up to ${found.window_to}`)
 }
-
-const CELL_WIDTH = 12
-
-const cellsOf = ({ source, sound, history }: BookCheck['strategies'][number]): string[] => [
-  source,
-  String(history?.days ?? '-'),
-  String(history?.trades ?? '-'),
-  history?.verification.replace('_verified', '') ?? '-',
-  sound ? 'ok' : 'FAILED',
-]

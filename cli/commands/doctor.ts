@@ -1,41 +1,23 @@
-import { stat } from 'node:fs/promises'
-import type { Command } from 'commander'
 import { messageOf } from '#storage/error-code.ts'
-import { openStore } from '#storage/open-store.ts'
-import { type Finding, LEVEL_OF, ok, problem, runCheck, skipped } from '../doctor/check.ts'
+import { type Finding, LEVEL_OF, type Need, ok, problem, runCheck, skipped } from '../doctor/check.ts'
 import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
 import { fleetRedis, signalsRedis } from '../doctor/check-redis.ts'
-import {
-  clock,
-  disk,
-  formats,
-  lastNight,
-  nginx,
-  pointerLog,
-  privateStore,
-  publicStore,
-  readableStore,
-  servedFiles,
-  signingKey,
-  storesApart,
-  timeStamps,
-} from '../doctor/check-stores.ts'
-import { dataFolder, readEnvironment, showSettings } from '../environment.ts'
+import { clock, readableStore, STORE_CHECKS } from '../doctor/check-stores.ts'
 import { ExitError } from '../exit.ts'
+import { define } from '../options/command.ts'
+import { flag } from '../options/option.ts'
+import { openStores } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { mergeSettings, readSettingsFile, SETTINGS_NAME, type SettingsFile } from '../settings-file.ts'
+import { readEnvironment, showSettings } from '../settings/environment.ts'
+import { isReadByOthers } from '../settings/generated-secrets.ts'
+import {
+  mergeSettings,
+  readSettingsFile,
+  SETTINGS_NAME,
+  type SettingsFile,
+} from '../settings/settings-file.ts'
 
-/** They read what is published. */
-const NEEDING_STORE = [clock, pointerLog, signingKey, formats, servedFiles, timeStamps, nginx, lastNight]
-
-/** In the order of the report: what others depend on comes first. */
-const CHECKS = [
-  ...[software, publicStore, privateStore, storesApart, disk, ...NEEDING_STORE],
-  ...[secrets, signalsRedis, fleetRedis, ports, certificates],
-]
-
-/** They compare times with the clock. */
-const NEEDING_CLOCK = [pointerLog, lastNight, certificates]
+const CHECKS = [software, ...STORE_CHECKS, secrets, signalsRedis, fleetRedis, ports, certificates]
 
 const HELP = `
 It changes nothing: an object that it writes into a store is removed at once, except lock/probe in a bucket, which every
@@ -51,49 +33,38 @@ Examples:
   highwater doctor --read-only       # on a machine that only serves
   highwater doctor --json`
 
-type Options = { readonly readOnly?: boolean; readonly json?: boolean }
-
-/** `highwater doctor`: looks at everything that an installation needs. */
-export function defineDoctor(command: Command, runtime: Runtime): void {
-  command
-    .option('--read-only', 'write nothing into the stores, as on a machine that only serves')
-    .option('--json', 'print the findings and the settings as one JSON document')
-    .addHelpText('after', HELP)
-    .action((options: Options) => examine(options, runtime))
+const OPTIONS = {
+  readOnly: flag('write nothing into the stores, as on a machine that only serves'),
+  json: flag('print the findings and the settings as one JSON document'),
 }
 
-async function examine({ readOnly = false, json }: Options, runtime: Runtime): Promise<void> {
-  const { terminal } = runtime
+export const defineDoctor = define(OPTIONS, HELP, async ({ readOnly = false, json }, runtime) => {
   const { findings, settings } = await look(runtime, readOnly)
   const worst = Math.max(...findings.map(({ state }) => LEVEL_OF[state]))
-  if (json) terminal.json({ exit_code: worst, findings, settings })
+  if (json) runtime.terminal.json({ exit_code: worst, findings, settings })
   else print(findings, settings, runtime)
   if (worst > 0) throw new ExitError(worst)
-}
+})
 
-type Setting = { readonly name: string; readonly value: string | null; readonly source: string }
+type Settings = ReturnType<typeof settingsOf>
 
-async function look(
-  given: Runtime,
-  isReadOnly: boolean,
-): Promise<{ readonly findings: readonly Finding[]; readonly settings: readonly Setting[] }> {
+async function look(given: Runtime, isReadOnly: boolean) {
   try {
     const file = await readSettingsFile(given)
     const runtime = { ...given, env: mergeSettings(given.env, file.values) }
     const environment = readEnvironment(runtime)
-    const settings = settingsOf(given, file)
-    const { storeUrl, privateStoreUrl, s3 } = environment
-    const [open, hidden] = [await openStore(storeUrl, s3), await openStore(privateStoreUrl, s3)]
-    const installation = { runtime, environment, store: open, privateStore: hidden, isReadOnly }
+    const settings = settingsOf(given, runtime, file)
+    const installation = { runtime, environment, ...(await openStores(environment)), isReadOnly }
     const findings = [await settingsFinding(file, settings)]
+    const unmet = new Map<Need, string>()
     const reading = await runCheck(readableStore, installation)
-    for (const check of CHECKS) {
-      const isWrong = findings.some(each => each.check === clock.check && each.state === 'problem')
-      const why =
-        reading.state === 'problem' && NEEDING_STORE.includes(check)
-          ? 'the public store cannot be read'
-          : isWrong && NEEDING_CLOCK.includes(check) && 'the clock is wrong'
-      findings.push(why ? { check: check.check, ...skipped(why) } : await runCheck(check, installation))
+    if (reading.state === 'problem') unmet.set('store', 'the public store cannot be read')
+    for (const each of CHECKS) {
+      const why = each.needs.flatMap(need => unmet.get(need) ?? [])[0]
+      const skip = why === undefined ? null : { check: each.check, ...skipped(why) }
+      const finding = skip ?? (await runCheck(each, installation))
+      if (each === clock && finding.state === 'problem') unmet.set('clock', 'the clock is wrong')
+      findings.push(finding)
     }
     return { findings, settings }
   } catch (error) {
@@ -102,30 +73,20 @@ async function look(
   }
 }
 
-function settingsOf(
-  { env, home }: Runtime,
-  { path, values }: SettingsFile,
-): (Setting & { isSecret: boolean })[] {
-  const merged = mergeSettings(env, values)
-  return showSettings(merged, dataFolder(home, merged)).map(each => ({
+const settingsOf = ({ env: given }: Runtime, runtime: Runtime, { path, values }: SettingsFile) =>
+  showSettings(runtime).map(each => ({
     ...each,
-    source: env[each.name] ? 'environment' : values[each.name] ? path! : 'default',
+    source: given[each.name] ? 'environment' : values[each.name] ? path! : 'default',
   }))
-}
-
-const OTHERS = 0o077
 
 /** A file with secrets is nobody else's business. */
-async function settingsFinding(
-  { path }: SettingsFile,
-  settings: readonly (Setting & { readonly isSecret: boolean })[],
-): Promise<Finding> {
+async function settingsFinding({ path }: SettingsFile, settings: Settings): Promise<Finding> {
   const count = (source: string) => settings.filter(each => each.source === source).length
   const set = `${count('environment')} from the environment`
   const check = 'settings'
   if (path === null) return { check, ...ok(`${set}, no ${SETTINGS_NAME}`) }
   const hasSecrets = settings.some(({ source, isSecret }) => source === path && isSecret)
-  if (!hasSecrets || ((await stat(path)).mode & OTHERS) === 0)
+  if (!hasSecrets || !(await isReadByOthers(path)))
     return { check, ...ok(`${set}, ${count(path)} from ${path}`) }
   const fix = `run \`chmod 600 ${path}\`, and replace its secrets if others may have read them`
   return { check, ...problem(`${path} has secrets, and other users can read it`, fix) }
@@ -133,21 +94,17 @@ async function settingsFinding(
 
 const STATE_WIDTH = 8
 const CHECK_WIDTH = 14
-const NAME_WIDTH = 24
 const INDENT = ' '.repeat(STATE_WIDTH + CHECK_WIDTH + 4)
 
-function print(findings: readonly Finding[], settings: readonly Setting[], { terminal }: Runtime): void {
+function print(findings: readonly Finding[], settings: Settings, { terminal }: Runtime): void {
   for (const { check, state, says, fix } of findings) {
     const word = state === 'ok' || state === 'skipped' ? state : state.toUpperCase()
-    terminal.print(
-      `${word.padEnd(STATE_WIDTH)}  ${check.padEnd(CHECK_WIDTH)}  ${says.replaceAll('\n', `\n${INDENT}`)}`,
-    )
+    const begin = `${word.padEnd(STATE_WIDTH)}  ${check.padEnd(CHECK_WIDTH)}`
+    terminal.print(`${begin}  ${says.replaceAll('\n', `\n${INDENT}`)}`)
     if (fix !== null) terminal.print(`${INDENT}-> ${fix}`)
   }
   if (settings.length === 0) return
   terminal.print('\nSettings, with their source unless it is the default')
   for (const { name, value, source } of settings)
-    terminal.print(
-      `  ${name.padEnd(NAME_WIDTH)} ${value ?? '-'}${source === 'default' ? '' : `  (${source})`}`,
-    )
+    terminal.print(`  ${name.padEnd(24)} ${value ?? '-'}${source === 'default' ? '' : `  (${source})`}`)
 }

@@ -21,7 +21,7 @@ import { type ImportedLedger, importLedger } from '#pipeline/import/ledger.ts'
 import type { Origin } from '#pipeline/import/read-table.ts'
 import { importReturns } from '#pipeline/import/returns.ts'
 import { STATEMENTS, spellStatement } from '#pipeline/import/statement.ts'
-import { UsageError } from '../environment.ts'
+import { UsageError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
 
 const ABOUT = `
@@ -90,7 +90,6 @@ const RETURNS_OPTIONS = { ...historyOptions, ...STATEMENTS.returns }
 
 type Options<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape>>
 
-/** `highwater import`: brings files from elsewhere into a book. */
 export function defineImport(command: Command, runtime: Runtime): void {
   command.addHelpText('after', ABOUT + BARS_EXAMPLES + LEDGER_EXAMPLES + RETURNS_EXAMPLES)
   const bars = command.command('bars').description('write bars of one instrument into a book')

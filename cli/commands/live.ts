@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import type { Command } from 'commander'
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -9,25 +8,28 @@ import { hasRun } from '#signals/live/control.ts'
 import type { Pause } from '#signals/live/feeds/feed.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
-import { openStore } from '#storage/open-store.ts'
+import { assertClock } from '#signals/redis/clock.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
 import { tolerate } from '#storage/tolerate.ts'
-import { collect, threadsFor } from '../build-options.ts'
-import { type Environment, readEnvironment, UsageError } from '../environment.ts'
-import { liveEntries, parseFeeds, runLive } from '../live.ts'
-import type { Runtime } from '../runtime.ts'
-import { openRedis } from '../signals/redis-url.ts'
-import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../exit.ts'
+import { threadsFor } from '../options/build-options.ts'
+import { define } from '../options/command.ts'
+import { flag, option, repeated, required, text } from '../options/option.ts'
+import { openStores } from '../options/store-option.ts'
+import { liveEntries, parseFeeds, runLive } from '../services/live.ts'
+import { openRedis } from '../services/redis-url.ts'
+import { readEnvironment } from '../settings/environment.ts'
 import { newEpochOf } from './ops/backup.ts'
 
-type Options = {
-  readonly book: string
-  readonly feed?: readonly string[]
-  readonly strategy?: readonly string[]
-  readonly liveDir?: string
-  readonly allowUnpublished?: boolean
-  readonly json?: boolean
+const OPTIONS = {
+  book: required('<dir>', 'the folder with catalogue.yaml; its bars are the history', text),
+  feed: repeated('<[market=]source>', 'file:PATH, - or http(s)://..., once for each market'),
+  strategy: repeated('<id>', 'a strategy to run (default: every module of the book)'),
+  allowUnpublished: flag('run strategies that are not in the served dataset, too'),
+  liveDir: option('<dir>', 'the folder for bars received live (default: .data/live)', text),
+  json: flag('print every line as a JSON document'),
 }
 
 const EXAMPLES = `
@@ -39,39 +41,30 @@ Examples:
   my-exchange-client | highwater live --book ./book --feed -
   highwater live --book ./book --feed BTCUSDT-PERP/4h=https://feed.example.org/bars --strategy oak`
 
-/** `highwater live`: runs the modules of a book bar by bar and fires their signals. */
-export function defineLive(command: Command, runtime: Runtime): void {
-  command
-    .requiredOption('--book <dir>', 'the folder with catalogue.yaml; its bars are the history')
-    .option('--feed <[market=]source>', 'file:PATH, - or http(s)://..., once for each market', collect)
-    .option('--strategy <id>', 'a strategy to run (default: every module of the book)', collect)
-    .option('--allow-unpublished', 'run strategies that are not in the served dataset, too')
-    .option('--live-dir <dir>', 'the folder for bars received live (default: .data/live)')
-    .option('--json', 'print every line as a JSON document')
-    .addHelpText('after', EXAMPLES)
-    .action((options: Options) => runCommand(options, runtime))
-}
-
-async function runCommand(options: Options, runtime: Runtime): Promise<void> {
-  const { cwd, now, elapsed, cores, untilStopped } = runtime
+export const defineLive = define(OPTIONS, EXAMPLES, async (options, runtime) => {
+  const { cwd, now, elapsed, cores, terminal, untilStopped } = runtime
   const stop = new AbortController()
   void untilStopped().then(() => stop.abort())
   const environment = readEnvironment(runtime)
-  const note = noteTo(runtime.terminal, options.json ?? false, now)
+  const note = (message: string): void => {
+    const time = toIsoInstant(now())
+    if (options.json) terminal.json({ time, message })
+    else terminal.print(`${time} ${message}`)
+  }
   const book = await readBook(resolve(cwd, options.book))
   const entries = liveEntries(book, options.strategy ?? [])
   const feeds = parseFeeds(options.feed ?? [], [...entries.keys()])
-  const liveDir =
-    options.liveDir === undefined ? join(environment.dataFolder, 'live') : resolve(cwd, options.liveDir)
-  const redis = await openRedis(environment, environment.dataFolder)
+  const liveDir = resolve(cwd, options.liveDir ?? join(environment.DATA_FOLDER, 'live'))
+  const redis = await openRedis(environment)
   const stepper = createStepper(book, { threads: threadsFor(cores), elapsedMs: elapsed })
   try {
-    if (!environment.allowsUnsafeRedis) await assertDurable(redis)
-    if (!options.allowUnpublished) await assertPublished([...entries.values()].flat(), environment, redis)
-    const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
-    const { allowsUnsafeRedis } = environment
+    const allowsUnsafeRedis = environment.ALLOW_UNSAFE_REDIS
+    if (!allowsUnsafeRedis) await assertDurable(redis)
+    const { store, privateStore } = await openStores(environment)
+    if (!options.allowUnpublished) await assertPublished([...entries.values()].flat(), store, redis)
     const log = await openLog(redis, { privateStore, newEpoch: newEpochOf(runtime), now, allowsUnsafeRedis })
-    const world = { redis, stepper, stop, cwd, now, note, pause, input: () => process.stdin }
+    const of = { redis, stepper, stop, cwd, now, note, pause }
+    const world = { ...of, assertClock: () => assertClock(redis, now), input: () => process.stdin }
     await runLive({ book, entries, feeds, liveDir }, world).finally(() =>
       tolerate(log.close(), 'the next start continues above the mark'),
     )
@@ -80,7 +73,7 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
     redis.disconnect()
     await stepper.close()
   }
-}
+})
 
 /**
  * Subscribers look up a signal in the history of its strategy. Throws a UsageError if there is none, unless the strategy ran
@@ -88,10 +81,9 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
  */
 async function assertPublished(
   entries: readonly { readonly id: string }[],
-  { storeUrl, s3 }: Environment,
+  store: ObjectStore,
   redis: Redis,
 ): Promise<void> {
-  const store = await openStore(storeUrl, s3)
   const head = await readHead(store)
   const published = head === null ? [] : (await readManifest(store, head.entry)).strategies
   const unpublished: string[] = []
@@ -100,15 +92,9 @@ async function assertPublished(
   }
   if (unpublished.length === 0) return
   throw new UsageError(
-    `not in the dataset that ${storeUrl} serves: ${unpublished.join(', ')}. Publish the book first, choose others with --strategy, ` +
+    `not in the dataset that ${store.url} serves: ${unpublished.join(', ')}. Publish the book first, choose others with --strategy, ` +
       'or run them nevertheless with --allow-unpublished',
   )
-}
-
-const noteTo = (terminal: Terminal, json: boolean, now: () => number) => (message: string) => {
-  const time = toIsoInstant(now())
-  if (json) terminal.json({ time, message })
-  else terminal.print(`${time} ${message}`)
 }
 
 /** Ends at once when `stop` is aborted. */

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { toEpochDay } from '#core/calendar.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { writeStarterBook } from '#pipeline/starter/write-starter-book.ts'
+import { define } from '../options/command.ts'
+import { flag } from '../options/option.ts'
 import type { Runtime } from '../runtime.ts'
 
 const EXAMPLES = `
@@ -11,37 +12,26 @@ Examples:
   highwater check --book ./book
   highwater build --book ./book --store file:///tmp/highwater`
 
-/** `highwater init DIR`: writes a commented starter book. */
-export function defineInit(command: Command, runtime: Runtime): void {
-  defineWriter(command, EXAMPLES, runtime, async folder => {
-    await writeStarterBook(folder, toEpochDay(runtime.now()) - 1)
-    return `a starter book is in ${folder}: read its README.md, then run \`highwater check\` and \`highwater build\``
-  })
-}
-
-/** `highwater sample DIR`: writes the sample book, an example of a whole book. */
-export function defineSample(command: Command, runtime: Runtime): void {
-  defineWriter(command, '\nExample:\n  highwater sample ./sample-book', runtime, async folder => {
-    await writeSampleBook(folder)
-    return `the sample book is in ${folder}`
-  })
-}
-
 /** `write` returns what is printed without --json. */
-function defineWriter(
-  command: Command,
-  examples: string,
-  { cwd, terminal }: Runtime,
-  write: (folder: string) => Promise<string>,
-): void {
-  command
-    .argument('<dir>', 'an empty or new folder')
-    .option('--json', 'print the folder as one JSON document')
-    .addHelpText('after', examples)
-    .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
-      const folder = resolve(cwd, dir)
-      const line = await write(folder)
-      if (json) terminal.json({ folder })
-      else terminal.print(line)
-    })
-}
+const defineWriter = (help: string, write: (folder: string, runtime: Runtime) => Promise<string>) =>
+  define(
+    { json: flag('print the folder as one JSON document') },
+    help,
+    async ({ json }, runtime, dir = '') => {
+      const folder = resolve(runtime.cwd, dir)
+      const line = await write(folder, runtime)
+      if (json) runtime.terminal.json({ folder })
+      else runtime.terminal.print(line)
+    },
+    { '<dir>': 'an empty or new folder' },
+  )
+
+export const defineInit = defineWriter(EXAMPLES, async (folder, { now }) => {
+  await writeStarterBook(folder, toEpochDay(now()) - 1)
+  return `a starter book is in ${folder}: read its README.md, then run \`highwater check\` and \`highwater build\``
+})
+
+export const defineSample = defineWriter('\nExample:\n  highwater sample ./sample-book', async folder => {
+  await writeSampleBook(folder)
+  return `the sample book is in ${folder}`
+})

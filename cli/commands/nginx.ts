@@ -1,25 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command } from 'commander'
-import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import type { Address, Tls } from '../edge/site.ts'
-import { writeNginx } from '../edge/write-nginx.ts'
-import { type Environment, readEnvironment, UsageError } from '../environment.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
+import { UsageError } from '../exit.ts'
+import { define } from '../options/command.ts'
+import { flag, type OptionsOf, option, readBy, text } from '../options/option.ts'
 import type { Runtime } from '../runtime.ts'
-
-type Options = {
-  readonly listen?: string
-  readonly certificate?: string
-  readonly key?: string
-  readonly http: string
-  readonly acme?: string
-  readonly name?: string
-  readonly signalsName?: string
-  readonly history?: string
-  readonly signals?: string
-  readonly json?: boolean
-}
+import { type Address, type Tls, writeNginx } from '../services/edge/site.ts'
+import { type Environment, readEnvironment } from '../settings/environment.ts'
 
 const ABOUT = `
 It reads STORE_URL, HOST, HISTORY_PORT, SIGNALS_PORT, PUBLIC_BASE_URL, ALLOWED_ORIGINS, TRUSTED_PROXIES, DEPRECATED_AT and
@@ -31,60 +19,86 @@ Examples:
   highwater nginx /etc/highwater/nginx --certificate /etc/highwater/tls/fullchain.pem --key /etc/highwater/tls/privkey.pem
   highwater nginx ./nginx --certificate ./cert.pem --key ./key.pem --name data.example.org:8443 --listen 127.0.0.1:8443`
 
-/** `highwater nginx DIR`: writes the configuration of nginx for this installation. */
-export function defineNginx(command: Command, runtime: Runtime): void {
-  command
-    .argument('<dir>', 'the folder of the configuration')
-    .option(
-      '--listen <address>',
-      'where it listens (default: 127.0.0.1:8090, or with a certificate 0.0.0.0:443)',
-    )
-    .option('--certificate <file>', 'the certificate of all names, with its chain: it serves HTTPS')
-    .option('--key <file>', 'the key of the certificate')
-    .option('--http <address>', 'with a certificate, where plain HTTP is redirected to HTTPS', '0.0.0.0:80')
-    .option('--acme <dir>', 'with a certificate, the folder of ACME challenges (default: DIR/acme)')
-    .option(
-      '--name <name>',
-      'with a certificate, the public name of the history service, with its port if that is not 443 (default: that of PUBLIC_BASE_URL)',
-    )
-    .option('--signals-name <name>', 'with a certificate, the host name of the signals service')
-    .option('--history <address>', 'where it reaches the history service (default: HOST and HISTORY_PORT)')
-    .option('--signals <address>', 'where it reaches the signals service (default: HOST and SIGNALS_PORT)')
-    .option('--json', 'print folder, listen and store as one JSON document')
-    .addHelpText('after', ABOUT)
-    .action((dir: string, options: Options) => write(dir, options, runtime))
+/** Where a server listens, or is reached. */
+const address = readBy((given): Address | null => {
+  const [, host, port] = /^([a-z\d.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(given) ?? []
+  const isPort = Number(port) > 0 && Number(port) < 65_536
+  return host !== undefined && isPort ? { host, port: Number(port) } : null
+}, 'an address and a port such as 127.0.0.1:8090')
+
+const A_NAME = 'a host name such as signals.example.org'
+
+const OPTIONS = {
+  listen: option(
+    '<address>',
+    'where it listens (default: 127.0.0.1:8090, or with a certificate 0.0.0.0:443)',
+    address,
+  ),
+  certificate: option('<file>', 'the certificate of all names, with its chain: it serves HTTPS', text),
+  key: option('<file>', 'the key of the certificate', text),
+  http: option(
+    '<address>',
+    'with a certificate, where plain HTTP is redirected to HTTPS (default: 0.0.0.0:80)',
+    address,
+  ),
+  acme: option('<dir>', 'with a certificate, the folder of ACME challenges (default: DIR/acme)', text),
+  name: option(
+    '<name>',
+    'with a certificate, the public name of the history service, with its port if that is not 443 (default: that of PUBLIC_BASE_URL)',
+    text,
+  ),
+  signalsName: option(
+    '<name>',
+    'with a certificate, the host name of the signals service',
+    text.regex(/^[a-z0-9.-]+$/i).describe(A_NAME),
+  ),
+  history: option(
+    '<address>',
+    'where it reaches the history service (default: HOST and HISTORY_PORT)',
+    address,
+  ),
+  signals: option(
+    '<address>',
+    'where it reaches the signals service (default: HOST and SIGNALS_PORT)',
+    address,
+  ),
+  json: flag('print folder, listen and store as one JSON document'),
 }
 
-async function write(dir: string, options: Options, runtime: Runtime): Promise<void> {
+type Options = OptionsOf<typeof OPTIONS>
+
+export const defineNginx = define(OPTIONS, ABOUT, write, { '<dir>': 'the folder of the configuration' })
+
+async function write(options: Options, runtime: Runtime, dir = ''): Promise<void> {
   const { cwd, root, terminal } = runtime
   const environment = readEnvironment(runtime)
+  const { STORE_URL, HOST, HISTORY_PORT } = environment
   const folder = resolve(cwd, dir)
   const tls = toTls(options, folder, environment, cwd)
-  const listen = options.listen ?? (tls === null ? '127.0.0.1:8090' : '0.0.0.0:443')
-  const store = folderOf(environment.storeUrl)
+  const usual = tls === null ? { host: '127.0.0.1', port: 8090 } : { host: '0.0.0.0', port: 443 }
+  const nginx = options.listen ?? usual
+  if (!STORE_URL.startsWith('file:'))
+    throw new UsageError(
+      `nginx serves a folder, and STORE_URL is ${STORE_URL}: leave nginx out, and put a CDN in front of the history service`,
+    )
+  const store = fileURLToPath(STORE_URL)
   await writeNginx(root, folder, {
     store,
     tls,
-    nginx: toAddress('--listen', listen),
-    tier:
-      options.history === undefined
-        ? reached(environment.host, environment.historyPort)
-        : toAddress('--history', options.history),
-    allowedOrigins: [...environment.allowedOrigins, ...DEVELOPMENT_ORIGINS],
-    trustedProxies: [...new Set(['127.0.0.1', '::1', ...environment.signals.trustedProxies])],
-    deprecatedAtMs: environment.deprecatedAtMs,
-    sunsetAtMs: environment.sunsetAtMs,
+    nginx,
+    tier: options.history ?? reached(HOST, HISTORY_PORT),
+    allowedOrigins: [...environment.ALLOWED_ORIGINS, ...DEVELOPMENT_ORIGINS],
+    trustedProxies: [...new Set(['127.0.0.1', '::1', ...environment.TRUSTED_PROXIES])],
+    deprecatedAtMs: environment.DEPRECATED_AT,
+    sunsetAtMs: environment.SUNSET_AT,
   })
+  const listen = `${nginx.host}:${nginx.port}`
   if (options.json) terminal.json({ folder, listen, store })
   else terminal.print(`nginx for ${store} on ${listen}: run ${join(folder, 'serve.sh')}`)
 }
 
-function toTls(
-  { certificate, key, http, acme, name, signalsName, signals: elsewhere }: Options,
-  folder: string,
-  { host, signals, publicBaseUrl }: Environment,
-  cwd: string,
-): Tls | null {
+function toTls(options: Options, folder: string, environment: Environment, cwd: string): Tls | null {
+  const { certificate, key, http, acme, signalsName, signals } = options
   if (certificate === undefined && key === undefined) {
     if (signalsName === undefined) return null
     throw new UsageError(
@@ -93,54 +107,32 @@ function toTls(
   }
   if (certificate === undefined || key === undefined)
     throw new UsageError('--certificate and --key belong together: give both')
-  const [certificatePath, keyPath] = [resolve(cwd, certificate), resolve(cwd, key)]
-  for (const path of [certificatePath, keyPath]) {
-    if (!existsSync(path))
-      throw new UsageError(
-        `there is no ${path}: a self-signed certificate serves until an ACME client has a real one, see docs/installing.md`,
-      )
-  }
-  if (signalsName !== undefined) assertName('--signals-name', signalsName, /^[a-z0-9.-]+$/i)
-  const service = elsewhere === undefined ? reached(host, signals.port) : toAddress('--signals', elsewhere)
+  const missing = [resolve(cwd, certificate), resolve(cwd, key)].find(path => !existsSync(path))
+  if (missing !== undefined)
+    throw new UsageError(
+      `there is no ${missing}: a self-signed certificate serves until an ACME client has a real one, see docs/installing.md`,
+    )
+  const service = signals ?? reached(environment.HOST, environment.SIGNALS_PORT)
   return {
-    certificate: certificatePath,
-    key: keyPath,
-    name: historyName(name, publicBaseUrl),
-    plain: toAddress('--http', http),
-    acme: acme === undefined ? join(folder, 'acme') : resolve(cwd, acme),
+    certificate: resolve(cwd, certificate),
+    key: resolve(cwd, key),
+    name: historyName(options.name, environment.PUBLIC_BASE_URL),
+    plain: http ?? { host: '0.0.0.0', port: 80 },
+    acme: resolve(cwd, acme ?? join(folder, 'acme')),
     signals: signalsName === undefined ? null : { name: signalsName, service },
   }
 }
 
 /** The name that plain HTTP is redirected to: what a request says of its host was chosen by its client. */
-function historyName(name: string | undefined, publicBaseUrl: string | null): string {
+function historyName(given: string | undefined, publicBaseUrl: string | null): string {
   const url = URL.parse(publicBaseUrl ?? '')
-  const known = name ?? (url?.protocol === 'https:' ? url.host : url?.hostname) ?? ''
-  assertName('--name, or PUBLIC_BASE_URL', known, /^[a-z0-9.-]+(?::\d{1,5})?$/i)
-  return known
-}
-
-function assertName(option: string, name: string, form: RegExp): void {
-  if (!form.test(name))
-    throw new UsageError(`${option}: expected a host name such as signals.example.org, got '${name}'`)
-}
-
-/** nginx serves files. */
-function folderOf(storeUrl: string): string {
-  if (storeUrl.startsWith('file:')) return fileURLToPath(storeUrl)
-  throw new UsageError(
-    `nginx serves a folder, and STORE_URL is ${storeUrl}: leave nginx out, and put a CDN in front of the history service`,
-  )
+  const name = given ?? (url?.protocol === 'https:' ? url.host : url?.hostname) ?? ''
+  if (/^[a-z0-9.-]+(?::\d{1,5})?$/i.test(name)) return name
+  throw new UsageError(`--name, or PUBLIC_BASE_URL: expected ${A_NAME}, got '${name}'`)
 }
 
 /** Where a service that is bound to `host` is reached from this machine. */
 function reached(host: string, port: number): Address {
   const local = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
   return { host: local.includes(':') ? `[${local}]` : local, port }
-}
-
-function toAddress(option: string, text: string): Address {
-  const [, host, port] = /^([a-z\d.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? []
-  if (host !== undefined && Number(port) > 0 && Number(port) < 65_536) return { host, port: Number(port) }
-  throw new UsageError(`${option}: expected an address and a port such as 127.0.0.1:8090, got '${text}'`)
 }

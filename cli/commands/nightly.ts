@@ -1,14 +1,12 @@
-import type { Command } from 'commander'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-options.ts'
-import { printSummary } from '../build-summary.ts'
-import { readEnvironment, UsageError } from '../environment.ts'
-import { type NightOrder, printReport, reportKilled, runNight } from '../night.ts'
+import { printReport, reportKilled, runNight } from '../build/night.ts'
+import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
+import { define } from '../options/command.ts'
+import { flag, type OptionsOf, option, readBy, text } from '../options/option.ts'
+import { isPrivateStoreNamed } from '../options/store-option.ts'
+import { printSummary } from '../print/build-summary.ts'
 import type { Runtime } from '../runtime.ts'
-import { isPrivateStoreNamed } from '../store-option.ts'
-
-type Options = BuildOptions & { readonly import?: string; readonly at?: string; readonly killed?: boolean }
 
 const ABOUT = `
 Steps: import, if there is an import command; build and publish; verify the published version; purge the caches. If a step
@@ -20,37 +18,45 @@ Examples:
   NIGHTLY_IMPORT_COMMAND='./fetch-bars' highwater nightly --book /srv/book --json
   highwater nightly --book /srv/book --at 00:15`
 
-/** `highwater nightly`: everything that a night needs, for cron and systemd, and with --at for containers. */
-export function defineNightly(command: Command, runtime: Runtime): void {
-  addBuildOptions(command)
-    .option(
-      '--import <command>',
-      'a shell command that updates the data of the book (default: NIGHTLY_IMPORT_COMMAND)',
-    )
-    .option('--at <time>', 'stay, and run a night each day at this time of day, UTC, such as 00:15')
-    .option('--killed', 'run none, and report that one was killed, as for OnFailure= of systemd')
-    .option('--json', 'print the report as one JSON document')
-    .addHelpText('after', ABOUT)
-    .action((options: Options) => {
-      if (options.killed) return reportKilled(toNightOrder(options, runtime), runtime)
-      if (options.at !== undefined) return runEachDay(options.at, options, runtime)
-      return runNightly(options, runtime)
-    })
+/** Milliseconds since midnight. */
+const timeOfDay = readBy(given => {
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(given) ?? []
+  return hours === undefined ? null : (Number(hours) * 60 + Number(minutes)) * 60_000
+}, 'a time of day such as 00:15')
+
+const OPTIONS = {
+  ...BUILD_OPTIONS,
+  import: option(
+    '<command>',
+    'a shell command that updates the data of the book (default: NIGHTLY_IMPORT_COMMAND)',
+    text,
+  ),
+  at: option('<time>', 'stay, and run a night each day at this time of day, UTC, such as 00:15', timeOfDay),
+  killed: flag('run none, and report that one was killed, as for OnFailure= of systemd'),
+  json: flag('print the report as one JSON document'),
 }
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const defineNightly = define(OPTIONS, ABOUT, (options, runtime) => {
+  if (options.killed) return reportKilled(toNightOrder(options, runtime), runtime)
+  if (options.at !== undefined) return runEachDay(options.at, options, runtime)
+  return runNightly(options, runtime)
+})
 
 /** How soon the end of the process is noticed while it waits. */
 const LONGEST_PAUSE_MS = 1_000
 
 /** A night that fails is reported, and the next one runs. A night that is under way at the end of the process is completed. */
-async function runEachDay(at: string, options: Options, runtime: Runtime): Promise<void> {
+async function runEachDay(timeMs: number, options: Options, runtime: Runtime): Promise<void> {
   const { now, pause, terminal } = runtime
-  const timeMs = parseTime(at)
   let isStopped = false
   const stopped = runtime.untilStopped().then(() => {
     isStopped = true
   })
   while (!isStopped) {
-    const dueMs = nextAt(timeMs, now())
+    const todayMs = Math.floor(now() / DAY_MS) * DAY_MS + timeMs
+    const dueMs = todayMs > now() ? todayMs : todayMs + DAY_MS
     terminal.note(`the next night begins at ${toIsoInstant(dueMs)}`)
     while (!isStopped && now() < dueMs)
       await Promise.race([pause(Math.min(dueMs - now(), LONGEST_PAUSE_MS)), stopped])
@@ -61,20 +67,8 @@ async function runEachDay(at: string, options: Options, runtime: Runtime): Promi
   }
 }
 
-/** The first instant after `nowMs` with a time of day. */
-const nextAt = (timeMs: number, nowMs: number): number => {
-  const today = Math.floor(nowMs / DAY_MS) * DAY_MS + timeMs
-  return today > nowMs ? today : today + DAY_MS
-}
-
-function parseTime(text: string): number {
-  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? []
-  if (hours !== undefined) return (Number(hours) * 60 + Number(minutes)) * 60_000
-  throw new UsageError(`--at: expected a time of day such as 00:15, got '${text}'`)
-}
-
 async function runNightly(options: Options, runtime: Runtime): Promise<void> {
-  const terminal = runtime.terminal
+  const { terminal } = runtime
   const { report, error } = await runNight(toNightOrder(options, runtime), runtime)
   if (options.json) terminal.json(report)
   else {
@@ -84,12 +78,8 @@ async function runNightly(options: Options, runtime: Runtime): Promise<void> {
   if (error !== null) throw error
 }
 
-function toNightOrder(options: Options, runtime: Runtime): NightOrder {
-  const { operations } = readEnvironment(runtime)
-  return {
-    build: toBuildOrder(options, runtime),
-    isPrivateNamed: isPrivateStoreNamed(options, runtime),
-    importCommand: options.import ?? operations.importCommand,
-    pingUrl: operations.pingUrl,
-  }
+function toNightOrder(options: Options, runtime: Runtime) {
+  const build = toBuildOrder(options, runtime)
+  const importCommand = options.import ?? build.settings.NIGHTLY_IMPORT_COMMAND
+  return { build, isPrivateNamed: isPrivateStoreNamed(options, runtime), importCommand }
 }

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Command } from 'commander'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { Book } from '#pipeline/book/book.ts'
@@ -13,15 +12,19 @@ import { declareAll } from '#static-build/declarations.ts'
 import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { openStore, privateTwin } from '#storage/open-store.ts'
+import { privateTwin } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import { addBookOptions, type BookOptions, toBookOrder } from '../build-options.ts'
-import { describeCode } from '../describe-code.ts'
-import { parsePort, readEnvironment, UsageError } from '../environment.ts'
+import { describeCode } from '../build/describe-code.ts'
+import { UsageError } from '../exit.ts'
+import { BOOK_OPTIONS, toBookOrder } from '../options/build-options.ts'
+import { define } from '../options/command.ts'
+import { flag, type OptionsOf, option } from '../options/option.ts'
+import { openBothStores, openStores, STORE_OPTIONS } from '../options/store-option.ts'
+import { toTable } from '../print/table.ts'
 import type { Runtime } from '../runtime.ts'
-import { serveHistory } from '../serve-history.ts'
-import { createStarted, type Started } from '../started.ts'
-import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
+import { serveHistory } from '../services/serve-history.ts'
+import { createStarted, type Started } from '../services/started.ts'
+import { port, readEnvironment } from '../settings/environment.ts'
 
 const ABOUT = `
 Computes a book, or one strategy of it, as a build would, and prints its figures beside those that are published. Then it
@@ -32,26 +35,26 @@ Examples:
   highwater preview --book ./book
   highwater preview --book ./book --watch oak`
 
-type Options = BookOptions & StoreOptions & { readonly watch?: boolean; readonly port?: string }
-
-/** `highwater preview`: shows what a build would publish, on the side. */
-export function definePreview(command: Command, runtime: Runtime): void {
-  addStoreOptions(addBookOptions(command))
-    .argument('[strategy]', 'the id of one strategy (default: all)')
-    .option('--watch', 'compute again after every change of the book')
-    .option('--port <n>', 'the port to serve on (default: a free one)', '0')
-    .addHelpText('after', ABOUT)
-    .action((strategy: string | undefined, options: Options) => run(strategy ?? null, options, runtime))
+const OPTIONS = {
+  ...BOOK_OPTIONS,
+  ...STORE_OPTIONS,
+  watch: flag('compute again after every change of the book'),
+  port: option('<n>', 'the port to serve on (default: a free one)', port),
 }
 
-async function run(strategy: string | null, options: Options, runtime: Runtime): Promise<void> {
+type Options = OptionsOf<typeof OPTIONS>
+
+export const definePreview = define(OPTIONS, ABOUT, run, {
+  '[strategy]': 'the id of one strategy (default: all)',
+})
+
+async function run(options: Options, runtime: Runtime, strategy: string | null = null): Promise<void> {
   const order = toBookOrder(options, runtime)
-  const port = parsePort('--port', options.port ?? '0')
   const published = await readPublished(options, runtime)
   const stopped = runtime.untilStopped()
   const started = createStarted()
   try {
-    const publish = await createThrowaway(port, runtime, started)
+    const publish = await createThrowaway(options.port ?? 0, runtime, started)
     const show = async (): Promise<void> => {
       const since = runtime.elapsed()
       const shown = await compute(strategy, order, runtime)
@@ -60,8 +63,8 @@ async function run(strategy: string | null, options: Options, runtime: Runtime):
       for (const notice of shown.notices) runtime.terminal.note(`note: ${notice}`)
       await publish(shown)
     }
-    if (options.watch) started.add(await showEachChange(order.book, show, runtime))
-    else await show()
+    if (options.watch) return await showEachChange(order.book, show, stopped, runtime)
+    await show()
     await stopped
   } finally {
     await started.endAll()
@@ -71,9 +74,9 @@ async function run(strategy: string | null, options: Options, runtime: Runtime):
 /** The served snapshot; null if nothing is published, or if it cannot be read, which is noted. */
 async function readPublished(options: Options, runtime: Runtime): Promise<Snapshot | null> {
   try {
-    const { store, privateStore } = await openBothStores(options, runtime)
-    const head = await readHead(store)
-    return head === null ? null : await readPublishedSnapshot(store, privateStore, head.entry)
+    const stores = await openBothStores(options, runtime)
+    const head = await readHead(stores.store)
+    return head && (await readPublishedSnapshot(stores, head.entry))
   } catch (error) {
     runtime.terminal.note(`no published figures to compare with: ${messageOf(error)}`)
     return null
@@ -100,19 +103,23 @@ function onlyOf(book: Book, id: string): Book {
 }
 
 /** Publishes into stores of its own, which end with the command, and serves them. Versions are a second apart at least. */
-async function createThrowaway(port: number, runtime: Runtime, started: Started) {
+async function createThrowaway(HISTORY_PORT: number, runtime: Runtime, started: Started) {
   const folder = await mkdtemp(join(tmpdir(), 'highwater-preview-'))
   started.add(() => rm(folder, { recursive: true, force: true }))
-  const storeUrl = pathToFileURL(join(folder, 'store')).href
-  const privateStoreUrl = privateTwin(storeUrl)
-  const [store, privateStore] = [await openStore(storeUrl), await openStore(privateStoreUrl)]
+  const STORE_URL = pathToFileURL(join(folder, 'store')).href
+  const environment = {
+    ...readEnvironment(runtime),
+    STORE_URL,
+    PRIVATE_STORE_URL: privateTwin(STORE_URL),
+    PUBLIC_BASE_URL: null,
+    HISTORY_PORT,
+    // Neither the alerts nor the port for metrics of the service that runs beside it.
+    ALERT_URL: null,
+    ALERT_COMMAND: null,
+    ADMIN_PORT: 0,
+  }
+  const { store, privateStore } = await openStores(environment)
   const builtWith = await describeCode(runtime.root)
-  const places = { storeUrl, privateStoreUrl, publicBaseUrl: null, historyPort: port }
-  const own = readEnvironment(runtime)
-  // Neither the alerts nor the port for metrics of the service that runs beside it.
-  const reporting = { ...own.reporting, alertUrl: null, alertCommand: null }
-  const operations = { ...own.operations, adminPort: 0 }
-  const environment = { ...own, ...places, reporting, operations }
   let service: Awaited<ReturnType<typeof serveHistory>> | null = null
   let lastMs = 0
   return async ({ snapshot, program }: Shown): Promise<void> => {
@@ -136,31 +143,24 @@ const SETTLE_MS = 50
 const LOOK_MS = 200
 
 /**
- * Shows now and after each change; a failure is noted, and the next change is waited for. Returns the end of the watch. Files
- * are compared by time and size: notifications of the system stop for a file that an editor replaces.
+ * Shows now and after each change until it is stopped; a failure is noted, and the next change is waited for. Files are
+ * compared by time and size: notifications of the system stop for a file that an editor replaces.
  */
 async function showEachChange(
   book: string,
   show: () => Promise<void>,
+  stopped: Promise<void>,
   { terminal, pause }: Runtime,
-): Promise<() => Promise<void>> {
-  let isOpen = true
-  let seen = await stateOf(book)
-  const showOnce = () => show().catch((error: unknown) => terminal.note(messageOf(error)))
-  const look = async (): Promise<void> => {
-    while (isOpen) {
-      await pause(LOOK_MS)
-      if ((await stateOf(book)) === seen) continue
-      await pause(SETTLE_MS)
-      seen = await stateOf(book)
-      await showOnce()
-    }
-  }
-  await showOnce()
-  const looking = look()
-  return async () => {
-    isOpen = false
-    await looking
+): Promise<void> {
+  let isStopped = false
+  void stopped.then(() => {
+    isStopped = true
+  })
+  for (let seen: string | null = null; !isStopped; await pause(LOOK_MS)) {
+    if ((await stateOf(book)) === seen) continue
+    await pause(SETTLE_MS)
+    seen = await stateOf(book)
+    await show().catch((error: unknown) => terminal.note(messageOf(error)))
   }
 }
 
@@ -182,19 +182,14 @@ const FIGURES = [
   ['trades', 'trade_count'],
 ] as const
 
-const NAME_WIDTH = 18
-const CELL_WIDTH = 20
-
 /** A line a strategy; a figure that differs from the published one is shown with it. */
 function previewLines(published: Snapshot | null, { strategies }: Snapshot, seconds: string): string[] {
   const old = new Map(published?.strategies.map(strategy => [strategy.id, strategy]))
-  const row = (name: string, cells: readonly string[]): string =>
-    name.padEnd(NAME_WIDTH) + cells.map(cell => cell.padStart(CELL_WIDTH)).join('')
   const against =
     published === null ? 'nothing published to compare with' : `published ${published.dataset.version} -> now`
   const names = FIGURES.map(([name]) => name)
-  const rows = strategies.map(strategy => row(strategy.id, cellsOf(old.get(strategy.id), strategy)))
-  return [`${against} (${seconds} s)`, row('strategy', names), ...rows]
+  const rows = strategies.map(strategy => [strategy.id, ...cellsOf(old.get(strategy.id), strategy)])
+  return [`${against} (${seconds} s)`, ...toTable([['strategy', ...names], ...rows], 18, 20)]
 }
 
 const cellsOf = (old: StrategyData | undefined, now: StrategyData): string[] =>

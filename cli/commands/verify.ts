@@ -1,29 +1,31 @@
 import { access, readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { parseCompactInstant } from '#core/contract/pins.ts'
-import { type Audit, type AuditOrder, audit } from '#static-build/audit/audit.ts'
-import type { Trust } from '#static-build/audit/audit-keys.ts'
+import { type Audit, audit } from '#static-build/audit/audit.ts'
+import { parsePublicKey, type Trust, type TrustedKey } from '#static-build/audit/audit-keys.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
-import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { collect } from '../build-options.ts'
-import { UsageError } from '../environment.ts'
+import { UsageError } from '../exit.ts'
+import { define } from '../options/command.ts'
+import { flag, type OptionsOf, option, readBy, repeated, text } from '../options/option.ts'
+import { isPrivateStoreNamed, openBothStores, STORE_OPTIONS } from '../options/store-option.ts'
+import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
-import { addStoreOptions, isPrivateStoreNamed, openBothStores, type StoreOptions } from '../store-option.ts'
-import type { Terminal } from '../terminal.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../verify-report.ts'
 
-type StoreVerification = StoreOptions & { readonly json?: boolean; readonly tsaCa?: string }
-
-const addTsaOption = (command: Command): Command =>
-  command.option(
-    '--tsa-ca <file>',
+const AUDIT_OPTIONS = {
+  tsaCa: option(
+    '<file>',
     'check the time stamps of the log under this certificate of their authority (PEM)',
-  )
+    text,
+  ),
+  json: flag('print the findings as one JSON document'),
+}
 
-async function tsaCaOf({ tsaCa }: { readonly tsaCa?: string }, { cwd }: Runtime): Promise<string | null> {
+type AuditOptions = OptionsOf<typeof AUDIT_OPTIONS>
+
+async function tsaCaOf({ tsaCa }: AuditOptions, { cwd }: Runtime): Promise<string | null> {
   if (tsaCa === undefined) return null
   const path = resolve(cwd, tsaCa)
   await access(path).catch((cause: unknown) => {
@@ -48,35 +50,45 @@ const STORE_REMEDY =
  * `highwater verify-store`: checks the log, the signatures, and every file of every version. The exit code is 1 if something
  * is wrong; one run reports everything.
  */
-export function defineVerifyStore(command: Command, runtime: Runtime): void {
-  addTsaOption(addStoreOptions(command))
-    .option('--json', 'print the findings as one JSON document')
-    .addHelpText('after', STORE_EXAMPLES)
-    .action(async (options: StoreVerification) => {
-      const terminal = runtime.terminal
-      const { store, privateStore } = await openBothStores(options, runtime)
-      const isPrivateNamed = isPrivateStoreNamed(options, runtime)
-      const found = await auditStore(
-        { store, privateStore, isPrivateNamed },
-        'all',
-        runtime,
-        await tsaCaOf(options, runtime),
-      )
-      if (options.json) terminal.json(toReport(store.url, found))
-      else printVersions(found, terminal)
-      assertSound(store.url, found, STORE_REMEDY)
-    })
+export const defineVerifyStore = define(
+  { ...STORE_OPTIONS, ...AUDIT_OPTIONS },
+  STORE_EXAMPLES,
+  async (options, runtime) => {
+    const { terminal } = runtime
+    const { store, privateStore } = await openBothStores(options, runtime)
+    const stores = { store, privateStore, isPrivateNamed: isPrivateStoreNamed(options, runtime) }
+    const found = await auditStore(stores, 'all', runtime, await tsaCaOf(options, runtime))
+    if (options.json) terminal.json(toReport(store.url, found))
+    else printVersions(found, terminal)
+    assertSound(store.url, found, STORE_REMEDY)
+  },
+)
+
+const REMOTE_OPTIONS = {
+  version: option(
+    '<instant>',
+    'the version whose files are read (default: the served one)',
+    readBy(
+      given => (parseIsoInstant(given) === null ? parseCompactInstant(given) : given),
+      'an instant such as 2026-11-21T00:15:00Z',
+    ),
+  ),
+  all: flag('read the files of every version'),
+  key: repeated('<file>', 'trust only this Ed25519 public key (PEM); may be repeated'),
+  keyId: repeated(
+    '<digits>',
+    'trust only the published key whose SHA-256 begins with these digits; may be repeated',
+    // An id has 16 digits; a key that matches fewer can be found by trial.
+    text
+      .toLowerCase()
+      .regex(/^[0-9a-f]{16,64}$/)
+      .describe("the 16 digits of a key's id, or up to all 64 of its fingerprint"),
+  ),
+  allowUnsigned: flag('accept unsigned data; verify checksums only'),
+  ...AUDIT_OPTIONS,
 }
 
-type Options = {
-  readonly version?: string
-  readonly all?: boolean
-  readonly key?: readonly string[]
-  readonly keyId?: readonly string[]
-  readonly allowUnsigned?: boolean
-  readonly tsaCa?: string
-  readonly json?: boolean
-}
+type Options = OptionsOf<typeof REMOTE_OPTIONS>
 
 const EXAMPLES = `
 Examples:
@@ -87,35 +99,23 @@ Examples:
 
 const REMEDY = 'do not rely on what failed; ask the publisher, or compare it with an earlier copy that passed'
 
-/** `highwater verify-remote URL`: checks what a service publishes, with nothing but its address. */
-export function defineVerifyRemote(command: Command, runtime: Runtime): void {
-  addTsaOption(command)
-    .argument('<url>', 'address of a history service, or of a CDN in front of it')
-    .option('--version <instant>', 'the version whose files are read (default: the served one)')
-    .option('--all', 'read the files of every version')
-    .option('--key <file>', 'trust only this Ed25519 public key (PEM); may be repeated', collect)
-    .option(
-      '--key-id <digits>',
-      'trust only the published key whose SHA-256 begins with these digits; may be repeated',
-      collect,
-    )
-    .option('--allow-unsigned', 'accept unsigned data; verify checksums only')
-    .option('--json', 'print the findings as one JSON document')
-    .addHelpText('after', EXAMPLES)
-    .action((url: string, options: Options) => verifyRemote(url, options, runtime))
-}
+export const defineVerifyRemote = define(REMOTE_OPTIONS, EXAMPLES, verifyRemote, {
+  '<url>': 'address of a history service, or of a CDN in front of it',
+})
 
-async function verifyRemote(address: string, options: Options, runtime: Runtime): Promise<void> {
+async function verifyRemote(options: Options, runtime: Runtime, address = ''): Promise<void> {
   const url = parseAddress(address)
-  const versions = parseVersions(options)
+  const { version, all, allowUnsigned } = options
+  if (version !== undefined && all)
+    throw new UsageError('--version and --all cannot be combined: give one of them')
   const trust = await readTrust(options, runtime.cwd)
-  const terminal = runtime.terminal
+  const { now, terminal } = runtime
   const found = await audit({
     reader: createHttpReader(url),
     trust,
-    nowMs: runtime.now(),
-    versions,
-    isUnsignedFault: !options.allowUnsigned,
+    nowMs: now(),
+    versions: version === undefined ? (all ? 'all' : 'served') : { version },
+    isUnsignedFault: !allowUnsigned,
     isExpiryFault: true,
     privateStore: null,
     tsaCa: await tsaCaOf(options, runtime),
@@ -146,30 +146,13 @@ function parseAddress(text: string): string {
   throw new UsageError(`expected an address such as https://data.example.org, got '${text}'`)
 }
 
-function parseVersions({ version, all }: Options): AuditOrder['versions'] {
-  if (version === undefined) return all ? 'all' : 'served'
-  if (all) throw new UsageError('--version and --all cannot be combined: give one of them')
-  const instant = parseIsoInstant(version) === null ? parseCompactInstant(version) : version
-  if (instant !== null) return { version: instant }
-  throw new UsageError(`--version: expected an instant such as 2026-11-21T00:15:00Z, got '${version}'`)
-}
-
 async function readTrust({ key, keyId, allowUnsigned }: Options, cwd: string): Promise<Trust> {
   if (key === undefined && keyId === undefined) return { kind: 'published' }
   if (key !== undefined && keyId !== undefined) throw new UsageError('give --key or --key-id, not both')
   if (allowUnsigned)
     throw new UsageError('--allow-unsigned cannot be combined with a pinned key: give one of them')
-  if (keyId !== undefined) return { kind: 'fingerprints', fingerprints: keyId.map(parseDigits) }
+  if (keyId !== undefined) return { kind: 'fingerprints', fingerprints: keyId }
   return { kind: 'keys', keys: await Promise.all((key ?? []).map(path => readKey(resolve(cwd, path)))) }
-}
-
-/** An id has 16 digits; a key that matches fewer can be found by trial. */
-function parseDigits(text: string): string {
-  const digits = text.toLowerCase()
-  if (/^[0-9a-f]{16,64}$/.test(digits)) return digits
-  throw new UsageError(
-    `--key-id: expected the 16 digits of a key's id, or up to all 64 of its fingerprint, got '${text}'`,
-  )
 }
 
 async function readKey(path: string): Promise<TrustedKey> {

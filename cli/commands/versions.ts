@@ -1,50 +1,35 @@
-import type { Command } from 'commander'
 import { enteredText } from '#core/dataset/entered.ts'
 import { refreshPointer, rollBack } from '#static-build/move-pointer.ts'
 import { planPrune, prune } from '#static-build/prune.ts'
+import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import { type ListedPublication, markRemoved } from '#storage/removed-versions.ts'
-import { UsageError } from '../environment.ts'
-import { followPointer } from '../follow-pointer.ts'
-import {
-  addSigningOptions,
-  movePointer,
-  type SigningConsent,
-  type SigningOptions,
-  toConsent,
-  withStoreLock,
-} from '../guard-pointer.ts'
+import { followPointer } from '../build/follow-pointer.ts'
+import { movePointer, SIGNING_OPTIONS, type SigningConsent, withStoreLock } from '../guard-pointer.ts'
+import { define } from '../options/command.ts'
+import { flag, type OptionsOf, required, wholeNumber } from '../options/option.ts'
+import { openBothStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import {
-  addStoreOptions,
-  openBothStores,
-  openPublicStore,
-  type StoreOptions,
-  storeUrls,
-} from '../store-option.ts'
-
-type JsonOptions = StoreOptions & { readonly json?: boolean }
 
 const EXAMPLES = `
 Examples:
   highwater versions --store file:///var/lib/highwater
   highwater versions --json`
 
-/** `highwater versions`: what was published, newest first. */
-export function defineVersions(command: Command, runtime: Runtime): void {
-  addStoreOptions(command)
-    .option('--json', 'print them as one JSON document')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: JsonOptions) => {
-      const terminal = runtime.terminal
-      const store = await openPublicStore(options, runtime)
-      const versions = await markRemoved(store, publicationsOf(await readLog(store)))
-      if (options.json) terminal.json(versions)
-      else if (versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
-      else for (const version of versions) terminal.print(versionLine(version))
-    })
-}
+export const defineVersions = define(
+  { ...STORE_OPTIONS, json: flag('print them as one JSON document') },
+  EXAMPLES,
+  async (options, runtime) => {
+    const { terminal } = runtime
+    const { STORE_URL, s3 } = readSettings(options, runtime)
+    const store = await openStore(STORE_URL, s3)
+    const versions = await markRemoved(store, publicationsOf(await readLog(store)))
+    if (options.json) terminal.json(versions)
+    else if (versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
+    else for (const version of versions) terminal.print(versionLine(version))
+  },
+)
 
 const versionLine = ({ version, published, entered, manifest_sha256, ...is }: ListedPublication): string =>
   [
@@ -57,54 +42,52 @@ const versionLine = ({ version, published, entered, manifest_sha256, ...is }: Li
     ...(is.history_restated ? ['restated history'] : []),
   ].join('  ')
 
-type MoveOptions = JsonOptions & SigningOptions
-
-type RefreshOptions = MoveOptions & { readonly vouchForHead?: boolean }
-
-/** `highwater rollback V`: serves an older version again. */
-export function defineRollback(command: Command, runtime: Runtime): void {
-  addSigningOptions(addStoreOptions(command))
-    .argument('<version>', 'a published version, as listed by `highwater versions`')
-    .option('--json', 'print the new pointer entry as one JSON document')
-    .addHelpText('after', '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z')
-    .action((version: string, options: MoveOptions) =>
-      moveAndFollow(options, toConsent(options), runtime, (store, mover) => rollBack(store, version, mover)),
-    )
+const MOVE_OPTIONS = {
+  ...STORE_OPTIONS,
+  ...SIGNING_OPTIONS,
+  json: flag('print the new pointer entry as one JSON document'),
 }
+
+export const defineRollback = define(
+  MOVE_OPTIONS,
+  '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z',
+  (options, runtime, version = '') =>
+    moveAndFollow(options, runtime, (store, mover) => rollBack(store, version, mover)),
+  { '<version>': 'a published version, as listed by `highwater versions`' },
+)
 
 const REFRESH_EXAMPLES = `
 Examples:
   highwater refresh --store file:///var/lib/highwater
   highwater refresh --vouch-for-head`
 
-/** `highwater refresh`: the served version stays, and its pointer entry gets a new date of expiry. */
-export function defineRefresh(command: Command, runtime: Runtime): void {
-  addSigningOptions(addStoreOptions(command))
-    .option('--vouch-for-head', 'accept a newest entry whose signature is wrong or missing')
-    .option('--json', 'print the new pointer entry as one JSON document')
-    .addHelpText('after', REFRESH_EXAMPLES)
-    .action((options: RefreshOptions) =>
-      moveAndFollow(options, toConsent(options, options.vouchForHead), runtime, refreshPointer),
-    )
-}
+export const defineRefresh = define(
+  { ...MOVE_OPTIONS, vouchForHead: flag('accept a newest entry whose signature is wrong or missing') },
+  REFRESH_EXAMPLES,
+  (options, runtime) => moveAndFollow(options, runtime, refreshPointer),
+)
 
 async function moveAndFollow(
-  options: MoveOptions,
-  consent: SigningConsent,
+  options: OptionsOf<typeof MOVE_OPTIONS> & SigningConsent,
   runtime: Runtime,
   move: Parameters<typeof movePointer>[3],
 ): Promise<void> {
-  const { entry } = await movePointer(await openPublicStore(options, runtime), consent, runtime, move)
+  const settings = readSettings(options, runtime)
+  const { entry } = await movePointer(settings, options, runtime, move)
   const { json, print } = runtime.terminal
   if (options.json) json(entry)
   else print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)
-  await followPointer(storeUrls(options, runtime), runtime)
+  await followPointer(settings, runtime)
 }
 
-type PruneOptions = JsonOptions & {
-  readonly keepDays: string
-  readonly keepMonthEnds?: boolean
-  readonly yes?: boolean
+const days = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number of days such as 90')
+
+const PRUNE_OPTIONS = {
+  ...STORE_OPTIONS,
+  keepDays: required('<n>', 'keep versions published in the last n days, and the served one', days),
+  keepMonthEnds: flag('also keep the last version of each month'),
+  yes: flag('remove them: there is no way back'),
+  json: flag('print one JSON document: versions, unfinished, and whether they are_removed'),
 }
 
 const PRUNE_EXAMPLES = `
@@ -114,25 +97,14 @@ Examples:
   highwater prune --keep-days 90 --keep-month-ends
   highwater prune --keep-days 90 --keep-month-ends --yes`
 
-/** `highwater prune`: removes old versions, which answer 410 from then on. */
-export function definePrune(command: Command, runtime: Runtime): void {
-  addStoreOptions(command)
-    .requiredOption('--keep-days <n>', 'keep versions published in the last n days, and the served one')
-    .option('--keep-month-ends', 'also keep the last version of each month')
-    .option('--yes', 'remove them: there is no way back')
-    .option('--json', 'print one JSON document: versions, unfinished, and whether they are_removed')
-    .addHelpText('after', PRUNE_EXAMPLES)
-    .action((options: PruneOptions) => runPrune(options, runtime))
-}
-
-async function runPrune(options: PruneOptions, runtime: Runtime): Promise<void> {
-  const rule = { keepDays: parseDays(options.keepDays), keepMonthEnds: options.keepMonthEnds ?? false }
+export const definePrune = define(PRUNE_OPTIONS, PRUNE_EXAMPLES, async (options, runtime) => {
+  const rule = { keepDays: options.keepDays, keepMonthEnds: options.keepMonthEnds ?? false }
   const are_removed = options.yes ?? false
   const terminal = runtime.terminal
-  const { store, privateStore } = await openBothStores(options, runtime)
+  const stores = await openBothStores(options, runtime)
   const plan = are_removed
-    ? await withStoreLock(store, runtime, () => prune(store, privateStore, rule, runtime.now()))
-    : await planPrune(store, privateStore, rule, runtime.now())
+    ? await withStoreLock(stores.store, runtime, () => prune(stores, rule, runtime.now()))
+    : await planPrune(stores, rule, runtime.now())
   if (options.json) return terminal.json({ ...plan, are_removed })
   const verb = are_removed ? 'removed' : 'would remove'
   for (const version of plan.versions) terminal.print(`${verb} ${version}`)
@@ -143,10 +115,4 @@ async function runPrune(options: PruneOptions, runtime: Runtime): Promise<void> 
     terminal.note(
       'nothing was removed: the same command with --yes removes them, and their addresses answer 410',
     )
-}
-
-function parseDays(text: string): number {
-  const days = Number(text)
-  if (text.trim() !== '' && Number.isInteger(days) && days >= 0) return days
-  throw new UsageError(`--keep-days: expected a whole number of days such as 90, got '${text}'`)
-}
+})

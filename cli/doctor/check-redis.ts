@@ -2,59 +2,53 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
-import { createSecretBox } from '#signals/delivery/secret-box.ts'
-import { LOST_KEY, sealFault } from '#signals/delivery/webhooks.ts'
 import { assertThere } from '#signals/log/guard.ts'
+import { readHighWater, readLogEnd } from '#signals/log/high-water.ts'
+import { createSecretBox } from '#signals/outbox/secret-box.ts'
+import { LOST_KEY, sealFault } from '#signals/outbox/webhooks.ts'
 import { durabilityProblems } from '#signals/redis/boot-checks.ts'
 import { CLOCK_TOLERANCE_MS, readClockDifference } from '#signals/redis/clock.ts'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
 import { ifThere } from '#storage/error-code.ts'
-import { readKeyRing } from '../generated-secrets.ts'
-import { openRedis, ownRedisFolder, ownRedisRuns, reachRedis } from '../signals/redis-url.ts'
-import { type Check, ok, problem, skipped, warning } from './check.ts'
+import { openRedis, ownRedisFolder, ownRedisRuns, reachRedis } from '../services/redis-url.ts'
+import { readKeyRing } from '../settings/generated-secrets.ts'
+import { check, ok, problem, skipped, warning } from './check.ts'
 
-export const signalsRedis: Check = {
-  check: 'redis',
-  look: async ({ environment, privateStore: hidden, runtime: { now, drawBytes } }) => {
-    const { redisUrl, allowsUnsafeRedis, dataFolder } = environment
-    const stranger = redisUrl === null ? await strangerIn(dataFolder) : null
-    if (stranger !== null)
+export const signalsRedis = check('redis', [], async ({ environment, privateStore, runtime }) => {
+  const { REDIS_URL, DATA_FOLDER: folder } = environment
+  const stranger = REDIS_URL === null ? await strangerIn(folder) : null
+  if (stranger !== null)
+    return problem(
+      `${stranger} belongs to another user than ${folder}: the Redis of the service cannot use it`,
+      `run \`chown -R --reference=${folder} ${ownRedisFolder(folder)}\`, and every command as the user of the service`,
+    )
+  if (REDIS_URL === null && !(await ownRedisRuns(folder)))
+    return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
+  return withRedis(openRedis(environment), async redis => {
+    const unsafe = await durabilityProblems(redis)
+    if (unsafe.length > 0 && !environment.ALLOW_UNSAFE_REDIS)
       return problem(
-        `${stranger} belongs to another user than ${dataFolder}: the Redis of the service cannot use it`,
-        `run \`chown -R --reference=${dataFolder} ${ownRedisFolder(dataFolder)}\`, and every command as the user of the service`,
+        `it could lose an acknowledged signal: ${unsafe.join('; ')}`,
+        'set these in its configuration, or ALLOW_UNSAFE_REDIS=yes if its provider guarantees durability',
       )
-    if (redisUrl === null && !(await ownRedisRuns(dataFolder)))
-      return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
-    return withRedis(openRedis(environment, dataFolder), async redis => {
-      const unsafe = await durabilityProblems(redis)
-      if (unsafe.length > 0 && !allowsUnsafeRedis) {
-        return problem(
-          `it could lose an acknowledged signal: ${unsafe.join('; ')}`,
-          'set these in its configuration, or ALLOW_UNSAFE_REDIS=yes if its provider guarantees durability',
-        )
-      }
-      await assertThere(redis, await readHighWater(hidden), await readLogEnd(hidden))
-      const ring = await readKeyRing(environment).catch(() => null) // what is wrong with it is found by another check
-      const fault = ring && (await sealFault(redis, createSecretBox(ring, drawBytes)))
-      if (fault !== null)
-        return problem(
-          `SECRET_KEY does not fit it: ${fault}`,
-          `set the key that it was sealed with; ${LOST_KEY}`,
-        )
-      const skewMs = await readClockDifference(redis, now)
-      if (skewMs > CLOCK_TOLERANCE_MS) {
-        return warning(
-          `its clock and that of this machine differ by ${(skewMs / 1_000).toFixed(1)} s`,
-          'let a time service set both clocks',
-        )
-      }
-      return ok(
-        `version ${await versionOf(redis)}, ${unsafe.length === 0 ? 'keeps what it acknowledges' : 'allowed by ALLOW_UNSAFE_REDIS'}`,
+    await assertThere(redis, await readHighWater(privateStore), await readLogEnd(privateStore))
+    const ring = await readKeyRing(environment).catch(() => null) // what is wrong with it is found by another check
+    const fault = ring && (await sealFault(redis, createSecretBox(ring, runtime.drawBytes)))
+    if (fault !== null)
+      return problem(
+        `SECRET_KEY does not fit it: ${fault}`,
+        `set the key that it was sealed with; ${LOST_KEY}`,
       )
-    })
-  },
-}
+    const skewMs = await readClockDifference(redis, runtime.now)
+    if (skewMs > CLOCK_TOLERANCE_MS)
+      return warning(
+        `its clock and that of this machine differ by ${(skewMs / 1_000).toFixed(1)} s`,
+        'let a time service set both clocks',
+      )
+    const why = unsafe.length === 0 ? 'keeps what it acknowledges' : 'allowed by ALLOW_UNSAFE_REDIS'
+    return ok(`version ${await versionOf(redis)}, ${why}`)
+  })
+})
 
 /** A file of the own Redis, or its folder, that another user made, as a command that ran as root; null without one. */
 async function strangerIn(dataFolder: string): Promise<string | null> {
@@ -67,19 +61,12 @@ async function strangerIn(dataFolder: string): Promise<string | null> {
   return null
 }
 
-export const fleetRedis: Check = {
-  check: 'fleet redis',
-  look: async ({ environment: { fleetUrl } }) => {
-    if (fleetUrl === null) return skipped('FLEET_URL is not set: builds run on one machine')
-    return withRedis(openFleet(fleetUrl), async redis => ok(`version ${await versionOf(redis)}`))
-  },
-}
-
-async function openFleet(url: string): Promise<Redis> {
-  const redis = connectRedis(url, () => {}, { retryStrategy: () => null }) // commands report their own errors
-  await reachRedis(redis, 'FLEET_URL')
-  return redis
-}
+export const fleetRedis = check('fleet redis', [], async ({ environment: { FLEET_URL } }) => {
+  if (FLEET_URL === null) return skipped('FLEET_URL is not set: builds run on one machine')
+  const redis = connectRedis(FLEET_URL, () => {}, { retryStrategy: () => null }) // commands report their own errors
+  const opening = reachRedis(redis, 'FLEET_URL').then(() => redis)
+  return withRedis(opening, async () => ok(`version ${await versionOf(redis)}`))
+})
 
 async function withRedis<Result>(
   opening: Promise<Redis>,

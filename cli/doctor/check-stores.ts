@@ -20,22 +20,20 @@ import { findManifest } from '#storage/published-manifest.ts'
 import { unanchored } from '#storage/time-stamps.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
 import project from '../../package.json' with { type: 'json' }
-import { assertClock, assertSignedHead, NO_CONSENT, readSigner } from '../guard-pointer.ts'
-import { type Check, type Installation, ok, problem, skipped, warning } from './check.ts'
+import { assertClock, assertSignedHead, readSigner } from '../guard-pointer.ts'
+import { check, ok, problem, skipped, warning } from './check.ts'
 
 /** Neither a version nor an entry of the log: no reader looks for it. */
 const PROBE = 'doctor-probe'
 
 /** Reads, lists, and unless the machine only serves, writes and removes an object. */
-const rights = (name: string, storeOf: (installation: Installation) => ObjectStore): Check => ({
-  check: name,
-  look: async installation => {
-    const store = storeOf(installation)
+const rights = (name: string, which: 'store' | 'privateStore') =>
+  check(name, [], async ({ [which]: store, isReadOnly, runtime }) => {
     const folder = isFolder(store) ? fileURLToPath(store.url) : null
     if (folder !== null && !(await isAllowed(folder, constants.F_OK))) return notThere(folder)
     await store.read(PROBE)
-    if (installation.isReadOnly) return ok(`${store.url} can be read`)
-    const bytes = new TextEncoder().encode(toIsoInstant(installation.runtime.now()))
+    if (isReadOnly) return ok(`${store.url} can be read`)
+    const bytes = new TextEncoder().encode(toIsoInstant(runtime.now()))
     await store.replace(PROBE, bytes, { content_type: 'text/plain' })
     try {
       const there = await store.read(PROBE)
@@ -46,13 +44,11 @@ const rights = (name: string, storeOf: (installation: Installation) => ObjectSto
     }
     await assertCreatesOnce(store)
     return ok(`${store.url} can be read and written`)
-  },
-})
+  })
 
 async function notThere(folder: string) {
   const above = await nearestFolder(folder)
-  const mayCreate = await isAllowed(above, constants.W_OK)
-  return mayCreate
+  return (await isAllowed(above, constants.W_OK))
     ? warning(`${folder} does not exist yet`, NOTHING_PUBLISHED)
     : problem(
         `${folder} does not exist, and this user may not write in ${above}`,
@@ -72,45 +68,29 @@ async function nearestFolder(path: string): Promise<string> {
 }
 
 /** What every check of what is published needs. */
-export const readableStore: Check = {
-  check: 'public store',
-  look: async ({ store }) => {
-    await store.read(PROBE)
-    return ok('can be read')
-  },
-}
+export const readableStore = check('public store', [], async ({ store }) => {
+  await store.read(PROBE)
+  return ok('can be read')
+})
 
-export const publicStore = rights('public store', ({ store }) => store)
-export const privateStore = rights('private store', installation => installation.privateStore)
-
-export const storesApart: Check = {
-  check: 'stores apart',
-  look: async ({ store, privateStore: hidden }) => {
-    await assertApart(store.url, hidden.url)
-    return ok('no private file is below the public store')
-  },
-}
+const storesApart = check('stores apart', [], async ({ store, privateStore }) => {
+  await assertApart(store.url, privateStore.url)
+  return ok('no private file is below the public store')
+})
 
 /** Versions that must fit beside those that are there: less is a warning, and less than two is a problem. */
 const ROOM = 10
 const LEAST_ROOM = 2
 
-/** A first version of a small book. */
-const FIRST_BYTES = 2 ** 28
-
-export const disk: Check = {
-  check: 'disk',
-  look: async ({ store, privateStore: hidden }) => {
-    const free = Math.min(...(await Promise.all([store, hidden].filter(isFolder).map(freeOf))))
-    if (free === Number.POSITIVE_INFINITY) return skipped('the stores are buckets')
-    const manifest = await servedManifest(store)
-    const size = manifest === null ? FIRST_BYTES : sizeOf(manifest)
-    const says = `${toMib(free)} free, room for ${Math.floor(free / size)} versions of ${toMib(size)}`
-    const fix = 'free space, or remove old versions: `highwater prune --keep-days 90`'
-    if (free < LEAST_ROOM * size) return problem(says, fix)
-    return free < ROOM * size ? warning(says, fix) : ok(says)
-  },
-}
+export const disk = check('disk', [], async ({ store, privateStore }) => {
+  const free = Math.min(...(await Promise.all([store, privateStore].filter(isFolder).map(freeOf))))
+  if (free === Number.POSITIVE_INFINITY) return skipped('the stores are buckets')
+  const size = sizeOf(await servedManifest(store))
+  const says = `${toMib(free)} free, room for ${Math.floor(free / size)} versions of ${toMib(size)}`
+  const fix = 'free space, or remove old versions: `highwater prune --keep-days 90`'
+  if (free < LEAST_ROOM * size) return problem(says, fix)
+  return free < ROOM * size ? warning(says, fix) : ok(says)
+})
 
 async function freeOf({ url }: ObjectStore): Promise<number> {
   const { bavail, bsize } = await statfs(await nearestFolder(fileURLToPath(url)))
@@ -119,12 +99,12 @@ async function freeOf({ url }: ObjectStore): Promise<number> {
 
 const toMib = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`
 
-const sizeOf = ({ artifacts }: Manifest): number =>
-  artifacts.reduce(
-    (sum, { bytes, encodings }) =>
-      sum + bytes + Object.values(encodings).reduce((all, twin) => all + (twin?.bytes ?? 0), 0),
-    0,
-  )
+/** Without a version, that of a first one of a small book. */
+function sizeOf(manifest: Manifest | null): number {
+  if (manifest === null) return 2 ** 28
+  const files = manifest.artifacts.flatMap(({ bytes, encodings }) => [{ bytes }, ...Object.values(encodings)])
+  return files.reduce((sum, file) => sum + (file?.bytes ?? 0), 0)
+}
 
 /** Null if nothing is published, or the manifest is not sound, which another check reports. */
 async function servedManifest(store: ObjectStore): Promise<Manifest | null> {
@@ -135,84 +115,69 @@ async function servedManifest(store: ObjectStore): Promise<Manifest | null> {
 }
 
 /** The clock is not behind the newest entry of the log. */
-export const clock: Check = {
-  check: 'clock',
-  look: async ({ store, runtime: { now } }) => {
-    await assertClock(store, now())
-    return ok(`${toIsoInstant(now())}, not before the newest entry of the log`)
-  },
-}
+export const clock = check('clock', ['store'], async ({ store, runtime: { now } }) => {
+  await assertClock(store, now())
+  return ok(`${toIsoInstant(now())}, not before the newest entry of the log`)
+})
 
 /** Every entry of the log, its signature, and the date of expiry of the newest one. */
-export const pointerLog: Check = {
-  check: 'pointer log',
-  look: async ({ store, runtime: { now, terminal } }) => {
-    if ((await readHead(store)) === null) return warning('nothing is published', NOTHING_PUBLISHED)
-    const reader = createStoreReader(store)
-    const { keyring, check: keys } = await auditKeys(reader, { kind: 'published' })
-    const { entries, check: log } = await auditLog(reader, terminal.progress)
-    const head = auditHead(reader, entries.at(-1)!, now(), true)
-    const { check: signatures } = await auditSignatures(reader, keyring, entries, false)
-    const faults = [keys, log, head, signatures].flatMap(each => each.faults)
-    if (faults.length === 0) return ok(`${log.told}; ${head.told}; ${signatures.told}`)
-    const [first] = faults
-    const says = `${first!.told}${faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`}`
-    return first!.what === 'expired'
-      ? warning(says, 'run `highwater refresh`, and see why no night has published since')
-      : problem(says, 'run `highwater verify-store`, and restore what it names from a copy')
-  },
-}
+const pointerLog = check('pointer log', ['store', 'clock'], async ({ store, runtime: { now, terminal } }) => {
+  if ((await readHead(store)) === null) return warning('nothing is published', NOTHING_PUBLISHED)
+  const reader = createStoreReader(store)
+  const { keyring, check: keys } = await auditKeys(reader, { kind: 'published' })
+  const { entries, check: log } = await auditLog(reader, terminal.progress)
+  const head = auditHead(reader, entries.at(-1)!, now(), true)
+  const { check: signatures } = await auditSignatures(reader, keyring, entries, false)
+  const faults = [keys, log, head, signatures].flatMap(each => each.faults)
+  if (faults.length === 0) return ok(`${log.told}; ${head.told}; ${signatures.told}`)
+  const [first] = faults
+  const says = `${first!.told}${faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`}`
+  return first!.what === 'expired'
+    ? warning(says, 'run `highwater refresh`, and see why no night has published since')
+    : problem(says, 'run `highwater verify-store`, and restore what it names from a copy')
+})
 
 const NOTHING_PUBLISHED = 'publish the first version: `highwater build --book BOOK`'
 
 /** The signing key, and that the next publication will be accepted. */
-export const signingKey: Check = {
-  check: 'signing key',
-  look: async ({ store, runtime: { env } }) => {
-    const signer = await readSigner(env)
-    await assertSignedHead(store, signer, NO_CONSENT)
-    return signer === null
-      ? skipped('SIGNING_KEY_FILE is not set: publications are not signed')
-      : ok(`${signer.keyId}, with which the next entry will be signed`)
-  },
-}
+const signingKey = check('signing key', ['store'], async ({ store, environment }) => {
+  const signer = await readSigner(environment)
+  await assertSignedHead(store, signer, {})
+  return signer === null
+    ? skipped('SIGNING_KEY_FILE is not set: publications are not signed')
+    : ok(`${signer.keyId}, with which the next entry will be signed`)
+})
 
 /** Every entry of the log has a proof of its time, if an authority is used. */
-export const timeStamps: Check = {
-  check: 'time stamps',
-  look: async ({ store, environment: { anchorCommand } }) => {
-    const log = await readLog(store)
-    const missing = await unanchored(store, log)
-    if (anchorCommand === null && missing.length === log.length)
-      return skipped('ANCHOR_COMMAND is not set: the time of an entry is that of the own clock')
-    const says = `${missing.length} of ${log.length} entries of the log have no time stamp`
-    return missing.length === 0
-      ? ok(says)
-      : warning(says, 'run ANCHOR_COMMAND by hand to see its output; the next build asks for them again')
-  },
-}
+const timeStamps = check('time stamps', ['store'], async ({ store, environment: { ANCHOR_COMMAND } }) => {
+  const log = await readLog(store)
+  const missing = await unanchored(store, log)
+  if (ANCHOR_COMMAND === null && missing.length === log.length)
+    return skipped('ANCHOR_COMMAND is not set: the time of an entry is that of the own clock')
+  const says = `${missing.length} of ${log.length} entries of the log have no time stamp`
+  return missing.length === 0
+    ? ok(says)
+    : warning(says, 'run ANCHOR_COMMAND by hand to see its output; the next build asks for them again')
+})
 
 /** The served version is whole enough to be read, in formats of this software. */
-export const formats: Check = {
-  check: 'formats',
-  look: async ({ store }) => {
-    const head = await readHead(store)
-    if (head === null) return skipped('nothing is published')
-    const found = await findManifest(store, head.entry)
-    if (found.fault !== null)
-      return problem(
-        `the manifest of ${head.entry.version} ${found.fault === 'missing' ? 'is missing' : found.what}`,
-        'restore it from a copy, or serve an older version with `highwater rollback`',
-      )
-    const { version, snapshot_format, manifest_version, built_with } = found.manifest
-    const says =
-      `${version} was built with highwater ${built_with.highwater}: manifest ${manifest_version}, snapshot ${snapshot_format}; ` +
-      `this is highwater ${project.version}: manifest ${MANIFEST_VERSION}, snapshot ${SNAPSHOT_FORMAT}`
-    return snapshot_format === SNAPSHOT_FORMAT && manifest_version === MANIFEST_VERSION
-      ? ok(says)
-      : problem(says, 'install the release that made it (docs/upgrading.md)')
-  },
-}
+const formats = check('formats', ['store'], async ({ store }) => {
+  const head = await readHead(store)
+  if (head === null) return skipped('nothing is published')
+  const found = await findManifest(store, head.entry)
+  if (found.fault !== null)
+    return problem(
+      `the manifest of ${head.entry.version} ${found.fault === 'missing' ? 'is missing' : found.what}`,
+      'restore it from a copy, or serve an older version with `highwater rollback`',
+    )
+  const { version, snapshot_format, manifest_version, built_with } = found.manifest
+  const says =
+    `${version} was built with highwater ${built_with.highwater}: manifest ${manifest_version}, snapshot ${snapshot_format}; ` +
+    `this is highwater ${project.version}: manifest ${MANIFEST_VERSION}, snapshot ${SNAPSHOT_FORMAT}`
+  return snapshot_format === SNAPSHOT_FORMAT && manifest_version === MANIFEST_VERSION
+    ? ok(says)
+    : problem(says, 'install the release that made it (docs/upgrading.md)')
+})
 
 /** Files of a version that are read, others every day. */
 const SAMPLED = 20
@@ -221,71 +186,70 @@ const SAMPLED = 20
 const MOST_SAMPLED_BYTES = 2 ** 24
 
 /** Some files of the served version are as they were published. */
-export const servedFiles: Check = {
-  check: 'served files',
-  look: async ({ store, runtime: { now } }) => {
-    const manifest = await servedManifest(store)
-    if (manifest === null) return skipped('nothing is published')
-    const small = manifest.artifacts.filter(({ bytes }) => bytes <= MOST_SAMPLED_BYTES)
-    const step = Math.ceil(small.length / SAMPLED)
-    const artifacts = small.filter((_, i) => (i + toEpochDay(now())) % step === 0)
-    const { told, faults } = await auditFiles(createStoreReader(store), { ...manifest, artifacts }, () => {})
-    const [first] = faults
-    const sample = `${artifacts.length} of ${manifest.artifacts.length} files were read`
-    return first === undefined
-      ? ok(`${sample}: ${told}`)
-      : problem(
-          `${sample}: ${first.told}`,
-          'run `highwater verify-store`, which reads all, and restore what it names from a copy',
-        )
-  },
-}
+const servedFiles = check('served files', ['store'], async ({ store, runtime: { now } }) => {
+  const manifest = await servedManifest(store)
+  if (manifest === null) return skipped('nothing is published')
+  const small = manifest.artifacts.filter(({ bytes }) => bytes <= MOST_SAMPLED_BYTES)
+  const step = Math.ceil(small.length / SAMPLED)
+  const artifacts = small.filter((_, i) => (i + toEpochDay(now())) % step === 0)
+  const { told, faults } = await auditFiles(createStoreReader(store), { ...manifest, artifacts }, () => {})
+  const [first] = faults
+  const sample = `${artifacts.length} of ${manifest.artifacts.length} files were read`
+  return first === undefined
+    ? ok(`${sample}: ${told}`)
+    : problem(
+        `${sample}: ${first.told}`,
+        'run `highwater verify-store`, which reads all, and restore what it names from a copy',
+      )
+})
 
 /** The version that nginx serves as the latest is that of the log. */
-export const nginx: Check = {
-  check: 'nginx',
-  look: async ({ store }) => {
-    const head = await readHead(store)
-    const line = isFolder(store) ? await store.read(SERVED_KEY) : null
-    if (head === null || line === null) return skipped('no folder that nginx serves')
-    const { version } = head.entry
-    if (new TextDecoder().decode(line) === servedLine(version)) return ok(`${version} is named as the latest`)
-    return warning(
-      `${store.url}/${SERVED_KEY} does not name ${version}, which the log serves`,
-      'start the history service, which corrects it, or run `highwater refresh`',
-    )
-  },
-}
+const nginx = check('nginx', ['store'], async ({ store }) => {
+  const head = await readHead(store)
+  const line = isFolder(store) ? await store.read(SERVED_KEY) : null
+  if (head === null || line === null) return skipped('no folder that nginx serves')
+  const { version } = head.entry
+  if (new TextDecoder().decode(line) === servedLine(version)) return ok(`${version} is named as the latest`)
+  return warning(
+    `${store.url}/${SERVED_KEY} does not name ${version}, which the log serves`,
+    'start the history service, which corrects it, or run `highwater refresh`',
+  )
+})
 
 /** A night a day, and two hours. */
 const LONGEST_MS = 26 * 3_600_000
 
 /** The last night that published, and how long ago that was. */
-export const lastNight: Check = {
-  check: 'last night',
-  look: async ({ store, privateStore: hidden, runtime: { now } }) => {
-    const failing = await readFailing(hidden)
-    if (failing !== null) {
-      const fix = 'see the log of the last night, correct what it names, and run `highwater nightly`'
-      return problem(`nights have failed since ${failing.since}: ${failing.cause}`, fix)
-    }
-    const killed = await readAbandoned(store, 'night', now())
-    if (killed !== null)
-      return problem(`the night of ${killed} was killed`, 'see its log, and run `highwater nightly` again')
-    const head = await readHead(store)
-    if (head === null) return skipped('nothing is published')
-    const { version } = head.entry
-    const night = await readNight(hidden, version)
-    if (night === null) return skipped(`${version} was published by hand, or rolled back to`)
-    const { outcome, ended_utc, summary } = night
-    const says = `${version} was published by a night that ended at ${ended_utc}`
-    if (outcome === 'failed')
-      return problem(`${says} and failed after that`, 'see its log, and run `highwater nightly` again')
-    const missing = summary?.missing_bars ?? []
-    if (missing.length > 0)
-      return warning(`${says}: ${missing.join('; ')}`, 'bring them, and run `highwater nightly`')
-    return now() - parseIsoInstant(ended_utc)! > LONGEST_MS
-      ? warning(`${says}, more than a day ago`, 'see the log of the timer, and run `highwater nightly`')
-      : ok(says)
-  },
-}
+export const lastNight = check('last night', ['store', 'clock'], async ({ store, privateStore, runtime }) => {
+  const nowMs = runtime.now()
+  const failing = await readFailing(privateStore)
+  if (failing !== null) {
+    const fix = 'see the log of the last night, correct what it names, and run `highwater nightly`'
+    return problem(`nights have failed since ${failing.since}: ${failing.cause}`, fix)
+  }
+  const killed = await readAbandoned(store, 'night', nowMs)
+  if (killed !== null)
+    return problem(`the night of ${killed} was killed`, 'see its log, and run `highwater nightly` again')
+  const head = await readHead(store)
+  if (head === null) return skipped('nothing is published')
+  const { version } = head.entry
+  const night = await readNight(privateStore, version)
+  if (night === null) return skipped(`${version} was published by hand, or rolled back to`)
+  const { outcome, ended_utc, summary } = night
+  const says = `${version} was published by a night that ended at ${ended_utc}`
+  if (outcome === 'failed')
+    return problem(`${says} and failed after that`, 'see its log, and run `highwater nightly` again')
+  const missing = summary?.missing_bars ?? []
+  if (missing.length > 0)
+    return warning(`${says}: ${missing.join('; ')}`, 'bring them, and run `highwater nightly`')
+  return nowMs - parseIsoInstant(ended_utc)! > LONGEST_MS
+    ? warning(`${says}, more than a day ago`, 'see the log of the timer, and run `highwater nightly`')
+    : ok(says)
+})
+
+/** In the order of the report: what others depend on comes first. */
+export const STORE_CHECKS = [
+  rights('public store', 'store'),
+  rights('private store', 'privateStore'),
+  ...[storesApart, disk, clock, pointerLog, signingKey, formats, servedFiles, timeStamps, nginx, lastNight],
+]

@@ -1,9 +1,10 @@
 // What `highwater doctor` finds: checks, each with what it saw and what to do.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { remedied } from '#storage/remedies.ts'
-import type { Environment } from '../environment.ts'
 import type { Runtime } from '../runtime.ts'
+import type { Environment } from '../settings/environment.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'skipped'
 
@@ -30,11 +31,21 @@ export type Installation = {
 
 type Found = Omit<Finding, 'check'>
 
+/** Without it there is nothing to look at: the public store can be read, the clock is right. */
+export type Need = 'store' | 'clock'
+
 /** Looks at one thing, and changes nothing. What it throws is a problem. */
 export type Check = {
   readonly check: string
+  readonly needs: readonly Need[]
   readonly look: (installation: Installation) => Promise<Found>
 }
+
+export const check = (name: string, needs: Check['needs'], look: Check['look']): Check => ({
+  check: name,
+  needs,
+  look,
+})
 
 export const ok = (says: string): Found => ({ state: 'ok', says, fix: null })
 export const warning = (says: string, fix: string): Found => ({ state: 'warning', says, fix })
@@ -46,20 +57,10 @@ const PATIENCE_MS = 15_000
 
 /** Runs a check. Never rejects. */
 export async function runCheck({ check, look }: Check, installation: Installation): Promise<Finding> {
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), PATIENCE_MS)
-  const tooLate = new Promise<never>((_, reject) =>
-    late.signal.addEventListener('abort', () =>
-      reject(new Error(`no answer in ${PATIENCE_MS / 1_000} s; see whether the service or the disk hangs`)),
-    ),
-  )
-  try {
-    return { check, ...(await Promise.race([look(installation), tooLate])) }
-  } catch (error) {
-    return { check, ...fromError(error) }
-  } finally {
-    clearTimeout(timer)
-  }
+  const tooLate = sleep(PATIENCE_MS, null, { ref: false }).then(() => {
+    throw new Error(`no answer in ${PATIENCE_MS / 1_000} s; see whether the service or the disk hangs`)
+  })
+  return { check, ...(await Promise.race([look(installation), tooLate]).catch(fromError)) }
 }
 
 /** The messages of our errors are `what is wrong: what to do`, or one sentence of both; those of the system say what is wrong. */

@@ -1,6 +1,8 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
-import type { Redis } from 'ioredis'
+import { setTimeout as waitFor } from 'node:timers/promises'
 import { createLogReader } from '../log/read-log.ts'
+import { dueCounts, moveSchedules } from '../outbox/outbox.ts'
+import { debtorsOf, type RelayParts, runRelay } from '../outbox/relay.ts'
 import {
   CLOCK_TOLERANCE_MS,
   createSteadyClock,
@@ -10,47 +12,25 @@ import {
   type SteadyClock,
 } from '../redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '../redis/connect.ts'
-import type { AddressRules } from './address-guard.ts'
-import { createFaults, type DeliveryEvent, type DeliveryParts } from './delivery-parts.ts'
-import type { StartTimer } from './guarded-connect.ts'
-import { dueCounts, moveSchedules } from './outbox.ts'
-import { WAITS, type Waits } from './policy.ts'
-import { type RelayParts, runRelay } from './relay.ts'
-import type { ResolveHost } from './resolve-host.ts'
-import type { SecretBox } from './secret-box.ts'
-import { createSender, createSendSignal } from './send.ts'
-import { subscribersOf } from './subscribers.ts'
-import { FLIGHT_MS } from './work.ts'
-import { repeat, startWatchdog, startWorkers } from './workers.ts'
+import type { ConnectOptions, StartTimer } from '../send/guarded-connect.ts'
+import { WAITS, type Waits } from '../send/policy.ts'
+import { createSender, createSendSignal } from '../send/send.ts'
+import { createFaults, type DeliveryParts } from './deliver.ts'
+import { FLIGHT_MS } from './scripts.ts'
+import { createWatchdog, startWorkers } from './workers.ts'
 
-export type DeliveryOptions = {
-  readonly redisUrl: string
-  readonly redisOptions?: ConnectionOptions | undefined
-  readonly box: SecretBox
-  readonly clock: {
-    readonly now: () => number
-    readonly elapsed: () => number
-    readonly startTimer: StartTimer
+export type DeliveryOptions = Pick<DeliveryParts, 'box' | 'random' | 'newToken' | 'onEvent' | 'onError'> &
+  Pick<ConnectOptions, 'resolveHost' | 'rules' | 'ca'> & {
+    readonly redisUrl: string
+    readonly redisOptions?: ConnectionOptions | undefined
+    readonly clock: Pick<DeliveryParts, 'now' | 'elapsed'> & Pick<ConnectOptions, 'startTimer'>
+    /** What all times of deliveries are by; default a clock of its own. */
+    readonly steady?: SteadyClock
+    /** How long a dead worker, a client left due by another process, or a dead relay goes unnoticed; shorter in tests. */
+    readonly pace?: { readonly flightMs: number; readonly pollEveryMs: number; readonly leaseMs?: number }
+    /** Default: WAITS. */
+    readonly waits?: Waits
   }
-  /** What all times of deliveries are by; default a clock of its own. */
-  readonly steady?: SteadyClock
-  /** Numbers in [0, 1). */
-  readonly random: () => number
-  readonly newToken: () => string
-  readonly resolveHost: ResolveHost
-  readonly rules: AddressRules
-  /** Certificate authorities to trust instead of the system's, PEM. */
-  readonly ca?: string
-  /**
-   * How long a dead worker, a client left due by another process, or a dead relay goes unnoticed; shorter in tests.
-   */
-  readonly pace?: { readonly flightMs: number; readonly pollEveryMs: number; readonly leaseMs?: number }
-  /** Default: WAITS. */
-  readonly waits?: Waits
-  readonly onEvent: (event: DeliveryEvent) => void
-  /** Called for errors that are retried. */
-  readonly onError: (error: unknown) => void
-}
 
 /** The grace for requests under way: enough for a healthy receiver, less than an orchestrator waits. */
 export const STOP_GRACE_MS = 3_000
@@ -61,6 +41,12 @@ const WAITING_TIMEOUT_MS = 5_000
 /** How long after the grace a result waits for Redis; then it is lost, and the signal is sent again. */
 const SETTLE_GRACE_MS = 1_000
 
+/** How often it is checked whether the workers are stuck. */
+const WATCH_EVERY_MS = 5_000
+
+/** How often the clock of the machine is compared with that of Redis. */
+const CLOCK_EVERY_MS = 1_000
+
 /** Starts delivery. Rejects if Redis cannot be reached. */
 export async function startDelivery(options: DeliveryOptions) {
   const { redisUrl, redisOptions, clock, pace, onError, steady = createSteadyClock(clock) } = options
@@ -70,7 +56,9 @@ export async function startDelivery(options: DeliveryOptions) {
   let wasOff: boolean
   try {
     await Promise.all(connections.map(connection => connection.connect()))
-    wasOff = await beginTime(redis, clock.now, steady)
+    wasOff = (await readClockDifference(redis, clock.now)) > CLOCK_TOLERANCE_MS
+    // Starts by the clock of Redis then: no schedule and no signature was made by that of the machine before.
+    if (wasOff) steady.follow(await readRedisTime(redis))
   } catch (error) {
     for (const connection of connections) connection.disconnect()
     throw error
@@ -88,7 +76,7 @@ export async function startDelivery(options: DeliveryOptions) {
     now: steady.now,
     elapsed: clock.elapsed,
     newToken: () => `${process}-${++tokens}`, // one is needed for each turn, and random bytes take as long as a signature
-    sleep: createSleep(clock.startTimer, givenUp.signal),
+    sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
     readSignal: log.readSignal,
     send: createSendSignal(sender, steady.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
@@ -96,33 +84,31 @@ export async function startDelivery(options: DeliveryOptions) {
     isStopping: () => stopped.signal.aborted,
     faults: createFaults(),
   }
-  const workers = startWorkers(parts, clock.startTimer, onError, pace?.pollEveryMs)
+  const workers = startWorkers(parts, clock.startTimer, pace?.pollEveryMs)
   const relayParts: RelayParts = {
     ...parts,
     begin: workers.begin,
     token: options.newToken(),
     readAfter: log.readAfter,
     leaseMs: pace?.leaseMs,
-    subscribersOf: signals => subscribersOf(redis, signals),
+    debtorsOf: signals => debtorsOf(redis, signals),
   }
   const relay = runRelay(relayParts, waiting, stopped.signal, onError)
-  const stopWatchdog = startWatchdog(
-    { ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) },
-    clock.startTimer,
-    onError,
-  )
+  const look = createWatchdog({ ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) })
   const keep = async (): Promise<void> => {
     wasOff = await keepTime(parts, clock.now, steady, wasOff)
   }
-  const stopKeeping = repeat(CLOCK_EVERY_MS, keep, clock.startTimer, onError)
+  const stopTasks = [
+    repeat(WATCH_EVERY_MS, look, clock.startTimer, onError),
+    repeat(CLOCK_EVERY_MS, keep, clock.startTimer, onError),
+  ]
   return {
     /**
      * Starts no other delivery, waits for those under way, then aborts the rest: they stay owed and use up no attempt.
      */
     async stop(): Promise<void> {
       stopped.abort()
-      stopWatchdog()
-      stopKeeping()
+      for (const stopTask of stopTasks) stopTask()
       waiting.disconnect()
       const stopTimers = [
         clock.startTimer(STOP_GRACE_MS, () => void sender.close()),
@@ -135,16 +121,6 @@ export async function startDelivery(options: DeliveryOptions) {
     },
   }
 }
-
-/** Starts by the clock of Redis if that of the machine differs: no schedule and no signature was made by either before. */
-async function beginTime(redis: Redis, machineNow: () => number, steady: SteadyClock): Promise<boolean> {
-  const isOff = (await readClockDifference(redis, machineNow)) > CLOCK_TOLERANCE_MS
-  if (isOff) steady.follow(await readRedisTime(redis))
-  return isOff
-}
-
-/** How often the clock of the machine is compared with that of Redis. */
-const CLOCK_EVERY_MS = 1_000
 
 /**
  * Follows the clock of the machine, in small steps and in a jump, while the clock of Redis agrees with it. A time that
@@ -170,21 +146,25 @@ async function keepTime(
   return false
 }
 
-/** Waits; rejects once a stop waits no longer. */
-const createSleep =
-  (startTimer: StartTimer, givenUp: AbortSignal): DeliveryParts['sleep'] =>
-  ms =>
-    new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        stopTimer()
-        reject(
-          new Error('the service was stopped while Redis was away: a signal that was sent is sent again'),
-        )
-      }
-      const stopTimer = startTimer(ms, () => {
-        givenUp.removeEventListener('abort', giveUp)
-        resolve()
-      })
-      if (givenUp.aborted) giveUp()
-      else givenUp.addEventListener('abort', giveUp, { once: true })
-    })
+function giveUp(): never {
+  throw new Error('the service was stopped while Redis was away: a signal that was sent is sent again')
+}
+
+/** Runs something so long after its last end, again and again; returns a function that stops it. */
+function repeat(
+  everyMs: number,
+  run: () => Promise<void>,
+  startTimer: StartTimer,
+  onError: (error: unknown) => void,
+): () => void {
+  let isOver = false
+  let stopTimer = (): void => {}
+  const wait = (): void => {
+    if (!isOver) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
+  }
+  wait()
+  return () => {
+    isOver = true
+    stopTimer()
+  }
+}

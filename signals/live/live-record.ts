@@ -32,7 +32,7 @@ const checkpoint = z.object({
     bars: z.number(),
     last_t: z.number(),
     last_close: z.number(),
-    unit: z.number().default(1), // older checkpoints are all in one
+    unit: z.number(),
   }),
 })
 
@@ -139,21 +139,14 @@ export type Orders = {
   readonly isLate: boolean
 }
 
-export type Announcement = {
-  readonly signals: readonly SignalContent[]
-  readonly announced: Announced
-  /** Ids of entries that a halt kept back. */
-  readonly held: readonly string[]
-}
-
 /**
  * Decides which signals of a step go out. An entry is LIVE in a live strategy and on time, else `DRY_RUN`, and does
  * not go out while the strategy is halted. A `flat` goes out as its entry did, whatever was ordered since, because it
  * only reduces risk; the `flat` of an unannounced position does not.
  */
-export function announce(signals: readonly SignalContent[], before: Announced, orders: Orders): Announcement {
+export function announce(signals: readonly SignalContent[], before: Announced, orders: Orders) {
   const out: SignalContent[] = []
-  const held: string[] = []
+  const held: string[] = [] // the ids of entries that a halt kept back
   let announced = before
   for (const signal of signals) {
     if (signal.action === 'flat') {

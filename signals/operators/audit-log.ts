@@ -108,19 +108,14 @@ const BLOCK = 100
 /**
  * Copies actions that are not in the private store yet, each as an object that is written once. A log that begins again
  * in another Redis has another folder. Rejects if Redis or the store fails; the next call continues. One copy runs at a time,
- * because each would write everything that the others have not written yet; a call waits for one that begins after it.
+ * because each would write everything that the others have not written yet.
  */
 export function createActionCopy(redis: Redis, privateStore: ObjectStore): () => Promise<void> {
-  let running = Promise.resolve()
-  let waiting: Promise<void> | null = null
-  const begin = (): Promise<void> => {
-    waiting = null
-    running = copyActions(redis, privateStore)
-    return running
-  }
+  const copy = () => copyActions(redis, privateStore)
+  let last = Promise.resolve()
   return () => {
-    waiting ??= running.then(begin, begin)
-    return waiting
+    last = last.then(copy, copy)
+    return last
   }
 }
 

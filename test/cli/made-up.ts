@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import { createTerminal } from '#cli/print/terminal.ts'
 import { runCommand } from '#cli/program.ts'
 import type { Runtime } from '#cli/runtime.ts'
-import { createTerminal } from '#cli/terminal.ts'
 
 /** A stream that keeps what is written to it. */
 export function createStream() {

@@ -9,7 +9,7 @@ import {
   renderProxiesConf,
   renderSiteConf,
   renderSiteVcl,
-} from '#cli/edge/site.ts'
+} from '#cli/services/edge/site.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 import { run } from './made-up.ts'

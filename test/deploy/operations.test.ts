@@ -7,8 +7,8 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
-import { DEFAULT_ADMIN_PORT, parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
 import { EXIT } from '#cli/exit.ts'
+import { DEFAULT_ADMIN_PORT, parseEnvironment, VARIABLE_NAMES } from '#cli/settings/environment.ts'
 import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
 import { dataSchema } from '#core/contract/route.ts'
 import { ALERT_KINDS } from '#signals/alerts.ts'
@@ -53,7 +53,7 @@ test.skipIf(!hasSystemd)(
   'the systemd units pass systemd-analyze, and let a service do little (skipped without systemd)',
   async () => {
     const folder = await temporaryFolder()
-    for (const name of units) {
+    for (const name of [...units, 'highwater-.service.d/hardening.conf']) {
       const text = readText(`deploy/systemd/${name}`)
         .replaceAll('/opt/highwater/cli/launcher.mjs', LAUNCHER)
         .replaceAll('/opt/highwater/', `${ROOT}/`)
@@ -95,8 +95,8 @@ const { services, volumes, networks } = COMPOSE
 const DOCKERFILE = readText('deploy/docker/Dockerfile')
 
 /** The ports of the image: those that the services and nginx listen on. */
-const { historyPort, signals: signalsPorts } = parseEnvironment({}, '/var/lib/highwater')
-const PORTS = [historyPort, signalsPorts.port, signalsPorts.operatorPort, DEFAULT_ADMIN_PORT, 8088, 8443]
+const { HISTORY_PORT, SIGNALS_PORT, OPERATOR_PORT } = parseEnvironment({}, '/var/lib/highwater')
+const PORTS = [HISTORY_PORT, SIGNALS_PORT, OPERATOR_PORT, DEFAULT_ADMIN_PORT, 8088, 8443]
 
 const ours = Object.entries(services).filter(([, { entrypoint }]) => entrypoint[0] === 'highwater')
 const highwater = ours.filter(([, { image }]) => image === 'highwater')
@@ -183,9 +183,9 @@ test('Prometheus scrapes the services of the compose file where they answer', ()
     .parse(parse(readText('deploy/prometheus/prometheus.yaml')))
   expect(scrape_configs.map(each => [each.job_name, ...each.static_configs[0].targets])).toEqual([
     ['history', `history:${DEFAULT_ADMIN_PORT}`],
-    ['signals', `signals:${signalsPorts.operatorPort}`],
+    ['signals', `signals:${OPERATOR_PORT}`],
   ])
-  expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${signalsPorts.operatorPort}`) // or it is refused
+  expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${OPERATOR_PORT}`) // or it is refused
 })
 
 test('the Alertmanager of the compose file gets the alerts of Prometheus, and passes them on to ALERT_URL', async () => {
@@ -221,7 +221,7 @@ test('the image starts a command that exists, and its health checks ask addresse
   const asked = [...`${DOCKERFILE}${compose}`.matchAll(/fetch\('http:\/\/127\.0\.0\.1:(\d+)(\/\w+)'\)/g)]
   expect(asked.map(([, port, path]) => [Number(port), path])).toEqual([
     [DEFAULT_ADMIN_PORT, '/healthz'],
-    [signalsPorts.operatorPort, '/healthz'],
+    [OPERATOR_PORT, '/healthz'],
   ])
 })
 
@@ -232,7 +232,7 @@ test('Prometheus and Grafana ask the history service for metrics that it has', (
     name.replace(/_bucket$/, ''),
   )
   expect(new Set(asked).size).toBeGreaterThan(5)
-  for (const name of asked) expect(source).toContain(`'${name}'`)
+  for (const name of asked) expect(source).toContain(`'${name.replace('highwater_history_', '')}'`)
 })
 
 const RULES = 'deploy/prometheus/rules.yaml'

@@ -3,7 +3,8 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, inject, test } from 'vitest'
-import { followPointer } from '#cli/follow-pointer.ts'
+import { followPointer } from '#cli/build/follow-pointer.ts'
+import { parseEnvironment } from '#cli/settings/environment.ts'
 import { openStore } from '#storage/open-store.ts'
 import { TINY_VERSION } from '#test/support/books/publish-book.ts'
 import { pointAt } from '#test/support/history/point-to.ts'
@@ -41,8 +42,7 @@ async function follow(storeUrl: string, env: NodeJS.ProcessEnv) {
   const pauses: number[] = []
   const pause = async (ms: number): Promise<void> => void pauses.push(ms)
   const { runtime, err } = madeUp({ env, pause })
-  const s3 = { endpoint: null, region: 'us-east-1', credentials: null }
-  await followPointer({ storeUrl, privateStoreUrl: storeUrl, s3 }, runtime)
+  await followPointer(parseEnvironment({ ...env, STORE_URL: storeUrl }, '/srv'), runtime)
   return { notes: err(), pauses }
 }
 

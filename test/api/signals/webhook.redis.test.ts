@@ -3,14 +3,10 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { suspendClient } from '#signals/clients/clients.ts'
-import {
-  MOST_REGISTRATIONS,
-  registerWebhook,
-  type WebhookChange,
-} from '#signals/delivery/register-webhook.ts'
-import { createWebhookSecret, keyOfSecret } from '#signals/delivery/sign.ts'
-import { disableWebhook, enabledWebhooks, enableWebhook, readWebhook } from '#signals/delivery/webhooks.ts'
-import { HEAD, webhookKey } from '#signals/redis/keys.ts'
+import { MOST_REGISTRATIONS, registerWebhook, type WebhookChange } from '#signals/outbox/register-webhook.ts'
+import { disableWebhook, enabledWebhooks, enableWebhook, readWebhook } from '#signals/outbox/webhooks.ts'
+import { HEAD } from '#signals/redis/keys.ts'
+import { createWebhookSecret, keyOfSecret } from '#signals/send/sign.ts'
 import { BOX, delivered, failed } from '../../support/signals/delivery.ts'
 import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, registerParts, withKey } from '../../support/signals/signals-app.ts'
@@ -212,20 +208,6 @@ test('a webhook stays enabled at a revocation if another key or the operator had
   const other = await second()
   await revokeKey(redis, fresh.id)
   expect(await stateFor(other.token)).toMatchObject({ enabled: true, set_by_key: null })
-})
-
-test('a webhook that an earlier release stored without its setter is suspended with any key, and the answer says why', async () => {
-  await app.request('/v1/webhook', register())
-  await redis.hdel(webhookKey('acme'), 'set_by', 'set_at')
-  const fresh = await second()
-  expect(await revokeKey(redis, keyId)).toEqual({ client: 'acme', isSuspended: true })
-  const why = `the key ${keyId}, which may have set it, was revoked: confirm the address by PUT /v1/webhook with a live key`
-  const state = { enabled: false, disabled_why: why, set_at: null, set_by_key: null }
-  expect(await stateFor(fresh.token)).toMatchObject(state)
-  expect(await enabledWebhooks(redis)).toEqual([])
-  await expect(enableWebhook(redis, 'acme')).rejects.toMatchObject({ code: 'conflict' })
-  await registerWith(fresh.token)
-  expect(await stateFor(token)).toMatchObject({ enabled: true, set_by_key: fresh.id })
 })
 
 test('a webhook loses the secrets that a revoked key chose: the confirmation makes a new one, or takes that of the request', async () => {

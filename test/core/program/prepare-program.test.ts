@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
-import { moneyWeightedReturn } from '#core/dataset/resources/program/performance.ts'
+import { moneyWeightedReturn } from '#core/dataset/resources/program/records.ts'
 import { benchmarks } from '#core/program/benchmarks.ts'
 import { prepareProgram, rollingFigures } from '#core/program/prepare-program.ts'
 import type { ProgramData, ProgramPlan } from '#core/program/program.ts'

@@ -5,11 +5,11 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { beforeEach, expect, test } from 'vitest'
-import { parseEnvironment } from '#cli/environment.ts'
-import { createLog } from '#cli/log.ts'
-import { createAlertChannel } from '#cli/send-alert.ts'
+import { createLog } from '#cli/services/log.ts'
+import { createAlertChannel } from '#cli/services/send-alert.ts'
+import { parseEnvironment } from '#cli/settings/environment.ts'
 import { type AlertKind, createAlerts, type SentAlert } from '#signals/alerts.ts'
-import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
+import type { DeliveryEvent } from '#signals/delivery/deliver.ts'
 import { noteDivergence } from '#signals/live/control.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { usedOfDisk } from '#signals/redis/boot-checks.ts'
@@ -308,8 +308,7 @@ const ALERT: SentAlert = {
 /** Sends it by what the environment names, and gives what is logged meanwhile. */
 async function sendAlert(env: Record<string, string>): Promise<readonly string[]> {
   const errors: string[] = []
-  const { reporting } = parseEnvironment(env, '/srv')
-  await createAlertChannel(reporting, env, message => errors.push(message))(ALERT)
+  await createAlertChannel(parseEnvironment(env, '/srv'), env, message => errors.push(message))(ALERT)
   return errors
 }
 

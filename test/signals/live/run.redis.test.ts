@@ -8,8 +8,7 @@ import { createRandom } from '#pipeline/sample/random.ts'
 import { halt, isMissed, noteDivergence, orderMode, readStatus, resume } from '#signals/live/control.ts'
 import { createKnownBars } from '#signals/live/known-bars.ts'
 import { EVERY_ALIAS, readStanding, type Standing } from '#signals/live/live-record.ts'
-import { runBar } from '#signals/live/run-bar.ts'
-import { begin, endLive } from '#signals/live/run-market.ts'
+import { begin, endLive, runBar } from '#signals/live/run-market.ts'
 import { closeOf, type LiveStrategy, signalsOf } from '#signals/live/signals-of.ts'
 import { assertClock, ClockError } from '#signals/redis/clock.ts'
 import { HEAD, liveKey } from '#signals/redis/keys.ts'
@@ -207,18 +206,6 @@ test('a runner stops with a sentence if Redis was wiped while it ran', async () 
   expect(await redis.hget(HEAD, 'seq')).toBeNull()
 })
 
-test('a runner goes on from a checkpoint of a release that did not write the unit of its account', async () => {
-  const { strategy, standing, bars } = await goLive()
-  await runAll(strategy, standing, bars.slice(0, 4))
-  const text = (await redis.hget(liveKey('alder'), 'checkpoint'))!
-  expect(text).toContain('"unit":1,')
-  await redis.hset(liveKey('alder'), 'checkpoint', text.replace('"unit":1,', ''))
-  const read = await readStanding(redis, 'alder')
-  expect(read?.state.unit).toBe(1)
-  await runAll(strategy, read!, bars.slice(4))
-  expect(await gists(redis)).toEqual(ALL_LIVE)
-})
-
 test('a runner refuses a checkpoint that is not what was written', async () => {
   await goLive()
   const text = (await redis.hget(liveKey('alder'), 'checkpoint'))!
@@ -311,14 +298,6 @@ test('a silent runner is behind from when an entry on its next bar would be late
   expect(left.announced?.action).toBe('long')
   expect(await statusAt(left, 300_001)).toMatchObject({ announced: 'long' })
   expect(isMissed(await statusAt(left, 300_001))).toBe(true)
-})
-
-test('a silent runner is behind after the longest timeframe if its record has none, as those of earlier releases', async () => {
-  const { standing } = await goLive()
-  await redis.hdel(liveKey('alder'), 'timeframe_ms')
-  const statusAt = (ms: number) => readStatus(redis, 'alder', Number(standing.cursor) + DAY_MS + ms)
-  expect(isMissed(await statusAt(300_000))).toBe(false)
-  expect(isMissed(await statusAt(300_001))).toBe(true)
 })
 
 test('going live emits nothing, and closes no position that was never announced', async () => {

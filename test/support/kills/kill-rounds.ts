@@ -1,6 +1,6 @@
 // Rounds of builds and of other commands that publish, killed at one of their operations: which kills, and what must hold.
 import { join } from 'node:path'
-import { describeCode } from '#cli/describe-code.ts'
+import { describeCode } from '#cli/build/describe-code.ts'
 import { toCompactInstant } from '#core/calendar.ts'
 import { manifestKey, manifestSignatureKey } from '#core/contract/artifacts.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'

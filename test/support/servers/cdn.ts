@@ -11,7 +11,7 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { type Address, EXAMPLE_SITE, type Site } from '#cli/edge/site.ts'
+import { type Address, EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
 import { type Layer, startNginx, startVarnish } from '../../../deploy/layers.ts'
 import { atEnd, atEndOfProcess } from '../ends.ts'
 import { temporaryFolder } from '../temporary-folder.ts'

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram'
-import { freePort } from '#cli/free-port.ts'
+import { freePort } from '#cli/services/free-port.ts'
 import { atEnd } from '../ends.ts'
 
 /** Below the ports that `freePort` gives to processes, which know nothing of the reservation. */

@@ -1,8 +1,8 @@
 // A real S3 server on a port of its own, which ends with the process that started it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '#cli/free-port.ts'
-import { startLocalServer } from '#cli/local-server.ts'
+import { freePort } from '#cli/services/free-port.ts'
+import { startLocalServer } from '#cli/services/local-server.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 
 /** How a server of ours is reached; its address and its keys are both there. */

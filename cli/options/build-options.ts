@@ -1,0 +1,123 @@
+// The options that `check`, `build` and `nightly` share.
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
+import { EFFORTS } from '#core/contract/effort.ts'
+import type { Declarations } from '#static-build/declarations.ts'
+import { UsageError } from '../exit.ts'
+import { FLEET_OPTIONS, toFleetOrder } from '../fleet-options.ts'
+import { SIGNING_OPTIONS, type SigningConsent } from '../guard-pointer.ts'
+import type { Runtime } from '../runtime.ts'
+import { ownRedisFile } from '../settings/environment.ts'
+import {
+  addOptions,
+  flag,
+  type OptionsOf,
+  option,
+  readBy,
+  repeated,
+  required,
+  text,
+  wholeNumber,
+} from './option.ts'
+import { readSettings, STORE_OPTIONS } from './store-option.ts'
+
+/** More threads than this only wait for each other. */
+const MOST_THREADS = 64
+
+export const threadsFor = (cores: number): number => Math.min(cores, MOST_THREADS)
+
+const THREADS = {
+  threads: option(
+    '<n>',
+    'worker threads (default: one for each core)',
+    wholeNumber(1, MOST_THREADS, `a whole number from 1 to ${MOST_THREADS}`),
+  ),
+}
+
+/** `--threads`, as every command that computes or renders has it. */
+export const addThreadsOption = (command: Command): Command => addOptions(command, THREADS)
+
+/** Which book, and up to which day. */
+export const BOOK_OPTIONS = {
+  book: required('<dir>', 'the folder with catalogue.yaml', text),
+  asOf: option(
+    '<date>',
+    'the last day of the window, such as 2026-06-30 (default: the last day of the data)',
+    readBy(parseIsoDate, 'a date such as 2026-06-30'),
+  ),
+  allowStale: flag('accept bars, funding and returns that end more than 36 hours ago'),
+  ...THREADS,
+}
+
+export type BookOptions = OptionsOf<typeof BOOK_OPTIONS>
+
+export const toBookOrder = (
+  { book, asOf, allowStale = false, threads }: BookOptions,
+  { cwd, cores }: Runtime,
+) => ({ book: resolve(cwd, book), asOf: asOf ?? null, allowStale, threads: threads ?? threadsFor(cores) })
+
+/** What to build from, where to publish, and how. */
+export const BUILD_OPTIONS = {
+  ...BOOK_OPTIONS,
+  ...STORE_OPTIONS,
+  ...SIGNING_OPTIONS,
+  ...FLEET_OPTIONS,
+  version: option(
+    '<instant>',
+    'name of the version, such as 2026-11-21T00:15:00Z (default: now)',
+    text.refine(given => parseIsoInstant(given) !== null).describe('an instant such as 2026-11-21T00:15:00Z'),
+  ),
+  effort: option(
+    '<best|good|quick>',
+    'compression effort (default: BUILD_EFFORT, or good)',
+    z.enum(EFFORTS).describe(EFFORTS.join(', ')),
+  ),
+  restate: repeated('<id>', 'let these strategies change published history (repeatable, or ID,ID)'),
+  remove: repeated('<id>', 'remove strategies that were published (repeatable, or ID,ID)'),
+  sameRules: repeated('<id>', 'declare that the rules of changed modules are the same'),
+  afterLost: repeated('<version>', 'follow a version that can never be read again'),
+  reason: option('<text>', 'why, published with each of the four above', text),
+}
+
+type BuildOptions = OptionsOf<typeof BUILD_OPTIONS>
+
+/** What to build from, where to publish, and as of which day. */
+export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
+
+/** Throws a UsageError for options that are not valid together. */
+export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
+  const settings = readSettings(options, runtime)
+  const { allowUnsigned, newKey } = options
+  const consent: SigningConsent = { allowUnsigned, newKey }
+  return {
+    ...toBookOrder(options, runtime),
+    settings,
+    /** The dataset version, an ISO instant; null for the moment of the build. */
+    version: options.version ?? null,
+    declared: toDeclarations(options),
+    consent,
+    /** Whether there may be live signals, which must equal those of the replay. */
+    hasLive: settings.REDIS_URL !== null || existsSync(ownRedisFile(settings.DATA_FOLDER)),
+    effort: options.effort ?? settings.BUILD_EFFORT,
+    fleet: toFleetOrder(options, settings.FLEET_URL),
+  }
+}
+
+/** Nothing is declared without a public reason. */
+function toDeclarations({ restate, remove, sameRules, afterLost, reason = '' }: BuildOptions): Declarations {
+  const isAny = [restate, remove, sameRules, afterLost].some(names => names !== undefined)
+  if (isAny !== /^(?=.*\S)\P{Cc}{1,500}$/u.test(reason))
+    throw new UsageError(
+      '--reason: expected a line of text that every user may read, together with --restate, --remove, --same-rules or ' +
+        `--after-lost, got '${reason}'`,
+    )
+  const namesIn = (given: readonly string[] = []) => new Set(given.flatMap(names => names.split(',')))
+  return {
+    ...{ restate: namesIn(restate), remove: namesIn(remove) },
+    ...{ same_rules: namesIn(sameRules), after_lost: namesIn(afterLost) },
+    reason,
+  }
+}

@@ -1,0 +1,48 @@
+import type { Command } from 'commander'
+import { openStore, privateTwin } from '#storage/open-store.ts'
+import type { S3Patience } from '#storage/s3-patience.ts'
+import type { Runtime } from '../runtime.ts'
+import { type Environment, readEnvironment, storeUrl } from '../settings/environment.ts'
+import { addOptions, type OptionsOf, option } from './option.ts'
+
+export const STORE_OPTIONS = {
+  store: option(
+    '<url>',
+    'the public store: file:///absolute/folder or s3://bucket/prefix (default: STORE_URL)',
+    storeUrl,
+  ),
+  privateStore: option(
+    '<url>',
+    'the private store, for snapshots (default: PRIVATE_STORE_URL, or beside the store)',
+    storeUrl,
+  ),
+}
+
+export type StoreOptions = Partial<OptionsOf<typeof STORE_OPTIONS>>
+
+/** `--store` and `--private-store`, as every command that works on a store has them. */
+export const addStoreOptions = (command: Command): Command => addOptions(command, STORE_OPTIONS)
+
+/** The settings with the stores of the command line. A store that is named there brings its own sibling. */
+export function readSettings({ store, privateStore }: StoreOptions, runtime: Runtime): Environment {
+  const settings = readEnvironment(runtime)
+  const isSibling = store !== undefined && !runtime.env.PRIVATE_STORE_URL
+  return {
+    ...settings,
+    STORE_URL: store ?? settings.STORE_URL,
+    PRIVATE_STORE_URL: privateStore ?? (isSibling ? privateTwin(store) : settings.PRIVATE_STORE_URL),
+  }
+}
+
+/** Opens the public and the private store of the settings. */
+export async function openStores({ STORE_URL, PRIVATE_STORE_URL, s3 }: Environment, patience?: S3Patience) {
+  const store = await openStore(STORE_URL, s3, patience)
+  return { store, privateStore: await openStore(PRIVATE_STORE_URL, s3, patience) }
+}
+
+export const openBothStores = (options: StoreOptions, runtime: Runtime) =>
+  openStores(readSettings(options, runtime))
+
+/** Whether the private store was named explicitly, instead of the default beside the public store. */
+export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>
+  options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))

@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+
+/**
+ * Ports below those that Linux gives to outgoing connections (32 768 and up): one of those may be gone again by the time
+ * that a server is started, or started again, on it.
+ */
+const FIRST_PORT = 15_000
+const PORTS = 17_000
+
+/** A machine on which so many draws in turn are taken has no free ports to speak of. */
+const MOST_DRAWS = 100
+
+/**
+ * A port of this machine that is free now, and that no outgoing connection will take. A port that is requested by its
+ * number is returned if it is free. Rejects if it is not, or if no port is free.
+ */
+export async function freePort(requested = 0): Promise<number> {
+  if (requested !== 0) return probe(requested)
+  for (let draw = 1; ; draw++) {
+    try {
+      return await probe(FIRST_PORT + ((await probe(0)) % PORTS)) // the system gives everyone another one
+    } catch (error) {
+      if (draw === MOST_DRAWS) throw error
+    }
+  }
+}
+
+/** Listens for a moment, on any port if `requested` is 0, and returns the port. */
+async function probe(requested: number): Promise<number> {
+  const server = createServer().listen(requested, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // it listens on TCP
+  await once(server.close(), 'close')
+  return port
+}

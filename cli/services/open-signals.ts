@@ -1,0 +1,159 @@
+// What the parts of the signals service share: Redis, stores, the served version, secrets, metrics, alerts.
+import { createAlerts } from '#signals/alerts.ts'
+import { openLog } from '#signals/log/open-log.ts'
+import { createMetrics } from '#signals/metrics.ts'
+import { createActionCopy } from '#signals/operators/audit-log.ts'
+import type { RegisterParts, WebhookChange } from '#signals/outbox/register-webhook.ts'
+import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
+import { LOST_KEY, sealFault } from '#signals/outbox/webhooks.ts'
+import { createPreviewLimits, LIMITS_TIMEOUT_MS } from '#signals/program/preview-limits.ts'
+import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
+import { createSteadyClock } from '#signals/redis/clock.ts'
+import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
+import { createHostResolver } from '#signals/send/resolve-host.ts'
+import { createSender, createSendSignal } from '#signals/send/send.ts'
+import { readOverview } from '#signals/views/overview.ts'
+import { messageOf } from '#storage/error-code.ts'
+import { UsageError } from '../exit.ts'
+import { openStores } from '../options/store-option.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Environment } from '../settings/environment.ts'
+import type { Secrets } from '../settings/generated-secrets.ts'
+import type { Log } from './log.ts'
+import { reachRedis } from './redis-url.ts'
+import { createAlertChannel } from './send-alert.ts'
+import { followVersion, LOOK_MS } from './served-version.ts'
+import { type Started, startTimer } from './started.ts'
+
+export type SignalsOrder = {
+  readonly environment: Environment
+  readonly redisUrl: string
+  readonly redisOptions?: ConnectionOptions | undefined
+  /** Its data folder; null if unknown, as on another machine. */
+  readonly redisFolder: string | null
+  readonly secrets: Secrets
+  readonly runtime: Runtime
+  readonly log: Log
+}
+
+export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
+
+/** Opens everything. Rejects if Redis cannot be reached, could lose a signal, or has lost its log. */
+export async function openSignals(order: SignalsOrder, started: Started) {
+  const parts = await openParts(order, started)
+  return { ...parts, ...createWatch(parts), registering: createRegistering(parts, started) }
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>
+
+async function openParts(order: SignalsOrder, started: Started) {
+  const { environment, runtime, log } = order
+  const { now, elapsed, drawBytes } = runtime
+  const onError = logOnce(log, now)
+  if (order.redisFolder !== null) await assertDisk(order.redisFolder)
+  const redis = connectRedis(order.redisUrl, onError, order.redisOptions)
+  started.add(() => redis.disconnect())
+  await reachRedis(redis)
+  const { ALLOW_UNSAFE_REDIS: allowsUnsafeRedis } = environment
+  if (!allowsUnsafeRedis) await assertDurable(redis)
+  const { store, privateStore } = await openStores(environment)
+  const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
+  const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
+  const fault = await sealFault(redis, box)
+  if (fault !== null) throw new UsageError(`SECRET_KEY does not fit what Redis holds: ${fault}; ${LOST_KEY}`)
+  const givenLog = await openLog(redis, { privateStore, newEpoch: newToken, now, allowsUnsafeRedis })
+  started.add(() => givenLog.close().catch(onError)) // otherwise the next start continues above the mark
+  const channel = createAlertChannel(environment, runtime.env, message => log.warn(message))
+  const alerts = createAlerts(channel, now)
+  const served = followVersion(store, privateStore, { onError, raise: alerts.raise })
+  await served.look()
+  started.every(LOOK_MS, served.look)
+  const clock = { now, elapsed, startTimer }
+  const steady = createSteadyClock(clock)
+  const onWebhook = (change: WebhookChange): void => {
+    log.info('webhook', { ...change })
+    alerts.onWebhook(change)
+  }
+  return {
+    ...{ order, redis, store, privateStore, givenLog, served, alerts, box, clock, steady },
+    ...{ newToken, onWebhook, onError },
+    reach: {
+      rules: { allowLoopback: environment.ALLOW_PRIVATE_WEBHOOKS },
+      resolveHost: createHostResolver(),
+    },
+  }
+}
+
+/** The state of the service, its metrics, and the copies of its audit log. */
+function createWatch({ order, redis, privateStore, served, clock, newToken }: Parts) {
+  const { redisFolder, log } = order
+  const overview = (): ReturnType<typeof readOverview> =>
+    readOverview({ redis, aliases: () => new Set(served.aliases()), clock, newEpoch: newToken })
+  const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))
+  const metrics = createMetrics(overview, diskUsed)
+  const onAnswered = (answered: Parameters<typeof metrics.onAnswered>[0]): void => {
+    metrics.onAnswered(answered)
+    log.info('request', { ...answered })
+  }
+  return { overview, diskUsed, metrics, onAnswered, copyAudit: createActionCopy(redis, privateStore) }
+}
+
+type LimitsOrder = Pick<OpenSignals, 'clock' | 'onError'> & {
+  readonly order: Pick<SignalsOrder, 'redisUrl' | 'redisOptions'>
+}
+
+/** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */
+export function openLimits({ order, clock, onError }: LimitsOrder, started: Started) {
+  const options = { ...order.redisOptions, commandTimeout: LIMITS_TIMEOUT_MS }
+  let isOpen = true // a service that cannot start closes what is still connecting
+  const report = (error: unknown): void => {
+    if (isOpen) onError(error)
+  }
+  const redis = connectRedis(order.redisUrl, report, options)
+  started.add(() => {
+    isOpen = false
+    redis.disconnect()
+  })
+  redis.connect().catch(report) // it reconnects by itself
+  return createPreviewLimits(redis, clock.elapsed, report)
+}
+
+/** For registrations: a separate sender, because they wait for the answer. */
+function createRegistering(
+  { redis, box, clock, steady, newToken, onWebhook, order, reach }: Parts,
+  started: Started,
+): RegisterParts {
+  const sender = createSender({ ...reach, ...clock })
+  started.add(sender.close)
+  return {
+    redis,
+    box,
+    now: clock.now,
+    newToken,
+    drawBytes: order.runtime.drawBytes,
+    send: createSendSignal(sender, steady.now),
+    rules: reach.rules,
+    onChange: onWebhook,
+  }
+}
+
+/** A repeated error is logged again after this time, with a count. */
+const REPEAT_MS = 30_000
+
+const MOST_REMEMBERED = 100
+
+/** Logs errors; repeated ones, as from an unreachable Redis, do not fill the disk. */
+function logOnce(log: Log, now: () => number): (error: unknown) => void {
+  const logged = new Map<string, { atMs: number; again: number }>()
+  return error => {
+    const text = messageOf(error)
+    const last = logged.get(text)
+    if (last !== undefined && now() - last.atMs < REPEAT_MS) {
+      last.again++
+      return
+    }
+    if (logged.size >= MOST_REMEMBERED) logged.clear()
+    logged.set(text, { atMs: now(), again: 0 })
+    log.error('something went wrong', error, { repeated: last?.again ?? 0 })
+  }
+}

@@ -1,0 +1,92 @@
+// The signals service with what it needs on this machine: generated secrets, its own Redis, a demonstration.
+import { mkdir } from 'node:fs/promises'
+import { programAliasOf } from '#api/signals/program/prepared-program.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Environment } from '../settings/environment.ts'
+import { readSecrets } from '../settings/generated-secrets.ts'
+import { type Demo, startDemo } from './demo.ts'
+import { createLog } from './log.ts'
+import { startOwnRedis } from './own-redis.ts'
+import { ownRedisFolder, ownRedisOptions, passwordsIn } from './redis-url.ts'
+import { serveSignals } from './serve-signals.ts'
+import { type Started, startAll } from './started.ts'
+
+export type RunningSignals = Awaited<ReturnType<typeof runSignals>>
+
+type RunOrder = {
+  readonly environment: Environment
+  readonly runtime: Runtime
+  /** Whether to run a client, its key and a receiver, on a machine that nobody else reaches. */
+  readonly hasDemo: boolean
+}
+
+/** Starts all parts, or none. `failed` rejects if the service cannot continue. */
+export const runSignals = (order: RunOrder) => startAll(started => start(order, started))
+
+async function start({ environment: given, runtime, hasDemo }: RunOrder, started: Started) {
+  const { env, terminal } = runtime
+  const hasReceiver = hasDemo && env.ALLOW_PRIVATE_WEBHOOKS !== 'no' // by which the operator refuses it
+  const environment = hasReceiver ? { ...given, ALLOW_PRIVATE_WEBHOOKS: true } : given
+  if (environment.ALLOW_PRIVATE_WEBHOOKS) terminal.note(ON_THIS_MACHINE)
+  else if (hasDemo) terminal.note(NO_RECEIVER)
+  await mkdir(environment.DATA_FOLDER, { recursive: true })
+  const secrets = await readSecrets(environment, runtime.drawBytes)
+  const { failed, ...redis } = await chooseRedis(environment, runtime, started)
+  const texts = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/), ...passwordsIn(redis.redisUrl)]
+  const hidden = texts.filter(text => text.length > 32) // ids of keys are shorter, and no secrets
+  const level = hasDemo && !env.LOG_LEVEL ? 'warn' : environment.LOG_LEVEL // beside a demonstration only problems
+  const log = createLog(level, runtime.logStream, runtime.now, hidden)
+  const service = await serveSignals({ environment, ...redis, secrets, runtime, log })
+  let demo: Demo | null = null
+  started.add(() => demo?.stop())
+  started.add(service.stop) // stopped first: deliveries under way still reach the receiver
+  const { url, operatorUrl, program } = service
+  if (hasDemo)
+    demo = await startDemo({
+      redis: service.redis,
+      registering: service.registering,
+      programAlias: programAliasOf(program()),
+      aliases: service.aliases(),
+      dataFolder: environment.DATA_FOLDER,
+      signalsUrl: url,
+      hasReceiver,
+      print: line => terminal.print(`demo receiver: ${line}`),
+      now: runtime.now,
+      drawBytes: runtime.drawBytes,
+    })
+  const redisAddress = new URL(redis.redisUrl).host
+  return {
+    url,
+    operatorUrl,
+    redisAddress,
+    hasProgram: program() !== null,
+    demo,
+    failed,
+    stop: started.endAll,
+  }
+}
+
+/** The Redis of REDIS_URL, or our own, which is started. */
+async function chooseRedis(
+  { DATA_FOLDER, REDIS_URL: redisUrl, REDIS_FOLDER: redisFolder }: Environment,
+  runtime: Runtime,
+  started: Started,
+) {
+  // A Redis of the operator is waited for, however long.
+  if (redisUrl !== null) return { redisUrl, redisFolder, failed: new Promise<never>(() => {}) }
+  const own = await startOwnRedis(runtime, DATA_FOLDER, runtime.terminal.note)
+  started.add(own.stop)
+  return {
+    redisUrl: own.url,
+    redisOptions: ownRedisOptions(DATA_FOLDER),
+    redisFolder: ownRedisFolder(DATA_FOLDER),
+    failed: own.failed,
+  }
+}
+
+const ON_THIS_MACHINE =
+  'WARNING: webhooks may be on this machine: ALLOW_PRIVATE_WEBHOOKS is on, for development; ' +
+  'ALLOW_PRIVATE_WEBHOOKS=no turns it off'
+
+const NO_RECEIVER =
+  'ALLOW_PRIVATE_WEBHOOKS=no: the demo client has no receiver, which would be on this machine; it pulls'

@@ -1,0 +1,161 @@
+// The signals service as one process: the interfaces of clients and operator, and delivery, on one Redis.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listenOperator } from '#api/operator/app.ts'
+import { hostsOf } from '#api/operator/guard.ts'
+import { createDeliveryOrders } from '#api/operator/parts.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
+import { toReachable } from '#api/service/http-server.ts'
+import { listenSignals } from '#api/signals/app.ts'
+import { programAliasOf } from '#api/signals/program/prepared-program.ts'
+import { startDelivery } from '#signals/delivery/delivery-service.ts'
+import { createHighWater } from '#signals/log/high-water.ts'
+import { assertClock } from '#signals/redis/clock.ts'
+import { createPublishedReader } from '#signals/views/published.ts'
+import { rollBack } from '#static-build/move-pointer.ts'
+import { listFleetProgress } from '#storage/fleet-progress.ts'
+import { followPointer } from '../build/follow-pointer.ts'
+import { movePointer } from '../guard-pointer.ts'
+import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
+import { createDrain, type Started, startAll } from './started.ts'
+
+/** How often the state of the service is checked. */
+const LOOK_MS = 10_000
+
+/**
+ * Starts everything. Rejects, with nothing left running, if Redis cannot be reached or could lose a signal, or a port
+ * is taken.
+ */
+export function serveSignals(order: SignalsOrder) {
+  return startAll(async started => {
+    const open = await openSignals(order, started)
+    await deliver(open, started)
+    const drain = createDrain()
+    const signals = await listenToClients(open, drain.isDraining, started)
+    const operator = await listenToOperator(open, started)
+    started.add(drain.begin)
+    lookNowAndThen(open, started)
+    return {
+      url: signals.url,
+      operatorUrl: operator.url,
+      /** For a demonstration on this machine. */
+      redis: open.redis,
+      registering: open.registering,
+      program: open.served.program,
+      aliases: open.served.aliases,
+      /** Lets running requests and deliveries end, and frees the ports. */
+      stop: started.endAll,
+    }
+  })
+}
+
+async function deliver(
+  { order, box, clock, steady, newToken, alerts, metrics, reach, onError }: OpenSignals,
+  started: Started,
+): Promise<void> {
+  const delivery = await startDelivery({
+    redisUrl: order.redisUrl,
+    redisOptions: order.redisOptions,
+    box,
+    clock,
+    steady,
+    random: order.runtime.random,
+    newToken,
+    ...reach,
+    onEvent: event => {
+      metrics.onEvent(event)
+      alerts.onEvent(event)
+    },
+    onError,
+  })
+  started.add(delivery.stop)
+}
+
+function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {
+  const { order, redis, served, clock, registering, newToken, onAnswered, onError } = open
+  const { environment } = order
+  const limits = openLimits(open, started)
+  const toParts = (url: string) => ({
+    redis,
+    clock,
+    settings: {
+      publicBaseUrl: environment.PUBLIC_BASE_URL ?? toReachable(url),
+      historyBaseUrl: environment.HISTORY_BASE_URL,
+      trustedProxies: environment.TRUSTED_PROXIES,
+      deprecatedAtMs: environment.DEPRECATED_AT,
+      sunsetAtMs: environment.SUNSET_AT,
+    },
+    program: served.program,
+    limits,
+    allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS]),
+    registering,
+    newEpoch: newToken,
+    isDraining,
+    assertClock: () => assertClock(redis, clock.now),
+    onAnswered,
+    onError,
+  })
+  const { HOST, SIGNALS_PORT } = environment
+  return started.listen('SIGNALS_PORT', listenSignals(toParts, HOST, SIGNALS_PORT))
+}
+
+function listenToOperator(open: OpenSignals, started: Started) {
+  const { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook } = open
+  const { metrics, diskUsed, copyAudit, onAnswered, onError } = open
+  const { environment, secrets, runtime } = order
+  const { HOST, OPERATOR_PORT, OPERATOR_URL } = environment
+  const parts = {
+    redis,
+    clock,
+    token: secrets.operatorToken,
+    // The name in OPERATOR_URL is for an interface that listens on every address.
+    hosts: hostsOf(HOST, OPERATOR_URL === null ? [] : [new URL(OPERATOR_URL).hostname]),
+    aliases: () => new Set(served.aliases()),
+    baseRiskOf: served.baseRiskOf,
+    programAlias: () => programAliasOf(served.program()),
+    random: runtime.drawBytes,
+    newEpoch: newToken,
+    newRequestId: newToken,
+    orders: createDeliveryOrders(open.registering),
+    diskUsed,
+    published: createPublishedReader(store, privateStore),
+    rollBack: (version: string) => rollBackTo(version, open),
+    alerts: alerts.recent,
+    builds: () => listFleetProgress(privateStore),
+    metrics: metrics.read,
+    onFired: metrics.onFired,
+    onWebhook,
+    pause: sleep,
+    onAction: () => void copyAudit().catch(onError), // what fails is copied by the next look
+    onGuessing: alerts.onGuessing,
+    onAnswered,
+    onError,
+  }
+  return started.listen('OPERATOR_PORT', listenOperator(parts, HOST, OPERATOR_PORT))
+}
+
+/** As `highwater rollback` does; caches are purged and time stamps taken afterwards. */
+async function rollBackTo(version: string, { order, served, onError }: OpenSignals): Promise<void> {
+  const { environment, runtime } = order
+  await movePointer(environment, {}, runtime, (at, mover) => rollBack(at, version, mover))
+  void followPointer(environment, runtime).catch(onError)
+  await served.look()
+}
+
+function lookNowAndThen(
+  { privateStore, givenLog, alerts, overview, diskUsed, copyAudit, onError }: OpenSignals,
+  started: Started,
+): void {
+  const { noteEnd } = createHighWater(privateStore)
+  const look = async (): Promise<void> => {
+    const used = await diskUsed()
+    const failed = (error: unknown) => alerts.onLookFailed(error, used)
+    const found = await overview().catch(failed)
+    if (found === undefined) return
+    alerts.look(found, used)
+    await givenLog.confirm().catch(onError)
+    await noteEnd(found.seq).catch(onError)
+    await copyAudit().catch(onError)
+  }
+  started.every(LOOK_MS, () => look().catch(alerts.onLookFailed))
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunningServer } from '#api/service/http-server.ts'
+import { messageOf } from '#storage/error-code.ts'
+import type { Runtime } from '../runtime.ts'
+
+export type Started = ReturnType<typeof createStarted>
+
+/** Running parts of a program, which end in the reverse order of their start. */
+export function createStarted() {
+  const ends: (() => unknown)[] = []
+  return {
+    add: (end: () => unknown): void => void ends.push(end),
+    /** Adds a server that begins to listen, and resolves with it; an error names the variable of its port. */
+    async listen(variable: string, listening: Promise<RunningServer>): Promise<RunningServer> {
+      const server = await listening.catch((cause: unknown) => {
+        throw new Error(`${variable}: ${messageOf(cause)}`, { cause })
+      })
+      ends.push(server.close)
+      return server
+    },
+    /** Does something again and again, until the end. */
+    every(ms: number, act: () => unknown): void {
+      const timer = setInterval(act, ms)
+      ends.push(() => clearInterval(timer))
+    },
+    /** Ends all parts, the last one first. A failure does not keep others from ending; the first one is thrown. */
+    async endAll(): Promise<void> {
+      const failures: unknown[] = []
+      for (let end = ends.pop(); end !== undefined; end = ends.pop())
+        await Promise.resolve()
+          .then(end)
+          .catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw failures[0]
+    },
+  }
+}
+
+/** Starts services, and serves until a signal, or until one cannot continue: then what `start` resolves with rejects. */
+export async function serveUntilStopped(
+  { untilStopped, terminal }: Runtime,
+  start: (started: Started) => Promise<readonly Promise<never>[]>,
+): Promise<void> {
+  const stopped = untilStopped() // before the addresses are printed: a signal may follow at once
+  const started = createStarted()
+  try {
+    await Promise.race([stopped, ...(await start(started))])
+    terminal.note('stopping: running requests end first')
+  } finally {
+    await started.endAll()
+  }
+}
+
+/** Starts parts that belong together, all of them or none: rejects with the first error. */
+export function startAll<Running>(start: (started: Started) => Promise<Running>): Promise<Running> {
+  const started = createStarted()
+  return start(started).catch(async (error: unknown) => {
+    await started.endAll().catch(() => {}) // the first error is reported
+    throw error
+  })
+}
+
+/** How long `/readyz` answers 503 before a server stops listening, so that load balancers notice. */
+const DRAIN_NOTICE_MS = 500
+
+/** `/readyz` of a service answers 503 from `begin` on, which resolves when its server may stop listening. */
+export function createDrain() {
+  let hasBegun = false
+  return {
+    isDraining: () => hasBegun,
+    async begin(): Promise<void> {
+      hasBegun = true
+      await sleep(DRAIN_NOTICE_MS)
+    },
+  }
+}
+
+/** Starts a timer, and returns a function that stops it. */
+export function startTimer(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}

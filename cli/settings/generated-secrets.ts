@@ -1,0 +1,97 @@
+// Secrets that are not set are generated at the first run, into files that only their owner can read.
+import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type KeyRing, parseKeyRing } from '#signals/outbox/secret-box.ts'
+import { codeOf, ifThere } from '#storage/error-code.ts'
+import { UsageError } from '../exit.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Environment } from './environment.ts'
+
+type Given = Pick<Environment, 'DATA_FOLDER' | 'OPERATOR_TOKEN' | 'SECRET_KEY'>
+
+/** `secretKey` is the text of a key ring. */
+export type Secrets = Awaited<ReturnType<typeof readSecrets>>
+
+export const OPERATOR_TOKEN_FILE = 'operator-token'
+export const SECRET_KEY_FILE = 'secret-key'
+
+/** Only its owner may read a secret. */
+export const PRIVATE_MODE = 0o600
+
+export const isReadByOthers = async (path: string): Promise<boolean> =>
+  ((await stat(path)).mode & 0o077) !== 0
+
+/** 256 bits, as long as the key of the cipher. */
+const SECRET_BYTES = 32
+
+/**
+ * The secrets of the environment, or generated ones in the data folder. Throws a UsageError if a secret is missing and
+ * the service listens to other machines: there the operator must choose and keep every secret.
+ */
+export async function readSecrets(
+  environment: Given & Pick<Environment, 'HOST'>,
+  random: Runtime['drawBytes'],
+) {
+  const { HOST, DATA_FOLDER: folder, OPERATOR_TOKEN, SECRET_KEY } = environment
+  const missing = Object.entries({ OPERATOR_TOKEN, SECRET_KEY }).filter(([, value]) => value === null)
+  if (!isLoopback(HOST) && missing.length > 0)
+    throw new UsageError(
+      `HOST ${HOST} is reachable from other machines, which needs secrets that you choose: set ` +
+        `${missing.map(([name]) => name).join(' and ')}, such as \`OPERATOR_TOKEN=$(openssl rand -hex 32)\` and ` +
+        '`SECRET_KEY=k1:$(openssl rand -base64 32)`',
+    )
+  const base64 = (encoding: 'base64' | 'base64url') => Buffer.from(random(SECRET_BYTES)).toString(encoding)
+  return {
+    operatorToken:
+      OPERATOR_TOKEN ?? (await keepSecret(folder, OPERATOR_TOKEN_FILE, random, () => base64('base64url'))),
+    secretKey:
+      SECRET_KEY ?? (await keepSecret(folder, SECRET_KEY_FILE, random, () => `k1:${base64('base64')}`)),
+  }
+}
+
+/** Whether an address is that of this machine alone. */
+export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(host)
+
+/** The content of the file, created if it does not exist. Two processes that create it both get the first. */
+export async function keepSecret(
+  folder: string,
+  name: string,
+  random: Runtime['drawBytes'],
+  make: () => string,
+): Promise<string> {
+  const path = join(folder, name)
+  await mkdir(folder, { recursive: true })
+  if ((await ifThere(stat(path), null)) === null) {
+    const draft = `${path}.${Buffer.from(random(8)).toString('hex')}`
+    await writeFile(draft, `${make()}\n`, { flag: 'wx', mode: PRIVATE_MODE, flush: true })
+    const linked = link(draft, path).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error
+    })
+    await linked.finally(() => unlink(draft))
+  }
+  return readSecretFile(path)
+}
+
+/** The key ring of SECRET_KEY, or the generated one. Throws a UsageError if there is none. */
+export async function readKeyRing({
+  SECRET_KEY,
+  DATA_FOLDER,
+}: Omit<Given, 'OPERATOR_TOKEN'>): Promise<KeyRing> {
+  const path = join(DATA_FOLDER, SECRET_KEY_FILE)
+  const text = SECRET_KEY ?? (await ifThere(readSecretFile(path), null))
+  if (text !== null) return parseKeyRing(text)
+  throw new UsageError(
+    `SECRET_KEY is not set, and there is no ${path}: set SECRET_KEY to that of the service`,
+  )
+}
+
+/** A generated secret. Throws if other users can read it, or if it is empty. */
+export async function readSecretFile(path: string): Promise<string> {
+  if (await isReadByOthers(path))
+    throw new Error(
+      `${path} can be read by other users: run \`chmod 600 ${path}\`, and replace the secret if they may have read it`,
+    )
+  const text = (await readFile(path, 'utf8')).trim()
+  if (text === '') throw new Error(`${path} is empty: remove it, and a new one is generated`)
+  return text
+}
