@@ -43,5 +43,10 @@ export async function readPublishedSnapshot(
         `${SNAPSHOT_FORMAT}: use the program that made it`,
     )
   }
-  return decodeSnapshot(await readSnapshotFiles(privateStore, manifest, 'correlation'))
+  const files = await readSnapshotFiles(privateStore, manifest, 'correlation')
+  try {
+    return decodeSnapshot(files)
+  } catch (cause) {
+    throw new UnreadableError(`the snapshot of ${version} in ${privateStore.url} cannot be read`, { cause })
+  }
 }

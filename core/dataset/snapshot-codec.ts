@@ -234,12 +234,16 @@ function withField(values: FigureValues, [field = '', ...rest]: readonly string[
   return found === value ? values : { ...values, [field]: found }
 }
 
-function assertReadable({ format_version, words }: SnapshotDocument): void {
+function assertReadable({ format_version, words, dataset, benchmarks }: SnapshotDocument): void {
   if (format_version !== SNAPSHOT_FORMAT) {
     throw new Error(
       `this snapshot has format ${format_version}, and this program reads format ${SNAPSHOT_FORMAT}: ` +
         (format_version > SNAPSHOT_FORMAT ? 'update the program' : 'use the program that made it'),
     )
+  }
+  const { method_revision, funding, accepted_findings } = dataset
+  if ([method_revision, funding, accepted_findings, benchmarks].includes(undefined as never)) {
+    throw new Error('this snapshot is from before release 0.1.0: use the program that made it')
   }
   if (words.side.join() !== SIDES.join() || words.exit_reason.join() !== EXIT_WORDS.join()) {
     throw new Error(

@@ -3,7 +3,7 @@ import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import type { Tier } from '#core/program/program.ts'
 import type { BarsFile, BarsKey, BookProgram } from './book.ts'
-import { INSTRUMENT_FORM, INSTRUMENT_PATTERN } from './catalogue.ts'
+import { INSTRUMENT_FORM, INSTRUMENT_PATTERN, tvStatus } from './catalogue.ts'
 import { EARLIEST_MS, LATEST_MS } from './cell.ts'
 import { between, date, type Fault, field, got, orNull, soundFields } from './field.ts'
 import { explainMissing, type Folder, tableNames } from './folder.ts'
@@ -248,6 +248,7 @@ const programSchema = (ids: readonly string[]) =>
         'Spans in which nothing is bought.',
         'a list of spans',
       ),
+      tv_status: tvStatus,
     })
     .superRefine(
       between(({ window: { from, to }, timeframe }) => {

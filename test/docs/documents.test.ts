@@ -1,6 +1,6 @@
 // What the documents say is so: links and paths lead somewhere, and each table has what the code has, with its values.
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { LARGE_LIMITS } from '#api/history/answers/computed-answers.ts'
@@ -249,4 +249,25 @@ test('no page and no document calls audited what the publisher checks himself', 
   ]
   expect(texts.length).toBeGreaterThan(40)
   expect(texts.filter(path => /\baudited\b/i.test(readPage(path)))).toEqual([])
+})
+
+test('the table of starting points leads to files that exist, and it or the architecture names every folder', () => {
+  const text = readFileSync(join(ROOT, 'docs/contributing.md'), 'utf8')
+  const table = text.slice(text.indexOf('## To change X'), text.indexOf('## Rules'))
+  let folder = ''
+  for (const [, path = ''] of table.matchAll(/`([\w.-]+(?:\/[\w./-]*|\.ts))`/g)) {
+    const found = [path, join(folder, path)].find(each => existsSync(join(ROOT, each)))
+    expect(found, path).toBeDefined()
+    if (path.includes('/')) folder = path.endsWith('/') ? path : dirname(path)
+  }
+  const named = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8') + table
+  const files = globSync('{.ci,*}/{*,*/*}', {
+    cwd: ROOT,
+    exclude: ['node_modules/**', 'test/*/**', 'dist/**'],
+  })
+  const folders = new Set(files.map(file => dirname(file)))
+  const unnamed = [...folders].filter(
+    each => !named.includes(`\`${each}/`) && !named.includes(`\`${basename(each)}/\``),
+  )
+  expect(unnamed).toEqual([])
 })
