@@ -28,5 +28,13 @@ const look = async () => {
   shown = newest
 }
 const again = () =>
-  setTimeout(() => (document.hidden ? again() : look().catch(() => {}).then(again)), EVERY_MS)
+  setTimeout(
+    () =>
+      document.hidden
+        ? again()
+        : look()
+            .catch(() => {})
+            .then(again),
+    EVERY_MS,
+  )
 again()
