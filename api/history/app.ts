@@ -5,7 +5,7 @@ import { REQUEST_ID_PATTERN } from '#core/contract/openapi.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { PAGE_ROUTES } from '#pages/page-routes.ts'
-import { createServiceApp, type Answered as ServiceAnswered } from '../service/app.ts'
+import { createServiceApp, type Answered as ServiceAnswered, toPattern } from '../service/app.ts'
 import type { Exchange, ServiceEnv } from '../service/exchange.ts'
 import { COMMON_HEADERS, preflightHeaders } from '../service/headers.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
@@ -20,15 +20,21 @@ import { createDocumentHandler, createLlmsHandler } from './routes.ts'
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   const { allowedOrigins } = parts.settings
+  const templates = new Map<string, string>()
   const { app, dispatch, mount } = createServiceApp(historyService(parts), {
     begin: c => beginRequest(c, parts),
-    report: (c, answered) => reportAnswer(c, answered, parts),
+    report: (c, answered) => {
+      const route = c.get('route') ?? templates.get(answered.route) ?? UNROUTED
+      reportAnswer(c, { ...answered, route }, parts)
+    },
     refuse: (c, error) => refuse(c, parts, error),
     missing: MISSING,
     preflight: c => ({ ...COMMON_HEADERS, ...preflightHeaders(allowedOrigins, c.req.raw.headers) }),
   })
-  const get = (path: string, handler: Handler, pattern?: string): void =>
-    mount(path, [['GET', c => handler(c, parts)]], pattern)
+  const get = (template: string, handler: Handler, pattern = toPattern(template)): void => {
+    templates.set(pattern, template)
+    mount(pattern, [['GET', c => handler(c, parts)]])
+  }
   for (const { path, handler } of INFRASTRUCTURE_ROUTES) get(path, handler)
   for (const route of DATASET_ROUTES) {
     get(route.path, latestHandler(route))
@@ -56,6 +62,9 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   })
   return app
 }
+
+/** The route of a path that matches none. */
+const UNROUTED = 'none'
 
 const MISSING = 'no such path; / lists what there is'
 

@@ -68,7 +68,9 @@ export type HistoryParts = {
 declare module 'hono' {
   interface ContextVariableMap {
     /** The version at the start of the request, which answers it to the end. */
-    served: ServedVersion | null
+    served?: ServedVersion | null
+    /** The template of the route, where it is not the one that matched. */
+    route?: string
     kind?: AnswerKind
     /** How an answer ended that was made while it was sent. */
     sent?: Promise<Sent>
@@ -79,7 +81,7 @@ export type Handler = (c: Exchange, parts: HistoryParts) => Response | Promise<R
 
 /** The version at the start of a request. Throws `not_ready` if there is none. */
 export function assertServed(c: Exchange, { source }: HistoryParts): ServedVersion {
-  const served = c.get('served')
+  const served = c.get('served') ?? null
   if (served !== null) return served
   throw new ApiError('not_ready', 'no dataset is loaded yet', { details: { checks: source.checks() } })
 }
@@ -111,17 +113,28 @@ export const sendText = async (
 
 type Write = (c: Exchange, parts: HistoryParts) => string | Promise<string>
 
-/** Answers texts that are written at their first request, and again once another version is served. */
-export function createTexts(write: Write, mediaType: string, more: AnswerHeaders = {}): Handler {
-  const texts = new Map<string, CodedBytes>()
-  let of: ServedVersion | null = null
+/**
+ * Answers texts that are written and compressed once, at their first request, and again once `dependsOn` is another: the
+ * served version, unless they are the same for all.
+ */
+export function createTexts(
+  write: Write,
+  mediaType: string,
+  more: AnswerHeaders = {},
+  dependsOn: (c: Exchange) => unknown = c => c.get('served'),
+): Handler {
+  const texts = new Map<string, Promise<CodedBytes>>()
+  let of: unknown
+  const encode = async (c: Exchange, parts: HistoryParts): Promise<CodedBytes> =>
+    createCodedBytes(await write(c, parts), mediaType)
   return async (c, parts) => {
-    const served = c.get('served')
-    if (of !== served) texts.clear()
-    of = served
-    const text = texts.get(c.req.path) ?? createCodedBytes(await write(c, parts), mediaType)
-    if (of === served) texts.set(c.req.path, text)
-    return sendText(c, text, CACHING.dataset, more)
+    const { path } = c.req
+    if (of !== dependsOn(c)) texts.clear()
+    of = dependsOn(c)
+    const text = texts.get(path) ?? encode(c, parts)
+    texts.set(path, text)
+    text.catch(() => texts.delete(path)) // the next request tries again
+    return sendText(c, await text, CACHING.dataset, more)
   }
 }
 

@@ -142,7 +142,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     data: readiness,
     refusals: ['not_ready'],
     handler: (c, parts) => {
-      const data = assertReady(c.get('served'), parts)
+      const data = assertReady(c.get('served') ?? null, parts)
       const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
       return sendLive(c, { data: data as Json, links }, CACHING.never)
     },

@@ -108,11 +108,21 @@ export const createDocumentHandler = (): Handler =>
   createTexts(
     async (_, { settings }) => JSON.stringify(await historyDocument(settings.publicBaseUrl)),
     'application/openapi+json; charset=utf-8',
+    {},
+    ofNoVersion,
   )
 
 /** `/llms.txt`: the service explained to programs that read prose. */
 export const createLlmsHandler = (): Handler =>
-  createTexts((_, { settings }) => toLlmsText(settings.publicBaseUrl), 'text/plain; charset=utf-8')
+  createTexts(
+    (_, { settings }) => toLlmsText(settings.publicBaseUrl),
+    'text/plain; charset=utf-8',
+    {},
+    ofNoVersion,
+  )
+
+/** Texts that are the same whatever version is served. */
+const ofNoVersion = (): null => null
 
 const SOME_VERSION = '2026-11-21T00:15:00Z'
 

@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { byPath } from '#core/contract/route.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { assertScope, type Operator } from '#signals/operators/tokens.ts'
-import { assertUrlLength, createServiceApp } from '../service/app.ts'
+import { assertUrlLength, createServiceApp, toPattern } from '../service/app.ts'
 import { type Exchange, type ServiceEnv, sendBytes, sendEnveloped } from '../service/exchange.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
 import { audited } from './audited.ts'
@@ -41,7 +41,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
   mountPage(app, parts, whoseToken)
   for (const [path, routes] of byPath(OPERATOR_ROUTES)) {
     mount(
-      path,
+      toPattern(path),
       routes.map(route => [
         route.method,
         async c => {

@@ -8,15 +8,12 @@ import { type Exchange, type Service, type ServiceEnv, sendError, tookMs } from 
 /** The log line of an answer: its route, and never its address or its query. */
 export type Answered = {
   readonly method: string
-  /** The template of the route; UNROUTED if none matched. */
+  /** The path of the route as Hono spells it; `/*` if none matched. */
   readonly route: string
   readonly status: number
   /** Until the answer was ready to be sent. */
   readonly ms: number
 }
-
-/** The route of a path that matches none. */
-export const UNROUTED = 'none'
 
 type AppOptions = {
   /** Called with every request that comes. */
@@ -47,8 +44,7 @@ export function createServiceApp(service: Service, options: AppOptions) {
     c.set('startedMs', service.clock.elapsed())
     begin?.(c)
     await next()
-    const { method, routePath } = c.req
-    const route = c.get('route') ?? (routePath === '/*' ? UNROUTED : routePath)
+    const { method, routePath: route } = c.req
     report(c, { method, route, status: c.res.status, ms: tookMs(c) })
   })
   app.use(refuseBadHost)
@@ -58,9 +54,9 @@ export function createServiceApp(service: Service, options: AppOptions) {
   return {
     app,
     dispatch,
-    /** `pattern` is the path as Hono spells it, where that is not the template. */
-    mount(template: string, answers: Answers, pattern = toPattern(template)): void {
-      const answer = dispatch(answers, template)
+    /** `pattern` is a path as Hono spells it. */
+    mount(pattern: string, answers: Answers): void {
+      const answer = dispatch(answers)
       for (const [method] of answers) app.on(method, pattern, answer) // so that the app lists what it answers
       app.all(pattern, answer)
     },
@@ -73,12 +69,11 @@ export const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g,
 /** Answers the methods of a path, GET with HEAD, and refuses any other with the list of them. */
 const createDispatch =
   ({ preflight, authorise }: AppOptions) =>
-  (answers: Answers, template?: string) => {
+  (answers: Answers) => {
     const byMethod = new Map<string, Answer>(answers)
     const methods = answers.flatMap(([method]) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     const allow = [...methods, ...(preflight === undefined ? [] : ['OPTIONS'])].join(', ')
     return async (c: Exchange): Promise<Response> => {
-      if (template !== undefined) c.set('route', template)
       const { method, url } = c.req
       const answer = byMethod.get(method === 'HEAD' ? 'GET' : method)
       if (answer !== undefined) {

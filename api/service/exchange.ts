@@ -38,8 +38,6 @@ export type ServiceEnv = {
   Variables: {
     service: Service
     startedMs: number
-    /** The template of the route; absent if no route matched. */
-    route?: string
     /** The id of the request, where the service names requests. */
     requestId?: string
     /** Length of the body. */

@@ -43,7 +43,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
   mount('/program', [['GET', c => answerPreview(programPageRoute(c), addressOf(c), c, served)]])
   mount(STYLE_PATH, [['GET', sendStyle]])
   const reference = createReference(referenceOf(parts))
-  for (const path of ['/docs', '/docs/{folder}/{file}']) mount(path, [['GET', reference]])
+  for (const path of ['/docs', '/docs/:folder/:file']) mount(path, [['GET', reference]])
   return app
 }
 

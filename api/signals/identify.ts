@@ -13,8 +13,9 @@ export const MOST_WRONG_KEYS = 10_000
 export const WRONG_KEY_MS = 10_000
 
 /**
- * Identifies the caller by the header `X-API-Key`; throws `unauthorized`. Looks every key up, whatever else came from its address: a valid key always works. A malformed one, and one that was
- * wrong a moment ago, is refused without Redis; guessing 256 bits is hopeless at any rate.
+ * Identifies the caller by the header `X-API-Key`; throws `unauthorized`. Looks every key up, whatever else came from its
+ * address: a valid key always works. A malformed one, and one that was wrong a moment ago, is refused without Redis;
+ * guessing 256 bits is hopeless at any rate.
  */
 export function createIdentify({ redis, clock }: Pick<SignalsParts, 'redis' | 'clock'>) {
   const wrong = new LRUCache<string, true>({

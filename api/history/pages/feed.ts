@@ -13,7 +13,7 @@ const MOST_ENTRIES = 50
 
 export const createFeedHandler = (): Handler =>
   createTexts((c, { settings }) => {
-    const served = c.get('served')
+    const served = c.get('served') ?? null
     if (served === null) throw new ApiError('not_ready', 'no dataset is loaded yet')
     return atomFeed(served.snapshot.dataset, settings.publicBaseUrl)
   }, 'application/atom+xml; charset=utf-8')

@@ -54,7 +54,7 @@ function redirectTo(c: Exchange, { version }: ServedVersion, file: string): Resp
 
 /** `/`: the book for browsers, and the endpoints as JSON for other clients. */
 export const indexHandler: Handler = c => {
-  const served = c.get('served')
+  const served = c.get('served') ?? null
   if (served !== null && wantsPage(c)) return redirectTo(c, served, BOOK)
   const answer = {
     data: {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { sha256 } from '#storage/digest.ts'
 import { clientTypes } from '../../../deploy/client-types.ts'
 
 test('the types of the TypeScript client name the parameters and the answer of each route that it reads, and none of their fields is of an unknown type', async () => {
@@ -8,4 +9,11 @@ test('the types of the TypeScript client name the parameters and the answer of e
   for (const name of ['WhoamiAnswer', 'HeadAnswer', 'HistoryAnswer', 'Signal'])
     expect(signals).toContain(`export type ${name} = `)
   expect((history + signals).match(/^[^*]*: (?:unknown|any)\b/gm)).toBeNull()
+})
+
+test('a change of a published type is meant: the digest of the types is recorded here, and the change in the changelog', async () => {
+  const { history, signals } = await clientTypes()
+  expect(sha256(Buffer.from(history + signals))).toBe(
+    'e5dd289cd7c2be4ba6819b869007c420651d88123ac53c34481e3e2ff72965bf',
+  )
 })
