@@ -15,13 +15,7 @@ import { type Proof, proofOf, runModules } from '#pipeline/modules/run-modules.t
 import type { Computer } from '#pipeline/night/compute-snapshot.ts'
 import type { ComputedStrategy, StrategyTask } from '#pipeline/night/compute-strategy.ts'
 import type { Refused } from '#pipeline/night/histories.ts'
-import {
-  moduleTasks,
-  type Parts,
-  type Ran,
-  runStrategy,
-  toTask,
-} from '#pipeline/night/run-strategies.ts'
+import { moduleTasks, type Parts, type Ran, runStrategy, toTask } from '#pipeline/night/run-strategies.ts'
 import { createThreads } from '#pipeline/night/threads.ts'
 import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'

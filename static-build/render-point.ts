@@ -49,7 +49,11 @@ export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort) {
   const headersOf = (coding: TwinCoding): ObjectHeaders => ({ ...plain, content_encoding: coding })
   const files = [
     { key, bytes, headers: plain },
-    ...twins.map(({ coding, bytes }) => ({ key: key + TWIN_ENDINGS[coding], bytes, headers: headersOf(coding) })),
+    ...twins.map(({ coding, bytes }) => ({
+      key: key + TWIN_ENDINGS[coding],
+      bytes,
+      headers: headersOf(coding),
+    })),
   ]
   return { artifact, files }
 }
