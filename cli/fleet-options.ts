@@ -11,11 +11,7 @@ const LONGEST_WAIT_S = 86_400
 /** As every command that builds has them. */
 export const FLEET_OPTIONS = {
   run: option('<name>', 'build on workers that are started with the same --run', text),
-  fleet: option(
-    '<redis-url>',
-    'build on workers that take jobs from this Redis (default: FLEET_URL)',
-    text,
-  ),
+  fleet: option('<redis-url>', 'build on workers that take jobs from this Redis (default: FLEET_URL)', text),
   fleetWait: option(
     '<seconds>',
     `go on without workers if none finishes a task for so long (default: ${DEFAULT_WAIT_S})`,

@@ -86,7 +86,9 @@ async function isFree({ host, port, variable, hostVariable }: Port): Promise<boo
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE') return false
     const isPort = codeOf(error) === 'EACCES'
-    const fix = isPort ? `${variable} to a port from 1024 on` : `${hostVariable} to an address of this machine`
+    const fix = isPort
+      ? `${variable} to a port from 1024 on`
+      : `${hostVariable} to an address of this machine`
     throw new Error(`cannot listen on ${host}:${port} (${messageOf(error)}): set ${fix}`)
   }
   await once(server.close(), 'close')

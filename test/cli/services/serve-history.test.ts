@@ -8,7 +8,12 @@ import { z } from 'zod'
 import type { Answered } from '#api/history/exchange.ts'
 import { NO_CHECKS, UnfitVersionError } from '#api/history/versions/served-version.ts'
 import type { RefreshOutcome } from '#api/history/versions/version-source.ts'
-import { createSwapAlerts, type HistoryService, serveHistory, watchHistory } from '#cli/services/serve-history.ts'
+import {
+  createSwapAlerts,
+  type HistoryService,
+  serveHistory,
+  watchHistory,
+} from '#cli/services/serve-history.ts'
 import { parseEnvironment } from '#cli/settings/environment.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { REQUEST_ID_PATTERN } from '#core/contract/openapi.ts'
