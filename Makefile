@@ -23,7 +23,7 @@ cdn: $(INSTALLED) ## the same with nginx serving the files, and Varnish as the C
 	@node deploy/cdn.ts
 
 fleet: $(INSTALLED) ## a build on three workers, of which one is killed, beside the build on one machine
-	@node deploy/fleet.ts
+	@vitest run test/system/fleet.test.ts -t 'workers on a queue'
 
 package: $(INSTALLED) ## pack the npm package into dist/
 	@node --disable-warning=ExperimentalWarning deploy/package.ts
@@ -49,6 +49,7 @@ CHECKED := node_modules/.cache/types
 TSC := tsc --noEmit --incremental --tsBuildInfoFile
 
 types: $(INSTALLED)
+	@node deploy/client-types.ts
 	@$(TSC) $(CHECKED)/all
 	@$(TSC) $(CHECKED)/browser -p pages/browser
 	@$(TSC) $(CHECKED)/client -p clients/typescript

@@ -31,7 +31,7 @@ const project = (name: string, include: string[], exclude: string[] = [], isolat
 })
 
 /** Where a test publishes, serves or runs a whole: too slow for a check after every change. */
-const WHOLE = 'api/http,cli,deploy,forgeries,pipeline/modules,pipeline/night,static-build'
+const WHOLE = 'api/service,cli,deploy,fleet,forgeries,pipeline/modules,pipeline/night,static-build'
 
 export default defineConfig({
   test: {

@@ -1,5 +1,6 @@
 // The options of a build on a fleet.
-import { RUN_NAME, readPlan } from '#static-build/fleet/run-files.ts'
+import type { FleetOrder } from '#fleet/open-fleet.ts'
+import { RUN_NAME, readPlan } from '#fleet/run-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { UsageError } from './exit.ts'
 import { type OptionsOf, option, text } from './options/option.ts'
@@ -21,24 +22,7 @@ export const FLEET_OPTIONS = {
 
 type FleetOptions = OptionsOf<typeof FLEET_OPTIONS>
 
-/** How to build on workers; null if the build has none. */
-export type FleetOrder = {
-  /** Null for the name of the version. */
-  readonly run: string | null
-  /** Null if workers take static shares. */
-  readonly redisUrl: string | null
-  readonly waitMs: number
-}
-
-/** What a report says of the fleet of a build: the strategies that each worker computed and rendered, by its host and process. */
-export type FleetRecord = {
-  readonly run: string
-  readonly code: string
-  readonly computed: Readonly<Record<string, number>>
-  readonly rendered: Readonly<Record<string, number>>
-}
-
-/** Throws a UsageError for an option that is not valid. */
+/** Null if the build has no fleet. Throws a UsageError for an option that is not valid. */
 export function toFleetOrder(
   { run, fleet, fleetWait }: FleetOptions,
   fleetUrl: string | null,
@@ -70,4 +54,6 @@ export const plannedVersion = async (
   privateStore: ObjectStore,
   fleet: FleetOrder | null,
 ): Promise<string | null> =>
-  fleet?.run == null ? null : ((await readPlan(privateStore, fleet.run, 'compute'))?.version ?? null)
+  fleet?.run == null
+    ? null
+    : ((await readPlan({ privateStore, run: fleet.run, phase: 'compute' }))?.version ?? null)

@@ -2,21 +2,15 @@
 import { type Audit, type AuditOrder, audit, faultsIn } from '#static-build/audit/audit.ts'
 import type { Check, Fault } from '#static-build/audit/check.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { Stores } from '#storage/object-store.ts'
 import type { Terminal } from './print/terminal.ts'
 import type { Runtime } from './runtime.ts'
 
 /** A store that lost everything would fill the screen; `--json` lists all. */
 const MOST_SHOWN = 20
 
-type Stores = {
-  readonly store: ObjectStore
-  readonly privateStore: ObjectStore
-  readonly isPrivateNamed: boolean
-}
-
 export const auditStore = (
-  { store, privateStore, isPrivateNamed }: Stores,
+  { store, privateStore, isPrivateNamed }: Stores & { readonly isPrivateNamed: boolean },
   versions: AuditOrder['versions'],
   { now, terminal }: Pick<Runtime, 'now' | 'terminal'>,
   tsaCa: string | null = null,
@@ -33,7 +27,6 @@ export const auditStore = (
     progress: terminal.progress,
   })
 
-/** The findings as one JSON document. */
 export const toReport = (url: string, found: Audit): object => ({
   url,
   sound: faultsIn(found).length === 0,
@@ -60,27 +53,19 @@ function lineOf({ check, version, told: summary, faults }: Check): string {
 
 /** What is wrong with the log, and a line for each version. */
 export function printVersions({ checks }: Audit, { print, note }: Terminal): void {
-  for (const { check, told, faults } of checks.filter(({ version }) => version === null)) {
+  const byVersion = Map.groupBy(checks, ({ version }) => version)
+  for (const { check, told, faults } of byVersion.get(null) ?? []) {
     if (check === 'clock' || check === 'stamps') print(told)
     for (const line of linesOf(faults)) print(line)
   }
-  for (const [version, own] of byVersion(checks)) {
-    const faults = own.flatMap(each => each.faults)
-    print(`${version}  ${faults.length === 0 ? soundness(own) : linesOf(faults).join(', ')}`)
+  byVersion.delete(null)
+  for (const [version, own] of byVersion) {
+    const faults = linesOf(own.flatMap(each => each.faults))
+    const { told } = own.find(({ check }) => check === 'files') ?? own[0]! // a version that was removed has no files
+    print(`${version}  ${faults.length === 0 ? told : faults.join(', ')}`)
   }
   noteAll(checks, note)
 }
-
-/** In the order of the checks. */
-const byVersion = (checks: readonly Check[]): Map<string | null, Check[]> =>
-  Map.groupBy(
-    checks.filter(({ version }) => version !== null),
-    ({ version }) => version,
-  )
-
-/** How many objects were compared; of a version that was removed, that it was. */
-const soundness = (checks: readonly Check[]): string =>
-  (checks.find(({ check }) => check === 'files') ?? checks[0])?.told ?? ''
 
 const linesOf = (faults: readonly Fault[]): string[] => [
   ...faults.slice(0, MOST_SHOWN).map(fault => fault.told),

@@ -8,3 +8,14 @@ export type ProgressEvent = {
 }
 
 export type Progress = (event: ProgressEvent) => void
+
+/** Reports that none of `total` is done, and from then on how many are after so many `more`, and `by` whom. */
+export function countProgress(progress: Progress, step: string, total: number, unit: string) {
+  let done = 0
+  const count = (more = 1, by = ''): void => {
+    done += more
+    progress({ step, done, total, unit: unit + by })
+  }
+  count(0)
+  return count
+}

@@ -1,16 +1,18 @@
 // `make cdn`: the history service behind nginx and Varnish, on this machine, until Ctrl-C.
+import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import { EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
+import { type Address, EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
 import { dataFolder, parseEnvironment } from '#cli/settings/environment.ts'
-import { type Layer, startNginx, startTier, startVarnish } from './layers.ts'
+import { type Layer, startNginx, startVarnish } from './layers.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const LOOPBACK = '127.0.0.1'
-const LARGEST_PORT = 65_535
+const NGINX_PORT = 8090
+const VARNISH_PORT = 8088
 
 const stopped = new Promise<string>(resolve => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal))
@@ -28,8 +30,7 @@ for (const folder of folders) await rm(folder, { recursive: true, force: true })
 async function runChain(): Promise<number> {
   const environment = parseEnvironment(process.env, dataFolder(ROOT, process.env))
   const store = folderOf(environment.STORE_URL)
-  const [nginxPort, varnishPort] = [portIn('NGINX_PORT', 8090), portIn('VARNISH_PORT', 8088)]
-  const tier = startTier(process.env, console.log)
+  const tier = startTier()
   const layers: Layer[] = []
   const [nginxFolder = '', varnishFolder = ''] = folders
   try {
@@ -39,7 +40,7 @@ async function runChain(): Promise<number> {
       store,
       tier: address,
       tls: null,
-      nginx: { host: LOOPBACK, port: nginxPort },
+      nginx: { host: '127.0.0.1', port: NGINX_PORT },
       allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS],
       trustedProxies: [...EXAMPLE_SITE.trustedProxies, ...environment.TRUSTED_PROXIES],
       deprecatedAtMs: environment.DEPRECATED_AT,
@@ -47,7 +48,7 @@ async function runChain(): Promise<number> {
     }
     const nginx = await startNginx(nginxFolder, site)
     layers.push(nginx)
-    const varnish = await startVarnish(varnishFolder, site, varnishPort)
+    const varnish = await startVarnish(varnishFolder, site, VARNISH_PORT)
     layers.push(varnish)
     printAddresses(nginx, varnish)
     const endings = [tier, ...layers].map(({ ended }) => ended.then(() => null))
@@ -58,16 +59,31 @@ async function runChain(): Promise<number> {
   }
 }
 
+/** Starts `highwater run`, which publishes the sample book if needed. `address` resolves when it listens; never if it ends before. */
+function startTier() {
+  const child = spawn(process.execPath, [join(ROOT, 'cli/highwater.ts'), 'run', '--history-only'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
+  const address = new Promise<Address>(resolve => {
+    for (const input of [child.stdout, child.stderr]) {
+      createInterface({ input }).on('line', line => {
+        console.log(line)
+        const [, host, port] = /^history service on http:\/\/(\S+):(\d+)$/.exec(line) ?? []
+        if (host !== undefined) resolve({ host, port: Number(port) })
+      })
+    }
+  })
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await ended
+  }
+  return { address, ended, stop }
+}
+
 function folderOf(storeUrl: string): string {
   if (storeUrl.startsWith('file:')) return fileURLToPath(storeUrl)
   throw new Error(`nginx serves the files of a folder: STORE_URL must begin with file://, and is ${storeUrl}`)
-}
-
-function portIn(name: string, byDefault: number): number {
-  const text = process.env[name] || String(byDefault)
-  const port = Number(text)
-  if (Number.isInteger(port) && port > 0 && port <= LARGEST_PORT) return port
-  throw new Error(`${name} must be a port from 1 to ${LARGEST_PORT}, and is ${JSON.stringify(text)}`)
 }
 
 function printAddresses(nginx: Layer, varnish: Layer): void {

@@ -1,9 +1,7 @@
-// The tier, nginx and Varnish as processes, each in a folder with its configuration for a site.
-import { spawn } from 'node:child_process'
+// nginx and Varnish as processes, each in a folder with its configuration for a site.
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { type Address, renderSiteVcl, type Site, writeNginx } from '#cli/services/edge/site.ts'
+import { renderSiteVcl, type Site, writeNginx } from '#cli/services/edge/site.ts'
 import { type LocalServer, startLocalServer } from '#cli/services/local-server.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -32,34 +30,3 @@ export const startVarnishIn = (folder: string, port: number): Promise<Layer> =>
 
 const startServer = (script: string, args: readonly string[]): Promise<Layer> =>
   startLocalServer(join(import.meta.dirname, 'servers', script), args)
-
-export type Tier = {
-  /** Resolves when it listens; never if it ends before. */
-  readonly address: Promise<Address>
-  readonly ended: Promise<void>
-  readonly stop: () => Promise<void>
-}
-
-/** Starts `highwater run`, which publishes the sample book if needed; `print` gets its output by line. */
-export function startTier(env: NodeJS.ProcessEnv, print: (line: string) => void): Tier {
-  const command = join(ROOT, 'cli/highwater.ts')
-  const child = spawn(process.execPath, [command, 'run', '--history-only'], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
-  const address = new Promise<Address>(resolve => {
-    for (const input of [child.stdout, child.stderr]) {
-      createInterface({ input }).on('line', line => {
-        print(line)
-        const [, host, port] = /^history service on http:\/\/(\S+):(\d+)$/.exec(line) ?? []
-        if (host !== undefined) resolve({ host, port: Number(port) })
-      })
-    }
-  })
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM')
-    await ended
-  }
-  return { address, ended, stop }
-}

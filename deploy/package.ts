@@ -21,7 +21,7 @@ const FOLDER = join(DIST, 'package')
 
 /** The files of the package, from those of the project: what its commands run, read, or name in their output. */
 const FILES = [
-  '{api,cli,core,pipeline,signals,static-build,storage}/**',
+  '{api,cli,core,fleet,pipeline,signals,static-build,storage}/**',
   'pages/**',
   'deploy/{docker,grafana,nginx,prometheus,servers,systemd,varnish}/**',
   'examples/**',

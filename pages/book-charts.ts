@@ -1,5 +1,4 @@
 // The charts of the equal-weight book: functions of published series, at night and in the browser.
-import type { EpochDay } from '#core/calendar.ts'
 import { drawdowns } from '#core/figures/drawdown.ts'
 import { equityCurve, equityFromBaseline } from '#core/figures/equity-curve.ts'
 import type { Series } from '#core/figures/series.ts'
@@ -16,19 +15,13 @@ export type BookSeries = {
   readonly held: ReadonlyMap<string, Series>
 }
 
-type Days = { readonly from: EpochDay; readonly to: EpochDay }
+type Days = LineChart['days']
 
 /** The style sheet draws so many series differently: instruments after the first one. */
 const SERIES = 12
 
 /** What the charts draw. */
-export type BookModel = {
-  readonly book: Series
-  readonly lines: readonly Line[]
-  readonly depths: Float64Array
-}
-
-export function bookModel({ book, held }: BookSeries): BookModel {
+export function bookModel({ book, held }: BookSeries) {
   const curve = equityFromBaseline(book.values)
   const lines: Line[] = [
     { name: 'Equal-weight book', kind: 'main', first: book.first - 1, values: curve },
@@ -46,7 +39,8 @@ export function bookModel({ book, held }: BookSeries): BookModel {
 }
 
 /** By the section that each is drawn in. */
-export function bookCharts({ caveat }: BookFacts, { book, lines, depths }: BookModel, days: Days) {
+export function bookCharts({ caveat }: BookFacts, model: ReturnType<typeof bookModel>, days: Days) {
+  const { book, lines, depths } = model
   const equity = { id: 'equity', title: 'Equity of the equal-weight book', caveat, days, lines }
   const underwater = {
     id: 'underwater',
@@ -58,7 +52,7 @@ export function bookCharts({ caveat }: BookFacts, { book, lines, depths }: BookM
   return {
     equity: equityChartOf(equity),
     underwater: drawdownChartOf(underwater, 'Below the peak', book.first, depths),
-  } as const satisfies Record<string, LineChart>
+  }
 }
 
 export const bookSection = (chart: LineChart): string =>

@@ -7,22 +7,18 @@ import { lastDay } from '#core/figures/series.ts'
 import type { FigureValues } from '#core/figures/split-figures.ts'
 import { type BookFacts, bookCharts, bookModel, bookSection } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
-import { caveatOf, decimal, figureOf, hundredths, NONE, percent } from './format.ts'
-import { dataBlock, daysOf, type Integrity, layout, type Markup, rangeButtons } from './layout.ts'
+import { caveatOf, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
+import { dataBlock, daysOf, type Markup, type Page, rangeButtons } from './layout.ts'
 import { correlationCell } from './sheet/record.ts'
-import { term } from './sheet/sections.ts'
+import { HEADLINE, term } from './sheet/sections.ts'
 import { strategiesTable } from './strategies-table.ts'
 
-export function bookPage(snapshot: Snapshot, integrity: Integrity): string {
+export function bookPage(snapshot: Snapshot): Page {
   const { dataset, strategies } = snapshot
   const days = daysOf(dataset.window)
-  return layout({
+  return {
     title: 'The book',
     about: `The recomputable history of ${countOf(strategies.length)}, ${days}: returns, drawdowns, trades and statistics of each.`,
-    dataset,
-    root: '',
-    file: 'index.html',
-    integrity,
     script: dataset.window.from === null ? 'table.js' : 'book.js',
     body: html`<h1 dir="auto">${dataset.name}</h1>
 <p class="lead">The history of ${countOf(strategies.length)}, ${days}, computed again every night and published in versions that never
@@ -33,7 +29,7 @@ ${strategiesTable(snapshot, false)}
 ${removedStrategies(dataset.removed)}
 ${correlations(snapshot)}
 ${definitions(DEFINED)}`,
-  })
+  }
 }
 
 /** What was published and is no more. */
@@ -47,25 +43,18 @@ const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
 
 const countOf = (count: number): string => (count === 1 ? 'one strategy' : `${decimal(count, 0)} strategies`)
 
-const TILES = [
-  ['net_return_pct', 'Net return', percent],
-  ['cagr_pct', 'CAGR', percent],
-  ['max_drawdown_pct', 'Max drawdown', percent],
-  ['sharpe_daily_annualized', 'Sharpe', hundredths],
-] as const
-
-const SPREAD = [
+const SPREAD: readonly FigureRow[] = [
   ['mean_correlation', 'Mean correlation', hundredths],
-  ['effective_bets', 'Effective bets', (value: number) => decimal(value, 1)],
-] as const
+  ['effective_bets', 'Effective bets', value => decimal(value, 1)],
+]
 
 /** What the names of the tiles open. */
 const DEFINED: readonly Defined[] = [
-  ...TILES.map(([path, name]) => [path, name, `equal_weight_book/${path}`, 'summary'] as const),
+  ...HEADLINE.map(([path, name]) => [path, name, `equal_weight_book/${path}`, 'summary'] as const),
   ...SPREAD.map(([path, name]) => [path, name, `diversification/${path}`, 'summary'] as const),
 ]
 
-const tiles = (rows: typeof TILES | typeof SPREAD, values: FigureValues) =>
+const tiles = (rows: readonly FigureRow[], values: FigureValues) =>
   rows.map(row => html`<div><dt>${term(row[0], row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`)
 
 /** The equal-weight book: its figures, and its equity beside each instrument. */
@@ -80,7 +69,7 @@ function together(snapshot: Snapshot): Markup {
   return html`<section><h2>All of them, equally weighted</h2>
 <p class="note">Equal parts of the strategies alive on each day, at base risk, rebalanced daily.
 Days before a strategy was published are in it; adding or removing one changes the past.</p>
-<dl class="tiles">${tiles(TILES, publishFigures(book.values))}${tiles(SPREAD, diversification.values)}</dl>
+<dl class="tiles">${tiles(HEADLINE, publishFigures(book.values))}${tiles(SPREAD, diversification.values)}</dl>
 ${rangeButtons()}
 <p class="note">Equity, logarithmic</p>
 <div data-section="equity">${raw(bookSection(equity))}</div>

@@ -2,19 +2,14 @@
 import { html } from 'hono/html'
 import { toCompactInstant } from '#core/calendar.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { type Integrity, layout, type Markup } from './layout.ts'
+import type { Markup, Page } from './layout.ts'
 
-export const checkPage = (snapshot: Snapshot, integrity: Integrity): string =>
-  layout({
-    title: 'How to check this yourself',
-    about: `Digests, signatures and commands with which anyone can check what ${snapshot.dataset.name} published.`,
-    dataset: snapshot.dataset,
-    root: '',
-    file: 'check.html',
-    integrity,
-    script: 'check.js',
-    body: body(snapshot),
-  })
+export const checkPage = (snapshot: Snapshot): Page => ({
+  title: 'How to check this yourself',
+  about: `Digests, signatures and commands with which anyone can check what ${snapshot.dataset.name} published.`,
+  script: 'check.js',
+  body: body(snapshot),
+})
 
 const body = ({
   dataset: { version, public_url },

@@ -21,17 +21,11 @@ export const PAGE_POLICY =
 /** Browsers ignore `frame-ancestors` in a document, and say so. */
 const POLICY_IN_PAGE = PAGE_POLICY.replace(" frame-ancestors 'none';", '')
 
-/** A page, before it is a document. */
-export type PageContent = {
+/** What a page says. */
+export type Page = {
   readonly title: string
   /** One sentence, for search engines and previews. */
   readonly about: string
-  readonly dataset: DatasetRecord
-  /** The way from the page to the folder of the version: empty, or `../../`. */
-  readonly root: '' | '../../'
-  /** The file of the page in that folder. */
-  readonly file: string
-  readonly integrity: Integrity
   readonly script: ScriptName
   readonly body: Markup
   /** The body has the citation already. */
@@ -41,6 +35,16 @@ export type PageContent = {
   readonly window?: DatasetRecord['window']
   /** Since when its history is published, if that is known. */
   readonly since?: string | null
+}
+
+/** A page in its place, before it is a document. */
+type PageContent = Page & {
+  readonly dataset: DatasetRecord
+  /** The way from the page to the folder of the version: empty, or `../../`. */
+  readonly root: '' | '../../'
+  /** The file of the page in that folder. */
+  readonly file: string
+  readonly integrity: Integrity
 }
 
 /** What a page says of its dataset, whichever service it is of. */

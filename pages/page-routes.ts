@@ -4,7 +4,7 @@ import { type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
 import { bookPage } from './book.ts'
 import { checkPage } from './check.ts'
 import { explorePage } from './explore/page.ts'
-import { type Integrity, PAGE_POLICY } from './layout.ts'
+import { type Integrity, layout, PAGE_POLICY, type Page } from './layout.ts'
 import { sheetPage } from './sheet/sheet.ts'
 import { versionsPage } from './versions.ts'
 
@@ -24,25 +24,35 @@ export type PageRoute = {
   readonly render: (snapshot: Snapshot, params: PageParams, integrity: Integrity) => string
 }
 
-const ofBook = (
+const route = (
   id: PageId,
   path: string,
   file: string,
-  render: (snapshot: Snapshot, integrity: Integrity) => string,
-): PageRoute => ({ id, path, file, render: (snapshot, _, integrity) => render(snapshot, integrity) })
+  pageOf: (snapshot: Snapshot, params: PageParams) => Page,
+): PageRoute => ({
+  id,
+  path,
+  file,
+  render: (snapshot, params, integrity) =>
+    layout({
+      ...pageOf(snapshot, params),
+      dataset: snapshot.dataset,
+      root: file.includes('/') ? '../../' : '',
+      file: file.replace('{sid}', params.sid),
+      integrity,
+    }),
+})
 
 export const PAGE_ROUTES: readonly PageRoute[] = [
-  ofBook('book', '/', 'index.html', bookPage),
-  ofBook('explore', '/explore', 'explore.html', explorePage),
-  ofBook('versions', '/versions', 'versions.html', versionsPage),
-  ofBook('check', '/check', 'check.html', checkPage),
+  route('book', '/', 'index.html', bookPage),
+  route('explore', '/explore', 'explore.html', explorePage),
+  route('versions', '/versions', 'versions.html', versionsPage),
+  route('check', '/check', 'check.html', checkPage),
   {
-    id: 'sheet',
-    path: '/strategies/{sid}',
-    file: 'strategies/{sid}/sheet.html',
+    ...route('sheet', '/strategies/{sid}', 'strategies/{sid}/sheet.html', (snapshot, { sid, risk_pct }) =>
+      sheetPage(snapshot, strategyOf(snapshot, sid)!, risk_pct),
+    ),
     isAtLevels: true,
-    render: (snapshot, { sid, risk_pct }, integrity) =>
-      sheetPage(snapshot, strategyOf(snapshot, sid)!, risk_pct, integrity),
   },
 ]
 

@@ -1,8 +1,10 @@
 // The table of all strategies, on the page of the book and in the explorer: a row each, with figures at base risk.
+import { extent } from 'd3-array'
 import { html, raw } from 'hono/html'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
-import { sparkline } from './charts/sparkline.ts'
+import { logarithmicScale } from './charts/axes.ts'
+import { pathText, runsOf } from './charts/path.ts'
 import { definitions } from './definitions.ts'
 import { type FigureRow, figureOf, hundredths, isShort, NONE, percent, whole } from './format.ts'
 import type { Markup } from './layout.ts'
@@ -80,3 +82,21 @@ const rankOf = ({ ended, figures }: StrategyData): number =>
 
 const choiceOf = ({ id, name }: StrategyData): Markup =>
   html`<input data-with-script type="checkbox" name="with" value="${id}" aria-label="Choose ${name}"> `
+
+/** Of a line as small as a word. */
+const [WIDTH, HEIGHT] = [160, 32]
+
+/**
+ * An `svg` element with equity on a logarithmic scale, in whole units: half a kilobyte for any number of `values`. It has no name,
+ * because the figures of its row say the same.
+ */
+export function sparkline(values: Float64Array): string {
+  const known = values.map(value => (Number.isFinite(value) ? value : Number.NaN))
+  const [low = 1, high = 1] = extent(known, value => (value > 0 ? value : Number.NaN))
+  const { y } = logarithmicScale(low, high, { left: 2, right: WIDTH - 2, top: 2, bottom: HEIGHT - 2 })
+  const step = (WIDTH - 4) / Math.max(values.length - 1, 1)
+  const path = runsOf(known, i => 2 + i * step, y, 3)
+    .map(pathText)
+    .join('')
+  return `<svg class="sparkline" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true"><path class="line main" d="${path}"/></svg>`
+}

@@ -5,26 +5,21 @@ import type { Declaration } from '#core/contract/payloads/changes.ts'
 import { enteredText } from '#core/dataset/entered.ts'
 import { type Ancestor, listed, reasonOf } from '#core/dataset/lineage.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { type Integrity, layout, type Markup, serviceLink } from './layout.ts'
+import { type Markup, type Page, serviceLink } from './layout.ts'
 import { describeRestatement } from './sheet/record.ts'
 
 /** The versions up to this one, newest first. */
-export const versionsPage = ({ dataset }: Snapshot, integrity: Integrity): string =>
-  layout({
-    title: 'Versions',
-    about: `What ${dataset.name} published when, what each version added, and every restatement.`,
-    dataset,
-    root: '',
-    file: 'versions.html',
-    integrity,
-    script: 'table.js',
-    body: html`<h1>Versions</h1>
+export const versionsPage = ({ dataset }: Snapshot): Page => ({
+  title: 'Versions',
+  about: `What ${dataset.name} published when, what each version added, and every restatement.`,
+  script: 'table.js',
+  body: html`<h1>Versions</h1>
 <p>A version never changes. Each one says what it did to the one before it: <a href="changes.json">changes.json</a> of this one lists
 every value. The list ends with the version of this page; ${serviceLink(dataset, '/v1/dataset/versions', '/v1/dataset/versions')} has later ones, and
 when each was served; a name that is more than 36 hours older than its entry has the date of the entry beside it; ${serviceLink(dataset, '/feed.atom', 'the feed')} announces them. A version that the operator has pruned answers 410.</p>
 <table class="versions"><thead><tr><th scope="col">Version</th><th scope="col">What it changed</th></tr></thead>
 <tbody>${dataset.lineage.toReversed().map(row)}</tbody></table>`,
-  })
+})
 
 const row = (ancestor: Ancestor): Markup => {
   const [day, time] = ancestor.version.split('T')

@@ -1,11 +1,12 @@
 // Alerts for the operator, each raised once and not at every check. An alert has names and numbers, never an
 // address or a secret.
+import { LRUCache } from 'lru-cache'
 import { toIsoInstant } from '#core/calendar.ts'
-import type { DeliveryEvent } from './delivery/delivery-parts.ts'
-import type { WebhookChange } from './delivery/register-webhook.ts'
+import type { DeliveryEvent } from './delivery/deliver.ts'
 import { isMissed, type LiveStatus } from './live/control.ts'
 import { describeGap } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
+import type { WebhookChange } from './outbox/register-webhook.ts'
 import { CLOCK_TOLERANCE_MS } from './redis/clock.ts'
 import { WritesRefusedError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
@@ -33,51 +34,42 @@ const FAULTS_IN_A_ROW = 3
 
 export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => number) {
   const recent: SentAlert[] = []
-  const send = (alert: SentAlert): void => {
-    recent.unshift(alert)
+  const send = (raised: Alert, repeated = 0): void => {
+    const sending = { ...raised, at: toIsoInstant(now()), repeated }
+    recent.unshift(sending)
     recent.length = Math.min(recent.length, MOST_RECENT)
-    sendOut(alert)
+    sendOut(sending)
   }
-  const sent = new Map<string, { atMs: number; repeated: number }>()
+  const sent = new LRUCache<string, { readonly atMs: number; repeated: number }>({ max: MOST_REMEMBERED })
   let minute = { startedMs: Number.NEGATIVE_INFINITY, count: 0, keptBack: new Set<string>() }
   let stoodAt: number | null = null
   const turnMinute = (): void => {
     if (Math.abs(now() - minute.startedMs) < MINUTE_MS) return // the clock may be set back
     const { keptBack } = minute
     minute = { startedMs: now(), count: 0, keptBack: new Set() }
-    if (keptBack.size > 0) send({ ...toMore(keptBack), at: toIsoInstant(now()), repeated: 0 })
+    if (keptBack.size > 0) send(toMore(keptBack))
   }
   const raise = (raised: Alert): void => {
     const key = `${raised.kind} ${raised.subject}`
-    const last = sent.get(key)
+    const last = sent.peek(key)
     turnMinute()
-    if (last !== undefined && Math.abs(now() - last.atMs) < REPEAT_MS) {
-      last.repeated++
-      return
-    }
-    if (minute.count >= MOST_A_MINUTE) {
-      if (minute.keptBack.size < MOST_REMEMBERED) minute.keptBack.add(key)
-      return
-    }
-    minute.count++
-    sent.delete(key)
-    sent.set(key, { atMs: now(), repeated: 0 })
-    if (sent.size > MOST_REMEMBERED) sent.delete(sent.keys().next().value ?? '')
-    send({ ...raised, at: toIsoInstant(now()), repeated: last?.repeated ?? 0 })
+    if (last !== undefined && Math.abs(now() - last.atMs) < REPEAT_MS) last.repeated++
+    else if (minute.count < MOST_A_MINUTE) {
+      minute.count++
+      sent.set(key, { atMs: now(), repeated: 0 })
+      send(raised, last?.repeated)
+    } else if (minute.keptBack.size < MOST_REMEMBERED) minute.keptBack.add(key)
+  }
+  const raiseAll = (...found: readonly (Alert | null)[]): void => {
+    for (const each of found) if (each !== null) raise(each)
   }
   return {
     raise,
-    onEvent(event: DeliveryEvent): void {
-      const found = toAlert(event)
-      if (found !== null) raise(found)
-    },
+    onEvent: (event: DeliveryEvent): void => raiseAll(toAlert(event)),
     /** The newest alerts that were sent, newest first. */
     recent: (): readonly SentAlert[] => [...recent],
     /** Each change is sent, whatever else the minute had: any of them may be a thief's. */
-    onWebhook(change: WebhookChange): void {
-      const at = toIsoInstant(now())
-      send({ ...toChangeAlert(change, at), at, repeated: 0 })
-    },
+    onWebhook: (change: WebhookChange): void => send(toChangeAlert(change, toIsoInstant(now()))),
     onGuessing: (wrongTokens: number): void => raise(toGuessingAlert(wrongTokens)),
     /**
      * Checks the state of the service; null if Redis does not answer. `diskUsed` is the used share of the disk of
@@ -85,13 +77,12 @@ export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => num
      */
     look(overview: Overview | null, diskUsed: number | null = null): void {
       turnMinute()
-      for (const found of [...problemsOf(overview, stoodAt), ...problemsOfDisk(diskUsed)]) raise(found)
+      raiseAll(...(overview === null ? [REDIS_DOWN] : problemsOf(overview, stoodAt)), problemOfDisk(diskUsed))
       stoodAt = overview === null ? null : standstillOf(overview)
     },
     /** Reports why the state could not be read; a full disk may have ended Redis. */
-    onLookFailed(error: unknown, diskUsed: number | null = null): void {
-      for (const found of [...problemsOfFailure(error), ...problemsOfDisk(diskUsed)]) raise(found)
-    },
+    onLookFailed: (error: unknown, diskUsed: number | null = null): void =>
+      raiseAll(problemOfFailure(error), problemOfDisk(diskUsed)),
   }
 }
 
@@ -110,18 +101,14 @@ function toAlert(event: DeliveryEvent): Alert | null {
       return null
     case 'our fault':
       return event.inARow < FAULTS_IN_A_ROW ? null : toFaultAlert(event)
-    case 'exhausted':
-      return alert(
-        'exhausted',
-        event.client,
-        `no attempt to deliver signal ${event.seq} to ${event.client} succeeded: \`highwater ops signal ${event.seq} ${event.client}\` shows why`,
-      )
-    case 'disabled':
-      return alert(
-        'disabled',
-        event.client,
-        `the webhook of ${event.client} is disabled: ${event.why}; run \`highwater ops webhook enable ${event.client}\` when it works again`,
-      )
+    case 'exhausted': {
+      const message = `no attempt to deliver signal ${event.seq} to ${event.client} succeeded: \`highwater ops signal ${event.seq} ${event.client}\` shows why`
+      return alert('exhausted', event.client, message)
+    }
+    case 'disabled': {
+      const message = `the webhook of ${event.client} is disabled: ${event.why}; run \`highwater ops webhook enable ${event.client}\` when it works again`
+      return alert('disabled', event.client, message)
+    }
     case 'failing': {
       const minutes = Math.round(event.forMs / MINUTE_MS)
       const message = `the webhook of ${event.client} has failed for ${minutes} minutes: inform its owner`
@@ -139,33 +126,33 @@ function toAlert(event: DeliveryEvent): Alert | null {
 
 function toClockAlert({ jumpMs, offMs }: Extract<DeliveryEvent, { kind: 'clock' }>): Alert {
   const [jumped, off] = [jumpMs, offMs].map(ms => `${(ms / 1_000).toFixed(1)} s`)
-  const message =
-    offMs > CLOCK_TOLERANCE_MS
-      ? `the clock of this machine and that of Redis differ by ${off}: nothing is fired, and deliveries go by the time before; set both clocks by NTP`
-      : `the clock of this machine jumped by ${jumped}, as did that of Redis: deliveries go by the new time; check what sets the clock`
-  return alert('clock', offMs > CLOCK_TOLERANCE_MS ? 'difference' : 'jump', message)
+  const isOff = offMs > CLOCK_TOLERANCE_MS
+  const message = isOff
+    ? `the clock of this machine and that of Redis differ by ${off}: nothing is fired, and deliveries go by the time before; set both clocks by NTP`
+    : `the clock of this machine jumped by ${jumped}, as did that of Redis: deliveries go by the new time; check what sets the clock`
+  return alert('clock', isOff ? 'difference' : 'jump', message)
 }
 
 function toChangeAlert({ client, change, keyId }: WebhookChange, at: string): Alert {
-  const subject = `${client} at ${at}`
-  if (change === 'suspended') {
-    const message = `the webhook of ${client} is suspended, because the key ${keyId}, which set it or may have set it, was revoked: its owner confirms the address by PUT /v1/webhook with a live key`
-    return alert('webhook_changed', subject, message)
-  }
-  const what = { set: 'was set', rotated: 'has a new secret', removed: 'was removed' }[change]
-  const message =
+  const by =
     keyId === null
-      ? `the webhook of ${client} ${what} through the operator interface: \`highwater ops audit\` names who did it`
-      : `the webhook of ${client} ${what} with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
-  return alert('webhook_changed', subject, message)
+      ? BY_OPERATOR
+      : `with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
+  const what = {
+    set: `was set ${by}`,
+    rotated: `has a new secret ${by}`,
+    removed: `was removed ${by}`,
+    suspended: `is suspended, because the key ${keyId}, which set it or may have set it, was revoked: its owner confirms the address by PUT /v1/webhook with a live key`,
+  }[change]
+  return alert('webhook_changed', `${client} at ${at}`, `the webhook of ${client} ${what}`)
 }
 
-const toGuessingAlert = (wrongTokens: number): Alert =>
-  alert(
-    'token_guessing',
-    'operator',
-    `${wrongTokens} wrong operator tokens in a minute: check what can reach OPERATOR_PORT, and change OPERATOR_TOKEN if it may be known`,
-  )
+const BY_OPERATOR = 'through the operator interface: `highwater ops audit` names who did it'
+
+function toGuessingAlert(wrongTokens: number): Alert {
+  const message = `${wrongTokens} wrong operator tokens in a minute: check what can reach OPERATOR_PORT, and change OPERATOR_TOKEN if it may be known`
+  return alert('token_guessing', 'operator', message)
+}
 
 /** An internal error concerns one client; a network fault concerns all and is one alert. */
 function toFaultAlert({ client, seq, reason, inARow }: Extract<DeliveryEvent, { kind: 'our fault' }>): Alert {
@@ -186,45 +173,33 @@ const DISK_FULL_AT: readonly number[] = [0.7, 0.85]
 /** Signals that may wait for a running relay: a block and more. */
 const MOST_LAG = 1_000
 
-const READ_ONLY = alert(
-  'redis_read_only',
-  'writes',
-  'Redis is a replica and takes no writes: set REDIS_URL to its primary, or promote it',
-)
-
 /** The last number the relay has passed, if signals wait behind it; else null. */
-export const standstillOf = ({ seq, relayLag }: Overview): number | null =>
-  relayLag > 0 ? seq - relayLag : null
+const standstillOf = ({ seq, relayLag }: Overview): number | null => (relayLag > 0 ? seq - relayLag : null)
 
 /** Problems of the service; `stoodAt` is where the relay stood at the check before if signals waited. */
-export function problemsOf(overview: Overview | null, stoodAt: number | null = null): readonly Alert[] {
-  if (overview === null)
-    return [
-      alert('redis_down', 'redis', 'Redis does not answer: nothing is fired or delivered until it does'),
-    ]
-  const { redis, isRelayed, relayLag } = overview
-  const found: Alert[] = []
-  if (redis.problems.length > 0)
-    found.push(alert('redis_unsafe', 'redis', `Redis could lose signals: ${redis.problems.join('; ')}`))
-  if (!redis.isWriting)
-    found.push(alert('redis_full', 'disk', 'Redis cannot write its append-only file: free space on its disk'))
-  if (redis.isReplica) found.push(READ_ONLY)
-  if (overview.continued !== null) found.push(toContinuedAlert(overview.continued))
-  if (redis.limit_bytes > 0 && redis.used_bytes > FULL_AT * redis.limit_bytes)
-    found.push(alert('redis_full', 'memory', 'Redis has used 85 % of its memory: give it more'))
-  if (relayLag > 0 && (!isRelayed || relayLag > MOST_LAG)) {
-    const message = `${relayLag} signals wait for the relay: is a delivery process running?`
-    found.push(alert('relay_stuck', 'relay', message))
-  } else if (stoodAt !== null && stoodAt === standstillOf(overview)) {
-    const message = `the relay does not get past signal ${stoodAt}, and ${relayLag} signals wait: see the log of the process`
-    found.push(alert('relay_stuck', 'relay', message))
-  }
+export function problemsOf(overview: Overview, stoodAt: number | null = null): readonly Alert[] {
+  const { redis, isRelayed, relayLag, continued, live } = overview
+  const isUnrelayed = relayLag > 0 && (!isRelayed || relayLag > MOST_LAG)
+  const isStill = !isUnrelayed && stoodAt !== null && stoodAt === standstillOf(overview)
+  const isNearlyFull = redis.limit_bytes > 0 && redis.used_bytes > FULL_AT * redis.limit_bytes
+  const unsafe = `Redis could lose signals: ${redis.problems.join('; ')}`
+  const unrelayed = `${relayLag} signals wait for the relay: is a delivery process running?`
+  const still = `the relay does not get past signal ${stoodAt}, and ${relayLag} signals wait: see the log of the process`
   return [
-    ...found,
-    ...overview.live.filter(isMissed).map(toBehindAlert),
-    ...overview.live.flatMap(toGapAlert),
-  ]
+    redis.problems.length > 0 && alert('redis_unsafe', 'redis', unsafe),
+    !redis.isWriting && alert('redis_full', 'disk', CANNOT_WRITE),
+    redis.isReplica && alert('redis_read_only', 'writes', IS_REPLICA),
+    continued !== null && toContinuedAlert(continued),
+    isNearlyFull && alert('redis_full', 'memory', 'Redis has used 85 % of its memory: give it more'),
+    isUnrelayed && alert('relay_stuck', 'relay', unrelayed),
+    isStill && alert('relay_stuck', 'relay', still),
+    ...live.filter(isMissed).map(toBehindAlert),
+    ...live.map(toGapAlert),
+  ].filter(each => each !== false && each !== null)
 }
+
+const CANNOT_WRITE = 'Redis cannot write its append-only file: free space on its disk'
+const IS_REPLICA = 'Redis is a replica and takes no writes: set REDIS_URL to its primary, or promote it'
 
 function toContinuedAlert({ last, above, atMs }: NonNullable<Overview['continued']>): Alert {
   const message =
@@ -241,17 +216,17 @@ function toBehindAlert({ alias, announced, behind_seconds }: LiveStatus): Alert 
 }
 
 /** Only as long as a repetition is suppressed, so that a process raises each gap once. */
-function toGapAlert({ alias, gap, gap_before, atMs }: LiveStatus): Alert | [] {
-  if (gap === null || atMs - gap.found_ms >= REPEAT_MS) return []
+function toGapAlert({ alias, gap, gap_before, atMs }: LiveStatus): Alert | null {
+  if (gap === null || atMs - gap.found_ms >= REPEAT_MS) return null
   const message = `${alias}: ${describeGap(gap)}; compare its bars with those of your vendor, or halt it with \`highwater ops live halt ${alias}\``
   return alert('live_gap', `${alias} before ${gap_before}`, message)
 }
 
-export function problemsOfFailure(error: unknown): readonly Alert[] {
-  if (error instanceof LogGoneError) return [alert('redis_wiped', 'log', error.message)]
-  if (error instanceof WritesRefusedError) return [toRefusalAlert(error)]
-  return problemsOf(null)
-}
+const REDIS_DOWN = alert(
+  'redis_down',
+  'redis',
+  'Redis does not answer: nothing is fired or delivered until it does',
+)
 
 const REFUSAL_KINDS = {
   OOM: 'redis_full',
@@ -261,15 +236,18 @@ const REFUSAL_KINDS = {
   UNSAFE: 'redis_unsafe',
 } as const
 
-const toRefusalAlert = ({ refusal, message }: WritesRefusedError): Alert =>
-  alert(REFUSAL_KINDS[refusal], 'writes', `${message}; nothing is fired until then`)
+export function problemOfFailure(error: unknown): Alert {
+  if (error instanceof LogGoneError) return alert('redis_wiped', 'log', error.message)
+  if (!(error instanceof WritesRefusedError)) return REDIS_DOWN
+  return alert(REFUSAL_KINDS[error.refusal], 'writes', `${error.message}; nothing is fired until then`)
+}
 
-export function problemsOfDisk(used: number | null): readonly Alert[] {
+function problemOfDisk(used: number | null): Alert | null {
   const stage = DISK_FULL_AT.findLast(share => used !== null && used >= share)
-  if (stage === undefined) return []
+  if (stage === undefined) return null
   const percent = `${Math.round(stage * 100)} %`
   const message = `the disk of Redis is ${percent} full: free space; nothing can be fired once it is full`
-  return [alert('redis_full', `disk at ${percent}`, message)]
+  return alert('redis_full', `disk at ${percent}`, message)
 }
 
 /** Every kind; docs/operating.md has what each means and what to do. */

@@ -1,13 +1,13 @@
 // Metrics of a process for Prometheus: its own events as counters, the state of the service as gauges that
 // are read at each scrape. No label names a client: the list of subscribers is private, and there would be
 // one series per client.
-import type { DeliveryEvent } from './delivery/delivery-parts.ts'
-import { type Attempt, LANES } from './delivery/outbox.ts'
-import { FAILURES, OUR_FAULTS } from './delivery/outcome.ts'
+import type { DeliveryEvent } from './delivery/deliver.ts'
 import type { LiveStatus } from './live/control.ts'
 import { LogGoneError } from './log/guard.ts'
-import { createMeter, one, type Series } from './meter.ts'
+import { createMeter, type Gauges, one, type Series } from './meter.ts'
+import { type Attempt, LANES } from './outbox/outbox.ts'
 import { RedisDownError } from './redis/connect.ts'
+import { FAILURES, OUR_FAULTS } from './send/outcome.ts'
 import type { Overview } from './views/overview.ts'
 
 type Answered = { readonly route: string; readonly status: number; readonly ms: number }
@@ -23,16 +23,9 @@ export function createMetrics(
   overview: () => Promise<Overview>,
   diskUsed: () => Promise<number | null> = async () => null,
 ) {
-  const meter = createMeter()
-  let state: State = { overview: null, isLost: false, diskUsed: null }
-  for (const [name, help, read] of STATE_GAUGES) meter.gauge(`highwater_${name}`, help, () => read(state))
-  return {
-    ...createEventMetrics(meter),
-    async read() {
-      state = { ...(await readState(overview)), diskUsed: await diskUsed() }
-      return meter.read()
-    },
-  }
+  const read = async (): Promise<State> => ({ ...(await readState(overview)), diskUsed: await diskUsed() })
+  const meter = createMeter('highwater_', STATE_GAUGES, read)
+  return { ...createEventMetrics(meter), read: meter.read }
 }
 
 /** `overview` is null if Redis does not answer, or does not have the log that was written. */
@@ -52,11 +45,9 @@ async function readState(read: () => Promise<Overview>): Promise<Omit<State, 'di
   }
 }
 
-function createEventMetrics(meter: ReturnType<typeof createMeter>) {
-  const counter = (name: string, help: string, labels: string[] = []) =>
-    meter.counter(`highwater_${name}`, help, labels)
-  const histogram = (name: string, help: string, labels: string[] = []) =>
-    meter.histogram(`highwater_${name}`, help, SECONDS, labels)
+function createEventMetrics({ counter, histogram: histogramOf }: ReturnType<typeof createMeter>) {
+  const histogram = (name: string, help: string, labels?: string[]) =>
+    histogramOf(name, help, SECONDS, labels)
   const attempts = counter('attempts_total', 'Attempts by result and reason.', ['result', 'reason'])
   const deliveries = counter('deliveries_total', 'Deliveries that came to an end, by outcome.', ['outcome'])
   // A counter that appears with its first event has no increase, and its alert would miss the first burst.
@@ -83,21 +74,10 @@ function createEventMetrics(meter: ReturnType<typeof createMeter>) {
   }
   return {
     onEvent(event: DeliveryEvent) {
-      switch (event.kind) {
-        case 'attempt':
-          return onAttempt(event.attempt, event.firedAtMs)
-        case 'exhausted':
-        case 'withdrawn':
-          return deliveries.inc({ outcome: event.kind })
-        case 'our fault':
-          return ourFaults.inc({ reason: event.reason })
-        case 'disabled':
-          return disabled.inc()
-        case 'failing':
-        case 'clock':
-        case 'stuck':
-          return
-      }
+      if (event.kind === 'attempt') onAttempt(event.attempt, event.firedAtMs)
+      if (event.kind === 'exhausted' || event.kind === 'withdrawn') deliveries.inc({ outcome: event.kind })
+      if (event.kind === 'our fault') ourFaults.inc({ reason: event.reason })
+      if (event.kind === 'disabled') disabled.inc()
     },
     /** A signal was fired: from the request to its acknowledgement by the disk. */
     onFired: (durableMs: number): void => durable.observe(durableMs / 1_000),
@@ -128,7 +108,6 @@ const clientsOf = ({ clients: { active, total } }: Overview): Series => [
 const isDurable = ({ problems, isWriting, isReplica }: Overview['redis']): boolean =>
   problems.length === 0 && isWriting && !isReplica
 
-/** Name, help and series of each gauge. */
 const GAUGES: readonly (readonly [name: string, help: string, read: (overview: Overview) => Series])[] = [
   ['redis_durable', '1 where Redis keeps what it acknowledges and can write.', o => one(isDurable(o.redis))],
   ['redis_memory_bytes', 'Memory that Redis uses.', o => one(o.redis.used_bytes)],
@@ -149,7 +128,7 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (overview: O
 ]
 
 /** Those that are there whatever could be read. */
-const STATE_GAUGES: readonly (readonly [name: string, help: string, read: (state: State) => Series])[] = [
+const STATE_GAUGES: Gauges<State> = [
   ['redis_up', '1 where Redis answers.', s => one(s.overview !== null || s.isLost)],
   [
     'log_lost',

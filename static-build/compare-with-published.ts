@@ -6,27 +6,24 @@ import { removedStrategies } from '#core/contract/payloads/strategy.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { toAncestor } from '#core/dataset/lineage.ts'
 import type { Compared, PublishedRecord } from '#core/dataset/publication.ts'
-import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
+import { renderDeploys } from '#core/dataset/resources/program/records.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { ObjectStore, Stores } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { firstPublications } from '#storage/publications.ts'
-import { findManifest } from '#storage/published-manifest.ts'
+import { findManifest, UnreadableError } from '#storage/published-manifest.ts'
 import { readProgram, type StoredProgram } from '#storage/published-program.ts'
-import { UnreadableError } from '#storage/unreadable-error.ts'
 import { type Declarations, declarationsFor } from './declarations.ts'
 import { logBefore, readPublishedSnapshot, rolledBackIn } from './previous-snapshot.ts'
 
 /** A snapshot and a program to publish, and the stores with the versions to compare them with. */
-export type Comparison = {
+export type Comparison = Stores & {
   readonly snapshot: Snapshot
   /** Null if the book has none. */
   readonly program: ProgramData | null
-  readonly store: ObjectStore
-  readonly privateStore: ObjectStore
   readonly declared: Declarations
 }
 
@@ -62,8 +59,8 @@ async function changesAgainst(
   log: readonly LoggedEntry[],
   published: CurrentVersion,
 ): Promise<Compared> {
-  const { snapshot, store, privateStore, declared } = order
-  const reading = readPublishedSnapshot(store, privateStore, published)
+  const { snapshot, declared } = order
+  const reading = readPublishedSnapshot(order, published)
   const why = `the change from ${published.version} cannot be computed`
   const before = await orUnreadable(reading, order, published, why)
   const record = before ?? (await readNewest(order, firstPublications(log)))
@@ -118,15 +115,14 @@ export const withDeclared = (changes: Changes, more: readonly Declaration[]): Ch
 }
 
 /** The record of the newest snapshot that can be read, continued by the public files of later versions. */
-async function readNewest(order: Comparison, all: readonly LoggedEntry[]): Promise<PublishedRecord | null> {
+async function readNewest(stores: Stores, all: readonly LoggedEntry[]): Promise<PublishedRecord | null> {
   const last = all.at(-1)
   if (last === undefined) return null
-  const { store, privateStore } = order
-  const read = await readPublishedSnapshot(store, privateStore, last.entry).catch((error: unknown) => {
+  const read = await readPublishedSnapshot(stores, last.entry).catch((error: unknown) => {
     if (error instanceof UnreadableError) return null
     throw error
   })
-  return read ?? continued(await readNewest(order, all.slice(0, -1)), store, last.entry)
+  return read ?? continued(await readNewest(stores, all.slice(0, -1)), stores.store, last.entry)
 }
 
 const strategy = z.object({ id: z.string(), name: z.string() })
@@ -182,7 +178,7 @@ export async function compareProgram(order: Comparison, log: readonly LoggedEntr
   const { program, snapshot, declared } = order
   if (program === null) return []
   const { found, lost } = await newestOf(order, program.plan.alias, logBefore(log, snapshot.dataset.version))
-  if (found !== null) assertAppended(deploysIn(found), renderDeploys(program), found)
+  if (found !== null) assertAppended(found, renderDeploys(program))
   return lost.map(of => ({ what: 'after_lost', of, reason: declared.reason }))
 }
 
@@ -192,25 +188,17 @@ async function newestOf(order: Comparison, alias: string, log: readonly LoggedEn
   for (const { entry } of firstPublications(log).toReversed()) {
     if ((await findManifest(order.store, entry)).fault === 'missing') continue
     const why = `it is not known whether the program changes what ${entry.version} published`
-    const found = await orUnreadable(readProgram(order.store, order.privateStore, entry), order, entry, why)
+    const found = await orUnreadable(readProgram(order, entry), order, entry, why)
     if (found === null) lost.push(entry.version)
     if (found?.alias === alias) return { found, lost }
   }
   return { found: null, lost }
 }
 
-/** Its checksum was checked, so it is what a build wrote: a list of records. */
-function deploysIn({ version, documents }: StoredProgram): readonly unknown[] {
-  const deploys = parseJson(documents.deploys)
-  if (Array.isArray(deploys)) return deploys
-  throw new UnreadableError(`the deployments of ${version} have another form: update the program`)
-}
-
-function assertAppended(
-  published: readonly unknown[],
-  deploys: readonly object[],
-  { version, alias }: StoredProgram,
-): void {
+function assertAppended({ version, alias, documents }: StoredProgram, deploys: readonly object[]): void {
+  const published = parseJson(documents.deploys) // its checksum was checked, so it is what a build wrote
+  if (!Array.isArray(published))
+    throw new UnreadableError(`the deployments of ${version} have another form: update the program`)
   const seq = published.findIndex((deploy, i) => JSON.stringify(deploy) !== JSON.stringify(deploys[i])) + 1
   if (seq === 0) return
   const now = deploys[seq - 1]

@@ -15,7 +15,6 @@ import { tolerate } from '#storage/tolerate.ts'
  */
 export const ENTRY_LIFETIME_MS = 48 * 3_600_000
 
-/** Newest versions that a refusal names. */
 const MOST_NAMED = 10
 
 /** The clock and the key that an entry is written with. */
@@ -52,7 +51,6 @@ export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<
   return append(store, head, 'refresh', head.entry, manifest, mover)
 }
 
-/** The entry, and what nginx serves. */
 async function append(
   store: ObjectStore,
   head: LoggedEntry | null,

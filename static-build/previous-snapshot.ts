@@ -1,12 +1,11 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { Stores } from '#storage/object-store.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { firstPublications } from '#storage/publications.ts'
-import { readManifest } from '#storage/published-manifest.ts'
+import { readManifest, UnreadableError } from '#storage/published-manifest.ts'
 import { readSnapshotFiles } from '#storage/snapshot-files.ts'
-import { UnreadableError } from '#storage/unreadable-error.ts'
 
 /**
  * The log as it was before a version was, or would be, published. Running a build again after it was
@@ -33,8 +32,7 @@ export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[
  * that was published, or of another format.
  */
 export async function readPublishedSnapshot(
-  store: ObjectStore,
-  privateStore: ObjectStore,
+  { store, privateStore }: Stores,
   current: CurrentVersion,
 ): Promise<Snapshot> {
   const manifest = await readManifest(store, current)

@@ -1,11 +1,10 @@
 import { DAY_MS, parseIsoInstant, toCompactInstant } from '#core/calendar.ts'
 import { manifestKey, manifestSignatureKey, versionFolder } from '#core/contract/artifacts.ts'
-import { FLEET_PROGRESS } from '#storage/fleet-progress.ts'
+import { FLEET_PROGRESS, RUNS } from '#storage/fleet-progress.ts'
 import { disclaimerKey } from '#storage/nginx-files.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { ObjectStore, Stores } from '#storage/object-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
-import { RUNS } from './fleet/run-files.ts'
 
 /** Which versions stay. The served one always does. */
 type KeepRule = {
@@ -17,21 +16,8 @@ type KeepRule = {
 
 const SNAPSHOTS = 'v1/snapshots/'
 
-/** What the next `prune` of a rule removes. */
-export type PrunePlan = {
-  /** Published versions, newest first. */
-  readonly versions: readonly string[]
-  /** Folders of builds that were never published. */
-  readonly unfinished: readonly string[]
-}
-
-/** Lists the versions that no rule keeps, and the folders of builds that were never published. */
-export async function planPrune(
-  store: ObjectStore,
-  privateStore: ObjectStore,
-  rule: KeepRule,
-  nowMs: number,
-): Promise<PrunePlan> {
+/** Lists the versions that no rule keeps, newest first, and the folders of builds that were never published. */
+export async function planPrune({ store, privateStore }: Stores, rule: KeepRule, nowMs: number) {
   const publications = publicationsOf(await readLog(store))
   const kept = versionsToKeep(publications, rule, nowMs)
   const folders = foldersIn(await store.list(SNAPSHOTS), SNAPSHOTS)
@@ -59,31 +45,28 @@ export async function planPrune(
  * without one it is removed, whatever files remain. The pointer log does not change, and nothing is written. Resolves with what
  * was removed.
  */
-export async function prune(
-  store: ObjectStore,
-  privateStore: ObjectStore,
-  rule: KeepRule,
-  nowMs: number,
-): Promise<PrunePlan> {
-  const plan = await planPrune(store, privateStore, rule, nowMs)
+export async function prune(stores: Stores, rule: KeepRule, nowMs: number) {
+  const { store, privateStore } = stores
+  const plan = await planPrune(stores, rule, nowMs)
   for (const folder of plan.unfinished) {
     await removeAll(privateStore, `${folder}/`) // first: the public files let the next run find the rest
     await removeAll(store, `${SNAPSHOTS}${folder}/`)
   }
-  for (const version of plan.versions) await removeVersion(store, privateStore, version)
+  for (const version of plan.versions) await removeVersion(stores, version)
   await removeAll(privateStore, FLEET_PROGRESS)
   await removeAll(privateStore, RUNS) // as unfinished as their versions, or records of runs that are over
   return plan
 }
 
-/** The versions that stay, among those that were published. */
 export function versionsToKeep(
   publications: readonly Publication[],
   { keepDays, keepMonthEnds }: KeepRule,
   nowMs: number,
 ): ReadonlySet<string> {
   const oldest = nowMs - keepDays * DAY_MS
-  const monthEnds = new Set(keepMonthEnds ? lastOfEachMonth(publications) : [])
+  // They come newest first, so the last of each month replaces those before it.
+  const byMonth = publications.toReversed().map(({ version }) => [version.slice(0, MONTH), version] as const)
+  const monthEnds = new Set(keepMonthEnds ? new Map(byMonth).values() : [])
   return new Set(
     publications
       .filter(
@@ -96,23 +79,13 @@ export function versionsToKeep(
 
 const MONTH = 'YYYY-MM'.length
 
-/** Publications come newest first, so the first of a month is its last version. */
-function lastOfEachMonth(publications: readonly Publication[]): string[] {
-  const last = new Map<string, string>()
-  for (const { version } of publications) {
-    const month = version.slice(0, MONTH)
-    if (!last.has(month)) last.set(month, version)
-  }
-  return [...last.values()]
-}
-
 const FOLDER = /^\d{8}T\d{6}Z(?=\/)/
 
 /** The folders of versions below a prefix; what else an operator keeps there is left alone. */
 const foldersIn = (keys: Iterable<string>, prefix: string): ReadonlySet<string> =>
   new Set([...keys].flatMap(key => FOLDER.exec(key.slice(prefix.length))?.[0] ?? []))
 
-async function removeVersion(store: ObjectStore, privateStore: ObjectStore, version: string): Promise<void> {
+async function removeVersion({ store, privateStore }: Stores, version: string): Promise<void> {
   await store.remove(manifestKey(version))
   await store.remove(manifestSignatureKey(version))
   await store.remove(disclaimerKey(version))

@@ -18,11 +18,11 @@ import { sha256 } from '#storage/digest.ts'
 import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from '#storage/immutable-headers.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { switchNginx } from '#storage/nginx-files.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { ObjectStore, Stores } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { firstTimes } from '#storage/publications.ts'
 import type { Signer } from '#storage/signature.ts'
-import { readTimeStamps, type TimeStamps, withTimeStamps } from '#storage/time-stamps.ts'
+import { readTimeStamps } from '#storage/time-stamps.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
@@ -42,7 +42,6 @@ import { type Document, digestsOf, versionDocuments } from './version-documents.
 /** A snapshot that passed its checks, and where and how to publish it. */
 export type PublishOrder = Comparison & {
   readonly builtWith: Omit<Manifest['built_with'], 'effort'>
-  /** How hard the files are compressed. */
   readonly effort: Effort
   /** Digests and extents of what was read, for the private record. */
   readonly inputs: object
@@ -51,7 +50,7 @@ export type PublishOrder = Comparison & {
   /** When the first run of this build began, if the name of the version is more than 36 hours older. */
   readonly entered?: string | null
   /** Those that a manifest names which is reproduced; otherwise they are read. */
-  readonly timeStamps?: TimeStamps
+  readonly timeStamps?: Manifest['time_stamps']
   /** The time of day, epoch milliseconds: it stands in the pointer entry and nowhere else. */
   readonly now: () => number
   /** Null publishes without signatures. */
@@ -90,17 +89,11 @@ export async function publishVersion(order: PublishOrder) {
  */
 export async function writeVersion(
   order: PublishOrder,
-  { store, privateStore }: Pick<PublishOrder, 'store' | 'privateStore'>,
+  { store, privateStore }: Stores,
   log: readonly LoggedEntry[],
 ) {
-  const compared = await compareWithPublished(order, log)
-  const changes = withDeclared(compared.changes, await compareProgram(order, log))
-  const entered = order.entered ?? null
-  const dataset = { ...order.snapshot.dataset, entered, history_restated: changes.history_restated }
-  const { version } = dataset
-  const dated = withPublications({ ...order.snapshot, dataset }, { ...compared, changes }, firstTimes(log))
-  const stamps = order.timeStamps ?? (await readTimeStamps(order.store, dated, log))
-  const snapshot = withTimeStamps(dated, stamps) // every answer is a function of it
+  const { snapshot, changes, stamps } = await toPublished(order, log)
+  const { version, entered } = snapshot.dataset
   const bytes = toShared(encodeSnapshot(snapshot))
   if (entered !== null) await saveEntryTime(privateStore, version, entered)
   const digests = await saveSnapshot(privateStore, version, bytes)
@@ -108,16 +101,10 @@ export async function writeVersion(
     inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),
     program_sha256: await saveProgram(privateStore, version, order.program, order.signer),
   }
-  const artifacts = await (order.render ?? renderVersion)({
-    store,
-    privateStore,
-    points: publishedPoints(snapshot),
-    snapshot,
-    bytes,
-    effort: order.effort,
-    threads: order.threads,
-    progress: order.progress,
-  })
+  const { effort, threads, progress } = order
+  const points = publishedPoints(snapshot)
+  const render = order.render ?? renderVersion
+  const artifacts = await render({ store, points, snapshot, bytes, effort, threads, progress })
   const strategies = snapshot.strategies.map(({ id }) => id)
   const instruments = snapshot.benchmarks.map(({ instrument }) => instrument)
   const documents = versionDocuments({ version, entered, strategies, instruments, artifacts }, changes)
@@ -133,15 +120,33 @@ export async function writeVersion(
     previous: changes.previous,
     history_restated: changes.history_restated,
     documents: digestsOf(documents),
-    built_with: { ...order.builtWith, effort: order.effort },
+    built_with: { ...order.builtWith, effort },
     ...commitments,
     time_stamps: stamps,
     snapshot: digests,
     artifacts,
   }
   const manifestSha256 = await writeManifest(store, order.signer, log, manifest, documents)
-  await assertWhole(store, order.progress, manifest)
+  await assertWhole(store, progress, manifest)
   return { manifest, manifestSha256, changes }
+}
+
+/**
+ * The snapshot as it is published, with what it changes: since when each history is published, and who time-stamped that.
+ * Every answer is a function of it.
+ */
+async function toPublished(order: PublishOrder, log: readonly LoggedEntry[]) {
+  const { snapshot, entered = null, store } = order
+  const compared = await compareWithPublished(order, log)
+  const changes = withDeclared(compared.changes, await compareProgram(order, log))
+  const dataset = { ...snapshot.dataset, entered, history_restated: changes.history_restated }
+  const dated = withPublications({ ...snapshot, dataset }, { ...compared, changes }, firstTimes(log))
+  const stamps = order.timeStamps ?? (await readTimeStamps(store, dated, log))
+  const strategies = dated.strategies.map(each => ({
+    ...each,
+    time_stamp: stamps[each.published_since ?? ''] ?? null,
+  }))
+  return { snapshot: { ...dated, strategies }, changes, stamps }
 }
 
 /** The bytes on memory that threads share; the others are free then. */

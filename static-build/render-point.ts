@@ -4,7 +4,7 @@ import { artifactKey, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artif
 import type { Effort } from '#core/contract/effort.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { isBinary, type Params } from '#core/contract/parameters.ts'
-import { type RenderedAnswer, renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
 import { canonicalPath, routeOf } from '#core/dataset/resources/routes.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
@@ -35,6 +35,7 @@ export type RenderedPoint = ReturnType<typeof renderPoint>
 /** Renders one file, and compresses it if it is text. */
 export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort) {
   const { key, url, mediaType, headers, bytes, extent, kind } = contentOf(snapshot, point)
+  const plain = immutableHeaders(mediaType)
   const twins: Twin[] = kind === 'binary' ? [] : compressTwins(bytes, kind, effort)
   const artifact: Artifact = {
     url,
@@ -45,12 +46,13 @@ export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort) {
     ...extent,
     encodings: Object.fromEntries(twins.map(({ coding, bytes }) => [coding, describe(bytes)])),
   }
+  const headersOf = (coding: TwinCoding): ObjectHeaders => ({ ...plain, content_encoding: coding })
   const files = [
-    { key, bytes, headers: storedHeaders(mediaType) },
+    { key, bytes, headers: plain },
     ...twins.map(({ coding, bytes }) => ({
-      key: `${key}${TWIN_ENDINGS[coding]}`,
+      key: key + TWIN_ENDINGS[coding],
       bytes,
-      headers: storedHeaders(mediaType, coding),
+      headers: headersOf(coding),
     })),
   ]
   return { artifact, files }
@@ -72,28 +74,34 @@ function contentOf(snapshot: Snapshot, point: Point): Content {
   if (point.kind === 'answer') return answerContent(snapshot, point)
   if (point.kind === 'asset') {
     const { file, mediaType, bytes } = ASSETS.find(({ name }) => name === point.name)!
-    return fileContent(version, file, mediaType, bytes.slice(), {}) // a thread gives its bytes away
+    return fileContent(version, file, { mediaType, bytes: bytes.slice(), headers: {} }) // a thread gives its bytes away
   }
   const route = PAGE_ROUTES.find(({ id }) => id === point.id)!
   const html = route.render(snapshot, { sid: point.sid, risk_pct: null }, INTEGRITY)
   const bytes = new TextEncoder().encode(html)
-  return fileContent(version, pageFile(route, point.sid), PAGE_TYPE, bytes, PAGE_HEADERS)
+  const page = { mediaType: PAGE_TYPE, bytes, headers: PAGE_HEADERS }
+  return fileContent(version, pageFile(route, point.sid), page)
 }
 
 function answerContent(
   snapshot: Snapshot,
   { id, params }: Extract<Point, { readonly kind: 'answer' }>,
 ): Content {
-  const rendered = renderAnswer(id, snapshot, params)
-  const { 'content-type': mediaType = '', ...headers } = rendered.headers
+  const { headers: all, bytes, answer } = renderAnswer(id, snapshot, params)
+  const { 'content-type': mediaType = '', ...headers } = all
+  const { table } = answer
   return {
     key: artifactKey(snapshot.dataset.version, routeOf(id), params),
     url: canonicalPath(id, params),
     mediaType,
     headers,
-    bytes: rendered.bytes,
-    extent: extentOf(rendered),
-    kind: isBinary(params.format) ? 'binary' : rendered.answer.table === undefined ? 'json' : 'table',
+    bytes,
+    extent: {
+      rows: table?.rows ?? null,
+      first: table?.extent === undefined ? null : toIsoDate(table.extent.first),
+      last: table?.extent === undefined ? null : toIsoDate(table.extent.last),
+    },
+    kind: isBinary(params.format) ? 'binary' : table === undefined ? 'json' : 'table',
   }
 }
 
@@ -101,32 +109,13 @@ function answerContent(
 function fileContent(
   version: string,
   file: string,
-  mediaType: string,
-  bytes: Uint8Array<ArrayBuffer>,
-  headers: Artifact['headers'],
+  content: Pick<Content, 'mediaType' | 'bytes' | 'headers'>,
 ): Content {
-  const key = fileKey(version, file)
-  return { key, url: fileUrl(file), mediaType, headers, bytes, extent: NO_ROWS, kind: 'page' }
+  const extent = { rows: null, first: null, last: null }
+  return { ...content, key: fileKey(version, file), url: fileUrl(file), extent, kind: 'page' }
 }
-
-const NO_ROWS = { rows: null, first: null, last: null }
-
-const storedHeaders = (mediaType: string, coding?: TwinCoding): ObjectHeaders => ({
-  ...immutableHeaders(mediaType),
-  ...(coding === undefined ? {} : { content_encoding: coding }),
-})
 
 const describe = (bytes: Uint8Array) => ({ bytes: bytes.length, sha256: sha256(bytes) })
-
-function extentOf({ answer: { table } }: RenderedAnswer): Pick<Artifact, 'rows' | 'first' | 'last'> {
-  if (table === undefined) return NO_ROWS
-  const { extent } = table
-  return {
-    rows: table.rows,
-    first: extent === undefined ? null : toIsoDate(extent.first),
-    last: extent === undefined ? null : toIsoDate(extent.last),
-  }
-}
 
 /**
  * On an export of 25 MB Brotli 11 would take minutes, so from here on every file is made with the levels of `LARGE`. Gzip 9

@@ -1,20 +1,21 @@
+import pMap, { pMapSkip } from 'p-map'
 import { Tinypool } from 'tinypool'
 import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import type { Effort } from '#core/contract/effort.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
-import type { Progress } from '#core/progress.ts'
+import { countProgress, type Progress } from '#core/progress.ts'
+import { beginBatch } from '#storage/folder-batch.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { type SizedPoint, sidOf } from './published-points.ts'
-import type { RenderedPoint } from './render-point.ts'
+import { sidOf } from './published-points.ts'
+import type { Point, RenderedPoint } from './render-point.ts'
 import type { BookTask, PartTask, StrategyTask } from './render-worker.ts'
 
 export type RenderOrder = {
   readonly store: ObjectStore
-  readonly privateStore: ObjectStore
-  readonly points: readonly SizedPoint[]
+  readonly points: readonly Point[]
   readonly snapshot: Snapshot
   /** The same snapshot, encoded, on memory that threads share. */
   readonly bytes: SnapshotBytes
@@ -30,8 +31,8 @@ export type RenderOrder = {
 const TASKS_IN_WRITING = 8
 
 /**
- * Renders every point on threads; the lines of the manifest come back by key, in whatever order the work ended. If the store has
- * batches, the threads write the folder of each strategy, because nobody reads it before the manifest is there. All other files
+ * Renders every point on threads; the lines of the manifest come back by key, in whatever order the work ended. In a
+ * folder the threads write the folder of each strategy, because nobody reads it before the manifest is there. All other files
  * are written from this thread, whose event loop is free to.
  */
 export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
@@ -39,17 +40,19 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   const { version } = snapshot.dataset
   const renderer = createRenderer(order.threads)
   try {
-    const batch = (await store.has(manifestKey(version)))
-      ? null
-      : await store.beginBatch?.(versionFolder(version))
-    const count = createCount(order, 'render')
-    const tasks = [...bookTasks(order, renderer), ...strategyTasks(order, renderer, batch?.url ?? null)]
-    const artifacts = await inLanes(bySize(tasks), renderer.lanes, async ({ run }) => {
+    const isThere = await store.has(manifestKey(version))
+    const endBatch = isThere ? null : await beginBatch(store, versionFolder(version))
+    const count = countProgress(order.progress, 'render', order.points.length, 'artifacts')
+    const bookWhere = (isChosen: (point: Point) => boolean): Task[] =>
+      bookTasks({ ...order, points: order.points.filter(isChosen) }, renderer)
+    const ofStrategies = strategyTasks(order, renderer, endBatch && store.url)
+    const tasks = [...bookWhere(isLarge), ...ofStrategies, ...bookWhere(point => !isLarge(point))]
+    const artifacts = await inLanes(tasks, renderer.lanes, async run => {
       const lines = await writePoints(store, await run())
       count(lines.length)
       return lines
     })
-    await batch?.end()
+    await endBatch?.()
     return sortLines(artifacts)
   } finally {
     await renderer.close()
@@ -76,8 +79,11 @@ export function createRenderer(threads: number) {
   }
 }
 
-/** A piece of the work of the threads, and the cells in it. */
-type Task = { readonly cells: number; readonly run: () => Promise<RenderedPoint[]> }
+type Task = () => Promise<RenderedPoint[]>
+
+/** Answers that grow with the book are rendered first: threads that share the work end together if the last pieces are small. */
+const isLarge = (point: Point): boolean =>
+  point.kind === 'answer' && (point.id === 'export' || point.id === 'correlation')
 
 /** A task for each point that is about the book. */
 export function bookTasks(
@@ -86,68 +92,42 @@ export function bookTasks(
 ): Task[] {
   return points
     .filter(point => sidOf(point) === '')
-    .map(({ cells, ...point }) => ({
-      cells,
-      run: () => renderer.book({ version: dataset.version, snapshot: bytes, point, effort }),
-    }))
+    .map(point => () => renderer.book({ version: dataset.version, snapshot: bytes, point, effort }))
 }
 
 /** A task for each strategy. `placeIn` is the store that the threads write to. */
-function strategyTasks(
-  { points, snapshot, bytes, effort }: RenderOrder,
+const strategyTasks = (
+  { snapshot: { dataset, strategies }, bytes, effort }: RenderOrder,
   renderer: Renderer,
   placeIn: string | null,
-): Task[] {
-  const { version } = snapshot.dataset
-  const cells = Map.groupBy(points, sidOf)
-  return snapshot.strategies.map(({ id }, position) => ({
-    cells: cells.get(id)!.reduce((sum, point) => sum + point.cells, 0),
-    run: () => renderer.strategy({ version, snapshot: bytes, position, effort, placeIn }),
-  }))
-}
+): Task[] =>
+  strategies.map(
+    (_, position) => () =>
+      renderer.strategy({ version: dataset.version, snapshot: bytes, position, effort, placeIn }),
+  )
 
-/** The largest first: threads that share the work end together if the last pieces are small. */
-const bySize = (tasks: readonly Task[]): Task[] => tasks.toSorted((a, b) => b.cells - a.cells)
-
-/** The lines of a manifest in their order. */
 export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact[] =>
   artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
 
-/** Reports how many of the points are done, and `by` whom; the step is the name of what renders them. */
-export function createCount({ points, progress }: Pick<RenderOrder, 'points' | 'progress'>, step: string) {
-  let done = 0
-  const count = (more: number, by = ''): void => {
-    done += more
-    progress({ step, done, total: points.length, unit: `artifacts${by}` })
-  }
-  count(0) // none yet
-  return count
-}
-
 /**
- * Runs `run` on every item in order, on at most `lanes` at a time, and returns the results in the order in
- * which they came. After a failure no new item is started; the running ones end, then the first error is
- * thrown.
+ * Runs `run` on every item, on at most `lanes` at a time. After a failure no new item is started; the running ones end, then
+ * the first error is thrown.
  */
 export async function inLanes<Item, Result>(
   items: readonly Item[],
   lanes: number,
   run: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const results: Result[] = []
   const failures: unknown[] = []
-  const rest = items.values() // shared: each lane takes the next
-  const drive = async (): Promise<void> => {
-    for (const item of rest) {
-      if (failures.length > 0) return
-      try {
-        results.push(await run(item))
-      } catch (error) {
-        failures.push(error)
-      }
+  const attempt = async (item: Item) => {
+    try {
+      return failures.length > 0 ? pMapSkip : await run(item)
+    } catch (error) {
+      failures.push(error)
+      return pMapSkip
     }
   }
-  await Promise.all(Array.from({ length: lanes }, drive))
+  const results = await pMap(items, attempt, { concurrency: lanes })
   if (failures.length > 0) throw failures[0]
   return results
 }

@@ -9,11 +9,8 @@ import { placeFolder } from '#storage/folder-batch.ts'
 import { publishedPoints, sidOf, strategyFolder } from './published-points.ts'
 import { type Point, type RenderedPoint, renderPoint } from './render-point.ts'
 
-export type PartTask = {
-  /** The part of one strategy (`core/dataset/part.ts`). */
-  readonly part: SnapshotBytes
-  readonly effort: Effort
-}
+/** The part of one strategy (`core/dataset/part.ts`). */
+export type PartTask = { readonly part: SnapshotBytes; readonly effort: Effort }
 
 /** Returns a `RenderedPoint` for each point of the strategy of a part. */
 export const renderPart = ({ part, effort }: PartTask) => handOver(renderOne(decodeSnapshot(part), effort))
@@ -61,10 +58,10 @@ const renderOne = (part: Snapshot, effort: Effort): RenderedPoint[] =>
 
 /** The bytes change hands: a copy of an export is seventy megabytes, and sending makes three. */
 const handOver = (rendered: RenderedPoint[]) => {
-  const message: Transferable = { [kTransferable]: rendered.flatMap(ownBuffers), [kValue]: rendered }
+  // Small buffers of Node are parts of one that it keeps. Those are copied, as all that is not listed here.
+  const own = rendered.flatMap(({ files }) =>
+    files.filter(({ bytes }) => bytes.length === bytes.buffer.byteLength).map(({ bytes }) => bytes.buffer),
+  )
+  const message: Transferable = { [kTransferable]: own, [kValue]: rendered }
   return Tinypool.move(message)
 }
-
-/** Small buffers of Node are parts of one that it keeps. Those are copied, as all that is not listed here. */
-const ownBuffers = ({ files }: RenderedPoint): ArrayBufferLike[] =>
-  files.filter(({ bytes }) => bytes.length === bytes.buffer.byteLength).map(({ bytes }) => bytes.buffer)

@@ -8,10 +8,13 @@ import {
   type ProgramIndex,
   programFileName,
 } from '#core/contract/program-files.ts'
-import { renderBasket } from '#core/dataset/resources/program/basket.ts'
-import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
-import { renderPerformance } from '#core/dataset/resources/program/performance.ts'
-import { renderManifest, renderPreview } from '#core/dataset/resources/program/preview.ts'
+import {
+  renderBasket,
+  renderDeploys,
+  renderManifest,
+  renderPerformance,
+  renderPreview,
+} from '#core/dataset/resources/program/records.ts'
 import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { toProgramDataFile } from '#core/program/program-data-file.ts'
@@ -25,9 +28,15 @@ import { writeOnce } from '#storage/write-once.ts'
 const JSON_HEADERS = { content_type: 'application/json' }
 const ARROW_HEADERS = { content_type: 'application/vnd.apache.arrow.file' }
 
+/** Returns the digest. */
+async function save(store: ObjectStore, key: string, bytes: Uint8Array, headers = JSON_HEADERS) {
+  await writeOnce(store, key, bytes, headers)
+  return sha256(bytes)
+}
+
 /** Written before anything else of a version, so that its build can be continued. */
-export const saveEntryTime = (privateStore: ObjectStore, version: string, entered: string): Promise<void> =>
-  writeOnce(privateStore, privateKey(version, ENTRY_TIME), toJsonBytes({ entered }), JSON_HEADERS)
+export const saveEntryTime = (privateStore: ObjectStore, version: string, entered: string): Promise<string> =>
+  save(privateStore, privateKey(version, ENTRY_TIME), toJsonBytes({ entered }))
 
 /** The start of a build that began to write a version; null if none did, or its name was the truth. */
 export async function readEntryTime(privateStore: ObjectStore, version: string): Promise<string | null> {
@@ -37,8 +46,6 @@ export async function readEntryTime(privateStore: ObjectStore, version: string):
 
 const ENTRY_TIME = 'entered.json'
 
-const FILES = Object.keys(SNAPSHOT_FILES) as SnapshotFile[] // keyof of a literal
-
 /** Writes the files of a snapshot to the private store and returns the digest of each, by file name. */
 export async function saveSnapshot(
   privateStore: ObjectStore,
@@ -46,10 +53,9 @@ export async function saveSnapshot(
   bytes: SnapshotBytes,
 ): Promise<Record<string, string>> {
   const digests: Record<string, string> = {}
-  for (const file of FILES) {
-    const key = privateKey(version, SNAPSHOT_FILES[file])
-    await writeOnce(privateStore, key, bytes[file], file === 'document' ? JSON_HEADERS : ARROW_HEADERS)
-    digests[SNAPSHOT_FILES[file]] = sha256(bytes[file])
+  for (const [file, name] of Object.entries(SNAPSHOT_FILES) as [SnapshotFile, string][]) {
+    const headers = file === 'document' ? JSON_HEADERS : ARROW_HEADERS
+    digests[name] = await save(privateStore, privateKey(version, name), bytes[file], headers)
   }
   return digests
 }
@@ -71,14 +77,13 @@ export async function saveProgram(
   const files: ProgramIndex['files'] = []
   for (const name of PROGRAM_FILES) {
     const bytes = toAnswerBytes(documents[name])
-    await writeOnce(privateStore, privateKey(version, programFileName(name)), bytes, JSON_HEADERS)
-    files.push({ name, bytes: bytes.length, sha256: sha256(bytes) })
+    const digest = await save(privateStore, privateKey(version, programFileName(name)), bytes)
+    files.push({ name, bytes: bytes.length, sha256: digest })
   }
   const { alias } = program.plan
   const salt = signer === null ? null : saltOf(signer, 'program', version)
   const index = toJsonBytes({ format_version: PROGRAM_FORMAT, alias, salt, files } satisfies ProgramIndex)
-  await writeOnce(privateStore, privateKey(version, PROGRAM_INDEX), index, JSON_HEADERS)
-  return sha256(index)
+  return save(privateStore, privateKey(version, PROGRAM_INDEX), index)
 }
 
 /** Everything that is stored of a program: its data, and the records that leave as they are. */
@@ -110,13 +115,13 @@ export async function saveInputs(
 ): Promise<string | null> {
   const salt = signer === null ? null : saltOf(signer, 'inputs', version)
   const bytes = toJsonBytes({ version, salt, ...inputs })
-  await writeOnce(privateStore, privateKey(version, 'inputs.json'), bytes, JSON_HEADERS)
-  return salt === null ? null : sha256(bytes)
+  const digest = await save(privateStore, privateKey(version, 'inputs.json'), bytes)
+  return salt === null ? null : digest
 }
 
 /**
  * Keeps anybody from trying guesses at the digest of a private record. Nobody without the key can make this
  * signature, and it reveals nothing about the key. No document begins like its text.
  */
-export const saltOf = (signer: Signer, record: 'inputs' | 'program', version: string): string =>
+const saltOf = (signer: Signer, record: 'inputs' | 'program', version: string): string =>
   sha256(signer.sign(new TextEncoder().encode(`salt of the ${record} of ${version}`)))

@@ -1,12 +1,5 @@
 import { z } from 'zod'
-import {
-  artifactKey,
-  documentKey,
-  TWIN_CODINGS,
-  TWIN_ENDINGS,
-  type VersionDocument,
-  versionFolder,
-} from '#core/contract/artifacts.ts'
+import { artifactKey, documentKey, type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
 import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
@@ -20,8 +13,8 @@ import { sha256 } from '#storage/digest.ts'
 import { IMMUTABLE_JSON, IMMUTABLE_TEXT } from '#storage/immutable-headers.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectHeaders } from '#storage/object-store.ts'
+import { objectsOf } from './published-points.ts'
 
-/** A document of a version, before it is written. */
 export type Document = {
   readonly name: VersionDocument
   readonly bytes: Uint8Array
@@ -83,7 +76,6 @@ export function dataPackage({
   }
 }
 
-/** A canonical answer: what a file holds. */
 type CanonicalAnswer = { readonly route: DatasetRoute; readonly params: Params }
 
 const pointsByKey = (version: string, strategies: readonly string[]): Map<string, CanonicalAnswer> =>
@@ -111,7 +103,6 @@ const tablesByName = (strategies: readonly string[], instruments: readonly strin
 
 const tableName = ({ id }: DatasetRoute, format: Format): string => `${id}.${format}`
 
-/** What the manifest says of a file. */
 const factsOf = ({ media_type, bytes, sha256 }: Artifact, path: string): object => ({
   format: path.slice(path.lastIndexOf('.') + 1),
   mediatype: media_type.split(';', 1)[0],
@@ -247,7 +238,7 @@ export function sha256Sums({
   const folder = `${versionFolder(version)}/`
   return [
     ...LISTED.map(name => ({ key: documentKey(version, name), sha256: documents[name]! })),
-    ...artifacts.flatMap(filesOf),
+    ...artifacts.flatMap(objectsOf),
   ]
     .map(({ key, sha256 }) => ({ path: toRelative(key, folder), sha256 }))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -257,14 +248,6 @@ export function sha256Sums({
 
 /** Every version has both. */
 const LISTED = ['changes.json', 'datapackage.json'] as const satisfies readonly VersionDocument[]
-
-const filesOf = ({ key, sha256, encodings }: Artifact) => [
-  { key, sha256 },
-  ...TWIN_CODINGS.flatMap(coding => {
-    const twin = encodings[coding]
-    return twin === undefined ? [] : [{ key: key + TWIN_ENDINGS[coding], sha256: twin.sha256 }]
-  }),
-]
 
 /** The path of a key in the folder of its version. Throws if it is elsewhere, so not in a copy of it. */
 function toRelative(key: string, folder: string): string {

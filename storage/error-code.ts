@@ -1,4 +1,3 @@
-/** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The code of a system error, such as ENOENT; undefined if it has none. */

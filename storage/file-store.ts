@@ -1,15 +1,10 @@
-import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
 import { lstat, open, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { codeOf, ifThere, isMissing } from './error-code.ts'
 import { fileTimeMs } from './file-time.ts'
-import { beginBatch } from './folder-batch.ts'
-import { assertKey, type ObjectStore, StoreError } from './object-store.ts'
-import { isThere, placeNew, placeOver, UNFINISHED } from './placing.ts'
-import { withRemedy } from './remedies.ts'
+import { assertKey, type ObjectStore } from './object-store.ts'
+import { guarded, isThere, pathIn, placeNew, placeOver, UNFINISHED } from './placing.ts'
 
 /**
  * An object store in a folder. An object is written to an unfinished file, flushed to the disk, and then
@@ -19,10 +14,9 @@ import { withRemedy } from './remedies.ts'
 export function createFileStore(folder: string): ObjectStore {
   const root = resolve(folder)
   const url = pathToFileURL(root).href.replace(/\/$/, '')
-  const guard = createGuard(url)
   const at = async <T>(action: string, key: string, run: (path: string) => Promise<T>): Promise<T> => {
     assertKey(key)
-    return guard(action, key, () => run(join(root, ...key.split('/'))))
+    return guarded(url, action, key, () => run(pathIn(url, key)))
   }
   return {
     url,
@@ -32,13 +26,8 @@ export function createFileStore(folder: string): ObjectStore {
       at('create', key, path => placeNew({ root, path, bytes, timeMs: fileTimeMs(key) })),
     replace: (key, bytes) =>
       at('replace', key, path => placeOver({ root, path, bytes, timeMs: fileTimeMs(key) })),
-    list: prefix => guard('list', prefix, () => listFiles(root, prefix)),
+    list: prefix => guarded(url, 'list', prefix, () => listFiles(root, prefix)),
     remove: key => at('remove', key, path => removeWithFolders(root, path)),
-    digest: key => at('read', key, path => ifThere(digestOf(path), null)),
-    beginBatch: async prefix => {
-      const end = await at('write below', prefix, () => beginBatch(root, prefix))
-      return end && { url, end: () => at('flush', prefix, end) }
-    },
   }
 }
 
@@ -57,46 +46,6 @@ async function readWhole(path: string): Promise<Uint8Array> {
   }
   return bytes
 }
-
-/** Most files of a version fit in. */
-const SCRATCH = new Uint8Array(2 ** 20)
-
-/** Bytes that are read before other work of this thread has its turn: a few hundredths of a second. */
-const TURN_BYTES = 2 ** 24
-
-let readBytes = 0
-
-/** Blocks, which costs half of what the threads of Node cost, and reads into the same memory. */
-async function digestOf(path: string): Promise<{ bytes: number; sha256: string }> {
-  if (readBytes > TURN_BYTES) {
-    readBytes = 0
-    await setImmediate()
-  }
-  const file = openSync(path, 'r')
-  try {
-    const digest = createHash('sha256')
-    let bytes = 0
-    for (let read = -1; read !== 0; bytes += read) {
-      read = readSync(file, SCRATCH)
-      digest.update(SCRATCH.subarray(0, read))
-    }
-    readBytes += bytes
-    return { bytes, sha256: digest.digest('hex') }
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** Runs an action on a key; what it throws becomes a StoreError with the remedy. */
-const createGuard =
-  (url: string) =>
-  async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
-    try {
-      return await run()
-    } catch (error) {
-      throw new StoreError(action, url, key, withRemedy(error, url))
-    }
-  }
 
 async function listFiles(root: string, prefix: string): Promise<readonly string[]> {
   const folder = join(root, ...prefix.split('/'))

@@ -1,5 +1,5 @@
 import { parseIsoInstant } from '#core/calendar.ts'
-import { TWIN_CODINGS, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
+import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 
 const KEY_OF_VERSION = /^v1\/snapshots\/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\//
 
@@ -14,12 +14,9 @@ export function fileTimeMs(key: string): number | null {
   const [, year, month, day, hour, minute, second] = KEY_OF_VERSION.exec(key) ?? []
   const instantMs = parseIsoInstant(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
   if (instantMs === null) return null
-  const coding = codingOf(key)
+  const coding = TWIN_CODINGS.find(each => key.endsWith(TWIN_ENDINGS[each]))
   return instantMs + SECOND_MS * (coding === 'br' ? 2 : coding === 'gzip' ? 1 : 0)
 }
-
-const codingOf = (key: string): TwinCoding | undefined =>
-  TWIN_CODINGS.find(coding => key.endsWith(TWIN_ENDINGS[coding]))
 
 /**
  * The entity tag of a published file, as nginx makes it of its time and size: so a client may change between

@@ -4,6 +4,9 @@ import { toJsonBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
 
+/** The folder of all runs in the private store: what is in it, `fleet/run-files.ts` says. */
+export const RUNS = 'fleet/'
+
 /** Apart from the files of runs, which are many: listing these is cheap. */
 export const FLEET_PROGRESS = 'fleet-progress/'
 

@@ -17,8 +17,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { codeOf, ifThere } from './error-code.ts'
 import { fileTimeMs } from './file-time.ts'
-import { assertKey, StoreError } from './object-store.ts'
-import { flushFolder, makeFolder, markOf, newUnfinished, placeOver } from './placing.ts'
+import { assertKey, isFolder, type ObjectStore, StoreError } from './object-store.ts'
+import { flushFolder, guarded, makeFolder, markOf, newUnfinished, pathIn, placeOver } from './placing.ts'
 import { withRemedy } from './remedies.ts'
 
 const runFile = promisify(execFile)
@@ -27,14 +27,23 @@ const runFile = promisify(execFile)
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 
 /**
- * Begins a batch below a prefix, and returns what ends it. A mark with the id of this boot lasts until all is flushed. If it is
- * there with another id, the machine lost power in between: the files may be torn, and are removed. Null where boots have no id.
+ * Begins to write folders below `prefix` that nobody reads before all of them are written, and returns what ends that: then
+ * they are durable. A mark with the id of this boot lasts until all is flushed. If it is there with another id, the machine lost
+ * power in between: the files may be torn, and are removed. Null for a bucket, and where boots have no id.
  */
-export async function beginBatch(root: string, prefix: string) {
+export async function beginBatch(store: ObjectStore, prefix: string): Promise<(() => Promise<void>) | null> {
+  if (!isFolder(store)) return null
+  assertKey(prefix)
+  const end = await guarded(store.url, 'write below', prefix, () => markBatch(store.url, prefix))
+  return end && (() => guarded(store.url, 'flush', prefix, end))
+}
+
+async function markBatch(url: string, prefix: string) {
   const boot = await ifThere(readFile(BOOT_ID), null)
   if (boot === null) return null
+  const root = fileURLToPath(url)
   const mark = markOf(root, prefix)
-  const below = join(root, ...prefix.split('/'))
+  const below = pathIn(url, prefix)
   const before = await ifThere(readFile(mark), null)
   if (before !== null && !before.equals(boot)) await rm(below, { recursive: true, force: true })
   await placeOver({ root, path: mark, bytes: boot, timeMs: null })
@@ -55,7 +64,7 @@ type FolderObject = { readonly key: string; readonly bytes: Uint8Array }
 export function placeFolder(url: string, folder: string, objects: readonly FolderObject[]): boolean {
   for (const { key } of objects) assertKey(key)
   const root = fileURLToPath(url)
-  const path = join(root, ...folder.split('/'))
+  const path = pathIn(url, folder)
   if (existsSync(path)) return false
   const unfinished = newUnfinished(root)
   let writing = folder

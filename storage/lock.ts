@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
 import type { ObjectStore } from './object-store.ts'
-import { parseJson } from './parse-json.ts'
+import { readDocument } from './parse-json.ts'
 import { isFull } from './remedies.ts'
 import { tolerate } from './tolerate.ts'
 
@@ -19,7 +19,6 @@ type LockRecord = z.infer<typeof lockRecord>
 /** The holder of a lock: enough to detect that its process ended, and to name it in messages. */
 export type LockHolder = Pick<LockRecord, 'pid' | 'host' | 'started'>
 
-/** What a lock needs of its environment. */
 export type LockWorld = {
   readonly holder: LockHolder
   readonly now: () => number
@@ -45,15 +44,7 @@ export class LockedError extends Error {
   }
 }
 
-export type Lock = {
-  /**
-   * Throws if another process has taken the lock over, because this one was silent for too long (a laptop
-   * that slept). Call it right before the protected operation; no other process can take it over in the five
-   * minutes after.
-   */
-  readonly assertHeld: () => Promise<void>
-  readonly release: () => Promise<void>
-}
+export type Lock = ReturnType<typeof hold>
 
 /**
  * Takes the lock `name` of a store. Throws LockedError while another living process holds it.
@@ -84,7 +75,7 @@ export async function acquireLock(store: ObjectStore, name: string, world: LockW
 }
 
 /** Keeps a lock that was just taken alive until it is released. */
-function hold(store: ObjectStore, name: string, key: string, world: LockWorld): Lock {
+function hold(store: ObjectStore, name: string, key: string, world: LockWorld) {
   let written: Promise<void> = Promise.resolve()
   const write = (released: boolean): Promise<void> => {
     // One after the other: a slow heartbeat must not land after the release.
@@ -98,21 +89,25 @@ function hold(store: ObjectStore, name: string, key: string, world: LockWorld): 
   )
   beat.unref()
   return {
-    // The heartbeat first: from then on other processes find the lock held.
-    assertHeld: async () => {
-      await write(false)
-      if ((await highestKey(store, name)) !== key) throw new Error(lostSentence(name, store.url))
+    /**
+     * Throws if another process has taken the lock over, because this one was silent for too long (a laptop
+     * that slept). Call it right before the protected operation; no other process can take it over in the five
+     * minutes after.
+     */
+    async assertHeld(): Promise<void> {
+      await write(false) // first: from then on other processes find the lock held
+      if ((await highestKey(store, name)) === key) return
+      throw new Error(
+        `this ${name} of ${store.url} was silent for more than ${STALE_MS / 60_000} minutes, and another has begun since: the ` +
+          'pointer was left alone; run the command again',
+      )
     },
-    release: () => {
+    release(): Promise<void> {
       clearInterval(beat)
       return write(true)
     },
   }
 }
-
-const lostSentence = (name: string, url: string): string =>
-  `this ${name} of ${url} was silent for more than ${STALE_MS / 60_000} minutes, and another has begun since: the ` +
-  'pointer was left alone; run the command again'
 
 const highestKey = async (store: ObjectStore, name: string): Promise<string | undefined> =>
   (await store.list(`lock/${name}/`)).at(-1)
@@ -148,10 +143,8 @@ const toRecord = (world: LockWorld, released: boolean): Uint8Array =>
   )
 
 async function readRecord(store: ObjectStore, key: string): Promise<LockRecord | null> {
-  const bytes = await store.read(key)
-  if (bytes === null) return null
-  const parsed = lockRecord.safeParse(parseJson(bytes))
-  if (parsed.success) return parsed.data
+  const record = await readDocument(store, key, lockRecord)
+  if (record !== undefined) return record
   throw new Error(
     `${store.url}/${key} is not a lock record, so its holder is unknown: make sure that no other command works ` +
       'on the store, remove the object, and run the command again',

@@ -1,8 +1,7 @@
-// The reports of nights, as they are read back.
 import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { ObjectStore } from './object-store.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson, readDocument } from './parse-json.ts'
 
 export type NightReport = z.infer<typeof nightReport>
 
@@ -26,7 +25,5 @@ export async function readNight(privateStore: ObjectStore, version: string): Pro
 }
 
 /** Since when nights fail, and why; null if the last one succeeded. */
-export async function readFailing(privateStore: ObjectStore): Promise<z.infer<typeof failing> | null> {
-  const bytes = await privateStore.read(FAILING_KEY)
-  return bytes === null ? null : (failing.safeParse(parseJson(bytes)).data ?? null)
-}
+export const readFailing = async (privateStore: ObjectStore): Promise<z.infer<typeof failing> | null> =>
+  (await readDocument(privateStore, FAILING_KEY, failing)) ?? null

@@ -29,26 +29,13 @@ export type ObjectStore = {
   list(prefix: string): Promise<readonly string[]>
   /** Removes an object; no error if there is none. */
   remove(key: string): Promise<void>
-  /**
-   * Length and SHA-256 of an object, or null if there is none: for programs that read all of a version, because it may block.
-   * Without this method they read the bytes.
-   */
-  readonly digest?: (key: string) => Promise<Described | null>
-  /**
-   * Begins to write objects below `prefix` that nobody reads before all of them are written. Null, or no such method, if the
-   * store gains nothing by it. What a batch that did not end before the machine lost power left below the prefix is removed.
-   */
-  readonly beginBatch?: (prefix: string) => Promise<Batch | null>
 }
 
-/** Whether the objects of a store are files. */
+/** The public store, and the private one beside it. */
+export type Stores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }
+
+/** Whether the objects of a store are files: `measure` and `beginBatch` make use of it. */
 export const isFolder = ({ url }: ObjectStore): boolean => url.startsWith('file:')
-
-/** What a manifest says of an object. */
-export type Described = { readonly bytes: number; readonly sha256: string }
-
-/** Folders are written by `placeFolder`, and are durable when `end` resolves. */
-export type Batch = { readonly url: string; readonly end: () => Promise<void> }
 
 /** Something the store could not do, with the reason of the system below as `cause`. */
 export class StoreError extends Error {

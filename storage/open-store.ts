@@ -54,11 +54,9 @@ export const privateTwin = (url: string): string => `${url.replace(/\/+$/, '')}.
 
 /** The place of a store, with a slash at its end: equal for equal places, a prefix of every place below. */
 const placeOf = async (url: string): Promise<string> =>
-  withSlash(isS3(url) ? toS3Url(parseS3Url(url)) : await realPath(folderOf(url)))
+  `${(isS3(url) ? toS3Url(parseS3Url(url)) : await realPath(folderOf(url))).replace(/\/+$/, '')}/`
 
 const isS3 = (url: string): boolean => url.startsWith('s3://')
-
-const withSlash = (place: string): string => `${place.replace(/\/+$/, '')}/`
 
 /** The path without links, as far as it can be followed; the first write reports the rest. */
 const realPath = (path: string): Promise<string> =>

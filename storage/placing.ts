@@ -2,8 +2,11 @@
 import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { threadId } from 'node:worker_threads'
 import { codeOf, ifThere, isMissing } from './error-code.ts'
+import { StoreError } from './object-store.ts'
+import { withRemedy } from './remedies.ts'
 
 /** Unfinished files live in this folder of the root; its dot keeps it out of every listing. */
 export const UNFINISHED = '.unfinished'
@@ -35,7 +38,6 @@ async function linkNew(unfinished: string, path: string): Promise<boolean> {
   }
 }
 
-/** Places a file whether or not there is one. */
 export async function placeOver(placing: Placing): Promise<void> {
   const { path } = placing
   await withUnfinished(placing, async unfinished => {
@@ -57,13 +59,11 @@ async function withUnfinished<T>(
 ): Promise<T> {
   const path = newUnfinished(root)
   try {
-    const file = await inFolder(path, () => open(path, 'w'))
-    try {
+    {
+      await using file = await inFolder(path, () => open(path, 'w'))
       await file.writeFile(bytes)
       if (timeMs !== null) await file.utimes(timeMs / 1000, timeMs / 1000)
       await file.sync()
-    } finally {
-      await file.close()
     }
     return await place(path)
   } finally {
@@ -139,12 +139,24 @@ function startFlush(path: string): Promise<void> {
 
 /** A folder that is gone was removed with the last file in it, by whomever: nothing is left to flush. */
 async function flushNow(path: string): Promise<void> {
-  const folder = await ifThere(open(path, 'r'), null)
-  if (folder === null) return
+  await using folder = await ifThere(open(path, 'r'), null)
+  await folder?.sync()
+}
+
+/** The path of an object in the folder of a store. */
+export const pathIn = (url: string, key: string): string => join(fileURLToPath(url), ...key.split('/'))
+
+/** Runs an action on a key of a folder; what it throws becomes a StoreError with the remedy. */
+export async function guarded<T>(
+  url: string,
+  action: string,
+  key: string,
+  run: () => Promise<T>,
+): Promise<T> {
   try {
-    await folder.sync()
-  } finally {
-    await folder.close()
+    return await run()
+  } catch (error) {
+    throw new StoreError(action, url, key, withRemedy(error, url))
   }
 }
 

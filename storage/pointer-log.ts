@@ -16,9 +16,8 @@ import { sha256 } from './digest.ts'
 import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from './immutable-headers.ts'
 import { toJsonBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
-import { parseJson } from './parse-json.ts'
-import { publishKey } from './public-keys.ts'
-import type { Signer } from './signature.ts'
+import { parseJson, readDocument } from './parse-json.ts'
+import { publishKey, type Signer } from './signature.ts'
 import { tolerate } from './tolerate.ts'
 import { writeOnce } from './write-once.ts'
 
@@ -54,18 +53,11 @@ export async function readHead(store: ObjectStore): Promise<LoggedEntry | null> 
 }
 
 async function readFirst(store: ObjectStore): Promise<LoggedEntry | null> {
-  const hinted = await readHint(store)
-  const entry = hinted === null ? null : await readEntry(store, hinted.seq)
-  if (entry !== null) return entry
+  const hint = await readDocument(store, CURRENT_KEY, currentHint)
+  const entry = hint && (await readEntry(store, hint.seq))
+  if (entry) return entry
   const newest = (await listSeqs(store)).at(-1)
   return newest === undefined ? null : readEntry(store, newest)
-}
-
-async function readHint(store: ObjectStore): Promise<CurrentHint | null> {
-  const bytes = await store.read(CURRENT_KEY)
-  if (bytes === null) return null
-  const parsed = currentHint.safeParse(parseJson(bytes))
-  return parsed.success ? parsed.data : null
 }
 
 /** Entries that are read at the same time: a log of years takes a second from a far store. */
@@ -121,7 +113,11 @@ export async function appendEntry(
   assertAfter(store, head, entry.at)
   const bytes = toJsonBytes(entry)
   const logged = { entry, sha256: sha256(bytes) }
-  if (signer !== null) await signEntry(store, bytes, logged.sha256, signer)
+  // Before the entry itself: so every entry is signed, and its key is published.
+  if (signer !== null) {
+    await publishKey(store, signer)
+    await writeOnce(store, signatureKey(logged.sha256), signer.sign(bytes), IMMUTABLE_BYTES)
+  }
   if (!(await store.create(pointerKey(entry.seq), bytes, IMMUTABLE_JSON))) {
     throw new LostRaceError(store, (await readEntry(store, entry.seq))?.entry ?? null)
   }
@@ -140,17 +136,6 @@ export function assertAfter(store: ObjectStore, head: LoggedEntry | null, now: s
     `the clock of this machine is at ${now}, and the newest pointer entry, ${store.url}/${pointerKey(seq)}, is ` +
       `from ${at}: nothing was published; set the clock, and run the command again`,
   )
-}
-
-/** Before the entry itself: so every entry is signed, and its key is published. */
-async function signEntry(
-  store: ObjectStore,
-  bytes: Uint8Array,
-  digest: string,
-  signer: Signer,
-): Promise<void> {
-  await publishKey(store, signer)
-  await writeOnce(store, signatureKey(digest), signer.sign(bytes), IMMUTABLE_BYTES)
 }
 
 /** Writes the hint of an entry, and the first page of a store without a service. Any process may repeat it at any time. */

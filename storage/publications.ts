@@ -1,29 +1,21 @@
 import { enteredOf } from '#core/dataset/entered.ts'
 import type { LoggedEntry } from './pointer-log.ts'
 
-/** A version that was published, and what became of it. */
-export type Publication = {
-  readonly version: string
-  /** When it was first pointed to, and never before an earlier entry: a clock that was set back dates nothing back. */
-  readonly published: string
-  /** The same if its name is more than 36 hours older; null where the name is the truth. */
-  readonly entered: string | null
-  readonly manifest_sha256: string
-  /** Whether the newest entry names it. */
-  readonly is_served: boolean
-  readonly history_restated: boolean
-}
+export type Publication = Readonly<ReturnType<typeof publicationsOf>[number]>
 
 /** The versions that a log names, newest first. */
-export function publicationsOf(log: readonly LoggedEntry[]): readonly Publication[] {
+export function publicationsOf(log: readonly LoggedEntry[]) {
   const served = log.at(-1)?.entry.version
   const firstAt = firstTimes(log)
   return firstPublications(log)
     .map(({ entry }) => ({
       version: entry.version,
+      /** When it was first pointed to, and never before an earlier entry: a clock that was set back dates nothing back. */
       published: firstAt.get(entry.version)!, // of the same log
+      /** The same if its name is more than 36 hours older; null where the name is the truth. */
       entered: enteredOf({ version: entry.version, entered: null }, firstAt.get(entry.version)!),
       manifest_sha256: entry.manifest_sha256,
+      /** Whether the newest entry names it. */
       is_served: entry.version === served,
       history_restated: entry.history_restated,
     }))

@@ -3,7 +3,14 @@ import { type CurrentVersion, type Manifest, manifest } from '#core/contract/man
 import { sha256 } from './digest.ts'
 import type { ObjectStore } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
-import { UnreadableError } from './unreadable-error.ts'
+
+/**
+ * A published object that is missing, altered or of another form: the store itself answers, so trying again
+ * does not help. An outage is a StoreError, and never this.
+ */
+export class UnreadableError extends Error {
+  override readonly name = 'UnreadableError'
+}
 
 /** The manifest, or what is wrong: `what` completes a sentence that begins with its key. */
 type FoundManifest =

@@ -5,7 +5,6 @@ import {
   PROGRAM_FILES,
   PROGRAM_INDEX,
   type ProgramFile,
-  type ProgramIndex,
   type ProgramRecord,
   programFileName,
   programIndex,
@@ -13,16 +12,14 @@ import {
 import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { parseProgramDataFile } from '#core/program/program-data-file.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { ObjectStore, Stores } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
-import { readPrivateFile } from './private-file.ts'
-import { readManifest } from './published-manifest.ts'
-import { UnreadableError } from './unreadable-error.ts'
+import { readManifest, UnreadableError } from './published-manifest.ts'
+import { readPrivateFile } from './snapshot-files.ts'
 
 /** A program as a version published it, with what its page says of that version. */
 export type ServedProgram = StoredProgram & { readonly dataset: DatasetFacts }
 
-/** A program as a version published it. */
 export type StoredProgram = {
   readonly version: string
   readonly alias: string
@@ -36,13 +33,10 @@ export type StoredProgram = {
  * Throws an UnreadableError if a file is missing, altered or of another form, and a StoreError if a store
  * does not answer.
  */
-export async function readProgram(
-  store: ObjectStore,
-  privateStore: ObjectStore,
+export const readProgram = async (
+  { store, privateStore }: Stores,
   current: CurrentVersion,
-): Promise<StoredProgram | null> {
-  return readProgramOf(privateStore, await readManifest(store, current))
-}
+): Promise<StoredProgram | null> => readProgramOf(privateStore, await readManifest(store, current))
 
 /** The same for a version with a known manifest. */
 export async function readProgramOf(
@@ -50,9 +44,13 @@ export async function readProgramOf(
   { version, program_sha256 }: Pick<Manifest, 'version' | 'program_sha256'>,
 ): Promise<StoredProgram | null> {
   if (program_sha256 === null) return null
-  const index = await readIndex(privateStore, version, program_sha256)
-  const read = async (file: ProgramFile) =>
-    [file, await readFile(privateStore, version, index, file)] as const
+  const keyOf = (name: string): string => privateKey(version, name)
+  const index = await readDocument(privateStore, keyOf(PROGRAM_INDEX), program_sha256, programIndex)
+  const digests = new Map(index.files.map(({ name, sha256 }) => [name, sha256]))
+  const read = async (file: ProgramFile) => {
+    const bytes = await readPrivateFile(privateStore, keyOf(programFileName(file)), digests.get(file))
+    return [file, bytes] as const
+  }
   const files = Object.fromEntries(await Promise.all(PROGRAM_FILES.map(read))) as Record<
     ProgramFile,
     Uint8Array
@@ -60,7 +58,7 @@ export async function readProgramOf(
   const { data: dataBytes, ...documents } = files
   const data = parseProgramDataFile(parseJson(dataBytes))
   if (data === null || data.plan.alias !== index.alias)
-    throw otherForm(privateStore, privateKey(version, programFileName('data')))
+    throw otherForm(privateStore, keyOf(programFileName('data')))
   return { version, alias: index.alias, data, documents }
 }
 
@@ -84,30 +82,19 @@ export async function readSnapshotFacts(
   privateStore: ObjectStore,
   { version, snapshot }: Pick<Manifest, 'version' | 'snapshot'>,
 ): Promise<z.infer<typeof snapshotFacts>> {
-  const key = privateKey(version, SNAPSHOT_FILES.document)
-  const bytes = await readPrivateFile(privateStore, key, snapshot[SNAPSHOT_FILES.document])
-  const document = snapshotFacts.safeParse(parseJson(bytes))
+  const name = SNAPSHOT_FILES.document
+  return readDocument(privateStore, privateKey(version, name), snapshot[name], snapshotFacts)
+}
+
+async function readDocument<T>(
+  privateStore: ObjectStore,
+  key: string,
+  digest: string | undefined,
+  schema: z.ZodType<T>,
+): Promise<T> {
+  const document = schema.safeParse(parseJson(await readPrivateFile(privateStore, key, digest)))
   if (document.success) return document.data
   throw otherForm(privateStore, key)
-}
-
-async function readIndex(privateStore: ObjectStore, version: string, digest: string): Promise<ProgramIndex> {
-  const key = privateKey(version, PROGRAM_INDEX)
-  const index = programIndex.safeParse(parseJson(await readPrivateFile(privateStore, key, digest)))
-  if (index.success) return index.data
-  throw otherForm(privateStore, key)
-}
-
-async function readFile(
-  privateStore: ObjectStore,
-  version: string,
-  { files }: ProgramIndex,
-  file: ProgramFile,
-): Promise<Uint8Array> {
-  const key = privateKey(version, programFileName(file))
-  const digest = files.find(({ name }) => name === file)?.sha256
-  if (digest === undefined) throw otherForm(privateStore, key)
-  return readPrivateFile(privateStore, key, digest)
 }
 
 const otherForm = ({ url }: ObjectStore, key: string): UnreadableError =>

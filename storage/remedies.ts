@@ -1,4 +1,3 @@
-// What an operator can do about an error of a file system.
 import { codeOf } from './error-code.ts'
 
 const FULL = (url: string): string =>

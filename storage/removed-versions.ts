@@ -3,7 +3,6 @@ import { manifestKey } from '#core/contract/artifacts.ts'
 import { type ObjectStore, StoreError } from './object-store.ts'
 import type { Publication } from './publications.ts'
 
-/** A publication, and whether its version is still in the store. */
 export type ListedPublication = Publication & {
   /** Whether its manifest, which `highwater prune` removes first, is missing; false for the served one. */
   readonly is_removed: boolean

@@ -1,4 +1,3 @@
-/** How patient a client is. */
 export type S3Patience = {
   /** Attempts of a request before its error is thrown. */
   readonly tries: number

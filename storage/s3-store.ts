@@ -29,12 +29,13 @@ const MOST_TRIES = 4
  */
 export function createS3Store(name: string, access: S3Access, patience?: S3Patience): ObjectStore {
   const place: Place = { ...parseS3Url(name), client: createS3Client(access, patience) }
+  const { client, bucket, prefix } = place
   const url = toS3Url(place)
   const guard = async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
     try {
       return await retry(run)
     } catch (cause) {
-      throw new StoreError(action, url, key, new Error(describeS3Error(cause, place.bucket), { cause }))
+      throw new StoreError(action, url, key, new Error(describeS3Error(cause, bucket), { cause }))
     }
   }
   const at = async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
@@ -46,9 +47,15 @@ export function createS3Store(name: string, access: S3Access, patience?: S3Patie
     read: key => at('read', key, () => readObject(place, key)),
     has: key => at('look for', key, () => hasObject(place, key)),
     create: (key, bytes, headers) => at('create', key, createObject(place, key, bytes, headers)),
-    replace: (key, bytes, headers) => at('replace', key, () => putObject(place, key, bytes, headers)),
-    list: prefix => guard('list', prefix, () => listKeys(place, prefix)),
-    remove: key => at('remove', key, () => removeObject(place, key)),
+    replace: (key, bytes, headers) =>
+      at('replace', key, async () => {
+        await client.send(new PutObjectCommand(putInput(place, key, bytes, headers)))
+      }),
+    list: below => guard('list', below, () => listKeys(place, below)),
+    remove: key =>
+      at('remove', key, async () => {
+        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + key }))
+      }),
   }
 }
 
@@ -74,7 +81,7 @@ async function readObject({ client, bucket, prefix }: Place, key: string): Promi
   const got = await client
     .send(new GetObjectCommand({ Bucket: bucket, Key: prefix + key }))
     .catch((error: unknown) => {
-      if (isNoObject(error)) return null
+      if (nameOf(error) === 'NoSuchKey') return null // that there is no such bucket is another matter
       throw error
     })
   if (got === null) return null
@@ -120,25 +127,11 @@ function createObject(place: Place, key: string, bytes: Uint8Array, headers: Obj
       return true
     } catch (error) {
       mayBeThere ||= triesOf(error) > 1
-      if (!isTaken(error)) throw error
-      return mayBeThere && isEqual(await readObject(place, key), bytes)
+      if (statusOf(error) !== 412) throw error // the key is not taken
+      const there = mayBeThere ? await readObject(place, key) : null
+      return there !== null && Buffer.compare(there, bytes) === 0
     }
   }
-}
-
-const isEqual = (a: Uint8Array | null, b: Uint8Array): boolean => a !== null && Buffer.compare(a, b) === 0
-
-async function putObject(
-  place: Place,
-  key: string,
-  bytes: Uint8Array,
-  headers: ObjectHeaders,
-): Promise<void> {
-  await place.client.send(new PutObjectCommand(putInput(place, key, bytes, headers)))
-}
-
-async function removeObject({ client, bucket, prefix }: Place, key: string): Promise<void> {
-  await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + key }))
 }
 
 async function retry<T>(run: () => Promise<T>): Promise<T> {
@@ -146,7 +139,7 @@ async function retry<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (error) {
-      const isWorthIt = error instanceof BrokenObjectError || isConflict(error)
+      const isWorthIt = error instanceof BrokenObjectError || statusOf(error) === 409 // two conditional writes met
       if (!isWorthIt || tries === MOST_TRIES) throw error
     }
   }
@@ -167,26 +160,17 @@ async function listKeys({ client, bucket, prefix }: Place, below: string): Promi
 }
 
 /** A failure found by this store and not by the client: a broken object. A retry may fix it. */
-export class BrokenObjectError extends Error {}
-
-/** Whether an error says that there is no such object; that there is no such bucket is another matter. */
-export const isNoObject = (error: unknown): boolean => nameOf(error) === 'NoSuchKey'
-
-/** Whether a conditional write found the key taken. */
-export const isTaken = (error: unknown): boolean => statusOf(error) === 412
-
-/** Whether two conditional writes met, and this one has to be tried again. */
-export const isConflict = (error: unknown): boolean => statusOf(error) === 409
+class BrokenObjectError extends Error {}
 
 /** How often the client tried before it gave up. It writes that on whatever it throws. */
-export const triesOf = (error: unknown): number => metadataOf(error)?.attempts ?? 1
+const triesOf = (error: unknown): number => metadataOf(error)?.attempts ?? 1
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE'])
 
 /** What happened, and what an operator can do about it, as the end of a sentence. */
-export function describeS3Error(error: unknown, bucket: string): string {
+function describeS3Error(error: unknown, bucket: string): string {
   if (error instanceof BrokenObjectError) return error.message
   const name = nameOf(error)
   if (name === 'NoSuchBucket')
@@ -207,7 +191,8 @@ export function describeS3Error(error: unknown, bucket: string): string {
   if (status !== null && status >= 500) {
     return `the service answered ${status} (${name}) ${tries(error)}: run the command again when it has recovered`
   }
-  return describeConnection(error) ?? describeUnknown(error)
+  const said = error instanceof Error && error.message !== '' ? error.message : name
+  return describeConnection(error) ?? `${said} (${name}): correct that, and run the command again`
 }
 
 function describeConnection(error: unknown): string | null {
@@ -222,10 +207,6 @@ function describeConnection(error: unknown): string | null {
     ? `the service did not answer in time ${tries(error)}: run the command again when it has recovered`
     : null
 }
-
-const describeUnknown = (error: unknown): string =>
-  `${error instanceof Error && error.message !== '' ? error.message : nameOf(error)} (${nameOf(error)}): correct that, and run ` +
-  'the command again'
 
 const tries = (error: unknown): string => `in ${triesOf(error)} tries`
 

@@ -6,42 +6,39 @@ import {
   sign,
   verify,
 } from 'node:crypto'
+import { KEYS_KEY } from '#core/contract/file-routes.ts'
+import { type PublicKeys, publicKeys } from '#core/contract/public-keys.ts'
 import { sha256 } from './digest.ts'
+import { toJsonBytes } from './json-bytes.ts'
+import type { ObjectStore } from './object-store.ts'
+import { parseJson } from './parse-json.ts'
 
 /** What signs manifests and pointer entries. The key itself is never printed. */
-export type Signer = {
-  /** Names the public key: the beginning of the digest of its DER form. */
-  readonly keyId: string
-  readonly publicKeyPem: string
-  /** The Ed25519 signature of the bytes, 64 bytes. */
-  readonly sign: (bytes: Uint8Array) => Uint8Array
-}
+export type Signer = ReturnType<typeof createSigner>
 
 /** A signer from a private key in PEM form. Throws if the text is not an Ed25519 private key. */
-export function createSigner(privateKeyPem: string): Signer {
+export function createSigner(privateKeyPem: string) {
   const key = parseKey(privateKeyPem)
   const publicKey = createPublicKey(key)
   return {
+    /** Names the public key: the beginning of the digest of its DER form. */
     keyId: keyIdOf(publicKey),
     publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    sign: bytes => sign(null, bytes, key),
+    /** The Ed25519 signature of the bytes, 64 bytes. */
+    sign: (bytes: Uint8Array): Uint8Array => sign(null, bytes, key),
   }
 }
 
 function parseKey(pem: string): KeyObject {
-  const key = tryParse(pem)
-  if (key?.asymmetricKeyType === 'ed25519') return key
+  try {
+    const key = createPrivateKey(pem)
+    if (key.asymmetricKeyType === 'ed25519') return key
+  } catch {
+    // The reason would quote the key.
+  }
   throw new Error(
     'the signing key is not an Ed25519 private key in PEM form: create one with `highwater keys new FILE`',
   )
-}
-
-const tryParse = (pem: string): KeyObject | null => {
-  try {
-    return createPrivateKey(pem)
-  } catch {
-    return null // the reason would quote the key
-  }
 }
 
 const KEY_ID_DIGITS = 16
@@ -66,3 +63,39 @@ export const isSignedBy = (publicKeyPem: string, bytes: Uint8Array, signature: U
 
 export const newPrivateKeyPem = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/**
+ * The public keys that are published, oldest first; none if nothing was signed. Throws if the object is
+ * damaged, or holds a key under the name of another.
+ */
+export async function readKeys(store: ObjectStore): Promise<PublicKeys['keys']> {
+  const bytes = await store.read(KEYS_KEY)
+  if (bytes === null) return []
+  const parsed = publicKeys.safeParse(parseJson(bytes))
+  if (parsed.success && parsed.data.keys.every(isKey)) return parsed.data.keys
+  throw new Error(
+    `${store.url}/${KEYS_KEY} is no list of Ed25519 public keys with their ids: restore it from a copy, and run the ` +
+      'command again',
+  )
+}
+
+function isKey({ id, public_key_pem }: PublicKeys['keys'][number]): boolean {
+  const key = parsePublicKeyPem(public_key_pem)
+  return key !== null && keyIdOf(key) === id
+}
+
+/**
+ * Makes sure that the public key of a signer is among those that are published. Keys are added and never
+ * dropped: an old signature has to be verifiable for as long as its version is. To be called by one process
+ * at a time, because two that read the same list would each write it without the key of the other: a process
+ * that appends to the log holds its lock.
+ */
+export async function publishKey(store: ObjectStore, { keyId, publicKeyPem }: Signer): Promise<void> {
+  const known = await readKeys(store)
+  if (known.some(({ id }) => id === keyId)) return
+  const added = { id: keyId, algorithm: 'Ed25519' as const, public_key_pem: publicKeyPem }
+  await store.replace(KEYS_KEY, toJsonBytes({ keys: [...known, added] } satisfies PublicKeys), {
+    content_type: 'application/json; charset=utf-8',
+    cache_control: 'max-age=3600',
+  })
+}

@@ -9,16 +9,10 @@ import type { LoggedEntry } from './pointer-log.ts'
 import { findManifest } from './published-manifest.ts'
 
 /** The entries that have no proof of their time yet, oldest first. */
-export async function unanchored(
-  store: ObjectStore,
-  log: readonly LoggedEntry[],
-): Promise<readonly LoggedEntry[]> {
+export async function unanchored(store: ObjectStore, log: readonly LoggedEntry[]) {
   const keys = new Set(await store.list(anchorKey('')))
   return log.filter(({ sha256 }) => !keys.has(anchorKey(sha256)))
 }
-
-/** By the instant since when a history is published. */
-export type TimeStamps = Manifest['time_stamps']
 
 /**
  * The time stamps that a store has for the histories of a snapshot; none for what the snapshot itself publishes, and those that
@@ -28,7 +22,7 @@ export async function readTimeStamps(
   store: ObjectStore,
   { dataset, strategies }: Snapshot,
   log: readonly LoggedEntry[],
-): Promise<TimeStamps> {
+): Promise<Manifest['time_stamps']> {
   const own = log.find(({ entry }) => entry.version === dataset.version)
   const published = own && (await findManifest(store, own.entry))
   if (published?.fault === null) return published.manifest.time_stamps
@@ -43,12 +37,6 @@ export async function readTimeStamps(
   }
   return found
 }
-
-/** The snapshot whose strategies say who time-stamped them. */
-export const withTimeStamps = ({ strategies, ...rest }: Snapshot, stamps: TimeStamps): Snapshot => ({
-  ...rest,
-  strategies: strategies.map(each => ({ ...each, time_stamp: stamps[each.published_since ?? ''] ?? null })),
-})
 
 /** Whether a proof is a reply of RFC 3161, which begins as DER does; others are kept as they are. */
 export const isReply = (proof: Uint8Array): boolean => proof[0] === 0x30
@@ -80,7 +68,6 @@ function authoritiesIn(reply: Buffer): readonly string[] {
   return [...names]
 }
 
-/** The certificate whose bytes begin at a place, if they do. */
 function certificateAt(reply: Buffer, at: number): X509Certificate | null {
   try {
     return new X509Certificate(reply.subarray(at, at + 4 + reply.readUInt16BE(at + 2)))

@@ -15,7 +15,7 @@ import {
 } from './support/rules.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const ROOMS = '{core,storage,pipeline,pages,static-build,signals,api,cli}'
+const ROOMS = '{core,storage,pipeline,pages,static-build,signals,fleet,api,cli}'
 
 const readSource = (path: string): Source => ({ path, text: readFileSync(join(ROOT, path), 'utf8') })
 
@@ -34,7 +34,7 @@ const TESTS = globSync('test/**/*.ts', {
 test('the rules of the code see every room of the product', () => {
   expect(SOURCES.length).toBeGreaterThan(150)
   expect(new Set(SOURCES.map(({ path }) => path.split('/')[0]))).toEqual(
-    new Set(['core', 'storage', 'pipeline', 'pages', 'static-build', 'signals', 'api', 'cli']),
+    new Set(['core', 'storage', 'pipeline', 'pages', 'static-build', 'signals', 'fleet', 'api', 'cli']),
   )
 })
 

@@ -1,25 +1,32 @@
-import type { Context } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { FileRoute } from '#core/contract/file-routes.ts'
-import { REQUEST_ID_PATTERN } from '#core/contract/openapi.ts'
-import {
-  DEFAULT_DISCLAIMER,
-  type Links,
-  type Provenance,
-  type Register,
-  register,
-} from '#core/contract/register.ts'
+import { DEFAULT_DISCLAIMER, type Links, register } from '#core/contract/register.ts'
 import { csvWriting } from '#core/dataset/render/csv.ts'
-import { type Json, renderJson } from '#core/dataset/render/json.ts'
+import type { Json } from '#core/dataset/render/json.ts'
 import type { Table } from '#core/dataset/render/table.ts'
 import { writeWhole } from '#core/dataset/render/text-writer.ts'
-import type { ReadyAnswer } from '../http/content-coding.ts'
-import { type Clock, type ServiceEnv, sendBytes, sendRefusal, toApiError, tookMs } from '../http/exchange.ts'
-import { deprecationHeaders, matchesEtag, sharedHeaders } from '../http/headers.ts'
-import type { RemoteAddress } from '../http/remote-address.ts'
-import type { Sent } from '../http/stream-body.ts'
+import type { Answered as ServiceAnswered } from '../service/app.ts'
+import {
+  type AnswerHeaders,
+  type CodedBytes,
+  createCodedBytes,
+  type ReadyAnswer,
+} from '../service/content-coding.ts'
+import {
+  type Clock,
+  type Exchange,
+  notModified,
+  type Service,
+  sendBytes,
+  sendEnveloped,
+  toApiError,
+  tookMs,
+} from '../service/exchange.ts'
+import { CACHING, COMMON_HEADERS, corsHeaders, deprecationHeaders } from '../service/headers.ts'
+import type { RemoteAddress } from '../service/remote-address.ts'
+import type { Sent } from '../service/stream-body.ts'
 import type { ComputedAnswers } from './answers/computed-answers.ts'
 import type { PublishedAnswers } from './answers/published-answers.ts'
 import type { PinnedVersions } from './versions/pinned-versions.ts'
@@ -58,35 +65,35 @@ export type HistoryParts = {
   readonly onError: (error: unknown, requestId?: string) => void
 }
 
-/** The state of a request. */
-export type HistoryEnv = ServiceEnv & {
-  Variables: {
+declare module 'hono' {
+  interface ContextVariableMap {
     /** The version at the start of the request, which answers it to the end. */
     served: ServedVersion | null
-    /** What the log and the metrics report of the answer; each is absent until it is known. */
-    route?: string
     kind?: AnswerKind
-    bytes?: number
     /** How an answer ended that was made while it was sent. */
     sent?: Promise<Sent>
-    requestId?: string
   }
 }
 
-export type Exchange = Context<HistoryEnv>
-
 export type Handler = (c: Exchange, parts: HistoryParts) => Response | Promise<Response>
+
+/** The version at the start of a request. Throws `not_ready` if there is none. */
+export function assertServed(c: Exchange, { source }: HistoryParts): ServedVersion {
+  const served = c.get('served')
+  if (served !== null) return served
+  throw new ApiError('not_ready', 'no dataset is loaded yet', { details: { checks: source.checks() } })
+}
 
 /** A dataset answer, or 304 if the client has it. The measured time is a header, because the body must not depend on it. */
 export function sendReady(
   c: Exchange,
-  parts: HistoryParts,
   answer: ReadyAnswer,
   caching: string,
-  more: Readonly<Record<string, string>> = {},
+  more: AnswerHeaders = {},
 ): Response {
-  const headers = datasetHeaders(c, parts, caching, more)
-  if (matchesEtag(c.req.header('if-none-match'), answer.etag)) return notModified(headers, answer.etag)
+  const headers = datasetHeaders(c, caching, more)
+  const known = notModified(c, answer.etag, headers)
+  if (known !== null) return known
   c.set('bytes', answer.bytes.length)
   if (answer.file !== undefined && c.req.header('x-sendfile-type') === 'X-Accel-Redirect')
     return leaveToNginx(c, { ...headers, ...answer.headers }, answer.file)
@@ -94,31 +101,46 @@ export function sendReady(
   return new Response(answer.bytes, { headers: { ...headers, ...answer.headers } })
 }
 
+/** The same for what is compressed as a client prefers it. */
+export const sendText = async (
+  c: Exchange,
+  coded: CodedBytes,
+  caching: string,
+  more: AnswerHeaders = {},
+): Promise<Response> => sendReady(c, await coded(c.req.header('accept-encoding')), caching, more)
+
+type Write = (c: Exchange, parts: HistoryParts) => string | Promise<string>
+
+/** Answers texts that are written at their first request, and again once another version is served. */
+export function createTexts(write: Write, mediaType: string, more: AnswerHeaders = {}): Handler {
+  const texts = new Map<string, CodedBytes>()
+  let of: ServedVersion | null = null
+  return async (c, parts) => {
+    const served = c.get('served')
+    if (of !== served) texts.clear()
+    of = served
+    const text = texts.get(c.req.path) ?? createCodedBytes(await write(c, parts), mediaType)
+    if (of === served) texts.set(c.req.path, text)
+    return sendText(c, text, CACHING.dataset, more)
+  }
+}
+
 /**
  * Leaves the file to nginx, whose requests ask for that (`deploy/nginx`): a slow reader then holds nothing here. Because of
  * `Vary` no cache gives this to a request that does not ask for it.
  */
-function leaveToNginx(c: Exchange, headers: Readonly<Record<string, string>>, file: string): Response {
+function leaveToNginx(c: Exchange, headers: AnswerHeaders, file: string): Response {
   c.set('bytes', 0)
   const path = { 'x-accel-redirect': `/.published/${file}`, 'content-length': '0' }
   return new Response(null, { headers: { ...headers, ...path, vary: `${headers.vary}, X-Sendfile-Type` } })
 }
 
-export const datasetHeaders = (
-  c: Exchange,
-  parts: HistoryParts,
-  caching: string,
-  more: Readonly<Record<string, string>>,
-): Record<string, string> => ({
-  'server-timing': `app;dur=${tookMs(c, parts.clock)}`,
-  ...answerHeaders(c, parts),
+export const datasetHeaders = (c: Exchange, caching: string, more: AnswerHeaders): AnswerHeaders => ({
+  'server-timing': `app;dur=${tookMs(c)}`,
+  ...c.get('service').headers(c),
   'cache-control': caching,
   ...more,
 })
-
-/** 304, with the validator that the client has. */
-export const notModified = (headers: Readonly<Record<string, string>>, etag: string): Response =>
-  new Response(null, { status: 304, headers: { ...headers, etag } })
 
 /** What an infrastructure endpoint says, before the envelope. */
 export type InfrastructureAnswer = { readonly data: Json; readonly links: Links; readonly table?: Table }
@@ -126,60 +148,55 @@ export type InfrastructureAnswer = { readonly data: Json; readonly links: Links;
 /** An answer about the process: enveloped with the moment and the measured time, or its table as CSV. */
 export function sendLive(
   c: Exchange,
-  parts: HistoryParts,
   { data, links, table }: InfrastructureAnswer,
   caching: string,
-  etag: string | null = null,
-  more: Readonly<Record<string, string>> = {},
+  more: AnswerHeaders = {},
 ): Response {
-  const headers: Record<string, string> = {
-    ...answerHeaders(c, parts),
-    'cache-control': caching,
-    ...(etag === null ? {} : { etag }),
-    ...more,
-  }
-  if (etag !== null && matchesEtag(c.req.header('if-none-match'), etag)) {
-    return notModified(headers, etag)
-  }
-  const body =
-    table === undefined
-      ? renderJson({ data, meta: liveMeta(c, parts), links })
-      : writeWhole(csvWriting(table))
-  c.set('bytes', body.length)
-  return sendBytes(body, table === undefined ? headers : { 'content-type': MEDIA_TYPES.csv, ...headers })
+  const headers = { 'cache-control': caching, ...more }
+  const all = { ...c.get('service').headers(c), ...headers }
+  const known = more.etag === undefined ? null : notModified(c, more.etag, all)
+  if (known !== null) return known
+  return table === undefined
+    ? sendEnveloped(c, data, links, {}, headers)
+    : sendBytes(c, writeWhole(csvWriting(table)), { 'content-type': MEDIA_TYPES.csv, ...headers })
 }
 
-/** The answer to any error. Details of an error that the caller did not cause go to the operator only. */
-export function sendError(c: Exchange, parts: HistoryParts, error: unknown): Response {
-  const requestId = requestIdOf(c, parts)
-  if (!(error instanceof ApiError)) parts.onError(error, requestId)
-  const own = { 'x-request-id': requestId } // a user quotes it, and the operator finds it in the log
-  const refusal = sendRefusal(toApiError(error), liveMeta(c, parts), { ...answerHeaders(c, parts), ...own })
-  c.set('bytes', Number(refusal.headers.get('content-length')))
-  return refusal
-}
+/** A redirect to another address of the service. */
+export const redirect = (
+  c: Exchange,
+  location: string,
+  caching: string,
+  more: AnswerHeaders = {},
+): Response =>
+  new Response(null, {
+    status: 307,
+    headers: {
+      ...c.get('service').headers(c),
+      'cache-control': caching,
+      ...more,
+      'content-length': '0',
+      location,
+    },
+  })
 
-export const answerHeaders = (c: Exchange, { settings }: HistoryParts): Record<string, string> => ({
-  ...sharedHeaders(settings.allowedOrigins, c.req.header('origin')),
-  ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
+/** `meta` of answers about the process names no version if none is served. */
+export const historyService = ({ clock, settings, onError }: HistoryParts): Service => ({
+  clock,
+  headers: c => ({
+    ...COMMON_HEADERS,
+    ...corsHeaders(settings.allowedOrigins, c.req.header('origin')),
+    ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
+  }),
+  meta: c => {
+    const served = c.get('served')?.snapshot.dataset ?? { version: null, disclaimer: DEFAULT_DISCLAIMER }
+    return register(served, toIsoInstant(clock.now()), tookMs(c))
+  },
+  toRefusal: (error, c) => {
+    const refusal = toApiError(error)
+    if (refusal !== error) onError(error, c.get('requestId'))
+    return refusal
+  },
 })
-
-const liveMeta = (c: Exchange, parts: HistoryParts): Register =>
-  register(provenance(c.get('served')), toIsoInstant(parts.clock.now()), tookMs(c, parts.clock))
-
-/** Without a version if none is served or the request failed before it had one. */
-const provenance = (served: ServedVersion | null | undefined): Provenance =>
-  served?.snapshot.dataset ?? { version: null, disclaimer: DEFAULT_DISCLAIMER }
-
-/** The id of a request: that of the proxy in front, or a new one. */
-export function requestIdOf(c: Exchange, { newRequestId }: HistoryParts): string {
-  const known = c.get('requestId')
-  if (known !== undefined) return known
-  const given = c.req.header('x-request-id')
-  const id = given !== undefined && REQUEST_ID_PATTERN.test(given) ? given : newRequestId()
-  c.set('requestId', id)
-  return id
-}
 
 export type HistorySettings = {
   /** Origins of web pages that may read the service. */
@@ -200,21 +217,12 @@ export type HistorySettings = {
  */
 export type AnswerKind = 'static' | 'computed' | 'cut' | '304' | 'refused' | 'live'
 
-/** The log line of an answer: routes, names and numbers, and never an address or a query. */
-export type Answered = {
+/** The log line of an answer: routes, names and numbers. */
+export type Answered = ServiceAnswered & {
   readonly request_id: string
-  readonly method: string
-  /** The template of the route; UNROUTED if no route matched. */
-  readonly route: string
   readonly kind: AnswerKind
   /** The version that answered, null if none did. */
   readonly version: string | null
-  readonly status: number
-  /** Until the answer was ready to be sent. */
-  readonly ms: number
   /** Of the body, as far as it was sent. */
   readonly bytes: number
 }
-
-/** The route of a path that matches none. */
-export const UNROUTED = 'none'

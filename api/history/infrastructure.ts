@@ -10,7 +10,18 @@ import {
   type Parameters,
   parseQuery,
 } from '#core/contract/parameters.ts'
-import { dateWindow, fraction } from '#core/contract/payloads/field.ts'
+import {
+  dateWindow,
+  flag,
+  fraction,
+  list,
+  namedRecord,
+  numberOrNull,
+  record,
+  text,
+  textOrNull,
+  whole,
+} from '#core/contract/payloads/field.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import type { Links } from '#core/contract/register.ts'
 import { getRoute, type Route } from '#core/contract/route.ts'
@@ -21,85 +32,61 @@ import { type Table, textColumn } from '#core/dataset/render/table.ts'
 import { othersThan } from '#core/dataset/resources/resource.ts'
 import { sha256 } from '#storage/digest.ts'
 import { servedAt } from '#storage/publications.ts'
-import { CACHING } from '../http/headers.ts'
-import { answerHeaders, type Exchange, type Handler, type HistoryParts, sendLive } from './exchange.ts'
+import { API_VERSION, type Exchange, queryOf } from '../service/exchange.ts'
+import { CACHING } from '../service/headers.ts'
+import { type Handler, type HistoryParts, redirect, sendLive } from './exchange.ts'
 import { assertKnown, type History } from './versions/history.ts'
 import type { ServedVersion } from './versions/served-version.ts'
 
-export const API_VERSION = '1.0'
-
 const health = () =>
-  z
-    .looseObject({
-      status: z.string().describe('`ok` when the process answers.'),
-      strategy_count: z.int().describe('Strategies served; 0 without a dataset.'),
-    })
-    .describe('Liveness.')
-    .meta({ id: 'Health' })
+  record('Liveness.', {
+    status: text('`ok` when the process answers.'),
+    strategy_count: whole('Strategies served; 0 without a dataset.'),
+  }).meta({ id: 'Health' })
 
 const readiness = () =>
-  z
-    .looseObject({
-      ready: z.boolean().describe('True when every check holds.'),
-      checks: z
-        .looseObject({
-          manifest_loaded: z.boolean().describe('The manifest is the one that was published.'),
-          count_matches: z.boolean().describe('The dataset has as many strategies as the manifest names.'),
-          per_strategy_loaded: z.boolean().describe('Every strategy has its series and all its answers.'),
-          correlation_dims: z.boolean().describe('The correlation matrices have a row for every strategy.'),
-        })
-        .describe('The four integrity checks.'),
-      dataset_age_seconds: z
-        .number()
-        .nullable()
-        .describe('Age of the dataset version; it never makes the answer a 503.'),
-      unfit_version: z
-        .string()
-        .nullable()
-        .describe('The newest version where it fails its checks, so that an older one is served; else null.'),
-    })
-    .describe('Readiness.')
-    .meta({ id: 'Readiness' })
+  record('Readiness.', {
+    ready: flag('True when every check holds.'),
+    checks: record('The four integrity checks.', {
+      manifest_loaded: flag('The manifest is the one that was published.'),
+      count_matches: flag('The dataset has as many strategies as the manifest names.'),
+      per_strategy_loaded: flag('Every strategy has its series and all its answers.'),
+      correlation_dims: flag('The correlation matrices have a row for every strategy.'),
+    }),
+    dataset_age_seconds: numberOrNull('Age of the dataset version; it never makes the answer a 503.'),
+    unfit_version: textOrNull(
+      'The newest version where it fails its checks, so that an older one is served; else null.',
+    ),
+  }).meta({ id: 'Readiness' })
 
 const version = () =>
-  z
-    .looseObject({
-      api_version: z.string().describe('Version of this interface.'),
-      stability: z.string().describe('`stable`: removals and renames come under a new major path only.'),
-      dataset_version: z.string().nullable().describe('The dataset version served now.'),
-      history_restated: z
-        .boolean()
-        .nullable()
-        .describe('Whether that version alters history that the one before had published.'),
-      generated_utc: z.string().nullable().describe('When that version was made.'),
-      window: dateWindow('Earliest and latest day of any series.'),
-      max_modelled_risk_pct: fraction('The cap of `risk_pct`.').nullable(),
-    })
-    .describe('Versions of the interface and of the data.')
-    .meta({ id: 'Version' })
+  record('Versions of the interface and of the data.', {
+    api_version: text('Version of this interface.'),
+    stability: text('`stable`: removals and renames come under a new major path only.'),
+    dataset_version: textOrNull('The dataset version served now.'),
+    history_restated: z
+      .boolean()
+      .nullable()
+      .describe('Whether that version alters history that the one before had published.'),
+    generated_utc: textOrNull('When that version was made.'),
+    window: dateWindow('Earliest and latest day of any series.'),
+    max_modelled_risk_pct: fraction('The cap of `risk_pct`.').nullable(),
+  }).meta({ id: 'Version' })
 
 const publishedVersion = () =>
-  z
-    .looseObject({
-      version: z.string().describe('The dataset version, a UTC instant; `?dataset_version=` pins to it.'),
-      published: z.string().describe('When it was first served, a UTC instant.'),
-      entered: z
-        .string()
-        .nullable()
-        .describe('The same, if its name is more than 36 hours older; null where the name is the truth.'),
-      manifest_sha256: z.string().describe('Digest of its manifest.'),
-      is_served: z.boolean().describe('Whether the newest entry of the pointer log names it.'),
-      is_removed: z
-        .boolean()
-        .describe('Whether its files were removed: they answer 410. Known within an hour of the removal.'),
-      history_restated: z
-        .boolean()
-        .describe('Whether it alters history that the version before had published.'),
-    })
-    .meta({ id: 'PublishedVersion' })
+  namedRecord('PublishedVersion', {
+    version: text('The dataset version, a UTC instant; `?dataset_version=` pins to it.'),
+    published: text('When it was first served, a UTC instant.'),
+    entered: textOrNull(
+      'The same, if its name is more than 36 hours older; null where the name is the truth.',
+    ),
+    manifest_sha256: text('Digest of its manifest.'),
+    is_served: flag('Whether the newest entry of the pointer log names it.'),
+    is_removed: flag('Whether its files were removed: they answer 410. Known within an hour of the removal.'),
+    history_restated: flag('Whether it alters history that the version before had published.'),
+  })
 
-const versionList = () =>
-  z.array(publishedVersion()).describe('Every version that was published, newest first.')
+const versionList = () => list('Every version that was published, newest first.', publishedVersion())
 
 const day = dayParameter('A day: leads to the dataset of the version that was served at its end (UTC).')
 
@@ -117,16 +104,11 @@ function parseDay(texts: readonly string[]): Outcome<EpochDay | null> {
   return { problem: { ...outcome.problem, value: texts.join(',').slice(0, ECHO_LENGTH) } }
 }
 
-export type InfrastructureRoute = Omit<Route<'infrastructure', Handler>, 'query'> & {
-  readonly about: string
-  readonly query: Parameters
-  readonly formats: readonly Format[]
-}
+type Read = { readonly query: Parameters; readonly formats: readonly Format[] }
 
-type Definition = Omit<InfrastructureRoute, 'method' | 'group' | 'query' | 'formats'> & {
-  readonly query?: Parameters
-  readonly formats?: readonly Format[]
-}
+export type InfrastructureRoute = Omit<Route<'infrastructure', Handler>, 'query'> & Read
+
+type Definition = Omit<InfrastructureRoute, 'method' | 'group' | keyof Read> & Partial<Read>
 
 const infrastructureRoute = (definition: Definition): InfrastructureRoute => ({
   group: 'infrastructure',
@@ -142,13 +124,13 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     title: 'Liveness',
     about: 'Answers 200 as long as the process lives, with or without a dataset.',
     data: health,
-    handler: (c, parts) => {
+    handler: c => {
       const data: ValueOf<ReturnType<typeof health>> = {
         status: 'ok',
         strategy_count: c.get('served')?.snapshot.strategies.length ?? 0,
       }
       const links = { self: '/healthz', readyz: '/readyz', version: '/version' }
-      return sendLive(c, parts, { data: data as Json, links }, CACHING.never)
+      return sendLive(c, { data: data as Json, links }, CACHING.never)
     },
   }),
   infrastructureRoute({
@@ -162,7 +144,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     handler: (c, parts) => {
       const data = assertReady(c.get('served'), parts)
       const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
-      return sendLive(c, parts, { data: data as Json, links }, CACHING.never)
+      return sendLive(c, { data: data as Json, links }, CACHING.never)
     },
   }),
   infrastructureRoute({
@@ -173,7 +155,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
       'Version of the interface and of the dataset that is served now. Poll this to learn of a new dataset.',
     data: version,
     statuses: [200, 304],
-    handler: (c, parts) => {
+    handler: c => {
       const served = c.get('served')
       const dataset = served?.snapshot.dataset
       const data: ValueOf<ReturnType<typeof version>> = {
@@ -193,7 +175,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
       }
       // Weak: `meta` has the time, so the bytes differ while the answer is the same.
       const etag = `W/"${served?.version ?? 'none'}"`
-      return sendLive(c, parts, { data: data as Json, links }, CACHING.pointer, etag)
+      return sendLive(c, { data: data as Json, links }, CACHING.pointer, { etag })
     },
   }),
   infrastructureRoute({
@@ -207,12 +189,11 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     statuses: [200, 304, 307],
     refusals: ['not_found', 'not_ready'],
     handler: (c, parts) => {
-      const { searchParams } = new URL(c.req.url)
-      const { as_of, format } = parseQuery(versionsQuery, searchParams, VERSIONS_OTHERS)
+      const { as_of, format } = parseQuery(versionsQuery, queryOf(c), VERSIONS_OTHERS)
       const history = assertKnown(parts.source.history())
       return as_of === null
-        ? listVersions(c, parts, history, format)
-        : redirectTo(c, parts, versionOn(history, as_of))
+        ? listVersions(c, history, format)
+        : redirect(c, pinnedPath(versionOn(history, as_of), '/v1/dataset'), CACHING.pointer)
     },
   }),
 ]
@@ -234,12 +215,7 @@ function assertReady(
 }
 
 /** What was published, newest first. */
-function listVersions(
-  c: Exchange,
-  parts: HistoryParts,
-  { publications, head }: History,
-  format: Format,
-): Response {
+function listVersions(c: Exchange, { publications, head }: History, format: Format): Response {
   const removed = publications.filter(({ is_removed }) => is_removed).map(({ version }) => version)
   const answer = {
     data: publications.map(publication => ({ ...publication })),
@@ -249,7 +225,7 @@ function listVersions(
   // Weak: `meta` has the time, so the bytes differ while the answer is the same.
   const states = [head, c.get('served')?.version, ...removed].join(' ')
   const etag = `W/"${sha256(states).slice(0, 32)}"`
-  return sendLive(c, parts, answer, CACHING.pointer, etag)
+  return sendLive(c, answer, CACHING.pointer, { etag })
 }
 
 const versionTable = (publications: History['publications']): Table => ({
@@ -268,14 +244,3 @@ function versionOn({ log }: History, asOf: EpochDay): string {
   const since = first === undefined ? 'nothing is published' : `the first was published ${first.entry.at}`
   throw new ApiError('not_found', `no version was served on ${day} yet; ${since}`)
 }
-
-const redirectTo = (c: Exchange, parts: HistoryParts, version: string): Response =>
-  new Response(null, {
-    status: 307,
-    headers: {
-      ...answerHeaders(c, parts),
-      'cache-control': CACHING.pointer,
-      'content-length': '0',
-      location: pinnedPath(version, '/v1/dataset'),
-    },
-  })

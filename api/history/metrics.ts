@@ -2,7 +2,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { DAY_MS } from '#core/calendar.ts'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
-import { createMeter, one, type Series } from '#signals/meter.ts'
+import { createMeter, type Gauges, one, type Series } from '#signals/meter.ts'
 import type { CacheUse } from './answers/published-answers.ts'
 import type { Answered } from './exchange.ts'
 import type { RefreshOutcome } from './versions/version-source.ts'
@@ -27,33 +27,23 @@ const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 /** Metrics of one process, until they are stopped. */
 export function createHistoryMetrics(observed: Observed) {
-  const meter = createMeter()
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delay.enable()
+  const meter = createMeter('highwater_history_', GAUGES, () => ({ ...observed, delay }))
   const { counter } = meter
   const by = ['route', 'kind']
-  const requests = counter(
-    'highwater_history_requests_total',
-    'Requests by route, kind of answer and status.',
-    [...by, 'status'],
-  )
-  const bodies = counter(
-    'highwater_history_response_bytes_total',
-    'Bytes of bodies by route and kind of answer.',
-    by,
-  )
-  const times = meter.histogram(
-    'highwater_history_request_seconds',
-    'Time until an answer was ready to be sent.',
-    BOUNDS,
-    by,
-  )
-  const swaps = counter('highwater_history_swaps_total', 'Versions that were swapped in.')
+  const all = [...by, 'status']
+  const requests = counter('requests_total', 'Requests by route, kind of answer and status.', all)
+  const bodies = counter('response_bytes_total', 'Bytes of bodies by route and kind of answer.', by)
+  const times = meter.histogram('request_seconds', 'Time until an answer was ready to be sent.', BOUNDS, by)
+  const swaps = counter('swaps_total', 'Versions that were swapped in.')
   const failures = counter(
-    'highwater_history_swap_failures_total',
+    'swap_failures_total',
     'Looks at the pointer after which the newest version is not served, or the list of versions is not known.',
   )
-  const faults = counter('highwater_history_faults_total', 'Answers of 500: errors of the program.')
+  const faults = counter('faults_total', 'Answers of 500: errors of the program.')
   counter(
-    'highwater_history_cache_lookups_total',
+    'cache_lookups_total',
     'Lookups in the caches of answers: hit, miss, or shared with an equal request under way.',
     ['cache', 'outcome'],
     function () {
@@ -66,9 +56,6 @@ export function createHistoryMetrics(observed: Observed) {
       }
     },
   )
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  delay.enable()
-  for (const [name, help, read] of GAUGES) meter.gauge(name, help, () => read(observed, delay))
   return {
     onAnswered({ route, kind, status, ms, bytes }: Omit<Answered, 'request_id' | 'method' | 'version'>) {
       requests.inc({ route, kind, status })
@@ -85,40 +72,37 @@ export function createHistoryMetrics(observed: Observed) {
   }
 }
 
-type Read = (observed: Observed, delay: IntervalHistogram) => Series | Promise<Series>
-
-/** Name, help and series of each gauge. */
-const GAUGES: readonly (readonly [name: string, help: string, read: Read])[] = [
+const GAUGES: Gauges<Observed & { readonly delay: IntervalHistogram }> = [
   [
-    'highwater_history_entries_without_time_stamp',
+    'entries_without_time_stamp',
     'Entries of the pointer log without a proof of their time; absent without an authority, and while the store does not answer.',
     async ({ unanchored }) => one(await unanchored().catch(() => null)),
   ],
   [
-    'highwater_history_dataset_age_seconds',
+    'dataset_age_seconds',
     'Time since the instant of the served version; absent while none is served.',
     ({ dataset, now }) => ageOf(dataset()?.version, now()),
   ],
   [
-    'highwater_history_data_age_seconds',
+    'data_age_seconds',
     'Time since the end of the last day of the data that is served; absent while none is.',
     ({ dataset, now }) => ageOf(dataset()?.window.to, now() - DAY_MS),
   ],
   [
-    'highwater_history_resident_versions',
+    'resident_versions',
     'Versions in memory: the served one and those that are pinned.',
     ({ residentVersions }) => one(residentVersions()),
   ],
   [
-    'highwater_history_finding',
+    'finding',
     'What `highwater doctor` finds, looked at every five minutes: 0 nothing, 1 a warning, 2 a problem.',
     async ({ findings }) => (await findings()).map(({ check, level }) => [{ check }, level]),
   ],
   ['process_resident_memory_bytes', 'Memory of the process.', () => one(process.memoryUsage.rss())],
   [
-    'highwater_history_event_loop_lag_seconds',
+    'event_loop_lag_seconds',
     'How late the event loop was since the last scrape, by quantile; 1 is the longest.',
-    (_, delay) => {
+    ({ delay }) => {
       const [p50, p99, longest] = [delay.percentile(50), delay.percentile(99), delay.count && delay.max]
       delay.reset()
       return [

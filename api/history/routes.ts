@@ -2,7 +2,7 @@
 // https://llmstxt.org.
 
 import type { ErrorCode } from '#core/contract/errors.ts'
-import { FILE_ROUTES, FILE_VARIABLES, type FileVariable } from '#core/contract/file-routes.ts'
+import { FILE_ROUTES, FILE_VARIABLES } from '#core/contract/file-routes.ts'
 import { REQUEST_ID_TEXT, type Service, toOpenApi } from '#core/contract/openapi.ts'
 import { ID_PATTERN, type Parameter, type Schema } from '#core/contract/parameters.ts'
 import { meta } from '#core/contract/payloads/meta.ts'
@@ -11,10 +11,9 @@ import type { Route } from '#core/contract/route.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { type Endpoint, GUIDES } from '#pages/guides/guides.ts'
-import { createCodedBytes } from '../http/content-coding.ts'
-import { CACHING } from '../http/headers.ts'
-import { type Handler, type HistorySettings, sendReady } from './exchange.ts'
-import { API_VERSION, INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
+import { API_VERSION } from '../service/exchange.ts'
+import { createTexts, type Handler } from './exchange.ts'
+import { INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
 
 export type HistoryRoute = InfrastructureRoute | DatasetRoute
 
@@ -39,17 +38,6 @@ export const ENDPOINTS: readonly Endpoint[] = ROUTES.map(({ id, path, about, gro
   about,
   operation: `/${GROUPS[group].name}/${id}`,
 }))
-
-const ABOUT_VARIABLES: { readonly [Name in FileVariable]: string } = {
-  version: 'Compact form of a dataset version: `20261121T001500Z`.',
-  seq: 'Number of the entry, ten digits.',
-  sha256: 'SHA-256 of the bytes of the entry, hexadecimal.',
-}
-
-const toVariable = (name: FileVariable) => ({
-  about: ABOUT_VARIABLES[name],
-  schema: { type: 'string', pattern: FILE_VARIABLES[name].source },
-})
 
 /** Names a version in the query of any data route. It is resolved before the others are read, and never printed. */
 const PIN: Parameter<string | null> = {
@@ -103,15 +91,7 @@ export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
       server: { url: publicBaseUrl, description: 'This service.' },
       groups: GROUPS,
       meta,
-      variables: {
-        sid: {
-          about: 'Id of the strategy.',
-          schema: { type: 'string', pattern: ID_PATTERN.source },
-        },
-        version: toVariable('version'),
-        seq: toVariable('seq'),
-        sha256: toVariable('sha256'),
-      },
+      variables: { sid: { about: 'Id of the strategy.', pattern: ID_PATTERN }, ...FILE_VARIABLES },
       hasRequestIds: 'refusals',
       recorded,
     },
@@ -124,26 +104,15 @@ export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
   )
 }
 
-export const createDocumentHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
-  createTextHandler(
-    async () => JSON.stringify(await historyDocument(publicBaseUrl)),
+export const createDocumentHandler = (): Handler =>
+  createTexts(
+    async (_, { settings }) => JSON.stringify(await historyDocument(settings.publicBaseUrl)),
     'application/openapi+json; charset=utf-8',
   )
 
 /** `/llms.txt`: the service explained to programs that read prose. */
-export const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
-  createTextHandler(async () => toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
-
-/** The text is written at the first request, which keeps the start short. */
-function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
-  const encode = async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType)
-  let coded: ReturnType<typeof encode> | undefined
-  return async (c, parts) => {
-    coded ??= encode()
-    const inCoding = await coded
-    return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
-  }
-}
+export const createLlmsHandler = (): Handler =>
+  createTexts((_, { settings }) => toLlmsText(settings.publicBaseUrl), 'text/plain; charset=utf-8')
 
 const SOME_VERSION = '2026-11-21T00:15:00Z'
 

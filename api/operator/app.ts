@@ -1,21 +1,13 @@
-import { Hono } from 'hono'
-import { ApiError } from '#core/contract/errors.ts'
-import { allowedMethods, byPath, toPattern } from '#core/contract/route.ts'
+import type { Hono } from 'hono'
+import { byPath } from '#core/contract/route.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import { assertScope } from '#signals/operators/tokens.ts'
-import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
-import { type RunningServer, startServer } from '../http/http-server.ts'
-import { API_VERSION } from '../signals/settings.ts'
+import { assertScope, type Operator } from '#signals/operators/tokens.ts'
+import { assertUrlLength, createServiceApp } from '../service/app.ts'
+import { type Exchange, type ServiceEnv, sendBytes, sendEnveloped } from '../service/exchange.ts'
+import { type RunningServer, startServer } from '../service/http-server.ts'
 import { audited } from './audited.ts'
-import {
-  answerHeaders,
-  type Exchange,
-  type OperatorEnv,
-  readJson,
-  sendAnswer,
-  sendError,
-} from './exchange.ts'
-import { assertHost, createTokenCheck, operatorOf, type WhoseToken } from './guard.ts'
+import { type Answer, operatorService, readJson } from './exchange.ts'
+import { assertHost, createTokenCheck, operatorOf } from './guard.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import { mountPage } from './page/mount.ts'
 import type { OperatorParts } from './parts.ts'
@@ -25,65 +17,58 @@ import { OPERATOR_ROUTES, operatorDocument } from './routes.ts'
  * The operator's interface as a Hono app: JSON below `/ops` with the token, the page at `/ops` with a session, and
  * without either `/healthz`, `/metrics`, which name no client, and `/openapi.json`.
  */
-export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
-  const app = new Hono<OperatorEnv>()
-  app.use(async (c, next) => {
-    c.set('startedMs', parts.clock.elapsed())
-    c.set('requestId', parts.newRequestId())
-    await next()
-    const ms = tookMs(c, parts.clock)
-    const { method, routePath: route } = c.req
-    parts.onAnswered({ requestId: c.get('requestId'), method, route, status: c.res.status, ms })
+export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
+  const whoseToken = createTokenCheck(parts)
+  const { app, mount } = createServiceApp(operatorService(parts), {
+    begin: c => c.set('requestId', parts.newRequestId()),
+    report: (c, answered) => parts.onAnswered({ requestId: c.get('requestId') ?? '', ...answered }),
+    missing: 'no such path; the page is at /ops',
+    authorise: c => operatorOf(c, whoseToken),
   })
-  app.use(refuseBadHost)
   app.use(async (c, next) => {
     assertHost(c, parts)
     assertUrlLength(c.req.url)
     await next()
   })
-  app.get('/healthz', c => sendAnswer(c, parts, { data: { status: 'ok' } }))
+  app.get('/healthz', c => sendEnveloped(c, { status: 'ok' }, { self: c.req.path }))
   app.get('/metrics', async c => {
     const { contentType, text } = await parts.metrics()
-    return new Response(text, { headers: { ...answerHeaders(c), 'content-type': contentType } })
+    return new Response(text, { headers: { ...c.get('service').headers(c), 'content-type': contentType } })
   })
-  app.get('/openapi.json', c => new Response(OPENAPI, { headers: { ...answerHeaders(c), ...OPENAPI_MEDIA } }))
-  const whoseToken = createTokenCheck(parts)
+  app.get('/openapi.json', c => sendBytes(c, OPENAPI, OPENAPI_MEDIA))
   mountPage(app, parts, whoseToken)
-  for (const [path, routes] of byPath(OPERATOR_ROUTES)) mount(app, toPattern(path), routes, parts, whoseToken)
-  app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; the page is at /ops')))
-  app.onError((error, c) => sendError(c, parts, error))
+  for (const [path, routes] of byPath(OPERATOR_ROUTES)) {
+    mount(
+      path,
+      routes.map(route => [
+        route.method,
+        async c => {
+          const { data, meta, status } = await perform(route, c, parts, await operatorOf(c, whoseToken))
+          // A schema of JSON describes the data.
+          return sendEnveloped(c, data as Json, { self: c.req.path }, meta, {}, status)
+        },
+      ]),
+    )
+  }
   return app
 }
 
-const OPENAPI = renderJson(operatorDocument(API_VERSION) as Json) // zod makes plain JSON, and calls it unknown
+const OPENAPI = renderJson(operatorDocument() as Json) // zod makes plain JSON, and calls it unknown
 
 const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
-/** One path with all its methods. Authorisation comes before validation. */
-function mount(
-  app: Hono<OperatorEnv>,
-  path: string,
-  routes: readonly OperatorRoute[],
+/** Authorisation comes before validation. */
+async function perform(
+  route: OperatorRoute,
+  c: Exchange,
   parts: OperatorParts,
-  whoseToken: WhoseToken,
-): void {
-  for (const route of routes) {
-    const { method, handler } = route
-    app.on(method, path, async c => {
-      const who = await operatorOf(c, whoseToken)
-      if (method === 'GET') {
-        assertScope(who, route.scope)
-        return sendAnswer(c, parts, await handler(c, parts, who))
-      }
-      const intent = { who, route, path: c.req.param(), sent: await sentWith(c, route) }
-      return sendAnswer(c, parts, await audited(intent, parts, () => handler(c, parts, who)))
-    })
-  }
-  const allow = allowedMethods(routes).join(', ')
-  app.all(path, async c => {
-    await operatorOf(c, whoseToken)
-    throw new ApiError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
-  })
+  who: Operator,
+): Promise<Answer> {
+  const act = () => route.handler(c, parts, who)
+  if (route.method !== 'GET')
+    return audited({ who, route, path: c.req.param(), sent: await sentWith(c, route) }, parts, act)
+  assertScope(who, route.scope)
+  return act()
 }
 
 /**
@@ -98,18 +83,8 @@ async function sentWith(c: Exchange, { query, body, isBodyOptional }: OperatorRo
   return { ...(isObject ? found : {}), ...Object.fromEntries(unread) }
 }
 
-/** Starts the operator's interface. Closing it ends the streams of updates, which would keep it open. */
-export async function listenOperator(
-  parts: OperatorParts,
-  host: string,
-  port: number,
-): Promise<RunningServer> {
-  const ending = new AbortController()
-  const app = createOperatorApp({ ...parts, ended: ending.signal })
-  const { url, close } = await startServer(() => app.fetch, host, port)
-  const closeAll = (): Promise<void> => {
-    ending.abort()
-    return close()
-  }
-  return { url, close: closeAll }
+/** Starts the operator's interface. */
+export function listenOperator(parts: OperatorParts, host: string, port: number): Promise<RunningServer> {
+  const app = createOperatorApp(parts)
+  return startServer(() => app.fetch, host, port)
 }

@@ -1,24 +1,27 @@
-import type { Context } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import { SealError } from '#signals/delivery/secret-box.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import type { Operator } from '#signals/operators/tokens.ts'
+import { SealError } from '#signals/outbox/secret-box.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { StoreError } from '#storage/object-store.ts'
-import { keyedMeta, type ServiceEnv, sendBytes, sendRefusal, toApiError } from '../http/exchange.ts'
-import { CACHING } from '../http/headers.ts'
-import * as body from '../http/read-body.ts'
+import * as service from '../service/exchange.ts'
+import { CACHING } from '../service/headers.ts'
+import * as body from '../service/read-body.ts'
 import type { OperatorParts } from './parts.ts'
 
-export type OperatorEnv = ServiceEnv & {
-  /** `body` and `query` are set by the forms of the page, in the place of what a request of the JSON interface carries. */
-  Variables: { requestId: string; body?: Promise<unknown>; query?: unknown }
+declare module 'hono' {
+  /** Set by the forms of the page, in the place of what a request of the JSON interface carries. */
+  interface ContextVariableMap {
+    body?: Promise<unknown>
+    query?: unknown
+  }
 }
 
-export type Exchange = Context<OperatorEnv>
+export type OperatorEnv = service.ServiceEnv
+
+export type Exchange = service.Exchange
 
 /** A handler's answer: the status if not 200, and `data` of the envelope. */
 export type Answer<Data = unknown> = {
@@ -33,27 +36,15 @@ export type Handler<Data = unknown> = (
   who: Operator,
 ) => Promise<Answer<Data>>
 
-export function sendAnswer(
-  c: Exchange,
-  parts: OperatorParts,
-  { status = 200, data, meta = {} }: Answer,
-): Response {
-  const envelope = {
-    data: data as Json, // a schema of JSON describes it
-    meta: { ...keyedMeta(c, parts.clock), ...meta },
-    links: { self: c.req.path },
-  }
-  return sendBytes(renderJson(envelope), answerHeaders(c), status)
-}
-
-/** The answer to any error; internal errors are logged and not shown. */
-export const sendError = (c: Exchange, parts: OperatorParts, error: unknown): Response =>
-  sendRefusal(toRefusal(error, parts.onError), keyedMeta(c, parts.clock), answerHeaders(c), true)
-
-export const answerHeaders = (c: Exchange): Record<string, string> => ({
-  'x-content-type-options': 'nosniff',
-  'cache-control': CACHING.never,
-  'x-request-id': c.get('requestId') ?? '',
+export const operatorService = ({ clock, onError }: OperatorParts): service.Service => ({
+  clock,
+  headers: c => ({
+    'x-content-type-options': 'nosniff',
+    'cache-control': CACHING.never,
+    'x-request-id': c.get('requestId') ?? '',
+  }),
+  meta: service.keyedMeta,
+  toRefusal: error => toRefusal(error, onError),
 })
 
 /** Errors whose messages have the fix and no secret. */
@@ -70,7 +61,7 @@ export function toRefusal(error: unknown, onError: (error: unknown) => void): Ap
     )
   if (TELLING.some(kind => error instanceof kind)) return new ApiError('unavailable', messageOf(error))
   onError(error)
-  return toApiError(error)
+  return service.toApiError(error)
 }
 
 /** Three times the largest valid body, a client with a thousand aliases. */

@@ -4,7 +4,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { createAddressCounts } from '#signals/address-counts.ts'
 import { digestOf, matchesDigest } from '#signals/clients/token.ts'
 import { listOperators, mainOperator, type Operator } from '#signals/operators/tokens.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../service/exchange.ts'
 import type { OperatorParts } from './parts.ts'
 
 /** The host names of this machine, and the bound address. */

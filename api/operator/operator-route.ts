@@ -1,15 +1,74 @@
+// An action of the operator, whole: the JSON interface, the page, `highwater ops` and the audit log follow from it.
 import type { z } from 'zod'
+import { parseRequest } from '#core/contract/parse-request.ts'
 import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
-import type { Scope } from '#signals/operators/tokens.ts'
-import type { Handler } from './exchange.ts'
+import type { Operator, Scope } from '#signals/operators/tokens.ts'
+import { type Answer, type Exchange, type Handler, readJson } from './exchange.ts'
+import type { OperatorParts } from './parts.ts'
 
 /** How `highwater ops` calls a route. */
-export type RouteCommand = {
+export type RouteCommand<Data = unknown> = {
   /** `webhook set <client> <url>`: an argument is a variable of the path or a field of the body. */
   readonly usage: string
   /** Names of options that differ from the names of their fields. */
   readonly options?: Readonly<Record<string, string>>
+  /** The fields that are options; all if absent. */
+  readonly fields?: readonly string[]
+  /** What is sent of an argument. */
+  readonly argument?: (text: string) => string
+  /** What people read of an answer instead of all of it: a sentence, or other fields. */
+  prints?(answer: Data): unknown
+}
+
+/** What an operator must confirm first: the question, and what will happen. */
+export type Warning = readonly [title: string, says: string]
+
+/** What the page shows, beside which it offers actions. */
+export type Place =
+  | 'clients'
+  | 'client'
+  | 'keys'
+  | 'key'
+  | 'webhook'
+  | 'settings of a webhook'
+  | 'delivery'
+  | 'given up'
+  | 'live'
+  | 'strategy'
+  | 'any strategy'
+  | 'signals'
+  | 'version'
+  | 'tokens'
+  | 'token'
+
+/** A button beside something that the page shows, or a form with the fields of the route as its inputs. */
+type Offer = {
+  readonly at: Place
+  readonly button: string
+  readonly tone?: 'stop' | 'quiet'
+  readonly hasInputs?: true
+  /** Only while this holds of what is shown. */
+  readonly when?: Readonly<Record<string, unknown>>
+}
+
+/** The forms of a route on the page, and what follows. */
+export type RouteForm<Asked = unknown, Data = unknown> = {
+  readonly offers: readonly Offer[]
+  /** Null needs no confirmation. */
+  warn?(asked: Asked, parts: OperatorParts): Warning | null | Promise<Warning | null>
+  /** The page that it belongs to, if its path does not say so. */
+  readonly below?: string
+  /** What the page says once it is done; not needed where a secret is shown. */
+  readonly done?: string
+  /** The same if nothing was to be done. */
+  readonly idle?: string
+  isIdle?(answer: Data): boolean
+  /** Where the next page is if it is not that of the form. */
+  next?(answer: Data): string
+  /** Fields without an input, and how those are made that may be left empty. */
+  readonly hides?: readonly string[]
+  readonly makes?: Readonly<Record<string, (parts: OperatorParts) => string>>
 }
 
 /** What an action is about, for the audit log. */
@@ -22,6 +81,9 @@ export type Subject = {
   readonly otherwise?: string
 }
 
+/** A field of the answer that is shown this once, or is null, and what the page says of it. */
+export type Secret = { readonly field: string; readonly title: string; readonly says: string }
+
 /** What a token needs for an action, and what the action is about: none can be declared without. What is only read needs `read`. */
 type Access =
   | { readonly method?: 'GET' }
@@ -33,34 +95,82 @@ type Access =
 
 export type OperatorRoute = Route<'operator', Handler> & {
   readonly command: RouteCommand
+  /** Absent if the page has none. */
+  readonly form?: RouteForm
+  readonly secret?: Secret
+  /** What a request asks for, checked as far as it can be without a look at anything else. */
+  readonly ask: (c: Exchange) => Promise<unknown>
   readonly scope: Scope
   /** Null for what is only read. */
   readonly subject: Subject | null
 }
 
-type Answering<Data extends z.ZodType> = Omit<
-  OperatorRoute,
-  'method' | 'scope' | 'subject' | 'group' | 'data' | 'handler'
-> & {
+type VariablesOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [Variable in Name]: string } & VariablesOf<Rest>
+  : unknown
+
+type Sendable = z.ZodObject<z.ZodRawShape, z.core.$strict>
+
+type Nothing = z.ZodObject<Record<never, never>, z.core.$strict>
+
+/** What is asked: the variables of the path, and the fields of the query or the body. */
+type Asked<Path extends string, Sent extends Sendable> = VariablesOf<Path> & z.output<Sent>
+
+/** What is checked against the schemas of a route. */
+type Typed<Path extends string, Sent extends Sendable, Data extends z.ZodType> = {
+  readonly path: Path
+  readonly query?: Sent
+  readonly body?: Sent
   readonly data: Data
-  readonly handler: Handler<ValueOf<Data>>
+  readonly command: RouteCommand<z.output<Data>>
+  readonly form?: RouteForm<Asked<Path, Sent>, z.output<Data>>
+  readonly handler: (
+    asked: Asked<Path, Sent>,
+    parts: OperatorParts,
+    who: Operator,
+  ) => Promise<Answer<ValueOf<Data>>>
 }
 
-/** A route whose handler answers what its schema describes: the compiler checks it. */
-export const operatorRoute = <Data extends z.ZodType>(
-  definition: Access & Answering<Data>,
-): OperatorRoute => ({
-  group: 'operator',
-  scope: 'read',
-  subject: null,
-  ...getRoute(definition),
-})
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
+  Path,
+  Sent,
+  Data
+> &
+  Omit<OperatorRoute, keyof Typed<Path, Sent, Data> | 'method' | 'scope' | 'subject' | 'group' | 'ask'>
+
+/** A route whose handler takes and answers what its schemas describe: the compiler checks it. */
+export function operatorRoute<
+  const Path extends string,
+  Data extends z.ZodType,
+  Sent extends Sendable = Nothing,
+>(definition: Access & Definition<Path, Sent, Data>): OperatorRoute {
+  const { query, body, isBodyOptional, handler } = definition
+  const ask = async (c: Exchange): Promise<Asked<Path, Sent>> => {
+    const sent =
+      query !== undefined
+        ? parseRequest(query, c.get('query') ?? c.req.query())
+        : body && parseRequest(body, await readJson(c, isBodyOptional))
+    return { ...sent, ...c.req.param() } as Asked<Path, Sent> // the router has matched the variables
+  }
+  return {
+    group: 'operator',
+    scope: 'read',
+    subject: null,
+    ...getRoute({ example: { path: definition.path.replace('{client}', 'acme-capital') }, ...definition }),
+    ask,
+    handler: async (c, parts, who) => handler(await ask(c), parts, who),
+  }
+}
 
 /** An action on the client of the path: a POST, unless it says otherwise. */
-export const clientAction = <Data extends z.ZodType>(
-  definition: Answering<Data> & { readonly method?: Exclude<Method, 'GET'> },
+export const clientAction = <
+  const Path extends `/ops/clients/{client}${string}`,
+  Data extends z.ZodType,
+  Sent extends Sendable = Nothing,
+>(
+  definition: Definition<Path, Sent, Data> & { readonly method?: Exclude<Method, 'GET'> },
 ): OperatorRoute =>
-  operatorRoute({
+  operatorRoute<Path, Data, Sent>({
     method: 'POST',
     ...definition,
     scope: 'clients',

@@ -7,14 +7,15 @@ import {
   rotateWebhookSecret,
   type WebhookChange,
   type WebhookRequest,
-} from '#signals/delivery/register-webhook.ts'
-import { type ResendRange, resend } from '#signals/delivery/resend.ts'
-import { liveSecrets } from '#signals/delivery/sign.ts'
-import { fireTest } from '#signals/delivery/test-fire.ts'
-import { readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
+} from '#signals/outbox/register-webhook.ts'
+import { type ResendRange, resend } from '#signals/outbox/resend.ts'
+import { fireTest } from '#signals/outbox/test-fire.ts'
+import { readWebhook, removeWebhook } from '#signals/outbox/webhooks.ts'
+import { liveSecrets } from '#signals/send/sign.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
-import type { Clock } from '../http/exchange.ts'
+import type { Answered as ServiceAnswered } from '../service/app.ts'
+import type { Clock } from '../service/exchange.ts'
 
 export type DeliveryOrders = ReturnType<typeof createDeliveryOrders>
 
@@ -45,14 +46,8 @@ export function createDeliveryOrders(parts: RegisterParts) {
   }
 }
 
-/** One request as it may be logged: its route and never its address. */
-export type Answered = {
-  readonly requestId: string
-  readonly method: string
-  readonly route: string
-  readonly status: number
-  readonly ms: number
-}
+/** One request as it may be logged. */
+export type Answered = ServiceAnswered & { readonly requestId: string }
 
 /** The environment of the operator's app. */
 export type OperatorParts = {
@@ -80,8 +75,6 @@ export type OperatorParts = {
   readonly rollBack: (version: string) => Promise<void>
   /** The alerts that this process sent, newest first. */
   readonly alerts: () => readonly SentAlert[]
-  /** Aborted when the server closes: it ends the streams of updates. */
-  readonly ended?: AbortSignal
   /** The builds on a fleet that are under way. */
   readonly builds: () => Promise<readonly FleetProgress[]>
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>

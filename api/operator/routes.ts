@@ -1,13 +1,15 @@
 // The route table of the operator's interface, and what its OpenAPI document says beside it.
 
 import { operatorMeta } from '#core/contract/keyed-meta.ts'
-import { type Service, toOpenApi } from '#core/contract/openapi.ts'
+import { toOpenApi } from '#core/contract/openapi.ts'
 import recorded from '#core/contract/operator-examples.json' with { type: 'json' }
 import { ID_PATTERN, type Schema } from '#core/contract/parameters.ts'
 import { KEY_PATTERN } from '#signals/clients/token.ts'
+import { API_VERSION } from '../service/exchange.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import { BUILD_ROUTES } from './routes/builds.ts'
 import { CLIENT_ROUTES } from './routes/clients.ts'
+import { KEY_ROUTES } from './routes/keys.ts'
 import { LIVE_ROUTES } from './routes/live.ts'
 import { OPERATOR_ACCOUNT_ROUTES } from './routes/operators.ts'
 import { SIGNAL_ROUTES } from './routes/signals.ts'
@@ -16,49 +18,19 @@ import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
   ...SIGNAL_ROUTES,
   ...CLIENT_ROUTES,
+  ...KEY_ROUTES,
   ...WEBHOOK_ROUTES,
   ...LIVE_ROUTES,
   ...BUILD_ROUTES,
   ...OPERATOR_ACCOUNT_ROUTES,
 ]
 
-const SERVICE: Omit<Service<'operator'>, 'info'> = {
-  server: { url: '/', description: 'This listener.' },
-  groups: {
-    operator: {
-      name: 'Operator',
-      description: 'For holders of an operator token with the scope of the route.',
-      refusals: ['unauthorized', 'forbidden', 'rate_limited', 'unavailable'],
-    },
-  },
-  securityScheme: {
-    name: 'OperatorToken',
-    scheme: { type: 'http', scheme: 'bearer', description: 'OPERATOR_TOKEN, or a token with scopes.' },
-  },
-  meta: operatorMeta,
-  variables: {
-    client: { about: 'Id of the client.', schema: { type: 'string', pattern: ID_PATTERN.source } },
-    key: {
-      about: 'Public part of a key, or the key.',
-      schema: { type: 'string', pattern: KEY_PATTERN.source },
-    },
-    name: { about: 'Name of an operator.', schema: { type: 'string', pattern: ID_PATTERN.source } },
-    seq: {
-      about: 'Number of a signal.',
-      schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-    },
-  },
-  hasRequestIds: 'all',
-  recorded,
-}
-
-export const operatorDocument = (version: string): Schema =>
+export const operatorDocument = (): Schema =>
   toOpenApi(
     {
-      ...SERVICE,
       info: {
         title: 'Operator of live trade signals',
-        version,
+        version: API_VERSION,
         summary: 'Clients, keys, webhooks, deliveries and the live strategies.',
         description:
           'Every route needs `Authorization: Bearer` with a token of its scope, and a host name by which this listener is ' +
@@ -66,6 +38,27 @@ export const operatorDocument = (version: string): Schema =>
           'Open are `/healthz`, `/metrics` and this document; the page at `/ops` has a login of its own. ' +
           'Every answer has the name of its request in `X-Request-Id`; a name in a request is ignored.',
       },
+      server: { url: '/', description: 'This listener.' },
+      groups: {
+        operator: {
+          name: 'Operator',
+          description: 'For holders of an operator token with the scope of the route.',
+          refusals: ['unauthorized', 'forbidden', 'rate_limited', 'unavailable'],
+        },
+      },
+      securityScheme: {
+        name: 'OperatorToken',
+        scheme: { type: 'http', scheme: 'bearer', description: 'OPERATOR_TOKEN, or a token with scopes.' },
+      },
+      meta: operatorMeta,
+      variables: {
+        client: { about: 'Id of the client.', pattern: ID_PATTERN },
+        key: { about: 'Public part of a key, or the key.', pattern: KEY_PATTERN },
+        name: { about: 'Name of an operator.', pattern: ID_PATTERN },
+        seq: { about: 'Number of a signal.', pattern: null },
+      },
+      hasRequestIds: 'all',
+      recorded,
     },
     OPERATOR_ROUTES,
   )

@@ -39,6 +39,18 @@ export const webhook = z
   })
   .meta({ id: 'Webhook' })
 
+export type WebhookView = z.output<typeof webhook>
+
+export const apiKey = z
+  .object({
+    id: z.string().describe('Public part of the key.'),
+    client: ofClient,
+    created_at: instant,
+    confirmed_at: instant.nullable().describe('When it retired the key before it, or null.'),
+    last_used_at: instant.nullable().describe('To the minute, or null.'),
+  })
+  .meta({ id: 'ApiKey' })
+
 export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
 
 export const delivery = z

@@ -1,140 +1,75 @@
-import { Hono } from 'hono'
+import type { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import { allowedMethods, byPath } from '#core/contract/route.ts'
+import { byPath } from '#core/contract/route.ts'
 import type { Identity } from '#signals/clients/client.ts'
-import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
-import { METHODS } from '../http/headers.ts'
-import { type RunningServer, startServer } from '../http/http-server.ts'
-import { createReference } from '../http/reference/reference.ts'
-import { createRemoteAddress, type RemoteAddress } from '../http/remote-address.ts'
-import {
-  type Answered,
-  answerHeaders,
-  type Exchange,
-  type ServedParts,
-  type SignalsEnv,
-  type SignalsParts,
-  sendError,
-} from './exchange.ts'
-import { createIdentify, type Identify } from './identify.ts'
+import { type Answer, createServiceApp } from '../service/app.ts'
+import type { ServiceEnv } from '../service/exchange.ts'
+import { type RunningServer, startServer } from '../service/http-server.ts'
+import { createReference } from '../service/reference/reference.ts'
+import { createRemoteAddress, type RemoteAddress } from '../service/remote-address.ts'
+import { type ServedParts, type SignalsParts, signalsService } from './exchange.ts'
+import { createIdentify } from './identify.ts'
 import { createPrograms } from './program/prepared-program.ts'
 import { programPageRoute, STYLE_PATH, sendStyle } from './program/program-page.ts'
 import { answerPreview, forPages } from './routes/preview.ts'
 import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
 import type { SignalsRoute } from './signals-route.ts'
 
-export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
-  const served: ServedParts = {
-    ...parts,
-    documents: createDocuments(parts.settings),
-    servedProgram: createPrograms(parts.program),
-  }
-  const remoteAddress = createRemoteAddress(parts.settings.trustedProxies)
-  const callers = { remoteAddress, identify: createIdentify(parts) }
-  const app = new Hono<SignalsEnv>()
-  app.use(async (c, next) => {
-    c.set('startedMs', parts.clock.elapsed())
-    await next()
-    parts.onAnswered(answeredOf(c, parts, remoteAddress))
+export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
+  const { settings, program, onAnswered } = parts
+  const served = { ...parts, documents: createDocuments(settings), servedProgram: createPrograms(program) }
+  const addressOf = createRemoteAddress(settings.trustedProxies)
+  const service = signalsService(parts)
+  const { app, mount } = createServiceApp(service, {
+    report: (c, answered) =>
+      onAnswered({
+        ...answered,
+        address: addressOf(c),
+        keyId: c.get('keyId') ?? null,
+        client: c.get('client') ?? null,
+      }),
+    missing: 'no such path; /openapi.json lists what there is',
+    preflight: service.headers,
   })
-  app.use(refuseBadHost)
+  const toAnswer = createAnswers(served, addressOf)
   for (const [path, routes] of byPath(SIGNALS_ROUTES)) {
-    mount(app, path, routes, served, callers)
+    if (routes.some(({ group }) => group === 'preview')) app.use(path, forPages(parts, routes))
+    mount(
+      path,
+      routes.map(route => [route.method, toAnswer(route)]),
+    )
   }
-  mountProgramPage(app, served, remoteAddress)
-  mountReference(app, served)
-  app.notFound(c =>
-    sendError(c, parts, new ApiError('not_found', 'no such path; /openapi.json lists what there is')),
-  )
-  app.onError((error, c) => sendError(c, parts, error))
+  // For browsers, so the document of the API does not list them.
+  mount('/program', [['GET', c => answerPreview(programPageRoute(c), addressOf(c), c, served)]])
+  mount(STYLE_PATH, [['GET', sendStyle]])
+  const reference = createReference(referenceOf(parts))
+  for (const path of ['/docs', '/docs/{folder}/{file}']) mount(path, [['GET', reference]])
   return app
 }
 
-const answeredOf = (c: Exchange, { clock }: SignalsParts, remoteAddress: RemoteAddress): Answered => ({
-  method: c.req.method,
-  route: c.req.routePath,
-  status: c.res.status,
-  ms: tookMs(c, clock),
-  address: remoteAddress(c),
-  keyId: c.get('keyId') ?? null,
-  client: c.get('client') ?? null,
+/** Requests cannot be tried in the API reference, because nearly all need a key. */
+const referenceOf = ({ settings: { historyBaseUrl } }: SignalsParts) => ({
+  path: '/docs' as const,
+  title: 'Live trade signals: the API',
+  document: '/openapi.json',
+  tries: [],
+  links:
+    historyBaseUrl === null ? {} : { [`${historyBaseUrl}/docs/guides/webhooks`]: 'Webhooks in ten minutes' },
 })
 
-/** `/program`, and its style sheet: for browsers, so the document of the API does not list them. */
-function mountProgramPage(app: Hono<SignalsEnv>, parts: ServedParts, remoteAddress: RemoteAddress): void {
-  app.get('/program', c => {
-    assertUrlLength(c.req.url)
-    return answerPreview(programPageRoute(c), remoteAddress(c), c, parts)
-  })
-  app.get(STYLE_PATH, c => sendStyle(c, parts))
-  for (const path of ['/program', STYLE_PATH]) closePath(app, path, parts, METHODS)
-}
-
-/** `/docs`: the API reference. Requests cannot be tried there, because nearly all need a key. */
-function mountReference(app: Hono<SignalsEnv>, parts: ServedParts): void {
-  const { historyBaseUrl } = parts.settings
-  const reference = createReference({
-    path: '/docs',
-    title: 'Live trade signals: the API',
-    document: '/openapi.json',
-    tries: [],
-    links:
-      historyBaseUrl === null
-        ? {}
-        : { [`${historyBaseUrl}/docs/guides/webhooks`]: 'Webhooks in ten minutes' },
-  })
-  for (const pattern of ['/docs', '/docs/:folder/:file']) {
-    app.get(pattern, c => {
-      assertUrlLength(c.req.url)
-      return reference(c, answerHeaders(parts))
-    })
-    closePath(app, pattern, parts, METHODS)
+/** What a group asks of its caller. Authorisation comes before validation: strangers learn nothing about parameters. */
+function createAnswers(parts: ServedParts, addressOf: RemoteAddress): (route: SignalsRoute) => Answer {
+  const identify = createIdentify(parts)
+  return route => {
+    if (route.group === 'preview') return c => answerPreview(route, addressOf(c), c, parts)
+    if (route.group === 'open') return c => route.handler(c, parts)
+    return async c => {
+      const caller = await identify(c)
+      if (route.group === 'account') assertActive(caller)
+      if (route.group === 'program') assertEntitled(caller)
+      return route.handler(c, parts, caller)
+    }
   }
-}
-
-/** Identification of the caller, by key and by network. */
-type Callers = { readonly identify: Identify; readonly remoteAddress: RemoteAddress }
-
-/** One path with all its methods, OPTIONS, and the refusal of others. */
-function mount(
-  app: Hono<SignalsEnv>,
-  path: string,
-  routes: readonly SignalsRoute[],
-  parts: ServedParts,
-  callers: Callers,
-): void {
-  const allow = [...allowedMethods(routes), 'OPTIONS'].join(', ')
-  if (routes.some(({ group }) => group === 'preview')) app.use(path, forPages(parts, routes))
-  for (const route of routes) {
-    app.on(route.method, path, c => {
-      assertUrlLength(c.req.url)
-      return answer(route, c, parts, callers)
-    })
-  }
-  closePath(app, path, parts, allow)
-}
-
-/** OPTIONS, and the refusal of other methods. */
-function closePath(app: Hono<SignalsEnv>, path: string, parts: ServedParts, allow: string): void {
-  app.options(path, () => new Response(null, { status: 204, headers: { ...answerHeaders(parts), allow } }))
-  app.all(path, () => {
-    throw new ApiError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
-  })
-}
-
-/** Authorisation comes before validation: strangers learn nothing about parameters. */
-async function answer(
-  route: SignalsRoute,
-  c: Exchange,
-  parts: ServedParts,
-  { identify, remoteAddress }: Callers,
-): Promise<Response> {
-  if (route.group === 'preview') return answerPreview(route, remoteAddress(c), c, parts)
-  if (route.group === 'open') return route.handler(c, parts)
-  const caller = await identify(c)
-  if (route.group === 'account') assertActive(caller)
-  if (route.group === 'program') assertEntitled(caller)
-  return route.handler(c, parts, caller)
 }
 
 function assertActive({ client }: Identity): void {

@@ -1,24 +1,44 @@
-import type { Context } from 'hono'
 import type { Redis } from 'ioredis'
 import { ApiError } from '#core/contract/errors.ts'
 import type { KeyedMetaExtra } from '#core/contract/keyed-meta.ts'
 import type { Links } from '#core/contract/register.ts'
-import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import type { Json } from '#core/dataset/render/json.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
+import type { RegisterParts } from '#signals/outbox/register-webhook.ts'
 import type { PreviewLimits } from '#signals/program/preview-limits.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
-import * as http from '../http/exchange.ts'
-import { CACHING, COMMON_HEADERS, deprecationHeaders } from '../http/headers.ts'
+import type { Answered as ServiceAnswered } from '../service/app.ts'
+import type { AnswerHeaders } from '../service/content-coding.ts'
+import {
+  type Clock,
+  type Exchange,
+  keyedMeta,
+  type Service,
+  sendBytes,
+  toApiError,
+} from '../service/exchange.ts'
+import { CACHING, COMMON_HEADERS, deprecationHeaders } from '../service/headers.ts'
 import type { PreparedProgram } from './program/prepared-program.ts'
-import type { SignalsSettings } from './settings.ts'
+
+export type SignalsSettings = {
+  /** Public address of the service, without a trailing slash. */
+  readonly publicBaseUrl: string
+  /** The same of the history service; null if it is not stated. */
+  readonly historyBaseUrl: string | null
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
+  readonly trustedProxies: readonly string[]
+  /** Epoch ms; null if the version is not deprecated. */
+  readonly deprecatedAtMs: number | null
+  /** Epoch ms; null if no date is set. */
+  readonly sunsetAtMs: number | null
+}
 
 /** The environment of the signals app. */
 export type SignalsParts = {
   readonly redis: Redis
-  readonly clock: http.Clock
+  readonly clock: Clock
   readonly settings: SignalsSettings
   /** The accumulation program that is served now; null if none is published. */
   readonly program: () => ServedProgram | null
@@ -39,11 +59,7 @@ export type SignalsParts = {
 }
 
 /** One request as it may be logged: its route and never its URL, and the id of a key and never the key. */
-export type Answered = {
-  readonly method: string
-  readonly route: string
-  readonly status: number
-  readonly ms: number
+export type Answered = ServiceAnswered & {
   /** The network of the caller. */
   readonly address: string
   /** Null unless a key was given that has its form. */
@@ -52,9 +68,13 @@ export type Answered = {
   readonly client: string | null
 }
 
-export type SignalsEnv = http.ServiceEnv & { Variables: { keyId?: string; client?: string } }
-
-export type Exchange = Context<SignalsEnv>
+declare module 'hono' {
+  /** Each is absent until it is known. */
+  interface ContextVariableMap {
+    keyId?: string
+    client?: string
+  }
+}
 
 /** Documents that are the same in every answer. */
 export type Documents = {
@@ -69,51 +89,29 @@ export type ServedParts = SignalsParts & {
   readonly servedProgram: () => PreparedProgram
 }
 
-export const sendEnveloped = (
-  c: Exchange,
-  parts: SignalsParts,
-  data: Json,
-  links: Links,
-  more: KeyedMetaExtra = {},
-): Response => sendJson(parts, { data, meta: { ...http.keyedMeta(c, parts.clock), ...more }, links })
-
-/** A published record of the program in the envelope, with its exact bytes. */
+/** A record in the envelope, with the exact bytes that are stored of it. */
 export function sendPublished(
   c: Exchange,
-  parts: SignalsParts,
   data: Uint8Array,
   links: Links,
-  headers: Readonly<Record<string, string>> = {},
+  headers: AnswerHeaders = {},
+  more: KeyedMetaExtra = {},
 ): Response {
-  const after = `,"meta":${JSON.stringify(http.keyedMeta(c, parts.clock))},"links":${JSON.stringify(links)}}`
-  const body = Buffer.concat([Buffer.from('{"data":'), data, Buffer.from(after)])
-  return sendBytes(parts, body, headers)
+  const meta = { ...keyedMeta(c), ...more }
+  const after = `,"meta":${JSON.stringify(meta)},"links":${JSON.stringify(links)}}`
+  return sendBytes(c, Buffer.concat([Buffer.from('{"data":'), data, Buffer.from(after)]), headers)
 }
 
-/** A JSON answer without an envelope. */
-export const sendJson = (parts: SignalsParts, value: Json): Response => sendBytes(parts, renderJson(value))
-
-/** An answer that is already made: JSON unless `media` says otherwise. */
-export const sendBytes = (
-  parts: SignalsParts,
-  body: Uint8Array<ArrayBuffer>,
-  media: Readonly<Record<string, string>> = {},
-): Response => http.sendBytes(body, { ...answerHeaders(parts), ...media })
-
-/** The answer to any error. What a key may see is nobody else's: no cache keeps a refusal either. */
-export const sendError = (c: Exchange, parts: SignalsParts, error: unknown): Response =>
-  http.sendRefusal(
-    toRefusal(error, parts.onError),
-    http.keyedMeta(c, parts.clock),
-    answerHeaders(parts),
-    true,
-  )
-
-/** Headers of every answer. No CORS: keys do not belong in browsers. */
-export const answerHeaders = ({ settings }: SignalsParts): Record<string, string> => ({
-  ...COMMON_HEADERS,
-  ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
-  'cache-control': CACHING.never,
+/** No CORS: keys do not belong in browsers. What a key may see is nobody else's: no cache keeps a refusal either. */
+export const signalsService = ({ clock, settings, onError }: SignalsParts): Service => ({
+  clock,
+  headers: () => ({
+    ...COMMON_HEADERS,
+    ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
+    'cache-control': CACHING.never,
+  }),
+  meta: keyedMeta,
+  toRefusal: error => toRefusal(error, onError),
 })
 
 function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
@@ -127,5 +125,5 @@ function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError 
   onError(error)
   return error instanceof DamagedLogError || error instanceof LogGoneError
     ? new ApiError('unavailable', 'the log of signals must be repaired first; the operator has been alerted')
-    : http.toApiError(error)
+    : toApiError(error)
 }

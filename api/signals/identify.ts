@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
-import { authenticate } from '#signals/clients/authenticate.ts'
+import { authenticate } from '#signals/clients/api-keys.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { digestOf, parseToken } from '#signals/clients/token.ts'
-import type { Exchange, SignalsParts } from './exchange.ts'
+import type { Exchange } from '../service/exchange.ts'
+import type { SignalsParts } from './exchange.ts'
 
 /** Wrong keys that are remembered by their digest: some megabytes. */
 export const MOST_WRONG_KEYS = 10_000
@@ -11,21 +12,18 @@ export const MOST_WRONG_KEYS = 10_000
 /** Then a wrong key is looked up again, in case it came back with a Redis that was restored. */
 export const WRONG_KEY_MS = 10_000
 
-/** Identifies the caller by the header `X-API-Key`. Throws `unauthorized`. */
-export type Identify = (c: Exchange) => Promise<Identity>
-
 /**
- * Looks every key up, whatever else came from its address: a valid key always works. A malformed one, and one that was
+ * Identifies the caller by the header `X-API-Key`; throws `unauthorized`. Looks every key up, whatever else came from its address: a valid key always works. A malformed one, and one that was
  * wrong a moment ago, is refused without Redis; guessing 256 bits is hopeless at any rate.
  */
-export function createIdentify({ redis, clock }: Pick<SignalsParts, 'redis' | 'clock'>): Identify {
+export function createIdentify({ redis, clock }: Pick<SignalsParts, 'redis' | 'clock'>) {
   const wrong = new LRUCache<string, true>({
     max: MOST_WRONG_KEYS,
     ttl: WRONG_KEY_MS,
     perf: { now: clock.elapsed },
     ttlResolution: 0,
   })
-  return async c => {
+  return async (c: Exchange): Promise<Identity> => {
     const token = c.req.header('x-api-key')
     if (token === undefined || token === '') throw unauthorized(MISSING_KEY)
     const parsed = parseToken(token)

@@ -1,7 +1,8 @@
 import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import type { LimitName } from '#signals/program/preview-limits.ts'
-import type { Exchange, ServedParts } from './exchange.ts'
+import type { Exchange } from '../service/exchange.ts'
+import type { ServedParts } from './exchange.ts'
 
 /**
  * `open` needs no key, `key` any valid one, `account` one of an active client, `program` one of a client with the

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { Pool } from 'undici'
-import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
+import type { DeliveryEvent } from '#signals/delivery/deliver.ts'
 import { commit } from '#signals/log/commit.ts'
 import type { TestRedis } from '#test/support/servers/redis.ts'
 import { addSubscriber, startTestDelivery } from '#test/support/signals/delivery.ts'

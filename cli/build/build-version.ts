@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { Progress } from '#core/progress.ts'
+import type { FleetRecord } from '#fleet/open-fleet.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -20,7 +21,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore } from '#storage/open-store.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
-import { type FleetRecord, plannedVersion } from '../fleet-options.ts'
+import { plannedVersion } from '../fleet-options.ts'
 import {
   assertClock,
   assertNotAhead,
@@ -33,7 +34,7 @@ import type { BuildOrder } from '../options/build-options.ts'
 import { openStores } from '../options/store-option.ts'
 import { printReport } from '../print/data-report.ts'
 import type { Runtime } from '../runtime.ts'
-import { describeCode } from './describe-code.ts'
+import { describeCode, fleetCode } from './describe-code.ts'
 import type { LiveComparison } from './live-agreement.ts'
 
 export type BuildResult = Night &
@@ -122,8 +123,14 @@ async function begin(order: OpenOrder, runtime: Runtime) {
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null || planned !== null })
   const entered = await entryTimeOf(order, version, runtime)
   watch.begin('compute')
-  const ofFleet = { store, privateStore, version, effort: order.effort, threads, progress }
-  const fleet = order.fleet && (await (await import('../fleet.ts')).openFleet(order.fleet, ofFleet, runtime))
+  const fleet =
+    order.fleet &&
+    (await (
+      await import('#fleet/open-fleet.ts')
+    ).openFleet(order.fleet, {
+      ...{ store, privateStore, version, effort: order.effort, threads, progress },
+      ...{ ...runtime, note: terminal.note, code: await fleetCode(runtime.root) },
+    }))
   return { version, entered, window, progress, fleet }
 }
 
@@ -140,7 +147,7 @@ async function computeAndPublish(
     threads,
     progress,
     elapsedMs: runtime.elapsed,
-    ...(fleet === null ? {} : { fleet: fleet.compute }),
+    ...(fleet === null ? {} : { fleet: fleet.computer }),
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   let live: LiveComparison | null = null

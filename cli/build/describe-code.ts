@@ -1,5 +1,6 @@
 // Which code runs: for the record of a build, and for a fleet, whose members must be equal.
 import { execFile } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -30,6 +31,25 @@ const commitOf = (root: string): Promise<string | null> =>
   )
 
 /** The lockfile of a checkout or, under another name, that of an npm package. Null if neither is there. */
-export const readLockfile = async (root: string): Promise<Uint8Array | null> =>
+const readLockfile = async (root: string): Promise<Uint8Array | null> =>
   (await ifThere(readFile(join(root, 'package-lock.json')), null)) ??
   ifThere(readFile(join(root, 'npm-shrinkwrap.json')), null)
+
+/** What decides the result of a task of a fleet, below the folder of the project. */
+const SOURCES = '{core,fleet,pages,pipeline,static-build,storage}/**/*.{ts,js,css,json}'
+
+/**
+ * A digest that is equal if the same sources, packages, Node, compressors and architecture compute and render: processes of
+ * equal code make equal bytes.
+ */
+export async function fleetCode(root: string): Promise<string> {
+  const paths = globSync(SOURCES, { cwd: root }).sort()
+  const files = await Promise.all(paths.map(async path => [path, sha256(await readFile(join(root, path)))]))
+  const lockfile = await readLockfile(root)
+  const runs = [...RUN_BY.map(name => process.versions[name]), process.arch]
+  const text = JSON.stringify({ files, lockfile: lockfile && sha256(lockfile), runs })
+  return sha256(text).slice(0, CODE_DIGITS)
+}
+
+const CODE_DIGITS = 16
+const RUN_BY = ['node', 'zlib', 'brotli'] as const

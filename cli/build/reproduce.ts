@@ -38,7 +38,7 @@ export async function reproduce(path: string, order: BuildOrder, runtime: Runtim
     const url = pathToFileURL(join(folder, 'store')).href
     const target = { store: await openStore(url), privateStore: await openStore(privateTwin(url)) }
     const made = await make(published, order, target, runtime)
-    const checks = await auditFilesOf(target.store, target.privateStore, published, runtime.terminal.progress)
+    const checks = await auditFilesOf(target, published, runtime.terminal.progress)
     const found = { head: null, trusted: [], checks }
     printChecks(found, runtime.terminal)
     const [then, now] = [published, made].map(({ built_with }) => JSON.stringify(built_with))

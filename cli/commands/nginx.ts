@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { UsageError } from '../exit.ts'
 import { define } from '../options/command.ts'
 import { flag, type OptionsOf, option, readBy, text } from '../options/option.ts'

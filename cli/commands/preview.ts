@@ -74,9 +74,9 @@ async function run(options: Options, runtime: Runtime, strategy: string | null =
 /** The served snapshot; null if nothing is published, or if it cannot be read, which is noted. */
 async function readPublished(options: Options, runtime: Runtime): Promise<Snapshot | null> {
   try {
-    const { store, privateStore } = await openBothStores(options, runtime)
-    const head = await readHead(store)
-    return head === null ? null : await readPublishedSnapshot(store, privateStore, head.entry)
+    const stores = await openBothStores(options, runtime)
+    const head = await readHead(stores.store)
+    return head && (await readPublishedSnapshot(stores, head.entry))
   } catch (error) {
     runtime.terminal.note(`no published figures to compare with: ${messageOf(error)}`)
     return null

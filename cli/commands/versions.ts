@@ -101,10 +101,10 @@ export const definePrune = define(PRUNE_OPTIONS, PRUNE_EXAMPLES, async (options,
   const rule = { keepDays: options.keepDays, keepMonthEnds: options.keepMonthEnds ?? false }
   const are_removed = options.yes ?? false
   const terminal = runtime.terminal
-  const { store, privateStore } = await openBothStores(options, runtime)
+  const stores = await openBothStores(options, runtime)
   const plan = are_removed
-    ? await withStoreLock(store, runtime, () => prune(store, privateStore, rule, runtime.now()))
-    : await planPrune(store, privateStore, rule, runtime.now())
+    ? await withStoreLock(stores.store, runtime, () => prune(stores, rule, runtime.now()))
+    : await planPrune(stores, rule, runtime.now())
   if (options.json) return terminal.json({ ...plan, are_removed })
   const verb = are_removed ? 'removed' : 'would remove'
   for (const version of plan.versions) terminal.print(`${verb} ${version}`)

@@ -1,15 +1,17 @@
 import type { Command } from 'commander'
-import { serveJobs } from '#static-build/fleet/queue.ts'
-import { PHASES, type Phase, readEnd } from '#static-build/fleet/run-files.ts'
-import { doShare, joinRun, type Run, type Share, type Worker } from '#static-build/fleet/worker.ts'
+import { type RunningServer, startServer } from '#api/service/http-server.ts'
+import { connectFleet, openWorker } from '#fleet/open-fleet.ts'
+import { serveJobs } from '#fleet/queue.ts'
+import { PHASES, type Phase, readEnd } from '#fleet/run-files.ts'
+import { doShare, joinRun, type Run, type Share, type Worker } from '#fleet/worker.ts'
+import { measureWorker } from '#fleet/worker-metrics.ts'
+import { fleetCode } from '../build/describe-code.ts'
 import { UsageError } from '../exit.ts'
-import { connectFleet, openWorker } from '../fleet.ts'
 import { toRedisUrl, toRunName } from '../fleet-options.ts'
 import { addThreadsOption, threadsFor } from '../options/build-options.ts'
 import { addStoreOptions, openBothStores, type StoreOptions } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 import { parsePort, readEnvironment } from '../settings/environment.ts'
-import { measureWorker } from '../worker-metrics.ts'
 
 type Options = StoreOptions & {
   readonly fleet?: string
@@ -46,15 +48,17 @@ const DEFAULT_WAIT_S = 3_600
 const LOOK_MS = 1_000
 
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {
+  const { elapsed, root, terminal } = runtime
   const order = toWorkerOrder(options, runtime)
+  const { threads, metricsPort } = order
   const stores = await openBothStores(options, runtime)
-  const opened = await openWorker(stores, order.threads, runtime)
-  const { worker, serve } = measureWorker(opened.worker, order.threads, runtime.elapsed)
+  const opened = openWorker({ ...stores, threads, code: await fleetCode(root), elapsed })
+  const { worker, meter } = measureWorker(opened.worker, threads, elapsed)
   const { HOST: host } = readEnvironment(runtime)
-  const metrics = order.metricsPort === null ? null : await serve(host, order.metricsPort)
-  if (metrics !== null) runtime.terminal.note(`metrics on ${metrics.url}/metrics`)
+  const metrics = metricsPort === null ? null : await serve(meter, host, metricsPort)
+  if (metrics !== null) terminal.note(`metrics on ${metrics.url}/metrics`)
   try {
-    if (order.kind === 'share') await workOnShare(worker, order, runtime)
+    if ('share' in order) await workOnShare(worker, order, runtime)
     else await workOnJobs(worker, order.redisUrl, runtime)
   } finally {
     await metrics?.close()
@@ -62,35 +66,37 @@ async function runWorker(options: Options, runtime: Runtime): Promise<void> {
   }
 }
 
-type ShareOrder = {
-  readonly kind: 'share'
-  readonly run: string
-  readonly share: Share
-  readonly waitMs: number
-}
+/** Serves `/metrics`. Rejects with a sentence if the port is taken. */
+const serve = (
+  meter: ReturnType<typeof measureWorker>['meter'],
+  host: string,
+  port: number,
+): Promise<RunningServer> =>
+  startServer(
+    () => async request => {
+      if (new URL(request.url).pathname !== '/metrics') return new Response('GET /metrics\n', { status: 404 })
+      const { contentType, text } = await meter.read()
+      return new Response(text, { headers: { 'content-type': contentType } })
+    },
+    host,
+    port,
+  )
+
+type ShareOrder = { readonly run: string; readonly share: Share; readonly waitMs: number }
 
 /** Throws a UsageError for options that are not valid together. */
-function toWorkerOrder(
-  { fleet, run, share, wait, threads: given, metricsPort: port }: Options,
-  runtime: Runtime,
-) {
-  const threads = given ?? threadsFor(runtime.cores)
-  const metricsPort = port === undefined ? null : parsePort('--metrics-port', port)
+function toWorkerOrder({ fleet, run, share, wait, ...options }: Options, runtime: Runtime) {
+  const threads = options.threads ?? threadsFor(runtime.cores)
+  const port = options.metricsPort
+  const common = { threads, metricsPort: port === undefined ? null : parsePort('--metrics-port', port) }
   if (run !== undefined && share !== undefined) {
     const waitMs = 1_000 * Number(wait ?? DEFAULT_WAIT_S)
     if (!(waitMs >= 0)) throw new UsageError(`--wait: expected seconds, got '${wait}'`)
-    return {
-      kind: 'share',
-      run: toRunName(run),
-      share: toShare(share),
-      waitMs,
-      threads,
-      metricsPort,
-    } as const
+    return { ...common, run: toRunName(run), share: toShare(share), waitMs }
   }
   if (run !== undefined || share !== undefined) throw new UsageError('--run and --share are used together')
   const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).FLEET_URL
-  if (redisUrl !== null) return { kind: 'jobs', redisUrl, threads, metricsPort } as const
+  if (redisUrl !== null) return { ...common, redisUrl }
   throw new UsageError('expected --fleet with the address of a Redis, or --run and --share')
 }
 
@@ -101,11 +107,7 @@ function toShare(text: string): Share {
   throw new UsageError(`--share: expected k/n such as 3/8, with k from 1 to n, got '${text}'`)
 }
 
-async function workOnShare(
-  worker: Worker,
-  { run: name, share, waitMs }: ShareOrder,
-  runtime: Runtime,
-): Promise<void> {
+async function workOnShare(worker: Worker, { run: name, share, waitMs }: ShareOrder, runtime: Runtime) {
   const { note, print } = runtime.terminal
   for (const phase of PHASES) {
     const run = await untilBegun(worker, name, phase, waitMs, runtime)
@@ -139,11 +141,7 @@ async function untilBegun(
   }
 }
 
-async function workOnJobs(
-  worker: Worker,
-  redisUrl: string,
-  { terminal, untilStopped }: Runtime,
-): Promise<void> {
+async function workOnJobs(worker: Worker, redisUrl: string, { terminal, untilStopped }: Runtime) {
   const connection = await connectFleet(redisUrl, 'worker')
   const service = serveJobs(worker, connection)
   const stopped = untilStopped() // a signal may follow the line below at once

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { createServer, isIP } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { toReachable } from '#api/http/http-server.ts'
+import { toReachable } from '#api/service/http-server.ts'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { codeOf, ifThere, messageOf } from '#storage/error-code.ts'
 import project from '../../package.json' with { type: 'json' }

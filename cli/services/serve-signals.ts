@@ -1,15 +1,15 @@
 // The signals service as one process: the interfaces of clients and operator, and delivery, on one Redis.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
-import { toReachable } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import { createDeliveryOrders } from '#api/operator/parts.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
+import { toReachable } from '#api/service/http-server.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { startDelivery } from '#signals/delivery/delivery-service.ts'
-import { createHighWater } from '#signals/delivery/high-water.ts'
+import { createHighWater } from '#signals/log/high-water.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { createPublishedReader } from '#signals/views/published.ts'
 import { rollBack } from '#static-build/move-pointer.ts'

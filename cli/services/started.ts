@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunningServer } from '#api/http/http-server.ts'
+import type { RunningServer } from '#api/service/http-server.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { Runtime } from '../runtime.ts'
 

@@ -1,7 +1,7 @@
 // Secrets that are not set are generated at the first run, into files that only their owner can read.
 import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type KeyRing, parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { type KeyRing, parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { codeOf, ifThere } from '#storage/error-code.ts'
 import { UsageError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'

@@ -1,31 +1,28 @@
 import { z } from 'zod'
+import { named, text } from './payloads/field.ts'
 import type { ValueOf } from './value-of.ts'
 
 const seqs = z.array(z.int().min(1))
 
 /** `/v1/signals/account`, and the account of a client for the operator. */
-export const deliveryAccount = z
-  .object({
-    from: z.int().min(1).describe('First number that is accounted for.'),
-    to: z.int().min(1).describe('Last number that is accounted for.'),
-    entitled: z.int().min(0).describe('Signals between them that the client sees: the rows of its history.'),
-    delivered: z.int().min(0).describe('Those that a webhook of the client has acknowledged.'),
-    missing: seqs.describe(
-      'Numbers of all others, ascending. Without a webhook nothing is pushed: then it is every one of them.',
-    ),
-    owed: seqs.describe('Of `missing`, those that are on their way: another attempt will be made.'),
-    exhausted: seqs.describe('Of `missing`, those whose attempts all failed; none will follow by itself.'),
-    withdrawn: seqs.describe(
-      'Of `missing`, those that were withdrawn: the client was not entitled to them or had no webhook when they were due.',
-    ),
-    sha256: z
-      .string()
-      .describe(
-        'SHA-256, hexadecimal, of a line `<seq> <signal_id>` with its line break for each signal that the client sees, ' +
-          'ascending: a client that has all of them computes the same digest.',
-      ),
-  })
-  .meta({ id: 'DeliveryAccount' })
+export const deliveryAccount = named('DeliveryAccount', {
+  from: z.int().min(1).describe('First number that is accounted for.'),
+  to: z.int().min(1).describe('Last number that is accounted for.'),
+  entitled: z.int().min(0).describe('Signals between them that the client sees: the rows of its history.'),
+  delivered: z.int().min(0).describe('Those that a webhook of the client has acknowledged.'),
+  missing: seqs.describe(
+    'Numbers of all others, ascending. Without a webhook nothing is pushed: then it is every one of them.',
+  ),
+  owed: seqs.describe('Of `missing`, those that are on their way: another attempt will be made.'),
+  exhausted: seqs.describe('Of `missing`, those whose attempts all failed; none will follow by itself.'),
+  withdrawn: seqs.describe(
+    'Of `missing`, those that were withdrawn: the client was not entitled to them or had no webhook when they were due.',
+  ),
+  sha256: text(
+    'SHA-256, hexadecimal, of a line `<seq> <signal_id>` with its line break for each signal that the client sees, ' +
+      'ascending: a client that has all of them computes the same digest.',
+  ),
+})
 
 /** What became of the signals of a client. */
 export type DeliveryAccount = ValueOf<typeof deliveryAccount>

@@ -5,6 +5,7 @@ import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } 
 import type { ErrorCode } from './errors.ts'
 import { manifest } from './manifest.ts'
 import { changes } from './payloads/changes.ts'
+import { record, records, text, whole } from './payloads/field.ts'
 import { anchorKey, CURRENT_KEY, currentHint, POINTER_PREFIX, pointerEntry, signatureKey } from './pointer.ts'
 import { publicKeys } from './public-keys.ts'
 import { type Route, variablesOf } from './route.ts'
@@ -54,26 +55,19 @@ function fileRoute(definition: Definition): FileRoute {
   }
 }
 
-const dataPackage = z
-  .looseObject({
-    $schema: z.string().describe('The profile of the Data Package standard.'),
-    name: z.string().describe('Name of the package.'),
-    version: z.string().describe('The dataset version.'),
-    resources: z
-      .array(
-        z.looseObject({
-          name: z.string().describe('Name of the file in the package.'),
-          path: z.string().describe('Path of the file below the folder of the version.'),
-          format: z.string().describe('Ending of the file.'),
-          mediatype: z.string().describe('Media type of the file.'),
-          bytes: z.int().describe('Length of the file.'),
-          hash: z.string().describe('`sha256:` and the digest of the file.'),
-        }),
-      )
-      .describe('The files.'),
-  })
-  .describe('A Frictionless Data Package.')
-  .meta({ id: 'DataPackage' })
+const dataPackage = record('A Frictionless Data Package.', {
+  $schema: text('The profile of the Data Package standard.'),
+  name: text('Name of the package.'),
+  version: text('The dataset version.'),
+  resources: records('The files.', {
+    name: text('Name of the file in the package.'),
+    path: text('Path of the file below the folder of the version.'),
+    format: text('Ending of the file.'),
+    mediatype: text('Media type of the file.'),
+    bytes: whole('Length of the file.'),
+    hash: text('`sha256:` and the digest of the file.'),
+  }),
+}).meta({ id: 'DataPackage' })
 
 export const FILE_ROUTES: readonly FileRoute[] = [
   fileRoute({
@@ -173,11 +167,11 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   }),
 ]
 
-/** What the variable of a path may be. */
+/** The variables of these paths: what they are, and what they may be. */
 export const FILE_VARIABLES = {
-  version: /^\d{8}T\d{6}Z$/,
-  seq: /^\d{10}$/,
-  sha256: /^[0-9a-f]{64}$/,
+  version: { about: 'Compact form of a dataset version: `20261121T001500Z`.', pattern: /^\d{8}T\d{6}Z$/ },
+  seq: { about: 'Number of the entry, ten digits.', pattern: /^\d{10}$/ },
+  sha256: { about: 'SHA-256 of the bytes of the entry, hexadecimal.', pattern: /^[0-9a-f]{64}$/ },
 } as const
 
 export type FileVariable = keyof typeof FILE_VARIABLES

@@ -4,9 +4,10 @@
 import { z } from 'zod'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
 import type { ParameterProblem } from './errors.ts'
-import { nearestTo } from './near-miss.ts'
+import { didYouMean } from './near-miss.ts'
 import { ID_PATTERN } from './parameters.ts'
 import { echo, invalidRequest, parseRequest } from './parse-request.ts'
+import { word } from './payloads/field.ts'
 import { impliedLeverage, instantText, MODES, SIGNAL_ACTIONS, type SignalContent } from './signal.ts'
 
 /** Leverages and risks that differ by less were computed in another order, not from other numbers. */
@@ -36,7 +37,7 @@ export const fireRequest = z
       .regex(/^[A-Za-z0-9_-]{1,128}$/)
       .describe('1 to 128 letters, digits, - and _: the same id again is the same signal'),
     alias: z.string().regex(ID_PATTERN).describe('the id of a strategy of the served dataset'),
-    action: z.enum(SIGNAL_ACTIONS).describe(`one of ${SIGNAL_ACTIONS.join(', ')}`),
+    action: word(`one of ${SIGNAL_ACTIONS.join(', ')}`, SIGNAL_ACTIONS),
     signal_price: price,
     stop: price,
     base_risk_pct: z.number().min(0).max(1).optional().describe('a fraction from 0 to 1, 0.02 is 2 %'),
@@ -100,11 +101,8 @@ function signalProblems(request: FireRequest, served: Served | null, nowMs: numb
   const aliases = served?.aliases()
   const problems: ParameterProblem[] = []
   const refuse: Refuse = (param, reason) => problems.push({ param, value: echo(request[param]), reason })
-  if (aliases?.has(alias) === false) {
-    const nearest = nearestTo(alias, [...aliases])
-    const hint = nearest === null ? '' : `; did you mean '${nearest}'?`
-    refuse('alias', `expected the id of a strategy of the served dataset${hint}`)
-  }
+  if (aliases?.has(alias) === false)
+    refuse('alias', `expected the id of a strategy of the served dataset${didYouMean(alias, aliases)}`)
   if (parseIsoInstant(request.timestamp)! > nowMs + MOST_AHEAD_MS)
     refuse('timestamp', `expected the moment of the decision, and it is only ${toIsoInstant(nowMs)}`)
   if (action === 'flat') checkFlat(request, refuse)

@@ -14,6 +14,12 @@ export function nearestTo(word: string, known: readonly string[]): string | null
   return nearest
 }
 
+/** The end of a refusal that knows what was probably meant, behind `before`; nothing if no known word is near. */
+export function didYouMean(word: string, known: Iterable<string>, before = '; '): string {
+  const nearest = nearestTo(word, [...known])
+  return nearest === null ? '' : `${before}did you mean '${nearest}'?`
+}
+
 /** Whether two neighbouring letters are swapped, and no other differs. */
 function isSwapped(a: string, b: string): boolean {
   const at = [...a].findIndex((letter, i) => letter !== b[i])

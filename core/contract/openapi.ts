@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { MEDIA_TYPES } from './artifacts.ts'
 import { type ErrorCode, type ErrorDetails, type ParameterProblem, STATUS_OF } from './errors.ts'
 import { type Format, isBinary, type Parameter, type Schema } from './parameters.ts'
+import { byName, list, listIfAny, object, text } from './payloads/field.ts'
 import { links } from './payloads/meta.ts'
 import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
 
@@ -20,7 +21,8 @@ export type Service<Group extends string> = {
   readonly securityScheme?: { readonly name: string; readonly scheme: Schema }
   /** The block `meta` of the envelope. */
   readonly meta: z.ZodType
-  readonly variables: Readonly<Record<string, { readonly about: string; readonly schema: Schema }>>
+  /** The variables of paths; without a pattern it is a number, from 1. */
+  readonly variables: Readonly<Record<string, { readonly about: string; readonly pattern: RegExp | null }>>
   /** Headers of every response but those that never become a request. */
   readonly hasRequestIds?: 'refusals' | 'all'
   readonly recorded: Recorded
@@ -107,8 +109,13 @@ function createComponents(): { readonly toSchema: ToSchema; readonly schemas: ()
   const named = new Map<string, string>()
   return {
     toSchema(schema, io) {
-      const { properties, $defs = {} } = pointAtComponents(
-        z.toJSONSchema(z.object({ schema }), { target: 'draft-2020-12', io, override: leaveOpen }),
+      const converted = z.toJSONSchema(z.object({ schema }), {
+        target: 'draft-2020-12',
+        io,
+        override: leaveOpen,
+      })
+      const { properties, $defs = {} }: Converted = JSON.parse(
+        JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'),
       )
       for (const [name, each] of Object.entries($defs)) {
         const text = JSON.stringify(each)
@@ -124,13 +131,11 @@ function createComponents(): { readonly toSchema: ToSchema; readonly schemas: ()
   }
 }
 
+/** An object schema with one field. */
 type Converted = {
   readonly properties: { readonly schema: Schema }
   readonly $defs?: Readonly<Record<string, Schema>>
 }
-
-const pointAtComponents = (schema: object): Converted =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) // an object schema with one field
 
 /** JSON Schema allows further fields anyway; generators would add an index of `unknown` to each object. */
 function leaveOpen({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
@@ -140,14 +145,13 @@ function leaveOpen({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema })
 
 function toOperation(route: Route, { service, toSchema }: Writer): Schema {
   const group = service.groups[route.group]!
+  const { securityScheme: scheme } = service
   return {
     operationId: route.id,
     tags: [group.name],
     summary: route.title,
     description: route.about,
-    ...(service.securityScheme === undefined
-      ? {}
-      : { security: group.isKeyless ? [] : [{ [service.securityScheme.name]: [] }] }),
+    ...(scheme === undefined ? {} : { security: group.isKeyless ? [] : [{ [scheme.name]: [] }] }),
     ...(route.scope === undefined ? {} : { 'x-required-scope': route.scope }),
     parameters: [
       ...variablesOf(route.path).map(name => toVariable(name, service)),
@@ -161,21 +165,20 @@ function toOperation(route: Route, { service, toSchema }: Writer): Schema {
 function toVariable(name: string, { variables }: Service<string>): Schema {
   const variable = variables[name]
   if (variable === undefined) throw new Error(`the service does not describe the path variable '${name}'`)
-  return { name, in: 'path', required: true, description: variable.about, schema: variable.schema }
+  const { about: description, pattern } = variable
+  const number = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
+  const schema = pattern === null ? number : { type: 'string', pattern: pattern.source }
+  return { name, in: 'path', required: true, description, schema }
 }
 
 const isZodObject = (query: Query): query is z.ZodObject => query instanceof z.ZodObject
 
 function queryParameters(query: Query | undefined, toSchema: ToSchema): readonly Schema[] {
   if (query === undefined) return []
-  if (!isZodObject(query)) {
-    return Object.entries(query).map(
-      ([name, { about, schema, style = {} }]: [string, Parameter<unknown>]) => ({
-        ...{ name, in: 'query', required: false, description: about, schema },
-        ...style,
-      }),
-    )
-  }
+  if (!isZodObject(query))
+    return Object.entries(query).map(([name, { about, schema, style }]: [string, Parameter<unknown>]) => ({
+      ...{ name, in: 'query', required: false, description: about, schema, ...style },
+    }))
   const { properties = {}, required = [] } = toSchema(query, 'input') as {
     readonly properties?: Readonly<Record<string, Schema>>
     readonly required?: readonly string[]
@@ -197,6 +200,7 @@ const requestBody = (route: Route, body: z.ZodType, toSchema: ToSchema): Schema 
 
 function responses(route: Route, group: GroupDescription, writer: Writer): Schema {
   const { statuses = [200] } = route
+  const { hasRequestIds } = writer.service
   const all: Readonly<Record<string, Schema>> = {
     ...SERVER_REFUSALS,
     ...Object.fromEntries(statuses.map(status => [status, success(route, status, writer)])),
@@ -204,8 +208,10 @@ function responses(route: Route, group: GroupDescription, writer: Writer): Schem
   }
   return Object.fromEntries(
     Object.entries(all).map(([status, response]) => {
+      const isNamed = hasRequestIds === 'all' || (hasRequestIds === 'refusals' && Number(status) >= 400)
       const headers = {
-        ...requestIdHeader(writer.service, Number(status), response),
+        // Refusals of the HTTP server itself have no name and no content.
+        ...(isNamed && 'content' in response ? REQUEST_ID_HEADER : {}),
         ...('content' in response || status === '304' ? group.headers?.(Number(status)) : {}),
         ...(response.headers as Schema | undefined), // an object, if it is there
       }
@@ -292,10 +298,8 @@ const SERVER_REFUSALS = {
 /** The refusals by status: those given, and those that every route has. */
 function refusals(own: readonly ErrorCode[]): Readonly<Record<string, Schema>> {
   const codes = [...new Set([...own, ...COMMON_REFUSALS])]
-  const statuses = [...new Set(codes.map(code => STATUS_OF[code]))]
-  return Object.fromEntries(
-    statuses.map(status => [status, refusal(codes.filter(code => STATUS_OF[code] === status))]),
-  )
+  const byStatus = Map.groupBy(codes, code => STATUS_OF[code])
+  return Object.fromEntries([...byStatus].map(([status, each]) => [status, refusal(each)]))
 }
 
 const refusal = (codes: readonly ErrorCode[]): Schema => ({
@@ -315,26 +319,17 @@ const REQUEST_ID: Schema = {
   },
 }
 
-/** Refusals of the HTTP server itself have no name and no content. */
-function requestIdHeader({ hasRequestIds }: Service<string>, status: number, response: Schema): Schema {
-  const isNamed = hasRequestIds === 'all' || (hasRequestIds === 'refusals' && status >= 400)
-  return isNamed && 'content' in response
-    ? { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
-    : {}
-}
+const REQUEST_ID_HEADER: Schema = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
 /** All examples, by the names that the answers and the refusals refer to. */
 function exampleComponents(routes: readonly Route[], { answers, refusals }: Recorded): Schema {
-  const answered = routes.flatMap(route => {
-    const { json, csv } = answers[route.id] ?? {}
-    if (json === undefined || route.example === undefined) return []
-    const { path } = route.example
-    return [
-      [route.id, { summary: `${route.method} ${path}`, value: json }] as const,
-      ...(csv === undefined
-        ? []
-        : [[`${route.id}_csv`, { summary: `${route.method} ${asCsv(path)}`, value: csv }] as const]),
-    ]
+  const answered = routes.flatMap(({ id, method, example }) => {
+    const { json, csv } = answers[id] ?? {}
+    if (json === undefined || example === undefined) return []
+    const { path } = example
+    const whole = [id, { summary: `${method} ${path}`, value: json }] as const
+    if (csv === undefined) return [whole]
+    return [whole, [`${id}_csv`, { summary: `${method} ${asCsv(path)}`, value: csv }] as const]
   })
   const refused = Object.entries(refusals).map(
     ([code, { request, json }]) => [refusalName(code), { summary: request, value: json }] as const,
@@ -354,35 +349,30 @@ const refusalName = (code: string): string => `refused_${code}`
 
 const toReference = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })
 
-const parameterProblem = z
-  .object({
-    param: z.string().describe('Name of the parameter, of the field, or `body`.'),
-    value: z.string().describe('What was given, cut if it is long.'),
-    reason: z.string().describe('What is wrong with it.'),
-    allowed: z.array(z.string()).optional().describe('The legal values, if there are few.'),
-  })
-  .describe('One refused parameter.')
-  .meta({ id: 'ParameterProblem' }) satisfies z.ZodType<ParameterProblem>
+const parameterProblem = object('One refused parameter.', {
+  param: text('Name of the parameter, of the field, or `body`.'),
+  value: text('What was given, cut if it is long.'),
+  reason: text('What is wrong with it.'),
+  allowed: listIfAny('The legal values, if there are few.', z.string()),
+}).meta({ id: 'ParameterProblem' }) satisfies z.ZodType<ParameterProblem>
 
 const errorDetails = z
   .union([
     z.array(parameterProblem),
     z.object({
-      checks: z.record(z.string(), z.boolean()).describe('The checks, false for each that fails.'),
+      checks: byName('The checks, false for each that fails.', z.boolean()),
     }),
-    z.object({ available: z.array(z.string()).describe('What there is instead.') }),
+    z.object({ available: list('What there is instead.', z.string()) }),
     z.null(),
   ])
   .describe(
     'More about the error, or null: the refused parameters of a `validation_error`, the checks of `not_ready`.',
   ) satisfies z.ZodType<ErrorDetails>
 
-const errorPayload = z
-  .object({
-    code: z
-      .enum(Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]]) // keyof of the literal above
-      .describe('One of a closed list of codes; branch on this, never on the message.'),
-    message: z.string().describe('What was wrong, in one sentence, for people.'),
-    details: errorDetails,
-  })
-  .describe('What went wrong.')
+const errorPayload = object('What went wrong.', {
+  code: z
+    .enum(Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]]) // keyof of the literal above
+    .describe('One of a closed list of codes; branch on this, never on the message.'),
+  message: text('What was wrong, in one sentence, for people.'),
+  details: errorDetails,
+})

@@ -1,24 +1,21 @@
 // The pointer log: the append-only record of which version was served when. Its newest entry is the one that
 // is served.
 import { z } from 'zod'
+import { flag, named, text, textOrNull, word } from './payloads/field.ts'
 import { sortedNumber } from './sorted-number.ts'
 
 export const ACTIONS = ['publish', 'rollback', 'refresh'] as const
 
-export const pointerEntry = z
-  .object({
-    seq: z.int().min(1).describe('Number of the entry: 1, 2, 3 and so on, without a gap.'),
-    action: z.enum(ACTIONS).describe('Why it was written.'),
-    version: z.string().describe('The version that is served from here on, a UTC instant.'),
-    manifest_sha256: z.string().describe('Digest of its manifest.'),
-    prev_entry_sha256: z.string().nullable().describe('Digest of the entry before, null in the first.'),
-    at: z.string().describe('When it was written, a UTC instant.'),
-    expires: z.string().describe('After this it no longer proves what is served.'),
-    history_restated: z
-      .boolean()
-      .describe('Whether the version alters history that the one before had published.'),
-  })
-  .meta({ id: 'PointerEntry' })
+export const pointerEntry = named('PointerEntry', {
+  seq: z.int().min(1).describe('Number of the entry: 1, 2, 3 and so on, without a gap.'),
+  action: word('Why it was written.', ACTIONS),
+  version: text('The version that is served from here on, a UTC instant.'),
+  manifest_sha256: text('Digest of its manifest.'),
+  prev_entry_sha256: textOrNull('Digest of the entry before, null in the first.'),
+  at: text('When it was written, a UTC instant.'),
+  expires: text('After this it no longer proves what is served.'),
+  history_restated: flag('Whether the version alters history that the one before had published.'),
+})
 
 export type PointerEntry = z.infer<typeof pointerEntry>
 
@@ -45,12 +42,10 @@ export const anchorKey = (entrySha256: string): string => `${POINTER_PREFIX}anch
 export const CURRENT_KEY = 'v1/current.json'
 
 /** Its content: the newest entry when it was written; to be sure, look for the entries after it. */
-export const currentHint = z
-  .object({
-    seq: z.int().min(1).describe('Number of the entry.'),
-    version: z.string().describe('The version that it names, a UTC instant.'),
-    manifest_sha256: z.string().describe('Digest of the manifest of that version.'),
-  })
-  .meta({ id: 'CurrentPointer' })
+export const currentHint = named('CurrentPointer', {
+  seq: z.int().min(1).describe('Number of the entry.'),
+  version: text('The version that it names, a UTC instant.'),
+  manifest_sha256: text('Digest of the manifest of that version.'),
+})
 
 export type CurrentHint = z.infer<typeof currentHint>

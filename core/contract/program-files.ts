@@ -1,6 +1,7 @@
 // The files of a program in the private store. A version's manifest names their index by its digest, the
 // index each file.
 import { z } from 'zod'
+import { textOrNull } from './payloads/field.ts'
 
 /** The records that leave through the signals service as they are stored. */
 export const PROGRAM_RECORDS = [
@@ -28,10 +29,9 @@ export const PROGRAM_FORMAT = 1
 export const programIndex = z.object({
   format_version: z.literal(PROGRAM_FORMAT),
   alias: z.string(),
-  salt: z
-    .string()
-    .nullable()
-    .describe('Keeps anybody from trying guesses at the digest of this index; null where nothing is signed.'),
+  salt: textOrNull(
+    'Keeps anybody from trying guesses at the digest of this index; null where nothing is signed.',
+  ),
   files: z.array(z.object({ name: z.enum(PROGRAM_FILES), bytes: z.int(), sha256: z.string() })),
 })
 

@@ -66,12 +66,5 @@ export const dataSchema = ({ data }: Pick<Route, 'data'>): z.ZodType =>
 export const variablesOf = (path: string): readonly string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
 
-/** `/a/{sid}` as Hono spells it: `/a/:sid`. */
-export const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
-
 export const byPath = <R extends Route>(routes: readonly R[]): Map<string, R[]> =>
   Map.groupBy(routes, ({ path }) => path)
-
-/** The methods that a path answers, as the header `Allow` lists them. */
-export const allowedMethods = (routes: readonly Pick<Route, 'method'>[]): readonly string[] =>
-  routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))

@@ -1,6 +1,7 @@
 // A live signal as it goes over the wire: made once, and the same bytes ever after.
 import { z } from 'zod'
 import { ISO_INSTANT } from '#core/calendar.ts'
+import { flag, namedRecord, text, word } from './payloads/field.ts'
 import { toSignificant } from './rounding.ts'
 
 /** Raised when a field changes its meaning: subscribers pin it. */
@@ -15,44 +16,39 @@ export type SignalAction = (typeof SIGNAL_ACTIONS)[number]
 /** JSON Schema reads `format` as a remark: the pattern is what refuses. */
 export const instantText = z.string().regex(ISO_INSTANT).meta({ format: 'date-time' })
 
-export const signal = z
-  .looseObject({
-    schema_version: z.string().describe('Version of this schema, to be pinned.'),
-    signal_id: z.string().describe('Unique id, for de-duplication.'),
-    seq: z.int().min(1).describe('Strictly ascending number in the log of the service.'),
-    alias: z.string().describe('The product: route on this alone.'),
-    mode: z.enum(MODES).describe('Trade `LIVE` only.'),
-    is_test: z.boolean().describe('True means: never trade, whatever the action.'),
-    action: z.enum(SIGNAL_ACTIONS).describe('What to hold from now on; `flat` closes.'),
-    signal_price: z
-      .number()
-      .positive()
-      .describe('Reference price, the close of the deciding bar; no promise of a fill.'),
-    stop: z
-      .number()
-      .positive()
-      .describe('Price of the protective stop; on `flat` the one that was in force.'),
-    base_risk_pct: z.number().min(0).max(1).describe('Fraction of equity at risk, 0.02 is 2 %; 0 on `flat`.'),
-    timestamp: instantText.describe('When the decision was made, UTC.'),
-    implied_leverage: z
-      .number()
-      .min(0)
-      .describe('base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`.'),
-    by: z
-      .string()
-      .regex(/^(?:strategy|operator:[a-z0-9][a-z0-9_-]{0,63})$/)
-      .optional()
-      .describe(
-        'Who decided: `strategy`, or `operator:NAME` if it was fired with the token of that name. Signals of earlier releases have none.',
-      ),
-    why: z
-      .enum(['stop', 'signal', 'time', 'operator', 'end'])
-      .optional()
-      .describe(
-        'Only on `flat`: the `stop` was hit, the rules of the strategy left by `signal` or `time`, an `operator` fired it, or `end`: its account is ruined, or another version replaces it.',
-      ),
-  })
-  .meta({ id: 'Signal' })
+export const signal = namedRecord('Signal', {
+  schema_version: text('Version of this schema, to be pinned.'),
+  signal_id: text('Unique id, for de-duplication.'),
+  seq: z.int().min(1).describe('Strictly ascending number in the log of the service.'),
+  alias: text('The product: route on this alone.'),
+  mode: word('Trade `LIVE` only.', MODES),
+  is_test: flag('True means: never trade, whatever the action.'),
+  action: word('What to hold from now on; `flat` closes.', SIGNAL_ACTIONS),
+  signal_price: z
+    .number()
+    .positive()
+    .describe('Reference price, the close of the deciding bar; no promise of a fill.'),
+  stop: z.number().positive().describe('Price of the protective stop; on `flat` the one that was in force.'),
+  base_risk_pct: z.number().min(0).max(1).describe('Fraction of equity at risk, 0.02 is 2 %; 0 on `flat`.'),
+  timestamp: instantText.describe('When the decision was made, UTC.'),
+  implied_leverage: z
+    .number()
+    .min(0)
+    .describe('base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`.'),
+  by: z
+    .string()
+    .regex(/^(?:strategy|operator:[a-z0-9][a-z0-9_-]{0,63})$/)
+    .optional()
+    .describe(
+      'Who decided: `strategy`, or `operator:NAME` if it was fired with the token of that name. Signals of earlier releases have none.',
+    ),
+  why: z
+    .enum(['stop', 'signal', 'time', 'operator', 'end'])
+    .optional()
+    .describe(
+      'Only on `flat`: the `stop` was hit, the rules of the strategy left by `signal` or `time`, an `operator` fired it, or `end`: its account is ruined, or another version replaces it.',
+    ),
+})
 
 export type Signal = z.infer<typeof signal>
 

@@ -9,10 +9,8 @@ import {
   uint8,
 } from '@uwdata/flechette'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
-import { benchmark } from '#core/contract/payloads/benchmark.ts'
-import { sincePublication } from '#core/contract/payloads/since-publication.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
-import type { FigureBlock, FigureValues } from '#core/figures/split-figures.ts'
+import type { FigureValues } from '#core/figures/split-figures.ts'
 import { readAncestor } from './lineage.ts'
 import {
   NO_MATRIX,
@@ -191,12 +189,17 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
     weekly: readColumns(bytes.weekly, ['ret'], Float64Array).ret,
   }
   const tradesOf = tradeReader(bytes.trades)
+  const held = readColumns(bytes.benchmarks, ['ret'], Float64Array).ret
   return {
     dataset: {
       ...withNulls(document.dataset, ['public_url', 'program_url', 'entered']),
-      method_revision: document.dataset.method_revision ?? FIRST_METHOD,
-      funding: (document.dataset.funding ?? []).map(coverage => ({ ...UNRECORDED, ...coverage })),
-      accepted_findings: document.dataset.accepted_findings ?? [],
+      // In the order of their published bytes.
+      funding: document.dataset.funding.map(
+        ({ payments_missing, interval_basis, intervals, ...coverage }) => ({
+          ...{ payments_missing, interval_basis, intervals },
+          ...coverage,
+        }),
+      ),
       lineage: (document.dataset.lineage ?? []).map(readAncestor),
       removed: document.dataset.removed ?? [],
       synthetic: document.dataset.synthetic ?? false,
@@ -204,7 +207,7 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
     strategies: document.strategies.map(
       (record): StrategyData => ({
         ...withNulls(record, LATER_FIELDS),
-        figures: withLaterFigures(record.figures),
+        figures: { ...record.figures, values: withField(record.figures.values, OPEN_SINCE) },
         daily: toSeries('daily', record.daily, returnsOf.daily),
         weekly: toSeries('weekly', record.weekly, returnsOf.weekly),
         trades: tradesOf(record.trades),
@@ -213,60 +216,18 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
     correlation: readCorrelation(bytes.correlation, document.strategies.length),
     book: document.book,
     diversification: document.diversification,
-    benchmarks: readBenchmarks(bytes.benchmarks, document),
+    benchmarks: document.benchmarks.map(({ instrument, ...rows }) => ({
+      instrument,
+      daily: toSeries('daily', rows, held),
+    })),
     ...(document.others === undefined ? {} : { others: toOthers(document.others) }),
   }
 }
 
-/** The first snapshots have none. */
-function readBenchmarks(
-  bytes: Uint8Array,
-  { benchmarks = [] }: Partial<SnapshotDocument>,
-): Snapshot['benchmarks'] {
-  if (benchmarks.length === 0) return []
-  const { ret } = readColumns(bytes, ['ret'], Float64Array)
-  return benchmarks.map(({ instrument, ...rows }) => ({ instrument, daily: toSeries('daily', rows, ret) }))
-}
+/** The day since when a position is open, which the first release did not have. */
+const OPEN_SINCE = ['fund_dd', 'exposure', 'open_since']
 
-/** What the first snapshots do not say about funding. */
-const UNRECORDED = { payments_missing: null, interval_basis: null, intervals: [] }
-
-/** The first snapshots have no number of their method. */
-const FIRST_METHOD = 1
-
-/** Figures that the first snapshots do not have, each by its path. */
-const LATER_FIGURES = [
-  ['profit_factor_notional'],
-  ...['', '/long', '/short'].flatMap(side => within(`trades${side}`, ['profit_factor_notional'])),
-  ...within('drawdowns', ['lasting_count']),
-  ...within('risk_adjusted', ['deflated_sharpe_ratio', 'trials']),
-  ...within('exposure', ['open_since']),
-  ...within('benchmark', Object.keys(benchmark().shape)),
-  ...within('since_publication', ['published_since', 'days_before', 'days_after']),
-  ...['before', 'after'].flatMap(part =>
-    within(`since_publication/${part}`, Object.keys(sincePublication().shape.before.shape)),
-  ),
-  ...['fees', 'slippage', 'funding'].flatMap(cost => within('costs', [`${cost}_pct_of_gross_profit`])),
-  ...within('costs/at_twice_the_costs', [
-    ...['net_return_pct', 'cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized'],
-  ]),
-  ...['mae_r', 'mfe_r'].flatMap(unit =>
-    within(`excursions/${unit}`, ['mean', 'p5', 'p25', 'p50', 'p75', 'p95']),
-  ),
-  ...within('replays', ['entries_asked', 'entries_refused', 'table']),
-]
-
-function within(group: string, fields: readonly string[]): string[][] {
-  return fields.map(field => ['fund_dd', ...group.split('/'), field])
-}
-
-/** The block with null for each of them that it lacks. */
-const withLaterFigures = (block: FigureBlock): FigureBlock => ({
-  ...block,
-  values: LATER_FIGURES.reduce<FigureValues>(withField, block.values),
-})
-
-/** The same values if they have the field, as all but the first snapshots do: a build asks for every strategy. */
+/** The same values if they have the field, or else with null for it: a build asks for every strategy. */
 function withField(values: FigureValues, [field = '', ...rest]: readonly string[]): FigureValues {
   const value = values[field]
   const found = rest.length === 0 ? (value ?? null) : withField((value ?? {}) as FigureValues, rest) // a group

@@ -16,7 +16,7 @@ export const SNAPSHOT_FILES = {
 
 export type SnapshotFile = keyof typeof SNAPSHOT_FILES
 
-/** The files of a snapshot, by name; `benchmarks` is empty in one that was made before it was stored. */
+/** The files of a snapshot, by name. */
 export type SnapshotBytes = Readonly<Record<SnapshotFile, Uint8Array>>
 
 /** Words behind the code columns of the trades. */
@@ -58,11 +58,10 @@ export type SnapshotDocument = {
   readonly words: { readonly side: readonly string[]; readonly exit_reason: readonly string[] }
 }
 
-/** Fields of a strategy that the first snapshots do not have. */
+/** Fields of a strategy that snapshots of the first release do not have. */
 export const LATER_FIELDS = [
-  ...(['funding', 'result_tolerance_bps', 'module_version', 'measured', 'rules_sha256'] as const),
-  ...(['rules_since', 'ended', 'idle_since', 'refused_above_risk_pct', 'trials'] as const),
-  ...(['published_since', 'time_stamp', 'max_leverage'] as const),
+  ...(['measured', 'rules_sha256', 'rules_since', 'ended', 'idle_since'] as const),
+  ...(['time_stamp', 'max_leverage'] as const),
 ]
 
 /** The record with null for each of the fields that it lacks. */

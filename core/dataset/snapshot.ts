@@ -32,9 +32,8 @@ export type FundingCoverage = {
   readonly payments: number
   readonly gaps: number
   readonly longest_gap_hours: number | null
-  /** Null in snapshots that were made before it was recorded. */
-  readonly payments_missing: number | null
-  /** Null without funding, and in snapshots that were made before it was recorded. */
+  readonly payments_missing: number
+  /** Null without funding. */
   readonly interval_basis: IntervalBasis | null
   /** The first has no `from`. */
   readonly intervals: readonly { readonly from: string | null; readonly hours: number }[]
@@ -74,7 +73,6 @@ export type DatasetRecord = {
   readonly window: DateWindow
   /** One entry for each instrument that a strategy is replayed or marked on. */
   readonly funding: readonly FundingCoverage[]
-  /** None in snapshots that were made before it was recorded. */
   readonly accepted_findings: readonly AcceptedFinding[]
   /** Whether the version alters history that the one before published; false until the two are compared. */
   readonly history_restated: boolean
@@ -123,8 +121,7 @@ export type StrategyRecord = {
   readonly commission_bps_per_side: number
   readonly slippage_ticks: number
   readonly tick_size: number
-  /** Null in snapshots that were made before it was recorded. */
-  readonly funding: FundingAssumption | null
+  readonly funding: FundingAssumption
   /** Of a ledger, whose results agree within this many basis points of equity; null otherwise. */
   readonly result_tolerance_bps: number | null
   /** Entries above it are refused, which steers a module; null in snapshots that were made before it was recorded. */
@@ -211,7 +208,7 @@ export type Snapshot = {
   /** The equal-weight book. */
   readonly book: FigureBlock
   readonly diversification: FigureBlock
-  /** In the order in which the catalogue first names the instruments; none in snapshots that were made before. */
+  /** In the order in which the catalogue first names the instruments. */
   readonly benchmarks: readonly Benchmark[]
   /** Only of a part (`part.ts`), which has one strategy and no matrices. */
   readonly others?: Others

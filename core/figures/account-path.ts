@@ -21,13 +21,8 @@ export type AccountPath = {
   readonly ruinDay: number | null
 }
 
-/**
- * The path of a daily series at `k` times its base risk. Throws if the series are not a daily and a weekly
- * one, a return is not finite, or `k` is not a positive number.
- */
+/** The path of a daily series at `k` times its base risk. Throws if a return is not finite, or `k` not a positive number. */
 export function accountPath(daily: Series, weekly: Series, k: number): AccountPath {
-  assertPeriod(daily, 'daily')
-  assertPeriod(weekly, 'weekly')
   assertPositive(k, 'the risk factor k = risk_pct / base_risk_pct')
   assertFinite(weekly)
   assertFinite(daily)
@@ -40,15 +35,6 @@ const NO_WEEKS: Series = { period: 'weekly', first: 0, values: new Float64Array(
 
 /** The path of a benchmark, a part of a history or a replay, of which no figure is of its weeks. */
 export const dailyPath = (daily: Series, k = 1): AccountPath => accountPath(daily, NO_WEEKS, k)
-
-function assertPeriod({ period }: Series, expected: Series['period']): void {
-  if (period !== expected) {
-    throw new RangeError(
-      `the figures need a ${expected} series here, got a ${period} one; pass the daily series and its complete weeks, ` +
-        'in this order',
-    )
-  }
-}
 
 /** Throws unless `value` is a positive finite number. `what` names it in the error. */
 export function assertPositive(value: number, what: string): void {

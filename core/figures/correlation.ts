@@ -1,7 +1,6 @@
-import { dotProducts } from '#core/kernels/dot-products.ts'
 import { isFlat, mean, sampleVariance } from './moments.ts'
 import { clampCorrelation, correlatePair, MIN_OVERLAP } from './pearson.ts'
-import { assertFinite, type Period, type Series, STEP_DAYS } from './series.ts'
+import { assertFinite, type Period, type Series } from './series.ts'
 
 /**
  * Correlations of `size` series, row by row: cell (i, j) is at `i * size + j`. Exactly symmetric. An
@@ -37,14 +36,12 @@ export type CorrelationRows = {
  * than 30 days or 12 weeks are common, or if one of the series is flat over them (`max - min <= 1e-12`).
  *
  * A cell depends on its two series alone: splitting the rows, reordering the series or omitting some never
- * changes a bit. Throws if the series differ in period, weeks end on different days, or a return is not
- * finite.
+ * changes a bit. All must be of one period, and weeks end on one day. Throws if a return is not finite.
  *
  * Cost: series over the same window are multiplied four at a time, 3 us a pair over 3 650 points; pairs with different
  * windows are computed one by one, about 15 us each over 3 650 points.
  */
 export function correlateRows(series: readonly Series[], fromRow: number, toRow: number): CorrelationRows {
-  assertComparable(series)
   series.slice(fromRow).forEach(assertFinite)
   const rows = emptyRows(series.length, fromRow, toRow)
   correlateSameWindow(series, rows)
@@ -56,18 +53,6 @@ export function correlateRows(series: readonly Series[], fromRow: number, toRow:
 function packedCell(size: number, fromRow: number, row: number, column: number): number {
   const above = row - fromRow
   return above * size - (above * (fromRow + row - 1)) / 2 + column - row
-}
-
-function assertComparable(series: readonly Series[]): void {
-  const [head] = series
-  series.forEach((each, i) => {
-    if (each.period !== head!.period || (each.first - head!.first) % STEP_DAYS[each.period] !== 0) {
-      throw new RangeError(
-        `series ${i} must be ${head!.period} and in step with series 0, so that their points fall on the same days; ` +
-          `it is ${each.period} from day ${each.first}, the other from day ${head!.first}: make both the same way`,
-      )
-    }
-  })
 }
 
 function emptyRows(size: number, fromRow: number, toRow: number): CorrelationRows {
@@ -195,4 +180,60 @@ function mirror({ size, fromRow, toRow, rho, overlap }: CorrelationRows, matrix:
       matrix.overlap[i * size + j] = matrix.overlap[j * size + i] = overlap[cell]!
     }
   }
+}
+
+// The dot products of all pairs of columns, four at a time: a loop with one sum would wait for it at every point.
+
+/** Receives the dot product of columns `i < j`. */
+type StoreDot = (i: number, j: number, dot: number) => void
+
+/** The columns to multiply: `column(i)` is called once for each `i`, in order, and may reuse its array. */
+export type Columns = {
+  readonly count: number
+  readonly length: number
+  readonly column: (i: number) => Float64Array
+}
+
+/** Columns that each row is multiplied with at a time. */
+const ABREAST = 4
+
+/** Rows that go over the same columns while these are in the cache of a core. */
+const NEAR_ROWS = 64
+
+/**
+ * The dot products of the first `rowCount` columns with every column after them: the first rows of the upper
+ * triangle of the matrix of all products. A product is the sum over the points in order, bit for bit that of
+ * a plain loop: it depends neither on other columns, nor on the order of the two, nor on the machine.
+ *
+ * Cost: a copy of the columns in memory.
+ */
+export function dotProducts({ count, column }: Columns, rowCount: number, store: StoreDot): void {
+  const columns = Array.from({ length: count }, (_, i) => column(i).slice())
+  for (let from = 0; from < rowCount; from += NEAR_ROWS) {
+    for (let j = from + 1; j < count; j += ABREAST) {
+      for (let i = from; i < Math.min(from + NEAR_ROWS, rowCount, j + ABREAST - 1); i++) {
+        storeFour(columns, i, j, store)
+      }
+    }
+  }
+}
+
+/** The products of column `i` with the columns from `j` on that come after it. */
+function storeFour(columns: readonly Float64Array[], i: number, j: number, store: StoreDot): void {
+  const x = columns[i]!
+  const last = columns.length - 1
+  const a = columns[j]!
+  const b = columns[Math.min(j + 1, last)]!
+  const c = columns[Math.min(j + 2, last)]!
+  const d = columns[Math.min(j + 3, last)]!
+  let [sumA, sumB, sumC, sumD] = [0, 0, 0, 0]
+  for (let point = 0; point < x.length; point++) {
+    const value = x[point]!
+    sumA += value * a[point]!
+    sumB += value * b[point]!
+    sumC += value * c[point]!
+    sumD += value * d[point]!
+  }
+  const sums = [sumA, sumB, sumC, sumD]
+  for (let k = 0; k < ABREAST; k++) if (j + k > i && j + k <= last) store(i, j + k, sums[k]!)
 }

@@ -1,4 +1,3 @@
-import type { EpochDay } from '#core/calendar.ts'
 import type { AccountPath } from './account-path.ts'
 import { benchmarkOver, beta } from './benchmark.ts'
 import { LARGEST_PUBLISHED } from './equity-curve.ts'
@@ -9,26 +8,19 @@ import { DAYS_PER_YEAR, type Series } from './series.ts'
 /** Days of a window. */
 const WINDOW = 365
 
-/** Figures of the 365 days up to and including each day from the 365th on; NaN where one is undefined. */
-export type RollingFigures = {
-  readonly first: EpochDay
-  readonly return_pct: Float64Array
-  readonly volatility_pct: Float64Array
-  readonly sharpe: Float64Array
-  readonly beta: Float64Array
-}
+export type RollingFigures = ReturnType<typeof rollingFigures>
 
 /**
- * Return, volatility, Sharpe ratio and beta of every window of 365 days, each as the figure of the same name
- * is defined for a whole series: the Sharpe ratio is undefined if the window is flat, beta if the benchmark
- * is, or without a benchmark, and all but the return of a window that ends after ruin. The return of a window
- * that begins after ruin is undefined too.
+ * Return, volatility, Sharpe ratio and beta of the 365 days up to and including each day from the 365th on, NaN where one is
+ * undefined. Each is as the figure of the same name is defined for a whole series: the Sharpe ratio is undefined if the
+ * window is flat, beta if the benchmark is, or without a benchmark, and all but the return of a window that ends after
+ * ruin. The return of a window that begins after ruin is undefined too.
  *
  * Cost: a few operations a day, because a window is the end of one block of 365 days and the start of the
  * next, whose moments are accumulated once from their common border. Nothing is ever subtracted, so no errors
  * accumulate. Windows that are nearly flat, where accumulated moments lose digits, are computed from their days.
  */
-export function rollingFigures(path: AccountPath, benchmark: Series | null): RollingFigures {
+export function rollingFigures(path: AccountPath, benchmark: Series | null) {
   const { daily, k, curve, ruinDay } = path
   const { values } = daily
   const market = benchmarkOver(daily, benchmark)?.values ?? null

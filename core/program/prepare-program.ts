@@ -1,23 +1,19 @@
+import { DAY_MS } from '#core/calendar.ts'
 import { NEGLIGIBLE } from '#core/figures/figure.ts'
 import { quantile } from '#core/figures/quantile.ts'
-import { type Bars, endOfBars, sliceBars } from '#core/replay/bars.ts'
+import { type Bars, describeInstant, endOfBars, sliceBars } from '#core/replay/bars.ts'
 import { dca } from './benchmarks.ts'
 import type { ProgramData, ProgramPlan, Rolling } from './program.ts'
-import { programProblems } from './program-problems.ts'
-import { barsPerDay, plannedBars, warmUpBars, windowRange } from './program-window.ts'
+import { barsPerDay, plannedBars, type Range, warmUpBars, windowRange } from './program-window.ts'
 import { averageCost, simulate } from './simulate.ts'
 
 /**
  * The data that every figure of the program is computed from, made from a plan and the bars of its
- * instrument: the available warm-up, the past part of the window, and rolling figures over the whole history.
- *
- * Throws with every problem of `programProblems`, which callers use to report them one by one.
+ * instrument, without `programProblems`: the available warm-up, the past part of the window, and rolling figures over the whole history.
  *
  * @param bars the whole history so far, ascending
  */
 export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
-  const problems = programProblems(plan, bars)
-  if (problems.length > 0) throw new Error(`program ${plan.alias}: ${problems.join('; ')}`)
   const { from, to } = windowRange(plan.window, bars)
   const start = Math.max(0, from - warmUpBars(plan, bars.timeframeMs))
   return {
@@ -25,14 +21,11 @@ export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
     bars: sliceBars(bars, start, to),
     first: from - start,
     bars_planned: plannedBars(plan.window, bars.timeframeMs),
-    mark: newestMark(bars),
+    // At the newest close, whatever the window.
+    mark: bars.t.length === 0 ? null : { at: endOfBars(bars), price: bars.c.at(-1)! },
     rolling: rollingFigures(plan, bars),
   }
 }
-
-/** Where a basket is marked: at the newest close, whatever its window. */
-export const newestMark = (bars: Bars): ProgramData['mark'] =>
-  bars.t.length === 0 ? null : { at: endOfBars(bars), price: bars.c.at(-1)! }
 
 /** The length of a rolling program: a year. */
 const ROLLING_DAYS = 365
@@ -87,4 +80,50 @@ function summary(ascending: Float64Array): Rolling {
     win_rate: wins / ascending.length,
     median_cheaper: quantile(ascending, 0.5),
   }
+}
+
+/**
+ * Every reason why the program cannot be computed on these bars, as a sentence with its fix; empty if it can. Whatever else a
+ * plan and bars must be, the reader of the book has checked.
+ *
+ * @param bars the whole history of the instrument so far
+ */
+export function programProblems({ window }: ProgramPlan, bars: Bars): readonly string[] {
+  const range = windowRange(window, bars)
+  return [...volumeProblems(bars, range), ...gapProblems(window, bars, range)]
+}
+
+/** The vwap needs the volumes of the whole window, and one above zero. */
+function volumeProblems({ t, v }: Bars, { from, to }: Range): string[] {
+  let isTraded = from === to
+  for (let i = from; i < to; i++) {
+    if (Number.isNaN(v[i])) {
+      return [
+        `the bar at ${describeInstant(t[i]!)} must have a volume of 0 or more; it is blank: correct the bars`,
+      ]
+    }
+    if (v[i]! > 0) isTraded = true
+  }
+  return isTraded
+    ? []
+    : ['no bar of the window has any volume, so there is no vwap: provide bars with volumes']
+}
+
+/**
+ * The first gap. A missing bar would shift every later contribution, so the window so far must be complete.
+ */
+function gapProblems(window: ProgramPlan['window'], bars: Bars, { from }: Range): string[] {
+  const { t, timeframeMs } = bars
+  if (t.length === 0) return []
+  const end = Math.min((window.to + 1) * DAY_MS, endOfBars(bars))
+  let i = from
+  for (let expected = window.from * DAY_MS; expected + timeframeMs <= end; expected += timeframeMs, i++) {
+    if (t[i] === expected) continue
+    const found = t[i] === undefined ? 'there are no more' : `the next is at ${describeInstant(t[i]!)}`
+    return [
+      `the bar at ${describeInstant(expected)} is missing in the part of the window that has happened, ${found}: ` +
+        'provide every bar from the first day of the window on, or move the start of the window',
+    ]
+  }
+  return []
 }

@@ -1,7 +1,6 @@
 // The data of a program as JSON, without loss, so that a service computes on exactly the data of the build.
 import { z } from 'zod'
 import type { Bars } from '#core/replay/bars.ts'
-import { newestMark } from './prepare-program.ts'
 import { mark, type ProgramData, programPlan, rolling } from './program.ts'
 
 const prices = z.array(z.number()).transform(values => Float64Array.from(values))
@@ -23,12 +22,10 @@ const programDataFile = z
     }),
     first: z.int().min(0),
     bars_planned: z.int().min(1),
-    mark: mark.nullable().optional(),
+    mark: mark.nullable(),
     rolling: rolling.nullable(),
   })
   .refine(({ bars, first }) => hasEqualColumns(bars) && first <= bars.t.length)
-  // The first files end with the bars of the window.
-  .transform(data => ({ ...data, mark: data.mark === undefined ? newestMark(data.bars) : data.mark }))
 
 /** The data as a JSON value. */
 export const toProgramDataFile = ({ bars, ...rest }: ProgramData): object => ({

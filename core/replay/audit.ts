@@ -1,6 +1,6 @@
 import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAtOrBefore } from './bars.ts'
 import { FUNDING_JITTER_MS, unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
-import { describeFault, describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
+import { endOf, findOverlaps } from './ledger.ts'
 import type { Deviation } from './measures.ts'
 import { fundingOf, returnPerNotional, sumFunding } from './resolve-trade.ts'
 import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
@@ -23,7 +23,6 @@ export type AuditProblem = {
   /** The trade's index in the ledger. */
   readonly index: number
   readonly problem:
-    | 'not_a_trade'
     | 'entry_fill'
     | 'exit_fill'
     | 'stop_side'
@@ -48,7 +47,6 @@ const RESULT_DUST = 1e-9
 /**
  * Checks a ledger against the bars and the funding of its instrument. Without a problem, the trades are possible:
  *
- * - each row is a trade: prices above 0, the exit not before the entry;
  * - each fill is inside the bar that contains its time, give or take the declared slippage. A fill in a gap
  *   or outside the bars is a problem; one after the last bar is not checked;
  * - the stop is on the losing side of the entry, unless the bar opened beyond it and the trade ended at once;
@@ -70,9 +68,6 @@ export function auditLedger(input: AuditInput): AuditProblem[] {
     const report = (problem: AuditProblem['problem'], what: string | null): void => {
       if (what !== null) problems.push({ index, problem, message: `trade ${index} ${what}` })
     }
-    const fault = describeFault(trade)
-    report('not_a_trade', fault)
-    if (fault !== null) return
     auditTrade(trade, input, report)
     report('funding', describeFundingFault(trade, input.bars, charges))
     report('result', describeResultFault(trade, input, charges))
@@ -116,11 +111,12 @@ function auditTrade(trade: Trade, { bars, costs }: AuditInput, report: Report): 
 
 function auditOverlaps({ trades, allowOverlap }: AuditInput): AuditProblem[] {
   if (allowOverlap === true) return []
-  return findOverlaps(trades).map(overlap => ({
-    index: overlap.index,
-    problem: 'overlap',
-    message: `trade ${overlap.index} ${describeOverlap(trades, overlap)}`,
-  }))
+  return findOverlaps(trades).map(({ index, other }) => {
+    const { exit_time } = trades[other]!
+    const until = exit_time === null ? 'the end' : describeInstant(exit_time)
+    const what = `enters while trade ${other} is open until ${until}: one position at a time, or allow overlaps`
+    return { index, problem: 'overlap', message: `trade ${index} ${what}` }
+  })
 }
 
 // `direction` is +1 for a buy and -1 for a sale: slippage can put a buy that much above its bar.
@@ -147,7 +143,7 @@ function describeFillFault(
 }
 
 function describeSideFault(trade: Trade, stop: number): string | null {
-  if (hasStopOnLosingSide(trade, stop)) return null
+  if (signOf(trade.side) * (trade.entry_price - stop) > 0) return null
   const endedAtOnce = trade.exit_time === trade.entry_time
   if (endedAtOnce && (trade.exit_reason === 'stop' || trade.exit_reason === 'liquidation')) return null
   const expected = trade.side === 'long' ? 'below' : 'above'

@@ -117,21 +117,6 @@ export function assertMarkable(subject: string, bars: Bars): void {
   }
 }
 
-/**
- * Throws unless funding is ascending with finite rates: a NaN rate would make the equity NaN, which
- * comparisons with 0 do not detect.
- */
-export function assertFunding(subject: string, { t, rate }: Funding): void {
-  for (let i = 0; i < t.length; i++) {
-    if (!Number.isFinite(rate[i]) || !Number.isFinite(t[i]) || (i > 0 && t[i]! <= t[i - 1]!)) {
-      throw new Error(
-        `${subject}: funding row ${i} must be later than the one before and have a finite rate; it has ` +
-          `t ${t[i]} and rate ${rate[i]}: correct the funding file`,
-      )
-    }
-  }
-}
-
 // The largest time value of a Date; a time in nanoseconds exceeds it.
 const LATEST_DATE_MS = 8.64e15
 

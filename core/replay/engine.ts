@@ -1,9 +1,9 @@
 import { DAY_MS } from '#core/calendar.ts'
-import { assertFunding, type Funding } from './bars.ts'
+import type { Funding } from './bars.ts'
 import type { StepEvent } from './events.ts'
 import { describePlainJsonFault, type EngineState, startState } from './state.ts'
 import { type Bar, MODULE_VERSION, type Strategy } from './strategy.ts'
-import { assertCosts, type Costs, commissionRate, slippagePrice } from './trade.ts'
+import { type Costs, commissionRate, slippagePrice } from './trade.ts'
 
 type EngineInput<State> = {
   readonly strategy: Strategy<State>
@@ -33,12 +33,9 @@ export type Turn<State> = {
   readonly events: StepEvent[]
 }
 
-/** An engine for one strategy. Throws if its parameters, the costs or the funding are invalid. */
+/** An engine for one strategy. Throws if its parameters are invalid. */
 export function createEngine<State>(input: EngineInput<State>): Engine<State> {
-  const subject = `strategy ${input.strategy.id}`
-  assertStrategy(subject, input.strategy)
-  assertCosts(subject, input.costs)
-  if (input.funding !== null) assertFunding(subject, input.funding)
+  assertStrategy(`strategy ${input.strategy.id}`, input.strategy)
   return {
     ...input,
     feeRate: commissionRate(input.costs),

@@ -1,5 +1,4 @@
-import { describeInstant } from './bars.ts'
-import { isPossibleFee, signOf, type Trade } from './trade.ts'
+import type { Trade } from './trade.ts'
 
 /** When a trade is open. */
 type Span = Pick<Trade, 'entry_time' | 'exit_time'>
@@ -19,13 +18,9 @@ function compareTrades(a: Span, b: Span): number {
   return endOf(a) === endOf(b) ? 0 : endOf(a) - endOf(b)
 }
 
-type Overlap = { readonly index: number; readonly other: number }
-
-/**
- * Trades that enter before an earlier one has ended, each with that one. An entry at its exit is allowed.
- */
-export function findOverlaps(trades: readonly Trade[]): Overlap[] {
-  const overlaps: Overlap[] = []
+/** Trades that enter before an earlier one has ended, each with that one. An entry at its exit is allowed. */
+export function findOverlaps(trades: readonly Trade[]) {
+  const overlaps: Readonly<Record<'index' | 'other', number>>[] = []
   let longest = -1
   for (const index of byEntry(trades)) {
     const end = longest < 0 ? Number.NEGATIVE_INFINITY : endOf(trades[longest]!)
@@ -34,45 +29,6 @@ export function findOverlaps(trades: readonly Trade[]): Overlap[] {
   }
   return overlaps
 }
-
-/** `overlaps trade 3, which is open until 2024-05-01T00:00:00Z`: the end of an error sentence. */
-export function describeOverlap(trades: readonly Trade[], { other }: Overlap): string {
-  const { exit_time } = trades[other]!
-  const until = exit_time === null ? 'the end' : describeInstant(exit_time)
-  return `enters while trade ${other} is open until ${until}: one position at a time, or allow overlaps`
-}
-
-/** Why a row cannot be a trade in any market, or null. Checked wherever trades enter a computation. */
-export function describeFault(trade: Trade): string | null {
-  return (
-    describePriceFault('entry_price', trade.entry_price) ??
-    describeExitFault(trade) ??
-    describeOptionalFault('leverage', trade.leverage, trade.leverage === null || trade.leverage > 0) ??
-    describeOptionalFault('stop', trade.stop, true) ??
-    describeOptionalFault('account_return', trade.account_return, true) ??
-    describeOptionalFault('fees', trade.fees, trade.fees === null || isPossibleFee(trade.fees)) ??
-    describeOptionalFault('funding', trade.funding, true)
-  )
-}
-
-const describePriceFault = (name: string, price: number): string | null =>
-  Number.isFinite(price) && price > 0 ? null : `${name} must be a price above 0, it is ${price}`
-
-function describeExitFault({ entry_time, exit_time, exit_price }: Trade): string | null {
-  if (!Number.isInteger(entry_time)) return `entry_time must be whole milliseconds, it is ${entry_time}`
-  if (exit_time === null && exit_price === null) return null
-  if (exit_time === null || exit_price === null) return 'must have both exit_time and exit_price, or neither'
-  if (!Number.isInteger(exit_time)) return `exit_time must be whole milliseconds, it is ${exit_time}`
-  if (exit_time >= entry_time) return describePriceFault('exit_price', exit_price)
-  return `exits at ${describeInstant(exit_time)}, before its entry at ${describeInstant(entry_time)}`
-}
-
-const describeOptionalFault = (name: string, value: number | null, isLegal: boolean): string | null =>
-  value === null || (Number.isFinite(value) && isLegal) ? null : `${name} has the impossible value ${value}`
-
-/** Whether the stop lies on the losing side of the entry: below it for a long, above it for a short. */
-export const hasStopOnLosingSide = ({ side, entry_price }: Trade, stop: number): boolean =>
-  signOf(side) * (entry_price - stop) > 0
 
 /**
  * The trade as of `end`: null if it had not entered yet, without exit and outcome if it was open. So a

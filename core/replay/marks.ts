@@ -1,25 +1,16 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
-import {
-  assertFunding,
-  assertMarkable,
-  type Bars,
-  describeInstant,
-  endOfBars,
-  type Funding,
-  isLastOfDay,
-} from './bars.ts'
+import { assertMarkable, type Bars, describeInstant, endOfBars, type Funding, isLastOfDay } from './bars.ts'
 import {
   assertInception,
   createDailyCloses,
   type DailyCloses,
-  type DailyMarks,
   firstCompleteDay,
   toDailyMarks,
 } from './daily.ts'
-import { byEntry, cutTrade, describeFault, describeOverlap, endOf, findOverlaps } from './ledger.ts'
+import { byEntry, cutTrade, endOf } from './ledger.ts'
 import { paidUpTo, type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from './resolve-trade.ts'
-import { assertCosts, type Costs, commissionRate, signOf, type Trade } from './trade.ts'
+import { type Costs, commissionRate, signOf, type Trade } from './trade.ts'
 
 export type LedgerInput = {
   /** The strategy's id, for error sentences. */
@@ -30,20 +21,11 @@ export type LedgerInput = {
   readonly funding: Funding | null
   readonly costs: Costs
   readonly baseRisk: number
-  /** Several positions at a time, such as partial exits that are trades of their own. */
-  readonly allowOverlap?: boolean
   /** The first day of the series. Default: the first day that the bars cover from midnight. */
   readonly from?: EpochDay
 }
 
-export type LedgerMarks = DailyMarks & {
-  /** In order of entry, without an exit if open at the end; trades ended by ruin are liquidations. */
-  readonly trades: ResolvedTrade[]
-  /** The day on which equity reached 0; null: never. */
-  readonly ruined_on: EpochDay | null
-  /** Trades of the ledger that would have entered after the ruin: they are not in `trades`. */
-  readonly trades_after_ruin: number
-}
+export type LedgerMarks = ReturnType<typeof markLedger>
 
 /**
  * Daily returns from a ledger, closes and funding alone: independent of the engine: their marks must be
@@ -62,14 +44,14 @@ export type LedgerMarks = DailyMarks & {
  * equity is 0 or below at any bar's close (or nothing is left for an entry), the account is ruined as in the
  * engine: open trades are liquidated, equity stays 0, later returns are 0, later trades are dropped.
  *
- * Throws on invalid rows, on overlaps unless they are allowed, and on trades before the first bar. O(bars +
- * trades log trades).
+ * Throws on trades before the first bar, and on those of which nothing gives the size; the reader of ledgers has checked the
+ * rest. O(bars + trades log trades).
  */
-export function markLedger(input: LedgerInput): LedgerMarks {
+export function markLedger(input: LedgerInput) {
   const { bars } = input
   assertMarkable(`strategy ${input.id}`, bars)
   const from = input.from ?? firstCompleteDay(bars)
-  assertLedgerInput(input, from)
+  assertInception(`strategy ${input.id}`, bars, from)
   const terms = toTerms(input)
   const ledger = resolveLedger(input, terms)
   const account = openAccount(ledger, terms)
@@ -78,45 +60,13 @@ export function markLedger(input: LedgerInput): LedgerMarks {
   const ruinedOn = markBars(account, bars, closes, growth)
   return {
     ...toDailyMarks(closes, from, growth),
+    /** In order of entry, without an exit if open at the end; trades ended by ruin are liquidations. */
     trades: account.taken,
     ruined_on: ruinedOn,
+    /** They would have entered after the ruin, and are not in `trades`. */
     trades_after_ruin: ruinedOn === null ? 0 : ledger.length - account.taken.length,
   }
 }
-
-function assertLedgerInput(
-  { id, trades, bars, funding, costs, allowOverlap }: LedgerInput,
-  from: EpochDay,
-): void {
-  const subject = `strategy ${id}`
-  assertInception(subject, bars, from)
-  assertCloses(subject, bars)
-  assertCosts(subject, costs)
-  if (funding !== null) assertFunding(subject, funding)
-  trades.forEach((trade, i) => {
-    const fault = describeFault(trade) ?? describeTooEarly(trade, bars)
-    if (fault !== null) refuse(id, i, fault)
-  })
-  const overlap = allowOverlap === true ? undefined : findOverlaps(trades)[0]
-  if (overlap !== undefined) refuse(id, overlap.index, describeOverlap(trades, overlap))
-}
-
-// A NaN close would look like a day without bars.
-function assertCloses(subject: string, { t, c }: Bars): void {
-  for (let i = 0; i < t.length; i++) {
-    if (c[i]! > 0 && c[i]! < Number.POSITIVE_INFINITY && (i === 0 || t[i]! > t[i - 1]!)) continue
-    throw new Error(
-      `${subject}: bar ${i} must be later than the one before and close above 0; it has t ${t[i]} and ` +
-        `close ${c[i]}: correct the bars`,
-    )
-  }
-}
-
-const describeTooEarly = ({ entry_time }: Trade, bars: Bars): string | null =>
-  entry_time >= bars.t[0]!
-    ? null
-    : `enters at ${describeInstant(entry_time)}, before the first bar at ${describeInstant(bars.t[0]!)}: ` +
-      'provide the bars since its entry'
 
 function refuse(id: string, index: number, why: string): never {
   throw new Error(`strategy ${id}: trade ${index} of the ledger ${why}`)
@@ -134,6 +84,10 @@ function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): Re
   for (const i of byEntry(trades)) {
     const trade = cutTrade(trades[i]!, endOfBars(bars))
     if (trade === null) break // in order of entry: none of the rest has entered either
+    if (trade.entry_time < bars.t[0]!) {
+      const [entry, first] = [trade.entry_time, bars.t[0]!].map(describeInstant)
+      refuse(id, i, `enters at ${entry}, before the first bar at ${first}: provide the bars since its entry`)
+    }
     const resolved = resolveTrade(trade, terms)
     ledger.push(typeof resolved === 'string' ? refuse(id, i, resolved) : resolved)
   }

@@ -4,7 +4,7 @@ import { type LedgerInput, markLedger } from './marks.ts'
 import { paidUpTo, type ResolvedTrade, sumFunding } from './resolve-trade.ts'
 import { commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
 
-type CostInput = Omit<LedgerInput, 'trades' | 'allowOverlap'> & { readonly trades: readonly ResolvedTrade[] }
+type CostInput = Omit<LedgerInput, 'trades'> & { readonly trades: readonly ResolvedTrade[] }
 
 /**
  * What the costs took of each closed trade, and the account at twice the costs; null if the leverage of a trade is
@@ -30,7 +30,6 @@ export function costData({ trades, ...market }: CostInput): CostData | null {
     trades: trades.map((trade, i) => atTwice(trade, parts[i] ?? null, terms.slippage)),
     costs: { ...costs, commission_bps_per_side: 2 * costs.commission_bps_per_side },
     funding: funding === null ? null : doubled(funding),
-    allowOverlap: true, // it was marked before
   })
   return { trades: parts.filter(part => part !== null), doubled: daily }
 }

@@ -46,12 +46,3 @@ export const commissionRate = (costs: Costs): number => costs.commission_bps_per
 
 /** The slippage of one fill in the quote currency. */
 export const slippagePrice = (costs: Costs): number => costs.slippage_ticks * costs.tick_size
-
-/** Throws unless every cost is a finite number from 0 up. `subject` names the strategy. */
-export function assertCosts(subject: string, costs: Costs): void {
-  for (const [name, value] of Object.entries(costs)) {
-    if (!(Number.isFinite(value) && value >= 0)) {
-      throw new Error(`${subject}: ${name} must be a number from 0 up, it is ${value}: correct the catalogue`)
-    }
-  }
-}

@@ -8,7 +8,7 @@ export type Dot = {
   /** How long the trade was held. 0, such as within one bar, is at the left edge, beside the axis. */
   readonly days: number
   readonly return_pct: number
-  readonly result: 'win' | 'loss' | 'breakeven' | 'open'
+  readonly result: 'win' | 'loss' | 'breakeven'
 }
 
 export type DotChart = Frame & { readonly dots: readonly Dot[] }

@@ -96,13 +96,9 @@ export function barAt(
   return `<rect class="bar ${kind}" x="${tenth(x)}" y="${top}" width="${tenth(width)}" height="${size}"><title>${escapeText(title)}</title></rect>`
 }
 
-/** The names of lines or dots with a sample of each, as an HTML list that wraps where it has to. */
-export const legend = (
-  items: readonly { readonly name: string; readonly kind: string }[],
-  shape: 'line' | 'dots' = 'line',
-): string => {
-  const sample = shape === 'line' ? 'M1 5h24' : 'M13 5h0'
+/** The names of lines with a sample of each, as an HTML list that wraps where it has to. */
+export const legend = (items: readonly { readonly name: string; readonly kind: string }[]): string => {
   const key = (kind: string) =>
-    `<svg class="key" viewBox="0 0 26 10" aria-hidden="true"><path class="${shape} ${kind}" d="${sample}"/></svg>`
+    `<svg class="key" viewBox="0 0 26 10" aria-hidden="true"><path class="line ${kind}" d="M1 5h24"/></svg>`
   return `<ul class="legend">${items.map(({ name, kind }) => `<li>${key(kind)}${escapeText(name)}</li>`).join('')}</ul>`
 }

@@ -113,7 +113,9 @@ function correlationOf(a: Member, b: Member): number | null {
 function chartsOf({ caveat }: ExploreFacts, members: readonly Member[], portfolio: Member) {
   const { name, daily } = portfolio
   const days = { from: daily.first, to: lastDay(daily) }
-  const lines = [...members, portfolio].map(each => lineOf(each, equityCurve(each.daily.values)))
+  const lines = [...members, portfolio].map(
+    ({ name, kind, daily: { first, values } }): Line => ({ name, kind, first, values: equityCurve(values) }),
+  )
   return {
     equity: equityChartOf({ id: 'equity', title: 'Equity, 1 before the first day', caveat, lines, days }),
     drawdown: drawdownChartOf(
@@ -124,10 +126,3 @@ function chartsOf({ caveat }: ExploreFacts, members: readonly Member[], portfoli
     ),
   }
 }
-
-const lineOf = ({ name, kind, daily }: Member, values: Float64Array): Line => ({
-  name,
-  kind,
-  first: daily.first,
-  values,
-})

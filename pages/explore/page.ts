@@ -3,24 +3,19 @@ import { html } from 'hono/html'
 import { toText } from '#core/contract/decimal.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { percent } from '../format.ts'
-import { dataBlock, type Integrity, layout, type Markup } from '../layout.ts'
+import { dataBlock, type Markup, type Page } from '../layout.ts'
 import { riskSteps } from '../risk-steps.ts'
 import { strategiesTable } from '../strategies-table.ts'
 import { MOST_CHOSEN } from './choice.ts'
 import { type ExploreFacts, exploreFacts } from './model.ts'
 import { FIGURES, SECTIONS } from './sections.ts'
 
-export const explorePage = (snapshot: Snapshot, integrity: Integrity): string =>
-  layout({
-    title: 'Explorer',
-    about: `Every strategy of ${snapshot.dataset.name}, alone and as a portfolio of up to ${MOST_CHOSEN}.`,
-    dataset: snapshot.dataset,
-    root: '',
-    file: 'explore.html',
-    integrity,
-    script: 'explore.js',
-    body: body(snapshot, exploreFacts(snapshot)),
-  })
+export const explorePage = (snapshot: Snapshot): Page => ({
+  title: 'Explorer',
+  about: `Every strategy of ${snapshot.dataset.name}, alone and as a portfolio of up to ${MOST_CHOSEN}.`,
+  script: 'explore.js',
+  body: body(snapshot, exploreFacts(snapshot)),
+})
 
 /** What needs a script is hidden until the script runs. */
 const body = (snapshot: Snapshot, facts: ExploreFacts): Markup => html`<h1>Explorer</h1>

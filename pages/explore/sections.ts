@@ -1,8 +1,8 @@
 // The sections of the explorer: each is the HTML of one part of the model, at night and in the browser.
 import { html, raw } from 'hono/html'
+import { bookSection } from '../book-charts.ts'
 import { chartTable } from '../chart-data.ts'
-import { type LineChart, lineChart } from '../charts/line-chart.ts'
-import { legend } from '../charts/svg.ts'
+import type { LineChart } from '../charts/line-chart.ts'
 import { type FigureRow, figure, figureOf, hundredths, percent, whole } from '../format.ts'
 import type { Markup } from '../layout.ts'
 import { term } from '../sheet/sections.ts'
@@ -22,9 +22,7 @@ export const SECTIONS = {
 } satisfies Record<string, Section>
 
 const chartSection = (chart: LineChart): string =>
-  String(
-    html`<h2>${chart.title}</h2>${raw(lineChart(chart) + (chart.lines.length > 1 ? legend(chart.lines) : '') + chartTable(chart))}`,
-  )
+  String(html`<h2>${chart.title}</h2>${raw(bookSection(chart) + chartTable(chart))}`)
 
 /** A table that scrolls in itself on a narrow screen. */
 const scrolling = (label: string, table: Markup): string =>

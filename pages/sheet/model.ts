@@ -2,16 +2,16 @@
 import { parseIsoInstant, toEpochDay } from '#core/calendar.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, type RiskLevel, riskFactor } from '#core/dataset/resources/risk-level.ts'
-import { type AccountPath, accountPath } from '#core/figures/account-path.ts'
+import { accountPath } from '#core/figures/account-path.ts'
 import { annualFigures } from '#core/figures/annual.ts'
 import { benchmarkOver } from '#core/figures/benchmark.ts'
 import { worstDrawdowns } from '#core/figures/drawdown-figures.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { monthlyFigures } from '#core/figures/monthly.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
-import { type RollingFigures, rollingFigures } from '#core/figures/rolling.ts'
+import { rollingFigures } from '#core/figures/rolling.ts'
 import type { Series } from '#core/figures/series.ts'
-import { type FigureValues, splitFigures } from '#core/figures/split-figures.ts'
+import { splitFigures } from '#core/figures/split-figures.ts'
 
 /** What the sheet of a strategy needs beside its series: the same at every risk level, and plain JSON. */
 export type SheetFacts = {
@@ -42,28 +42,10 @@ export type SheetSeries = {
   readonly book: Series | null
 }
 
-export type SheetModel = {
-  readonly facts: SheetFacts
-  /** Null at base risk. */
-  readonly level: RiskLevel | null
-  readonly path: AccountPath
-  /** As `/stats` publishes them at this level. */
-  readonly figures: FigureValues
-  /** As `fund_dd` publishes them at base risk. */
-  readonly monthly: ReturnType<typeof monthlyFigures>
-  readonly annual: ReturnType<typeof annualFigures>
-  readonly worst: ReturnType<typeof worstDrawdowns>
-  readonly rolling: RollingFigures
-  /** Equity of holding the instrument, over the days of the series. */
-  readonly benchmark: Float64Array | null
-  /** Equity of the equal-weight book at base risk, over the days of the series; null if it is this strategy alone. */
-  readonly book: Float64Array | null
-  /** The day of the first version with this history, if the series goes beyond it. */
-  readonly publishedDay: number | null
-}
+export type SheetModel = ReturnType<typeof sheetModel>
 
 /** Everything that the sheet shows at a level. Throws `validation_error` if a figure is too large to be published. */
-export function sheetModel(facts: SheetFacts, series: SheetSeries, level: RiskLevel | null): SheetModel {
+export function sheetModel(facts: SheetFacts, series: SheetSeries, level: RiskLevel | null) {
   const { daily, weekly } = series
   const factor = riskFactor(level, facts.base_risk_pct)
   return compounded(facts, level, () => {
@@ -74,15 +56,20 @@ export function sheetModel(facts: SheetFacts, series: SheetSeries, level: RiskLe
     }
     return {
       facts,
+      /** Null at base risk. */
       level,
       path,
+      /** As `/stats` publishes them at this level. */
       figures: publishFigures(splitFigures(performanceFigures(daily, weekly, factor)).values),
+      /** As `fund_dd` publishes them at base risk. */
       monthly: monthlyFigures(path),
       annual: annualFigures(path, []), // trades of a year are no part of the sheet
       worst: worstDrawdowns(path),
       rolling: rollingFigures(path, series.benchmark),
+      /** Equities over the days of the series: of holding the instrument, and of the book if it is another. */
       benchmark: equityOf(series.benchmark),
       book: facts.has_book ? equityOf(series.book) : null,
+      /** Of the first version with this history. */
       publishedDay:
         facts.published_since === null ? null : toEpochDay(parseIsoInstant(facts.published_since)!),
     }

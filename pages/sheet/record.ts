@@ -158,12 +158,7 @@ function openOf(strategy: StrategyData) {
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strategy }: StrategyData): string {
   const { funding, measured, trades } = strategy
-  const paid =
-    funding === 'historical'
-      ? 'historical funding'
-      : funding === null
-        ? 'funding not recorded'
-        : `funding: ${funding.replaceAll('_', ' ')}`
+  const paid = funding === 'historical' ? 'historical funding' : `funding: ${funding.replaceAll('_', ' ')}`
   const stated = measured?.stated_costs?.map(
     each =>
       `; as the ledger states, ${whole(each.trades)} of ${whole(trades.entry_time.length)} trades ` +

@@ -1,6 +1,6 @@
 // The parts of a fact sheet that depend on the risk level: each is a function of the model, at night and in the browser.
 import { html } from 'hono/html'
-import { type EpochDay, parseIsoDate } from '#core/calendar.ts'
+import { parseIsoDate } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { drawdownChartOf, equityChartOf } from '../charts/account-charts.ts'
 import { barChart } from '../charts/bar-chart.ts'
@@ -9,8 +9,7 @@ import { legend } from '../charts/svg.ts'
 import { decimal, type FigureRow, figure, figureOf, hundredths, percent, whole } from '../format.ts'
 import type { SheetModel } from './model.ts'
 
-/** The days that charts show, both inclusive. */
-export type Days = { readonly from: EpochDay; readonly to: EpochDay }
+type Days = LineChart['days']
 
 export const allDays = ({ path: { daily } }: SheetModel): Days => ({ from: daily.first, to: lastDay(daily) })
 

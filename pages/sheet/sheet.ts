@@ -5,7 +5,7 @@ import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { type Defined, definitions } from '../definitions.ts'
 import { caveatOf, percent, publishedNumber } from '../format.ts'
-import { dataBlock, daysOf, type Integrity, layout, type Markup, rangeButtons } from '../layout.ts'
+import { dataBlock, daysOf, type Markup, type Page, rangeButtons } from '../layout.ts'
 import { riskSteps } from '../risk-steps.ts'
 import {
   costsSection,
@@ -36,13 +36,8 @@ import {
 } from './record.ts'
 import { AT_LEVEL, allDays, OF_TRADES, SECTIONS, type SectionName, term, WORST } from './sections.ts'
 
-/** The sheet of a strategy as a document; `requested` is a risk level, or null for base risk. */
-export function sheetPage(
-  snapshot: Snapshot,
-  strategy: StrategyData,
-  requested: number | null,
-  integrity: Integrity,
-): string {
+/** The sheet of a strategy; `requested` is a risk level, or null for base risk. */
+export function sheetPage(snapshot: Snapshot, strategy: StrategyData, requested: number | null): Page {
   const { dataset } = snapshot
   const facts = factsOf(snapshot, strategy)
   const level = riskLevel(requested, dataset.max_modelled_risk_pct)
@@ -50,20 +45,16 @@ export function sheetPage(
   const { daily, weekly } = strategy
   const book = equalWeightBookOf(snapshot).published
   const model = sheetModel(facts, { daily, weekly, benchmark: benchmark?.daily ?? null, book }, level)
-  return layout({
+  return {
     title: strategy.name,
     about: aboutOf(strategy),
-    dataset,
-    root: '../../',
-    file: `strategies/${strategy.id}/sheet.html`,
-    integrity,
     script: 'page.js',
     files: ['returns.daily.csv', 'curve.csv', 'trades.csv'].map(name => `strategies/${strategy.id}/${name}`),
     window: strategy.window,
     since: strategy.published_since,
     body: bodyOf(snapshot, strategy, model),
     isCited: true,
-  })
+  }
 }
 
 const aboutOf = (strategy: StrategyData): string => {

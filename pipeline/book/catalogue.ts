@@ -145,13 +145,6 @@ export const fundingStatement = field(
     '[{ every: 8h }, { every: 4h, from: 2023-10-01T00:00:00Z }]',
 )
 
-/** A status follows from evidence, so it is no longer a key of a catalogue or a program. */
-export const tvStatus = field(
-  z.undefined().optional(),
-  'Not to be given: the build compares the export of a charting tool and publishes the outcome.',
-  'no such key, because the build determines it from the exports in charting/',
-)
-
 /** One of `strategies`, before the defaults are merged under it. `maxRisk` is the service's cap. */
 export const strategyShape = (maxRisk: number) => ({
   id: field(
@@ -192,7 +185,6 @@ export const strategyShape = (maxRisk: number) => ({
     'Whether its live signals are to be traded.',
     'LIVE or DRY_RUN',
   ),
-  tv_status: tvStatus,
   allow_overlap: flag('Whether trades of a ledger may overlap in time.'),
   trials: field(
     orNull(z.int().min(1)),

@@ -1,10 +1,262 @@
+import { z } from 'zod'
+import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
+import type { Tier } from '#core/program/program.ts'
 import type { BarsFile, BarsKey, BookProgram } from './book.ts'
-import { soundFields } from './field.ts'
+import { INSTRUMENT_FORM, INSTRUMENT_PATTERN } from './catalogue.ts'
+import { EARLIEST_MS, LATEST_MS } from './cell.ts'
+import { between, date, type Fault, field, got, orNull, soundFields } from './field.ts'
 import { explainMissing, type Folder, tableNames } from './folder.ts'
-import { programSchema } from './program-shape.ts'
 import { explainUnknown, instrumentOf, instrumentsIn, readBarsOf } from './read-market.ts'
 import type { Reading } from './reading.ts'
+import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
 import { readYaml, type YamlFile } from './yaml.ts'
+
+// The fields of `program.yaml`, each with its description and what is expected of it, and the rules between them.
+
+/** It buys over years: finer bars add nothing, and its rolling years would take hours. */
+const PROGRAM_TIMEFRAMES = ['1h', '4h', '1d'] as const satisfies readonly Timeframe[]
+
+/** Ten years of daily bars: what contributes more rarely than that is no program. */
+const MAX_CADENCE_BARS = 3650
+
+/** Ten years of hourly bars: a simulation over more of them is no answer to a request any more. */
+const MAX_PLANNED_BARS = 100_000
+
+/** Bands, or steps, of one tier: more of them are a curve, and no rule that people can check. */
+const MAX_STEPS = 16
+
+/** Days of closes in the mean of the Mayer multiple, by its definition. */
+const MAYER_DAYS = 200
+
+/** Largest deviation of the sum of the weights from 1: rounding of decimals, not a mistake. */
+const WEIGHT_TOLERANCE = 1e-9
+
+/** The key of the strategies in the entitlements of a client; a program of that name would be ambiguous. */
+const RESERVED_ALIAS = 'aliases'
+
+const day = (description: string) =>
+  field(
+    date.pipe(
+      z
+        .int()
+        .min(toEpochDay(EARLIEST_MS))
+        .max(toEpochDay(LATEST_MS) - 1),
+    ),
+    description,
+    'a date from 1980 to 2099 as YYYY-MM-DD',
+  )
+
+const basisPoints = (description: string) =>
+  field(z.number().min(0).max(1000), description, 'a number of basis points from 0 to 1000 (5 = 0.05 %)')
+
+const explainBackward = (from: number, to: number): string =>
+  `expected a day on or after ${toIsoDate(from)}, got ${toIsoDate(to)}`
+
+const window = z
+  .strictObject({ from: day('First planned day.'), to: day('Last planned day.') })
+  .superRefine(between(({ from, to }) => (to >= from ? [] : [[['to'], explainBackward(from, to)]])))
+
+const span = z.strictObject({
+  from: day('First day on which nothing is bought.'),
+  to: orNull(day('Last such day; without it the span goes on.')),
+})
+
+/** Spans that end before they begin, or do not begin after the one before. */
+const explainSpans = (spans: readonly z.infer<typeof span>[]): Fault[] =>
+  spans.flatMap(({ from, to }, i) => {
+    const faults: Fault[] = []
+    const before = spans[i - 1]
+    if (to !== null && to < from) faults.push([[i, 'to'], explainBackward(from, to)])
+    if (before?.to === null)
+      faults.push([[i, 'from'], `expected no span after one without an end, got ${toIsoDate(from)}`])
+    else if (before !== undefined && from <= before.to)
+      faults.push([[i, 'from'], `expected a day after ${toIsoDate(before.to)}, got ${toIsoDate(from)}`])
+    return faults
+  })
+
+const weight = field(
+  z.number().gt(0).max(1),
+  'Fraction of every contribution that the tier gets; together they are 1.',
+  'a fraction above 0 and at most 1',
+)
+
+const spend = field(
+  z.number().min(0).max(1),
+  'Fraction of the cash of the tier.',
+  'a fraction from 0 to 1 of the cash of the tier',
+)
+
+const below = field(
+  z.number().gt(0).max(100),
+  'The band holds where the Mayer multiple is below this.',
+  'a Mayer multiple above 0 and at most 100',
+)
+
+const drawdown = field(
+  z.number().gt(0).lt(1),
+  'Depth below the running high.',
+  'a fraction above 0 and below 1 (0.2 = 20 % below the running high)',
+)
+
+/** The first entry that matches decides, so their order is part of the rule. */
+const ascending = <Key extends string>(key: Key) =>
+  between((entries: readonly Readonly<Record<Key, number>>[]) => {
+    const i = entries.findIndex((entry, at) => at > 0 && entry[key] <= entries[at - 1]![key])
+    if (i === -1) return []
+    return [
+      [[i, key], `expected more than ${entries[i - 1]![key]} of the entry before, got ${entries[i]![key]}`],
+    ]
+  })
+
+const bands = field(
+  z
+    .array(z.strictObject({ below, spend }))
+    .min(1)
+    .max(MAX_STEPS)
+    .superRefine(ascending('below'))
+    .default([
+      { below: 0.8, spend: 1 },
+      { below: 1, spend: 0.5 },
+      { below: 1.2, spend: 0.25 },
+    ]),
+  'Ascending bands.',
+  `a list of 1 to ${MAX_STEPS} bands`,
+)
+
+const steps = field(
+  z
+    .array(z.strictObject({ drawdown, spend }))
+    .min(1)
+    .max(MAX_STEPS)
+    .superRefine(ascending('drawdown'))
+    .default([
+      { drawdown: 0.2, spend: 0.25 },
+      { drawdown: 0.35, spend: 0.5 },
+      { drawdown: 0.5, spend: 0.75 },
+      { drawdown: 0.65, spend: 1 },
+    ]),
+  'Ascending steps.',
+  `a list of 1 to ${MAX_STEPS} steps`,
+)
+
+const tier = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
+  field(z.strictObject({ weight, ...shape }).optional(), description, 'a map with a weight')
+
+/** An omitted tier gets nothing. */
+const tiers = z
+  .strictObject({
+    core: tier('Spends everything on each contribution bar.', {}),
+    cyclical: tier('Spends by the Mayer multiple.', { bands }),
+    tactical: tier('Spends on dips.', { steps }),
+  })
+  .transform(({ core, cyclical, tactical }): readonly Tier[] => {
+    const all: readonly (Tier | undefined)[] = [
+      core && { tier: 'core', ...core, rule: { kind: 'always' } },
+      cyclical && {
+        tier: 'cyclical',
+        weight: cyclical.weight,
+        rule: { kind: 'mayer', mean_days: MAYER_DAYS, bands: cyclical.bands },
+      },
+      tactical && {
+        tier: 'tactical',
+        weight: tactical.weight,
+        rule: { kind: 'dips', steps: tactical.steps },
+      },
+    ]
+    return all.filter(each => each !== undefined)
+  })
+  .superRefine(
+    between(all => {
+      const sum = all.reduce((total, each) => total + each.weight, 0)
+      if (Math.abs(sum - 1) <= WEIGHT_TOLERANCE) return []
+      const weights = all.map(each => `${each.tier} ${each.weight}`).join(', ') || 'no tier'
+      return [[[], `expected weights that sum to 1, got ${Number(sum.toPrecision(10))} (${weights})`]]
+    }),
+  )
+
+export const DEFAULT_TIERS = tiers.parse({
+  core: { weight: 0.5 },
+  cyclical: { weight: 0.3 },
+  tactical: { weight: 0.2 },
+})
+
+/** Entitlements name the program and the strategies in one map, so no two may share a name. */
+const alias = (ids: readonly string[]) =>
+  field(
+    z
+      .string()
+      .regex(ID_PATTERN)
+      .superRefine(
+        between(name => {
+          const taken =
+            name === RESERVED_ALIAS ? 'which is reserved' : ids.includes(name) ? 'a strategy' : null
+          const sentence = `expected an alias of its own, got ${got(name)}, ${taken}: choose another`
+          return taken === null ? [] : [[[], sentence]]
+        }),
+      ),
+    'Public alias of the program.',
+    'an alias of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
+  )
+
+/** The file. `ids` are the strategies of the catalogue. */
+const programSchema = (ids: readonly string[]) =>
+  z
+    .strictObject({
+      alias: alias(ids),
+      instrument: field(
+        z.string().regex(INSTRUMENT_PATTERN),
+        'Spot market; also the name of its folder under bars/.',
+        INSTRUMENT_FORM,
+      ),
+      timeframe: field(
+        z.enum(PROGRAM_TIMEFRAMES).default('1d'),
+        'Timeframe of the bars that the program buys on.',
+        `one of ${PROGRAM_TIMEFRAMES.join(', ')}`,
+      ),
+      window: field(window, 'The planned window.', 'a map with from and to'),
+      tiers: field(
+        tiers.default(DEFAULT_TIERS),
+        'The tiers; without it the three of the definition.',
+        'a map of tiers',
+      ),
+      contribution_cadence_bars: field(
+        z.int().min(1).max(MAX_CADENCE_BARS),
+        'Bars from one contribution to the next.',
+        `a whole number of bars from 1 to ${MAX_CADENCE_BARS}`,
+      ),
+      costs: field(
+        z.strictObject({
+          fee_bps: basisPoints('Fee of a purchase in basis points of its dollars.'),
+          slippage_bps: basisPoints('Slippage of a purchase in basis points, always against the buyer.'),
+        }),
+        'What a purchase costs.',
+        'a map with fee_bps and slippage_bps',
+      ),
+      reference_equity_usd: field(
+        z.number().min(1).max(1e12).default(100_000),
+        'Equity of the reference basket in dollars.',
+        'an amount in dollars from 1 to 1e12',
+      ),
+      paused: field(
+        z
+          .array(span)
+          .superRefine(between(explainSpans))
+          .nullable()
+          .default(null)
+          .transform(spans => spans ?? []),
+        'Spans in which nothing is bought.',
+        'a list of spans',
+      ),
+    })
+    .superRefine(
+      between(({ window: { from, to }, timeframe }) => {
+        const bars = ((to - from + 1) * DAY_MS) / TIMEFRAME_MS[timeframe]
+        if (bars <= MAX_PLANNED_BARS) return []
+        const most = `expected a window of at most ${MAX_PLANNED_BARS} bars`
+        return [[['window', 'to'], `${most}, got ${bars} of ${timeframe}: take a longer timeframe`]]
+      }),
+    )
 
 export const PROGRAM_FILE = 'program.yaml'
 

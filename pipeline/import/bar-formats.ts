@@ -2,7 +2,7 @@ import type { Bar } from '#core/replay/strategy.ts'
 import { parseDecimal, parseForeignMoment } from '../book/cell.ts'
 import { UTC } from '../book/zone.ts'
 import { type Cell, declare, type Format, type Kind } from './format.ts'
-import { toFlag } from './word.ts'
+import { toFlag } from './values.ts'
 
 const OHLC = 'open: o; high: h; low: l; close: c'
 const KLINES = 't; o; h; l; c; v; end; q'

@@ -10,12 +10,11 @@ import { parseZone, type Zone } from '../book/zone.ts'
 import { refuse, UnreadableFile } from '../table/lines.ts'
 import { type ForeignTrade, gainOf, realisedReturns, type Size, sizeTrades, totalsOf } from './account.ts'
 import { judgeResults, judgeSides } from './evidence.ts'
-import { explainDecimal, parseForeignDecimal } from './number.ts'
 import { originOf, WHOLE_ROW } from './read-table.ts'
 import { type ReadTrades, readTrades, type TradeRecord } from './read-trades.ts'
 import { createTally, type Tally } from './repair.ts'
 import type { LedgerRules } from './statement.ts'
-import { toFlag, toOpen, toSide } from './word.ts'
+import { explainDecimal, parseForeignDecimal, toFlag, toOpen, toSide } from './values.ts'
 
 /** What an import of trades brings. */
 export type ImportedLedger = NonNullable<Awaited<ReturnType<typeof importLedger>>>

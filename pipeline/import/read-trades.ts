@@ -5,11 +5,11 @@ import { type Reading, type Report, reporterOf } from '../book/reading.ts'
 import { refuse } from '../table/lines.ts'
 import { onlyList, type PickRows } from '../table/rows.ts'
 import type { Cell } from './format.ts'
-import { explainDecimal, parseForeignDecimal } from './number.ts'
 import { readForeign } from './read-table.ts'
 import type { Tally } from './repair.ts'
 import type { LedgerRules } from './statement.ts'
 import { LIST_OF_TRADES, tradesKind } from './trade-formats.ts'
+import { explainDecimal, parseForeignDecimal } from './values.ts'
 
 /** A trade, or a row of a list of trades, as its file has it: texts by role. */
 export type TradeRecord = { readonly row: number; readonly cell: Cell }

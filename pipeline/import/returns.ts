@@ -5,11 +5,11 @@ import { got } from '../book/field.ts'
 import { type Reading, type Report, reporterOf } from '../book/reading.ts'
 import { parseZone, UTC } from '../book/zone.ts'
 import { type Cell, declare, type Kind } from './format.ts'
-import { explainDecimal, parseForeignDecimal } from './number.ts'
 import { originOf, readForeign } from './read-table.ts'
 import { createTally, inOrder } from './repair.ts'
 import type { ReturnsStatement } from './statement.ts'
 import { TRADES } from './trade-formats.ts'
+import { explainDecimal, parseForeignDecimal } from './values.ts'
 
 /** Tables of daily returns. */
 export const RETURNS: Kind = {

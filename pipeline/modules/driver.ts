@@ -20,7 +20,6 @@ const GLOBALS = new Set(
   ).split(' '),
 )
 
-/** More than this is not printed. */
 const MAX_PRINTED_CHARS = 65_536
 
 let printed = ''

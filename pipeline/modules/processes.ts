@@ -11,29 +11,22 @@ import { workerCode } from './worker-code.ts'
 /** A strategy that makes no progress for this long will make none: a bar takes microseconds. */
 export const STALL_MS = 30_000
 
-/** How often the processes are looked at. */
 const LOOK_MS = 500
 
 export type ProcessOptions = {
-  /** How many run at a time. */
   readonly threads: number
   /** A clock for measuring, milliseconds. */
   readonly elapsedMs: () => number
 }
 
-/** Processes that run strategy modules, one at a time each. They start when they are needed. */
-export type Processes = {
-  /** Rejects with a ModuleFault for what is wrong with the module. */
-  readonly run: <Name extends TaskName>(name: Name, input: TaskInput<Name>) => Promise<TaskResult<Name>>
-  readonly close: () => Promise<void>
-}
+export type Processes = ReturnType<typeof createProcesses>
 
 /**
- * Processes that may read their own code and the folder of the modules. Node denies them every other file, further
+ * Processes that run strategy modules, one at a time each, and start when they are needed. They may read their own code and the folder of the modules. Node denies them every other file, further
  * processes, threads and native code; it cannot deny the network, sqlite files or signals, which the context of a
  * module does not have. What they print goes to `print`.
  */
-export function createProcesses(folder: string, { threads, elapsedMs }: ProcessOptions): Processes {
+export function createProcesses(folder: string, { threads, elapsedMs }: ProcessOptions) {
   const all = new Set<ChildProcess>()
   const idle = new Set<ChildProcess>()
   const limited = createLimit(threads)
@@ -52,7 +45,8 @@ export function createProcesses(folder: string, { threads, elapsedMs }: ProcessO
   }
   process.once('exit', endAll)
   return {
-    run: <Name extends TaskName>(name: Name, input: TaskInput<Name>) =>
+    /** Rejects with a ModuleFault for what is wrong with the module. */
+    run: <Name extends TaskName>(name: Name, input: TaskInput<Name>): Promise<TaskResult<Name>> =>
       limited(async () => {
         const [child = start()] = idle
         idle.delete(child)
@@ -67,7 +61,7 @@ export function createProcesses(folder: string, { threads, elapsedMs }: ProcessO
           throw error
         }
       }),
-    async close() {
+    async close(): Promise<void> {
       process.off('exit', endAll)
       const ends = [...all].map(child => once(child, 'exit'))
       endAll()
@@ -126,7 +120,6 @@ function endWithThisProcess(child: ChildProcess): void {
   child.once('exit', () => guard.kill('SIGKILL'))
 }
 
-/** Runs a task in an idle process. Rejects if it makes no progress, or ends. */
 async function ask(child: ChildProcess, request: Request, elapsedMs: () => number): Promise<Done> {
   const { promise, resolve, reject } = Promise.withResolvers<Done>()
   let sinceMs: number | null = null // what has not begun cannot stall
@@ -163,15 +156,15 @@ const MAX_TRACE_CHARS = 10_000
 
 /** Node prints a page about a full heap, of which its user needs a sentence. */
 function explainEnd(end: string, trace: string): string {
-  if (trace.includes('heap out of memory')) return OUT_OF_MEMORY
+  // Node says the same if arrays leave no room for the heap to grow.
+  if (trace.includes('heap out of memory'))
+    return (
+      `it needed more than ${HEAP_MB} MB for its objects or ${MEMORY_GB} GB with its arrays, and was ended: look for a list ` +
+      'that grows without end, and keep less in its state'
+    )
   const [said = ''] = trace.split('\n').filter(line => line.trim() !== '')
   return `its process ended with ${end}${said === '' ? '' : `, after '${said}'`}: look for more memory than there is`
 }
-
-/** Node says the same if arrays leave no room for the heap to grow. */
-const OUT_OF_MEMORY =
-  `it needed more than ${HEAP_MB} MB for its objects or ${MEMORY_GB} GB with its arrays, and was ended: look for a list ` +
-  'that grows without end, and keep less in its state'
 
 const STALLED =
   `it made no progress for ${STALL_MS / 1000} s and was ended: look for an endless loop, or a wait for something that ` +

@@ -11,18 +11,7 @@ import type * as Driver from './driver.ts'
 import { type FaultPlace, ModuleFault } from './module-fault.ts'
 
 /** A strategy module in a context of its own, for one run. The engine runs `strategy`, whose state stays in there. */
-export type Realm = {
-  readonly strategy: Strategy
-  /** The module and all that it imports. */
-  readonly files: readonly ModuleFile[]
-  /** The state as plain JSON. Throws a ModuleFault if it is none. */
-  readonly save: () => unknown
-  /** Sets the state, and returns it as the engine keeps it. */
-  readonly load: (state: unknown) => unknown
-  readonly takePrinted: () => string
-  /** What was thrown by code of the context, as a fault. */
-  readonly toFault: (thrown: unknown) => ModuleFault
-}
+export type Realm = Awaited<ReturnType<typeof openRealm>>
 
 /** A file that a module consists of; the path is from its folder on, with forward slashes. */
 export type ModuleFile = { readonly path: string; readonly bytes: number; readonly sha256: string }
@@ -31,7 +20,7 @@ export type ModuleFile = { readonly path: string; readonly bytes: number; readon
  * Loads a module into a new context, so that nothing remains of a run before. `entry` is its path without links. With
  * `isTraced` its errors have a line, and the run proves nothing: see `confine`.
  */
-export async function openRealm(entry: string, isTraced: boolean): Promise<Realm> {
+export async function openRealm(entry: string, isTraced: boolean) {
   const context = createContext(constants.DONT_CONTEXTIFY, {
     codeGeneration: { strings: false, wasm: false },
   })
@@ -44,22 +33,26 @@ export async function openRealm(entry: string, isTraced: boolean): Promise<Realm
   })
   const answer = await evaluate(module, driver.adopt, toFault)
   const declared = read<Declared | null>(answer, entry)
-  if (declared === null) throw new ModuleFault([NO_STRATEGY])
+  if (declared === null)
+    throw new ModuleFault([
+      'a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
+    ])
   return {
     strategy: toStrategy(declared, driver, entry),
+    /** The module and all that it imports. */
     files: paths.map(path => describeFile(folder, path)),
-    save: () => read(driver.save(), entry),
-    load: own => {
+    /** The state as plain JSON. Throws a ModuleFault if it is none. */
+    save: () => read<unknown>(driver.save(), entry),
+    /** Sets the state, and returns it as the engine keeps it. */
+    load(own: unknown): unknown {
       driver.load(JSON.stringify(own))
       return toHandle(driver, entry)
     },
     takePrinted: driver.takePrinted,
+    /** What was thrown by code of the context, as a fault. */
     toFault,
   }
 }
-
-const NO_STRATEGY =
-  'a strategy module exports `strategy`, an object with init() and onBar(); this one does not'
 
 type Declared = Omit<Strategy, 'init' | 'onBar'>
 
@@ -187,11 +180,17 @@ const sources = new Map<string, Source>()
 function readSource(path: string): Source {
   const known = sources.get(path)
   if (known !== undefined) return known
-  if (!/^\.[cm]?[jt]s$/.test(extname(path))) throw new ModuleFault([NO_MODULE])
+  if (!/^\.[cm]?[jt]s$/.test(extname(path)))
+    throw new ModuleFault([
+      'a strategy module imports code alone: write the data into a .ts file, as `export const table = [...]`',
+    ])
   const bytes = readFileSync(path)
   const text = bytes.toString('utf8')
   const source = extname(path) === '.ts' ? stripTypes(text) : text
-  if (HOST_IMPORT.test(source)) throw new ModuleFault([NO_HOST_IMPORT])
+  if (HOST_IMPORT.test(source))
+    throw new ModuleFault([
+      '`import(` and `import.meta` are not there (nor in comments): write import ... from',
+    ])
   const read = { source, bytes }
   sources.set(path, read)
   return read
@@ -205,11 +204,6 @@ function describeFile(folder: string, path: string): ModuleFile {
     sha256: hash('sha256', bytes, 'hex'),
   }
 }
-
-const NO_MODULE =
-  'a strategy module imports code alone: write the data into a .ts file, as `export const table = [...]`'
-
-const NO_HOST_IMPORT = '`import(` and `import.meta` are not there (nor in comments): write import ... from'
 
 // Node answers both with objects from outside of the context. No escape spells a keyword, and no text becomes code.
 const HOST_IMPORT =
@@ -260,18 +254,13 @@ async function openDriver(context: Context): Promise<typeof Driver> {
 async function evaluate(
   module: SourceTextModule,
   adopt: typeof Driver.adopt,
-  toFault: Realm['toFault'],
+  toFault: (thrown: unknown) => ModuleFault,
 ): Promise<string> {
-  let isOver = false
   const run = module.evaluate().then(
-    () => {
-      isOver = true
-    },
-    (thrown: unknown) => {
-      throw toFault(thrown)
-    },
+    () => true,
+    (thrown: unknown) => Promise.reject(toFault(thrown)),
   )
-  await Promise.race([run, nextTurn()])
+  const isOver = await Promise.race([run, nextTurn(false)])
   if (!isOver) throw new ModuleFault(['it waits at its top level for something that never comes'])
   return adopt(module.namespace)
 }

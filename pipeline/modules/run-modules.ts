@@ -19,7 +19,6 @@ import { copyBars, copyFunding, toModuleInput } from './module-input.ts'
 import type { Processes } from './processes.ts'
 import type { ModuleInput, ModuleRun, WholeInput, WholeRun } from './tasks.ts'
 
-/** A module strategy and its market, up to the end of the window. */
 export type ModuleTask = {
   readonly entry: StrategyEntry
   readonly bars: Bars
@@ -73,12 +72,10 @@ export type Proof = { readonly digest: string; readonly dates: readonly number[]
 export function proofOf(tasks: readonly ModuleTask[]): Proof {
   if (tasks.length === 0) return { digest: '', dates: [] }
   const markets = new Map(tasks.map(({ bars }) => [bars.c.buffer, bars])).values()
-  const digest = digestText([...markets].map(digestBars).join())
+  const columns = [...markets].flatMap(({ t, c }) => [t, c])
+  const digest = digestText(columns.map(column => sha256(new Uint8Array(column.slice().buffer))).join())
   return { digest, dates: cutDates(tasks, digest) }
 }
-
-const digestBars = ({ t, c }: Bars): string =>
-  [t, c].map(column => sha256(new Uint8Array(column.slice().buffer))).join()
 
 /** One instant in each of `DATES` equal parts of the history, and its end. */
 function cutDates(tasks: readonly ModuleTask[], digest: string): number[] {
@@ -149,10 +146,12 @@ function createTrial(processes: Processes, task: ModuleTask) {
           funding: copyFunding(funding, Number.POSITIVE_INFINITY),
         }
         const run = await processes.run('replayWhole', { ...whole, prints: false })
-        const proof =
-          compareEvents(entry.id, run.events, events) ??
-          compareStates(entry.id, run.replayed.state, state) ??
-          (await proveStart(processes, task, input, run, createUniform(`${digest} start ${entry.id}`)))
+        const difference = describeEventDifference(run.events, events)
+        if (difference !== null) return failed(entry.id, `${AHEAD}; ${difference}`)
+        if (JSON.stringify(run.replayed.state) !== JSON.stringify(state))
+          return failed(entry.id, `${AHEAD}; its decisions are the same, its last state differs`)
+        const uniform = createUniform(`${digest} start ${entry.id}`)
+        const proof = await proveStart(processes, task, input, run, uniform)
         if ('problems' in proof) return proof
         return { ...proof, run: { ...run, levels: await replayLevels(processes, entry, whole) } }
       })
@@ -166,16 +165,6 @@ const AHEAD =
   'ahead, keeps memory outside of its state, or decides by chance'
 
 const failed = (id: string, message: string) => ({ problems: [{ file: `strategies/${id}.ts`, message }] })
-
-function compareEvents(id: string, a: readonly StepEvent[], b: readonly StepEvent[]) {
-  const difference = describeEventDifference(a, b)
-  return difference === null ? null : failed(id, `${AHEAD}; ${difference}`)
-}
-
-const compareStates = (id: string, a: EngineState<unknown>, b: EngineState<unknown> | null) =>
-  JSON.stringify(a) === JSON.stringify(b)
-    ? null
-    : failed(id, `${AHEAD}; its decisions are the same, its last state differs`)
 
 /** A shorter history shows too little to note what it does not show. */
 const LONG_MS = 30 * DAY_MS

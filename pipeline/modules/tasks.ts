@@ -9,7 +9,7 @@ import { PROGRESS_BARS, type Replay, replay } from '#core/replay/replay.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import { step } from '#core/replay/step.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
-import type { ModuleFile, Realm } from './realm.ts'
+import type { Realm } from './realm.ts'
 
 /** A strategy module, what the catalogue says of it, and the funding of its instrument. */
 export type ModuleInput = {
@@ -36,24 +36,18 @@ export type Run = {
 
 export type WholeInput = ModuleInput & { readonly bars: Bars }
 
-export type WholeRun = {
-  readonly version: string
-  /** Bars after which its start is forgotten. */
-  readonly memoryBars: number
-  readonly files: readonly ModuleFile[]
-  readonly replayed: Replay<unknown>
-  readonly events: readonly StepEvent[]
-}
+export type WholeRun = ReturnType<typeof replayWhole>
 
 /** The replay that is published. */
-export function replayWhole(input: WholeInput, { realm, beat }: Run): WholeRun {
+export function replayWhole(input: WholeInput, { realm, beat }: Run) {
   const { strategy } = realm
   const events: StepEvent[] = []
   const onEvent = (event: StepEvent) => void events.push(event)
-  const replayed = replay({ ...input, strategy, onProgress: beat, onEvent })
+  const replayed: Replay<unknown> = replay({ ...input, strategy, onProgress: beat, onEvent })
   const state = { ...replayed.state, strategy: realm.save() }
   return {
     version: strategy.version,
+    /** Bars after which its start is forgotten. */
     memoryBars: memoryBarsOf(strategy),
     files: realm.files,
     replayed: { ...replayed, state },
@@ -69,13 +63,11 @@ export const entriesOf = ({ replayed, events }: Pick<WholeRun, 'replayed' | 'eve
   refused: replayed.state.entries_refused,
 })
 
-export type LevelInput = WholeInput & {
-  /** The fraction of equity at risk, instead of that of the module. */
-  readonly riskLevel: number
-}
-
-/** The replay at another risk level: the module is the same, its positions are sized otherwise. */
-export function replayAtLevel({ riskLevel, ...input }: LevelInput, { realm, beat }: Run): LevelReplay {
+/** The replay with another fraction of equity at risk: the module is the same, its positions are sized otherwise. */
+export function replayAtLevel(
+  { riskLevel, ...input }: WholeInput & { readonly riskLevel: number },
+  { realm, beat }: Run,
+): LevelReplay {
   const events: StepEvent[] = []
   const replayed = replay({
     ...input,
@@ -110,29 +102,21 @@ export type StretchInput = WholeInput & {
 /** A state is a text while it is handed on: a large one costs more than the bars between. */
 const MOST_TURNS = 200
 
-/** The last state of each UTC day in which a bar opened. */
-type DayEnd = { readonly openMs: number; readonly hash: string }
-
 /** What happened in a stretch of bars, and the state after it. */
-export type Stretch = {
-  readonly version: string
-  readonly state: EngineState<unknown>
-  readonly reports: readonly StepReport[]
-  readonly days: readonly DayEnd[]
-}
+export type Stretch = ReturnType<typeof advance>
 
 /** Runs bars as they come live, from the state that the bars before have left: one, or many. */
-export function advance(input: StretchInput, { realm, spare, beat, flush }: Run): Stretch {
+export function advance(input: StretchInput, { realm, spare, beat, flush }: Run) {
   const { bars, count, reportFromMs, from } = input
   const engineOf = ({ strategy }: Realm) => createEngine({ ...input, strategy, ordersFromMs: from * DAY_MS })
   let [own, engine] = [realm, engineOf(realm)]
   let rest = spare && { own: spare, engine: engineOf(spare) }
-  let state =
+  let state: EngineState<unknown> =
     input.state === null
       ? initialState(engine)
       : { ...input.state, strategy: realm.load(input.state.strategy) }
   const reports: StepReport[] = []
-  const days: DayEnd[] = []
+  const days: { openMs: number; hash: string }[] = [] // the last state of each UTC day in which a bar opened
   const gap = Math.ceil(count / MOST_TURNS)
   let turned = 0
   for (let i = 0; i < count; i++) {
@@ -153,8 +137,8 @@ export function advance(input: StretchInput, { realm, spare, beat, flush }: Run)
   return { version: own.strategy.version, state: { ...state, strategy: own.save() }, reports, days }
 }
 
-export type LateInput = WholeInput & { readonly trades: readonly Trade[] }
-
 /** What the module decides if it begins with the first of these bars, given the positions of its whole history. */
-export const decideLate = ({ bars, trades }: LateInput, { realm }: Run): readonly Decided[] =>
-  decideBeside(realm.strategy, bars, trades)
+export const decideLate = (
+  { bars, trades }: WholeInput & { readonly trades: readonly Trade[] },
+  { realm }: Run,
+): readonly Decided[] => decideBeside(realm.strategy, bars, trades)

@@ -1,7 +1,5 @@
-import { hash } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { getCompileCacheDir, stripTypeScriptTypes } from 'node:module'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 
 const PRODUCT = new URL('../../', import.meta.url)
 
@@ -12,27 +10,19 @@ let code: Code | undefined
 
 /** The worker and all that it imports. To remove their types takes 0.2 s: this process does it once, for all of its own. */
 export function workerCode(): Code {
-  if (code !== undefined) return code
-  const path = keptAt()
-  const known = path === null ? {} : readKept(path)
-  const stripped: Record<string, string> = {}
-  code = collect(new URL('pipeline/modules/worker.ts', PRODUCT), {}, text => {
-    const digest = hash('sha256', text)
-    stripped[digest] = known[digest] ?? stripTypes(text)
-    return stripped[digest]
-  })
-  if (path !== null && Object.keys(stripped).some(digest => !(digest in known))) keep(path, stripped)
+  code ??= collect(new URL('pipeline/modules/worker.ts', PRODUCT), {})
   return code
 }
 
-function collect(url: URL, found: Record<string, string>, strip: (text: string) => string): Code {
-  const text = strip(readFileSync(url, 'utf8'))
+function collect(url: URL, found: Record<string, string>): Code {
+  const source = readFileSync(url, 'utf8')
+  const text = url.pathname.endsWith('.ts') ? stripTypes(source) : source // that of an npm package has none
   found[url.href] = text
   for (const [, specifier = ''] of text.matchAll(/^(?:import|\}) .*from '([.#][^']+)'$/gm)) {
     const imported = specifier.startsWith('#')
       ? new URL(specifier.slice(1), PRODUCT)
       : new URL(specifier, url)
-    if (!(imported.href in found)) collect(imported, found, strip)
+    if (!(imported.href in found)) collect(imported, found)
   }
   return found
 }
@@ -45,29 +35,5 @@ function stripTypes(text: string): string {
     return stripTypeScriptTypes(text)
   } finally {
     process.emitWarning = emit
-  }
-}
-
-/** Beside the code that Node has compiled. Null if it keeps none. */
-function keptAt(): string | null {
-  const folder = getCompileCacheDir()
-  return folder === undefined ? null : join(folder, 'module-processes.json')
-}
-
-/** Texts without types by the checksums of those with types, from an earlier process. */
-function readKept(path: string): Code {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Code // written by `keep`
-  } catch {
-    return {} // there is none yet
-  }
-}
-
-function keep(path: string, stripped: Code): void {
-  try {
-    writeFileSync(`${path}.${process.pid}`, JSON.stringify(stripped))
-    renameSync(`${path}.${process.pid}`, path)
-  } catch {
-    // Node keeps nothing in a folder that is read-only either.
   }
 }

@@ -44,15 +44,11 @@ async function serve(request: Request): Promise<void> {
     const result = await run(request, false)
     answer({ kind: 'done', result, heapBytes: getHeapStatistics().used_heap_size })
   } catch (error) {
-    const fault = error instanceof ModuleFault ? await withPlace(request, error) : describe(error)
-    answer({ kind: 'fault', fault })
+    if (error instanceof ModuleFault) return answer({ kind: 'fault', fault: await withPlace(request, error) })
+    const message = error instanceof Error ? error.message : 'the run failed'
+    answer({ kind: 'fault', fault: { messages: [message], place: {} } })
   }
 }
-
-const describe = (error: unknown): Fault => ({
-  messages: [error instanceof Error ? error.message : 'the run failed'],
-  place: {},
-})
 
 /** Its line, from a second run that leaves a trace. This process is not used again. */
 async function withPlace(request: Request, fault: ModuleFault): Promise<Fault> {

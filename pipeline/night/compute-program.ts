@@ -1,6 +1,5 @@
-import { prepareProgram } from '#core/program/prepare-program.ts'
+import { prepareProgram, programProblems } from '#core/program/prepare-program.ts'
 import type { ProgramData } from '#core/program/program.ts'
-import { programProblems } from '#core/program/program-problems.ts'
 import type { Bars } from '#core/replay/bars.ts'
 import type { Book, BookProgram, SoundParts } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'

@@ -18,20 +18,19 @@ import {
 import { diversification } from '#core/figures/diversification.ts'
 import { lastDay, type Period, type Series, sliceSeries } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
-import type { ProgramData } from '#core/program/program.ts'
-import { buyAndHold, type Funding, type FundingInterval, toShared } from '#core/replay/bars.ts'
+import { countProgress } from '#core/progress.ts'
+import { buyAndHold, type Funding, toShared } from '#core/replay/bars.ts'
 import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/funding-coverage.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { BarsFile, Book } from '../book/book.ts'
+import type { Book } from '../book/book.ts'
 import { BookError, formatProblem } from '../book/problem.ts'
 import type { ModuleFile } from '../modules/realm.ts'
 import { acceptedFindings, judgeRecords } from '../report/data-report.ts'
-import type { DataReport } from '../report/finding.ts'
 import { computeProgram } from './compute-program.ts'
-import type { ComputedStrategy } from './compute-strategy.ts'
+import type { ComputedStrategy, StrategyTask } from './compute-strategy.ts'
 import { cutBars, lastPublicDay, type WindowOptions } from './data-window.ts'
-import { computeOnFleet, correlateOnFleet, type TaskRunner } from './fleet-tasks.ts'
-import { type RunOptions, runStrategies } from './run-strategies.ts'
+import type { Refused } from './histories.ts'
+import { type Parts, type Ran, type RunOptions, runStrategies } from './run-strategies.ts'
 import { createThreads, type Threads } from './threads.ts'
 
 export type NightOptions = WindowOptions &
@@ -39,46 +38,42 @@ export type NightOptions = WindowOptions &
     /** The dataset version: an ISO instant. */
     readonly version: string
     /** Does the work instead of the threads of this process. */
-    readonly fleet?: TaskRunner
+    readonly fleet?: Computer
   }
 
-export type Night = {
-  readonly snapshot: Snapshot
-  /** Null in a book without one. */
-  readonly program: ProgramData | null
-  /** Notices for the operator that are not errors. */
-  readonly notices: readonly string[]
-  /** What is implausible in the records, as far as the catalogue accepts it. */
-  readonly records: DataReport
-  /** The files that the module of each strategy consists of, from `strategies/` on. */
-  readonly modules: ReadonlyMap<string, readonly ModuleFile[]>
+/** Computes what is published of each strategy, and of all pairs of them. */
+export type Computer = {
+  /** The outcomes are in the order of the strategies. */
+  readonly strategies: (
+    parts: Parts,
+    lastDay: EpochDay,
+    extra: Pick<StrategyTask, 'service' | 'benchmarks'>,
+  ) => Promise<readonly (Ran<ComputedStrategy> | Refused)[]>
+  readonly correlation: (strategies: readonly StrategyData[]) => Promise<Snapshot['correlation']>
 }
+
+export type Night = Awaited<ReturnType<typeof computeSnapshot>>
 
 /**
  * Computes the dataset of a book on worker threads or a fleet, and its program. Throws a BookError with everything that
  * is wrong with any strategy; the result does not depend on who computes it.
  */
-export async function computeSnapshot(book: Book, options: NightOptions): Promise<Night> {
+export async function computeSnapshot(book: Book, options: NightOptions) {
   const lastDay = lastPublicDay(book, options)
   const program = computeProgram(book, options)
   const threads = createThreads(options.threads)
+  const computer = options.fleet ?? computerOn(threads, options)
   try {
     const benchmarks = benchmarksOf(book, lastDay)
-    const computed = await computeStrategies(threads, book, lastDay, benchmarks, options)
-    const { strategies, modules, records } = computed
-    const correlation =
-      options.fleet === undefined
-        ? {
-            daily: await correlate(threads, strategies, 'daily', options),
-            weekly: await correlate(threads, strategies, 'weekly', options),
-          }
-        : await correlateOnFleet(options.fleet, strategies)
-    const snapshot = {
+    const computed = await computeStrategies(computer, book, lastDay, benchmarks)
+    const { strategies, ...rest } = computed
+    const correlation = await computer.correlation(strategies)
+    const snapshot: Snapshot = {
       ...assembleSnapshot(book, options.version, computed, correlation, lastDay),
       benchmarks: publishedBenchmarks(benchmarks, strategies),
     }
     verifySnapshot(snapshot)
-    return { snapshot, program, notices: computed.notices, records, modules }
+    return { snapshot, program, ...rest }
   } finally {
     await threads.close()
   }
@@ -86,19 +81,14 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
 
 /** Computes every strategy. Throws a BookError with everything that is wrong with any of them. */
 async function computeStrategies(
-  threads: Threads,
+  computer: Computer,
   book: Book,
   lastDay: EpochDay,
   benchmarks: readonly Benchmark[],
-  options: NightOptions,
 ) {
   const { engine, data_source, methodology_url } = book.service
-  const extra = { service: { engine, data_source, methodology_url }, benchmarks }
-  const work = { name: 'strategy', step: 'compute', extra } as const
-  const outcomes =
-    options.fleet === undefined
-      ? await runStrategies<ComputedStrategy>(threads, work, book, lastDay, options)
-      : await computeOnFleet(options.fleet, book, lastDay, extra)
+  const service = { engine, data_source, methodology_url }
+  const outcomes = await computer.strategies(book, lastDay, { service, benchmarks })
   const problems = outcomes.flatMap(each => (each.kind === 'refused' ? each.problems : []))
   const computed = outcomes.filter(each => each.kind === 'computed')
   const { records, refused, unused } = judgeRecords(
@@ -109,8 +99,11 @@ async function computeStrategies(
   if (problems.length > 0) throw new BookError(book.dir, problems)
   return {
     strategies: computed.map(({ data, files }) => ({ ...data, rules_sha256: rulesDigest(files) })),
+    /** For the operator, and no errors. */
     notices: [...computed.flatMap(({ notices }) => notices), ...unused.map(formatProblem)],
+    /** What is implausible in the records, as far as the catalogue accepts it. */
     records,
+    /** The files that the module of each strategy consists of, from `strategies/` on. */
     modules: new Map(
       computed.filter(({ files }) => files.length > 0).map(({ data, files }) => [data.id, files]),
     ),
@@ -124,6 +117,15 @@ export function rulesDigest(files: readonly ModuleFile[]): string | null {
   return sha256(new TextEncoder().encode(sorted.map(file => `${file.sha256}  ${file.path}\n`).join('')))
 }
 
+const computerOn = (threads: Threads, options: NightOptions): Computer => ({
+  strategies: (parts, lastDay, extra) =>
+    runStrategies(threads, { name: 'strategy', step: 'compute', extra }, parts, lastDay, options),
+  correlation: async strategies => ({
+    daily: await correlate(threads, strategies, 'daily', options),
+    weekly: await correlate(threads, strategies, 'weekly', options),
+  }),
+})
+
 /** Rows of the matrix in blocks: more than threads, so that none waits long for the last; each standardises all series again. */
 const BLOCKS_PER_THREAD = 2
 
@@ -135,14 +137,11 @@ async function correlate(
 ): Promise<CorrelationMatrix> {
   const series = strategies.map(({ [period]: own }) => ({ ...own, values: toShared(own.values) }))
   const blocks = rowBlocks(series.length, BLOCKS_PER_THREAD * count)
-  let done = 0
-  const report = () => progress({ step: `correlate ${period}`, done, total: blocks.length, unit: 'blocks' })
-  report()
+  const counted = countProgress(progress, `correlate ${period}`, blocks.length, 'blocks')
   const rows = await Promise.all(
     blocks.map(async ([fromRow, toRow]) => {
       const block = await threads.run<CorrelationRows>('correlation', { series, fromRow, toRow })
-      done++
-      report()
+      counted()
       return block
     }),
   )
@@ -205,18 +204,17 @@ function describeFunding(funding: Funding | null, endMs: number): Omit<FundingCo
     longest_gap_hours: gaps.length === 0 ? null : toHours(longestMs),
     payments_missing: gaps.reduce((sum, gap) => sum + missingPayments(gap, intervals), 0),
     interval_basis: funding === null ? null : funding.intervals === undefined ? 'inferred' : 'stated',
-    intervals: intervals.filter(({ from }) => from < endMs).map(toPublished),
+    intervals: intervals
+      .filter(({ from }) => from < endMs)
+      .map(({ from, everyMs }) => ({
+        from: Number.isFinite(from) ? toIsoInstant(from) : null,
+        hours: toHours(everyMs),
+      })),
   }
 }
 
-const toPublished = ({ from, everyMs }: FundingInterval) => ({
-  from: Number.isFinite(from) ? toIsoInstant(from) : null,
-  hours: toHours(everyMs),
-})
-
 const toHours = (ms: number): number => toPercent(ms / 3_600_000)
 
-/** From the earliest to the latest day of any series. */
 const coverage = (strategies: readonly StrategyData[]): DateWindow => ({
   from: toIsoDate(Math.min(...strategies.map(({ daily }) => daily.first))),
   to: toIsoDate(Math.max(...strategies.map(({ daily }) => lastDay(daily)))),
@@ -267,16 +265,15 @@ function benchmarksOf({ service, strategies, bars }: Book, last: EpochDay): Benc
   const instruments = [...new Set(strategies.map(({ instrument }) => instrument))]
   return instruments.flatMap(instrument => {
     const files = [...bars].filter(([key]) => key.startsWith(`${instrument}/`)).map(([, file]) => file)
-    const [longest] = files.sort(byReach)
+    // The bars that begin first, then the finest.
+    const [longest] = files.sort(
+      ({ bars: a }, { bars: b }) => a.t[0]! - b.t[0]! || a.timeframeMs - b.timeframeMs,
+    )
     if (longest === undefined) return []
     const daily = toPublishedSeries(buyAndHold(cutBars(longest.bars, last)))
     return [{ instrument, daily: { ...daily, values: toShared(daily.values) } }]
   })
 }
-
-/** The bars that begin first, then the finest. */
-const byReach = ({ bars: a }: BarsFile, { bars: b }: BarsFile): number =>
-  a.t[0]! - b.t[0]! || a.timeframeMs - b.timeframeMs
 
 /** Each from the first to the last day of the strategies on its instrument. */
 const publishedBenchmarks = (

@@ -1,5 +1,6 @@
 import { median } from 'simple-statistics'
 import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
+import type { TvStatus } from '#core/contract/payloads/strategy.ts'
 import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
 import type { Benchmark, StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
@@ -7,11 +8,19 @@ import { completeWeeks } from '#core/figures/derived-series.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
+import { endOfBars } from '#core/replay/bars.ts'
+import {
+  type ChartComparison,
+  compareCharting,
+  ENOUGH_TRADES,
+  FEW_TRADES,
+} from '#core/replay/compare-charting.ts'
 import { excursionsOf } from '#core/replay/excursions.ts'
 import { type ClosedTrade, closedTrades, type ResolvedTrade } from '#core/replay/resolve-trade.ts'
+import { slippagePrice } from '#core/replay/trade.ts'
 import { costData } from '#core/replay/trade-costs.ts'
+import { costsOf } from '../modules/module-input.ts'
 import type { Draft } from '../report/data-report.ts'
-import { checkCharting } from './check-charting.ts'
 import { type History, type HistoryTask, ledgerInput, makeHistory, type Refused } from './histories.ts'
 import { judgeRecord } from './judge-record.ts'
 
@@ -23,9 +32,8 @@ export type StrategyTask = HistoryTask & {
 
 /** One strategy from its source to everything that is published of it. The work of one task on one thread. */
 export function computeStrategy(task: StrategyTask): ComputedStrategy | Refused {
-  const outcome = makeHistory(task)
-  if ('problems' in outcome) return { kind: 'refused', problems: outcome.problems }
-  const { history } = outcome
+  const history = makeHistory(task)
+  if ('problems' in history) return history
   const charting = checkCharting(task, history)
   const { measured, record } = judgeRecord(task, history)
   const data = { ...toStrategyData(task, history), tv_status: charting.status, measured }
@@ -43,7 +51,8 @@ function toStrategyData(task: StrategyTask, history: History): Omit<StrategyData
     strategyFigures({
       daily,
       weekly,
-      trades: closed.map(toOutcome),
+      // With the return per notional as `/trades` publishes it, so that figures of it can be computed from there.
+      trades: closed.map(trade => ({ ...trade, return_pct: toPercent(100 * trade.return_per_notional) })),
       open: history.trades.filter(({ exit_time }) => exit_time === null),
       ...onBars(task, history),
       replays: history.replays && {
@@ -159,23 +168,19 @@ export type ComputedStrategy = {
   readonly notices: readonly string[]
 }
 
-/** With the return per notional as `/trades` publishes it, so that figures of it can be computed from there. */
-const toOutcome = (trade: ClosedTrade) => ({
-  ...trade,
-  return_pct: toPercent(100 * trade.return_per_notional),
-})
-
 /** The columns of the snapshot; what is unknown is NaN. */
 function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
   const floats = (at: (trade: ClosedTrade) => number | null): Float64Array =>
     Float64Array.from(trades.map(trade => at(trade) ?? Number.NaN))
+  /** A ledger may close a trade without saying why: then it was the strategy's own signal. */
+  const codeOf = ({ exit_reason }: ClosedTrade): number => EXIT_WORDS.indexOf(exit_reason ?? 'signal')
   return {
     side: { codes: Uint8Array.from(trades, ({ side }) => SIDES.indexOf(side)), words: SIDES },
     entry_time: floats(trade => trade.entry_time),
     entry_price: floats(trade => trade.entry_price),
     exit_time: floats(trade => trade.exit_time),
     exit_price: floats(trade => trade.exit_price),
-    exit_reason: { codes: Uint8Array.from(trades, exitCode), words: EXIT_WORDS },
+    exit_reason: { codes: Uint8Array.from(trades, codeOf), words: EXIT_WORDS },
     notional_return: floats(trade => trade.return_per_notional),
     account_return: floats(trade => trade.account_return),
     leverage: floats(trade => trade.leverage),
@@ -183,5 +188,46 @@ function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
   }
 }
 
-/** A ledger may close a trade without saying why: then it was the strategy's own signal. */
-const exitCode = ({ exit_reason }: ClosedTrade): number => EXIT_WORDS.indexOf(exit_reason ?? 'signal')
+/**
+ * The status that the exports of a charting tool give a history, and notices about them. Only the export of the
+ * module's version counts, so that a new version is provisional until its trades are exported again.
+ */
+function checkCharting(
+  { entry, bars }: Pick<HistoryTask, 'entry' | 'bars'>,
+  { trades, moduleVersion }: Pick<History, 'trades' | 'moduleVersion'>,
+): { readonly status: TvStatus; readonly notices: readonly string[] } {
+  const { id, charting } = entry
+  if (bars === null) return { status: 'not_applicable', notices: [] }
+  const own = charting.find(({ version }) => version === moduleVersion)
+  if (own === undefined) {
+    const name = moduleVersion === null ? `${id}.csv` : `${id}.${moduleVersion}.csv`
+    const notice = `${id}: provisional, because no export is of this version: export its trades as charting/${name}`
+    return { status: 'provisional', notices: charting.length === 0 ? [] : [notice] }
+  }
+  const comparison = compareCharting(trades, own, {
+    timeframeMs: bars.timeframeMs,
+    tolerance: entry.tick_size * (1 + TICK_DUST) + slippagePrice(costsOf(entry)),
+    endMs: endOfBars(bars),
+    zone: entry.chart_zone,
+  })
+  return { status: comparison.status, notices: [`${id}: ${explain(comparison, own.path, entry.chart_zone)}`] }
+}
+
+function explain(
+  { status, matched, compared, share, lacks }: ChartComparison,
+  path: string,
+  zone: string | null,
+) {
+  const covered = `${path}, which covers ${Math.floor(share * 1000) / 10} % of its trades`
+  const found = `${status}, because ${matched} of ${compared} trades match ${covered}`
+  if (lacks === 'coverage') return `${found}, too few: export all of its trades`
+  if (lacks === 'trades')
+    return `${found}; ${ENOUGH_TRADES} trades are needed, or ${FEW_TRADES} that are spread over a year`
+  const isZoneOpen = status === 'diverged' && zone === null
+  return isZoneOpen
+    ? `${found}; if the chart has daylight saving time, state its chart_zone in the catalogue`
+    : found
+}
+
+/** Prices are binary fractions: 100.1 and 100.2 differ by a little more than a tick of 0.1. */
+const TICK_DUST = 1e-6

@@ -1,3 +1,4 @@
+import { max } from 'simple-statistics'
 import { DAY_MS, type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { Marking } from '#core/dataset/snapshot.ts'
@@ -36,7 +37,6 @@ export type HistoryTask = {
   readonly run: ModuleRun | null
 }
 
-/** The history of a strategy, whatever it was made from. */
 export type History = {
   readonly daily: Series
   readonly daysWithoutBars: readonly EpochDay[]
@@ -57,14 +57,14 @@ export type History = {
   readonly notices: readonly string[]
 }
 
-/** A source turned into a history, or what is wrong with it. */
-export type HistoryOutcome = { readonly history: History } | { readonly problems: readonly Problem[] }
+/** What only some sources have. */
+const NOTHING = { deviations: null, differing: null, moduleVersion: null, leverageAsked: null, replays: null }
 
 /** Nothing was computed, and why. */
 export type Refused = { readonly kind: 'refused'; readonly problems: readonly Problem[] }
 
 /** Makes the history of a strategy from its source; of a module, from its replay. */
-export function makeHistory(task: HistoryTask): HistoryOutcome {
+export function makeHistory(task: HistoryTask): History | Refused {
   const { source, id } = task.entry
   if (source.kind === 'returns') return reportedHistory(task, source.daily, source.ledger)
   const { bars, run } = task
@@ -88,39 +88,35 @@ const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
 export type BarsTask = HistoryTask & { readonly bars: Bars }
 
 /** Marks the ledger of a replay a second time, without the engine: the two must agree. */
-function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
+function moduleHistory(task: BarsTask, run: ModuleRun): History | Refused {
   const { entry } = task
   const { replayed, events, version, levels } = run
   const file = `strategies/${entry.id}.ts`
   // The second computation, of ledger, closes and funding alone.
   const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
-  const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
-  if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
+  const own = auditLedger({ ...auditInput(task, replayed.trades), resultTolerance: 0, allowOverlap: false })
+  const problems = [
+    ...own.map(({ message }) => `the engine's own ledger: ${message}`),
+    ...disagreement(replayed, marked),
+  ]
+  if (problems.length > 0) return { kind: 'refused', problems: problems.map(message => ({ file, message })) }
+  const asked = events.flatMap(event => leverageAskedBy(event) ?? [])
   const isChecked = marked.trades.some(({ exit_time }) => exit_time !== null)
   const unfunded = unfundedShare(replayed.trades, unfundedSpans(task.funding), endOfBars(task.bars))
   const depth = unfunded > MAX_UNFUNDED_SHARE ? 'single_verified' : 'dual_verified'
   return {
-    history: {
-      deviations: null,
-      differing: null,
-      daily: replayed.daily,
-      daysWithoutBars: replayed.days_without_bars,
-      trades: marked.trades,
-      marking: markingOf(marked.trades),
-      verification: isChecked ? depth : 'unverified',
-      moduleVersion: version,
-      leverageAsked: events.reduce<number | null>(
-        (asked, event) => largest(asked, leverageAskedBy(event)),
-        null,
-      ),
-      replays: { entries: entriesOf(run), levels },
-      notices: [...moduleNotices(entry.id, replayed), ...shareNotices(entry, unfunded)],
-    },
+    ...NOTHING,
+    daily: replayed.daily,
+    daysWithoutBars: replayed.days_without_bars,
+    trades: marked.trades,
+    marking: markingOf(marked.trades),
+    verification: isChecked ? depth : 'unverified',
+    moduleVersion: version,
+    leverageAsked: asked.length === 0 ? null : max(asked),
+    replays: { entries: entriesOf(run), levels },
+    notices: moduleNotices(entry, replayed.state, unfunded),
   }
 }
-
-const largest = (a: number | null, b: number | null): number | null =>
-  a === null || b === null ? (a ?? b) : Math.max(a, b)
 
 export const ledgerInput = <Row extends Trade>(
   { entry, bars, funding }: BarsTask,
@@ -134,11 +130,6 @@ export const ledgerInput = <Row extends Trade>(
   baseRisk: entry.base_risk_pct,
 })
 
-const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, funding, entry }: BarsTask): string[] =>
-  auditLedger({ trades, bars, funding, costs: costsOf(entry), resultTolerance: 0 }).map(
-    ({ message }) => `the engine's own ledger: ${message}`,
-  )
-
 function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] {
   const { agree, worst_day, worst_difference } = compareMarks(replayed.daily, marked.daily)
   if (agree) return []
@@ -149,28 +140,32 @@ function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] 
   ]
 }
 
-const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
-  ...(state.dead ? [`${id}: the account was liquidated; its returns are 0 from that day`] : []),
-  ...(state.entries_refused > 0
-    ? [`${id}: entries refused because they were over the leverage cap: ${state.entries_refused}`]
-    : []),
-  ...(state.decisions_ignored > 0
-    ? [
-        `${id}: decisions ignored because the position was already as they asked: ${state.decisions_ignored}; a second entry neither adds to a position nor moves its stop`,
-      ]
-    : []),
-]
+/** What holds of a strategy, of what may be said of it. */
+const noticesOf = (id: string, ...notices: readonly (readonly [holds: boolean, text: string])[]): string[] =>
+  notices.flatMap(([holds, text]) => (holds ? [`${id}: ${text}`] : []))
 
 /** The share of its position time that a module may hold where funding is unknown, and be `dual_verified`. */
 const MAX_UNFUNDED_SHARE = 0.01
 
-const shareNotices = ({ id, instrument }: BarsTask['entry'], share: number): string[] =>
-  share > MAX_UNFUNDED_SHARE
-    ? [
-        `${id}: single_verified, because ${Number((share * 100).toPrecision(3))} % of the time of its positions is where ` +
-          `the funding of ${instrument} is unknown, more than ${MAX_UNFUNDED_SHARE * 100} %: add the payments`,
-      ]
-    : []
+const moduleNotices = (
+  { id, instrument }: StrategyEntry,
+  { dead, entries_refused, decisions_ignored }: Replay<unknown>['state'],
+  unfunded: number,
+): string[] =>
+  noticesOf(
+    id,
+    [dead, 'the account was liquidated; its returns are 0 from that day'],
+    [entries_refused > 0, `entries refused because they were over the leverage cap: ${entries_refused}`],
+    [
+      decisions_ignored > 0,
+      `decisions ignored because the position was already as they asked: ${decisions_ignored}; a second entry neither adds to a position nor moves its stop`,
+    ],
+    [
+      unfunded > MAX_UNFUNDED_SHARE,
+      `single_verified, because ${Number((unfunded * 100).toPrecision(3))} % of the time of its positions is where ` +
+        `the funding of ${instrument} is unknown, more than ${MAX_UNFUNDED_SHARE * 100} %: add the payments`,
+    ],
+  )
 
 type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
 
@@ -178,39 +173,31 @@ type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
  * Audits a ledger made elsewhere against the bars, and marks it at their closes. It is verified only if every result
  * could be recomputed.
  */
-function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
+function ledgerHistory(task: BarsTask, ledger: Ledger): History | Refused {
   const { entry } = task
   const problems = ledgerProblems(task, ledger)
-  if (problems.length > 0) return { problems }
+  if (problems.length > 0) return { kind: 'refused', problems }
   const marks = markLedger({
     ...ledgerInput(task, ledger.trades),
-    allowOverlap: entry.allow_overlap,
     ...(entry.inception === null ? {} : { from: entry.inception }),
   })
   const inceptionMs = marks.daily.first * DAY_MS
   const isPublic = ({ exit_time }: Trade): boolean => exit_time === null || exit_time >= inceptionMs
   const claims = ledger.trades.filter(trade => !isRecomputable(trade)).length
-  const unfunded = unfundedTrades(task, ledger)
+  const spans = unfundedSpans(task.funding)
+  // Where payments are missing while trades are open: one span for each such trade.
+  const unfunded = ledger.trades.flatMap(trade => unfundedSpanOf(trade, spans) ?? [])
   const deviations = measureResults(auditInput(task, ledger.trades.filter(isPublic)))
   const isChecked = claims + unfunded.length === 0 && deviations.length > 0
   return {
-    history: {
-      deviations,
-      differing: null,
-      daily: marks.daily,
-      daysWithoutBars: marks.days_without_bars,
-      trades: marks.trades.filter(isPublic),
-      marking: markingOf(marks.trades),
-      verification: isChecked ? 'single_verified' : 'unverified',
-      moduleVersion: null,
-      leverageAsked: null,
-      replays: null,
-      notices: [
-        ...ruinNotices(entry.id, marks.ruined_on !== null, marks.trades_after_ruin),
-        ...claimNotices(entry.id, claims, ledger.trades.length),
-        ...unfundedNotices(task, unfunded, ledger.trades.length),
-      ],
-    },
+    ...NOTHING,
+    deviations,
+    daily: marks.daily,
+    daysWithoutBars: marks.days_without_bars,
+    trades: marks.trades.filter(isPublic),
+    marking: markingOf(marks.trades),
+    verification: isChecked ? 'single_verified' : 'unverified',
+    notices: ledgerNotices(entry, marks, { trades: ledger.trades.length, claims, unfunded }),
   }
 }
 
@@ -250,59 +237,52 @@ const at = ({ path, rows }: Ledger, index: number, message: string): Problem => 
   message: message.replace(`trade ${index} `, 'the trade '),
 })
 
-const ruinNotices = (id: string, isRuined: boolean, left: number): string[] =>
-  isRuined
-    ? [
-        `${id}: the account was ruined; ${left} later trade${left === 1 ? '' : 's'} of its ledger did not happen`,
-      ]
-    : []
-
-const claimNotices = (id: string, claims: number, trades: number): string[] =>
-  claims === 0
-    ? []
-    : [
-        `${id}: unverified, because ${claims} of its ${trades} trades lack leverage or account_return and their results ` +
-          'cannot be recomputed: add both columns',
-      ]
-
-/** Where payments are missing while trades of a ledger are open: one span for each such trade. */
-function unfundedTrades({ funding }: LedgerGround, { trades }: Ledger): FundingGap[] {
-  const spans = unfundedSpans(funding)
-  return trades.flatMap(trade => unfundedSpanOf(trade, spans) ?? [])
+function ledgerNotices(
+  { id, instrument }: StrategyEntry,
+  { ruined_on, trades_after_ruin: left }: LedgerMarks,
+  of: { readonly trades: number; readonly claims: number; readonly unfunded: readonly FundingGap[] },
+): string[] {
+  const [first] = of.unfunded
+  return noticesOf(
+    id,
+    [
+      ruined_on !== null,
+      `the account was ruined; ${left} later trade${left === 1 ? '' : 's'} of its ledger did not happen`,
+    ],
+    [
+      of.claims > 0,
+      `unverified, because ${of.claims} of its ${of.trades} trades lack leverage or account_return and their results ` +
+        'cannot be recomputed: add both columns',
+    ],
+    [
+      first !== undefined,
+      `unverified, because ${of.unfunded.length} of its ${of.trades} trades are open where the funding of ${instrument} is unknown, ` +
+        `the first ${first && placeOf(first)}, and their results cannot be recomputed: add the payments, or the column funding`,
+    ],
+  )
 }
 
-function unfundedNotices({ entry }: LedgerGround, spans: readonly FundingGap[], trades: number): string[] {
-  const [first] = spans
-  if (first === undefined) return []
-  const where = Number.isFinite(first.from)
-    ? `in its gap from ${toIsoInstant(first.from)} to ${toIsoInstant(first.to)}`
-    : `before its first payments, up to ${toIsoInstant(first.to)}`
-  return [
-    `${entry.id}: unverified, because ${spans.length} of its ${trades} trades are open where the funding of ` +
-      `${entry.instrument} is unknown, the first ${where}, and their results cannot be recomputed: add the payments, or the column funding`,
-  ]
-}
+const placeOf = ({ from, to }: FundingGap): string =>
+  Number.isFinite(from)
+    ? `in its gap from ${toIsoInstant(from)} to ${toIsoInstant(to)}`
+    : `before its first payments, up to ${toIsoInstant(to)}`
 
 /** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
-function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): HistoryOutcome {
+function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): History | Refused {
   const { entry } = task
   const daily = sliceSeries(reported, entry.inception, task.lastDay)
   const { trades, problems } = resolveAll(task, ledger, daily)
-  if (problems.length > 0) return { problems }
+  if (problems.length > 0) return { kind: 'refused', problems }
   return {
-    history: {
-      deviations: [],
-      differing: ledger && compareReported(daily, trades, termsOf(entry, NO_FUNDING), toleranceOf(entry)),
-      daily,
-      daysWithoutBars: [],
-      trades,
-      marking: 'reported',
-      verification: 'unverified',
-      moduleVersion: null,
-      leverageAsked: null,
-      replays: null,
-      notices: reportNotices(task, daily),
-    },
+    ...NOTHING,
+    deviations: [],
+    differing: ledger && compareReported(daily, trades, termsOf(entry, NO_FUNDING), toleranceOf(entry)),
+    daily,
+    daysWithoutBars: [],
+    trades,
+    marking: 'reported',
+    verification: 'unverified',
+    notices: reportNotices(task, daily),
   }
 }
 

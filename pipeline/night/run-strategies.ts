@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { EpochDay } from '#core/calendar.ts'
-import type { Progress } from '#core/progress.ts'
+import { countProgress, type Progress } from '#core/progress.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
 import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
 import type { ModuleFile } from '../modules/realm.ts'
@@ -38,15 +38,12 @@ export async function runStrategies<Outcome extends Found>(
   const { strategies } = parts
   const tasks = strategies.map(entry => toTask(parts, entry, lastDay))
   const runs = await runAllModules(parts, tasks, options)
-  let done = 0
-  const report = () => options.progress({ step, done, total: strategies.length, unit: 'strategies' })
+  const count = countProgress(options.progress, step, strategies.length, 'strategies')
   const run = async (task: SourceTask): Promise<Ran<Outcome> | Refused> => {
     const outcome = await runStrategy<Outcome>(threads, name, { ...task, ...extra }, runs.get(task.entry.id))
-    done++
-    report()
+    count()
     return outcome
   }
-  report()
   return Promise.all(tasks.map(run))
 }
 
@@ -73,15 +70,10 @@ async function runAllModules(
   options: RunOptions,
 ): Promise<ReadonlyMap<string, ModuleOutcome>> {
   const modules = moduleTasks(tasks)
-  const total = modules.length
-  let done = 0
-  const report = () => options.progress({ step: 'replay', done, total, unit: 'strategies' })
-  if (total > 0) report()
+  if (modules.length === 0) return new Map()
+  const count = countProgress(options.progress, 'replay', modules.length, 'strategies')
   const processes = createProcesses(join(dir, 'strategies'), options)
-  return runModules(processes, modules, proofOf(modules), () => {
-    done++
-    report()
-  }).finally(processes.close)
+  return runModules(processes, modules, proofOf(modules), count).finally(processes.close)
 }
 
 export const moduleTasks = (tasks: readonly SourceTask[]): ModuleTask[] =>

@@ -1,13 +1,9 @@
 import { Tinypool } from 'tinypool'
 
-/** The threads of a build or a check. */
-export type Threads = {
-  /** Runs the worker's function of this name, which returns `Result`. */
-  readonly run: <Result>(name: string, input: object) => Promise<Result>
-  readonly close: () => Promise<void>
-}
+export type Threads = ReturnType<typeof createThreads>
 
-export function createThreads(count: number): Threads {
+/** The threads of a build or a check. */
+export function createThreads(count: number) {
   const worker = new URL('./worker.ts', import.meta.url)
   const pool = new Tinypool({
     filename: worker.href,
@@ -15,5 +11,9 @@ export function createThreads(count: number): Threads {
     maxThreads: count,
     concurrentTasksPerWorker: 1,
   })
-  return { run: (name, input) => pool.run(input, { name }), close: () => pool.destroy() }
+  return {
+    /** Runs the worker's function of this name, which returns `Result`. */
+    run: <Result>(name: string, input: object): Promise<Result> => pool.run(input, { name }),
+    close: () => pool.destroy(),
+  }
 }

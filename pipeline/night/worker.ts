@@ -2,8 +2,7 @@
 import { type CorrelationRows, correlateRows } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
 import { messageOf } from '#storage/error-code.ts'
-import type { StrategyEntry } from '../book/book.ts'
-import { type Problem, sourceFile } from '../book/problem.ts'
+import { sourceFile } from '../book/problem.ts'
 import { type ComputedStrategy, computeStrategy, type StrategyTask } from './compute-strategy.ts'
 import { type HistoryTask, makeHistory, type Refused } from './histories.ts'
 import { judgeRecord } from './judge-record.ts'
@@ -17,14 +16,14 @@ export type StrategyCheck = ReturnType<typeof checkStrategy>
 
 /** Makes the history of a strategy, as a build does. */
 function checkStrategy(task: HistoryTask) {
-  const outcome = makeHistory(task)
-  if ('problems' in outcome)
-    return { kind: 'checked' as const, history: null, record: null, problems: outcome.problems, notices: [] }
-  const { daily, trades, verification, notices } = outcome.history
+  const made = makeHistory(task)
+  if ('problems' in made)
+    return { kind: 'checked' as const, history: null, record: null, problems: made.problems, notices: [] }
+  const { daily, trades, verification, notices } = made
   return {
     kind: 'checked' as const,
     history: { days: daily.values.length, trades: trades.length, verification },
-    record: judgeRecord(task, outcome.history).record,
+    record: judgeRecord(task, made).record,
     problems: [],
     notices,
   }
@@ -37,7 +36,7 @@ function run<Task extends HistoryTask, Outcome>(
   try {
     return work(task)
   } catch (error) {
-    return { kind: 'refused', problems: [problemOfThrown(task.entry, error)] }
+    return { kind: 'refused', problems: [{ file: sourceFile(task.entry), message: messageOf(error) }] }
   }
 }
 
@@ -50,9 +49,3 @@ export type CorrelationTask = {
 /** Some rows of a correlation matrix. The series are in shared memory. */
 export const correlation = ({ series, fromRow, toRow }: CorrelationTask): CorrelationRows =>
   correlateRows(series, fromRow, toRow)
-
-/** What was thrown while the history of a strategy was made, as a problem of its source. */
-const problemOfThrown = (entry: StrategyEntry, thrown: unknown): Problem => ({
-  file: sourceFile(entry),
-  message: messageOf(thrown),
-})

@@ -1,5 +1,6 @@
 // A backup: lines of JSON. The log and the outbox are copied; indexes and schedules follow from them and are
 // built again at a restore, so a backup of a running Redis is consistent.
+import { createHmac, type Hmac, hkdfSync, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import { parseJson } from '#storage/parse-json.ts'
 import {
@@ -11,7 +12,6 @@ import {
   LATEST,
   LIVE_PREFIX,
   LOG,
-  OLD_QUEUE_PREFIX,
   PREFIX,
   PREVIEW_LIMIT_PREFIX,
   READY_PREFIX,
@@ -41,7 +41,6 @@ const DERIVED: readonly string[] = [
   AUDIT_COPIED, // a restored log has another epoch, and so another folder
 ]
 const DERIVED_PREFIXES: readonly string[] = [
-  OLD_QUEUE_PREFIX,
   FLIGHT_PREFIX,
   READY_PREFIX,
   WAITING_PREFIX,
@@ -114,3 +113,7 @@ function parseLine<T>(shape: z.ZodType<T>, line: string, reason: string, fix?: s
   if (!parsed.success) throw new BackupError(reason, fix)
   return parsed.data
 }
+
+/** The message authentication code of a backup, under a key of SECRET_KEY; derived, because that key also encrypts. */
+export const createMac = (key: KeyObject): Hmac =>
+  createHmac('sha256', Buffer.from(hkdfSync('sha256', key, '', 'highwater backup', 32)))

@@ -1,11 +1,12 @@
 import type { Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { signal } from '#core/contract/signal.ts'
-import { aboveHighWater, UNKNOWN_AHEAD } from '../delivery/high-water.ts'
-import { oweAgain, parseState } from '../delivery/outbox.ts'
-import type { KeyRing } from '../delivery/secret-box.ts'
 import { contentDigest } from '../log/commit.ts'
+import { assertNoService } from '../log/guard.ts'
+import { aboveHighWater, UNKNOWN_AHEAD } from '../log/high-water.ts'
 import { toLogged } from '../log/read-log.ts'
+import { oweAgain, parseState } from '../outbox/outbox.ts'
+import type { KeyRing } from '../outbox/secret-box.ts'
 import { askRedis, scanKeys } from '../redis/connect.ts'
 import {
   EPOCH,
@@ -15,15 +16,14 @@ import {
   OUTBOX_PREFIX,
   PREFIX,
   RELAY_CURSOR,
-  RELAY_LEASE,
   RELAYED,
   SIGNAL_IDS,
 } from '../redis/keys.ts'
-import { createMac } from './mac.ts'
 import {
   BackupError,
   type BackupHeader,
   type BackupRecord,
+  createMac,
   parseEnd,
   parseHeader,
   parseRecord,
@@ -86,8 +86,7 @@ async function oweAll(redis: Redis, { debts }: Seen, nowMs: number): Promise<num
 }
 
 async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
-  if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)
-    throw new Error('a service is running on this Redis: stop it first, and wait some seconds')
+  await assertNoService(redis)
   if (!isForced) await assertNoSignals(redis)
   await askRedis(() => redis.unlink(EPOCH)) // first: a service does not start on what a killed restore has left
   for await (const keys of scanKeys(redis, `${PREFIX}:`, BLOCK)) await askRedis(() => redis.unlink(...keys))
@@ -106,27 +105,18 @@ async function writeBlock(
 ): Promise<void> {
   const pipeline = redis.pipeline()
   for (const record of block) {
-    switch (record.type) {
-      case 'hash':
-        pipeline.del(record.key)
-        if (record.key.startsWith(OUTBOX_PREFIX)) noteDebts(record, seen)
-        if (Object.keys(record.value).length > 0) pipeline.hset(record.key, record.value)
-        break
-      case 'set':
-        pipeline.del(record.key)
-        if (record.value.length > 0) pipeline.sadd(record.key, ...record.value)
-        break
-      case 'list':
-        pipeline.del(record.key)
-        if (record.value.length > 0) pipeline.rpush(record.key, ...record.value)
-        break
-      case 'string':
-        pipeline.set(record.key, record.value)
-        break
-      case 'signal':
-        addSignal(pipeline, record, header, seen)
-        break
+    if (record.type === 'signal') {
+      addSignal(pipeline, record, header, seen)
+      continue
     }
+    const { type, key, value } = record
+    if (type === 'hash' && key.startsWith(OUTBOX_PREFIX)) noteDebts(record, seen)
+    pipeline.del(key) // a key that was read twice is newer the second time
+    if (type === 'string') pipeline.set(key, value)
+    else if (Object.keys(value).length === 0) continue
+    else if (type === 'hash') pipeline.hset(key, value)
+    else if (type === 'set') pipeline.sadd(key, ...value)
+    else pipeline.rpush(key, ...value)
   }
   const replies = (await askRedis(() => pipeline.exec())) ?? []
   for (const [error] of replies) if (error !== null) throw error
@@ -139,7 +129,6 @@ function noteDebts({ key, value }: Extract<BackupRecord, { type: 'hash' }>, seen
     const { status, prev } = parseState(raw)
     const debts = seen.debts.get(client) ?? new Map<number, number>()
     seen.debts.set(client, debts)
-    // A key that is read twice is newer the second time.
     if (status === 'owed') debts.set(seq, prev)
     else debts.delete(seq)
   }
@@ -211,13 +200,13 @@ function macFor(header: BackupHeader, ring: KeyRing): Hmac {
   )
 }
 
-export async function* inBlocks(
-  records: AsyncIterable<BackupRecord>,
+async function* inBlocks<Value>(
+  values: AsyncIterable<Value>,
   size: number,
-): AsyncGenerator<readonly BackupRecord[], void> {
-  let block: BackupRecord[] = []
-  for await (const record of records) {
-    block.push(record)
+): AsyncGenerator<readonly Value[], void> {
+  let block: Value[] = []
+  for await (const value of values) {
+    block.push(value)
     if (block.length < size) continue
     yield block
     block = []

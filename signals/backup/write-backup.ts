@@ -1,10 +1,16 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
-import { type KeyRing, newestKey } from '../delivery/secret-box.ts'
+import { type KeyRing, newestKey } from '../outbox/secret-box.ts'
 import { askRedis, scanKeys } from '../redis/connect.ts'
 import { HEAD, LOG, PREFIX, RELAY_CURSOR } from '../redis/keys.ts'
-import { createMac } from './mac.ts'
-import { BACKUP_FORMAT, type BackupHeader, type BackupRecord, isCopied, isLiveRecord } from './records.ts'
+import {
+  BACKUP_FORMAT,
+  type BackupHeader,
+  type BackupRecord,
+  createMac,
+  isCopied,
+  isLiveRecord,
+} from './records.ts'
 
 const BLOCK = 500
 

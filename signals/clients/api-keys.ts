@@ -4,11 +4,25 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
+import { tolerate } from '#storage/tolerate.ts'
+import { assertHead, knownLog } from '../log/guard.ts'
 import { askRedis } from '../redis/connect.ts'
-import { apiKeyKey, clientKey, clientKeysKey, REVISE, WEBHOOK_PREFIX, WEBHOOKS } from '../redis/keys.ts'
+import {
+  apiKeyKey,
+  CLIENT_PREFIX,
+  clientKey,
+  clientKeysKey,
+  EPOCH,
+  HEAD,
+  REVISE,
+  WEBHOOK_PREFIX,
+  WEBHOOKS,
+} from '../redis/keys.ts'
+import { TEXT_FUNCTION } from '../redis/record-text.ts'
 import { runScript } from '../redis/script.ts'
+import { clientOfText, type Identity } from './client.ts'
 import { unknownClient } from './clients.ts'
-import { createToken, digestOf, type NewToken, type RandomBytes } from './token.ts'
+import { createToken, digestOf, matchesDigest, type NewToken, parseToken, type RandomBytes } from './token.ts'
 
 /** A key as the operator sees it, without the token. */
 export type ApiKey = Readonly<Omit<z.output<typeof storedKey>, 'number'>> & { readonly id: string }
@@ -35,7 +49,10 @@ export async function issueKey(
     const reply = await runScript(redis, ISSUE_SCRIPT, keys, ...args)
     if (reply === 'ok') return made
     if (reply === 'unknown') throw await unknownClient(redis, client)
-    if (reply === 'full') throw tooManyKeys(client)
+    if (reply === 'full') {
+      const message = `the client '${client}' has ${MOST_LIVE_KEYS} live keys: confirm the new one, or revoke one`
+      throw new ApiError('conflict', message)
+    }
   }
   throw new Error('three random key ids in a row were taken: the source of random bytes is broken')
 }
@@ -52,7 +69,10 @@ export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   const reply = await runScript(redis, CONFIRM_SCRIPT, [clientKeysKey(client), WEBHOOKS], ...args)
   const [verdict, suspendedBy, ...retired] = (reply as unknown[]).map(String) // the script returns a list of texts
   if (verdict === 'unknown') throw unknownKey(keyId)
-  if (verdict === 'older') throw olderKey(keyId)
+  if (verdict === 'older') {
+    const message = `${keyId} is the older of two keys: confirm with the new one, and this one dies`
+    throw new ApiError('conflict', message)
+  }
   return { client, keyId, retired, suspendedBy: suspendedBy || null }
 }
 
@@ -81,13 +101,45 @@ export async function listKeys(redis: Redis, client: string): Promise<readonly A
     .map(({ number: _, ...key }) => key)
 }
 
+/**
+ * The owner of a token, or null if it is malformed, unknown or revoked, at the cost of one read. Nothing is cached, so
+ * changes apply from the next request on. Throws RedisDownError, or LogGoneError for an unknown token in a Redis that
+ * has lost its log, because the keys went with it.
+ */
+export async function authenticate(redis: Redis, token: string, nowMs: number): Promise<Identity | null> {
+  const keyId = parseToken(token)?.id
+  if (keyId === undefined) return null
+  const log = knownLog(redis)
+  const reply = await runScript(redis, READ_SCRIPT, [apiKeyKey(keyId), EPOCH, HEAD])
+  const [owner, sha256, lastUsedMs, record, epoch, seq] = reply as Reply
+  const isRight = matchesDigest(token, sha256 || null) // also without a digest: an unknown id must take as long
+  const client = isRight ? clientOfText(record, owner) : null
+  if (client === null) {
+    assertHead(redis, { epoch: epoch || null, seq: Number(seq) }, log)
+    return null
+  }
+  if (nowMs - Number(lastUsedMs || Number.NEGATIVE_INFINITY) >= USE_NOTED_MS)
+    await tolerate(noteUse(redis, keyId, nowMs), 'the next use is noted')
+  return { client, keyId }
+}
+
+/** What the script returns, all texts; '' for what there is not. */
+type Reply = [owner: string, sha256: string, lastUsedMs: string, record: string, epoch: string, seq: string]
+
+/** Reads a key, its client and the head of the log. The same commands run whether the key exists or not. */
+const READ_SCRIPT = `${TEXT_FUNCTION}
+local owner, sha256, last = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha256', 'last_used_at'))
+local record = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. (owner or '')))
+return {owner or '', sha256 or '', last or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
+`
+
 /** Records that a key was used, at most once a minute. */
 export async function noteUse(redis: Redis, keyId: string, nowMs: number): Promise<void> {
   await runScript(redis, NOTE_USE_SCRIPT, [apiKeyKey(keyId)], nowMs, USE_NOTED_MS)
 }
 
 /** A write with fsync for every pull would add little. */
-export const USE_NOTED_MS = 60_000
+const USE_NOTED_MS = 60_000
 
 /** Idempotent: called again after a lost reply it finds its own key and returns ok. */
 const ISSUE_SCRIPT = `
@@ -175,13 +227,4 @@ const unknownKey = (keyId: string): ApiError =>
   new ApiError(
     'not_found',
     `there is no live key '${keyId.slice(0, 8)}'; \`highwater ops keys list CLIENT\` lists them`,
-  )
-
-const olderKey = (keyId: string): ApiError =>
-  new ApiError('conflict', `${keyId} is the older of two keys: confirm with the new one, and this one dies`)
-
-const tooManyKeys = (client: string): ApiError =>
-  new ApiError(
-    'conflict',
-    `the client '${client}' has ${MOST_LIVE_KEYS} live keys: confirm the new one, or revoke one`,
   )

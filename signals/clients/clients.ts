@@ -3,15 +3,14 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
-import { nearestTo } from '#core/contract/near-miss.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
 import { askRedis } from '../redis/connect.ts'
-import { CLIENT_PREFIX, CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
-import { TEXT_FUNCTION } from '../redis/record-text.ts'
+import { CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
-import { assertId, type Client, clientOfText, toClient, toStoredClient } from './client.ts'
+import { assertId, type Client, toClient, toStoredClient } from './client.ts'
 
 /** A change of entitlements. Absent fields stay as they are. */
-export type EntitlementChange = {
+type EntitlementChange = {
   /** Replaces the whole list. */
   readonly aliases?: readonly string[] | undefined
   readonly add?: readonly string[] | undefined
@@ -22,13 +21,11 @@ export type EntitlementChange = {
 /** A book has at most a thousand strategies. */
 const MOST_ALIASES = 1_000
 
-const LIST_BLOCK = 500
-
 /** Operators who change the same client at the same time are few. */
 const MOST_TRIES = 20
 
 /** The first state of a client: without it, pending and entitled to nothing. */
-export type ClientBeginning = EntitlementChange & { readonly status?: Client['status'] }
+type ClientBeginning = EntitlementChange & { readonly status?: Client['status'] }
 
 /**
  * Adds a client atomically. Throws `conflict` if the id exists, `validation_error`, and what entitleClient throws.
@@ -75,7 +72,8 @@ export async function entitleClient(
   for (let i = 0; i < MOST_TRIES; i++) {
     const before = await findClient(redis, id)
     const after = entitled(before, change)
-    if (await replaceEntitlement(redis, before, after)) return after
+    const args = [before, after].map(toStoredClient).flatMap(({ aliases, program }) => [aliases, program])
+    if ((await runScript(redis, ENTITLE_SCRIPT, [clientKey(id)], id, ...args)) === 'ok') return after
   }
   throw new ApiError('conflict', `the client '${id}' is being changed by others: try again`)
 }
@@ -90,29 +88,10 @@ export async function findClient(redis: Redis, id: string): Promise<Client> {
   return client
 }
 
-export async function listClients(redis: Redis): Promise<readonly Client[]> {
-  const ids = (await askRedis(() => redis.smembers(CLIENTS))).sort()
-  const clients: Client[] = []
-  for (let at = 0; at < ids.length; at += LIST_BLOCK) {
-    const block = ids.slice(at, at + LIST_BLOCK)
-    const texts = (await runScript(redis, LIST_SCRIPT, [CLIENTS], ...block)) as string[] // one a client
-    clients.push(...block.flatMap((id, i) => clientOfText(texts[i]!, id) ?? []))
-  }
-  return clients
-}
-
-/** Returns the record of each client of ARGV as one text. */
-const LIST_SCRIPT = `${TEXT_FUNCTION}
-local reply = {}
-for i, client in ipairs(ARGV) do reply[i] = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client)) end
-return reply
-`
-
 /** The refusal of an id that names no client, with the nearest id that does. */
 export async function unknownClient(redis: Redis, id: string): Promise<ApiError> {
   const shown = id.slice(0, ECHO_LENGTH)
-  const nearest = nearestTo(shown, await askRedis(() => redis.smembers(CLIENTS)))
-  const hint = nearest === null ? '' : ` did you mean '${nearest}'?`
+  const hint = didYouMean(shown, await askRedis(() => redis.smembers(CLIENTS)), ' ')
   return new ApiError(
     'not_found',
     `there is no client '${shown}';${hint} \`highwater ops clients list\` lists them`,
@@ -170,13 +149,7 @@ function entitled(client: Client, { aliases, add = [], remove = [], program }: E
   return { ...client, aliases: [...wanted].sort(), program: program ?? client.program }
 }
 
-/** Replaces the entitlements that were read; false if they changed meanwhile. */
-async function replaceEntitlement(redis: Redis, before: Client, after: Client): Promise<boolean> {
-  const [from, to] = [toStoredClient(before), toStoredClient(after)]
-  const args = [from.aliases, from.program, to.aliases, to.program]
-  return (await runScript(redis, ENTITLE_SCRIPT, [clientKey(before.id)], before.id, ...args)) === 'ok'
-}
-
+/** Replaces the entitlements that were read, unless they changed meanwhile. */
 const ENTITLE_SCRIPT = `${REVISE}
 local aliases, program = unpack(redis.call('HMGET', KEYS[1], 'aliases', 'program'))
 if aliases ~= ARGV[2] or program ~= ARGV[3] then return 'moved' end

@@ -1,6 +1,9 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
+import { setTimeout as waitFor } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { createLogReader } from '../log/read-log.ts'
+import { dueCounts, moveSchedules } from '../outbox/outbox.ts'
+import { debtorsOf, type RelayParts, runRelay } from '../outbox/relay.ts'
 import {
   CLOCK_TOLERANCE_MS,
   createSteadyClock,
@@ -10,47 +13,25 @@ import {
   type SteadyClock,
 } from '../redis/clock.ts'
 import { type ConnectionOptions, connectRedis } from '../redis/connect.ts'
-import type { AddressRules } from './address-guard.ts'
-import { createFaults, type DeliveryEvent, type DeliveryParts } from './delivery-parts.ts'
-import type { StartTimer } from './guarded-connect.ts'
-import { dueCounts, moveSchedules } from './outbox.ts'
-import { WAITS, type Waits } from './policy.ts'
-import { type RelayParts, runRelay } from './relay.ts'
-import type { ResolveHost } from './resolve-host.ts'
-import type { SecretBox } from './secret-box.ts'
-import { createSender, createSendSignal } from './send.ts'
-import { subscribersOf } from './subscribers.ts'
-import { FLIGHT_MS } from './work.ts'
-import { repeat, startWatchdog, startWorkers } from './workers.ts'
+import type { ConnectOptions, StartTimer } from '../send/guarded-connect.ts'
+import { WAITS, type Waits } from '../send/policy.ts'
+import { createSender, createSendSignal } from '../send/send.ts'
+import { createFaults, type DeliveryParts } from './deliver.ts'
+import { FLIGHT_MS } from './scripts.ts'
+import { createWatchdog, startWorkers } from './workers.ts'
 
-export type DeliveryOptions = {
-  readonly redisUrl: string
-  readonly redisOptions?: ConnectionOptions | undefined
-  readonly box: SecretBox
-  readonly clock: {
-    readonly now: () => number
-    readonly elapsed: () => number
-    readonly startTimer: StartTimer
+export type DeliveryOptions = Pick<DeliveryParts, 'box' | 'random' | 'newToken' | 'onEvent' | 'onError'> &
+  Pick<ConnectOptions, 'resolveHost' | 'rules' | 'ca'> & {
+    readonly redisUrl: string
+    readonly redisOptions?: ConnectionOptions | undefined
+    readonly clock: Pick<DeliveryParts, 'now' | 'elapsed'> & Pick<ConnectOptions, 'startTimer'>
+    /** What all times of deliveries are by; default a clock of its own. */
+    readonly steady?: SteadyClock
+    /** How long a dead worker, a client left due by another process, or a dead relay goes unnoticed; shorter in tests. */
+    readonly pace?: { readonly flightMs: number; readonly pollEveryMs: number; readonly leaseMs?: number }
+    /** Default: WAITS. */
+    readonly waits?: Waits
   }
-  /** What all times of deliveries are by; default a clock of its own. */
-  readonly steady?: SteadyClock
-  /** Numbers in [0, 1). */
-  readonly random: () => number
-  readonly newToken: () => string
-  readonly resolveHost: ResolveHost
-  readonly rules: AddressRules
-  /** Certificate authorities to trust instead of the system's, PEM. */
-  readonly ca?: string
-  /**
-   * How long a dead worker, a client left due by another process, or a dead relay goes unnoticed; shorter in tests.
-   */
-  readonly pace?: { readonly flightMs: number; readonly pollEveryMs: number; readonly leaseMs?: number }
-  /** Default: WAITS. */
-  readonly waits?: Waits
-  readonly onEvent: (event: DeliveryEvent) => void
-  /** Called for errors that are retried. */
-  readonly onError: (error: unknown) => void
-}
 
 /** The grace for requests under way: enough for a healthy receiver, less than an orchestrator waits. */
 export const STOP_GRACE_MS = 3_000
@@ -61,68 +42,39 @@ const WAITING_TIMEOUT_MS = 5_000
 /** How long after the grace a result waits for Redis; then it is lost, and the signal is sent again. */
 const SETTLE_GRACE_MS = 1_000
 
+/** How often it is checked whether the workers are stuck. */
+const WATCH_EVERY_MS = 5_000
+
+/** How often the clock of the machine is compared with that of Redis. */
+const CLOCK_EVERY_MS = 1_000
+
 /** Starts delivery. Rejects if Redis cannot be reached. */
 export async function startDelivery(options: DeliveryOptions) {
-  const { redisUrl, redisOptions, clock, pace, onError, steady = createSteadyClock(clock) } = options
-  const redis = connectRedis(redisUrl, onError, redisOptions)
-  const waiting = connectRedis(redisUrl, onError, { ...redisOptions, commandTimeout: WAITING_TIMEOUT_MS })
-  const connections = [redis, waiting]
-  let wasOff: boolean
-  try {
-    await Promise.all(connections.map(connection => connection.connect()))
-    wasOff = await beginTime(redis, clock.now, steady)
-  } catch (error) {
-    for (const connection of connections) connection.disconnect()
-    throw error
-  }
-
-  const stopped = new AbortController()
-  const sender = createSender({ ...options, now: steady.now, startTimer: clock.startTimer })
-  const givenUp = new AbortController()
-  const log = createLogReader(redis)
-  const process = options.newToken()
-  let tokens = 0
-  const parts: DeliveryParts = {
-    ...options,
-    redis,
-    now: steady.now,
-    elapsed: clock.elapsed,
-    newToken: () => `${process}-${++tokens}`, // one is needed for each turn, and random bytes take as long as a signature
-    sleep: createSleep(clock.startTimer, givenUp.signal),
-    readSignal: log.readSignal,
-    send: createSendSignal(sender, steady.now),
-    flightMs: pace?.flightMs ?? FLIGHT_MS,
-    waits: options.waits ?? WAITS,
-    isStopping: () => stopped.signal.aborted,
-    faults: createFaults(),
-  }
-  const workers = startWorkers(parts, clock.startTimer, onError, pace?.pollEveryMs)
+  const { clock, pace, onError, steady = createSteadyClock(clock) } = options
+  const { redis, waiting, wasOff } = await connect(options, steady)
+  const { parts, sender, readAfter, stopped, givenUp } = createParts(options, redis, steady)
+  const workers = startWorkers(parts, clock.startTimer, pace?.pollEveryMs)
   const relayParts: RelayParts = {
     ...parts,
     begin: workers.begin,
     token: options.newToken(),
-    readAfter: log.readAfter,
+    readAfter,
     leaseMs: pace?.leaseMs,
-    subscribersOf: signals => subscribersOf(redis, signals),
+    debtorsOf: signals => debtorsOf(redis, signals),
   }
   const relay = runRelay(relayParts, waiting, stopped.signal, onError)
-  const stopWatchdog = startWatchdog(
-    { ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) },
-    clock.startTimer,
-    onError,
-  )
-  const keep = async (): Promise<void> => {
-    wasOff = await keepTime(parts, clock.now, steady, wasOff)
-  }
-  const stopKeeping = repeat(CLOCK_EVERY_MS, keep, clock.startTimer, onError)
+  const look = createWatchdog({ ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) })
+  const stopTasks = [
+    repeat(WATCH_EVERY_MS, look, clock.startTimer, onError),
+    repeat(CLOCK_EVERY_MS, createTimeKeeper(parts, clock.now, steady, wasOff), clock.startTimer, onError),
+  ]
   return {
     /**
      * Starts no other delivery, waits for those under way, then aborts the rest: they stay owed and use up no attempt.
      */
     async stop(): Promise<void> {
       stopped.abort()
-      stopWatchdog()
-      stopKeeping()
+      for (const stopTask of stopTasks) stopTask()
       waiting.disconnect()
       const stopTimers = [
         clock.startTimer(STOP_GRACE_MS, () => void sender.close()),
@@ -131,60 +83,107 @@ export async function startDelivery(options: DeliveryOptions) {
       await Promise.all([workers.close(), relay])
       for (const stopTimer of stopTimers) stopTimer()
       await sender.close()
-      for (const connection of connections) connection.disconnect()
+      redis.disconnect()
     },
   }
 }
 
-/** Starts by the clock of Redis if that of the machine differs: no schedule and no signature was made by either before. */
-async function beginTime(redis: Redis, machineNow: () => number, steady: SteadyClock): Promise<boolean> {
-  const isOff = (await readClockDifference(redis, machineNow)) > CLOCK_TOLERANCE_MS
-  if (isOff) steady.follow(await readRedisTime(redis))
-  return isOff
+/** Connects, and starts by the clock of Redis if that of the machine differs: no schedule and no signature was made by the machine's. */
+async function connect({ redisUrl, redisOptions, clock, onError }: DeliveryOptions, steady: SteadyClock) {
+  const redis = connectRedis(redisUrl, onError, redisOptions)
+  const waiting = connectRedis(redisUrl, onError, { ...redisOptions, commandTimeout: WAITING_TIMEOUT_MS })
+  try {
+    await Promise.all([redis.connect(), waiting.connect()])
+    const wasOff = (await readClockDifference(redis, clock.now)) > CLOCK_TOLERANCE_MS
+    if (wasOff) steady.follow(await readRedisTime(redis))
+    return { redis, waiting, wasOff }
+  } catch (error) {
+    for (const connection of [redis, waiting]) connection.disconnect()
+    throw error
+  }
 }
 
-/** How often the clock of the machine is compared with that of Redis. */
-const CLOCK_EVERY_MS = 1_000
+/** `stopped` ends what waits for signals; `givenUp` what waits for Redis to take a result. */
+function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock) {
+  const { clock, pace, newToken, waits = WAITS } = options
+  const [stopped, givenUp] = [new AbortController(), new AbortController()]
+  const sender = createSender({ ...options, now: steady.now, startTimer: clock.startTimer })
+  const { readSignal, readAfter } = createLogReader(redis)
+  const parts: DeliveryParts = {
+    ...options,
+    ...{
+      redis,
+      now: steady.now,
+      elapsed: clock.elapsed,
+      newToken: createTokens(newToken()),
+      readSignal,
+      waits,
+    },
+    sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
+    send: createSendSignal(sender, steady.now),
+    flightMs: pace?.flightMs ?? FLIGHT_MS,
+    isStopping: () => stopped.signal.aborted,
+    faults: createFaults(),
+  }
+  return { parts, sender, readAfter, stopped, givenUp }
+}
+
+/** One is needed for each turn, and random bytes take as long as a signature. */
+function createTokens(process: string): () => string {
+  let count = 0
+  return () => `${process}-${++count}`
+}
 
 /**
  * Follows the clock of the machine, in small steps and in a jump, while the clock of Redis agrees with it. A time that
- * Redis does not confirm is used neither for schedules nor in a signature. Returns whether Redis denies that of the machine.
+ * Redis does not confirm is used neither for schedules nor in a signature. `wasOffAtStart` says whether Redis denied that of the machine.
  */
-async function keepTime(
+function createTimeKeeper(
   { redis, onEvent }: DeliveryParts,
   machineNow: () => number,
   steady: SteadyClock,
-  wasOff: boolean,
-): Promise<boolean> {
-  const jumpMs = steady.jumpMs()
-  const offMs = await readClockDifference(redis, machineNow)
-  const [isJump, isOff] = [Math.abs(jumpMs), offMs].map(ms => ms > CLOCK_TOLERANCE_MS)
-  if (isJump || isOff) onEvent({ kind: 'clock', jumpMs, offMs })
-  if (isOff) return true
-  steady.follow() // at once, by what was compared: what is sent while schedules are moved is signed by the right time
-  // Also over a restart, and for one of several processes; Redis may have been set back long before this machine was.
-  const stepMs = Math.min(await readRedisStep(redis), wasOff ? jumpMs : 0)
-  if (stepMs >= -CLOCK_TOLERANCE_MS) return false
-  if (!isJump) onEvent({ kind: 'clock', jumpMs: stepMs, offMs })
-  await moveSchedules(redis, stepMs)
-  return false
+  wasOffAtStart: boolean,
+): () => Promise<void> {
+  let wasOff = wasOffAtStart
+  return async () => {
+    const jumpMs = steady.jumpMs()
+    const offMs = await readClockDifference(redis, machineNow)
+    const [isJump, isOff] = [Math.abs(jumpMs), offMs].map(ms => ms > CLOCK_TOLERANCE_MS)
+    if (isJump || isOff) onEvent({ kind: 'clock', jumpMs, offMs })
+    if (isOff) {
+      wasOff = true
+      return
+    }
+    steady.follow() // at once, by what was compared: what is sent while schedules are moved is signed by the right time
+    // Also over a restart, and for one of several processes; Redis may have been set back long before this machine was.
+    const stepMs = Math.min(await readRedisStep(redis), wasOff ? jumpMs : 0)
+    if (stepMs < -CLOCK_TOLERANCE_MS) {
+      if (!isJump) onEvent({ kind: 'clock', jumpMs: stepMs, offMs })
+      await moveSchedules(redis, stepMs)
+    }
+    wasOff = false
+  }
 }
 
-/** Waits; rejects once a stop waits no longer. */
-const createSleep =
-  (startTimer: StartTimer, givenUp: AbortSignal): DeliveryParts['sleep'] =>
-  ms =>
-    new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        stopTimer()
-        reject(
-          new Error('the service was stopped while Redis was away: a signal that was sent is sent again'),
-        )
-      }
-      const stopTimer = startTimer(ms, () => {
-        givenUp.removeEventListener('abort', giveUp)
-        resolve()
-      })
-      if (givenUp.aborted) giveUp()
-      else givenUp.addEventListener('abort', giveUp, { once: true })
-    })
+function giveUp(): never {
+  throw new Error('the service was stopped while Redis was away: a signal that was sent is sent again')
+}
+
+/** Runs something so long after its last end, again and again; returns a function that stops it. */
+function repeat(
+  everyMs: number,
+  run: () => Promise<void>,
+  startTimer: StartTimer,
+  onError: (error: unknown) => void,
+): () => void {
+  let isOver = false
+  let stopTimer = (): void => {}
+  const wait = (): void => {
+    if (!isOver) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
+  }
+  wait()
+  return () => {
+    isOver = true
+    stopTimer()
+  }
+}

@@ -1,11 +1,10 @@
 // The workers of one process: they take clients that are due from the schedules of the outbox; there is no
 // other queue.
-import type { DeliveryParts, SendOrder } from './delivery-parts.ts'
-import type { StartTimer } from './guarded-connect.ts'
-import { LANES, type Lane, readSchedule } from './outbox.ts'
-import type { Outcome } from './outcome.ts'
-import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from './policy.ts'
-import { drainClient } from './worker.ts'
+import { LANES, type Lane, readSchedule } from '../outbox/outbox.ts'
+import type { StartTimer } from '../send/guarded-connect.ts'
+import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from '../send/policy.ts'
+import type { SendSignal } from '../send/send.ts'
+import { type DeliveryParts, drainClient } from './deliver.ts'
 
 /**
  * Clients served at the same time, beside those whose receiver is suspect. One that begins to hang has its slot for 100 ms; those
@@ -17,101 +16,119 @@ const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 1_024, slow: 6
 const REFILL_SHARE = 1 / 8
 
 /** How often the schedules are read, to find what other processes leave: clients of dead workers, resends. */
-export const POLL_EVERY_MS = 250
+const POLL_EVERY_MS = 250
 
 /** After an error, such as Redis being away, polls are this much rarer. */
 const POLLS_LEFT_OUT = 4
 
-export type Workers = ReturnType<typeof startWorkers>
+/** The workers of this process. */
+type Floor = {
+  readonly parts: DeliveryParts
+  readonly startTimer: StartTimer
+  readonly lanes: { readonly [L in Lane]: WorkLane }
+  /** Reads the schedules at a time, unless they are read before. */
+  pollBy: (atMs: number) => void
+  lastStartMs: number
+  isClosing: boolean
+}
+
+/** `suspects` counts the clients at work that gave their slot back; `isCrowded` says that more are due than there is room for. */
+type WorkLane = {
+  readonly most: number
+  readonly atWork: Map<string, Promise<void>>
+  suspects: number
+  isCrowded: boolean
+}
+
+const emptyLane = (most: number): WorkLane => ({ most, atWork: new Map(), suspects: 0, isCrowded: false })
+
+const roomIn = ({ most, atWork, suspects }: WorkLane): number => most - atWork.size + suspects
 
 /** Starts the workers of both lanes. A client whose worker dies is due again when its lease ends. */
 export function startWorkers(
   parts: DeliveryParts,
   startTimer: StartTimer,
-  onError: (error: unknown) => void,
   pollEveryMs: number = POLL_EVERY_MS,
   most = CLIENTS_AT_ONCE,
 ) {
-  const { redis, now } = parts
-  const atWork = { fast: new Map<string, Promise<void>>(), slow: new Map<string, Promise<void>>() }
-  const isCrowded = { fast: false, slow: false }
-  /** Clients at work that gave their slot back. */
-  const suspects = { fast: 0, slow: 0 }
-  let lastStartMs = 0
-  let isClosing = false
-
-  const roomIn = (lane: Lane): number => most[lane] - atWork[lane].size + suspects[lane]
-  const refill = (lane: Lane): void => {
-    if (isCrowded[lane] && roomIn(lane) >= most[lane] * REFILL_SHARE) poll.by(now())
-  }
-  /** Starts with clients at once as far as there is room; the others stay due. */
-  const begin = (lane: Lane, clients: readonly string[]): void => {
-    for (const client of clients) {
-      if (atWork[lane].has(client)) continue
-      isCrowded[lane] ||= roomIn(lane) <= 0
-      if (isClosing || roomIn(lane) <= 0) return
-      lastStartMs = now()
-      atWork[lane].set(client, lookAfter(client, lane))
-    }
-  }
-  const lookAfter = async (client: string, lane: Lane): Promise<void> => {
-    let isSuspect = false
-    const giveBack = (): boolean => {
-      if (suspects.fast + suspects.slow >= MOST_SUSPECTS) return false
-      isSuspect = true
-      suspects[lane]++
-      refill(lane)
-      return true
-    }
-    const { send, stop } = watchAttempts(parts, startTimer, giveBack)
-    try {
-      const result = await drainClient({ ...parts, send }, client, lane)
-      if (result.kind === 'later') poll.by(result.atMs)
-    } catch (error) {
-      onError(error)
-    }
-    stop()
-    atWork[lane].delete(client)
-    if (isSuspect) suspects[lane]--
-    refill(lane)
-  }
-  /** Starts clients that are due in a lane; returns when the next one is due. */
-  const fill = async (lane: Lane): Promise<number> => {
-    // Clients whose lease is not written yet are still due there: as many as there are slots, at most.
-    const scheduled = await readSchedule(redis, lane, most[lane] + 1)
-    const due = scheduled.flatMap(({ client, atMs }) =>
-      atMs <= now() && !atWork[lane].has(client) ? [client] : [],
-    )
-    isCrowded[lane] = due.length > roomIn(lane)
-    begin(lane, due)
-    return scheduled.find(({ atMs }) => atMs > now())?.atMs ?? Number.POSITIVE_INFINITY
-  }
-  const poll = startPolling({ now, startTimer, onError, everyMs: pollEveryMs }, async () =>
-    Math.min(...(await Promise.all(LANES.map(fill)))),
+  const lanes = { fast: emptyLane(most.fast), slow: emptyLane(most.slow) }
+  const floor: Floor = { parts, startTimer, lanes, pollBy: () => {}, lastStartMs: 0, isClosing: false }
+  const poll = startPolling(parts, startTimer, pollEveryMs, async () =>
+    Math.min(...(await Promise.all(LANES.map(name => fill(floor, name))))),
   )
+  floor.pollBy = poll.by
   return {
-    begin,
+    begin: (name: Lane, clients: readonly string[]): void => begin(floor, name, clients),
     /** When a client was last started, epoch milliseconds; 0 before the first. */
-    lastStartMs: () => lastStartMs,
+    lastStartMs: () => floor.lastStartMs,
     /** Starts no other client, and waits for those under way. */
     async close(): Promise<void> {
-      isClosing = true
+      floor.isClosing = true
       poll.stop()
-      const running = () => LANES.flatMap(lane => [...atWork[lane].values()])
+      const running = () => LANES.flatMap(lane => [...lanes[lane].atWork.values()])
       while (running().length > 0) await Promise.all(running())
     },
   }
+}
+
+/** Starts clients that are due in a lane; returns when the next one is due. */
+async function fill(floor: Floor, name: Lane): Promise<number> {
+  const { redis, now } = floor.parts
+  const lane = floor.lanes[name]
+  // Clients whose lease is not written yet are still due there: as many as there are slots, at most.
+  const scheduled = await readSchedule(redis, name, lane.most + 1)
+  const isDue = ({ atMs }: { readonly atMs: number }): boolean => atMs <= now()
+  const due = scheduled.filter(isDue).map(({ client }) => client)
+  lane.isCrowded = due.filter(client => !lane.atWork.has(client)).length > roomIn(lane)
+  begin(floor, name, due)
+  return scheduled.find(each => !isDue(each))?.atMs ?? Number.POSITIVE_INFINITY
+}
+
+/** Starts with clients at once as far as there is room; the others stay due. */
+function begin(floor: Floor, name: Lane, clients: readonly string[]): void {
+  const lane = floor.lanes[name]
+  for (const client of clients) {
+    if (lane.atWork.has(client)) continue
+    lane.isCrowded ||= roomIn(lane) <= 0
+    if (floor.isClosing || roomIn(lane) <= 0) return
+    floor.lastStartMs = floor.parts.now()
+    lane.atWork.set(client, lookAfter(floor, client, name))
+  }
+}
+
+async function lookAfter(floor: Floor, client: string, name: Lane): Promise<void> {
+  const { parts, startTimer, lanes, pollBy } = floor
+  const lane = lanes[name]
+  let isSuspect = false
+  const giveBack = (): boolean => {
+    if (lanes.fast.suspects + lanes.slow.suspects >= MOST_SUSPECTS) return false
+    isSuspect = true
+    lane.suspects++
+    refill(floor, lane)
+    return true
+  }
+  const { send, stop } = watchAttempts(parts, startTimer, giveBack)
+  try {
+    const released = await drainClient({ ...parts, send }, client, name)
+    if (released.kind === 'later') pollBy(released.atMs)
+  } catch (error) {
+    parts.onError(error)
+  }
+  stop()
+  lane.atWork.delete(client)
+  if (isSuspect) lane.suspects--
+  refill(floor, lane)
+}
+
+function refill({ parts, pollBy }: Floor, lane: WorkLane): void {
+  if (lane.isCrowded && roomIn(lane) >= lane.most * REFILL_SHARE) pollBy(parts.now())
 }
 
 /**
  * Calls `giveBack` once an attempt of a client is suspect, and again until it returns true: receivers that hang must
  * not occupy the slots of those that answer.
  */
-function watchAttempts(
-  { now, send }: Pick<DeliveryParts, 'now' | 'send'>,
-  startTimer: StartTimer,
-  giveBack: () => boolean,
-) {
+function watchAttempts({ now, send }: DeliveryParts, startTimer: StartTimer, giveBack: () => boolean) {
   /** When the attempt under way began. */
   let sinceMs: number | null = null
   const look = (): void => {
@@ -120,28 +137,24 @@ function watchAttempts(
     else if (!giveBack()) stopTimer = startTimer(SLOT_GIVEN_BACK_AFTER_MS, look)
   }
   let stopTimer = startTimer(SLOT_GIVEN_BACK_AFTER_MS, look)
-  return {
-    async send(order: SendOrder): Promise<Outcome> {
-      sinceMs = now()
-      try {
-        return await send(order)
-      } finally {
-        sinceMs = null
-      }
-    },
-    stop: () => stopTimer(),
+  const watched: SendSignal = async order => {
+    sinceMs = now()
+    try {
+      return await send(order)
+    } finally {
+      sinceMs = null
+    }
   }
-}
-
-type PollingParts = {
-  readonly now: () => number
-  readonly startTimer: StartTimer
-  readonly onError: (error: unknown) => void
-  readonly everyMs: number
+  return { send: watched, stop: () => stopTimer() }
 }
 
 /** Polls now, at the time that each poll returns, and after `everyMs` at the latest; one at a time. */
-function startPolling({ now, startTimer, onError, everyMs }: PollingParts, poll: () => Promise<number>) {
+function startPolling(
+  { now, onError }: DeliveryParts,
+  startTimer: StartTimer,
+  everyMs: number,
+  poll: () => Promise<number>,
+) {
   let isPolling = false
   let isStopped = false
   let nextMs = Number.POSITIVE_INFINITY
@@ -181,46 +194,16 @@ function startPolling({ now, startTimer, onError, everyMs }: PollingParts, poll:
   }
 }
 
-const WATCH_EVERY_MS = 5_000
-
 /** If clients are due and none was started for this long, workers are stuck: a request takes 10 s at most. */
 export const STUCK_AFTER_MS = 30_000
 
-export type WatchdogParts = Pick<DeliveryParts, 'now' | 'onEvent'> &
-  Pick<Workers, 'lastStartMs'> & {
-    readonly counts: () => Promise<Readonly<Record<Lane, number>>>
-  }
-
-/** Checks periodically whether the workers are stuck; returns a function that stops it. */
-export function startWatchdog(
-  parts: WatchdogParts,
-  startTimer: StartTimer,
-  onError: (error: unknown) => void,
-): () => void {
-  return repeat(WATCH_EVERY_MS, createWatchdog(parts), startTimer, onError)
+type Watched = Pick<DeliveryParts, 'now' | 'onEvent'> & {
+  readonly lastStartMs: () => number
+  readonly counts: () => Promise<Readonly<Record<Lane, number>>>
 }
 
-/** Runs something so long after its last end, again and again; returns a function that stops it. */
-export function repeat(
-  everyMs: number,
-  run: () => Promise<void>,
-  startTimer: StartTimer,
-  onError: (error: unknown) => void,
-): () => void {
-  let isOver = false
-  let stopTimer = (): void => {}
-  const wait = (): void => {
-    if (!isOver) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
-  }
-  wait()
-  return () => {
-    isOver = true
-    stopTimer()
-  }
-}
-
-/** One check: reports once per period in which clients are due and none is started. */
-export function createWatchdog({ counts, lastStartMs, now, onEvent }: WatchdogParts): () => Promise<void> {
+/** One check whether the workers are stuck: reports once per period in which clients are due and none is started. */
+export function createWatchdog({ counts, lastStartMs, now, onEvent }: Watched): () => Promise<void> {
   let waitingSinceMs: number | null = null
   let reportedMs: number | null = null
   return async () => {

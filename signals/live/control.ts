@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis'
-import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { MODES, type Mode, type Signal } from '#core/contract/signal.ts'
 import { readSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
-import { HALTED, LATEST, liveKey } from '../redis/keys.ts'
-import { EVERY_ALIAS, type Gap, lateAfterMs, parseAnnounced, parseGaps } from './live-record.ts'
+import { EVERY_ALIAS, HALTED, LATEST, liveKey } from '../redis/keys.ts'
+import { type Gap, lateAfterMs, parseAnnounced, parseGaps } from './live-record.ts'
 
 /** A live strategy as the operator sees it. */
 export type LiveStatus = Awaited<ReturnType<typeof readStatus>>
@@ -45,22 +45,15 @@ export const noteDivergence = async (redis: Redis, alias: string, how: string | 
     how === null ? redis.hdel(liveKey(alias), 'diverges') : redis.hset(liveKey(alias), 'diverges', how),
   ))
 
+const STATUS_FIELDS = ['cursor', 'live_from', 'mode', 'announced', 'timeframe_ms', 'gaps', 'diverges']
+
 export async function readStatus(redis: Redis, alias: string, nowMs: number) {
   const [cursor, from, mode, announced, timeframe, gaps, diverges] = await askRedis(() =>
-    redis.hmget(
-      liveKey(alias),
-      'cursor',
-      'live_from',
-      'mode',
-      'announced',
-      'timeframe_ms',
-      'gaps',
-      'diverges',
-    ),
+    redis.hmget(liveKey(alias), ...STATUS_FIELDS),
   )
   const halted = await haltedAliases(redis)
   const gap = newestGap(parseGaps(gaps).filter(({ found_ms }) => found_ms > 0))
-  const behindMs = cursor ? behindOf(Number(cursor), Number(timeframe ?? LONGEST_TIMEFRAME_MS), nowMs) : 0
+  const behindMs = cursor && timeframe ? behindOf(Number(cursor), Number(timeframe), nowMs) : 0
   return {
     alias,
     /** When this was read. */
@@ -98,9 +91,6 @@ const newestGap = (found: readonly Gap[]) =>
   found.length === 0
     ? null
     : { ...found.at(-1)!, total: found.reduce((sum, { missing }) => sum + missing, 0) }
-
-/** Records of earlier releases have no timeframe until their next bar. */
-const LONGEST_TIMEFRAME_MS = DAY_MS
 
 function behindOf(cursorMs: number, timeframeMs: number, nowMs: number): number {
   const dueMs = nowMs - (cursorMs + timeframeMs)

@@ -64,7 +64,7 @@ export const revisedBars = (book: Bars, stored: readonly Bar[]): readonly Bar[] 
   })
 
 /** Compares prices only: volumes are often settled later. */
-export const isSameBar = (a: Bar, b: Bar): boolean =>
+const isSameBar = (a: Bar, b: Bar): boolean =>
   a.t === b.t && a.o === b.o && a.h === b.h && a.l === b.l && a.c === b.c
 
 /** A bar of a feed is unusable, so what follows is not trusted either: the runner stops. */
@@ -77,12 +77,9 @@ export class FeedError extends Error {
 
 /**
  * A bar of a feed compared with the known ones: the next one, a repetition, a revision with other prices, or one in a
- * hole that counts as a gap.
+ * hole that counts as a gap. Throws a FeedError if it is off the grid or impossible.
  */
-export type Admission = 'next' | 'repeated' | 'revised' | 'gap'
-
-/** Classifies a bar. Throws a FeedError if it is off the grid or impossible. */
-export function admitBar(feed: string, known: KnownBars, bar: Bar): Admission {
+export function admitBar(feed: string, known: KnownBars, bar: Bar): 'next' | 'repeated' | 'revised' | 'gap' {
   const fault = describeFault(bar, known.timeframeMs)
   if (fault !== null) throw new FeedError(feed, `the bar at ${describeInstant(bar.t)} ${fault}`)
   const last = known.last()

@@ -6,13 +6,11 @@ import { decisionHash } from '#core/replay/held.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { askRedis } from '../redis/connect.ts'
-import { HALTED, liveKey } from '../redis/keys.ts'
+import { EVERY_ALIAS, HALTED, liveKey } from '../redis/keys.ts'
 import type { LiveStrategy } from './signals-of.ts'
 
 /** Raised when the format changes so that an older runner cannot continue from it. */
 const CHECKPOINT_FORMAT = 1
-
-export const EVERY_ALIAS = '*'
 
 /** The position of a live strategy: everything that its next bar needs. */
 export type Standing = {
@@ -139,21 +137,14 @@ export type Orders = {
   readonly isLate: boolean
 }
 
-export type Announcement = {
-  readonly signals: readonly SignalContent[]
-  readonly announced: Announced
-  /** Ids of entries that a halt kept back. */
-  readonly held: readonly string[]
-}
-
 /**
  * Decides which signals of a step go out. An entry is LIVE in a live strategy and on time, else `DRY_RUN`, and does
  * not go out while the strategy is halted. A `flat` goes out as its entry did, whatever was ordered since, because it
  * only reduces risk; the `flat` of an unannounced position does not.
  */
-export function announce(signals: readonly SignalContent[], before: Announced, orders: Orders): Announcement {
+export function announce(signals: readonly SignalContent[], before: Announced, orders: Orders) {
   const out: SignalContent[] = []
-  const held: string[] = []
+  const held: string[] = [] // the ids of entries that a halt kept back
   let announced = before
   for (const signal of signals) {
     if (signal.action === 'flat') {

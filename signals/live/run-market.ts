@@ -1,6 +1,8 @@
+import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
 import type { Bar } from '#core/replay/strategy.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { commit, type NewSignal } from '../log/commit.ts'
 import { CLOCK_TOLERANCE_MS, ClockError } from '../redis/clock.ts'
 import { askRedis, RedisDownError } from '../redis/connect.ts'
@@ -9,11 +11,31 @@ import type { BarStore } from './bar-store.ts'
 import { noteDivergence } from './control.ts'
 import type { Feed, Pause } from './feeds/feed.ts'
 import { admitBar, FeedError, type KnownBars } from './known-bars.ts'
-import { cursorOf, readStanding, recordFields, type Standing } from './live-record.ts'
-import { type LiveWorld, runBar, toNew } from './run-bar.ts'
-import { type LiveStrategy, signalId } from './signals-of.ts'
+import {
+  announce,
+  cursorOf,
+  describeGap,
+  heldField,
+  lateAfterMs,
+  type Orders,
+  readOrders,
+  readStanding,
+  recordFields,
+  type Standing,
+} from './live-record.ts'
+import { closeOf, type LiveStrategy, type Stepped, signalId, signalsOf } from './signals-of.ts'
 
 const RETRY_MS = 500
+
+export type LiveWorld = {
+  readonly redis: Redis
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Throws a ClockError if the clock may be wrong. */
+  readonly assertClock: () => Promise<void>
+  /** Prints a line for the operator. */
+  readonly note: (line: string) => void
+}
 
 /** One instrument on one timeframe, and the strategies that trade it. */
 export type Market = {
@@ -111,7 +133,7 @@ async function stepOne(world: MarketWorld, run: Run, bar: Bar): Promise<void> {
     if (standing !== null) run.standing = standing
   } catch (error) {
     if (error instanceof ClockError) throw error
-    run.fault = error instanceof Error ? error.message : String(error)
+    run.fault = messageOf(error)
     world.note(`${run.strategy.alias} stops: ${run.fault}`)
   }
 }
@@ -135,6 +157,85 @@ async function untilRedisAnswers<T>(world: MarketWorld, ask: () => Promise<T>): 
       await world.pause(RETRY_MS, world.stop)
     }
   }
+}
+
+/**
+ * Processes one closed bar of one strategy: a step of the engine, and one commit of its signals, checkpoint and
+ * cursor. A bar that was committed already, by this runner or another, is not committed again: the position in Redis
+ * is returned. Throws a RedisDownError if the outcome is unknown: run the same bar again.
+ */
+export async function runBar(
+  world: LiveWorld,
+  strategy: LiveStrategy,
+  standing: Standing,
+  bar: Bar,
+): Promise<Standing> {
+  const stepped = await strategy.step(standing.state, bar)
+  await world.assertClock()
+  const isLate = world.now() - closeOf(bar, strategy) > lateAfterMs(strategy.timeframeMs)
+  const orders = { ...(await readOrders(world.redis, strategy)), isLate }
+  // A halt may be ordered after they were read.
+  for (const isHalted of [orders.isHalted, true]) {
+    const next = await writeBar(world, strategy, standing, stepped, { ...orders, isHalted })
+    if (next !== null) return next
+  }
+  throw new Error(`${strategy.alias}: a halt kept back a bar without an entry`)
+}
+
+/** The new position; null, with nothing written, if a halt forbids one of the entries. */
+async function writeBar(
+  world: LiveWorld,
+  strategy: LiveStrategy,
+  standing: Standing,
+  { report, state }: Stepped,
+  orders: Orders,
+): Promise<Standing | null> {
+  const { version } = strategy
+  const { signals, announced, held } = announce(signalsOf(report, strategy), standing.announced, orders)
+  const before_ms = report.bar.t
+  const missing = (before_ms - Number(standing.cursor)) / strategy.timeframeMs // a bar without a gap opens at the cursor
+  const found = missing > 0 ? [{ missing, before_ms, found_ms: world.now() }] : []
+  const cursor = String(closeOf(report.bar, strategy))
+  const next: Standing = { cursor, version, state, announced, gaps: [...standing.gaps, ...found] }
+  const outcome = await commit(world.redis, signals.map(toNew), world.now(), {
+    alias: strategy.alias,
+    from: standing.cursor,
+    to: next.cursor,
+    fields: {
+      ...recordFields(next, strategy.timeframeMs),
+      ...(missing > 0 ? { gaps: JSON.stringify(next.gaps) } : {}),
+      ...Object.fromEntries(held.map(id => [heldField(id), 'halt'])),
+    },
+  })
+  if (outcome.kind === 'halted') return null
+  if (outcome.kind === 'moved') return reload(world, strategy, standing, next)
+  for (const gap of found) world.note(`${strategy.alias}: ${describeGap(gap)}`)
+  for (const [i, { seq }] of outcome.signals.entries()) world.note(lineOf(seq, signals[i]!))
+  for (const _ of held) world.note(`${strategy.alias}: an entry is kept back, because it is halted`)
+  return next
+}
+
+const toNew = (content: SignalContent): NewSignal => ({ content, onlyFor: null })
+
+const lineOf = (seq: number, { alias, action, mode, signal_price, stop }: SignalContent): string =>
+  `signal ${seq}: ${alias} ${action} at ${signal_price}, stop ${stop}, ${mode}`
+
+/** Continues from the record in Redis, which is never behind the bar unless Redis was restored. */
+async function reload(
+  { redis, note }: LiveWorld,
+  { alias, version }: LiveStrategy,
+  before: Standing,
+  wanted: Standing,
+): Promise<Standing> {
+  const there = await readStanding(redis, alias)
+  if (there === null || Number(there.cursor) < Number(wanted.cursor) || there.version !== version) {
+    throw new Error(
+      `${alias}: Redis does not know the bar that closed at ${toIsoInstant(Number(before.cursor))} as this runner left ` +
+        'it: it was wiped or restored, or another runner replaced the strategy; start this one again',
+    )
+  }
+  note(`${alias}: the bar that closed at ${toIsoInstant(Number(wanted.cursor))} was committed before`)
+  return there
 }
 
 /**

@@ -53,7 +53,6 @@ function entryOf(report: StepReport, sender: Sender, side: Side, stopPrice: numb
     signal_price,
     stop,
     base_risk_pct: sender.baseRisk,
-    ...timing(report, sender),
     implied_leverage: impliedLeverage(signal_price, stop, sender.baseRisk),
   }
 }
@@ -63,7 +62,6 @@ const flatOf = (report: StepReport, sender: Sender, { stop }: Held): SignalConte
   signal_price: priceOf(report.bar.c, sender),
   stop: priceOf(stop, sender),
   base_risk_pct: 0,
-  ...timing(report, sender),
   implied_leverage: 0,
 })
 
@@ -84,9 +82,8 @@ const frame = ({ bar }: StepReport, sender: Sender, action: SignalAction) => ({
   is_test: false,
   by: 'strategy' as const,
   action,
+  timestamp: toIsoInstant(closeOf(bar, sender)),
 })
-
-const timing = ({ bar }: StepReport, sender: Sender) => ({ timestamp: toIsoInstant(closeOf(bar, sender)) })
 
 export type Sender = {
   /** The id of the strategy. */

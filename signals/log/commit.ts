@@ -1,11 +1,20 @@
 import type { Redis } from 'ioredis'
 import { type LoggedContent, type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
-import { SEVERAL } from '../delivery/high-water.ts'
-import { EVERY_ALIAS } from '../live/live-record.ts'
-import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, RUN_FUNCTION, SIGNAL_IDS } from '../redis/keys.ts'
+import {
+  EPOCH,
+  EVERY_ALIAS,
+  HALTED,
+  HEAD,
+  LATEST,
+  LOG,
+  liveKey,
+  RUN_FUNCTION,
+  SIGNAL_IDS,
+} from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { knownLog, noteSeq, readGuardedHead } from './guard.ts'
+import { SEVERAL } from './high-water.ts'
 
 /** A signal to be committed; a test is for one client, everything else for clients entitled to its alias. */
 export type NewSignal = { readonly content: SignalContent; readonly onlyFor: string | null }
@@ -60,11 +69,15 @@ export async function commit(
 ): Promise<CommitOutcome> {
   const log = knownLog(redis)
   await log?.source?.assertDurable()
-  const args = argumentsOf(signals, nowMs, step, log)
-  const reply = await runScript(redis, COMMIT_SCRIPT, keysOf(step), ...args)
+  // Without a step the key of the live record is another one of the same node, and not used.
+  const keys = [LOG, SIGNAL_IDS, HEAD, LATEST, liveKey(step?.alias ?? '-'), EPOCH, HALTED]
+  const reply = await runScript(redis, COMMIT_SCRIPT, keys, ...argumentsOf(signals, nowMs, step, log))
   const [verdict = '', ...rest] = (reply as unknown[]).map(String) // the script returns a list of texts
   if (verdict === 'ok') {
-    const committed = toCommitted(rest)
+    const committed = signals.map((_, i) => ({
+      seq: Number(rest[2 * i]),
+      isRepeat: rest[2 * i + 1] === 'repeated',
+    }))
     for (const { seq } of committed) noteSeq(redis, seq)
     return { kind: 'committed', signals: committed }
   }
@@ -81,23 +94,12 @@ export async function commit(
     else await log?.source?.promise(Number(rest[0]))
     return commit(redis, signals, nowMs, step)
   }
-  if (verdict === 'full')
-    throw new Error('the log has no numbers left: 2^53 - 1 signals are enough for anybody')
+  if (verdict === 'full') throw new Error('the log has no numbers left: begin another one in another Redis')
   throw new Error(
     `the log holds signal ${rest[0]}, and its head is behind that: it was damaged or restored in part; restore it whole ` +
       'with `highwater ops restore`',
   )
 }
-
-const keysOf = (step: LiveStep | null): string[] => [
-  LOG,
-  SIGNAL_IDS,
-  HEAD,
-  LATEST,
-  liveKey(step?.alias ?? '-'), // a key of the same node, not used without a step
-  EPOCH,
-  HALTED,
-]
 
 const argumentsOf = (
   signals: readonly NewSignal[],
@@ -128,14 +130,6 @@ const argumentsOf = (
 export function contentDigest(content: LoggedContent): string {
   const { head, tail } = toHalves({ ...content, by: undefined, why: undefined })
   return sha256(head + tail)
-}
-
-function toCommitted(pairs: readonly string[]): Committed[] {
-  const committed: Committed[] = []
-  for (let i = 0; i < pairs.length; i += 2) {
-    committed.push({ seq: Number(pairs[i]), isRepeat: pairs[i + 1] === 'repeated' })
-  }
-  return committed
 }
 
 /**

@@ -1,9 +1,9 @@
 // Detects a lost log: each process compares the log that it has seen with that of Redis. A mark inside
 // Redis would be lost with the log.
 import type { Redis } from 'ioredis'
-import { MARK_AHEAD } from '../delivery/high-water.ts'
 import { askRedis } from '../redis/connect.ts'
 import { EPOCH, HEAD, LOG, RELAY_LEASE } from '../redis/keys.ts'
+import { MARK_AHEAD } from './high-water.ts'
 
 export type LogHead = { readonly seq: number; readonly epoch: string }
 
@@ -115,13 +115,17 @@ export async function nameEpoch(redis: Redis, newEpoch: () => string): Promise<s
   return epoch ?? ''
 }
 
+export async function assertNoService(redis: Redis): Promise<void> {
+  if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)
+    throw new Error('a service is running on this Redis: stop it first, and wait some seconds')
+}
+
 /**
  * Continues a log whose past is lost: the next number is above `above` and everything in Redis, under a new epoch,
  * which makes clients pull again. Throws if a service is running.
  */
 export async function beginAnew(redis: Redis, above: number, newEpoch: () => string): Promise<LogHead> {
-  if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)
-    throw new Error('a service is running on this Redis: stop it first, and wait some seconds')
+  await assertNoService(redis)
   const epoch = newEpoch()
   const { seq: head } = await readStoredHead(redis)
   const [newest] = await askRedis(() => redis.xrevrange(LOG, '+', '-', 'COUNT', 1))

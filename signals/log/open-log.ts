@@ -2,6 +2,10 @@
 // clean stop takes back what was not given: so a mark above the log says that its end may have been lost.
 import type { Redis } from 'ioredis'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { assertDurable } from '../redis/boot-checks.ts'
+import { EPOCH, HEAD, LOG, RELAY_CURSOR, RUN_FUNCTION } from '../redis/keys.ts'
+import { runScript } from '../redis/script.ts'
+import { guardLog, knownLog, type NumberSource, noteSeq, readGuardedHead, successorOf } from './guard.ts'
 import {
   aboveHighWater,
   createHighWater,
@@ -9,11 +13,7 @@ import {
   readLogEnd,
   readPromise,
   SEVERAL,
-} from '../delivery/high-water.ts'
-import { assertDurable } from '../redis/boot-checks.ts'
-import { EPOCH, HEAD, LOG, RELAY_CURSOR, RUN_FUNCTION } from '../redis/keys.ts'
-import { runScript } from '../redis/script.ts'
-import { guardLog, knownLog, type NumberSource, noteSeq, readGuardedHead, successorOf } from './guard.ts'
+} from './high-water.ts'
 
 export type LogOptions = {
   readonly privateStore: ObjectStore

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { askRedis } from '../redis/connect.ts'
 import { LATEST, LOG, SIGNAL_IDS } from '../redis/keys.ts'
+import { fromPairs } from '../redis/record-text.ts'
 import { type LogHead, nameEpoch, readGuardedHead } from './guard.ts'
 
 export type LoggedSignal = {
@@ -14,6 +15,11 @@ export type LoggedSignal = {
   readonly onlyFor: string | null
   /** When it was written, epoch milliseconds. */
   readonly atMs: number
+}
+
+export function signalIdOf(body: string): string {
+  const { signal_id } = JSON.parse(body) as { signal_id: string } // the log holds signals alone
+  return signal_id
 }
 
 /** An entry whose bytes do not match their digest. */
@@ -48,51 +54,28 @@ export async function readSignal(redis: Redis, seq: number): Promise<LoggedSigna
 /** Signals that a reader caches: some hundred kilobytes. */
 const MOST_CACHED = 500
 
-/** A signal at once if it is known, otherwise as it is read. */
-export type SignalReader = (seq: number) => LoggedSignal | Promise<LoggedSignal | null>
-
-/** A block of signals, as `readAfter`. */
-export type BlockReader = (since: number, most: number) => Promise<readonly LoggedSignal[]>
+export type LogReader = ReturnType<typeof createLogReader>
 
 /**
  * `readSignal` and `readAfter` with a cache: a signal never changes, and its number is never used again. What the relay
  * has read as a block is known to the workers.
  */
-export function createLogReader(redis: Redis): {
-  readonly readSignal: SignalReader
-  readonly readAfter: BlockReader
-} {
-  const cached = new LRUCache<number, LoggedSignal>({ max: MOST_CACHED })
-  const reads = new Map<number, Promise<LoggedSignal | null>>()
-  const read = async (seq: number): Promise<LoggedSignal | null> => {
-    try {
-      const signal = await readSignal(redis, seq)
-      if (signal !== null) cached.set(seq, signal)
-      return signal
-    } finally {
-      reads.delete(seq)
-    }
-  }
+export function createLogReader(redis: Redis) {
+  const known = new LRUCache<number, LoggedSignal>({
+    max: MOST_CACHED,
+    ignoreFetchAbort: true, // a signal that is evicted while it is read is wanted all the same
+    fetchMethod: async seq => (await readSignal(redis, seq)) ?? undefined,
+  })
   return {
-    readSignal(seq) {
-      const known = cached.get(seq) ?? reads.get(seq)
-      if (known !== undefined) return known
-      const reading = read(seq) // one at a time
-      reads.set(seq, reading)
-      return reading
-    },
-    async readAfter(since, most) {
+    /** A signal at once if it is known, otherwise as it is read; undefined if the log has no such signal. */
+    readSignal: (seq: number): LoggedSignal | Promise<LoggedSignal | undefined> =>
+      known.get(seq) ?? known.fetch(seq),
+    async readAfter(since: number, most: number): Promise<readonly LoggedSignal[]> {
       const block = await readAfter(redis, since, most)
-      for (const signal of block) cached.set(signal.seq, signal)
+      for (const signal of block) known.set(signal.seq, signal)
       return block
     },
   }
-}
-
-/** The newest number of some aliases and of the tests of a client; 0 if none. */
-export async function newestOf(redis: Redis, aliases: readonly string[], client: string): Promise<number> {
-  const found = await askRedis(() => redis.hmget(LATEST, ...aliases, `test:${client}`))
-  return Math.max(0, ...found.map(Number))
 }
 
 /**
@@ -107,9 +90,7 @@ export async function readHead(redis: Redis, newEpoch: () => string): Promise<Lo
 /** An entry of the stream. Throws DamagedLogError if its bytes do not match. */
 export function toLogged([id, fields]: [string, string[]]): LoggedSignal {
   const seq = Number.parseInt(id, 10)
-  const field = new Map<string, string>()
-  for (let i = 0; i < fields.length; i += 2) field.set(fields[i]!, fields[i + 1]!)
-  const { body = '', sha1, alias = '', to = '', at = '0' } = Object.fromEntries(field)
+  const { body = '', sha1, alias = '', to = '', at = '0' } = fromPairs(fields)
   if (createHash('sha1').update(body).digest('hex') !== sha1) throw new DamagedLogError(seq)
   return { seq, body, alias, onlyFor: to === '' ? null : to, atMs: Number(at) }
 }
@@ -126,8 +107,10 @@ export function viewOf({ id, aliases }: Viewer): (signal: LoggedSignal) => boole
 }
 
 /** The newest number that a client sees, 0 if none. */
-export const newestVisible = (redis: Redis, { id, aliases }: Viewer): Promise<number> =>
-  newestOf(redis, aliases, id)
+export async function newestVisible(redis: Redis, { id, aliases }: Viewer): Promise<number> {
+  const found = await askRedis(() => redis.hmget(LATEST, ...aliases, `test:${id}`))
+  return Math.max(0, ...found.map(Number))
+}
 
 /** What a client sees after `since` and up to `until`, ascending, in blocks that are never empty. */
 export async function* readVisible(

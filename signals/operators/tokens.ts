@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { nearestTo } from '#core/contract/near-miss.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { assertId } from '../clients/client.ts'
 import { digestOf, type RandomBytes } from '../clients/token.ts'
@@ -91,11 +91,8 @@ export async function revokeToken(redis: Redis, name: string): Promise<void> {
   const all = await listOperators(redis)
   const found = all.find(each => each.name === name)
   if (found === undefined) {
-    const nearest = nearestTo(
-      name,
-      all.map(each => each.name),
-    )
-    const hint = nearest === null ? '' : ` did you mean '${nearest}'?`
+    const names = all.map(each => each.name)
+    const hint = didYouMean(name, names, ' ')
     throw new ApiError(
       'not_found',
       `there is no token '${name.slice(0, 64)}';${hint} \`highwater ops tokens list\` lists them`,

@@ -32,21 +32,15 @@ const settingOf = (redis: Redis, name: string): Promise<string | null> =>
     },
   )
 
-/** Redis may lose what it acknowledges, so nothing is written that must not be lost. */
-export class UnsafeRedisError extends WritesRefusedError {
-  constructor(problems: readonly string[]) {
-    super('UNSAFE', null)
-    this.message =
-      `this Redis could lose an acknowledged signal: ${problems.join('; ')}. Set these in its configuration, or, if ` +
-      'its provider guarantees durability in another way, set ALLOW_UNSAFE_REDIS=yes'
-    this.name = 'UnsafeRedisError'
-  }
-}
-
-/** Throws UnsafeRedisError, which has the fix, unless this Redis keeps what it acknowledges. */
+/** Throws WritesRefusedError, which has the fix, unless this Redis keeps what it acknowledges. */
 export async function assertDurable(redis: Redis): Promise<void> {
   const problems = await durabilityProblems(redis)
-  if (problems.length > 0) throw new UnsafeRedisError(problems)
+  if (problems.length === 0) return
+  const error = new WritesRefusedError('UNSAFE', null)
+  error.message =
+    `this Redis could lose an acknowledged signal: ${problems.join('; ')}. Set these in its configuration, or, if ` +
+    'its provider guarantees durability in another way, set ALLOW_UNSAFE_REDIS=yes'
+  throw error
 }
 
 /**

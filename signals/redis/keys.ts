@@ -48,6 +48,7 @@ export const liveLeaseKey = (market: string): string => `${PREFIX}:live-lease:${
 
 /** Set: the aliases that are halted; `*` halts all. */
 export const HALTED = `${PREFIX}:halted`
+export const EVERY_ALIAS = '*'
 
 /** Set: the ids of all clients. */
 export const CLIENTS = `${PREFIX}:clients`
@@ -88,7 +89,6 @@ export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`
  * Every change of one of the two sets it in the same step, because workers keep both until it changes. The count of
  * issued keys, which no delivery reads, changes without it.
  */
-export const revisionKey = (client: string): string => `${REVISION_PREFIX}${client}`
 export const REVISION_PREFIX = `${PREFIX}:revision:`
 
 /** Lua: `revise(client)` sets the revision of a client. */
@@ -122,7 +122,6 @@ export const sessionsKey = (digest: string): string => `${SESSION_PREFIX}${diges
 export const SESSION_PREFIX = `${PREFIX}:ops-session:`
 
 /** Sorted set of a client: the numbers of signals that are due, scored by number. */
-export const readyKey = (client: string): string => `${READY_PREFIX}${client}`
 export const READY_PREFIX = `${PREFIX}:ready:`
 
 /** Sorted set of a client: the numbers of signals that wait for a retry, scored by its time. */
@@ -136,7 +135,6 @@ export const WAITING_PREFIX = `${PREFIX}:waiting:`
 export const SCHEDULES = { fast: `${PREFIX}:owing`, slow: `${PREFIX}:owing:slow` } as const
 
 /** String with an expiry: the lease of the worker that delivers to a client. */
-export const flightKey = (client: string): string => `${FLIGHT_PREFIX}${client}`
 export const FLIGHT_PREFIX = `${PREFIX}:flight:`
 
 /** List of a signal and client: its attempts, JSON, newest last. */
@@ -154,6 +152,3 @@ export const RELAY_LEASE = `${PREFIX}:relay:lease`
 
 /** String: the clock of Redis as it was read last, epoch milliseconds. */
 export const CLOCK = `${PREFIX}:clock`
-
-/** Prefix of a queue of earlier releases, which nothing reads; a restore deletes it. */
-export const OLD_QUEUE_PREFIX = `${PREFIX}:queue`

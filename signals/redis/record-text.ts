@@ -10,11 +10,11 @@ export const TEXT_FUNCTION = `
 local function text(list) return table.concat(list, '\\0') end
 `
 
-export const toList = (text: string): string[] => (text === '' ? [] : text.split(BETWEEN))
-
 /** The fields of a text that was made of pairs of name and value. */
-export function toRecord(text: string): Record<string, string> {
-  const flat = toList(text)
+export const toRecord = (text: string): Record<string, string> =>
+  fromPairs(text === '' ? [] : text.split(BETWEEN))
+
+export function fromPairs(flat: readonly string[]): Record<string, string> {
   const record: Record<string, string> = {}
   for (let i = 0; i < flat.length; i += 2) record[flat[i]!] = flat[i + 1]!
   return record

@@ -78,14 +78,3 @@ async function runTogether(
     for (const { reject } of calls) reject(error)
   }
 }
-
-/** Lua: whether a lease lasts longer than any is given for, because the clock was set back: who had it may be dead. */
-export const STRANDED = `
-local function is_stranded(left, ms) return left > 2 * ms end
-`
-
-/** Releases a lease, unless another process has it by now. */
-export const releaseLease = async (redis: Redis, key: string, mine: string): Promise<void> =>
-  void (await runScript(redis, RELEASE, [key], mine))
-
-const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return false`

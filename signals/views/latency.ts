@@ -1,8 +1,7 @@
 // How the deliveries of a client, or of a day, ended and how quickly, read from the log and the outbox, so deliveries do
 // not pay for it.
 import type { Redis } from 'ioredis'
-import { readStoredHead } from '../log/guard.ts'
-import { type DeliveryRow, type Page, recentDeliveries } from './recent.ts'
+import { type DeliveryRow, recentDeliveries } from './recent.ts'
 
 export const MOST_MEASURED = 1_000
 
@@ -17,20 +16,8 @@ export type Latency = Awaited<ReturnType<typeof readLatency>>
 
 /** Latency of the last acknowledged deliveries of a client. */
 export async function readLatency(redis: Redis, client: string) {
-  const rows: DeliveryRow[] = []
-  const { seq: newest } = await readStoredHead(redis)
-  let before: number | null = newest + 1
-  while (before !== null && before > newest - MOST_LOOKED_THROUGH && rows.length < MOST_MEASURED) {
-    const limit = MOST_MEASURED - rows.length
-    const found: Page<DeliveryRow> = await recentDeliveries(redis, {
-      client,
-      status: 'delivered',
-      before,
-      limit,
-    })
-    rows.push(...found.rows.filter(isMeasured))
-    before = found.next
-  }
+  const filter = { client, keeps: isMeasured, limit: MOST_MEASURED }
+  const { rows } = await recentDeliveries(redis, filter, MOST_LOOKED_THROUGH)
   return {
     deliveries: rows.length,
     first_attempt_ms: spreadOf(rows.map(row => waitOf(row, row.state.first_attempt_at!))),
@@ -44,33 +31,27 @@ const HOURS = 24
 /** Deliveries that are read: some milliseconds of work. */
 const MOST_READ = 5_000
 
-/** What became of the deliveries of the signals that were fired in an hour. */
-export type Hour = {
-  /** Epoch milliseconds. */
-  readonly startMs: number
-  readonly delivered: number
-  /** Given up. */
-  readonly exhausted: number
-  /** Milliseconds from the log to the acknowledgement; null if there was none. What was sent again is left out. */
-  readonly latency: Spread | null
-}
+export type Day = Awaited<ReturnType<typeof readHours>>
 
 /** The last 24 hours, oldest first, and whether all of their deliveries were read, or the newest ones. */
-export type Day = { readonly hours: readonly Hour[]; readonly isWhole: boolean }
-
-export async function readHours(redis: Redis, nowMs: number, client?: string): Promise<Day> {
-  const endMs = Math.floor(nowMs / HOUR_MS + 1) * HOUR_MS
-  const fromMs = endMs - HOURS * HOUR_MS
-  const { rows, next } = await recentDeliveries(redis, { fired_from: fromMs, client, limit: MOST_READ })
-  const starts = Array.from({ length: HOURS }, (_, i) => fromMs + i * HOUR_MS)
-  const byHour = Map.groupBy(rows, ({ firedAtMs }) => Math.floor(firedAtMs / HOUR_MS) * HOUR_MS)
-  return { hours: starts.map(startMs => toHour(startMs, byHour.get(startMs) ?? [])), isWhole: next === null }
+export async function readHours(redis: Redis, nowMs: number, client?: string) {
+  const first = Math.floor(nowMs / HOUR_MS) - HOURS + 1
+  const filter = { fired_from: first * HOUR_MS, client, limit: MOST_READ }
+  const { rows, next } = await recentDeliveries(redis, filter)
+  const byHour = Map.groupBy(rows, ({ firedAtMs }) => Math.floor(firedAtMs / HOUR_MS))
+  const hours = Array.from({ length: HOURS }, (_, i) => toHour(first + i, byHour.get(first + i) ?? []))
+  return { hours, isWhole: next === null }
 }
 
-const toHour = (startMs: number, rows: readonly DeliveryRow[]): Hour => ({
-  startMs,
+export type Hour = ReturnType<typeof toHour>
+
+/** What became of the deliveries of the signals that were fired in an hour. */
+const toHour = (hour: number, rows: readonly DeliveryRow[]) => ({
+  startMs: hour * HOUR_MS,
   delivered: rows.filter(({ state }) => state.status === 'delivered').length,
+  /** Given up. */
   exhausted: rows.filter(({ state }) => state.status === 'exhausted').length,
+  /** Until the acknowledgement; null if there was none. */
   latency: acknowledgedIn(rows),
 })
 

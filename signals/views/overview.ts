@@ -1,16 +1,25 @@
 // The state of the whole service, for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
 import { instantOf } from '#core/calendar.ts'
-import { listClients } from '../clients/clients.ts'
-import { dueCounts, LANES, NAMES } from '../delivery/outbox.ts'
-import { type Condition, SOUND } from '../delivery/webhook-condition.ts'
-import { shownOf, toSetter } from '../delivery/webhooks.ts'
+import { type Client, clientOfText } from '../clients/client.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
-import { EVERY_ALIAS } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
+import { dueCounts, LANES, NAMES } from '../outbox/outbox.ts'
+import { type Condition, SOUND } from '../outbox/webhook-condition.ts'
+import { shownOf, toSetter } from '../outbox/webhooks.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
-import { HEAD, LIVE_ALIASES, LOG, RELAY_CURSOR, RELAY_LEASE, WEBHOOKS } from '../redis/keys.ts'
+import {
+  CLIENT_PREFIX,
+  CLIENTS,
+  EVERY_ALIAS,
+  HEAD,
+  LIVE_ALIASES,
+  LOG,
+  RELAY_CURSOR,
+  RELAY_LEASE,
+  WEBHOOKS,
+} from '../redis/keys.ts'
 import { TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
 import { runScript } from '../redis/script.ts'
 
@@ -27,21 +36,18 @@ export type OverviewParts = {
 /** Throws RedisDownError. */
 export async function readOverview(parts: OverviewParts) {
   const { redis } = parts
-  const [head, health, cursor, lease, queue, clients, live, halted, continued] = await Promise.all([
-    readHead(redis, parts.newEpoch),
-    readRedisHealth(redis),
-    askRedis(() => redis.get(RELAY_CURSOR)),
-    askRedis(() => redis.exists(RELAY_LEASE)),
-    dueCounts(redis, parts.clock.now()),
-    listClients(redis),
-    readLive(redis, parts.aliases(), parts.clock.now()),
-    haltedAliases(redis),
-    readContinued(redis, parts.clock.now()),
-  ])
-  const webhooks = await readWebhookStates(
-    redis,
-    clients.map(({ id }) => id),
-  )
+  const [head, health, cursor, lease, queue, [clients, webhooks], live, halted, continued] =
+    await Promise.all([
+      readHead(redis, parts.newEpoch),
+      readRedisHealth(redis),
+      askRedis(() => redis.get(RELAY_CURSOR)),
+      askRedis(() => redis.exists(RELAY_LEASE)),
+      dueCounts(redis, parts.clock.now()),
+      readAllClients(redis),
+      readLive(redis, parts.aliases(), parts.clock.now()),
+      haltedAliases(redis),
+      readContinued(redis, parts.clock.now()),
+    ])
   return {
     ...head,
     redis: health,
@@ -115,31 +121,42 @@ export type WebhookState = NonNullable<ReturnType<typeof toWebhookState>>
 
 const BLOCK = 500
 
-/** Returns for each client of ARGV its webhook as one text, and how many deliveries it is owed. */
+/** Returns for each client of ARGV its record and its webhook, each as one text, and how many deliveries it is owed. */
 const STATES_SCRIPT = `${NAMES}${TEXT_FUNCTION}
 local reply = {}
 for _, client in ipairs(ARGV) do
+  reply[#reply + 1] = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))
   reply[#reply + 1] = text(redis.call('HGETALL', webhook(client)))
   reply[#reply + 1] = redis.call('ZCARD', ready(client)) + redis.call('ZCARD', waiting(client))
 end
 return reply
 `
 
+type Webhooks = ReadonlyMap<string, WebhookState>
+
+/** Every client, by id, and the webhooks of those that have one. */
+export const readAllClients = async (redis: Redis): Promise<readonly [readonly Client[], Webhooks]> =>
+  readBlocks(redis, (await askRedis(() => redis.smembers(CLIENTS))).sort())
+
 /** The webhooks of some clients; clients without one are left out. */
-export async function readWebhookStates(
-  redis: Redis,
-  clients: readonly string[],
-): Promise<ReadonlyMap<string, WebhookState>> {
-  const found = new Map<string, WebhookState>()
-  for (let from = 0; from < clients.length; from += BLOCK) {
-    const block = clients.slice(from, from + BLOCK)
-    const values = (await runScript(redis, STATES_SCRIPT, [WEBHOOKS], ...block)) as (string | number)[] // two a client
-    for (const [i, client] of block.entries()) {
-      const state = toWebhookState(client, toRecord(String(values[2 * i])), Number(values[2 * i + 1]))
-      if (state !== null) found.set(client, state)
+export const readWebhookStates = async (redis: Redis, clients: readonly string[]): Promise<Webhooks> =>
+  (await readBlocks(redis, clients))[1]
+
+async function readBlocks(redis: Redis, ids: readonly string[]): Promise<readonly [Client[], Webhooks]> {
+  const clients: Client[] = []
+  const webhooks = new Map<string, WebhookState>()
+  for (let from = 0; from < ids.length; from += BLOCK) {
+    const block = ids.slice(from, from + BLOCK)
+    const values = await runScript(redis, STATES_SCRIPT, [WEBHOOKS], ...block)
+    const texts = (values as (string | number)[]).map(String) // three a client
+    for (const [i, id] of block.entries()) {
+      const client = clientOfText(texts[3 * i]!, id)
+      const webhook = toWebhookState(id, toRecord(texts[3 * i + 1]!), Number(texts[3 * i + 2]))
+      if (client !== null) clients.push(client)
+      if (webhook !== null) webhooks.set(id, webhook)
     }
   }
-  return found
+  return [clients, webhooks]
 }
 
 /** A client's webhook without its address and secrets, which stay sealed. */

@@ -1,8 +1,9 @@
 // Signals and deliveries as the operator sees them, newest first, read from the log and the outbox.
 import type { Redis } from 'ioredis'
 import { instantOf, instantOrNull } from '#core/calendar.ts'
-import { type DeliveryState, readDeliveries, readOutbox } from '../delivery/outbox.ts'
+import type { Signal } from '#core/contract/signal.ts'
 import { type LoggedSignal, readBefore } from '../log/read-log.ts'
+import { type DeliveryState, readDeliveries, readOutbox } from '../outbox/outbox.ts'
 import { askRedis } from '../redis/connect.ts'
 import { waitingKey, webhookKey } from '../redis/keys.ts'
 
@@ -13,9 +14,7 @@ const BEYOND = Number.MAX_SAFE_INTEGER
 
 const BLOCK = 200
 
-export type Counts = { readonly [Status in DeliveryState['status']]: number }
-
-export type SignalRow = { readonly signal: LoggedSignal; readonly counts: Counts }
+export type ShownSignal = Awaited<ReturnType<typeof recentSignals>>['rows'][number]
 
 export type DeliveryRow = {
   readonly seq: number
@@ -38,6 +37,7 @@ export type DeliveryFilter = {
   readonly fired_to?: number | undefined
   /** Only smaller numbers. */
   readonly before?: number | undefined
+  readonly keeps?: (row: DeliveryRow) => boolean
   readonly limit: number
 }
 
@@ -48,27 +48,44 @@ export type Page<Row> = { readonly rows: readonly Row[]; readonly next: number |
 export async function recentSignals(
   redis: Redis,
   { before, limit }: Pick<DeliveryFilter, 'before' | 'limit'>,
-): Promise<Page<SignalRow>> {
+) {
   const signals = await readBefore(redis, before ?? BEYOND, limit)
-  const outboxes = await Promise.all(signals.map(({ seq }) => readOutbox(redis, seq)))
-  const rows = signals.map((signal, i) => ({ signal, counts: countStates(outboxes[i]!.values()) }))
+  const rows = await Promise.all(
+    signals.map(async signal => {
+      const deliveries = { owed: 0, delivered: 0, exhausted: 0, withdrawn: 0 }
+      for (const { status } of (await readOutbox(redis, signal.seq)).values()) deliveries[status]++
+      return { ...showSignal(signal), deliveries }
+    }),
+  )
   return { rows, next: signals.length < limit ? null : signals.at(-1)!.seq }
 }
+
+export const showSignal = ({ seq, body, onlyFor, atMs }: LoggedSignal) => ({
+  seq,
+  fired_at: instantOf(atMs),
+  only_for: onlyFor,
+  signal: JSON.parse(body) as Signal, // the log holds what was written as JSON
+})
 
 /**
  * The newest deliveries that match. A search ends after a bounded number of signals even with few matches; `next` is
  * where to continue.
  */
-export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Promise<Page<DeliveryRow>> {
+export async function recentDeliveries(
+  redis: Redis,
+  filter: DeliveryFilter,
+  mostLookedAt = MOST_LOOKED_AT,
+): Promise<Page<DeliveryRow>> {
+  const { keeps = () => true } = filter
   const rows: DeliveryRow[] = []
   const most = filter.seq === undefined ? BLOCK : 1
   let before = filter.seq === undefined ? filter.before : filter.seq + 1
-  for (let looked = 0; looked < MOST_LOOKED_AT; looked += BLOCK) {
+  for (let looked = 0; looked < mostLookedAt; looked += BLOCK) {
     const signals = await readBefore(redis, before ?? BEYOND, most)
     for (const [i, outbox] of (await readOutboxes(redis, signals, filter.client)).entries()) {
       const signal = signals[i]!
       if (signal.atMs < (filter.fired_from ?? 0)) return { rows, next: null } // all others are older
-      if (isWanted(signal, filter)) rows.push(...rowsOf(signal, outbox, filter))
+      if (isWanted(signal, filter)) rows.push(...rowsOf(signal, outbox, filter).filter(keeps))
       // All rows of a signal or none: `next` cannot point into one.
       if (rows.length >= filter.limit) return { rows, next: filter.seq === undefined ? signal.seq : null }
     }
@@ -95,12 +112,6 @@ async function readOutboxes(
   if (client === undefined) return Promise.all(seqs.map(seq => readOutbox(redis, seq)))
   const states = await readDeliveries(redis, seqs, client)
   return states.map(state => new Map(state === null ? [] : [[client, state]]))
-}
-
-export function countStates(states: Iterable<DeliveryState>): Counts {
-  const counts = { owed: 0, delivered: 0, exhausted: 0, withdrawn: 0 }
-  for (const { status } of states) counts[status]++
-  return counts
 }
 
 /** The matching deliveries of a signal, by client. */

@@ -1,15 +1,16 @@
-// Why clients were not sent a signal: by their state at that time, which the first later action of an operator names.
+// Why clients were not sent a signal, by what they were at that time: the first later action of an operator on a client has
+// its state before.
 import type { Redis } from 'ioredis'
 import type { Client } from '../clients/client.ts'
-import type { DeliveryState } from '../delivery/outbox.ts'
-import { isRegistrationTest } from '../delivery/test-fire.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
-import { actionsSince, MOST_SINCE, type SubjectState } from '../operators/audit-log.ts'
+import { type Action, actionsSince, MOST_SINCE, type SubjectState } from '../operators/audit-log.ts'
+import type { DeliveryState } from '../outbox/outbox.ts'
+import { isRegistrationTest } from '../outbox/test-fire.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
 import { readWebhookStates, type WebhookState } from './overview.ts'
 
-/** The reason for each client that a signal was never owed to, or from which it was withdrawn, in their order. */
+/** Of clients that a signal was never owed to, or from which it was withdrawn: the reason for each, in their order. */
 export async function whyNotSent(
   redis: Redis,
   signal: LoggedSignal,
@@ -25,22 +26,33 @@ export async function whyNotSent(
   return unsent.map(({ client, state }) => {
     const atMs = state?.settled_at ?? signal.atMs
     const webhook = webhooks.get(client.id)
-    const next = actions.findLast(
-      ({ subject, at, before, after }) =>
-        subject === client.id && Date.parse(at) > atMs && (before ?? after)?.aliases !== undefined,
-    )
-    if (next?.before === null || Date.parse(client.created_at) > atMs)
-      return `it was added later, at ${client.created_at}`
-    if (next === undefined && actions.length >= MOST_SINCE)
-      return `its state then is not known: more than ${MOST_SINCE} actions of operators followed`
-    const then = next?.before ?? { ...client, webhook: webhook && { ...webhook, waiting: webhook.owed } }
-    const isRelayed = signal.seq <= Number(cursor ?? 0)
-    return reasonOf(signal, client, then) ?? (isRelayed ? webhookReason(webhook, atMs) : NOT_RELAYED)
+    const then = stateAt(atMs, client, webhook, actions)
+    if (typeof then === 'string') return then
+    const unlogged =
+      signal.seq > Number(cursor ?? 0) ? 'the relay has not reached it yet' : setterReason(webhook, atMs)
+    return reasonOf(signal, client, then) ?? unlogged
   })
 }
 
-const NOT_RELAYED = 'the relay has not reached it yet'
+/** What a client was at a moment: its state before the first later action on it, or as it is now; a reason if there is none. */
+function stateAt(
+  atMs: number,
+  client: Client,
+  webhook: WebhookState | undefined,
+  actions: readonly Action[],
+): SubjectState | string {
+  const next = actions.findLast(
+    ({ subject, at, before, after }) =>
+      subject === client.id && Date.parse(at) > atMs && (before ?? after)?.aliases !== undefined,
+  )
+  if (next?.before === null || Date.parse(client.created_at) > atMs)
+    return `it was added later, at ${client.created_at}`
+  if (next === undefined && actions.length >= MOST_SINCE)
+    return `its state then is not known: more than ${MOST_SINCE} actions of operators followed`
+  return next?.before ?? { ...client, webhook: webhook && { ...webhook, waiting: webhook.owed } }
+}
 
+/** The first of the reasons that held; null if none did. */
 function reasonOf(signal: LoggedSignal, client: Client, then: SubjectState): string | null {
   const { alias, onlyFor } = signal
   if (onlyFor !== null && onlyFor !== client.id) return `it is a test for ${onlyFor} alone`
@@ -54,7 +66,7 @@ function reasonOf(signal: LoggedSignal, client: Client, then: SubjectState): str
 }
 
 /** A client sets its webhook, and the service disables one, without an operator: no log has when. */
-const webhookReason = (webhook: WebhookState | undefined, atMs: number): string =>
+const setterReason = (webhook: WebhookState | undefined, atMs: number): string =>
   webhook?.set_at != null && Date.parse(webhook.set_at) > atMs
     ? `its webhook was set later, at ${webhook.set_at}`
     : 'no action of an operator explains it: the client changed its webhook, or the service disabled it'

@@ -10,16 +10,14 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { enteredText, isLongBefore } from '#core/dataset/entered.ts'
 import { listed } from '#core/dataset/lineage.ts'
-import { sha256 } from '#storage/digest.ts'
 import { codeOf, messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { firstTimes, type Publication, publicationsOf } from '#storage/publications.ts'
 import { isReply, readTimeStamp } from '#storage/time-stamps.ts'
 import type { AuditedEntry } from './audit-log.ts'
-import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { anchorPlace, filePlace, manifestPlace } from './places.ts'
-import { type PublicReader, tryRead } from './reader.ts'
+import { absenceOf, type Check, demandPublished, type Fault, faultAt, isFault, toCheck } from './check.ts'
+import { anchorPlace, filePlace, manifestPlace, type PublicReader, tryRead } from './reader.ts'
 
 /** A backfill of years would fill the screen. */
 const MOST_NAMED = 20
@@ -63,8 +61,8 @@ async function sinceFaults(
   const artifact = artifacts.find(({ url }) => url === '/v1/strategies')
   if (artifact === undefined) return []
   const place = filePlace(version, artifact)
-  const bytes = await tryRead(reader, place)
-  if (!(bytes instanceof Uint8Array) || sha256(bytes) !== artifact.sha256) return []
+  const bytes = await demandPublished(reader, place, artifact.sha256)
+  if (isFault(bytes)) return []
   const times = [...firstTimes(entries)]
   /** Whether a version of the log can be known since then: see `effectiveInstant`. */
   const isBorneOut = (since: string): boolean =>
@@ -135,12 +133,8 @@ async function stampOf(
     if (codeOf(error) === 'ENOENT')
       throw new Error('--tsa-ca needs openssl, which is not installed', { cause: error })
     const why = messageOf(error).split('\n').slice(1).join(' ').trim()
-    return faultAt(
-      reader,
-      place,
-      'wrongly stamped',
-      `is no time stamp of entry ${entry.seq} by that authority: ${why}`,
-    )
+    const rest = `is no time stamp of entry ${entry.seq} by that authority: ${why}`
+    return faultAt(reader, place, 'wrongly stamped', rest)
   }
 }
 

@@ -1,11 +1,11 @@
 import pMap from 'p-map'
-import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
-import type { Artifact, Manifest } from '#core/contract/manifest.ts'
-import type { Progress } from '#core/progress.ts'
-import type { Described, StoreError } from '#storage/object-store.ts'
-import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { filePlace } from './places.ts'
-import { attempt, type Place, type PublicReader } from './reader.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
+import { countProgress, type Progress } from '#core/progress.ts'
+import type { Described } from '#storage/measure.ts'
+import type { StoreError } from '#storage/object-store.ts'
+import { objectsOf } from '../published-points.ts'
+import { absenceOf, type Check, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'
+import { attempt, filePlace, type Place, type PublicReader } from './reader.ts'
 
 /** Concurrent requests: enough to hide the latency of a distant service, few enough not to load it. */
 const READS_AT_ONCE = 16
@@ -13,7 +13,6 @@ const READS_AT_ONCE = 16
 /** Larger objects are read one after another: the correlations of a large book are gigabytes. */
 const LARGE_BYTES = 2 ** 26
 
-/** An object, and what the manifest says of it. */
 type Promised = Described & { readonly place: Place }
 
 type Measured = Described | null | StoreError
@@ -28,22 +27,19 @@ export async function auditFiles(
   progress: Progress,
 ): Promise<Check> {
   const faults = await fileFaults(reader, manifest, progress, place => attempt(reader.measure(place)))
-  const count = objectsOf(reader, manifest).length
+  const count = promisedBy(reader, manifest).length
   const sound = faults.length === 0 ? `${count} objects, all` : `${count - faults.length} of ${count} objects`
   return toCheck('files', manifest.version, `${sound} as published`, faults)
 }
 
-/** What is wrong with the files of a version. */
 export async function fileFaults(
   reader: PublicReader,
   manifest: Manifest,
   progress: Progress,
   measure: Measure,
 ): Promise<readonly Fault[]> {
-  const promised = objectsOf(reader, manifest)
-  let done = 0
-  const count = () => progress({ step: 'verify', done: done++, total: promised.length, unit: 'objects' })
-  count() // none yet
+  const promised = promisedBy(reader, manifest)
+  const count = countProgress(progress, 'verify', promised.length, 'objects')
   const check = async (each: Promised): Promise<Fault | null> => {
     const fault = faultOf(reader, each, await measure(each.place))
     count()
@@ -59,31 +55,18 @@ export async function fileFaults(
   return found.filter(fault => fault !== null)
 }
 
-const objectsOf = (reader: PublicReader, { version, artifacts }: Manifest): Promised[] =>
-  artifacts.flatMap(artifact => promisedBy(reader, version, artifact))
-
-function promisedBy({ hasTwins }: PublicReader, version: string, artifact: Artifact): Promised[] {
-  const place = filePlace(version, artifact)
-  const plain = { place, bytes: artifact.bytes, sha256: artifact.sha256 }
-  if (!hasTwins) return [plain]
-  const twins = TWIN_CODINGS.flatMap(coding => {
-    const twin = artifact.encodings[coding]
-    return twin === undefined ? [] : [{ place: { ...place, key: place.key + TWIN_ENDINGS[coding] }, ...twin }]
-  })
-  return [plain, ...twins]
-}
+const promisedBy = ({ hasTwins }: PublicReader, { version, artifacts }: Manifest): Promised[] =>
+  artifacts.flatMap(artifact =>
+    (hasTwins ? objectsOf(artifact) : [artifact]).map(({ key, bytes, sha256 }) => ({
+      place: { ...filePlace(version, artifact), key },
+      bytes,
+      sha256,
+    })),
+  )
 
 function faultOf(reader: PublicReader, { place, bytes, sha256 }: Promised, found: Measured): Fault | null {
   if (found === null || found instanceof Error) return absenceOf(reader, place, found)
-  if (found.bytes !== bytes) {
-    return faultAt(
-      reader,
-      place,
-      'altered',
-      `is altered: it has ${found.bytes} bytes, ${bytes} were published`,
-    )
-  }
-  return found.sha256 === sha256
-    ? null
-    : faultAt(reader, place, 'altered', 'is altered: its digest is not the one in the manifest')
+  const length = `is altered: it has ${found.bytes} bytes, ${bytes} were published`
+  if (found.bytes !== bytes) return faultAt(reader, place, 'altered', length)
+  return found.sha256 === sha256 ? null : faultAt(reader, place, 'altered', OTHER_DIGEST)
 }

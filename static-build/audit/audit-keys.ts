@@ -1,9 +1,28 @@
-import { type PublicKeys, publicKeys } from '#core/contract/public-keys.ts'
+import { publicKeys } from '#core/contract/public-keys.ts'
 import { parseJson } from '#storage/parse-json.ts'
+import { fingerprintOf, isSignedBy, keyIdOf, parsePublicKeyPem } from '#storage/signature.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { keysPlace } from './places.ts'
-import { type PublicReader, tryRead } from './reader.ts'
-import { type Keyring, parsePublicKey, type TrustedKey } from './trusted-keys.ts'
+import { keysPlace, type PublicReader, tryRead } from './reader.ts'
+
+export type TrustedKey = NonNullable<ReturnType<typeof parsePublicKey>>
+
+/** The keys that an audit accepts, and those that it only uses to name the signer. */
+export type Keyring = { readonly trusted: readonly TrustedKey[]; readonly published: readonly TrustedKey[] }
+
+/** A public key from its PEM form, or null if the text is not an Ed25519 public key. */
+export function parsePublicKey(pem: string) {
+  const key = parsePublicKeyPem(pem)
+  if (key === null) return null
+  /** The id is the beginning of the fingerprint, the SHA-256 of the DER form. */
+  return { id: keyIdOf(key), fingerprint: fingerprintOf(key), pem }
+}
+
+/** The trusted key that made a signature; null if none of them did. */
+export const signerOf = (
+  keys: readonly TrustedKey[],
+  bytes: Uint8Array,
+  signature: Uint8Array,
+): TrustedKey | null => keys.find(({ pem }) => isSignedBy(pem, bytes, signature)) ?? null
 
 export type Trust =
   /** All keys published beside the versions: an attacker who can forge a version can add a key too. */
@@ -13,7 +32,6 @@ export type Trust =
   /** These, whatever is published. */
   | { readonly kind: 'keys'; readonly keys: readonly TrustedKey[] }
 
-/** Finds the keys with which signatures are verified. */
 export async function auditKeys(
   reader: PublicReader,
   trust: Trust,
@@ -47,17 +65,15 @@ async function readPublishedKeys(
   if (found === null) return { keys: [], faults: [] }
   if (!(found instanceof Uint8Array)) return { keys: [], faults: [absenceOf(reader, keysPlace, found)] }
   const parsed = publicKeys.safeParse(parseJson(found))
-  const keys = parsed.success ? parsed.data.keys.map(toKey) : [null]
-  const known = keys.filter(key => key !== null)
-  if (known.length === keys.length) return { keys: known, faults: [] }
+  const said = parsed.data?.keys ?? []
+  // An auditor looks keys up by their ids.
+  const known = said.flatMap(({ id, public_key_pem }) => {
+    const key = parsePublicKey(public_key_pem)
+    return key?.id === id ? [key] : []
+  })
+  if (parsed.success && known.length === said.length) return { keys: known, faults: [] }
   return {
     keys: known,
     faults: [faultAt(reader, keysPlace, 'of another form', 'is no list of Ed25519 keys with their ids')],
   }
-}
-
-/** Null if it is none, or has another id than the one beside it: an auditor looks keys up by their ids. */
-function toKey({ id, public_key_pem }: PublicKeys['keys'][number]): TrustedKey | null {
-  const key = parsePublicKey(public_key_pem)
-  return key?.id === id ? key : null
 }

@@ -1,13 +1,12 @@
 import { parseIsoInstant } from '#core/calendar.ts'
-import { type PointerEntry, pointerEntry } from '#core/contract/pointer.ts'
+import { pointerEntry } from '#core/contract/pointer.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { currentPlace, entryPlace } from './places.ts'
-import { attempt, type Found, type PublicReader, tryRead } from './reader.ts'
+import { attempt, currentPlace, entryPlace, type Found, type PublicReader, tryRead } from './reader.ts'
 
 /** Concurrent requests for entries; as many requests after the newest entry find nothing. */
 const WINDOW = 16
@@ -117,11 +116,8 @@ function whyNotNext(
 const notesOn = (entries: readonly AuditedEntry[]): string[] =>
   entries.flatMap(({ entry }, i) => {
     const before = entries[i - 1]?.entry
-    return before === undefined || before.at <= entry.at
-      ? []
-      : [
-          `entry ${entry.seq} is dated ${entry.at}, before entry ${before.seq}: the publisher's clock was set back`,
-        ]
+    if (before === undefined || before.at <= entry.at) return []
+    return `entry ${entry.seq} is dated ${entry.at}, before entry ${before.seq}: the publisher's clock was set back`
   })
 
 /** Clocks of two machines that are kept in step differ by less. */
@@ -138,23 +134,15 @@ export function auditHead(
   const { action, version, at, expires } = entry
   const summary = `entry ${entry.seq} of ${at} (${action} ${version}), valid until ${expires}`
   const expired = `expired at ${expires}: it no longer proves which version is served; its publisher runs \`highwater refresh\``
-  const isExpired = nowMs >= instantOf(entry, 'expires')
+  const isExpired = nowMs >= parseIsoInstant(expires)! // `toEntry` took no others
   const future =
     `was written at ${at}, later than the clock of this machine says it is: one of the two clocks is wrong, so ` +
     'it is not known whether it expired'
-  const isEarly = nowMs + CLOCK_SKEW_MS < instantOf(entry, 'at')
+  const isEarly = nowMs + CLOCK_SKEW_MS < parseIsoInstant(at)!
   const faults = [
     ...(isExpired && isExpiryFault ? [faultAt(reader, place, 'expired', expired)] : []),
     ...(isEarly ? [faultAt(reader, place, 'from the future', future)] : []),
   ]
-  return toCheck(
-    'head',
-    null,
-    summary,
-    faults,
-    isExpired && !isExpiryFault ? [`entry ${entry.seq} ${expired}`] : [],
-  )
+  const notes = isExpired && !isExpiryFault ? [`entry ${entry.seq} ${expired}`] : []
+  return toCheck('head', null, summary, faults, notes)
 }
-
-/** Entries have valid instants: `toEntry` took no others. */
-const instantOf = (entry: PointerEntry, field: 'at' | 'expires'): number => parseIsoInstant(entry[field])!

@@ -1,19 +1,14 @@
 import pMap from 'p-map'
 import { StoreError } from '#storage/object-store.ts'
+import { type Keyring, signerOf } from './audit-keys.ts'
 import type { AuditedEntry } from './audit-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { entryPlace, entrySignaturePlace } from './places.ts'
-import { type Place, type PublicReader, tryRead } from './reader.ts'
-import { type Keyring, signerOf } from './trusted-keys.ts'
+import { entryPlace, entrySignaturePlace, type Place, type PublicReader, tryRead } from './reader.ts'
 
-/** Concurrent requests for signatures. */
 const READS_AT_ONCE = 16
 
-/** The result of checking a signature: its key, that there is none, or what is wrong with it. */
-export type Verdict =
-  | { readonly kind: 'signed'; readonly keyId: string }
-  | { readonly kind: 'unsigned' }
-  | { readonly kind: 'fault'; readonly fault: Fault }
+/** The result of checking a signature: its key, or what is wrong with it; neither if there is none. */
+type Verdict = { readonly keyId: string | null; readonly fault: Fault | null }
 
 /** Reads a signature and verifies it under the trusted keys. `of` is the object whose bytes are signed. */
 export async function verdictOn(
@@ -24,16 +19,13 @@ export async function verdictOn(
   signaturePlace: Place,
 ): Promise<Verdict> {
   const signature = await tryRead(reader, signaturePlace)
-  if (signature === null) return { kind: 'unsigned' }
-  if (signature instanceof StoreError) {
-    return { kind: 'fault', fault: absenceOf(reader, signaturePlace, signature) }
-  }
+  if (signature === null) return { keyId: null, fault: null }
+  if (signature instanceof StoreError)
+    return { keyId: null, fault: absenceOf(reader, signaturePlace, signature) }
   const key = signerOf(keyring.trusted, bytes, signature)
-  if (key !== null) return { kind: 'signed', keyId: key.id }
-  return {
-    kind: 'fault',
-    fault: faultAt(reader, of, 'wrongly signed', wrongSigner(keyring, bytes, signature)),
-  }
+  if (key !== null) return { keyId: key.id, fault: null }
+  const why = wrongSigner(keyring, bytes, signature)
+  return { keyId: null, fault: faultAt(reader, of, 'wrongly signed', why) }
 }
 
 function wrongSigner({ trusted, published }: Keyring, bytes: Uint8Array, signature: Uint8Array): string {
@@ -63,25 +55,23 @@ export async function auditSignatures(
       verdictOn(reader, keyring, entryPlace(entry.seq), bytes, entrySignaturePlace(sha256)),
     { concurrency: READS_AT_ONCE },
   )
-  const signed = verdicts.filter(({ kind }) => kind === 'signed').length
-  const first = verdicts.findIndex(({ kind }) => kind !== 'unsigned')
+  const signers = verdicts.flatMap(({ keyId }) => keyId ?? [])
+  const first = verdicts.findIndex(({ keyId, fault }) => (keyId ?? fault) !== null)
   if (first === -1) {
     const isFault = isUnsignedFault || keyring.published.length > 0
     return { check: nothingSigned(reader, entries, isFault), signedFrom: null }
   }
   const faults = verdicts.flatMap((verdict, i) => faultsOf(reader, entries[i]!, verdict, i > first))
-  const ids = new Set(verdicts.flatMap(verdict => (verdict.kind === 'signed' ? [verdict.keyId] : [])))
-  const summary = `${signed} of ${entries.length} entries signed with ${[...ids].join(' and ') || 'no trusted key'}`
-  const notes = first === 0 ? [] : [beforeSigning(first)]
+  const ids = [...new Set(signers)].join(' and ')
+  const summary = `${signers.length} of ${entries.length} entries signed with ${ids || 'no trusted key'}`
+  const older = `the first ${first} entries are older than the first signature; the chain ties them to what is signed`
+  const notes = first === 0 ? [] : [older]
   return { check: toCheck('signatures', null, summary, faults, notes), signedFrom: entries[first]!.entry.seq }
 }
 
-const beforeSigning = (count: number): string =>
-  `the first ${count} entries are older than the first signature; the chain ties them to what is signed`
-
 function faultsOf(reader: PublicReader, { entry }: AuditedEntry, verdict: Verdict, mustBe: boolean): Fault[] {
-  if (verdict.kind === 'fault') return [verdict.fault]
-  if (verdict.kind === 'signed' || !mustBe) return []
+  if (verdict.fault !== null) return [verdict.fault]
+  if (verdict.keyId !== null || !mustBe) return []
   const rest =
     'has no signature under the digest of its bytes, though an entry before it has: it was altered or forged'
   return [faultAt(reader, entryPlace(entry.seq), 'unsigned', rest)]

@@ -1,37 +1,43 @@
 // Checks a published store against its own log, signatures and manifests, down to the last file. The
 // publisher audits a store, a subscriber a service over HTTP: they differ in the reader and in what they
 // forgive.
-import { privateKey, type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
+import { type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { PROGRAM_INDEX, programFileName, programIndex } from '#core/contract/program-files.ts'
 import type { Progress } from '#core/progress.ts'
-import { sha256 } from '#storage/digest.ts'
 import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
-import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import type { ObjectStore, Stores } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { hintOf, INDEX_KEY, leadTo } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { auditNames, auditStamps, auditTimes } from './audit-clock.ts'
 import { auditFiles } from './audit-files.ts'
-import { auditKeys, type Trust } from './audit-keys.ts'
+import { auditKeys, type Keyring, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
 import { auditSignatures, verdictOn } from './audit-signatures.ts'
-import { type Check, demand, type Fault, faultAt, toCheck } from './check.ts'
-import { documentPlace, manifestPlace, manifestSignaturePlace } from './places.ts'
-import { attempt, createStoreReader, type PublicReader, tryRead } from './reader.ts'
-import type { Keyring, TrustedKey } from './trusted-keys.ts'
+import { type Check, demand, demandPublished, type Fault, faultAt, isFault, toCheck } from './check.ts'
+import {
+  createPrivateReader,
+  createStoreReader,
+  documentPlace,
+  manifestPlace,
+  manifestSignaturePlace,
+  type Place,
+  type PublicReader,
+  placeOfKey,
+  privatePlace,
+  tryRead,
+} from './reader.ts'
 
 export type AuditOrder = {
   readonly reader: PublicReader
   readonly trust: Trust
-  /** The time of day, epoch milliseconds. */
   readonly nowMs: number
   /** Which versions are read whole: the served one, all that are there, or the one that is named. */
   readonly versions: 'served' | 'all' | { readonly version: string }
   readonly isUnsignedFault: boolean
-  /** Whether a newest entry that expired is a fault. */
   readonly isExpiryFault: boolean
   /** The store of the snapshots, and whether it was named; null if only public files are audited. */
   readonly privateStore: { readonly store: ObjectStore; readonly isNamed: boolean } | null
@@ -40,11 +46,9 @@ export type AuditOrder = {
   readonly progress: Progress
 }
 
-export type Audit = {
-  /** The newest entry; null if none could be read. */
+/** The newest entry, null if none could be read, the keys with which signatures were verified, and what was checked. */
+export type Audit = Pick<Keyring, 'trusted'> & {
   readonly head: AuditedEntry | null
-  /** The keys with which signatures were verified. */
-  readonly trusted: readonly TrustedKey[]
   readonly checks: readonly Check[]
 }
 
@@ -82,7 +86,7 @@ async function auditDerived(reader: PublicReader, entries: readonly AuditedEntry
   const faults: Fault[] = []
   const notes: string[] = []
   for (const [key, bytesOf] of Object.entries(DERIVED)) {
-    const place = { key, path: key, mostBytes: 1 << 20 }
+    const place = placeOfKey(key)
     const found = await tryRead(reader, place)
     if (!(found instanceof Uint8Array)) continue
     const of = entries.findLast(each => Buffer.compare(bytesOf(each), found) === 0)
@@ -103,235 +107,166 @@ async function auditVersions(
   signedFrom: number | null,
 ): Promise<readonly Check[]> {
   const { reader, versions } = order
-  const chosen = publicationsOf(entries).filter(each => isChosen(each, versions))
-  if (chosen.length === 0 && typeof versions === 'object') return [neverPublished(reader, versions.version)]
+  const chosen = publicationsOf(entries).filter(
+    ({ version, is_served }) =>
+      versions === 'all' || (versions === 'served' ? is_served : version === versions.version),
+  )
+  if (chosen.length === 0 && typeof versions === 'object') {
+    const { version } = versions
+    const rest = 'is of a version that no entry of the log names'
+    const fault = faultAt(reader, manifestPlace(version), 'missing', rest)
+    return [toCheck('manifest', version, 'never published', [fault])]
+  }
   const checks: Check[] = []
   for (const publication of chosen) {
-    const publishedBy = entries.find(({ entry }) => entry.version === publication.version)
-    const isSigned = signedFrom !== null && publishedBy !== undefined && publishedBy.entry.seq >= signedFrom
-    checks.push(...(await checksOf(order, keyring, entries, publication, isSigned)))
+    const publishedBy = entries.find(({ entry }) => entry.version === publication.version)!
+    const isSigned = signedFrom !== null && publishedBy.entry.seq >= signedFrom
+    const isDemanded = publication.is_served || versions !== 'all'
+    checks.push(...(await auditVersion(order, { keyring, entries, publication, isSigned, isDemanded })))
   }
   return checks
 }
 
-const isChosen = (publication: Publication, versions: AuditOrder['versions']): boolean =>
-  versions === 'all' ||
-  (versions === 'served' ? publication.is_served : publication.version === versions.version)
-
-async function checksOf(
-  { reader, versions, privateStore, progress }: AuditOrder,
-  keyring: Keyring,
-  entries: readonly AuditedEntry[],
-  publication: Publication,
-  isSigned: boolean,
-): Promise<readonly Check[]> {
-  const isDemanded = publication.is_served || versions !== 'all'
-  const order = { reader, keyring, publication, isSigned, isDemanded, progress }
-  const { checks: ofVersion, manifest } = await auditVersion(order)
-  if (manifest === null) return ofVersion
-  const checks = [...ofVersion, ...(await auditTimes(reader, manifest, publication, entries))]
-  if (privateStore === null) return checks
-  const snapshot = await auditSnapshot(privateStore.store, manifest, privateStore.isNamed)
-  if (snapshot.notes.length > 0) return [...checks, snapshot] // the private files are in another store
-  const program = await auditProgram(privateStore.store, manifest)
-  return program === null ? [...checks, snapshot] : [...checks, snapshot, program]
-}
-
-function neverPublished(reader: PublicReader, version: string): Check {
-  const fault = faultAt(
-    reader,
-    manifestPlace(version),
-    'missing',
-    'is of a version that no entry of the log names',
-  )
-  return toCheck('manifest', version, 'never published', [fault])
-}
-
-/** Checks the program files against their index, and that against the manifest; null without a program. */
-async function auditProgram(
-  privateStore: ObjectStore,
-  { version, program_sha256 }: Manifest,
-): Promise<Check | null> {
-  if (program_sha256 === null) return null
-  const indexKey = privateKey(version, PROGRAM_INDEX)
-  const bytes = await readPrivate(privateStore, indexKey, program_sha256)
-  if (isFault(bytes)) return toCheck('program', version, UNREADABLE, [bytes])
-  const index = programIndex.safeParse(parseJson(bytes))
-  if (!index.success) {
-    const fault = privateFault(
-      privateStore,
-      indexKey,
-      'of another form',
-      'has another form: update the program',
-    )
-    return toCheck('program', version, UNREADABLE, [fault])
-  }
-  const { files } = index.data
-  const found = await Promise.all(
-    files.map(({ name, sha256 }) =>
-      readPrivate(privateStore, privateKey(version, programFileName(name)), sha256),
-    ),
-  )
-  const faults = found.filter(isFault)
-  return toCheck('program', version, `${files.length + 1} private files of the program`, faults)
-}
-
-const UNREADABLE = 'its index cannot be read, so its files were not checked'
-
-/**
- * A version to be audited: whether the entry that published it is one of those that are signed, and whether
- * the version must exist, as the served one must, and one that was requested by name.
- */
-type VersionOrder = Pick<AuditOrder, 'reader' | 'progress'> & {
+type Audited = {
   readonly keyring: Keyring
+  readonly entries: readonly AuditedEntry[]
   readonly publication: Publication
+  /** Whether the entry that published it is one of those that are signed. */
   readonly isSigned: boolean
+  /** Whether it must exist, as the served one must, and one that was requested by name. */
   readonly isDemanded: boolean
 }
 
 /**
  * A version from its manifest to the last of its files. A manifest that is gone means that the version was
  * removed, unless it must exist: `prune` removes the manifest first, and the remaining files are not served.
- * `manifest` is null if the version was removed, or its manifest is not the published one.
  */
-async function auditVersion(order: VersionOrder) {
-  const { reader, publication, isDemanded, progress } = order
+async function auditVersion(order: AuditOrder, audited: Audited): Promise<readonly Check[]> {
+  const { reader, privateStore, progress } = order
+  const { publication, isDemanded, entries } = audited
   const { version } = publication
   const place = manifestPlace(version)
-  if (!isDemanded && (await tryRead(reader, place)) === null)
-    return { checks: [await removed(order)], manifest: null }
+  if (!isDemanded && (await tryRead(reader, place)) === null) return [await removed(reader, version)]
   const bytes = await demand(reader, place)
-  if (!(bytes instanceof Uint8Array)) return failed(version, [bytes])
+  if (isFault(bytes)) return [unreadable(version, bytes)]
   const found = await findManifest({ read: async () => bytes }, publication)
-  if (found.fault !== null) return failed(version, [faultAt(reader, place, found.fault, found.what)])
+  if (found.fault !== null) return [unreadable(version, faultAt(reader, place, found.fault, found.what))]
   const { manifest } = found
-  if (!isOwnFiles(manifest)) {
-    return failed(version, [faultAt(reader, place, 'of another form', 'names files outside of its version')])
-  }
-  const checks = [
-    await checkSignature(order, bytes),
+  if (!isOwnFiles(manifest))
+    return [
+      unreadable(version, faultAt(reader, place, 'of another form', 'names files outside of its version')),
+    ]
+  return [
+    await checkSignature(reader, audited, bytes),
     await auditDocuments(reader, manifest),
     await auditFiles(reader, manifest, progress),
+    ...(await auditTimes(reader, manifest, publication, entries)),
+    ...(privateStore === null ? [] : await auditPrivate(privateStore.store, manifest, privateStore.isNamed)),
   ]
-  return { checks, manifest }
 }
 
 /** Before its signature is checked, an attacker may have written it and so chosen what is requested. */
 const isOwnFiles = ({ version, artifacts }: Manifest): boolean =>
   artifacts.every(({ key, url }) => key.startsWith(`${versionFolder(version)}/`) && url.startsWith('/v1/'))
 
-const failed = (version: string, faults: readonly Fault[]) => ({
-  checks: [
-    toCheck('manifest', version, 'its manifest cannot be read, so its files were not checked', faults),
-  ],
-  manifest: null,
-})
+const unreadable = (version: string, fault: Fault): Check =>
+  toCheck('manifest', version, 'its manifest cannot be read, so its files were not checked', [fault])
 
 /** A removal that was interrupted leaves files, which the next `prune` takes. */
-async function removed({ reader, publication: { version } }: VersionOrder): Promise<Check> {
+async function removed(reader: PublicReader, version: string): Promise<Check> {
   const rest = await tryRead(reader, documentPlace(version, 'SHA256SUMS'))
-  const notes =
-    rest === null
-      ? []
-      : [
-          `files of ${version} are left without its manifest: \`highwater prune\` removes them; if the version was not removed on purpose, restore the manifest from a copy`,
-        ]
-  return toCheck('manifest', version, 'removed', [], notes)
+  const note = `files of ${version} are left without its manifest: \`highwater prune\` removes them; if the version was not removed on purpose, restore the manifest from a copy`
+  return toCheck('manifest', version, 'removed', [], rest === null ? [] : [note])
 }
 
-async function checkSignature(order: VersionOrder, bytes: Uint8Array): Promise<Check> {
-  const { reader, keyring, isSigned, publication } = order
-  const { version } = publication
+async function checkSignature(
+  reader: PublicReader,
+  { keyring, isSigned, publication: { version } }: Audited,
+  bytes: Uint8Array,
+): Promise<Check> {
   const place = manifestPlace(version)
   const verdict = await verdictOn(reader, keyring, place, bytes, manifestSignaturePlace(version))
-  const summary = (how: string) => `the manifest is the one in the log, ${how}`
-  if (verdict.kind === 'signed')
-    return toCheck('manifest', version, summary(`signed with ${verdict.keyId}`), [])
-  if (verdict.kind === 'fault')
-    return toCheck('manifest', version, summary('wrongly signed'), [verdict.fault])
-  const fault = faultAt(
-    reader,
-    place,
-    'unsigned',
-    'has no signature, though the entry that published it has one',
-  )
-  return toCheck('manifest', version, summary('not signed'), isSigned ? [fault] : [])
+  const check = (how: string, faults: readonly Fault[]): Check =>
+    toCheck('manifest', version, `the manifest is the one in the log, ${how}`, faults)
+  if (verdict.keyId !== null) return check(`signed with ${verdict.keyId}`, [])
+  if (verdict.fault !== null) return check('wrongly signed', [verdict.fault])
+  const rest = 'has no signature, though the entry that published it has one'
+  return check('not signed', isSigned ? [faultAt(reader, place, 'unsigned', rest)] : [])
 }
 
 /** Checks every object of a version, public and private, against its manifest alone. */
 export async function auditFilesOf(
-  store: ObjectStore,
-  privateStore: ObjectStore,
+  { store, privateStore }: Stores,
   manifest: Manifest,
   progress: Progress,
 ): Promise<readonly Check[]> {
   const reader = createStoreReader(store)
-  const program = await auditProgram(privateStore, manifest)
   return [
     await auditDocuments(reader, manifest),
     await auditFiles(reader, manifest, progress),
-    await auditSnapshot(privateStore, manifest, true),
-    ...(program === null ? [] : [program]),
+    ...(await auditPrivate(privateStore, manifest, true)),
   ]
 }
 
-/** Checks the documents of a version against the digests in its manifest. */
-async function auditDocuments(reader: PublicReader, manifest: Manifest): Promise<Check> {
-  const names = Object.keys(manifest.documents) as VersionDocument[] // the schema knows no others
-  const found = await Promise.all(names.map(name => faultOf(reader, manifest, name)))
-  const faults = found.filter(fault => fault !== null)
-  return toCheck('documents', manifest.version, `${names.join(', ')} as published`, faults)
+/** What is wrong with objects, each of which must have a digest. */
+async function faultsOf(
+  reader: PublicReader,
+  objects: readonly (readonly [place: Place, sha256: string])[],
+): Promise<Fault[]> {
+  const found = await Promise.all(objects.map(([place, sha256]) => demandPublished(reader, place, sha256)))
+  return found.filter(isFault)
 }
 
-async function faultOf(
-  reader: PublicReader,
-  { version, documents }: Manifest,
-  name: VersionDocument,
-): Promise<Fault | null> {
-  const place = documentPlace(version, name)
-  const bytes = await demand(reader, place)
-  if (!(bytes instanceof Uint8Array)) return bytes
-  return sha256(bytes) === documents[name]
-    ? null
-    : faultAt(reader, place, 'altered', 'is altered: the manifest names another')
+async function auditDocuments(reader: PublicReader, { version, documents }: Manifest): Promise<Check> {
+  const all = Object.entries(documents) as [VersionDocument, string][] // the schema knows no others
+  const faults = await faultsOf(
+    reader,
+    all.map(([name, digest]) => [documentPlace(version, name), digest]),
+  )
+  return toCheck('documents', version, `${Object.keys(documents).join(', ')} as published`, faults)
 }
 
 /**
- * Checks the private snapshot of a version, and the record of its inputs, against the digests in its manifest. If the
- * private store was not named and has no file of the version, only a copy of the public store is audited: a note.
+ * Checks the private snapshot of a version, the record of its inputs and its program against the digests in its manifest. If
+ * the private store was not named and has no file of the version, only a copy of the public store is audited: a note.
  */
-async function auditSnapshot(
-  privateStore: ObjectStore,
-  { version, snapshot, inputs_sha256 }: Manifest,
-  isNamed: boolean,
-): Promise<Check> {
+async function auditPrivate(privateStore: ObjectStore, manifest: Manifest, isNamed: boolean) {
+  const { version, snapshot, inputs_sha256 } = manifest
+  const reader = createPrivateReader(privateStore)
   const files = Object.entries(snapshot)
   if (inputs_sha256 !== null) files.push(['inputs.json', inputs_sha256]) // null if there was no key to salt it
-  const found = await Promise.all(
-    files.map(([name, digest]) => readPrivate(privateStore, privateKey(version, name), digest)),
+  const faults = await faultsOf(
+    reader,
+    files.map(([name, digest]) => [privatePlace(version, name), digest]),
   )
-  const faults = found.filter(isFault)
-  const isAbsent = files.length > 0 && faults.length === files.length && faults.every(isAway)
-  if (isNamed || !isAbsent) return toCheck('snapshot', version, `${files.length} private files`, faults)
+  const isAbsent =
+    files.length > 0 &&
+    faults.length === files.length &&
+    faults.every(({ what }) => what === 'missing' || what === 'unreadable')
+  if (isNamed || !isAbsent)
+    return [
+      toCheck('snapshot', version, `${files.length} private files`, faults),
+      ...(await auditProgram(reader, manifest)),
+    ]
   const note = `the snapshot of ${version} is not in ${privateStore.url}, and was not looked at: name its store with --private-store`
-  return toCheck('snapshot', version, 'not looked at', [], [note])
+  return [toCheck('snapshot', version, 'not looked at', [], [note])]
 }
 
-const isAway = ({ what }: Fault): boolean => what === 'missing' || what === 'unreadable'
-
-const isFault = (found: Uint8Array | Fault): found is Fault => !(found instanceof Uint8Array)
-
-/** Checks a private file: its bytes, or what is wrong with it. */
-async function readPrivate(store: ObjectStore, key: string, digest: string): Promise<Uint8Array | Fault> {
-  const bytes = await attempt(store.read(key))
-  if (bytes === null) return privateFault(store, key, 'missing', 'is missing')
-  if (bytes instanceof StoreError)
-    return { object: `${store.url}/${key}`, what: 'unreadable', told: bytes.message }
-  if (sha256(bytes) === digest) return bytes
-  return privateFault(store, key, 'altered', 'is altered: its digest is not the one in the manifest')
-}
-
-function privateFault({ url }: ObjectStore, key: string, what: Fault['what'], rest: string): Fault {
-  const object = `${url}/${key}`
-  return { object, what, told: `${object} ${rest}` }
+/** Checks the program files against their index, and that against the manifest; none without a program. */
+async function auditProgram(reader: PublicReader, { version, program_sha256 }: Manifest) {
+  if (program_sha256 === null) return []
+  const place = privatePlace(version, PROGRAM_INDEX)
+  const bytes = await demandPublished(reader, place, program_sha256)
+  const index = isFault(bytes) ? undefined : programIndex.safeParse(parseJson(bytes)).data
+  if (index === undefined) {
+    const fault = isFault(bytes)
+      ? bytes
+      : faultAt(reader, place, 'of another form', 'has another form: update the program')
+    return [toCheck('program', version, 'its index cannot be read, so its files were not checked', [fault])]
+  }
+  const faults = await faultsOf(
+    reader,
+    index.files.map(({ name, sha256 }) => [privatePlace(version, programFileName(name)), sha256]),
+  )
+  return [toCheck('program', version, `${index.files.length + 1} private files of the program`, faults)]
 }

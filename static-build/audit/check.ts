@@ -1,4 +1,5 @@
 // The result of an audit: checks, each with its faults, worded so that a person can act on them.
+import { sha256 } from '#storage/digest.ts'
 import type { StoreError } from '#storage/object-store.ts'
 import { type Place, type PublicReader, tryRead } from './reader.ts'
 
@@ -42,11 +43,9 @@ export type Check = {
   /** What was found in order, or what was looked at. */
   readonly told: string
   readonly faults: readonly Fault[]
-  /** Facts for the operator that are not faults. */
   readonly notes: readonly string[]
 }
 
-/** A check from what it found; notes are rare. */
 export const toCheck = (
   check: Check['check'],
   version: string | null,
@@ -71,4 +70,19 @@ export const absenceOf = (reader: PublicReader, place: Place, found: null | Stor
 export async function demand(reader: PublicReader, place: Place): Promise<Uint8Array | Fault> {
   const found = await tryRead(reader, place)
   return found instanceof Uint8Array ? found : absenceOf(reader, place, found)
+}
+
+export const isFault = (found: Uint8Array | Fault): found is Fault => !(found instanceof Uint8Array)
+
+export const OTHER_DIGEST = 'is altered: its digest is not the one in the manifest'
+
+/** The same of one that must have a digest. */
+export async function demandPublished(
+  reader: PublicReader,
+  place: Place,
+  digest: string,
+): Promise<Uint8Array | Fault> {
+  const bytes = await demand(reader, place)
+  if (isFault(bytes) || sha256(bytes) === digest) return bytes
+  return faultAt(reader, place, 'altered', OTHER_DIGEST)
 }

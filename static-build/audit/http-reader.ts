@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { currentHint } from '#core/contract/pointer.ts'
+import { describe } from '#storage/measure.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
-import { currentPlace } from './places.ts'
-import { describe, type Place, type PublicReader } from './reader.ts'
+import { currentPlace, type Place, type PublicReader } from './reader.ts'
 
 /** Three attempts outlast a restart or the swap of a balancer; a minute of silence is an outage. */
 const SUBSCRIBER_PATIENCE = {
@@ -34,21 +34,16 @@ export function createHttpReader(url: string, patience = SUBSCRIBER_PATIENCE): P
     }
   }
   return {
-    url: base,
     nameOf: ({ path }) => path,
     read,
     measure: async place => describe(await read(place)),
     leastEntries: async () => {
       const bytes = await read(currentPlace)
       if (bytes === null) return 0
-      const parsed = currentHint.safeParse(parseJson(bytes))
-      if (parsed.success) return parsed.data.seq
-      throw new StoreError(
-        'read',
-        base,
-        currentPlace.path.slice(1),
-        new Error('it is no hint at a pointer entry'),
-      )
+      const hint = currentHint.safeParse(parseJson(bytes)).data
+      if (hint !== undefined) return hint.seq
+      const cause = new Error('it is no hint at a pointer entry')
+      throw new StoreError('read', base, currentPlace.path.slice(1), cause)
     },
     hasTwins: false,
   }

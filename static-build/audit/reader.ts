@@ -1,6 +1,13 @@
+// The audited objects, and how they are read: from a store, or over HTTP.
+import { toCompactInstant } from '#core/calendar.ts'
+import { privateKey, type VersionDocument } from '#core/contract/artifacts.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import type { Artifact } from '#core/contract/manifest.ts'
+import { pinnedPath } from '#core/contract/pins.ts'
 import { POINTER_PREFIX, seqOfKey } from '#core/contract/pointer.ts'
-import { sha256Aside } from '#storage/digest.ts'
-import { type Described, type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { sortedNumber } from '#core/contract/sorted-number.ts'
+import { type Described, measure } from '#storage/measure.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 
 /** A published object: its key in a store, and its path in the service. */
 export type Place = {
@@ -13,7 +20,6 @@ export type Place = {
 
 /** Reads published objects: for the publisher from the store, for a subscriber over HTTP. */
 export type PublicReader = {
-  readonly url: string
   /** What an object is called here: its key, or its path. */
   readonly nameOf: (place: Place) => string
   /** The bytes of an object, or null if it is missing. Rejects with a StoreError if the store fails. */
@@ -27,17 +33,18 @@ export type PublicReader = {
 }
 
 export const createStoreReader = (store: ObjectStore): PublicReader => ({
-  url: store.url,
   nameOf: ({ key }) => key,
   read: ({ key }) => store.read(key),
-  measure: async ({ key }) =>
-    store.digest === undefined ? describe(await store.read(key)) : store.digest(key),
+  measure: ({ key }) => measure(store, key),
   leastEntries: async () => Math.max(0, ...(await store.list(POINTER_PREFIX)).map(key => seqOfKey(key) ?? 0)),
   hasTwins: true,
 })
 
-export const describe = async (bytes: Uint8Array | null): Promise<Described | null> =>
-  bytes && { bytes: bytes.length, sha256: await sha256Aside(bytes) }
+/** The same of a private store, whose objects are named with its address. */
+export const createPrivateReader = (store: ObjectStore): PublicReader => ({
+  ...createStoreReader(store),
+  nameOf: ({ key }) => `${store.url}/${key}`,
+})
 
 /** The result of reading an object: its bytes, null, or the error of the store. */
 export type Found = Uint8Array | null | StoreError
@@ -52,4 +59,53 @@ export async function attempt<Result>(reading: Promise<Result>): Promise<Result 
     if (error instanceof StoreError) return error
     throw error
   }
+}
+
+/** Entries, signatures, hints and keys take less than a tenth of it. */
+const SMALL_BYTES = 1 << 20
+
+/** The manifest of ten thousand strategies takes less. */
+const DOCUMENT_BYTES = 128 << 20
+
+export const currentPlace: Place = placeOf('current', '', SMALL_BYTES)
+export const keysPlace: Place = placeOf('keys', '', SMALL_BYTES)
+
+export const entryPlace = (seq: number): Place => placeOf('pointer_entry', sortedNumber(seq), SMALL_BYTES)
+
+export const entrySignaturePlace = (sha256: string): Place =>
+  placeOf('pointer_signature', sha256, SMALL_BYTES)
+
+/** The time stamp of the entry with a digest; a reply takes a few kilobytes. */
+export const anchorPlace = (sha256: string): Place => placeOf('pointer_anchor', sha256, 1 << 16)
+
+export const manifestPlace = (version: string): Place => placeOf('manifest', version, DOCUMENT_BYTES)
+
+export const manifestSignaturePlace = (version: string): Place =>
+  placeOf('manifest_signature', version, SMALL_BYTES)
+
+/** A small object that the service does not serve. */
+export const placeOfKey = (key: string): Place => ({ key, path: key, mostBytes: SMALL_BYTES })
+
+export const privatePlace = (version: string, name: string): Place => placeOfKey(privateKey(version, name))
+
+const DOCUMENT_ROUTES: { readonly [Name in VersionDocument]: string } = {
+  'changes.json': 'changes',
+  'datapackage.json': 'data_package',
+  SHA256SUMS: 'checksums',
+}
+
+export const documentPlace = (version: string, name: VersionDocument): Place =>
+  placeOf(DOCUMENT_ROUTES[name], version, DOCUMENT_BYTES)
+
+export const filePlace = (version: string, { key, url, bytes }: Artifact): Place => ({
+  key,
+  path: pinnedPath(version, url),
+  mostBytes: bytes,
+})
+
+function placeOf(id: string, variable: string, mostBytes: number): Place {
+  const route = FILE_ROUTES.find(each => each.id === id)
+  if (route === undefined) throw new Error(`the table of routes has no '${id}'`)
+  const path = route.path.replace(/\{\w+\}/, route.of === 'version' ? toCompactInstant(variable) : variable)
+  return { key: route.handler(variable), path, mostBytes }
 }

@@ -1,8 +1,8 @@
 // A Host that no address can have, sent to the services behind a key or a token.
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
+import type { RunningServer } from '#api/service/http-server.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { atEnd } from '../support/ends.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'

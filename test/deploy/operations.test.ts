@@ -232,7 +232,7 @@ test('Prometheus and Grafana ask the history service for metrics that it has', (
     name.replace(/_bucket$/, ''),
   )
   expect(new Set(asked).size).toBeGreaterThan(5)
-  for (const name of asked) expect(source).toContain(`'${name}'`)
+  for (const name of asked) expect(source).toContain(`'${name.replace('highwater_history_', '')}'`)
 })
 
 const RULES = 'deploy/prometheus/rules.yaml'

@@ -1,8 +1,8 @@
 // What a client waits for its signals, and the deliveries of a day by the hour, read from what the workers have written.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
-import { resend } from '#signals/delivery/resend.ts'
+import { type DeliveryState, owe } from '#signals/outbox/outbox.ts'
+import { resend } from '#signals/outbox/resend.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import { MOST_MEASURED, readHours, readLatency, spreadOf } from '#signals/views/latency.ts'
 import { forAll } from '#test/support/for-all.ts'

@@ -47,7 +47,7 @@ const dataOf = (version: string, name: string) => dataIn(stores.store, version, 
 /** What the versions page says of the served version. */
 async function wordsOf(): Promise<readonly string[]> {
   const head = await readHead(stores.store)
-  const { dataset } = await readPublishedSnapshot(stores.store, stores.privateStore, head!.entry)
+  const { dataset } = await readPublishedSnapshot(stores, head!.entry)
   return changesOf(dataset.lineage.at(-1)!)
 }
 

@@ -94,8 +94,8 @@ export const dataIn = async (store: ObjectStore, version: string, name: string):
 const envelope = z.object({ data: z.unknown() })
 
 /** Removes every version but the served one. */
-export const pruneAll = ({ store, privateStore }: MemoryStores, at: string) =>
-  prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, Date.parse(at))
+export const pruneAll = (stores: MemoryStores, at: string) =>
+  prune(stores, { keepDays: 0, keepMonthEnds: false }, Date.parse(at))
 
 /** Renders in this thread, one point after the other. */
 export const renderHere: NonNullable<PublishOrder['render']> = async ({ store, bytes, points, effort }) => {

@@ -186,7 +186,7 @@ test('pruning removes what a build left that was never published', async () => {
   const before = '20240602T001600Z/inputs.json' // nothing public was written yet: the disk was full
   await stores.privateStore.create(before, new Uint8Array([1]), { content_type: 'application/json' })
   const rule = { keepDays: 999, keepMonthEnds: false }
-  const pruned = await prune(stores.store, stores.privateStore, rule, NOW.nowMs)
+  const pruned = await prune(stores, rule, NOW.nowMs)
   expect(pruned).toEqual({ versions: [], unfinished: ['20240602T001500Z', '20240602T001600Z'] })
   expect(await stores.store.read(left)).toBeNull()
   for (const key of [privateLeft, before]) expect(await stores.privateStore.read(key)).toBeNull()

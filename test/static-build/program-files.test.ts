@@ -14,9 +14,9 @@ import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { programDocuments } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import { parseJson } from '#storage/parse-json.ts'
+import { UnreadableError } from '#storage/published-manifest.ts'
 import { readProgram } from '#storage/published-program.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
-import { UnreadableError } from '#storage/unreadable-error.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { DAY_0 } from '../core/program/programs.ts'
 import { pruneAll, versionOf } from './hand-order.ts'
@@ -84,7 +84,7 @@ test('the files of a program are none where the book has none, and in a manifest
   const bytes = new TextEncoder().encode(JSON.stringify(older))
   await stores.store.replace(manifestKey(A), bytes, { content_type: 'application/json' })
   const current = { version: A, manifest_sha256: sha256(bytes) }
-  expect(await readProgram(stores.store, stores.privateStore, current)).toBeNull()
+  expect(await readProgram(stores, current)).toBeNull()
 })
 
 test.each([...PROGRAM_FILES.map(programFileName), PROGRAM_INDEX])(

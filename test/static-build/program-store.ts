@@ -37,9 +37,9 @@ export async function backTo({ store }: MemoryStores, version: string) {
 }
 
 /** The program of the served version. */
-export async function servedProgram({ store, privateStore }: MemoryStores): Promise<StoredProgram | null> {
-  const head = await readHead(store)
-  return head === null ? null : readProgram(store, privateStore, head.entry)
+export async function servedProgram(stores: MemoryStores): Promise<StoredProgram | null> {
+  const head = await readHead(stores.store)
+  return head && readProgram(stores, head.entry)
 }
 
 /** Replaces a private file of a version by rubbish. */

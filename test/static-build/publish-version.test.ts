@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { documentKey, manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { EFFORTS } from '#core/contract/effort.ts'
 import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
+import type { Progress } from '#core/progress.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { compressTwins } from '#static-build/render-point.ts'
 import { saveInputs } from '#static-build/save-private.ts'
@@ -273,14 +274,10 @@ test('a folder that fails under a render thread leaves the version before served
 test('files of a version that were torn by a loss of power are written again by the same command, unless the machine has not restarted since, and those of a published version are only compared', async () => {
   const { folder, stores } = await foldersWithBefore()
   const lost = new Error('the machine lost power')
-  const losing: ObjectStore = {
-    ...stores.store,
-    beginBatch: async prefix => {
-      const batch = await stores.store.beginBatch!(prefix)
-      return batch && { ...batch, end: () => Promise.reject(lost) }
-    },
+  const progress: Progress = ({ done, total }) => {
+    if (done === total) throw lost // all is written, and nothing is flushed
   }
-  await expect(publishVersion(orderOf(HAND_VERSION, { ...stores, store: losing }))).rejects.toBe(lost)
+  await expect(publishVersion({ ...orderOf(HAND_VERSION, stores), progress })).rejects.toBe(lost)
   const [torn] = (await stores.store.list(versionFolder(HAND_VERSION))).filter(key => /curve.json$/.test(key))
   await truncate(join(folder, 'store', torn!))
 

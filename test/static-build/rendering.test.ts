@@ -75,22 +75,6 @@ test('every canonical address of a dataset is published, once', () => {
   expect(ANSWERS.map(({ id, params }) => canonicalPath(id, params)).sort()).toEqual(paths.sort())
 })
 
-test('the largest answers come first: none is followed by one that is three times as large', () => {
-  const sizes = ANSWERS.filter(({ params }) => params.format === 'json').map(point => ({
-    path: canonicalPath(point.id, point.params),
-    bytes: renderPoint(THREE, point, 'quick').artifact.bytes,
-  }))
-  const grown = sizes.flatMap(({ path, bytes }, i) =>
-    sizes
-      .slice(i + 1)
-      .filter(later => later.bytes > 3 * bytes && later.bytes > 10_000)
-      .map(later => `${later.path} (${later.bytes}) after ${path} (${bytes})`),
-  )
-  expect(grown).toEqual([])
-  expect(sizes[0]?.path).toBe('/v1/export')
-  expect(sizes.length).toBeGreaterThan(20)
-})
-
 test('every page is published, once for each strategy if it is about one, and so are their scripts and style', () => {
   const files = ALL.filter(({ kind }) => kind !== 'answer').map(point => {
     const { key } = renderPoint(THREE, point, 'quick').artifact

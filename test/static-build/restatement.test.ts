@@ -2,9 +2,8 @@
 
 import { beforeEach, expect, test } from 'vitest'
 import { definitionsSince, METHOD_REVISION } from '#core/dataset/definitions.ts'
-import { declareAll } from '#static-build/declarations.ts'
+import { declareAll, RestatementError } from '#static-build/declarations.ts'
 import type { PublishOrder } from '#static-build/publish-version.ts'
-import { RestatementError } from '#static-build/restatement.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import {

@@ -3,13 +3,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { manifestKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
 import { changesOf as changesOnPage } from '#pages/versions.ts'
-import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
+import { declareAll, NOTHING_DECLARED, RestatementError } from '#static-build/declarations.ts'
 import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
 import type { PublishOrder } from '#static-build/publish-version.ts'
-import { RestatementError } from '#static-build/restatement.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { LostRaceError, readHead, readLog } from '#storage/pointer-log.ts'
-import { UnreadableError } from '#storage/unreadable-error.ts'
+import { UnreadableError } from '#storage/published-manifest.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { pointAt } from '#test/support/history/point-to.ts'
 import { changesIn, pruneAll, publishReturns, renderHere, storesAfter, versionOf } from './hand-order.ts'
@@ -36,7 +35,7 @@ const changesOf = (version: string) => changesIn(stores.store, version)
 /** Since when the served version says that oak is published, and what its page of versions says of it. */
 async function saidOf(version: string): Promise<readonly string[]> {
   const head = await readHead(stores.store)
-  const { dataset, strategies } = await readPublishedSnapshot(stores.store, stores.privateStore, head!.entry)
+  const { dataset, strategies } = await readPublishedSnapshot(stores, head!.entry)
   expect(dataset.version).toBe(version)
   return [strategies[0]!.published_since!, ...changesOnPage(dataset.lineage.at(-1)!)]
 }

@@ -1,7 +1,7 @@
 // Two signed versions in memory, and audits of them.
 import { type Audit, type AuditOrder, audit, faultsIn } from '#static-build/audit/audit.ts'
+import { parsePublicKey, type TrustedKey } from '#static-build/audit/audit-keys.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
-import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createSigner, newPrivateKeyPem, type Signer } from '#storage/signature.ts'

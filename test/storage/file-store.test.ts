@@ -5,8 +5,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { textForLog } from '#storage/error-code.ts'
 import { createFileStore } from '#storage/file-store.ts'
 import { fileTimeMs } from '#storage/file-time.ts'
-import { placeFolder } from '#storage/folder-batch.ts'
-import type { Batch, ObjectStore } from '#storage/object-store.ts'
+import { beginBatch, placeFolder } from '#storage/folder-batch.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { removeUnfinished } from '#storage/placing.ts'
 import { withRemedy } from '#storage/remedies.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
@@ -158,7 +158,7 @@ const OBJECTS = ['curve.json', 'curve.json.br'].map(name => ({
   bytes: new TextEncoder().encode(`the bytes of ${name}`),
 }))
 
-const begin = async (): Promise<Batch> => (await store.beginBatch!(PREFIX))!
+const begin = async () => (await beginBatch(store, PREFIX))!
 const place = (objects: typeof OBJECTS) => placeFolder(store.url, FOLDER, objects)
 const unfinished = () => readdir(join(folder, '.unfinished'))
 
@@ -166,7 +166,7 @@ test('a batch of folders writes each folder whole, with the times of its version
   const batch = await begin()
   expect(place(OBJECTS)).toBe(true)
   expect(await unfinished()).toHaveLength(1)
-  await batch.end()
+  await batch()
   expect(await unfinished()).toEqual([])
   expect(await store.list('')).toEqual(OBJECTS.map(({ key }) => key))
   for (const { key, bytes } of OBJECTS) expect(await store.read(key)).toEqual(Buffer.from(bytes))
@@ -178,7 +178,7 @@ test('a batch of folders leaves a folder that exists as it is', async () => {
   await store.create(`${FOLDER}/curve.json`, new Uint8Array([1]), { content_type: 'application/json' })
   const batch = await begin()
   expect(place(OBJECTS)).toBe(false)
-  await batch.end()
+  await batch()
   expect(await store.list('')).toEqual([`${FOLDER}/curve.json`])
   expect(await unfinished()).toEqual([])
 })
@@ -189,7 +189,7 @@ test('a batch of folders leaves none of a folder that cannot be written whole, a
   expect(() => place(broken)).toThrow(
     new RegExp(`^cannot create file://.*/${FOLDER}/missing/curve.csv: ENOENT`),
   )
-  await batch.end()
+  await batch()
   expect(await store.list('')).toEqual([])
   expect(await unfinished()).toEqual([])
 })
@@ -199,7 +199,7 @@ test('a batch of folders keeps what a process that was killed left, because the 
   place(OBJECTS)
   const batch = await begin()
   expect(place(OBJECTS)).toBe(false)
-  await batch.end()
+  await batch()
   expect(await unfinished()).toEqual([])
 })
 
@@ -214,7 +214,7 @@ test('a batch of folders removes what was left before the machine lost power, be
   const batch = await begin()
   expect(await store.list('')).toEqual(['v1/snapshots/20260630T001500Z/stays'])
   expect(place(OBJECTS)).toBe(true)
-  await batch.end()
+  await batch()
   expect(await readFile(join(folder, OBJECTS[0]!.key), 'utf8')).toBe('the bytes of curve.json')
 })
 
@@ -233,7 +233,7 @@ test('a batch of folders flushes each file if there is no program that flushes t
     process.env.PATH = folder
     const batch = await begin()
     place(OBJECTS)
-    await batch.end()
+    await batch()
   } finally {
     process.env.PATH = PATH
   }
@@ -242,7 +242,7 @@ test('a batch of folders flushes each file if there is no program that flushes t
 })
 
 test('a batch of folders refuses a key that no store can hold', async () => {
-  await expect(store.beginBatch!('../elsewhere')).rejects.toThrow('not a key of an object store')
+  await expect(beginBatch(store, '../elsewhere')).rejects.toThrow('not a key of an object store')
   await begin()
   expect(() => place([{ key: `${FOLDER}/../x`, bytes: new Uint8Array(1) }])).toThrow(
     'not a key of an object store',

@@ -12,8 +12,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   pages: ['core'],
   'static-build': ['core', 'storage', 'pages'],
   signals: ['core', 'storage'],
+  fleet: ['core', 'storage', 'pipeline', 'static-build', 'signals'],
   api: ['core', 'storage', 'signals', 'pages'],
-  cli: ['core', 'storage', 'pipeline', 'static-build', 'signals', 'api', 'pages'],
+  cli: ['core', 'storage', 'pipeline', 'static-build', 'signals', 'fleet', 'api', 'pages'],
 }
 
 /** The core from left to right: each may import what stands before it. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
-import { sha256Aside } from '#storage/digest.ts'
+import { sha256InTurns } from '#storage/digest.ts'
 import { createFileStore } from '#storage/file-store.ts'
 import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../support/books/publish-book.ts'
@@ -125,5 +125,5 @@ test('an object of more than 2 GiB in a folder is read whole, and has a digest',
   const bytes = (await createFileStore(folder).read('large'))!
   expect(bytes.length).toBe(LARGE_BYTES)
   expect(new TextDecoder().decode(bytes.subarray(-4))).toBe('\0end')
-  expect(await sha256Aside(bytes)).toMatch(/^[0-9a-f]{64}$/)
+  expect(await sha256InTurns(bytes)).toMatch(/^[0-9a-f]{64}$/)
 })

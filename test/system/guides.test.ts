@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { exampleStrategy, type GuideFacts, type Tool } from '#pages/guides/guide.ts'
 import { GUIDES, guidePage } from '#pages/guides/guides.ts'
+import { writeClientTypes } from '../../deploy/client-types.ts'
 import { handSnapshot } from '../support/books/hand-snapshot.ts'
 import { atEnd } from '../support/ends.ts'
 import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
@@ -29,13 +30,11 @@ beforeAll(async () => {
   folder = await lastingFolder()
   const installed = join(folder, 'node_modules/highwater-client')
   await mkdir(join(folder, 'node_modules/@types'), { recursive: true })
-  await cp(join(ROOT, 'clients/typescript/package.json'), join(installed, 'package.json'))
-  const built = spawnSync('tsc', [
-    '-p',
-    join(ROOT, 'clients/typescript'),
-    '--outDir',
-    join(installed, 'dist'),
-  ])
+  const client = join(folder, 'client')
+  await cp(join(ROOT, 'clients/typescript'), client, { recursive: true })
+  await cp(join(client, 'package.json'), join(installed, 'package.json'))
+  await writeClientTypes(client)
+  const built = spawnSync('tsc', ['-p', client, '--outDir', join(installed, 'dist')])
   expect(built.stdout.toString()).toBe('')
   await symlink(join(ROOT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'))
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'))

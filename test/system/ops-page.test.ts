@@ -1,12 +1,11 @@
 // The operator's page in a real browser: what an operator does when a client calls, and what its policy forbids.
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { listenOperator } from '#api/operator/app.ts'
 import { findClient, suspendClient } from '#signals/clients/clients.ts'
-import { readDelivery } from '#signals/delivery/outbox.ts'
 import { halt, resume } from '#signals/live/control.ts'
+import { readDelivery } from '#signals/outbox/outbox.ts'
 import { openBlank, photograph } from '../support/browser/shared-browser.ts'
 import { atEnd } from '../support/ends.ts'
 import { useTestRedis } from '../support/servers/use-redis.ts'
@@ -49,7 +48,6 @@ beforeEach(async () => {
   const parts = operatorParts(redis, {
     random: size => randomBytes(size),
     clock: { now: () => NOW_MS + 60_000, elapsed: () => 0 },
-    pause: () => sleep(50),
     published: async () => PUBLISHED,
     alerts: () => [
       {
@@ -63,7 +61,7 @@ beforeEach(async () => {
   url = operator.url
 })
 
-/** Updates, twenty a second here, are off unless a test is about them. */
+/** Updates are off unless a test is about them. */
 async function logIn(width: number, hasUpdates = false) {
   const opened = await openBlank({ width })
   const { page, context } = opened
@@ -91,7 +89,7 @@ test('an operator logs in, sees a client in trouble, and sends again what was gi
   expect(await page.locator('main').innerText()).toContain('Send north-ridge signal 3 again?')
   await photograph(page, 'confirm')
   expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
-  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByRole('button', { name: 'Resend' }).click()
   await page.getByRole('status').waitFor()
   expect(await page.getByRole('status').innerText()).toContain('sent again')
   expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('owed')

@@ -6,20 +6,19 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
-import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
+import { renderSimulation } from '#core/dataset/resources/program/records.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { entitleClient } from '#signals/clients/clients.ts'
+import { MOST_REGISTRATIONS } from '#signals/outbox/register-webhook.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
   DISABLE_AFTER_ATTEMPTS,
   DISABLE_AFTER_MS,
-  MOST_ATTEMPTS,
   PROBE_WAITS_MS,
   RETRY_WAITS_MS,
   SECRET_OVERLAP_MS,
-} from '#signals/delivery/policy.ts'
-import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
-import { signedHeaders } from '#signals/delivery/sign.ts'
+} from '#signals/send/policy.ts'
+import { signedHeaders } from '#signals/send/sign.ts'
 import { atEnd } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { blocksIn } from '../support/page-blocks.ts'
@@ -153,7 +152,7 @@ test('the page for subscribers has the retries, the times and the form of keys o
   expect(MOST_REGISTRATIONS).toBe(5)
   const [first, second, then] = PROBE_WAITS_MS.map(ms => ms / 1_000)
   for (const text of [
-    `${MOST_ATTEMPTS} attempts in 28 hours`,
+    `${RETRY_WAITS_MS.length + 1} attempts in 28 hours`,
     `after ${first} s, after another ${second} s, and every ${then! / 60} min`,
     `${DISABLE_AFTER_MS / 3_600_000} hours without a success`,
     `${DISABLE_AFTER_ATTEMPTS} attempts, switch the webhook off`,

@@ -5,8 +5,8 @@ import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
+import { signedHeaders } from '#signals/send/sign.ts'
 import { watchedService } from '../clients/typescript/watched-service.ts'
 import { FIRST_VERSION } from '../support/books/small-book.ts'
 import { openBrowser } from '../support/browser/shared-browser.ts'
@@ -115,15 +115,15 @@ async function runIn(cwd: string, program: string, args: readonly string[]): Pro
 
 /** Packs a copy of the client, so that nothing is built in the checkout. */
 async function pack(): Promise<{ readonly tarball: string; readonly files: readonly string[] }> {
-  const folder = await lastingFolder()
-  const isSource = (path: string) => !path.endsWith('/dist')
-  await cp(CLIENT, join(folder, 'client'), { recursive: true, filter: isSource })
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  const [folder, isSource] = [await lastingFolder(), (path: string) => !/\/(?:dist|generated)$/.test(path)]
+  const client = join(folder, 'clients/typescript')
+  await cp(CLIENT, client, { recursive: true, filter: isSource })
+  for (const name of ['node_modules', 'deploy']) await symlink(join(ROOT, name), join(folder, name))
   const args = ['pack', '--offline', '--json', '--loglevel=silent']
-  const stdout = await runIn(join(folder, 'client'), 'npm', args)
+  const stdout = await runIn(client, 'npm', args)
   const [packed] = PACKED.parse(JSON.parse(stdout.slice(stdout.indexOf('[\n'))))
   return {
-    tarball: join(folder, 'client', packed!.filename),
+    tarball: join(client, packed!.filename),
     files: packed!.files.map(({ path }) => path),
   }
 }

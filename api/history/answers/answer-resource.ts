@@ -1,22 +1,14 @@
-import { ApiError } from '#core/contract/errors.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { type Params, parseParams, unfitQuery } from '#core/contract/parameters.ts'
 import { cacheTag, PIN_PARAMETER, pinnedPath, unpinnedPath } from '#core/contract/pins.ts'
 import { type DatasetRoute, findStrategy } from '#core/dataset/resources/resource.ts'
 import { canonicalPath } from '#core/dataset/resources/routes.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import type { ReadyAnswer } from '../../http/content-coding.ts'
-import { CACHING, matchesEtag } from '../../http/headers.ts'
-import { streamBody } from '../../http/stream-body.ts'
-import {
-  datasetHeaders,
-  type Exchange,
-  type Handler,
-  type HistoryParts,
-  notModified,
-  requestIdOf,
-  sendReady,
-} from '../exchange.ts'
+import type { AnswerHeaders, ReadyAnswer } from '../../service/content-coding.ts'
+import { type Exchange, notModified, queryOf } from '../../service/exchange.ts'
+import { CACHING } from '../../service/headers.ts'
+import { streamBody } from '../../service/stream-body.ts'
+import { assertServed, datasetHeaders, type Handler, type HistoryParts, sendReady } from '../exchange.ts'
 import { versionInPath } from '../versions/history.ts'
 import type { ServedVersion } from '../versions/served-version.ts'
 import type { StreamedAnswer } from './computed-answers.ts'
@@ -28,20 +20,16 @@ type Found = { readonly answer: ReadyAnswer | StreamedAnswer; readonly path: str
 export const latestHandler =
   (route: DatasetRoute): Handler =>
   async (c, parts) => {
-    const served = c.get('served')
     const address = spelledAddress(c)
     // A published address names no version, so nearly every request is answered without parsing its query.
-    const pins = served?.artifacts.has(address) ? [] : queryOf(c).getAll(PIN_PARAMETER)
+    const pins = c.get('served')?.artifacts.has(address) ? [] : queryOf(c).getAll(PIN_PARAMETER)
     if (pins.length > 0) {
       const pinned = await openPinned(c, parts, pins.join(','))
       const { answer, path } = await find(c, parts, pinned, route, address, true)
       const twin = { 'content-location': pinnedPath(pinned.version, path) }
       return send(c, parts, answer, CACHING.pinned, twin)
     }
-    if (served === null) {
-      const details = { checks: parts.source.checks() }
-      throw new ApiError('not_ready', 'no dataset is loaded yet', { details })
-    }
+    const served = assertServed(c, parts)
     const { answer, path } = await find(c, parts, served, route, address, false)
     return send(c, parts, answer, CACHING.dataset, latestHeaders(served.version, path))
   }
@@ -67,8 +55,6 @@ async function openPinned(c: Exchange, { pinned }: HistoryParts, version: string
 /** Path and query as they came, without parsing the address. */
 const spelledAddress = ({ req: { url } }: Exchange): string =>
   url.slice(url.indexOf('/', url.indexOf('//') + 2))
-
-const queryOf = (c: Exchange): URLSearchParams => new URL(c.req.url).searchParams
 
 /** The published file of an address, as spelled or in its canonical form; computed if there is none or it is lost. */
 async function find(
@@ -137,11 +123,9 @@ const send = (
   parts: HistoryParts,
   answer: Found['answer'],
   caching: string,
-  more: Readonly<Record<string, string>> = {},
+  more: AnswerHeaders = {},
 ): Response | Promise<Response> =>
-  'bytes' in answer
-    ? sendReady(c, parts, answer, caching, more)
-    : sendStreamed(c, parts, answer, caching, more)
+  'bytes' in answer ? sendReady(c, answer, caching, more) : sendStreamed(c, parts, answer, caching, more)
 
 /**
  * An answer that is made while it is sent, or 304 if the client has it. Its headers wait for its first bytes, so that an
@@ -152,15 +136,16 @@ async function sendStreamed(
   parts: HistoryParts,
   answer: StreamedAnswer,
   caching: string,
-  more: Readonly<Record<string, string>>,
+  more: AnswerHeaders,
 ): Promise<Response> {
-  const headers = () => datasetHeaders(c, parts, caching, more)
-  if (matchesEtag(c.req.header('if-none-match'), answer.etag)) return notModified(headers(), answer.etag)
+  const headers = () => datasetHeaders(c, caching, more)
+  const known = notModified(c, answer.etag, headers())
+  if (known !== null) return known
   const { headers: own, blocks } = answer.begin(parts.clientOf(c))
   if (c.req.method === 'HEAD') return new Response(null, { headers: { ...headers(), ...own } })
   const { stream, sent } = await streamBody(blocks, {
     limitMs: answer.readingMs,
-    onError: error => parts.onError(error, requestIdOf(c, parts)),
+    onError: error => parts.onError(error, c.get('requestId')),
     cutOff: connectionCutter(c),
   })
   c.set('sent', sent)

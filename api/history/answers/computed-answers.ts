@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
 import { isBinary, type Params } from '#core/contract/parameters.ts'
 import { exportCells } from '#core/dataset/resources/export.ts'
@@ -17,9 +16,9 @@ import {
   type ReadyAnswer,
   toReadyAnswer,
   unencodedDigest,
-} from '../../http/content-coding.ts'
+} from '../../service/content-coding.ts'
 import type { ServedVersion } from '../versions/served-version.ts'
-import { type CacheUse, countUse } from './published-answers.ts'
+import { type CacheUse, createAnswerCache } from './published-answers.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so only recent ones are kept. */
 export const CACHE_BYTES = 32 << 20
@@ -75,36 +74,31 @@ type Asked = {
   readonly hasDigest: boolean
 }
 
+type InFlight = { isShared: boolean }
+
 export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheBytes: number = CACHE_BYTES) {
-  const cache = new LRUCache<string, ReadyAnswer>({
-    maxSize: cacheBytes,
-    sizeCalculation: answer => answer.bytes.length,
-  })
-  const use = countUse(cache)
-  const inFlight = new Map<string, { readonly answer: Promise<ReadyAnswer>; readonly share: () => void }>()
+  const { use, keep, find } = createAnswerCache(cacheBytes)
+  const inFlight = new Map<string, { readonly answer: Promise<ReadyAnswer>; readonly state: InFlight }>()
   const renderOnce = (asked: Asked, key: string): Promise<ReadyAnswer> => {
     const running = inFlight.get(key)
     if (running !== undefined) {
       use.shared++
-      running.share()
+      running.state.isShared = true
       return running.answer // equal requests at the same time are one computation
     }
     use.misses++
-    let isShared = false
+    const state: InFlight = { isShared: false }
     const answer = renderReady(asked)
       .finally(() => inFlight.delete(key)) // from then on no request can share it
       .then(ready => {
-        if (isWorthKeeping(asked, ready)) cache.set(key, ready)
-        else if (!isShared) return { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
+        if (isWorthKeeping(asked, ready)) keep(key, ready)
+        else if (!state.isShared) return { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
         return ready
       })
-    const share = (): void => {
-      isShared = true
-    }
-    inFlight.set(key, { answer, share })
+    inFlight.set(key, { answer, state })
     return answer
   }
-  const stream = createStreaming(limits, use, (key, answer) => cache.set(key, answer))
+  const stream = createStreaming(limits, use, keep)
   return {
     use: () => use,
     /** A large answer is made while it is sent. `path` is the canonical path, if the caller has it already. */
@@ -119,11 +113,8 @@ export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheB
       const coding = isBinary(params.format) ? 'identity' : negotiateCoding(acceptEncoding, CODINGS)
       const isLarge = cellsOf(served, id, params) >= limits.largeCells
       const key = `${served.version} ${coding} ${path}${hasDigest && !isLarge ? ' digest' : ''}`
-      const cached = cache.get(key)
-      if (cached !== undefined) {
-        use.hits++
-        return cached
-      }
+      const known = find(key)
+      if (known !== undefined) return known
       const asked = { served, id, params, path, coding, hasDigest }
       return isLarge ? stream(asked, key) : renderOnce(asked, key)
     },

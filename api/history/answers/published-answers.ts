@@ -4,7 +4,7 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { fileEtag } from '#storage/file-time.ts'
 import { isFolder, type ObjectStore, StoreError } from '#storage/object-store.ts'
-import { negotiateCoding, type ReadyAnswer, toReadyAnswer } from '../../http/content-coding.ts'
+import { negotiateCoding, type ReadyAnswer, toReadyAnswer } from '../../service/content-coding.ts'
 
 /** How often a cache of answers was used since the start of the process, and its size. */
 export type CacheUse = {
@@ -16,15 +16,27 @@ export type CacheUse = {
   readonly bytes: number
 }
 
-/** Counters of a cache; its size is read on access. */
-export const countUse = (cache: { readonly calculatedSize: number }): CacheUse => ({
-  hits: 0,
-  misses: 0,
-  shared: 0,
-  get bytes() {
-    return cache.calculatedSize
-  },
-})
+/** Answers of so many bytes at the most, and how they were used. */
+export function createAnswerCache(maxSize: number) {
+  const cache = new LRUCache<string, ReadyAnswer>({ maxSize, sizeCalculation: ({ bytes }) => bytes.length })
+  const use: CacheUse = {
+    hits: 0,
+    misses: 0,
+    shared: 0,
+    get bytes() {
+      return cache.calculatedSize
+    },
+  }
+  return {
+    use,
+    keep: (key: string, answer: ReadyAnswer) => void cache.set(key, answer),
+    find(key: string): ReadyAnswer | undefined {
+      const known = cache.get(key)
+      if (known !== undefined) use.hits++
+      return known
+    },
+  }
+}
 
 /** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are requested. */
 export const CACHE_BYTES = 64 << 20
@@ -38,22 +50,15 @@ export function createPublishedAnswers(
   onDamage: (message: string) => void,
   cacheBytes: number = CACHE_BYTES,
 ) {
-  const cache = new LRUCache<string, ReadyAnswer>({
-    maxSize: cacheBytes,
-    sizeCalculation: answer => answer.bytes.length,
-  })
-  const use = countUse(cache)
+  const { use, keep, find } = createAnswerCache(cacheBytes)
   const reported = new WeakSet<object>() // entries of a manifest: released with their version
   return {
     use: () => use,
     /** The answer in the best coding the client accepts; null if the file is missing, damaged or cannot be read. */
     async read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null> {
       const { file, coding, key } = chooseFile(artifact, acceptEncoding)
-      const cached = cache.get(key)
-      if (cached !== undefined) {
-        use.hits++
-        return cached
-      }
+      const known = find(key)
+      if (known !== undefined) return known
       use.misses++
       const found = await readWhole(store, key, file.sha256)
       if ('unfit' in found) {
@@ -64,7 +69,7 @@ export function createPublishedAnswers(
       const headers = { 'content-type': artifact.media_type, ...artifact.headers }
       const ready = toReadyAnswer(Uint8Array.from(found.bytes), coding, fileEtag(key, file.bytes), headers)
       const answer = isFolder(store) ? { ...ready, file: key } : ready
-      cache.set(key, answer)
+      keep(key, answer)
       return answer
     },
   }

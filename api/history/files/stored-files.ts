@@ -15,17 +15,10 @@ import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { isSignedBy } from '#storage/signature.ts'
-import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../http/content-coding.ts'
-import { CACHING } from '../../http/headers.ts'
-import {
-  type Exchange,
-  type Handler,
-  type HistoryParts,
-  requestIdOf,
-  type StoredFile,
-  type StoredFiles,
-  sendReady,
-} from '../exchange.ts'
+import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../service/content-coding.ts'
+import type { Exchange } from '../../service/exchange.ts'
+import { CACHING } from '../../service/headers.ts'
+import { type Handler, type HistoryParts, type StoredFile, type StoredFiles, sendReady } from '../exchange.ts'
 import { findPublication, type History, versionInPath } from '../versions/history.ts'
 import { goneError } from '../versions/pinned-versions.ts'
 
@@ -56,55 +49,42 @@ export function createStoredFiles(store: ObjectStore, history: () => History | n
       if (cached !== undefined) return { answer: cached, isProven: true }
       const bytes = await store.read(key)
       if (bytes === null) return null
-      const prove = proofOf(file, variable, history())
-      if (prove !== null && !(await prove(bytes, store))) throw new DamagedFileError(store.url, key)
-      const answer = toAnswer(bytes, file)
-      if (prove !== null) cache.set(key, answer)
-      return { answer, isProven: prove !== null }
+      const isProven = await isAsPublished(file, variable, history(), bytes, store)
+      if (isProven === false) throw new DamagedFileError(store.url, key)
+      const digest = sha256(bytes)
+      const headers = { 'content-type': file.mediaType, 'unencoded-digest': unencodedDigest(digest) }
+      const answer = toReadyAnswer(Uint8Array.from(bytes), 'identity', `"${digest.slice(0, 32)}"`, headers)
+      if (isProven) cache.set(key, answer)
+      return { answer, isProven: isProven ?? false }
     },
   }
 }
 
-function toAnswer(bytes: Uint8Array, { mediaType }: FileRoute): ReadyAnswer {
-  const digest = sha256(bytes)
-  return toReadyAnswer(Uint8Array.from(bytes), 'identity', `"${digest.slice(0, 32)}"`, {
-    'content-type': mediaType,
-    'unencoded-digest': unencodedDigest(digest),
-  })
-}
-
-// Each stored object is verified against the pointer log, which is in memory, before it is declared immutable.
-
-/** Whether bytes are those that were published. */
-type Prove = (bytes: Uint8Array, store: ObjectStore) => boolean | Promise<boolean>
-
-/** How the object of a route is verified; null if there is nothing to verify it against, or it may change. */
-export function proofOf({ proof }: FileRoute, variable: string, history: History | null): Prove | null {
+/**
+ * Whether an object is the one that was published, by the pointer log, which is in memory: only then it is declared
+ * immutable. Null if there is nothing to verify it against, or it may change.
+ */
+async function isAsPublished(
+  { proof }: FileRoute,
+  variable: string,
+  history: History | null,
+  bytes: Uint8Array,
+  store: ObjectStore,
+): Promise<boolean | null> {
   if (proof === null || history === null) return null
-  if (proof === 'entry') return ofEntry(Number(variable), history)
-  if (proof === 'signature of entry') return ofEntrySignature(variable, history)
+  if (proof === 'entry') {
+    const known = history.log[Number(variable) - 1] // one that was appended a moment ago is not known yet
+    return known === undefined ? null : sha256(bytes) === known.sha256
+  }
+  if (proof === 'signature of entry') {
+    const signed = history.log.find(entry => entry.sha256 === variable)
+    return signed === undefined ? null : isSignature(store, pointerKey(signed.entry.seq), bytes)
+  }
   const publication = findPublication(history, variable)
-  if (proof === 'manifest') return bytes => sha256(bytes) === publication.manifest_sha256
-  if (proof === 'signature of manifest') {
-    return (bytes, store) => isSignature(store, manifestKey(publication.version), bytes)
-  }
-  return async (bytes, store) => {
-    const found = await findManifest(store, publication)
-    return found.fault === null && found.manifest.documents[proof] === sha256(bytes)
-  }
-}
-
-/** An entry that was appended a moment ago is not known yet. */
-function ofEntry(seq: number, { log }: History): Prove | null {
-  const known = log[seq - 1]
-  return known === undefined ? null : bytes => sha256(bytes) === known.sha256
-}
-
-function ofEntrySignature(digest: string, { log }: History): Prove | null {
-  const signed = log.find(entry => entry.sha256 === digest)
-  return signed === undefined
-    ? null
-    : (bytes, store) => isSignature(store, pointerKey(signed.entry.seq), bytes)
+  if (proof === 'manifest') return sha256(bytes) === publication.manifest_sha256
+  if (proof === 'signature of manifest') return isSignature(store, manifestKey(publication.version), bytes)
+  const found = await findManifest(store, publication)
+  return found.fault === null && found.manifest.documents[proof] === sha256(bytes)
 }
 
 /** Whether one of the published keys has signed an object. */
@@ -123,8 +103,10 @@ export const createFileHandler =
     const history = parts.source.history()
     const { version } = findPublication(history, versionInPath(history, c.req.param('version') ?? ''))
     const stored = await readFile(c, parts, file, version)
-    if (stored === null) throw await missing(c, parts, file, version)
-    return sendReady(c, parts, stored.answer, CACHING.pinned)
+    if (stored !== null) return sendReady(c, stored.answer, CACHING.pinned)
+    // A version that was removed has lost its manifest first; one that has it never had this file.
+    if ((await readFile(c, parts, MANIFEST, version)) === null) throw goneError(version)
+    throw new ApiError('not_found', `the version ${version} was published without: ${file.title}`)
   }
 
 /** Answers an entry of the pointer log, or the signature of one, or 404. */
@@ -143,7 +125,7 @@ export function createLogHandler(): Handler {
 /** `/v1/pointer/{seq}.json` as the expression that captures its number. */
 function toRegExp({ path }: FileRoute): RegExp {
   const escaped = path.replaceAll('.', '\\.')
-  const capture = (name: FileVariable): string => `(${FILE_VARIABLES[name].source.slice(1, -1)})` // without ^ and $
+  const capture = (name: FileVariable): string => `(${FILE_VARIABLES[name].pattern.source.slice(1, -1)})` // without ^ and $
   return new RegExp(`^${escaped.replace(/\{(\w+)\}/, (_, name: FileVariable) => capture(name))}$`)
 }
 
@@ -152,25 +134,13 @@ function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, stored: Sto
     const known = file.of === 'log' ? newestEntry(parts) : ''
     throw new ApiError('not_found', `there is no such object: ${file.title}${known}`)
   }
-  return sendReady(c, parts, stored.answer, stored.isProven ? CACHING.pinned : CACHING.pointer)
+  return sendReady(c, stored.answer, stored.isProven ? CACHING.pinned : CACHING.pointer)
 }
 
 /** The newest entry that this process knows; the next one may be there already. */
 function newestEntry({ source }: HistoryParts): string {
   const newest = source.history()?.log.at(-1)
   return newest === undefined ? '; no entry is known' : `; the newest known entry is ${newest.entry.seq}`
-}
-
-/** A version that was removed has lost its manifest first; one that has it never had this file. */
-async function missing(
-  c: Exchange,
-  parts: HistoryParts,
-  file: FileRoute,
-  version: string,
-): Promise<ApiError> {
-  const manifest = await readFile(c, parts, MANIFEST, version)
-  if (manifest === null) return goneError(version)
-  return new ApiError('not_found', `the version ${version} was published without: ${file.title}`)
 }
 
 const MANIFEST = FILE_ROUTES.find(({ id }) => id === 'manifest')!
@@ -187,7 +157,7 @@ async function readFile(
     return stored
   } catch (error) {
     if (!(error instanceof StoreError || error instanceof DamagedFileError)) throw error
-    parts.onError(error, requestIdOf(c, parts))
+    parts.onError(error, c.get('requestId'))
     throw new ApiError('unavailable', 'the store cannot be read at the moment')
   }
 }

@@ -4,10 +4,11 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { exampleStrategy, type GuideFacts } from '#pages/guides/guide.ts'
 import { docsIndex, GUIDE_STYLE, GUIDE_STYLE_PATH, GUIDES, guidePage } from '#pages/guides/guides.ts'
 import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
-import { type CodedBytes, createCodedBytes } from '../../http/content-coding.ts'
-import { CACHING } from '../../http/headers.ts'
-import { createReference } from '../../http/reference/reference.ts'
-import { answerHeaders, type Handler, type HistorySettings, sendReady } from '../exchange.ts'
+import { createCodedBytes } from '../../service/content-coding.ts'
+import type { Exchange } from '../../service/exchange.ts'
+import { CACHING } from '../../service/headers.ts'
+import { createReference } from '../../service/reference/reference.ts'
+import { createTexts, type Handler, type HistoryParts, type HistorySettings, sendText } from '../exchange.ts'
 import { ENDPOINTS } from '../routes.ts'
 
 /** All below `/docs` is one pattern: a name beside a folder would make the router take its slower way. */
@@ -15,17 +16,15 @@ export const DOCS_PATTERN = '/docs/:file{reference|[^/]+/[^/]+}'
 
 const GUIDE_PATH = /^\/docs\/guides\/([^/]+)$/
 
-export function createDocsHandler(settings: HistorySettings): Handler {
+export function createDocsHandler(): Handler {
   const reference = createReference(REFERENCE)
   const style = createCodedBytes(GUIDE_STYLE, 'text/css; charset=utf-8')
-  const pageOf = createPages(settings)
-  return async (c, parts) => {
+  const pages = createTexts(writePage, PAGE_TYPE, PAGE_HEADERS)
+  return (c, parts) => {
     const { path } = c.req
-    const accepted = c.req.header('accept-encoding')
-    if (path === GUIDE_STYLE_PATH) return sendReady(c, parts, await style(accepted), CACHING.pinned)
-    if (path !== '/docs' && !GUIDE_PATH.test(path)) return reference(c, answerHeaders(c, parts))
-    const page = pageOf(path, c.get('served')?.snapshot)
-    return sendReady(c, parts, await page(accepted), CACHING.dataset, PAGE_HEADERS)
+    if (path === GUIDE_STYLE_PATH) return sendText(c, style, CACHING.pinned)
+    if (path !== '/docs' && !GUIDE_PATH.test(path)) return reference(c)
+    return pages(c, parts)
   }
 }
 
@@ -38,24 +37,9 @@ const REFERENCE = {
   catalogue: '/v1/strategies',
 } as const
 
-/** The pages by path: each is written at its first request, and again if another version is served. */
-function createPages(settings: HistorySettings) {
-  let of: Snapshot | undefined
-  const pages = new Map<string, CodedBytes>()
-  return (path: string, snapshot: Snapshot | undefined): CodedBytes => {
-    if (of !== snapshot) pages.clear()
-    of = snapshot
-    const known = pages.get(path)
-    if (known !== undefined) return known
-    const text = writePage(path, factsOf(snapshot, settings))
-    const page = createCodedBytes(new TextEncoder().encode(text), PAGE_TYPE)
-    pages.set(path, page)
-    return page
-  }
-}
-
-function writePage(path: string, facts: GuideFacts): string {
-  const [, name] = GUIDE_PATH.exec(path) ?? []
+function writePage(c: Exchange, { settings }: HistoryParts): string {
+  const facts = factsOf(c.get('served')?.snapshot, settings)
+  const [, name] = GUIDE_PATH.exec(c.req.path) ?? []
   if (name === undefined) return docsIndex(facts, ENDPOINTS)
   const guide = GUIDES.find(each => each.name === name)
   if (guide === undefined) throw new ApiError('not_found', 'no such guide; /docs lists them')

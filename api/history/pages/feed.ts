@@ -6,23 +6,20 @@ import type { DatasetRecord } from '#core/dataset/snapshot.ts'
 import { escapeText } from '#pages/charts/svg.ts'
 import { fileKey } from '#pages/page-routes.ts'
 import { changesOf } from '#pages/versions.ts'
-import { createCodedBytes } from '../../http/content-coding.ts'
-import { CACHING } from '../../http/headers.ts'
-import { type Handler, sendReady } from '../exchange.ts'
+import { createTexts, type Handler } from '../exchange.ts'
 
 /** The newest; a reader that stays away longer finds the others in the list of versions. */
 const MOST_ENTRIES = 50
 
-export const feedHandler: Handler = async (c, parts) => {
-  const served = c.get('served')
-  if (served === null) throw new ApiError('not_ready', 'no dataset is loaded yet')
-  const text = atomFeed(served.snapshot.dataset, parts.settings.publicBaseUrl)
-  const inCoding = createCodedBytes(new TextEncoder().encode(text), 'application/atom+xml; charset=utf-8')
-  return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
-}
+export const createFeedHandler = (): Handler =>
+  createTexts((c, { settings }) => {
+    const served = c.get('served')
+    if (served === null) throw new ApiError('not_ready', 'no dataset is loaded yet')
+    return atomFeed(served.snapshot.dataset, settings.publicBaseUrl)
+  }, 'application/atom+xml; charset=utf-8')
 
 /** The feed of a dataset; `base` is the address of the service, without a slash at the end. */
-export const atomFeed = ({ name, version, entered, lineage }: DatasetRecord, base: string): string =>
+const atomFeed = ({ name, version, entered, lineage }: DatasetRecord, base: string): string =>
   `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${escapeText(`${base}/feed.atom`)}</id>

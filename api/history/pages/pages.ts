@@ -3,7 +3,7 @@ import { accepts } from 'hono/accepts'
 import { ApiError } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
-import { parseParams, pickParameters } from '#core/contract/parameters.ts'
+import { PARAMETERS } from '#core/contract/parameters.ts'
 import { cacheTag, pinnedPath } from '#core/contract/pins.ts'
 import { findStrategy } from '#core/dataset/resources/resource.ts'
 import { ASSETS, INTEGRITY, toIntegrity } from '#pages/assets.ts'
@@ -18,16 +18,17 @@ import {
   type PageRoute,
   pageFile,
 } from '#pages/page-routes.ts'
-import { createCodedBytes } from '../../http/content-coding.ts'
-import { CACHING, COMMON_HEADERS } from '../../http/headers.ts'
+import { createCodedBytes } from '../../service/content-coding.ts'
+import { type Exchange, queryOf, sendBytes, sendError } from '../../service/exchange.ts'
+import { CACHING, COMMON_HEADERS } from '../../service/headers.ts'
 import {
-  answerHeaders,
-  type Exchange,
+  assertServed,
   type Handler,
   type HistoryParts,
-  sendError,
+  redirect,
   sendLive,
   sendReady,
+  sendText,
 } from '../exchange.ts'
 import { ROUTES } from '../routes.ts'
 import { versionInPath } from '../versions/history.ts'
@@ -40,37 +41,21 @@ export const createPageHandler =
     const served = assertServed(c, parts)
     const sid = c.req.param('sid') ?? ''
     if (sid !== '') findStrategy(served.snapshot, sid)
-    return redirectTo(c, parts, served, pageFile(route, sid))
+    return redirectTo(c, served, pageFile(route, sid))
   }
 
-function assertServed(c: Exchange, { source }: HistoryParts): ServedVersion {
-  const served = c.get('served')
-  if (served !== null) return served
-  throw new ApiError('not_ready', 'no dataset is loaded yet', { details: { checks: source.checks() } })
-}
-
 /** To a file of a version, with the query. */
-function redirectTo(c: Exchange, parts: HistoryParts, { version }: ServedVersion, file: string): Response {
+function redirectTo(c: Exchange, { version }: ServedVersion, file: string): Response {
   const tag = cacheTag(version)
   const { pathname, search } = new URL(c.req.url)
-  return new Response(null, {
-    status: 307,
-    headers: {
-      ...answerHeaders(c, parts),
-      ...(pathname === '/' ? VARY : {}),
-      'cache-control': CACHING.dataset,
-      'cache-tag': tag,
-      xkey: tag,
-      'content-length': '0',
-      location: `/${fileKey(version, file)}${search}`,
-    },
-  })
+  const more = { ...(pathname === '/' ? VARY : {}), 'cache-tag': tag, xkey: tag }
+  return redirect(c, `/${fileKey(version, file)}${search}`, CACHING.dataset, more)
 }
 
 /** `/`: the book for browsers, and the endpoints as JSON for other clients. */
-export const indexHandler: Handler = (c, parts) => {
+export const indexHandler: Handler = c => {
   const served = c.get('served')
-  if (served !== null && wantsPage(c)) return redirectTo(c, parts, served, BOOK)
+  if (served !== null && wantsPage(c)) return redirectTo(c, served, BOOK)
   const answer = {
     data: {
       service: served?.snapshot.dataset.name ?? 'Highwater',
@@ -84,7 +69,7 @@ export const indexHandler: Handler = (c, parts) => {
       strategies: '/v1/strategies',
     },
   }
-  return sendLive(c, parts, answer, CACHING.pointer, null, VARY)
+  return sendLive(c, answer, CACHING.pointer, VARY)
 }
 
 const BOOK = 'index.html'
@@ -97,7 +82,7 @@ const PAGE_PATH = /^\/(?!v1\/)[^.]*$|\.html$/
  * and links on.
  */
 export function refuse(c: Exchange, parts: HistoryParts, error: unknown): Response {
-  const refusal = sendError(c, parts, error)
+  const refusal = sendError(c, error)
   const isMissing = error instanceof ApiError && (error.code === 'not_found' || error.code === 'gone')
   if (!isMissing || !PAGE_PATH.test(c.req.path)) return refusal
   refusal.headers.set('vary', VARY.vary)
@@ -105,12 +90,8 @@ export function refuse(c: Exchange, parts: HistoryParts, error: unknown): Respon
   if (served === null || !wantsPage(c)) return refusal
   const why = error.code === 'gone' ? `${error.message}.` : null
   const body = new TextEncoder().encode(missingPage(served.snapshot, c.req.path, why))
-  c.set('bytes', body.length)
-  const own = { ...PAGE_HEADERS, 'content-type': PAGE_TYPE, 'content-length': String(body.length) }
-  return new Response(body, {
-    status: refusal.status,
-    headers: { ...Object.fromEntries(refusal.headers), ...own },
-  })
+  const headers = { ...Object.fromEntries(refusal.headers), ...PAGE_HEADERS, 'content-type': PAGE_TYPE }
+  return sendBytes(c, body, headers, refusal.status)
 }
 
 /** Browsers accept `text/html` explicitly; clients that accept anything get JSON. */
@@ -133,7 +114,7 @@ export async function answerFile(c: Exchange, parts: HistoryParts): Promise<Resp
   if (file === undefined) return null
   if (name === undefined) {
     const served = assertServed(c, parts)
-    return isThere(served, file) ? redirectTo(c, parts, served, file) : null
+    return isThere(served, file) ? redirectTo(c, served, file) : null
   }
   const version = await parts.pinned.open(versionInPath(parts.source.history(), name))
   c.set('served', version)
@@ -145,14 +126,16 @@ export async function answerFile(c: Exchange, parts: HistoryParts): Promise<Resp
     const answer = await parts.published.read(artifact, c.req.header('accept-encoding'))
     if (answer !== null) {
       c.set('kind', 'static')
-      return sendReady(c, parts, answer, CACHING.pinned)
+      return sendReady(c, answer, CACHING.pinned)
     }
   }
-  if (page !== null) return renderPage(c, parts, version, page, risk)
-  if (artifact !== undefined && artifact.url !== fileUrl(file)) return toAnswer(c, parts, version, artifact)
+  if (page !== null) return renderPage(c, version, page, risk)
+  // The file of an answer is lost: its address in the API computes it.
+  if (artifact !== undefined && artifact.url !== fileUrl(file))
+    return redirect(c, pinnedPath(version.version, artifact.url), CACHING.refusal)
   const document = FILE_ROUTES.find(({ of, proof }) => of === 'version' && proof === file)
   const stored = document === undefined ? null : await parts.files.read(document, version.version)
-  return stored === null ? sendAsset(c, parts, file) : sendReady(c, parts, stored.answer, CACHING.pinned)
+  return stored === null ? sendAsset(c, file) : sendReady(c, stored.answer, CACHING.pinned)
 }
 
 export const isFilePath = (path: string): boolean => FILE_PATH.exec(path)?.[1] !== undefined
@@ -178,27 +161,21 @@ function pageAt({ snapshot }: ServedVersion, file: string): Page | null {
   return { route, sid }
 }
 
-const RISK = pickParameters(['risk_pct'], ['json'])
-
 /** The risk level of the query; base risk if it makes no sense, and the script of the page says why. */
 function riskIn(c: Exchange): number | null {
-  const given = new URL(c.req.url).searchParams.getAll('risk_pct')
-  const query = new URLSearchParams(given.map((text): [string, string] => ['risk_pct', text]))
-  const { params, problems } = parseParams(RISK, query)
-  return problems.length > 0 ? null : params.risk_pct
+  const outcome = PARAMETERS.risk_pct.parse(queryOf(c).getAll('risk_pct'))
+  return 'value' in outcome ? outcome.value : null
 }
 
-async function renderPage(
+function renderPage(
   c: Exchange,
-  parts: HistoryParts,
   version: ServedVersion,
   { route, sid }: Page,
   risk_pct: number | null,
 ): Promise<Response> {
   c.set('kind', 'computed')
   const html = route.render(version.snapshot, { sid, risk_pct }, integrityIn(version))
-  const inCoding = createCodedBytes(new TextEncoder().encode(html), PAGE_TYPE)
-  return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.pinned, PAGE_HEADERS)
+  return sendText(c, createCodedBytes(html, PAGE_TYPE), CACHING.pinned, PAGE_HEADERS)
 }
 
 /** Of the scripts and the style that were published with the version, else of this program's. */
@@ -212,20 +189,8 @@ const integrityIn = (version: ServedVersion): Integrity => ({
   ),
 })
 
-/** The file of an answer is lost: its address in the API computes it. */
-function toAnswer(c: Exchange, parts: HistoryParts, { version }: ServedVersion, { url }: Artifact): Response {
-  const headers = {
-    ...answerHeaders(c, parts),
-    'cache-control': CACHING.refusal,
-    'content-length': '0',
-    location: pinnedPath(version, url),
-  }
-  return new Response(null, { status: 307, headers })
-}
-
-async function sendAsset(c: Exchange, parts: HistoryParts, file: string): Promise<Response | null> {
+async function sendAsset(c: Exchange, file: string): Promise<Response | null> {
   const asset = ASSETS.find(each => each.file === file)
   if (asset === undefined) return null
-  const inCoding = createCodedBytes(asset.bytes, asset.mediaType)
-  return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
+  return sendText(c, createCodedBytes(asset.bytes, asset.mediaType), CACHING.dataset)
 }

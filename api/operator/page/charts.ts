@@ -12,38 +12,35 @@ export function dayCharts({ hours, isWhole }: Day): Piece {
     return html`<p class="panel dim">No delivery ended in the last 24 hours.</p>`
   const [delivered, exhausted] = [sum(hours, hour => hour.delivered), sum(hours, hour => hour.exhausted)]
   const longest = max(hours, ({ latency }) => latency?.max)
-  return html`<div class="charts">
-${chart(
-  'deliveries',
-  `Acknowledged in each hour (UTC): ${delivered} in all, ${exhausted} given up`,
-  hours,
-  ({ delivered, exhausted }) => ({
-    value: delivered === 0 ? null : delivered,
-    note: `${exhausted} given up`,
-  }),
-)}
-${chart(
-  'latency',
-  `Their latency, 99th percentile in ms: ${duration(longest ?? null)} at most`,
-  hours,
-  ({ latency }) => ({
-    value: latency === null ? null : latency.p99,
-    note: latency === null ? 'none' : `median ${duration(latency.p50)}, longest ${duration(latency.max)}`,
-  }),
-)}
-</div>${isWhole ? '' : html`<p class="dim">The newest deliveries: earlier ones of the day are not drawn.</p>`}`
+  return html`<div class="charts">${[
+    chart(
+      'deliveries',
+      `Acknowledged in each hour (UTC): ${delivered} in all, ${exhausted} given up`,
+      hours,
+      hour => [hour.delivered === 0 ? null : hour.delivered, `${hour.exhausted} given up`],
+    ),
+    chart(
+      'latency',
+      `Their latency, 99th percentile in ms: ${duration(longest ?? null)} at most`,
+      hours,
+      ({ latency }) =>
+        latency === null
+          ? [null, 'none']
+          : [latency.p99, `median ${duration(latency.p50)}, longest ${duration(latency.max)}`],
+    ),
+  ]}</div>${isWhole ? '' : html`<p class="dim">The newest deliveries: earlier ones of the day are not drawn.</p>`}`
 }
 
 function chart(
   id: string,
   title: string,
   hours: readonly Hour[],
-  measure: (hour: Hour) => { readonly value: number | null; readonly note: string },
+  measure: (hour: Hour) => readonly [value: number | null, note: string],
 ): Piece {
-  const bars = hours.map(hour => ({
-    label: new Date(hour.startMs).toISOString().slice(11, 13),
-    ...measure(hour),
-  }))
+  const bars = hours.map(hour => {
+    const [value, note] = measure(hour)
+    return { label: new Date(hour.startMs).toISOString().slice(11, 13), value, note }
+  })
   const drawing = barChart({ id, title, unit: 'count', size: 'half', height: HEIGHT, bars })
   return html`<figure class="panel"><figcaption>${title}</figcaption>${raw(drawing)}</figure>`
 }

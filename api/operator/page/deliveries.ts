@@ -1,15 +1,16 @@
 // Deliveries, as the pages of the operator show them.
 import { html } from 'hono/html'
-import type { Page, ShownDelivery } from '#signals/views/recent.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
+import { recentDeliveries, type ShownDelivery, showDeliveries } from '#signals/views/recent.ts'
+import type { OperatorParts } from '../parts.ts'
 import { fieldsOf } from '../route-fields.ts'
 import { deliveriesQuery } from '../routes/signals.ts'
-import { inputOf } from './inputs.ts'
+import { type Fields, inputOf, offers, sentBy } from './forms.ts'
 import {
-  action,
   type Cell,
   clientLink,
   duration,
-  hidden,
   moment,
   type Piece,
   type Session,
@@ -19,21 +20,32 @@ import {
   table,
 } from './layout.ts'
 
-export const FILTER = fieldsOf(deliveriesQuery)
+const FILTER = fieldsOf(deliveriesQuery)
 
 /** A form of filters, as they were given, and the newest deliveries that match. */
-export const deliveriesPage = (
-  session: Session,
-  filter: Texts,
-  { rows, next, problem }: Page<ShownDelivery> & { readonly problem: string | null },
-  nowMs: number,
-): Piece => html`<h1>Deliveries</h1>
+export async function deliveriesPage(query: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
+  const filter = Object.fromEntries(Object.entries(query).filter(([, text]) => text !== '')) // as forms send them
+  const { rows, next, problem } = await search(parts.redis, sentBy(FILTER, filter))
+  const { client, status } = filter
+  return html`<h1>Deliveries</h1>
 <form method="get" action="/ops/view/deliveries" class="fields">
 ${FILTER.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, filter[field.name], field.listed))}
 <button class="quiet">Show</button></form>
-${filter.client !== undefined && filter.status === 'exhausted' ? html`<div class="actions">${resendFailed(session, filter.client)}</div>` : ''}
-${deliveriesTable(session, rows, nowMs, [PRECISE], problem ?? NONE)}
+${client !== undefined && status === 'exhausted' ? resendGivenUp(session, client) : ''}
+${deliveriesTable(session, rows, parts.clock.now(), [PRECISE], problem ?? NONE)}
 ${next === null ? '' : html`<p><a href="/ops/view/deliveries?${new URLSearchParams({ ...filter, before: String(next) })}">Older</a></p>`}`
+}
+
+/** What is wrong with a filter is said below it, so that it can be corrected there. */
+async function search(redis: OperatorParts['redis'], filter: Fields) {
+  try {
+    const { rows, next } = await recentDeliveries(redis, parseRequest(deliveriesQuery, filter))
+    return { rows: await showDeliveries(redis, rows), next, problem: null }
+  } catch (error) {
+    if (error instanceof ApiError) return { rows: [], next: null, problem: error.message }
+    throw error
+  }
+}
 
 const NONE = 'No delivery matches. The page of a signal says why a client was not sent it.'
 
@@ -52,7 +64,7 @@ export function deliveriesTable(
     ['#Signal', ({ seq }) => signalLink(seq)],
     ['Client', ({ client }) => clientLink(client)],
     ['State', statusOf],
-    ['', ({ client, seq }) => resend(session, client, 'Resend…', { from: String(seq), to: String(seq) })],
+    ['', ({ client, seq }) => offers(session, 'delivery', { client, from: `${seq}`, to: `${seq}` })],
     [
       'Next attempt (UTC)',
       ({ next_attempt_at: at }) => (at !== null && Date.parse(at) <= nowMs ? 'now' : moment(at)),
@@ -71,9 +83,6 @@ export function deliveriesTable(
   )
 }
 
-const resend = (session: Session, client: string, label: string, range: Texts): Piece =>
-  action(session, `/ops/view/clients/${client}/replay`, label, 'quiet', hidden(range))
-
 /** Sends again what was given up. */
-export const resendFailed = (session: Session, client: string): Piece =>
-  resend(session, client, 'Resend all given up…', { from: '1', only: 'exhausted' })
+export const resendGivenUp = (session: Session, client: string): Piece | string =>
+  offers(session, 'given up', { client, from: '1', only: 'exhausted' })

@@ -1,90 +1,147 @@
-// Every form of the operator's page: the route that it calls, and what follows. Its inputs are the fields of its route.
-import { missingScope, type Operator } from '#signals/operators/tokens.ts'
-import type { OperatorParts } from '../parts.ts'
-import type { Fields } from './inputs.ts'
+// The forms of the page. Each is an action of the route table, which declares beside what it is offered; its inputs are
+// the fields of its route.
+import { html, raw } from 'hono/html'
+import { mayUse, missingScope } from '#signals/operators/tokens.ts'
+import type { OperatorRoute, Place, RouteForm } from '../operator-route.ts'
+import { fieldsOf, type RouteField } from '../route-fields.ts'
+import { OPERATOR_ROUTES } from '../routes.ts'
+import { formTo, hidden, type Piece, type Session, type Texts } from './layout.ts'
 
-/** An action, by the id of its route in the JSON interface. The next page is that of the form and has the note of the action. */
-export type Form = {
-  readonly action: string
-  /** Where the next page is instead, and another note. */
-  readonly next?: (answer: Fields) => string
-  readonly note?: (answer: Fields) => string | false
-  /** The answer may have a secret, which a page of its own shows. */
-  readonly secret?: { readonly field: string; readonly title: string; readonly says: string }
-  /** The button of a form with inputs. Of the fields some are not shown, and some are made if they are left empty. */
-  readonly label?: string
-  readonly hides?: readonly string[]
-  readonly makes?: readonly string[]
-  /** The strategies that it can be about. */
-  readonly aliases?: (parts: OperatorParts, who: Operator) => readonly string[]
+export type SentForm = ReturnType<typeof toSentForm>
+
+/** Every form, with the path that it is sent to: that of its route, and its method where a browser cannot send that. */
+export const FORMS: readonly SentForm[] = OPERATOR_ROUTES.flatMap(route =>
+  route.form === undefined ? [] : [toSentForm(route, route.form)],
+)
+
+function toSentForm(route: OperatorRoute, form: RouteForm) {
+  const { below = '', hides = [], makes = {} } = form
+  const method = route.method === 'POST' ? '' : `/${route.method.toLowerCase()}`
+  const fields = fieldsOf(route.query ?? route.body)
+    .filter(({ name }) => !hides.includes(name))
+    .map(field => ({ ...field, isRequired: field.isRequired && !Object.hasOwn(makes, field.name) }))
+  return { route, form, fields, path: `/ops/view${below}${route.path.slice('/ops'.length)}${method}` }
 }
 
-const CLIENTS = '/ops/view/clients'
-const CLIENT = `${CLIENTS}/:client`
+/** What is shown once after an action: a closed list, so that no link can put text on a page. */
+const NOTES = new Map(
+  FORMS.flatMap(({ route: { id }, form: { done, idle } }) => [
+    [id, done],
+    [`${id}.idle`, idle],
+  ]),
+)
 
-const pageOfSignal = ({ seq }: Fields): string => `/ops/view/signals/${seq}`
+export function noteOf(note = ''): Piece | string {
+  const says = NOTES.get(note)
+  return says === undefined ? '' : html`<p class="note" role="status">${says}</p>`
+}
 
-/** Every form, by the path that it is sent to. */
-export const FORMS: Readonly<Record<string, Form>> = {
-  [CLIENTS]: { action: 'add_client', next: ({ id }) => `${CLIENTS}/${id}`, label: 'Add' },
-  [`${CLIENT}/activate`]: { action: 'activate' },
-  [`${CLIENT}/suspend`]: { action: 'suspend' },
-  [`${CLIENT}/entitlements`]: { action: 'entitle', label: 'Save', hides: ['add', 'remove'] },
-  [`${CLIENT}/keys`]: {
-    action: 'issue_key',
-    secret: {
-      field: 'token',
-      title: 'A new key',
-      says: 'Give it to the client over a channel that you trust. If the client has another key, that one stays valid until the client confirms this one.',
-    },
-  },
-  [`${CLIENT}/keys/:key/revoke`]: { action: 'revoke_key' },
-  [`${CLIENT}/webhook`]: {
-    action: 'set_webhook',
-    label: 'Test and set',
-    secret: {
-      field: 'secret',
-      title: 'The secret of the webhook',
-      says: 'The address acknowledged a signed test, and signals are sent to it. Its owner needs this secret to verify them.',
-    },
-  },
-  [`${CLIENT}/webhook/rotate`]: {
-    action: 'rotate_webhook',
-    secret: {
-      field: 'secret',
-      title: 'The new secret of the webhook',
-      says: 'Deliveries are signed with the new secret and with the old one, until the old one ends after a day. Give the new one to its owner before then.',
-    },
-  },
-  [`${CLIENT}/webhook/remove`]: { action: 'remove_webhook' },
-  [`${CLIENT}/test`]: { action: 'test', next: pageOfSignal },
-  [`${CLIENT}/enable`]: { action: 'enable_webhook' },
-  [`${CLIENT}/disable`]: { action: 'disable_webhook' },
-  [`${CLIENT}/replay`]: {
-    action: 'replay',
-    next: ({ client }) => `${CLIENTS}/${client}`,
-    note: ({ owed_again }) => owed_again === 0 && 'nothing_replayed',
-    label: 'Resend…',
-  },
-  '/ops/view/live/halt': { action: 'halt', label: 'Halt', aliases: ({ aliases }) => [...aliases()] },
-  '/ops/view/live/resume': { action: 'resume' },
-  '/ops/view/signals': {
-    action: 'fire',
-    next: pageOfSignal,
-    label: 'Fire…',
-    hides: ['is_test', 'implied_leverage'],
-    makes: ['signal_id', 'timestamp'],
-    aliases: ({ aliases }, who) => [...aliases()].filter(alias => missingScope(who, 'fire', alias) === null),
-  },
-  '/ops/view/rollback': { action: 'rollback' },
-  '/ops/view/audit/tokens': {
-    action: 'issue_token',
-    label: 'Issue',
-    secret: {
-      field: 'token',
-      title: 'A new operator token',
-      says: 'Give it to its holder over a channel that you trust. The audit log names it.',
-    },
-  },
-  '/ops/view/audit/tokens/:name/revoke': { action: 'revoke_token' },
+/**
+ * The forms that are offered beside something and allowed to the operator. `given` has the variables of their paths, what
+ * their inputs are filled with, and what a button sends.
+ */
+export function offers(session: Session, at: Place, given: Texts = {}, shown: Fields = {}): Piece | string {
+  const found = FORMS.filter(({ route }) => mayUse(session.who, route.scope)).flatMap(sent =>
+    sent.form.offers
+      .filter(
+        ({ at: place, when = {} }) =>
+          place === at && Object.entries(when).every(([name, value]) => shown[name] === value),
+      )
+      .map(offer => {
+        const { hasInputs = false, button, tone = '' } = offer
+        const own = Object.entries(given).filter(([name]) => sent.fields.some(field => field.name === name))
+        const content = hasInputs
+          ? inputsOf(session, sent, button, given)
+          : html`${hidden(Object.fromEntries(own))}<button class="${tone}">${button}</button>`
+        const path = sent.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => given[name] ?? '')
+        return { hasInputs, form: formTo(session, path, content, hasInputs ? 'fields' : '') }
+      }),
+  )
+  const [forms, buttons] = [true, false].map(kind =>
+    found.filter(({ hasInputs }) => hasInputs === kind).map(({ form }) => form),
+  )
+  const actions = buttons!.length === 0 ? '' : html`<div class="actions">${buttons}</div>`
+  return found.length === 0 ? '' : html`${forms}${actions}`
+}
+
+/** The form itself again, as it was filled; nothing of a button. */
+export function filledAgain(session: Session, sent: SentForm, path: string, given: Texts): Piece | string {
+  const offer = sent.form.offers.find(({ hasInputs }) => hasInputs)
+  return offer === undefined
+    ? ''
+    : formTo(session, path, inputsOf(session, sent, offer.button, given), 'fields')
+}
+
+function inputsOf(
+  { who, served }: Session,
+  { route, fields }: SentForm,
+  button: string,
+  given: Texts,
+): Piece {
+  const aliases = [...served].filter(alias => missingScope(who, route.scope, alias) === null).sort()
+  const inputs = fields.map(field =>
+    inputOf(field, given[field.name], field.name === 'alias' ? aliases : field.listed),
+  )
+  return html`${inputs}<button class="quiet">${button}</button>`
+}
+
+/** What a form sends: the body or the query of its route. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The fields as a form sends them, typed as a body or a query has them; what was left empty is not sent. */
+export const sentBy = (fields: readonly RouteField[], given: Texts): Fields =>
+  Object.fromEntries(
+    fields.flatMap(({ name, type, format }): [string, unknown][] => {
+      const text = given[name] ?? ''
+      if (type === 'boolean') return [[name, text !== '']]
+      if (type === 'array') return [[name, text.split(/[\s,]+/).filter(word => word !== '')]]
+      if (text === '') return []
+      if (format === 'date-time') return [[name, toInstant(text)]]
+      return [[name, isNumber(type) ? Number(text) : text]]
+    }),
+  )
+
+const isNumber = (type: string): boolean => type === 'number' || type === 'integer'
+
+/** An input for a time has no zone, and may have no seconds; the page means UTC. */
+const toInstant = (text: string): string =>
+  text.replace(/T\d\d:\d\d$/, '$&:00').replace(/T\d\d:\d\d:\d\d$/, '$&Z')
+
+/** Names that differ from those of the fields, and words for what can be chosen. */
+const WORDS: Texts = {
+  owed: 'waiting',
+  exhausted: 'given up',
+  aliases: 'strategies',
+  alias: 'strategy',
+  program: 'accumulation program',
+  activate: 'active at once',
+  signal_price: 'price',
+  url: 'address',
+  base_risk_pct: 'risk, such as 0.02',
+  timestamp: 'decided at, now if empty',
+  from: 'from signal',
+  to: 'to signal',
+  scopes: 'scopes of read, fire, fire:STRATEGY, clients, everything',
+  seq: 'signal',
+  status: 'state',
+}
+
+/** The input of a field, filled with what is given; a secret is never shown again. */
+export function inputOf(
+  { name, type, format, description, isRequired, initial }: RouteField,
+  given: string | undefined,
+  choices: readonly string[] | undefined,
+): Piece {
+  const isTime = format === 'date-time'
+  const words = `${WORDS[name] ?? name.replaceAll('_', ' ')}${isTime ? ' (UTC)' : ''}`
+  const label = words.charAt(0).toUpperCase() + words.slice(1)
+  if (type === 'boolean')
+    return html`<label title="${description}"><input type="checkbox" name="${name}" value="yes"${raw(given ? ' checked' : '')}> ${label}</label>`
+  const value = name === 'secret' ? '' : (given ?? String(initial ?? ''))
+  const isOptional = !isRequired && initial === undefined
+  if (choices !== undefined)
+    return html`<label title="${description}">${label} <select name="${name}">${[...(isOptional ? [''] : []), ...choices].map(each => html`<option value="${each}"${raw(each === value ? ' selected' : '')}>${each === '' ? 'any' : (WORDS[each] ?? each)}</option>`)}</select></label>`
+  const kind = isTime ? 'datetime-local' : isNumber(type) ? 'number' : 'text'
+  const more = `${kind === 'text' ? '' : ` step="${isTime ? 1 : 'any'}"`}${isRequired ? ' required' : ''}`
+  return html`<label title="${description}">${label} <input type="${kind}" name="${name}" value="${isTime ? value.replace('Z', '') : value}" placeholder="${isOptional ? 'optional' : ''}" autocomplete="off"${raw(more)}></label>`
 }

@@ -1,8 +1,9 @@
 import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
-import type { DeliveryState } from '#signals/delivery/outbox.ts'
 import { mayUse, type Operator, type Scope } from '#signals/operators/tokens.ts'
-import type { WebhookState } from '#signals/views/overview.ts'
+import type { DeliveryState } from '#signals/outbox/outbox.ts'
+import type { Secret, Warning } from '../operator-route.ts'
+import type { WebhookView } from '../views.ts'
 
 /** Part of a page, with all values escaped. */
 export type Piece = ReturnType<typeof html>
@@ -14,10 +15,8 @@ export type Session = {
   /** The token that every form of this session must carry; pages of other sites cannot know it. */
   readonly csrf: string
   readonly who: Operator
-  /** Whether its token allows the form that is sent to an address. */
-  readonly may: (path: string) => boolean
-  /** The inputs and the button of the form that is sent to an address, filled with what is given. */
-  readonly inputs: (path: string, given?: Texts) => Piece
+  /** The strategies of the served dataset. */
+  readonly served: ReadonlySet<string>
 }
 
 /** One script, which follows what happens, and one style sheet. */
@@ -40,27 +39,6 @@ const TABS = [
 
 export type Tab = (typeof TABS)[number][1]
 
-/** Messages shown once after an action, by its id: a closed list, so that no link can put text here. */
-const NOTES: Texts = {
-  activate: 'The account is active.',
-  suspend: 'The account is suspended: pulls and deliveries stop.',
-  add_client: 'The client is added. It needs a key to pull, or a webhook.',
-  entitle: 'Its entitlements are changed, from the next signal on.',
-  revoke_key: 'The key is revoked.',
-  set_webhook: 'The webhook acknowledged a signed test and is set.',
-  remove_webhook: 'The webhook is removed: the client pulls.',
-  test: 'A test signal was fired. Its delivery is below.',
-  replay: 'The signals are sent again.',
-  nothing_replayed: 'No signal of that range is one to send again: nothing is sent.',
-  enable_webhook: 'The webhook is enabled.',
-  disable_webhook: 'The webhook is disabled.',
-  halt: 'Halted: no long or short is sent, a flat still is.',
-  resume: 'Resumed.',
-  fire: 'The signal is fired. Its deliveries are below.',
-  rollback: 'The version is served: servers follow within five seconds.',
-  revoke_token: 'The token is revoked, and its sessions are over.',
-}
-
 /** Text in which backticks mark code. */
 export const sentence = (text: string): Piece =>
   html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`
@@ -68,17 +46,10 @@ export const sentence = (text: string): Piece =>
 const BRAND = html`<a class="brand" href="/ops">Highwater <span>operator</span></a>`
 
 /** A page for a session, which follows what happens. */
-export function page(
-  session: Session,
-  tab: Tab,
-  title: string,
-  content: Piece,
-  note = '',
-): Promise<Response> {
+export function page(session: Session, tab: Tab, title: string, content: Piece): Promise<Response> {
   const reload =
     tab === 'Overview' || tab === 'Builds' ? html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>` : ''
-  const shown = html`${Object.hasOwn(NOTES, note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}${scopeLine(session, tab)}`
-  return respond(title, framed(session, tab, shown), {
+  return respond(title, framed(session, tab, html`${content}${scopeLine(session, tab)}`), {
     head: html`<script src="/ops/updates.js" defer></script>${reload}`,
   })
 }
@@ -92,16 +63,14 @@ function scopeLine({ who }: Session, tab: Tab): Piece | string {
 
 const framed = (session: Session, tab: Tab | null, content: Piece): Piece => html`<header>${BRAND}
 <nav>${TABS.map(([path, name]) => html`<a href="${path}"${name === tab ? raw(' aria-current="page"') : ''}>${name}</a>`)}</nav>
-<form method="post" action="/ops/logout">${csrfField(session)}<span class="dim">${session.who.name}</span><button class="quiet">Log out</button></form></header>
+${formTo(session, '/ops/logout', html`<span class="dim">${session.who.name}</span><button class="quiet">Log out</button>`)}</header>
 <main>${content}</main>`
 
 const reloadEvery = (seconds: number): Piece => html`<meta http-equiv="refresh" content="${seconds}">`
 
-/** The content of a page, as its updates have it. */
-export const mainOf = async (response: Response): Promise<string> =>
-  /<main>(.*)<\/main>/s.exec(await response.text())?.[1] ?? ''
-
-export const csrfField = ({ csrf }: Session): Piece => html`<input type="hidden" name="csrf" value="${csrf}">`
+/** A form of a session. */
+export const formTo = ({ csrf }: Session, path: string, content: Piece, look = ''): Piece =>
+  html`<form method="post" action="${path}" class="${look}">${hidden({ csrf })}${content}</form>`
 
 /** The page without a session. */
 export const loginPage = (problem: string | null): Promise<Response> =>
@@ -171,7 +140,7 @@ const PAGE_HEADERS = {
 
 /** `2026-11-21 00:15:02`, or a dash; `2026-11-21 00:15:02.417` where a second is long. */
 export function moment(at: number | string | null, isPrecise = false): Piece {
-  if (at === null) return html`<span class="dim">–</span>`
+  if (at === null) return toned('dim', '–')
   const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, isPrecise ? 23 : 19)}</time>`
 }
@@ -188,18 +157,19 @@ export function duration(ms: number | null): string {
 export const counted = (count: number, name: string): string =>
   `${count} ${count === 1 ? name : name.replace(/(?<=[^aeiou])y$/, 'ie')}${count === 1 ? '' : 's'}`
 
+/** Words in a colour, or small. */
+export const toned = (tone: string, words: Piece | string | number): Piece =>
+  html`<span class="${tone}">${words}</span>`
+
 /** The states of deliveries as people read them, and how they look. */
-const STATES: { readonly [Status in DeliveryState['status']]: readonly [word: string, tone: string] } = {
-  owed: ['waiting', 'warn'],
-  delivered: ['delivered', 'good'],
-  exhausted: ['given up', 'bad'],
-  withdrawn: ['withdrawn', 'dim'],
+const STATES: { readonly [Status in DeliveryState['status']]: readonly [tone: string, word: string] } = {
+  owed: ['warn', 'waiting'],
+  delivered: ['good', 'delivered'],
+  exhausted: ['bad', 'given up'],
+  withdrawn: ['dim', 'withdrawn'],
 }
 
-export function statusOf({ status }: Pick<DeliveryState, 'status'>): Piece {
-  const [word, tone] = STATES[status]
-  return html`<span class="${tone}">${word}</span>`
-}
+export const statusOf = ({ status }: Pick<DeliveryState, 'status'>): Piece => toned(...STATES[status])
 
 export type Cell = Piece | string | number
 
@@ -225,6 +195,10 @@ const classOf = (name: string) =>
 
 const columnName = (name: string): string => name.replace(/^[#~]/, '')
 
+/** Forms under a title; nothing if there are none. */
+export const section = (title: string, forms: Piece | string): Piece | string =>
+  forms === '' ? '' : html`<h2>${title}</h2><div class="panel">${forms}</div>`
+
 export type Figure = readonly [name: string, value: Piece | string | number, more?: Piece | string]
 
 export const cards = (figures: readonly Figure[]): Piece =>
@@ -232,19 +206,11 @@ export const cards = (figures: readonly Figure[]): Piece =>
     ([name, value, more = '']) => html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`,
   )}</dl>`
 
-/** What an action will do, for the operator who must confirm it. */
-export type Warning = {
-  readonly title: string
-  readonly says: string
-  readonly label: string
-  /** Fields that are sent with the confirmation, too. */
-  readonly adds?: Texts
-}
-
 /** Asks for the confirmation of a form, which it sends again with the same fields; `back` is where it is not done. */
 export const confirmPage = (
   session: Session,
-  { title, says, label }: Warning,
+  [title, says]: Warning,
+  button: string,
   path: string,
   fields: Texts,
   back: string,
@@ -253,7 +219,7 @@ export const confirmPage = (
     title,
     html`<header>${BRAND}</header>
 <main class="confirm"><h1>${title}</h1><p>${says}</p>
-<div class="actions">${action(session, path, label, 'stop', hidden({ confirm: 'yes', ...fields }))}<a class="quiet" href="${back}">Cancel</a></div></main>`,
+<div class="actions">${formTo(session, path, html`${hidden({ confirm: 'yes', ...fields })}<button class="stop">${button}</button>`)}<a class="quiet" href="${back}">Cancel</a></div></main>`,
   )
 
 export const hidden = (fields: Texts): Piece =>
@@ -262,7 +228,7 @@ export const hidden = (fields: Texts): Piece =>
 /** A page for a key or a secret, which no other page shows. It has no updates, which would replace it. */
 export const secretPage = (
   session: Session,
-  { title, says }: { readonly title: string; readonly says: string },
+  { title, says }: Secret,
   secret: string,
   back: string,
 ): Promise<Response> =>
@@ -278,32 +244,13 @@ export const secretPage = (
     ),
   )
 
-/** A form of a session; nothing if its token does not allow it. */
-export const form = (session: Session, path: string, content: Piece, look = ''): Piece =>
-  session.may(path)
-    ? html`<form method="post" action="${path}" class="${look}">${csrfField(session)}${content}</form>`
-    : html``
-
-/** A form with its inputs. */
-export const entry = (session: Session, path: string, given: Texts = {}, look = 'fields'): Piece =>
-  form(session, path, session.inputs(path, given), look)
-
-export const action = (
-  session: Session,
-  path: string,
-  label: string,
-  tone = '',
-  fields: Piece | string = '',
-): Piece => form(session, path, html`${fields}<button class="${tone}">${label}</button>`)
-
 export const clientLink = (id: string): Piece => html`<a href="/ops/view/clients/${id}">${id}</a>`
 
 export const signalLink = (seq: number): Piece => html`<a href="/ops/view/signals/${seq}">${seq}</a>`
 
-export function webhookWord(state: WebhookState | undefined): Piece {
-  if (state === undefined) return html`<span class="dim">none</span>`
-  if (!state.enabled) return html`<span class="bad">disabled</span>`
-  if (state.breaker === 'open') return html`<span class="bad">paused after failures</span>`
-  if (state.failing_since !== null) return html`<span class="warn">failing</span>`
-  return html`<span class="good">healthy</span>`
+export function webhookWord(state: Pick<WebhookView, 'enabled' | 'breaker' | 'failing_since'> | null): Piece {
+  if (state === null) return toned('dim', 'none')
+  if (!state.enabled) return toned('bad', 'disabled')
+  if (state.breaker === 'open') return toned('bad', 'paused after failures')
+  return state.failing_since === null ? toned('good', 'healthy') : toned('warn', 'failing')
 }

@@ -10,31 +10,17 @@ import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { findClient } from '#signals/clients/clients.ts'
-import { assertScope, listOperators, mainOperator, mayUse, type Operator } from '#signals/operators/tokens.ts'
+import { assertScope, listOperators, mainOperator, mayUse } from '#signals/operators/tokens.ts'
 import { askRedis } from '#signals/redis/connect.ts'
 import { sessionsKey } from '#signals/redis/keys.ts'
+import { toPattern } from '../../service/app.ts'
 import { audited } from '../audited.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
-import { fieldsOf } from '../route-fields.ts'
-import { OPERATOR_ROUTES } from '../routes.ts'
-import { FORMS } from './forms.ts'
-import { inputOf, sentBy } from './inputs.ts'
-import {
-  confirmPage,
-  entry,
-  errorPage,
-  loginPage,
-  mainOf,
-  type Piece,
-  type Session,
-  secretPage,
-  type Texts,
-} from './layout.ts'
-import { createUpdates, wantsUpdates } from './updates.ts'
+import { FORMS, filledAgain, noteOf, type SentForm, sentBy } from './forms.ts'
+import { confirmPage, errorPage, loginPage, page, type Session, secretPage, type Texts } from './layout.ts'
 import { VIEWS } from './views.ts'
-import { WARNINGS } from './warnings.ts'
 
 const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
 
@@ -56,27 +42,6 @@ const cookieOptions = (c: Exchange) => {
   return { path: '/ops', httpOnly: true, sameSite: 'Strict', secure } as const
 }
 
-/** Each form with the route whose action it is, which declares its fields and what its token needs. */
-const SENT_FORMS = Object.entries(FORMS).map(([path, form]) => {
-  const route = OPERATOR_ROUTES.find(({ id }) => id === form.action)! // a test compares them
-  const fields = fieldsOf(route.query ?? route.body)
-    .filter(({ name }) => !form.hides?.includes(name))
-    .map(field => ({ ...field, isRequired: field.isRequired && !form.makes?.includes(field.name) }))
-  return { path, form, route, fields, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) }
-})
-
-type SentForm = (typeof SENT_FORMS)[number]
-
-const formAt = (path: string): SentForm => SENT_FORMS.find(({ pattern }) => pattern.test(path))! // of a page of ours
-
-/** The inputs of a form and its button; nothing of one that is a button alone. */
-function inputsOf(path: string, given: Texts, who: Operator, parts: OperatorParts): Piece {
-  const { form, fields } = formAt(path)
-  if (form.label === undefined) return html``
-  const aliases = form.aliases?.(parts, who).toSorted()
-  return html`${fields.map(field => inputOf(field, given[field.name], field.name === 'alias' ? aliases : field.listed))}<button class="quiet">${form.label}</button>`
-}
-
 export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
   const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
     answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError), c.req.method, backOf(c)))
@@ -90,7 +55,6 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
     )
   app.get('/ops/style.css', () => new Response(STYLE, { headers: fileHeaders('text/css') }))
   app.get('/ops/updates.js', () => new Response(SCRIPT, { headers: fileHeaders('text/javascript') }))
-  const update = createUpdates(parts)
   app.get('/ops/login', () => loginPage(null))
   post('/ops/login', c => logIn(c, parts, whoseToken))
   post('/ops/logout', async c => {
@@ -102,20 +66,19 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
   for (const [path, view] of Object.entries(VIEWS)) {
     const answer = async (c: Exchange): Promise<Response> => {
       const session = await readSession(c, parts)
-      if (!wantsUpdates(c)) return session === null ? redirect(c, '/ops/login') : view(c, parts, session)
-      if (session === null) return new Response(null, { status: 204 }) // a browser does not connect again
-      return update(c, async () => {
-        const now = await readSession(c, parts)
-        return now === null ? null : mainOf(await view(c, parts, now))
-      })
+      if (session === null) return redirect(c, '/ops/login')
+      const { note, ...query } = c.req.query()
+      const content = await view.content({ ...query, ...c.req.param() }, parts, session)
+      const title = Object.values(c.req.param()).at(-1) ?? view.tab
+      return page(session, view.tab, title, html`${noteOf(note)}${content}`)
     }
     app.get(path, shown(answer))
   }
-  for (const sent of SENT_FORMS) {
-    post(sent.path, async c => {
+  for (const sent of FORMS) {
+    post(toPattern(sent.path), async c => {
       const { given, session } = await readOwnForm(c, parts)
       return perform(sent, given, c, parts, session).catch((error: unknown) => {
-        const again = sent.form.label === undefined ? '' : entry(session, c.req.path, given)
+        const again = filledAgain(session, sent, c.req.path, given)
         return errorPage(toRefusal(error, parts.onError), c.req.method, backOf(c), again)
       })
     })
@@ -130,25 +93,26 @@ async function perform(
   parts: OperatorParts,
   session: Session,
 ): Promise<Response> {
-  const sent = sentBy(fields, given)
+  const filled = { ...given }
+  for (const [name, make] of Object.entries(form.makes ?? {})) filled[name] ||= make(parts)
+  const sent = sentBy(fields, filled)
   const back = pageOf(c.req.path)
-  const warn = WARNINGS[form.action]
-  if (warn !== undefined && confirm !== 'yes' && session.may(c.req.path)) {
-    const client = c.req.param('client')
-    if (client !== undefined) await findClient(parts.redis, client)
-    const warning = await warn(c, parts, sent)
-    if (warning !== null)
-      return confirmPage(session, warning, c.req.path, { ...given, ...warning.adds }, back)
-  }
   c.set('body', Promise.resolve(sent))
   c.set('query', sent)
+  if (form.warn !== undefined && confirm !== 'yes' && mayUse(session.who, route.scope)) {
+    const client = c.req.param('client')
+    if (client !== undefined) await findClient(parts.redis, client)
+    const warning = await form.warn(await route.ask(c), parts)
+    const button = form.offers[0]?.button.replace('…', '') ?? ''
+    if (warning !== null) return confirmPage(session, warning, button, c.req.path, filled, back)
+  }
   const intent = { who: session.who, route, path: c.req.param(), sent }
   const { data } = await audited(intent, parts, () => route.handler(c, parts, session.who))
-  const answer = z.record(z.string(), z.unknown()).catch({}).parse(data) // some answer null
-  const secret = form.secret && answer[form.secret.field]
-  if (form.secret !== undefined && typeof secret === 'string')
-    return secretPage(session, form.secret, secret, back)
-  return redirect(c, `${form.next?.(answer) ?? back}?note=${form.note?.(answer) || form.action}`)
+  const { secret } = route
+  const text = secret && z.looseObject({ [secret.field]: z.string() }).safeParse(data).data?.[secret.field]
+  if (secret !== undefined && text !== undefined) return secretPage(session, secret, text, back)
+  const note = form.isIdle?.(data) ? `${route.id}.idle` : route.id
+  return redirect(c, `${form.next?.(data) ?? back}?note=${note}`)
 }
 
 /** The page whose form is sent to an address. */
@@ -197,9 +161,7 @@ async function readSession(c: Exchange, parts: OperatorParts): Promise<Session |
   if (who === undefined) return null
   const end = await askRedis(() => redis.zscore(sessionsKey(who.digest), csrf))
   if (end === null) return null
-  const inputs = (path: string, given: Texts = {}) => inputsOf(path, given, who, parts)
-  const may = (path: string): boolean => mayUse(who, formAt(path).route.scope)
-  return { csrf, who, may, inputs }
+  return { csrf, who, served: parts.aliases() }
 }
 
 /**

@@ -1,54 +1,47 @@
 // The overview of the operator's page: the service, publications and nights, deliveries, webhooks, live strategies, alerts.
 import { html } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
-import { problemsOf, type SentAlert } from '#signals/alerts.ts'
+import { problemsOf } from '#signals/alerts.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
 import { describeGap } from '#signals/live/live-record.ts'
-import type { Day } from '#signals/views/latency.ts'
-import type { Overview } from '#signals/views/overview.ts'
+import { readHours } from '#signals/views/latency.ts'
+import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { NightReport } from '#storage/night-report.ts'
+import type { OperatorParts } from '../parts.ts'
 import { dayCharts } from './charts.ts'
+import { offers } from './forms.ts'
 import {
-  action,
+  type Cell,
   cards,
   clientLink,
   counted,
   duration,
   type Figure,
-  hidden,
   moment,
   type Piece,
   type Session,
   sentence,
   signalLink,
+  type Texts,
   table,
+  toned,
   webhookWord,
 } from './layout.ts'
 
 const MEBIBYTE = 1 << 20
 
-type Shown = {
-  readonly session: Session
-  readonly state: Overview
-  readonly day: Day
-  readonly published: Published | null
-  /** Newest first. */
-  readonly alerts: readonly SentAlert[]
-  readonly nowMs: number
-}
-
 /** The service at a glance, and what needs attention. */
-export const overviewPage = ({
-  session,
-  state,
-  day,
-  published,
-  alerts,
-  nowMs,
-}: Shown): Piece => html`<h1>Overview</h1>
+export async function overviewPage(_: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
+  const nowMs = parts.clock.now()
+  const [state, day, published] = await Promise.all([
+    readOverview(parts),
+    readHours(parts.redis, nowMs),
+    parts.published(),
+  ])
+  return html`<h1>Overview</h1>
 ${problemsOf({ ...state, live: [] }).map(({ message }) => problemLine(sentence(message)))}${nightLines(published, nowMs).map(problemLine)}${runnerLines(state.live)}
-${cards([logCard(state), redisCard(state), relayCard(state), queueCard(state), clientsCard(state), haltCard(state)])}
+${cards(serviceCards(state))}
 <h2>Publications</h2>
 ${published === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publishedPart(session, published, nowMs)}
 <h2>Deliveries of the last 24 hours</h2>
@@ -60,9 +53,10 @@ ${liveTable(state.live)}
 <h2>Alerts <span>since this process started, newest first</span></h2>
 ${table(
   ['At (UTC)', 'Kind', '~What happened'],
-  alerts.map(({ at, kind, message }) => [moment(at), kind.replaceAll('_', ' '), sentence(message)]),
+  parts.alerts().map(({ at, kind, message }) => [moment(at), kind.replaceAll('_', ' '), sentence(message)]),
   'None.',
 )}`
+}
 
 const problemLine = (says: Piece): Piece => html`<p class="panel bad" role="alert">${says}</p>`
 
@@ -84,35 +78,24 @@ const LATE_MS = DAY_MS + 2 * 3_600_000
 function publishedPart(session: Session, published: Published, nowMs: number): Piece {
   const { version, from, to, strategies, builtWith, versions } = published
   const night = versions.find(each => each.night !== null)?.night ?? null
-  const restated = versions.filter(({ history_restated }) => history_restated).length
-  const rollBack = (old: string) =>
-    action(session, '/ops/view/rollback', 'Roll back…', 'stop', hidden({ version: old }))
   return html`${cards([
     [
       'Served version',
-      html`<span class="small">${moment(version)}</span>`,
+      toned('small', moment(version)),
       `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`,
     ],
     ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
-    ['Last night', nightWord(night), night === null ? 'published by hand' : html`took ${tookOf(night)}`],
     ['Next night', ...nextNight(night, nowMs)],
-    [
-      'Restatements',
-      restated === 0 ? html`<span class="good">none</span>` : html`<span class="warn">${restated}</span>`,
-      'in the versions below',
-    ],
   ])}
 ${table(
   ['Version', '', 'Published (UTC)', 'Night', '#Took', 'History'],
   versions.map(each => [
     each.version,
-    each.is_served ? html`<span class="good">served</span>` : rollBack(each.version),
+    each.is_served ? toned('good', 'served') : offers(session, 'version', { version: each.version }),
     moment(each.published),
     nightWord(each.night),
     each.night === null ? duration(null) : tookOf(each.night),
-    each.history_restated
-      ? html`<span class="warn">restated</span>`
-      : html`<span class="dim">as before</span>`,
+    each.history_restated ? toned('warn', 'restated') : toned('dim', 'as before'),
   ]),
   'None.',
 )}`
@@ -121,20 +104,20 @@ ${table(
 const tookOf = ({ started_utc, ended_utc }: NightReport): string =>
   duration(Date.parse(ended_utc) - Date.parse(started_utc))
 
-const nightWord = (night: NightReport | null): Piece =>
-  night === null
-    ? html`<span class="dim">–</span>`
-    : night.outcome === 'done'
-      ? html`<span class="good">done</span>`
-      : html`<span class="bad" title="${night.error ?? ''}">failed</span>`
+function nightWord(night: NightReport | null): Piece {
+  if (night === null) return toned('dim', '–')
+  return night.outcome === 'done'
+    ? toned('good', 'done')
+    : html`<span class="bad" title="${night.error ?? ''}">failed</span>`
+}
 
 /** A day after the last one began: the timer of the machine decides. */
 function nextNight(night: NightReport | null, nowMs: number): [Piece | string, Piece | string] {
   if (night === null) return ['–', 'no night has run yet']
   const startedMs = Date.parse(night.started_utc)
   return nowMs - startedMs > LATE_MS
-    ? [html`<span class="bad">overdue</span>`, `the last one began ${duration(nowMs - startedMs)} ago`]
-    : [html`<span class="small">${moment(startedMs + DAY_MS)}</span>`, 'UTC, if it runs once a day']
+    ? [toned('bad', 'overdue'), `the last one began ${duration(nowMs - startedMs)} ago`]
+    : [toned('small', moment(startedMs + DAY_MS)), 'UTC, if it runs once a day']
 }
 
 const ageOf = (day: string, nowMs: number): string => {
@@ -142,44 +125,36 @@ const ageOf = (day: string, nowMs: number): string => {
   return days === 0 ? 'up to yesterday' : `${counted(days, 'full day')} behind`
 }
 
-const logCard = ({ seq, epoch }: Overview): Figure => [
-  'Newest signal',
-  seq,
-  html`in the log <code>${epoch.slice(0, 12)}</code>`,
-]
-
-function redisCard({ redis }: Overview): Figure {
-  const bad = (word: string, why: string): Figure => ['Redis', html`<span class="bad">${word}</span>`, why]
-  if (!redis.isWriting) return bad('cannot write', 'its disk is full or broken')
-  if (redis.isReplica) return bad('read only', 'it is a replica: name its primary in REDIS_URL')
-  if (redis.problems.length > 0) return bad('unsafe', redis.problems.join('; '))
-  const memory = `${Math.round(redis.used_bytes / MEBIBYTE)} MiB used`
-  return ['Redis', html`<span class="good">durable</span>`, `${redis.version}, ${memory}`]
+function serviceCards(state: Overview): readonly Figure[] {
+  const { seq, epoch, isRelayed, relayLag, queue, webhooks, clients, halted } = state
+  const slow = queue.slow === 0 ? '' : `, ${queue.slow} slow or failing`
+  const owed = webhooks.reduce((sum, webhook) => sum + webhook.owed, 0)
+  const enabled = webhooks.filter(webhook => webhook.enabled).length
+  return [
+    ['Newest signal', seq, html`in the log <code>${epoch.slice(0, 12)}</code>`],
+    ['Redis', ...redisWords(state)],
+    [
+      'Relay',
+      isRelayed ? toned('good', 'running') : toned('bad', 'stopped'),
+      relayLag === 0 ? 'nothing waits for it' : `waiting for it: ${counted(relayLag, 'signal')}`,
+    ],
+    ['Deliveries waiting', owed, `due now: ${counted(queue.fast + queue.slow, 'client')}${slow}`],
+    ['Clients', clients.total, `${clients.active} active, ${enabled} with a webhook`],
+    [
+      'Longs and shorts',
+      halted.length === 0 ? toned('good', 'are sent') : toned('bad', 'halted'),
+      halted.includes('*') ? 'every strategy' : halted.join(', '),
+    ],
+  ]
 }
 
-const relayCard = ({ isRelayed, relayLag }: Overview): Figure => [
-  'Relay',
-  isRelayed ? html`<span class="good">running</span>` : html`<span class="bad">stopped</span>`,
-  relayLag === 0 ? 'nothing waits for it' : `waiting for it: ${counted(relayLag, 'signal')}`,
-]
-
-const queueCard = ({ queue, webhooks }: Overview): Figure => [
-  'Deliveries waiting',
-  webhooks.reduce((sum, { owed }) => sum + owed, 0),
-  `due now: ${counted(queue.fast + queue.slow, 'client')}${queue.slow === 0 ? '' : `, ${queue.slow} slow or failing`}`,
-]
-
-const clientsCard = ({ clients, webhooks }: Overview): Figure => [
-  'Clients',
-  clients.total,
-  `${clients.active} active, ${webhooks.filter(({ enabled }) => enabled).length} with a webhook`,
-]
-
-const haltCard = ({ halted }: Overview): Figure => [
-  'Longs and shorts',
-  halted.length === 0 ? html`<span class="good">are sent</span>` : html`<span class="bad">halted</span>`,
-  halted.includes('*') ? 'every strategy' : halted.join(', '),
-]
+function redisWords({ redis }: Overview): readonly [Piece, string] {
+  if (!redis.isWriting) return [toned('bad', 'cannot write'), 'its disk is full or broken']
+  if (redis.isReplica) return [toned('bad', 'read only'), 'it is a replica: name its primary in REDIS_URL']
+  if (redis.problems.length > 0) return [toned('bad', 'unsafe'), redis.problems.join('; ')]
+  const memory = `${Math.round(redis.used_bytes / MEBIBYTE)} MiB used`
+  return [toned('good', 'durable'), `${redis.version}, ${memory}`]
+}
 
 function troubled({ webhooks }: Overview, nowMs: number): Piece {
   const rows = webhooks
@@ -214,32 +189,23 @@ function linesOf({ alias, announced, behind_seconds, gap, atMs, diverges }: Live
   return lines
 }
 
-function stateWords({
-  halted,
-  diverges,
-  behind_seconds,
-  last_bar_close,
-  live_from,
-  by_hand,
-}: LiveStatus): Piece {
+function stateWords(live: LiveStatus): Piece {
+  const { halted, diverges, behind_seconds, last_bar_close, live_from, by_hand } = live
   const runs = last_bar_close !== null
+  const late = `late by ${duration(behind_seconds * 1_000)}`
   const words = [
-    ...(halted ? [html`<span class="bad">halted</span>`] : []),
-    ...(diverges === null ? [] : [html`<span class="bad">diverging</span>`]),
-    ...(behind_seconds > 0
-      ? [html`<span class="warn">late by ${duration(behind_seconds * 1_000)}</span>`]
-      : []),
-    ...(by_hand !== null && runs
-      ? [html`<span class="warn">signal ${signalLink(by_hand)} fired by hand</span>`]
-      : []),
-  ]
+    halted && toned('bad', 'halted'),
+    diverges !== null && toned('bad', 'diverging'),
+    behind_seconds > 0 && toned('warn', late),
+    runs && by_hand !== null && toned('warn', html`signal ${signalLink(by_hand)} fired by hand`),
+  ].filter(word => word !== false)
   if (words.length > 0) return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
-  if (runs) return html`<span class="good">running</span>`
-  return html`<span class="dim">${live_from === null ? 'fired by hand' : 'ended'}</span>`
+  if (runs) return toned('good', 'running')
+  return toned('dim', live_from === null ? 'fired by hand' : 'ended')
 }
 
 /** With `more` in a column of its own, early: a phone shows no more than the first ones. */
-export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece {
+export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatus) => Cell): Piece {
   const rows = live.map(status => [
     ...[status.alias, stateWords(status), ...(more === undefined ? [] : [more(status)]), modeWord(status)],
     ...[moment(status.last_bar_close), moment(status.live_from)],
@@ -251,6 +217,4 @@ export function liveTable(live: readonly LiveStatus[], more?: (status: LiveStatu
 
 /** A strategy that only the operator fires has the mode of each signal. */
 const modeWord = ({ last_bar_close, mode }: LiveStatus): Piece =>
-  last_bar_close === null
-    ? html`<span class="dim">–</span>`
-    : html`<span class="${mode === 'LIVE' ? 'good' : 'dim'}">${mode}</span>`
+  last_bar_close === null ? toned('dim', '–') : toned(mode === 'LIVE' ? 'good' : 'dim', mode)

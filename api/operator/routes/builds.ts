@@ -1,10 +1,8 @@
 // The builds on a fleet that are under way, and which version is served.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
-import { parseRequest } from '#core/contract/parse-request.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { fleetProgress } from '#storage/fleet-progress.ts'
-import { readJson } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 
 const builds = z
@@ -45,8 +43,15 @@ export const BUILD_ROUTES = [
     refusals: ['conflict'],
     example: { path: '/ops/rollback', body: { version: '2026-11-20T00:15:00Z' } },
     command: { usage: 'rollback <version>' },
-    handler: async (c, parts) => {
-      const { version } = parseRequest(servedVersion, await readJson(c))
+    form: {
+      offers: [{ at: 'version', button: 'Roll back…', tone: 'stop' }],
+      warn: ({ version }) => [
+        `Serve ${version} again?`,
+        'Every client of the history gets this version within seconds. Nothing is deleted, and the next night publishes as ever.',
+      ],
+      done: 'The version is served: servers follow within five seconds.',
+    },
+    handler: async ({ version }, parts) => {
       await parts.rollBack(version).catch((error: unknown) => {
         throw new ApiError('conflict', messageOf(error)) // a sentence with the fix, for whoever owns the store
       })

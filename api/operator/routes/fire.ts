@@ -1,5 +1,6 @@
 // A signal that the operator fires.
 import { z } from 'zod'
+import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { type FireOrder, fireRequest, parseFireRequest } from '#core/contract/fire-request.ts'
 import { signal } from '#core/contract/signal.ts'
@@ -11,7 +12,7 @@ import { isKnownId } from '#signals/log/read-log.ts'
 import { assertClock, ClockError } from '#signals/redis/clock.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { type Answer, readJson } from '../exchange.ts'
-import { operatorRoute } from '../operator-route.ts'
+import type { OperatorRoute, Warning } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { seq } from '../views.ts'
 
@@ -26,7 +27,9 @@ const firedSignal = z
   })
   .meta({ id: 'FiredSignal' })
 
-export const FIRE_ROUTE = operatorRoute({
+/** Its handler checks the body itself, against what is served. */
+export const FIRE_ROUTE: OperatorRoute = {
+  group: 'operator',
   id: 'fire',
   method: 'POST',
   path: '/ops/signals',
@@ -58,7 +61,20 @@ export const FIRE_ROUTE = operatorRoute({
       by_hand: true,
     },
   },
-  command: { usage: 'fire <file>' },
+  command: { usage: 'fire <file>', fields: ['by_hand'] },
+  form: {
+    offers: [{ at: 'signals', button: 'Fire…', hasInputs: true }],
+    hides: ['is_test', 'implied_leverage'],
+    // Those of the first look, so that a fire whose answer was lost is repeated as it was.
+    makes: {
+      signal_id: ({ random }) => `by-hand-${Buffer.from(random(8)).toString('hex')}`,
+      timestamp: ({ clock }) => toIsoInstant(clock.now()),
+    },
+    warn: warnOfFire,
+    next: ({ seq }: ValueOf<typeof firedSignal>) => `/ops/view/signals/${seq}`,
+    done: 'The signal is fired. Its deliveries are below.',
+  },
+  ask: readJson,
   handler: async (c, parts, who) => {
     try {
       return await fireOnce(await orderOf(await readJson(c), parts, who.name), parts)
@@ -66,7 +82,16 @@ export const FIRE_ROUTE = operatorRoute({
       throw await toRefusal(error, parts)
     }
   },
-})
+}
+
+function warnOfFire(asked: unknown, parts: OperatorParts): Warning {
+  const { content } = parseFireRequest(asked, '', parts, parts.clock.now())
+  const { mode, action, alias, signal_price, stop, base_risk_pct, implied_leverage } = content
+  return [
+    `Fire a ${mode} ${action} of ${alias}?`,
+    `At ${signal_price} with the stop ${stop}, risk ${base_risk_pct}, leverage ${implied_leverage}. It is sent to every client that is entitled to ${alias}, at once, and cannot be taken back.`,
+  ]
+}
 
 const named = fireRequest.pick({ signal_id: true }).loose()
 

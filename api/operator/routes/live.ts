@@ -1,14 +1,12 @@
 // The live strategies.
 import { z } from 'zod'
 import { invalidParameter } from '#core/contract/errors.ts'
-import { nearestTo } from '#core/contract/near-miss.ts'
-import { parseRequest } from '#core/contract/parse-request.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { halt, haltedAliases, orderMode, resume } from '#signals/live/control.ts'
-import { EVERY_ALIAS } from '#signals/live/live-record.ts'
+import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readLive } from '#signals/views/overview.ts'
-import { readJson } from '../exchange.ts'
-import { operatorRoute } from '../operator-route.ts'
+import { type OperatorRoute, operatorRoute, type RouteForm, type Warning } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { liveStrategies } from '../views.ts'
 
@@ -40,6 +38,15 @@ export const LIVE_ROUTES = [
     title: 'Halt a strategy, or all: no entry is fired, a flat still is',
     about:
       'Without a body it is all of them. From the answer on no entry is written, whatever it comes from.',
+    form: {
+      offers: [
+        { at: 'live', button: 'Halt all…', tone: 'stop', when: { isHalted: false } },
+        { at: 'strategy', button: 'Halt', tone: 'stop', when: { isHalted: false } },
+        { at: 'any strategy', button: 'Halt', hasInputs: true },
+      ],
+      warn: ({ alias }) => (alias === EVERY_ALIAS ? WARNING_OF_ALL : null),
+      done: 'Halted: no long or short is sent, a flat still is.',
+    },
     act: async (alias, parts) => {
       await assertAlias(alias, parts)
       await halt(parts.redis, alias)
@@ -50,6 +57,13 @@ export const LIVE_ROUTES = [
     about:
       'Without a body it is the halt of all. A strategy that was halted by its name stays halted until ' +
       'that halt is ended.',
+    form: {
+      offers: [
+        { at: 'live', button: 'Resume all', when: { isHalted: true } },
+        { at: 'strategy', button: 'Resume', tone: 'quiet', when: { isHalted: true } },
+      ],
+      done: 'Resumed.',
+    },
     act: (alias, { redis }) => resume(redis, alias), // also of one that is not served any more
   }),
   operatorRoute({
@@ -66,14 +80,18 @@ export const LIVE_ROUTES = [
     data: liveStrategies,
     refusals: ['conflict'],
     example: { path: '/ops/live/mode', body: { alias: 'alder', mode: 'DRY_RUN' } },
-    command: { usage: 'live go-live <alias>' },
-    handler: async (c, parts) => {
-      const { alias, mode } = parseRequest(modeRequest, await readJson(c))
+    command: { usage: 'live go-live <alias>', fields: [] },
+    handler: async ({ alias, mode }, parts) => {
       await assertAlias(alias, parts)
       await orderMode(parts.redis, alias, mode)
       return { data: await describeLive(parts) }
     },
   }),
+]
+
+const WARNING_OF_ALL: Warning = [
+  'Halt every strategy?',
+  'From now on no client gets a long or a short of any strategy, whatever fires it. A flat is still sent. It lasts until you resume.',
 ]
 
 const describeLive = async ({ redis, aliases, clock }: OperatorParts) =>
@@ -82,29 +100,32 @@ const describeLive = async ({ redis, aliases, clock }: OperatorParts) =>
     strategies: await readLive(redis, aliases(), clock.now()),
   })
 
-type HaltRoute = {
-  readonly title: string
-  readonly about: string
-  readonly act: (alias: string, parts: OperatorParts) => Promise<void>
-}
-
-function haltRoute(id: 'halt' | 'resume', { title, about, act }: HaltRoute) {
+/** What halting and resuming share. */
+function haltRoute(
+  id: 'halt' | 'resume',
+  {
+    act,
+    ...own
+  }: Pick<OperatorRoute, 'title' | 'about'> & {
+    readonly form: RouteForm<z.output<typeof haltRequest>>
+    readonly act: (alias: string, parts: OperatorParts) => Promise<void>
+  },
+): OperatorRoute {
   const path = `/ops/live/${id}`
   return operatorRoute({
+    ...own,
     id,
     method: 'POST',
     path,
     scope: 'everything',
     subject: { kind: 'strategy', field: 'alias', otherwise: EVERY_ALIAS },
-    title,
-    about,
     body: haltRequest,
     isBodyOptional: true,
     data: liveStrategies,
     example: { path, body: { alias: 'alder' } },
     command: { usage: `live ${id} [alias]` },
-    handler: async (c, parts) => {
-      await act(parseRequest(haltRequest, await readJson(c, true)).alias, parts)
+    handler: async ({ alias }, parts) => {
+      await act(alias, parts)
       return { data: await describeLive(parts) }
     },
   })
@@ -115,8 +136,7 @@ async function assertAlias(alias: string, { redis, aliases, clock }: OperatorPar
   if (alias === EVERY_ALIAS || aliases().has(alias)) return
   const known = [...aliases(), ...(await readLive(redis, aliases(), clock.now())).map(live => live.alias)]
   if (known.includes(alias)) return
-  const nearest = nearestTo(alias.slice(0, 64), known)
-  const hint = nearest === null ? '' : `; did you mean '${nearest}'?`
+  const hint = didYouMean(alias.slice(0, 64), known)
   throw invalidParameter(
     'alias',
     alias.slice(0, 64),

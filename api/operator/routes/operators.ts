@@ -1,9 +1,8 @@
 // The operators: their tokens, and what they did.
 import { z } from 'zod'
-import { parseRequest } from '#core/contract/parse-request.ts'
-import { action, readActions } from '#signals/operators/audit-log.ts'
+import { action, type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { grant, issueToken, listOperators, revokeToken } from '#signals/operators/tokens.ts'
-import { readJson } from '../exchange.ts'
+import { actionWords } from '../action-words.ts'
 import { operatorRoute } from '../operator-route.ts'
 import { count, instant } from '../views.ts'
 import { signalsQuery } from './signals.ts'
@@ -56,9 +55,9 @@ export const OPERATOR_ACCOUNT_ROUTES = [
     query: actionsQuery,
     data: z.array(loggedAction),
     example: { path: '/ops/audit?limit=2' },
-    command: { usage: 'audit' },
-    handler: async (c, { redis }) => {
-      const { rows, next } = await readActions(redis, parseRequest(actionsQuery, c.req.query()))
+    command: { usage: 'audit', prints: linesOfActions },
+    handler: async (asked, { redis }) => {
+      const { rows, next } = await readActions(redis, asked)
       return { data: rows, meta: { next } }
     },
   }),
@@ -89,8 +88,13 @@ export const OPERATOR_ACCOUNT_ROUTES = [
     refusals: ['conflict'],
     example: { path: '/ops/tokens', body: { name: 'jane', scopes: ['read', 'clients'] } },
     command: { usage: 'tokens add <name>' },
-    handler: async (c, { redis, random, clock }) => {
-      const { name, scopes } = parseRequest(tokenRequest, await readJson(c))
+    form: { offers: [{ at: 'tokens', button: 'Issue', hasInputs: true }], below: '/audit' },
+    secret: {
+      field: 'token',
+      title: 'A new operator token',
+      says: 'Give it to its holder over a channel that you trust. The audit log names it.',
+    },
+    handler: async ({ name, scopes }, { redis, random, clock }) => {
       const token = await issueToken(redis, name, scopes, random, clock.now())
       return { status: 201, data: { name, token } }
     },
@@ -106,11 +110,28 @@ export const OPERATOR_ACCOUNT_ROUTES = [
     data: revoked,
     refusals: ['not_found'],
     example: { path: '/ops/tokens/jane' },
-    command: { usage: 'tokens revoke <name>' },
-    handler: async (c, { redis }) => {
-      const name = c.req.param('name') ?? ''
+    command: { usage: 'tokens revoke <name>', prints: ({ name }) => `revoked the token of ${name}` },
+    form: {
+      offers: [{ at: 'token', button: 'Revoke…', tone: 'stop' }],
+      below: '/audit',
+      warn: ({ name }) => [
+        `Revoke the token of ${name}?`,
+        'It opens nothing from then on, and its sessions on this page are over.',
+      ],
+      done: 'The token is revoked, and its sessions are over.',
+    },
+    handler: async ({ name }, { redis }) => {
       await revokeToken(redis, name)
       return { data: { name } }
     },
   }),
 ]
+
+/** A line an action, as on the page; the state before and after is in `--json`. */
+function linesOfActions(rows: readonly LoggedAction[]): unknown {
+  if (rows.length === 0) return 'no action yet'
+  return rows.map(logged => {
+    const { seq: number, at, who, action, subject: about, outcome } = logged
+    return { number, at, who, action, about, outcome, 'what changed, or was asked for': actionWords(logged) }
+  })
+}

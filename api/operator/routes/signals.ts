@@ -5,12 +5,11 @@ import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
-import { instantText, type Signal, signal } from '#core/contract/signal.ts'
-import type { ValueOf } from '#core/contract/value-of.ts'
+import { instantText, signal } from '#core/contract/signal.ts'
 import { findClient } from '#signals/clients/clients.ts'
-import { accountFor } from '#signals/delivery/account-for.ts'
-import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
+import { readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
+import { accountFor } from '#signals/outbox/resend.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import {
   recentDeliveries,
@@ -18,9 +17,9 @@ import {
   rowsOf,
   showDeliveries,
   showDelivery,
+  showSignal,
 } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
-import type { Exchange } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { count, DELIVERY_STATUSES, delivery, halted, instant, liveStatus, seq } from '../views.ts'
@@ -174,10 +173,9 @@ export const SIGNAL_ROUTES = [
     data: z.array(signalSummary),
     example: { path: '/ops/signals?limit=2' },
     command: { usage: 'signals' },
-    handler: async (c, { redis }) => {
-      const { rows, next } = await recentSignals(redis, parseRequest(signalsQuery, c.req.query()))
-      const data = rows.map(({ signal, counts }) => ({ ...describe(signal), deliveries: counts }))
-      return { data, meta: { next } }
+    handler: async (asked, { redis }) => {
+      const { rows, next } = await recentSignals(redis, asked)
+      return { data: rows, meta: { next } }
     },
   }),
   FIRE_ROUTE,
@@ -190,10 +188,10 @@ export const SIGNAL_ROUTES = [
     refusals: ['validation_error'],
     example: { path: '/ops/signals/3' },
     command: { usage: 'signal <seq>' },
-    handler: async (c, { redis }) => {
-      const found = await signalOf(c, redis)
+    handler: async ({ seq }, { redis }) => {
+      const found = await findSignal(seq, redis)
       const deliveries = await showDeliveries(redis, rowsOf(found, await readOutbox(redis, found.seq)))
-      return { data: { ...describe(found), deliveries } }
+      return { data: { ...showSignal(found), deliveries } }
     },
   }),
   operatorRoute({
@@ -207,10 +205,10 @@ export const SIGNAL_ROUTES = [
     refusals: ['validation_error'],
     example: { path: '/ops/signals/2/quiet-harbour' },
     command: { usage: 'signal <seq> <client>' },
-    handler: async (c, { redis }) => {
-      const found = await signalOf(c, redis)
+    handler: async (asked, { redis }) => {
+      const { client } = asked
+      const found = await findSignal(asked.seq, redis)
       const { seq, alias, atMs: firedAtMs } = found
-      const client = c.req.param('client') ?? ''
       const state = await readDelivery(redis, seq, client)
       const isUnsent = state === null || state.status === 'withdrawn'
       const unsent = isUnsent ? [{ client: await findClient(redis, client), state }] : []
@@ -237,8 +235,8 @@ export const SIGNAL_ROUTES = [
     data: z.array(delivery),
     example: { path: '/ops/deliveries?status=exhausted' },
     command: { usage: 'deliveries' },
-    handler: async (c, { redis }) => {
-      const { rows, next } = await recentDeliveries(redis, parseRequest(deliveriesQuery, c.req.query()))
+    handler: async (asked, { redis }) => {
+      const { rows, next } = await recentDeliveries(redis, asked)
       return { data: await showDeliveries(redis, rows), meta: { next } }
     },
   }),
@@ -253,17 +251,25 @@ export const SIGNAL_ROUTES = [
     query: accountQuery,
     data: deliveryAccount,
     example: { path: '/ops/clients/north-ridge/account?from=2&to=5' },
-    command: { usage: 'account <client>' },
-    handler: async (c, { redis }) => {
-      const { from = null, to = null } = parseRequest(accountQuery, c.req.query())
-      return { data: await accountFor(redis, c.req.param('client') ?? '', from, to) }
+    command: {
+      usage: 'account <client>',
+      prints: answer =>
+        Object.fromEntries(
+          Object.entries(answer).map(([name, value]) => [
+            name,
+            Array.isArray(value) ? countOf(value) : value,
+          ]),
+        ),
     },
+    handler: async ({ client, from = null, to = null }, { redis }) => ({
+      data: await accountFor(redis, client, from, to),
+    }),
   }),
 ]
 
-/** The signal named in the path. Throws `not_found`, `validation_error`. */
-export async function signalOf(c: Exchange, redis: OperatorParts['redis']): Promise<LoggedSignal> {
-  const { seq } = parseRequest(seqInPath, { seq: c.req.param('seq') ?? '' })
+/** The signal of a number that stands in a path. Throws `not_found`, `validation_error`. */
+export async function findSignal(text: string, redis: OperatorParts['redis']): Promise<LoggedSignal> {
+  const { seq } = parseRequest(seqInPath, { seq: text })
   const found = await readSignal(redis, seq)
   if (found === null) throw new ApiError('not_found', `there is no signal ${seq}`)
   return found
@@ -271,12 +277,9 @@ export async function signalOf(c: Exchange, redis: OperatorParts['redis']): Prom
 
 const seqInPath = z.strictObject({ seq: seqText.describe('the number of a signal, from 1') })
 
-const describe = ({ seq, body, onlyFor, atMs }: LoggedSignal): ValueOf<typeof logged> => ({
-  seq,
-  fired_at: instantOf(atMs),
-  only_for: onlyFor,
-  signal: JSON.parse(body) as Signal, // the log holds what was written as JSON
-})
+/** How many signals, and which: a number of one alone would be read as how many. */
+const countOf = (seqs: readonly unknown[]): string =>
+  seqs.length === 0 ? '0' : `${seqs.length} (${seqs.map(seq => `#${seq}`).join(', ')})`
 
 const toStatus = ({ redis, webhooks, relayLag: lag, isRelayed: running, ...others }: Overview) =>
   serviceStatus.parse({

@@ -1,16 +1,13 @@
 // Webhooks, test fires and resends.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
-import { parseRequest } from '#core/contract/parse-request.ts'
-import type { Client } from '#signals/clients/client.ts'
 import { findClient } from '#signals/clients/clients.ts'
-import { disableWebhook, enableWebhook } from '#signals/delivery/webhooks.ts'
-import { readWebhookStates } from '#signals/views/overview.ts'
-import { readJson } from '../exchange.ts'
-import { clientAction, operatorRoute } from '../operator-route.ts'
+import { readHead } from '#signals/log/read-log.ts'
+import { disableWebhook, enableWebhook } from '#signals/outbox/webhooks.ts'
+import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
+import { clientAction, operatorRoute, type Warning } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { count, ofClient, webhook } from '../views.ts'
-import { clientOf } from './clients.ts'
 import { seqText } from './signals.ts'
 
 /** A longer overlap would be no rotation. */
@@ -53,7 +50,7 @@ const disableRequest = z
   })
   .meta({ id: 'DisableRequest' })
 
-export const replayQuery = z
+const replayQuery = z
   .strictObject({
     from: seqText.describe('the number of the first signal to send again, from 1'),
     to: seqText
@@ -90,11 +87,8 @@ export const WEBHOOK_ROUTES = [
     title: 'State of a webhook',
     about: 'Its address, whether it is sent to, and what it is owed. Its secrets are never shown again.',
     data: webhook,
-    example: { path: `${ACME}/webhook` },
     command: { usage: 'webhook show <client>' },
-    handler: async (c, parts) => {
-      return { data: await stateOf(await assertWebhook(clientOf(c), parts), parts) }
-    },
+    handler: async ({ client }, parts) => ({ data: await stateOf(client, parts) }),
   }),
   clientAction({
     id: 'set_webhook',
@@ -112,13 +106,21 @@ export const WEBHOOK_ROUTES = [
       path: '/ops/clients/new-client/webhook',
       body: { url: 'https://hooks.new-client.example.org/signals' },
     },
-    command: { usage: 'webhook set <client> <url>' },
+    command: { usage: 'webhook set <client> <url>', fields: [] },
+    form: {
+      offers: [{ at: 'settings of a webhook', button: 'Test and set', hasInputs: true }],
+      done: 'The webhook acknowledged a signed test and is set.',
+    },
     // The only answers that contain a secret of a webhook are this one and that to a rotation.
-    handler: async (c, parts) => {
-      const { id } = await findClient(parts.redis, clientOf(c))
-      const request = parseRequest(webhookRequest, await readJson(c))
-      const secret = await parts.orders.register(id, request)
-      return { data: { webhook: await stateOf(id, parts), secret } }
+    secret: {
+      field: 'secret',
+      title: 'The secret of the webhook',
+      says: 'The address acknowledged a signed test, and signals are sent to it. Its owner needs this secret to verify them.',
+    },
+    handler: async ({ client, ...request }, parts) => {
+      await findClient(parts.redis, client)
+      const secret = await parts.orders.register(client, request)
+      return { data: { webhook: await stateOf(client, parts), secret } }
     },
   }),
   clientAction({
@@ -128,10 +130,18 @@ export const WEBHOOK_ROUTES = [
     title: 'Remove a webhook: the client pulls',
     about: 'Nothing is sent to the client any more; it can still pull.',
     data: z.null(),
-    example: { path: `${ACME}/webhook` },
-    command: { usage: 'webhook remove <client>' },
-    handler: async (c, parts) => {
-      await parts.orders.remove(await assertWebhook(clientOf(c), parts))
+    command: { usage: 'webhook remove <client>', prints: () => 'removed' },
+    form: {
+      offers: [{ at: 'settings of a webhook', button: 'Remove…', tone: 'stop', when: { isSet: true } }],
+      warn: ({ client }) => [
+        `Remove the webhook of ${client}?`,
+        'Nothing more is sent to it, and its address and secrets are deleted. The client can still pull every signal.',
+      ],
+      done: 'The webhook is removed: the client pulls.',
+    },
+    handler: async ({ client }, parts) => {
+      await findWebhook(client, parts)
+      await parts.orders.remove(client)
       return { data: null }
     },
   }),
@@ -146,12 +156,23 @@ export const WEBHOOK_ROUTES = [
     refusals: ['conflict'],
     example: { path: `${ACME}/webhook/rotate`, body: { overlap_hours: 24 } },
     command: { usage: 'webhook rotate <client>' },
-    handler: async (c, parts) => {
-      const id = await assertWebhook(clientOf(c), parts)
-      const { overlap_hours } = parseRequest(rotationRequest, await readJson(c, true))
+    form: {
+      offers: [{ at: 'settings of a webhook', button: 'New secret…', tone: 'quiet', when: { isSet: true } }],
+      warn: ({ client }) => [
+        `Make a new secret for the webhook of ${client}?`,
+        'Deliveries are signed with the old secret and the new one for a day, then with the new one alone. Its owner must know it by then.',
+      ],
+    },
+    secret: {
+      field: 'secret',
+      title: 'The new secret of the webhook',
+      says: 'Deliveries are signed with the new secret and with the old one, until the old one ends after a day. Give the new one to its owner before then.',
+    },
+    handler: async ({ client, overlap_hours }, parts) => {
+      await findWebhook(client, parts)
       const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * HOUR_MS
-      const secret = await parts.orders.rotate(id, overlapMs)
-      return { data: { webhook: await stateOf(id, parts), secret } }
+      const secret = await parts.orders.rotate(client, overlapMs)
+      return { data: { webhook: await stateOf(client, parts), secret } }
     },
   }),
   clientAction({
@@ -163,12 +184,15 @@ export const WEBHOOK_ROUTES = [
       'again, see `replay`.',
     data: webhook,
     refusals: ['conflict'],
-    example: { path: `${ACME}/webhook/enable` },
     command: { usage: 'webhook enable <client>' },
-    handler: async (c, parts) => {
-      const id = await assertWebhook(clientOf(c), parts)
-      await enableWebhook(parts.redis, id)
-      return { data: await stateOf(id, parts) }
+    form: {
+      offers: [{ at: 'webhook', button: 'Enable', when: { enabled: false } }],
+      done: 'The webhook is enabled.',
+    },
+    handler: async ({ client }, parts) => {
+      await findWebhook(client, parts)
+      await enableWebhook(parts.redis, client)
+      return { data: await stateOf(client, parts) }
     },
   }),
   clientAction({
@@ -181,11 +205,18 @@ export const WEBHOOK_ROUTES = [
     data: webhook,
     example: { path: `${ACME}/webhook/disable`, body: { why: 'the client asked for it' } },
     command: { usage: 'webhook disable <client>' },
-    handler: async (c, parts) => {
-      const id = await assertWebhook(clientOf(c), parts)
-      const { why } = parseRequest(disableRequest, await readJson(c, true))
-      await disableWebhook(parts.redis, id, why)
-      return { data: await stateOf(id, parts) }
+    form: {
+      offers: [{ at: 'webhook', button: 'Disable…', tone: 'stop', when: { enabled: true } }],
+      warn: ({ client }) => [
+        `Disable the webhook of ${client}?`,
+        'Nothing is sent to it until you enable it. Signals that wait, and those that are fired meanwhile, are sent only if you resend them then. The client can still pull every signal.',
+      ],
+      done: 'The webhook is disabled.',
+    },
+    handler: async ({ client, why }, parts) => {
+      await findWebhook(client, parts)
+      await disableWebhook(parts.redis, client, why)
+      return { data: await stateOf(client, parts) }
     },
   }),
   clientAction({
@@ -198,11 +229,15 @@ export const WEBHOOK_ROUTES = [
     data: testFired,
     statuses: [201],
     refusals: ['conflict'],
-    example: { path: `${ACME}/test` },
     command: { usage: 'test <client>' },
-    handler: async (c, parts) => {
-      const { id } = await assertEnabled(clientOf(c), parts)
-      return { status: 201, data: { seq: await parts.orders.fireTest(id) } }
+    form: {
+      offers: [{ at: 'webhook', button: 'Fire a test', tone: 'quiet' }],
+      next: ({ seq }) => `/ops/view/signals/${seq}`,
+      done: 'A test signal was fired. Its delivery is below.',
+    },
+    handler: async ({ client }, parts) => {
+      await assertEnabled(client, parts)
+      return { status: 201, data: { seq: await parts.orders.fireTest(client) } }
     },
   }),
   clientAction({
@@ -216,46 +251,76 @@ export const WEBHOOK_ROUTES = [
     data: replayed,
     refusals: ['conflict'],
     example: { path: `${ACME}/replay?from=5` },
-    command: { usage: 'replay <client>' },
-    handler: async (c, parts) => {
-      const id = await assertSentTo(clientOf(c), parts)
-      const range = parseRequest(replayQuery, c.get('query') ?? c.req.query())
-      return { data: { client: id, from: range.from, owed_again: await parts.orders.replay(id, range) } }
+    command: {
+      usage: 'replay <client>',
+      prints: answer => (answer.owed_again === 0 ? nothingToSend(answer) : answer),
+    },
+    form: {
+      offers: [
+        { at: 'webhook', button: 'Resend…', hasInputs: true },
+        { at: 'given up', button: 'Resend all given up…', tone: 'quiet' },
+        { at: 'delivery', button: 'Resend…', tone: 'quiet' },
+      ],
+      warn: warnOfResend,
+      done: 'The signals are sent again.',
+      idle: 'No signal of that range is one to send again: nothing is sent.',
+      isIdle: ({ owed_again }) => owed_again === 0,
+    },
+    handler: async ({ client, ...range }, parts) => {
+      await assertSentTo(client, parts)
+      return { data: { client, from: range.from, owed_again: await parts.orders.replay(client, range) } }
     },
   }),
 ]
 
-/** The webhook after an operation. Throws `not_found` if it was removed meanwhile. */
-const stateOf = async (id: string, parts: OperatorParts) =>
-  webhook.parse({ ...(await findWebhook(id, parts)).state, ...(await parts.orders.readAddress(id)) })
+const nothingToSend = ({ client, from }: z.output<typeof replayed>): string =>
+  `nothing is sent again: from number ${from} on there is no such signal that ${client} may see; ` +
+  '`highwater ops status` shows the newest number'
 
-/** The id of a client that has a webhook. Throws `not_found`. */
-const assertWebhook = async (id: string, parts: OperatorParts): Promise<string> =>
-  (await findWebhook(id, parts)).client.id
-
-/** A client and its webhook. Throws `not_found`. */
-async function findWebhook(id: string, { redis }: OperatorParts) {
-  const client = await findClient(redis, id)
-  const state = (await readWebhookStates(redis, [id])).get(id)
-  if (state === undefined) throw new ApiError('not_found', `the client '${id}' has no webhook: set one first`)
-  return { client, state }
+async function warnOfResend(
+  { client, from, to, only }: { readonly client: string } & z.output<typeof replayQuery>,
+  parts: OperatorParts,
+): Promise<Warning> {
+  await assertSentTo(client, parts)
+  const last = Math.min(to ?? Number.MAX_SAFE_INTEGER, (await readHead(parts.redis, parts.newEpoch)).seq)
+  const count = Math.max(0, last - from + 1)
+  const what = from === to ? `signal ${from}` : `signals ${from} to ${last}`
+  const isAll = only === 'all'
+  const which = isAll ? 'those that it may see, delivered before or not' : 'those that were given up'
+  return [
+    isAll ? `Send ${client} ${what} again?` : `Send ${client} what was given up again?`,
+    `Of ${count} ${count === 1 ? 'signal' : 'signals'}, ${which} are sent to its webhook. A receiver drops what it has by signal_id.`,
+  ]
 }
 
-/** A client whose webhook is enabled: nothing is sent to a disabled one. Throws `not_found` and `conflict`. */
-async function assertEnabled(id: string, parts: OperatorParts): Promise<Client> {
-  const { client, state } = await findWebhook(id, parts)
-  if (state.enabled) return client
-  const why = state.disabled_why === null ? '' : ` (${state.disabled_why})`
+/** The webhook of a client with its address. Throws `not_found`. */
+const stateOf = async (client: string, parts: OperatorParts) =>
+  webhook.parse({ ...(await findWebhook(client, parts)), ...(await parts.orders.readAddress(client)) })
+
+/** The webhook of a client. Throws `not_found`. */
+async function findWebhook(client: string, { redis }: OperatorParts): Promise<WebhookState> {
+  const state = (await readWebhookStates(redis, [client])).get(client)
+  if (state !== undefined) return state
+  await findClient(redis, client)
+  throw new ApiError('not_found', `the client '${client}' has no webhook: set one first`)
+}
+
+/** Nothing is sent to a webhook that is disabled. Throws `not_found` and `conflict`. */
+async function assertEnabled(client: string, parts: OperatorParts): Promise<void> {
+  const { enabled, disabled_why } = await findWebhook(client, parts)
+  if (enabled) return
+  const why = disabled_why === null ? '' : ` (${disabled_why})`
   throw new ApiError(
     'conflict',
-    `the webhook of '${id}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${id}\``,
+    `the webhook of '${client}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${client}\``,
   )
 }
 
-/** The id of a client to which signals are sent. Throws `not_found` and `conflict`. */
-export async function assertSentTo(client: string, parts: OperatorParts): Promise<string> {
-  const { id, status, suspended } = await assertEnabled(client, parts)
-  if (status === 'active') return id
-  const message = `the account of '${id}' is ${suspended ? 'suspended' : status}, so nothing is sent: activate it first, with`
-  throw new ApiError('conflict', `${message} \`highwater ops clients activate ${id}\``)
+/** Nor to a client whose account is not active. Throws `not_found` and `conflict`. */
+async function assertSentTo(client: string, parts: OperatorParts): Promise<void> {
+  await assertEnabled(client, parts)
+  const { status, suspended } = await findClient(parts.redis, client)
+  if (status === 'active') return
+  const message = `the account of '${client}' is ${suspended ? 'suspended' : status}, so nothing is sent: activate it first, with`
+  throw new ApiError('conflict', `${message} \`highwater ops clients activate ${client}\``)
 }

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
 import { type ProgramDeploy, programDeploys } from '#core/contract/payloads/program.ts'
-import { type PreparedSimulation, prepareSimulation } from '#core/dataset/resources/program/simulation.ts'
+import { type PreparedSimulation, prepareSimulation } from '#core/dataset/resources/program/records.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
 

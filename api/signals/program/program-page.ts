@@ -2,13 +2,12 @@
 import { programPreview, type SimulationInput } from '#core/contract/payloads/program.ts'
 import { ASSETS, INTEGRITY } from '#pages/assets.ts'
 import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
-import { programPage } from '#pages/program/page.ts'
-import type { Simulator } from '#pages/program/simulator.ts'
+import { programPage, type Simulator } from '#pages/program.ts'
 import { sha256 } from '#storage/digest.ts'
-import { type CodedBytes, createCodedBytes } from '../../http/content-coding.ts'
-import { sendCoded } from '../../http/exchange.ts'
-import { CACHING } from '../../http/headers.ts'
-import { answerHeaders, type Exchange, type ServedParts } from '../exchange.ts'
+import { type CodedBytes, createCodedBytes } from '../../service/content-coding.ts'
+import { type Exchange, queryOf, sendCoded } from '../../service/exchange.ts'
+import { CACHING } from '../../service/headers.ts'
+import type { ServedParts } from '../exchange.ts'
 import type { PreviewRoute } from '../signals-route.ts'
 import type { PreparedProgram } from './prepared-program.ts'
 import { KEYLESS_BOUNDS, parseInput, simulateWithin, simulationRequest } from './simulate.ts'
@@ -19,23 +18,23 @@ const styleInCoding = createCodedBytes(STYLE.bytes, STYLE.mediaType)
 /** Named by its digest: it never changes, and no page meets the style of another release. */
 export const STYLE_PATH = `/assets/${sha256(STYLE.bytes).slice(0, 16)}/style.css`
 
-export const sendStyle = (c: Exchange, parts: ServedParts): Promise<Response> =>
-  sendCoded(c, styleInCoding, { ...answerHeaders(parts), 'cache-control': CACHING.pinned })
+export const sendStyle = (c: Exchange): Promise<Response> =>
+  sendCoded(c, styleInCoding, { 'cache-control': CACHING.pinned })
 
 /** The page counts as a preview; with the input of its form it counts as a simulation, because it is one. */
 export function programPageRoute(c: Exchange): Pick<PreviewRoute, 'limit' | 'handler'> {
-  const query = new URL(c.req.url).searchParams
+  const query = queryOf(c)
   const isSimulated = Object.keys(KEYLESS_BOUNDS).some(name => query.has(name))
   return isSimulated
     ? {
         limit: 'simulate',
-        handler: (_, parts) => sendPage(c, parts, simulatedPage(parts, query), CACHING.never),
+        handler: (_, parts) => sendPage(c, simulatedPage(parts, query), CACHING.never),
       }
-    : { limit: 'preview', handler: (_, parts) => sendPage(c, parts, plainPage(parts), CACHING.preview) }
+    : { limit: 'preview', handler: (_, parts) => sendPage(c, plainPage(parts), CACHING.preview) }
 }
 
-const sendPage = (c: Exchange, parts: ServedParts, page: CodedBytes, caching: string): Promise<Response> =>
-  sendCoded(c, page, { ...answerHeaders(parts), ...PAGE_HEADERS, 'cache-control': caching })
+const sendPage = (c: Exchange, page: CodedBytes, caching: string): Promise<Response> =>
+  sendCoded(c, page, { ...PAGE_HEADERS, 'cache-control': caching })
 
 const plainPages = new WeakMap<PreparedProgram, CodedBytes>()
 
@@ -63,5 +62,5 @@ function pageOf({ documents, dataset }: PreparedProgram, answer: Simulator['answ
   const preview = programPreview.parse(JSON.parse(new TextDecoder().decode(documents.preview)))
   const simulator = { bounds: KEYLESS_BOUNDS, answer }
   const text = programPage({ preview, dataset, simulator, style: STYLE_PATH, integrity: INTEGRITY })
-  return createCodedBytes(new TextEncoder().encode(text), PAGE_TYPE)
+  return createCodedBytes(text, PAGE_TYPE)
 }

@@ -1,13 +1,14 @@
 // Inputs of simulations and profiles, and the answer of both simulations: one shape, different bounds.
 import { z } from 'zod'
-import { ApiError, type ParameterProblem } from '#core/contract/errors.ts'
+import { ApiError } from '#core/contract/errors.ts'
 import { echo } from '#core/contract/parse-request.ts'
 import type { SimulationInput } from '#core/contract/payloads/program.ts'
 import type { Links } from '#core/contract/register.ts'
 import type { Json } from '#core/dataset/render/json.ts'
-import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
-import { readJson } from '../../http/read-body.ts'
-import { type Exchange, type ServedParts, sendEnveloped } from '../exchange.ts'
+import { renderSimulation } from '#core/dataset/resources/program/records.ts'
+import { type Exchange, sendEnveloped } from '../../service/exchange.ts'
+import { readJson } from '../../service/read-body.ts'
+import type { ServedParts } from '../exchange.ts'
 import type { PreparedProgram } from './prepared-program.ts'
 
 export const MOST_PROGRAM_BYTES = 4_096
@@ -81,20 +82,16 @@ export function parseInput(
   const parsed = request.safeParse(body)
   if (parsed.success) return parsed.data
   const problems = Map.groupBy(parsed.error.issues, ({ path }) => path[0])
-  const details = [...problems].map(([field, [issue]]) => problemOf(field, issue!.message, body))
+  const details = [...problems].map(([field, [issue]]) => ({
+    param: String(field ?? 'body'), // a problem without a field concerns the whole body
+    value: echo(
+      field === undefined ? body : new Map<PropertyKey, unknown>(Object.entries(body ?? {})).get(field),
+    ),
+    reason: issue!.message, // groups are not empty
+  }))
   const names = details.map(({ param }) => param).join(', ')
   throw new ApiError('validation_error', `unfit body: ${names}`, { details })
 }
-
-/** Groups are not empty. A problem without a field concerns the whole body. */
-const problemOf = (field: PropertyKey | undefined, reason: string, body: unknown): ParameterProblem =>
-  field === undefined
-    ? { param: 'body', value: echo(body), reason }
-    : {
-        param: String(field),
-        value: echo(Object.entries(body ?? {}).find(([name]) => name === field)?.[1]),
-        reason,
-      }
 
 const clampInput = (input: SimulationInput, bounds: InputBounds): SimulationInput => ({
   equity_usd: clamp(input.equity_usd, bounds.equity_usd),
@@ -127,5 +124,5 @@ export async function simulate(
   const requested = parseInput(simulationRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
   const { simulation, isClamped } = simulateWithin(served, requested, bounds)
   const answer = simulation as Json // its type leaves room for later fields
-  return sendEnveloped(c, parts, answer, links, { input_clamped: isClamped, requested })
+  return sendEnveloped(c, answer, links, { input_clamped: isClamped, requested })
 }

@@ -2,14 +2,16 @@
 import { z } from 'zod'
 import { instantOrNull } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { flag, list, named, text, word } from '#core/contract/payloads/field.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/webhook.ts'
+import { renderJson } from '#core/dataset/render/json.ts'
 import { confirmKey } from '#signals/clients/api-keys.ts'
 import { CLIENT_STATUSES } from '#signals/clients/client.ts'
-import { assertMayRegister, registerOwnWebhook } from '#signals/delivery/register-webhook.ts'
-import { readWebhook, shownOf, type Webhook } from '#signals/delivery/webhooks.ts'
-import { readJson } from '../../http/read-body.ts'
-import { sendEnveloped, sendJson } from '../exchange.ts'
+import { assertMayRegister, registerOwnWebhook } from '#signals/outbox/register-webhook.ts'
+import { readWebhook, shownOf, type Webhook } from '#signals/outbox/webhooks.ts'
+import { sendBytes, sendEnveloped } from '../../service/exchange.ts'
+import { readJson } from '../../service/read-body.ts'
 import { unauthorized, WRONG_KEY } from '../identify.ts'
 import { programAliasOf } from '../program/prepared-program.ts'
 import { routesOf } from '../signals-route.ts'
@@ -19,31 +21,25 @@ export const MOST_WEBHOOK_BYTES = 4_096
 const WEBHOOK = '/v1/webhook'
 const WHOAMI = '/v1/whoami'
 
-const identity = z
-  .object({
-    client_id: z.string().describe('Id of the client.'),
-    tier: z.string().describe('Tier of the subscription.'),
-    status: z.enum(CLIENT_STATUSES).describe('`pending` until the operator switches the account on.'),
-    entitlements: z
-      .object({ aliases: z.array(z.string()).describe('The strategies whose signals the client gets.') })
-      .catchall(z.union([z.boolean(), z.array(z.string())])) // the index of a TypeScript type covers all fields
-      .describe('What the client may see; beside `aliases` a flag under the alias of the program.'),
-    key_id: z.string().describe('Public part of the key that was used.'),
-  })
-  .meta({ id: 'Identity' })
+const identity = named('Identity', {
+  client_id: text('Id of the client.'),
+  tier: text('Tier of the subscription.'),
+  status: word('`pending` until the operator switches the account on.', CLIENT_STATUSES),
+  entitlements: z
+    .object({ aliases: list('The strategies whose signals the client gets.', z.string()) })
+    .catchall(z.union([z.boolean(), z.array(z.string())])) // the index of a TypeScript type covers all fields
+    .describe('What the client may see; beside `aliases` a flag under the alias of the program.'),
+  key_id: text('Public part of the key that was used.'),
+})
 
-const confirmation = z
-  .object({
-    client_id: z.string().describe('Id of the client.'),
-    key_id: z.string().describe('The key that stays.'),
-    retired_key_ids: z.array(z.string()).describe('The keys that this retired.'),
-    webhook_suspended: z
-      .boolean()
-      .describe(
-        'True if a retired key had set the webhook, or may have: nothing is sent until a live key sets it by `PUT /v1/webhook`.',
-      ),
-  })
-  .meta({ id: 'KeyConfirmation' })
+const confirmation = named('KeyConfirmation', {
+  client_id: text('Id of the client.'),
+  key_id: text('The key that stays.'),
+  retired_key_ids: list('The keys that this retired.', z.string()),
+  webhook_suspended: flag(
+    'True if a retired key had set the webhook, or may have: nothing is sent until a live key sets it by `PUT /v1/webhook`.',
+  ),
+})
 
 export const OWN_ROUTES = routesOf('key', [
   {
@@ -54,14 +50,11 @@ export const OWN_ROUTES = routesOf('key', [
       'The client that a key belongs to, and what it may see. Answered before the account is active, too.',
     data: identity,
     isBare: true,
-    handler: (_c, parts, { client, keyId }) =>
-      sendJson(parts, {
-        client_id: client.id,
-        tier: client.tier,
-        status: client.status,
-        entitlements: { aliases: client.aliases, [programAliasOf(parts.program())]: client.program },
-        key_id: keyId,
-      }),
+    handler: (c, parts, { client, keyId }) => {
+      const { id, tier, status, aliases, program } = client
+      const entitlements = { aliases, [programAliasOf(parts.program())]: program }
+      return sendBytes(c, renderJson({ client_id: id, tier, status, entitlements, key_id: keyId }))
+    },
   },
   {
     id: 'confirm_key',
@@ -84,7 +77,7 @@ export const OWN_ROUTES = routesOf('key', [
         retired_key_ids: retired,
         webhook_suspended: suspendedBy !== null,
       }
-      return sendEnveloped(c, parts, data, { self: '/v1/keys/confirm', whoami: WHOAMI })
+      return sendEnveloped(c, data, { self: '/v1/keys/confirm', whoami: WHOAMI })
     },
   },
   {
@@ -116,7 +109,7 @@ export const OWN_ROUTES = routesOf('key', [
         secret: made,
         secrets_dropped: dropsSecrets,
       }
-      return sendEnveloped(c, parts, data, { self: WEBHOOK, whoami: WHOAMI })
+      return sendEnveloped(c, data, { self: WEBHOOK, whoami: WHOAMI })
     },
   },
   {
@@ -130,7 +123,7 @@ export const OWN_ROUTES = routesOf('key', [
       const { redis, box } = parts.registering
       const webhook = await readWebhook(redis, box, client.id)
       if (webhook === null) throw new ApiError('not_found', 'no webhook yet: PUT /v1/webhook registers one')
-      return sendEnveloped(c, parts, stateOf(webhook), { self: WEBHOOK, whoami: WHOAMI })
+      return sendEnveloped(c, stateOf(webhook), { self: WEBHOOK, whoami: WHOAMI })
     },
   },
 ])

@@ -1,6 +1,7 @@
 // Health, readiness, versions and the document.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
+import { byName, flag, named, namedRecord, object, text } from '#core/contract/payloads/field.ts'
 import { SIGNAL_SCHEMA_VERSION } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { commit } from '#signals/log/commit.ts'
@@ -8,17 +9,15 @@ import { LogGoneError } from '#signals/log/guard.ts'
 import { ClockError } from '#signals/redis/clock.ts'
 import { askRedis, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH } from '#signals/redis/keys.ts'
-import { type SignalsParts, sendBytes, sendEnveloped } from '../exchange.ts'
-import { API_VERSION } from '../settings.ts'
+import { API_VERSION, sendBytes, sendEnveloped } from '../../service/exchange.ts'
+import type { SignalsParts } from '../exchange.ts'
 import { routesOf } from '../signals-route.ts'
 
-const checks = z
-  .object({
-    redis: z.boolean().describe('True when Redis, which holds the log, answers.'),
-    log: z.boolean().describe('True when the log there is the one that was written.'),
-    fires: z.boolean().describe('True when a signal that is fired now would be accepted.'),
-  })
-  .describe('What was looked at.')
+const checks = object('What was looked at.', {
+  redis: flag('True when Redis, which holds the log, answers.'),
+  log: flag('True when the log there is the one that was written.'),
+  fires: flag('True when a signal that is fired now would be accepted.'),
+})
 
 type Readiness = ValueOf<typeof checks>
 
@@ -28,23 +27,24 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     path: '/healthz',
     title: 'Liveness',
     about: 'Answers 200 as long as the process lives, with or without Redis.',
-    data: z.object({ status: z.literal('ok').describe('The process lives.') }).meta({ id: 'SignalsHealth' }),
-    handler: (c, parts) =>
-      sendEnveloped(c, parts, { status: 'ok' }, { self: '/healthz', readyz: '/readyz', version: '/version' }),
+    data: named('SignalsHealth', { status: z.literal('ok').describe('The process lives.') }),
+    handler: c =>
+      sendEnveloped(c, { status: 'ok' }, { self: '/healthz', readyz: '/readyz', version: '/version' }),
   },
   {
     id: 'readyz',
     path: '/readyz',
     title: 'Readiness',
     about: 'Answers 200 when the log is whole and signals can be fired, else 503 with the checks in details.',
-    data: z
-      .object({ ready: z.literal(true).describe('Always true: else the answer is 503.'), checks })
-      .meta({ id: 'SignalsReadiness' }),
+    data: named('SignalsReadiness', {
+      ready: z.literal(true).describe('Always true: else the answer is 503.'),
+      checks,
+    }),
     refusals: ['not_ready'],
     handler: async (c, parts) => {
       const found = await assertReady(parts)
       const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
-      return sendEnveloped(c, parts, { ready: true, checks: found }, links)
+      return sendEnveloped(c, { ready: true, checks: found }, links)
     },
   },
   {
@@ -52,16 +52,14 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     path: '/version',
     title: 'Versions',
     about: 'Version of the interface and of the schema of a signal.',
-    data: z
-      .object({
-        api_version: z.string().describe('Version of the interface.'),
-        stability: z.string().describe('`stable`.'),
-        schema_version: z.string().describe('`schema_version` of the signals that are written now.'),
-      })
-      .meta({ id: 'SignalsVersion' }),
-    handler: (c, parts) => {
+    data: named('SignalsVersion', {
+      api_version: text('Version of the interface.'),
+      stability: text('`stable`.'),
+      schema_version: text('`schema_version` of the signals that are written now.'),
+    }),
+    handler: c => {
       const data = { api_version: API_VERSION, stability: 'stable', schema_version: SIGNAL_SCHEMA_VERSION }
-      return sendEnveloped(c, parts, data, { self: '/version', schema: '/v1/signals/schema' })
+      return sendEnveloped(c, data, { self: '/version', schema: '/v1/signals/schema' })
     },
   },
   {
@@ -69,20 +67,16 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     path: '/openapi.json',
     title: 'This document',
     about: 'The description of this service for programs, OpenAPI 3.1.',
-    data: z
-      .looseObject({
-        openapi: z.string().describe('Version of OpenAPI.'),
-        paths: z
-          .record(
-            z.string(),
-            z.record(z.string(), z.looseObject({ operationId: z.string().describe('Id of the route.') })),
-          )
-          .describe('What can be asked, by path and method.'),
-      })
-      .meta({ id: 'OpenApiDocument' }),
+    data: namedRecord('OpenApiDocument', {
+      openapi: text('Version of OpenAPI.'),
+      paths: byName(
+        'What can be asked, by path and method.',
+        z.record(z.string(), z.looseObject({ operationId: text('Id of the route.') })),
+      ),
+    }),
     isBare: true,
     mediaType: 'application/openapi+json',
-    handler: (_c, parts) => sendBytes(parts, parts.documents.openApi, OPENAPI_MEDIA),
+    handler: (c, parts) => sendBytes(c, parts.documents.openApi, OPENAPI_MEDIA),
   },
 ])
 

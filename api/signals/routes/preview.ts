@@ -3,16 +3,9 @@ import type { MiddlewareHandler } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { programPreview, programSimulation } from '#core/contract/payloads/program.ts'
 import { type Allowance, PREVIEW_LIMITS, WINDOW_SECONDS } from '#signals/program/preview-limits.ts'
-import { CACHING, corsHeaders, matchesEtag, preflightHeaders } from '../../http/headers.ts'
-import {
-  answerHeaders,
-  type Exchange,
-  type ServedParts,
-  type SignalsEnv,
-  type SignalsParts,
-  sendError,
-  sendPublished,
-} from '../exchange.ts'
+import { type Exchange, notModified, type ServiceEnv, sendError } from '../../service/exchange.ts'
+import { CACHING, corsHeaders, preflightHeaders } from '../../service/headers.ts'
+import { type ServedParts, type SignalsParts, sendPublished } from '../exchange.ts'
 import { boundsText, KEYLESS_BOUNDS, simulate, simulationRequest } from '../program/simulate.ts'
 import { type PreviewRoute, routesOf, type SignalsRoute } from '../signals-route.ts'
 
@@ -31,10 +24,8 @@ export const PREVIEW_ROUTES = routesOf('preview', [
     handler: (c, parts) => {
       const { documents, previewEtag: etag } = parts.servedProgram()
       const caching = { etag, 'cache-control': CACHING.preview }
-      if (matchesEtag(c.req.header('if-none-match'), etag)) {
-        return new Response(null, { status: 304, headers: { ...answerHeaders(parts), ...caching } })
-      }
-      return sendPublished(c, parts, documents.preview, { self: PREVIEW, simulate: SIMULATE }, caching)
+      const known = notModified(c, etag, { ...c.get('service').headers(c), ...caching })
+      return known ?? sendPublished(c, documents.preview, { self: PREVIEW, simulate: SIMULATE }, caching)
     },
   },
   {
@@ -59,24 +50,21 @@ export async function answerPreview(
   parts: ServedParts,
 ): Promise<Response> {
   const allowance = await parts.limits(limit, address)
-  const response = await answerWithin(allowance, () => handler(c, parts)).catch((error: unknown) =>
-    sendError(c, parts, error),
-  )
+  const answer = async () => {
+    if (!allowance.isWithin) throw tooMany(allowance)
+    return handler(c, parts)
+  }
+  const response = await answer().catch((error: unknown) => sendError(c, error))
   for (const [name, value] of Object.entries(limitHeaders(allowance))) response.headers.set(name, value)
   return response
 }
 
-async function answerWithin(
-  { isWithin, name, resetSeconds }: Allowance,
-  answer: () => Response | Promise<Response>,
-): Promise<Response> {
-  if (isWithin) return answer()
-  throw new ApiError(
+const tooMany = ({ name, resetSeconds }: Allowance): ApiError =>
+  new ApiError(
     'rate_limited',
     `an address has ${PREVIEW_LIMITS[name]} of these requests in ${WINDOW_SECONDS} seconds: ask again in ${resetSeconds}`,
     { headers: { 'retry-after': String(resetSeconds) } },
   )
-}
 
 /** As in draft-ietf-httpapi-ratelimit-headers. */
 const limitHeaders = ({ name, remaining, resetSeconds }: Allowance): Record<string, string> => ({
@@ -88,7 +76,7 @@ const limitHeaders = ({ name, remaining, resetSeconds }: Allowance): Record<stri
 export const forPages = (
   { allowedOrigins }: SignalsParts,
   routes: readonly SignalsRoute[],
-): MiddlewareHandler<SignalsEnv> => {
+): MiddlewareHandler<ServiceEnv> => {
   const methods = routes.map(({ method }) => method).join(', ')
   return async (c, next) => {
     await next()

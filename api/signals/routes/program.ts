@@ -1,6 +1,5 @@
 // The accumulation program for entitled clients: published records with their exact bytes, and computed
 // answers.
-import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { canonicalUrl, parseQuery, wordParameter } from '#core/contract/parameters.ts'
 import {
@@ -17,13 +16,14 @@ import {
   programSimulation,
 } from '#core/contract/payloads/program.ts'
 import type { Links } from '#core/contract/register.ts'
+import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
 import type { Json } from '#core/dataset/render/json.ts'
-import { toCsvHeader, toCsvRow } from '#core/dataset/render/record-csv.ts'
-import { renderBasket } from '#core/dataset/resources/program/basket.ts'
+import { renderBasket } from '#core/dataset/resources/program/records.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
 import { type Profile, readProfile, saveProfile } from '#signals/program/profile.ts'
-import { readJson } from '../../http/read-body.ts'
-import { type Exchange, type ServedParts, sendBytes, sendEnveloped, sendPublished } from '../exchange.ts'
+import { csvMedia, type Exchange, queryOf, sendBytes, sendEnveloped } from '../../service/exchange.ts'
+import { readJson } from '../../service/read-body.ts'
+import { type ServedParts, sendPublished } from '../exchange.ts'
 import type { PreparedProgram } from '../program/prepared-program.ts'
 import {
   boundsText,
@@ -77,7 +77,7 @@ export const PROGRAM_ROUTES = routesOf('program', [
         performance: PERFORMANCE,
         profile: PROFILE,
       }
-      return sendPublished(c, parts, documents.manifest, links)
+      return sendPublished(c, documents.manifest, links)
     },
   },
   {
@@ -99,8 +99,8 @@ export const PROGRAM_ROUTES = routesOf('program', [
         deploys: DEPLOYS,
         profile: PROFILE,
       }
-      if (query.view === 'reference') return sendPublished(c, parts, served.documents.basket, links)
-      return sendEnveloped(c, parts, personalBasket(served, await profileOf(parts, client.id)), links)
+      if (query.view === 'reference') return sendPublished(c, served.documents.basket, links)
+      return sendEnveloped(c, personalBasket(served, await profileOf(parts, client.id)), links)
     },
   },
   {
@@ -117,12 +117,12 @@ export const PROGRAM_ROUTES = routesOf('program', [
       const query = parseQuery(deploysQuery, queryOf(c))
       const after = all.filter(({ seq }) => seq > query.since)
       const page = after.slice(0, query.limit ?? after.length)
-      if (query.format === 'csv') return sendBytes(parts, csvOf(page), csvMedia(query.since))
+      if (query.format === 'csv') return sendBytes(c, csvOf(page), csvMedia(`deploys-since-${query.since}`))
       const last = page.at(-1)?.seq ?? query.since
       const pathOf = (since: number) => canonicalUrl(DEPLOYS, deploysQuery, { ...query, since })
       const next = page.length < after.length ? { next: pathOf(last) } : {}
       const links: Links = { self: pathOf(query.since), program: PROGRAM, basket: BASKET, ...next }
-      return sendEnveloped(c, parts, page as readonly Json[], links, { count: page.length, last_seq: last })
+      return sendEnveloped(c, page as readonly Json[], links, { count: page.length, last_seq: last })
     },
   },
   {
@@ -141,7 +141,7 @@ export const PROGRAM_ROUTES = routesOf('program', [
         program: PROGRAM,
         basket: BASKET,
       }
-      return sendPublished(c, parts, documents[`performance-${query.benchmark}`], links)
+      return sendPublished(c, documents[`performance-${query.benchmark}`], links)
     },
   },
   {
@@ -153,7 +153,7 @@ export const PROGRAM_ROUTES = routesOf('program', [
     refusals: ['not_found', 'profile_not_set'],
     handler: async (c, parts, { client }) => {
       const { data } = parts.servedProgram()
-      return sendProfile(c, parts, data.plan, await profileOf(parts, client.id))
+      return sendProfile(c, data.plan, await profileOf(parts, client.id))
     },
   },
   {
@@ -169,7 +169,7 @@ export const PROGRAM_ROUTES = routesOf('program', [
       const { data } = parts.servedProgram()
       const input = parseInput(profileRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
       const stored = await saveProfile(parts.redis, client.id, input, parts.clock.now())
-      return sendProfile(c, parts, data.plan, stored)
+      return sendProfile(c, data.plan, stored)
     },
   },
   {
@@ -191,13 +191,6 @@ const csvOf = (deploys: readonly ProgramDeploy[]) =>
     toCsvHeader(DEPLOY_FIELDS) + deploys.map(deploy => toCsvRow(DEPLOY_FIELDS, deploy)).join(''),
   )
 
-const csvMedia = (since: number): Record<string, string> => ({
-  'content-type': MEDIA_TYPES.csv,
-  'content-disposition': `attachment; filename="deploys-since-${since}.csv"`,
-})
-
-const queryOf = (c: Exchange): URLSearchParams => new URL(c.req.url).searchParams
-
 function personalBasket({ data, simulationOf }: PreparedProgram, input: Profile): Json {
   const { simulation } = simulationOf(input.contribution_cadence_bars)
   const { simulation: reference } = simulationOf(data.plan.contribution_cadence_bars)
@@ -210,8 +203,8 @@ async function profileOf({ redis }: ServedParts, client: string): Promise<Profil
   return found
 }
 
-function sendProfile(c: Exchange, parts: ServedParts, { alias }: ProgramPlan, stored: Profile): Response {
+function sendProfile(c: Exchange, { alias }: ProgramPlan, stored: Profile): Response {
   const data = { schema_version: PROGRAM_SCHEMA_VERSION, alias, ...stored }
   const personal = canonicalUrl(BASKET, basketQuery, { view: 'personal' })
-  return sendEnveloped(c, parts, data, { self: PROFILE, basket: personal, program: PROGRAM })
+  return sendEnveloped(c, data, { self: PROFILE, basket: personal, program: PROGRAM })
 }

@@ -1,6 +1,5 @@
 // The log of signals: newest, pull, schema, head, and the account of deliveries.
 import { z } from 'zod'
-import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import {
@@ -10,23 +9,25 @@ import {
   wholeNumberParameter,
   wordParameter,
 } from '#core/contract/parameters.ts'
+import { named, text } from '#core/contract/payloads/field.ts'
 import type { Links } from '#core/contract/register.ts'
 import { SIGNAL_FIELDS, signal } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
-import { toCsvHeader, toCsvRow } from '#core/dataset/render/record-csv.ts'
+import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
 import type { Client } from '#signals/clients/client.ts'
-import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
-import { JSON_MEDIA, keyedMeta } from '../../http/exchange.ts'
-import { streamBody } from '../../http/stream-body.ts'
+import { accountFor, MOST_ACCOUNTED } from '#signals/outbox/resend.ts'
 import {
-  answerHeaders,
+  csvMedia,
   type Exchange,
-  type ServedParts,
-  type SignalsParts,
+  JSON_MEDIA,
+  keyedMeta,
+  queryOf,
   sendBytes,
   sendEnveloped,
-} from '../exchange.ts'
+} from '../../service/exchange.ts'
+import { streamBody } from '../../service/stream-body.ts'
+import { type ServedParts, sendPublished } from '../exchange.ts'
 import { routesOf } from '../signals-route.ts'
 
 const LATEST = '/v1/signals/latest'
@@ -82,14 +83,12 @@ const accountQuery = {
   ),
 }
 
-const logHead = z
-  .object({
-    seq: z.int().min(0).describe('Number of the newest signal that this client sees, 0 where there is none.'),
-    log_seq: z.int().min(0).describe('The same as `seq`; kept for clients of earlier releases.'),
-    epoch: z.string().describe('Names this history of the log. When it changes, pull everything again.'),
-    server_time: z.string().describe('UTC instant, ISO 8601 with milliseconds.'),
-  })
-  .meta({ id: 'LogHead' })
+const logHead = named('LogHead', {
+  seq: z.int().min(0).describe('Number of the newest signal that this client sees, 0 where there is none.'),
+  log_seq: z.int().min(0).describe('The same as `seq`; kept for clients of earlier releases.'),
+  epoch: text('Names this history of the log. When it changes, pull everything again.'),
+  server_time: text('UTC instant, ISO 8601 with milliseconds.'),
+})
 
 export const LOG_ROUTES = routesOf('account', [
   {
@@ -103,10 +102,7 @@ export const LOG_ROUTES = routesOf('account', [
       const seq = await newestVisible(parts.redis, client)
       const found = seq === 0 ? null : await readSignal(parts.redis, seq)
       if (found === null) throw new ApiError('not_found', 'no signal yet')
-      const meta = JSON.stringify({ ...keyedMeta(c, parts.clock), ...LIVE })
-      const links = JSON.stringify({ self: LATEST, history: HISTORY })
-      const body = `{"data":${found.body},"meta":${meta},"links":${links}}` // the stored bytes as they are
-      return sendBytes(parts, new TextEncoder().encode(body))
+      return sendPublished(c, encoder.encode(found.body), { self: LATEST, history: HISTORY }, {}, LIVE)
     },
   },
   {
@@ -127,13 +123,12 @@ export const LOG_ROUTES = routesOf('account', [
     about: 'The JSON Schema of a signal.',
     data: z
       .looseObject({
-        $schema: z.string().describe('The dialect of JSON Schema.'),
-        $id: z.string().describe('Where this schema is served.'),
+        $schema: text('The dialect of JSON Schema.'),
+        $id: text('Where this schema is served.'),
         type: z.literal('object').describe('A signal is an object.'),
       })
       .meta({ id: 'SignalSchema', additionalProperties: true }), // a schema has more keywords than these
-    handler: (c, parts) =>
-      sendEnveloped(c, parts, parts.documents.signalSchema, { self: SCHEMA, history: HISTORY }),
+    handler: (c, parts) => sendEnveloped(c, parts.documents.signalSchema, { self: SCHEMA, history: HISTORY }),
   },
   {
     id: 'head',
@@ -146,7 +141,7 @@ export const LOG_ROUTES = routesOf('account', [
       const [{ epoch }, seq] = await Promise.all([readHead(redis, newEpoch), newestVisible(redis, client)])
       const server_time = new Date(clock.now()).toISOString()
       const data: ValueOf<typeof logHead> = { seq, log_seq: seq, epoch, server_time }
-      return sendEnveloped(c, parts, data, { self: HEAD, history: HISTORY })
+      return sendEnveloped(c, data, { self: HEAD, history: HISTORY })
     },
   },
   {
@@ -160,10 +155,10 @@ export const LOG_ROUTES = routesOf('account', [
     data: deliveryAccount,
     example: { path: `${ACCOUNT}?from=1&to=4` },
     handler: async (c, parts, { client }) => {
-      const query = parseQuery(accountQuery, new URL(c.req.url).searchParams)
+      const query = parseQuery(accountQuery, queryOf(c))
       const account = await accountFor(parts.redis, client.id, query.from, query.to)
       const self = canonicalUrl(ACCOUNT, accountQuery, query)
-      return sendEnveloped(c, parts, account, { self, history: HISTORY })
+      return sendEnveloped(c, account, { self, history: HISTORY })
     },
   },
 ])
@@ -180,12 +175,12 @@ async function history(
   parts: ServedParts,
   { client }: { readonly client: Client },
 ): Promise<Response> {
-  const query = parseQuery(historyQuery, new URL(c.req.url).searchParams)
+  const query = parseQuery(historyQuery, queryOf(c))
   const until = await newestVisible(parts.redis, client)
   const rows = takeRows(readVisible(parts.redis, client, query.since, until), query.limit)
   return query.format === 'csv'
-    ? sendText(parts, csvText(rows), csvMedia(client, query))
-    : sendText(parts, jsonText(c, parts, rows, query, until), JSON_MEDIA)
+    ? sendText(c, parts, csvText(rows), csvMedia(`signals-${client.id}-since-${query.since}`))
+    : sendText(c, parts, jsonText(c, rows, query, until), JSON_MEDIA)
 }
 
 type Rows = AsyncGenerator<readonly LoggedSignal[], void>
@@ -201,7 +196,6 @@ async function* takeRows(blocks: Rows, limit: number | null): Rows {
 
 async function* jsonText(
   c: Exchange,
-  parts: SignalsParts,
   blocks: Rows,
   query: HistoryQuery,
   until: number,
@@ -215,7 +209,7 @@ async function* jsonText(
     count += block.length
     lastSeq = block.at(-1)!.seq
   }
-  const meta = { ...keyedMeta(c, parts.clock), ...LIVE, count, last_seq: lastSeq }
+  const meta = { ...keyedMeta(c), ...LIVE, count, last_seq: lastSeq }
   const links = linksOf(query, count === query.limit && lastSeq < until ? lastSeq : null)
   yield `${count === 0 ? before : ''}],"meta":${JSON.stringify(meta)},"links":${JSON.stringify(links)}}`
 }
@@ -236,11 +230,6 @@ async function* csvText(blocks: Rows): AsyncGenerator<string, void> {
 /** Throws if the text is not a signal. */
 const toRow = (body: string): string => toCsvRow(SIGNAL_FIELDS, signal.parse(JSON.parse(body)))
 
-const csvMedia = ({ id }: Client, { since }: HistoryQuery): Record<string, string> => ({
-  'content-type': MEDIA_TYPES.csv,
-  'content-disposition': `attachment; filename="signals-${id}-since-${since}.csv"`,
-})
-
 /** Shorter texts are complete before the first byte is sent, so that errors still get the envelope. */
 export const MOST_WHOLE_LENGTH = 1 << 18
 
@@ -248,18 +237,19 @@ const encoder = new TextEncoder()
 
 /** Sends a text that comes in pieces, as fast as it is read: one piece at a time is in memory. */
 async function sendText(
-  parts: SignalsParts,
+  c: Exchange,
+  { onError }: ServedParts,
   pieces: AsyncGenerator<string, void>,
   media: Readonly<Record<string, string>>,
 ): Promise<Response> {
   let text = ''
   while (text.length < MOST_WHOLE_LENGTH) {
     const next = await pieces.next()
-    if (next.done) return sendBytes(parts, encoder.encode(text), media)
+    if (next.done) return sendBytes(c, encoder.encode(text), media)
     text += next.value
   }
-  const { stream } = await streamBody(encodePieces(text, pieces), { onError: parts.onError })
-  return new Response(stream, { headers: { ...answerHeaders(parts), ...media } })
+  const { stream } = await streamBody(encodePieces(text, pieces), { onError })
+  return new Response(stream, { headers: { ...c.get('service').headers(c), ...media } })
 }
 
 async function* encodePieces(

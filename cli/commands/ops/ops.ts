@@ -2,15 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { actionWords } from '#api/operator/action-words.ts'
-import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
-import { keyIdOf } from '#signals/clients/token.ts'
-import { action } from '#signals/operators/audit-log.ts'
 import { UsageError } from '../../exit.ts'
-import type { OperatorClient } from '../../operator-client.ts'
 import type { Runtime } from '../../runtime.ts'
 import { addBackup, assertReadable } from './backup.ts'
-import { type Addition, addRouteCommands, linesOf } from './route-commands.ts'
+import type { OperatorClient } from './operator-client.ts'
+import { type Addition, addRouteCommands, type Values } from './route-commands.ts'
 import { addSelfTest } from './self-test.ts'
 
 const ABOUT = `
@@ -33,34 +29,19 @@ const GROUPS = {
 /** `highwater ops`: a command for each route of the operator, and those that need no running service. */
 export function defineOps(command: Command, runtime: Runtime): void {
   command.addHelpText('after', ABOUT)
-  addRouteCommands(command, runtime, OPERATOR_ROUTES, GROUPS, ADDITIONS)
+  addRouteCommands(command, runtime, GROUPS, ADDITIONS)
   addSelfTest(command, runtime)
   addBackup(command, runtime)
 }
-
-type Answer = Readonly<Record<string, unknown>>
-
-/** Of a key that was given whole, its id alone is sent: what is in an address is seen by others. */
-const toKeyId = (text: string): string => keyIdOf(text) ?? text
-
-/** A secret is shown once, on a line of its own. */
-const withSecret = ({ webhook, secret }: Answer): readonly string[] => [
-  ...linesOf({ webhook }),
-  ...(secret === null ? [] : ['secret, shown this once:', String(secret)]),
-]
 
 const SIGNAL_HELP = `
 FILE holds the signal as JSON: signal_id, alias, action (long, short, flat), signal_price, stop, base_risk_pct, timestamp,
 and mode DRY_RUN if it must not be traded. The same signal_id again is the same signal: if in doubt, repeat the command.
 What the live runner fires is fired with --by-hand only.`
 
-/** What commands have beyond their routes, by the ids of these. */
+/** What commands do beyond their routes, by the ids of these. */
 const ADDITIONS: Readonly<Record<string, Addition>> = {
   fire: {
-    hidden: [
-      ...['signal_id', 'alias', 'action', 'signal_price', 'stop', 'base_risk_pct', 'timestamp', 'is_test'],
-      ...['mode', 'implied_leverage'],
-    ],
     body: async ({ file, by_hand }, { cwd }) => {
       const path = await assertReadable(resolve(cwd, String(file)))
       const signal = parseSignal(await readFile(path, 'utf8'), String(file))
@@ -69,31 +50,12 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
     example: 'fire signal.json',
     help: SIGNAL_HELP,
   },
-  account: {
-    lines: answer =>
-      linesOf(
-        Object.fromEntries(
-          Object.entries(answer).map(([name, value]) => [
-            name,
-            Array.isArray(value) ? countOf(value) : value,
-          ]),
-        ),
-      ),
-  },
   test: {
     follow: awaitFirstAttempt,
-    lines: testLines,
+    line: testLine,
     exitCode: ({ acknowledged }) => (acknowledged === true ? 0 : 1),
   },
-  audit: { lines: auditLines },
-  replay: { lines: answer => (answer.owed_again === 0 ? [nothingToReplay(answer)] : linesOf(answer)) },
-  issue_key: { lines: ({ id, token }) => [`key ${id}, shown this once:`, String(token)] },
-  issue_token: { lines: ({ name, token }) => [`token of ${name}, shown this once:`, String(token)] },
-  revoke_token: { lines: ({ name }) => [`revoked the token of ${name}`] },
-  confirm_key: { argument: toKeyId },
-  revoke_key: { argument: toKeyId },
   set_webhook: {
-    hidden: ['secret'],
     options: command =>
       void command
         .option('--secret <secret>', 'the secret that its receiver has: whsec_...')
@@ -110,41 +72,13 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
           ? (await readFile(resolve(cwd, secretFile), 'utf8')).trim()
           : (secret ?? null),
     }),
-    lines: withSecret,
   },
-  rotate_webhook: { lines: withSecret },
-  remove_webhook: { lines: () => ['removed'] },
   mode: {
-    hidden: ['mode'],
     options: command => void command.option('--dry-run', 'set DRY_RUN instead of LIVE'),
     body: ({ alias, dryRun }) => ({ alias, mode: dryRun === true ? 'DRY_RUN' : 'LIVE' }),
     example: 'live go-live alder --dry-run',
   },
 }
-
-const loggedActions = z.array(action.extend({ seq: z.number() }))
-
-/** A line an action, as on the page; the state before and after is in `--json`. */
-function auditLines({ '': rows }: Answer): readonly string[] {
-  const lines = loggedActions.parse(rows).map(logged => ({
-    number: logged.seq,
-    at: logged.at,
-    who: logged.who,
-    action: logged.action,
-    about: logged.subject,
-    outcome: logged.outcome,
-    'what changed, or was asked for': actionWords(logged),
-  }))
-  return lines.length === 0 ? ['no action yet'] : linesOf({ '': lines })
-}
-
-/** How many signals, and which: a number of one alone would be read as how many. */
-const countOf = (seqs: readonly unknown[]): string =>
-  seqs.length === 0 ? '0' : `${seqs.length} (${seqs.map(seq => `#${seq}`).join(', ')})`
-
-const nothingToReplay = ({ client, from }: Readonly<Record<string, unknown>>): string =>
-  `nothing is sent again: from number ${from} on there is no such signal that ${client} may see; ` +
-  '`highwater ops status` shows the newest number'
 
 function parseSignal(text: string, file: string): unknown {
   try {
@@ -170,11 +104,11 @@ const UNKNOWN = { acknowledged: null, status: null, reason: null, latency_ms: nu
 
 /** What became of a test; a token that may fire one, and not read, learns its number alone. */
 async function awaitFirstAttempt(
-  { seq }: Answer,
-  { client }: Answer,
+  { seq }: Values,
+  { client }: Values,
   ask: OperatorClient,
   { pause }: Runtime,
-): Promise<Answer> {
+): Promise<Values> {
   const path = `/ops/signals/${seq}/${encodeURIComponent(String(client))}`
   for (let look = 0; look < TEST_PATIENCE_S * TEST_LOOKS_PER_S; look++) {
     if (look > 0) await pause(1_000 / TEST_LOOKS_PER_S)
@@ -192,15 +126,14 @@ async function awaitFirstAttempt(
   return { seq, client, ...UNKNOWN }
 }
 
-function testLines({ seq, client, acknowledged, status, reason, latency_ms }: Answer): readonly string[] {
+function testLine({ seq, client, acknowledged, status, reason, latency_ms }: Values): string {
   if (acknowledged === true)
-    return [`test ${seq}: the receiver acknowledged it with ${status}, ${latency_ms} ms after it was fired`]
+    return `test ${seq}: the receiver acknowledged it with ${status}, ${latency_ms} ms after it was fired`
   if (acknowledged === null && reason !== null)
-    return [`test ${seq} was fired; what became of it is not shown: ${reason}`]
-  const details = `\`highwater ops signal ${seq} ${client}\` shows every attempt`
-  return acknowledged === false
-    ? [
-        `test ${seq}: the receiver did not acknowledge it (${status ?? reason}); more attempts follow: ${details}`,
-      ]
-    : [`test ${seq}: no attempt has ended after ${TEST_PATIENCE_S} s: ${details}`]
+    return `test ${seq} was fired; what became of it is not shown: ${reason}`
+  const outcome =
+    acknowledged === false
+      ? `the receiver did not acknowledge it (${status ?? reason}); more attempts follow`
+      : `no attempt has ended after ${TEST_PATIENCE_S} s`
+  return `test ${seq}: ${outcome}: \`highwater ops signal ${seq} ${client}\` shows every attempt`
 }

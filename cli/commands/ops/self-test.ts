@@ -1,18 +1,17 @@
 import type { Command } from 'commander'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
-import { type AddressRules, checkUrl, RefusedAddressError } from '#signals/delivery/address-guard.ts'
-import { createHostResolver } from '#signals/delivery/resolve-host.ts'
-import { createSecretBox } from '#signals/delivery/secret-box.ts'
-import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
-import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
-import { keyOfSecret, liveSecrets } from '#signals/delivery/sign.ts'
-import { readWebhook } from '#signals/delivery/webhooks.ts'
+import { createSecretBox } from '#signals/outbox/secret-box.ts'
+import { readWebhook } from '#signals/outbox/webhooks.ts'
+import { type Finding, isFit, runCases, selfTestCases } from '#signals/self-test.ts'
+import { checkUrl, RefusedAddressError } from '#signals/send/address-guard.ts'
+import { createHostResolver } from '#signals/send/resolve-host.ts'
+import { keyOfSecret, liveSecrets } from '#signals/send/sign.ts'
 import { UsageError } from '../../exit.ts'
 import type { Terminal } from '../../print/terminal.ts'
 import type { Runtime } from '../../runtime.ts'
 import { openRedis } from '../../services/redis-url.ts'
 import { startTimer } from '../../services/started.ts'
-import { type Environment, readEnvironment } from '../../settings/environment.ts'
+import { readEnvironment } from '../../settings/environment.ts'
 import { readKeyRing } from '../../settings/generated-secrets.ts'
 
 type Options = {
@@ -47,21 +46,14 @@ export function addSelfTest(ops: Command, runtime: Runtime): void {
     .action((receiver: string, options: Options) => selfTest(receiver, options, runtime))
 }
 
-/** Where the cases go, and what signs them. */
-type Target = {
-  readonly url: string
-  readonly secret: string
-  readonly oldSecret: string | null
-  readonly rules: AddressRules
-}
-
+/** Sends the cases to where they go, signed with what signs them. */
 async function selfTest(receiver: string, options: Options, runtime: Runtime): Promise<void> {
   const { now } = runtime
   const { rules, ...target } = ID_PATTERN.test(receiver)
     ? await storedTarget(receiver, options, runtime)
     : givenTarget(receiver, options, runtime)
   const cases = selfTestCases({ ...target, alias: options.alias, nowMs: now() })
-  const { createSender } = await import('#signals/delivery/send.ts') // it brings an HTTP client with it
+  const { createSender } = await import('#signals/send/send.ts') // it brings an HTTP client with it
   const sender = createSender({ rules, resolveHost: createHostResolver(), now, startTimer })
   const findings = await runCases(cases, sender).finally(() => sender.close())
   const terminal = runtime.terminal
@@ -72,7 +64,7 @@ async function selfTest(receiver: string, options: Options, runtime: Runtime): P
   if (!isFit(findings)) throw new Error(`${receiver} does not pass yet: fix what failed and run this again`)
 }
 
-function givenTarget(url: string, options: Options, { env }: Runtime): Target {
+function givenTarget(url: string, options: Options, { env }: Runtime) {
   const rules = { allowLoopback: options.allowLoopback ?? false }
   assertUrl(url, rules)
   const secret = parseSecret('--secret', options.secret ?? env.WEBHOOK_SECRET)
@@ -82,14 +74,21 @@ function givenTarget(url: string, options: Options, { env }: Runtime): Target {
   return { url, secret, oldSecret, rules }
 }
 
-async function storedTarget(client: string, options: Options, runtime: Runtime): Promise<Target> {
+async function storedTarget(client: string, options: Options, runtime: Runtime) {
   if (options.secret !== undefined || options.oldSecret !== undefined) {
     throw new UsageError(
       `the secrets of ${client} are those of its webhook: leave --secret and --old-secret out`,
     )
   }
   const environment = readEnvironment(runtime)
-  const { url, secrets } = await readStoredWebhook(environment, client, runtime)
+  const box = createSecretBox(await readKeyRing(environment), runtime.drawBytes)
+  const redis = await openRedis(environment)
+  const webhook = await readWebhook(redis, box, client).finally(() => redis.disconnect())
+  if (webhook === null)
+    throw new Error(
+      `the client '${client}' has no webhook: \`highwater ops webhook set ${client} URL\` sets one`,
+    )
+  const { url, secrets } = webhook
   const rules = { allowLoopback: options.allowLoopback ?? environment.ALLOW_PRIVATE_WEBHOOKS }
   assertUrl(url, rules)
   const [secret, oldSecret = null] = liveSecrets(secrets, runtime.now()) // newest first
@@ -126,15 +125,4 @@ function printFindings(findings: readonly Finding[], { print }: Terminal): void 
     print(`${WORDS[verdict]}  ${name.padEnd(NAME_WIDTH)}  ${observed}`)
     if (advice !== '') print(`        ${advice}`)
   }
-}
-
-/** The webhook of a client, enabled or not. Throws if there is none, or Redis or the key is not available. */
-async function readStoredWebhook(environment: Environment, client: string, { drawBytes }: Runtime) {
-  const box = createSecretBox(await readKeyRing(environment), drawBytes)
-  const redis = await openRedis(environment)
-  const webhook = await readWebhook(redis, box, client).finally(() => redis.disconnect())
-  if (webhook !== null) return webhook
-  throw new Error(
-    `the client '${client}' has no webhook: \`highwater ops webhook set ${client} URL\` sets one`,
-  )
 }

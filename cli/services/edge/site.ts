@@ -1,7 +1,7 @@
 import { cp, writeFile } from 'node:fs/promises'
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
-import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/http/headers.ts'
+import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/service/headers.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 

@@ -3,6 +3,7 @@
 // gives.
 import { z } from 'zod'
 import { UNDEFINED_REASONS, type UndefinedReason } from '#core/figures/figure.ts'
+import { byName, numberOrNull, whole, wholeOrNull } from './field.ts'
 
 /** What the keyword `x-null-when` of a field lists: none for a field that is never null. */
 export type NullRule = readonly UndefinedReason[]
@@ -63,18 +64,17 @@ export const ABOUT_REASONS: { readonly [Reason in UndefinedReason]: string } = {
   not_published: 'No earlier version contains the strategy with the same history.',
 }
 
-export const undefinedReasons = z
-  .record(z.string(), z.string())
-  .describe(
-    'For each figure that is null, the path of its field and the reason. ' +
-      UNDEFINED_REASONS.map(reason => `\`${reason}\`: ${ABOUT_REASONS[reason]}`).join(' ') +
-      ' A figure that was defined after the version was published is null without a reason, and absent from its ' +
-      'published files.',
-  )
+export const undefinedReasons = byName(
+  'For each figure that is null, the path of its field and the reason. ' +
+    UNDEFINED_REASONS.map(reason => `\`${reason}\`: ${ABOUT_REASONS[reason]}`).join(' ') +
+    ' A figure that was defined after the version was published is null without a reason, and absent from its ' +
+    'published files.',
+  z.string(),
+)
 
 /** A number without a unit, 6 decimals; null for one of the reasons given. */
 export const ratioOrNull = (about: string, formula: string, nulls: NullRule = []) =>
-  z.number().nullable().describe(about).meta(figureRule(formula, nulls))
+  numberOrNull(about).meta(figureRule(formula, nulls))
 
 /** The same in percent. */
 export const pct = (about: string, formula: string, nulls: NullRule = []) =>
@@ -86,11 +86,11 @@ export const hours = (about: string, formula: string, nulls: NullRule = []) =>
 export const days = (about: string, formula: string, nulls: NullRule = []) =>
   ratioOrNull(`${about} Calendar days.`, formula, nulls)
 
-export const count = (about: string, formula: string) => z.int().describe(about).meta(figureRule(formula, []))
+export const count = (about: string, formula: string) => whole(about).meta(figureRule(formula, []))
 
 /** A count that a strategy without the data for it does not have. */
 export const countOrNull = (about: string, formula: string, nulls: NullRule = []) =>
-  z.int().nullable().describe(about).meta(figureRule(formula, nulls))
+  wholeOrNull(about).meta(figureRule(formula, nulls))
 
 /**
  * The figures by which histories are compared, `of` one of them. E is its equity, r its daily returns and n their number,

@@ -1,59 +1,50 @@
 // The schemas of `meta` and `links`. They are apart from `register.ts`, because code that runs in a browser imports no zod.
 import { z } from 'zod'
+import { byName, numberOrNull, record, text, textOrNull } from './field.ts'
 
 const MODELLED_UNIT = 'a fraction: 0.02 = 2 % of equity per trade'
 
-export const meta = z
-  .looseObject({
-    basis: z
-      .string()
-      .describe(
-        'How the figures came about: `backtested` by a replay or computed from a ledger, `reported` by the maker of the ' +
-          'history, or `mixed` where the answer has strategies of both kinds. Signals of the live log are `live`.',
-      ),
-    register: z.string().describe('What kind of statement this is. `factual_historical`.'),
-    audience: z.string().describe('For whom the data is meant. `professional_institutional`.'),
-    license: z.string().describe('Scope of the data licence. `global`.'),
-    dataset_version: z.string().nullable().describe('UTC instant that names the dataset snapshot, ISO 8601.'),
-    generated_utc: z
-      .string()
-      .nullable()
-      .describe(
-        'UTC instant of the answer. For dataset answers it is the instant of the version, or the later one at which it was ' +
-          'entered, so that equal answers are equal bytes.',
-      ),
-    timing_ms: z
-      .number()
-      .nullable()
-      .describe('Server time in milliseconds; null on dataset answers, where `Server-Timing` carries it.'),
-    disclaimer: z.string().describe('The terms under which historical results must be read.'),
-    count: z.int().optional().describe('Number of items in `data`.'),
-    period: z.enum(['daily', 'weekly']).optional().describe('Period of the returns in the answer.'),
-    risk_pct: z.number().optional().describe(`Risk level of the figures, ${MODELLED_UNIT}.`),
-    modelled: z.boolean().optional().describe('True when the figures were rescaled by `risk_pct`.'),
-    base_risk_pct: z.number().optional().describe(`Risk level of the strategy itself, ${MODELLED_UNIT}.`),
-    base_risk_pcts: z
-      .record(z.string(), z.number())
-      .optional()
-      .describe(
-        `Export at a risk level: the base risk of each strategy, because they may differ, ${MODELLED_UNIT}.`,
-      ),
-    requested_risk_pct: z.number().optional().describe(`Risk level that was asked for, ${MODELLED_UNIT}.`),
-    effective_risk_pct: z
-      .number()
-      .optional()
-      .describe(`Risk level that was used after clamping, ${MODELLED_UNIT}.`),
-    risk_pct_clamped: z
-      .boolean()
-      .optional()
-      .describe('True when the requested level was above the cap and was lowered to it.'),
-    time_underwater_footnote: z.string().optional().describe('How time under water is counted.'),
-    note: z.string().optional().describe('One sentence on method.'),
-  })
-  .describe('Register and provenance of the answer.')
+export const meta = record('Register and provenance of the answer.', {
+  basis: text(
+    'How the figures came about: `backtested` by a replay or computed from a ledger, `reported` by the maker of the ' +
+      'history, or `mixed` where the answer has strategies of both kinds. Signals of the live log are `live`.',
+  ),
+  register: text('What kind of statement this is. `factual_historical`.'),
+  audience: text('For whom the data is meant. `professional_institutional`.'),
+  license: text('Scope of the data licence. `global`.'),
+  dataset_version: textOrNull('UTC instant that names the dataset snapshot, ISO 8601.'),
+  generated_utc: textOrNull(
+    'UTC instant of the answer. For dataset answers it is the instant of the version, or the later one at which it was ' +
+      'entered, so that equal answers are equal bytes.',
+  ),
+  timing_ms: numberOrNull(
+    'Server time in milliseconds; null on dataset answers, where `Server-Timing` carries it.',
+  ),
+  disclaimer: text('The terms under which historical results must be read.'),
+  count: z.int().optional().describe('Number of items in `data`.'),
+  period: z.enum(['daily', 'weekly']).optional().describe('Period of the returns in the answer.'),
+  risk_pct: z.number().optional().describe(`Risk level of the figures, ${MODELLED_UNIT}.`),
+  modelled: z.boolean().optional().describe('True when the figures were rescaled by `risk_pct`.'),
+  base_risk_pct: z.number().optional().describe(`Risk level of the strategy itself, ${MODELLED_UNIT}.`),
+  base_risk_pcts: z
+    .record(z.string(), z.number())
+    .optional()
+    .describe(
+      `Export at a risk level: the base risk of each strategy, because they may differ, ${MODELLED_UNIT}.`,
+    ),
+  requested_risk_pct: z.number().optional().describe(`Risk level that was asked for, ${MODELLED_UNIT}.`),
+  effective_risk_pct: z
+    .number()
+    .optional()
+    .describe(`Risk level that was used after clamping, ${MODELLED_UNIT}.`),
+  risk_pct_clamped: z
+    .boolean()
+    .optional()
+    .describe('True when the requested level was above the cap and was lowered to it.'),
+  time_underwater_footnote: z.string().optional().describe('How time under water is counted.'),
+  note: z.string().optional().describe('One sentence on method.'),
+})
 
 export type Meta = z.infer<typeof meta>
 
-export const links = z
-  .record(z.string(), z.string())
-  .describe('Related resources as relative paths: `self` and its siblings.')
+export const links = byName('Related resources as relative paths: `self` and its siblings.', z.string())

@@ -3,59 +3,66 @@ import { z } from 'zod'
 import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
 import { TIER_NAMES } from '#core/program/program.ts'
 import { DEPLOYMENT_STATES } from '#core/program/program-window.ts'
-import { isoDate, percent } from './field.ts'
+import {
+  isoDate,
+  list,
+  namedRecord,
+  number,
+  numberOrNull,
+  percent,
+  record,
+  recordOrNull,
+  records,
+  text,
+  word,
+} from './field.ts'
 import { TV_STATUSES } from './strategy.ts'
 
 /** Raised when a field of a record changes its meaning: subscribers pin it. */
 export const PROGRAM_SCHEMA_VERSION = '1.0'
 
-const dollars = (about: string) => z.number().describe(`${about} US dollars, 10 significant digits.`)
-const bitcoin = (about: string) => z.number().describe(`${about} BTC, 10 significant digits.`)
-const instant = (about: string) => z.string().describe(`${about} UTC, ISO 8601.`)
+const dollars = (about: string) => number(`${about} US dollars, 10 significant digits.`)
+const bitcoin = (about: string) => number(`${about} BTC, 10 significant digits.`)
+const instant = (about: string) => text(`${about} UTC, ISO 8601.`)
 
 const recordHead = {
-  schema_version: z.string().describe('Version of the records of the program, to be pinned.'),
-  alias: z.string().describe('The program: its entitlement has this name.'),
+  schema_version: text('Version of the records of the program, to be pinned.'),
+  alias: text('The program: its entitlement has this name.'),
 }
 
-const deploymentState = z
-  .enum(DEPLOYMENT_STATES)
-  .describe(
-    '`not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while the ' +
-      'operator has paused it, else `accumulating`.',
-  )
+const deploymentState = word(
+  '`not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while the ' +
+    'operator has paused it, else `accumulating`.',
+  DEPLOYMENT_STATES,
+)
 
-const tierName = z
-  .enum(TIER_NAMES)
-  .describe(
-    '`core` spends each contribution at once, `cyclical` by how far the price is from its long mean, `tactical` in falls.',
-  )
+const tierName = word(
+  '`core` spends each contribution at once, `cyclical` by how far the price is from its long mean, `tactical` in falls.',
+  TIER_NAMES,
+)
 
-const weight = z.number().describe('Fraction of every contribution that the tier gets; the weights sum to 1.')
+const weight = number('Fraction of every contribution that the tier gets; the weights sum to 1.')
 
 const tierWeight = { tier: tierName, weight }
 
-const tierList = z.array(z.looseObject(tierWeight)).describe('The tiers, in the order in which they buy.')
+const tierList = records('The tiers, in the order in which they buy.', tierWeight)
 
-const programWindow = z
-  .looseObject({
-    bars: z.string().describe('Size of a bar: `1d`.'),
-    from: isoDate('First UTC day, inclusive.'),
-    to: isoDate('Last UTC day, inclusive; it may lie in the future.'),
-    start_close: dollars('First close of the window; null until it has happened.').nullable(),
-  })
-  .describe('The planned window of the program.')
+const programWindow = record('The planned window of the program.', {
+  bars: text('Size of a bar: `1d`.'),
+  from: isoDate('First UTC day, inclusive.'),
+  to: isoDate('Last UTC day, inclusive; it may lie in the future.'),
+  start_close: dollars('First close of the window; null until it has happened.').nullable(),
+})
 
 const averageCostBasis = dollars(
   'Dollars spent for one BTC, costs in; null until something is bought.',
 ).nullable()
 
-const benchmarkName = z
-  .enum(BENCHMARK_NAMES)
-  .describe(
-    '`dca`: each contribution spent at once. `vwap`: volume-weighted mean price. `lump_sum`: everything at the first ' +
-      'close. `hodl`: the first close, held already. The first and the third pay the costs of the program.',
-  )
+const benchmarkName = word(
+  '`dca`: each contribution spent at once. `vwap`: volume-weighted mean price. `lump_sum`: everything at the first ' +
+    'close. `hodl`: the first close, held already. The first and the third pay the costs of the program.',
+  BENCHMARK_NAMES,
+)
 
 const benchmarkValue = dollars(
   'Average cost of one BTC by the benchmark, over what has happened; null until something has.',
@@ -65,10 +72,7 @@ const pctCheaper = percent(
   '(1 - avg_cost_basis / value) x 100; null where there is nothing to compare.',
 ).nullable()
 
-const advantageBps = z
-  .number()
-  .nullable()
-  .describe('The published `pct_cheaper` x 100, basis points, 4 decimals.')
+const advantageBps = numberOrNull('The published `pct_cheaper` x 100, basis points, 4 decimals.')
 
 /** One of a kind for each benchmark; there may be more of them one day. */
 const byBenchmark = <T extends z.ZodType>(of: T) =>
@@ -90,12 +94,11 @@ const btcVsBenchmark = percent(
     'nothing to compare.',
 ).nullable()
 
-const atEqualCash = z
-  .looseObject({ value: benchmarkValue, pct_cheaper: pctCheaper, btc_vs_benchmark_pct: btcVsBenchmark })
-  .describe(
-    'The same comparison with a benchmark that has spent as much as the program, and no more: `dca` spends each ' +
-      'contribution at once until then. The values of the others do not depend on the amount.',
-  )
+const atEqualCash = record(
+  'The same comparison with a benchmark that has spent as much as the program, and no more: `dca` spends each ' +
+    'contribution at once until then. The values of the others do not depend on the amount.',
+  { value: benchmarkValue, pct_cheaper: pctCheaper, btc_vs_benchmark_pct: btcVsBenchmark },
+)
 
 const moneyWeighted = percent(
   'Money-weighted return of a year: the rate at which all purchases, each from its close on, grow to the value of the BTC ' +
@@ -104,24 +107,19 @@ const moneyWeighted = percent(
 
 const pctDeployed = percent('Dollars spent of the dollars contributed; 0 before the first contribution.')
 
-const cheapestQuartile = z
-  .number()
-  .nullable()
-  .describe(
-    'Fraction of the dollars that were spent at closes in the cheapest quarter of the closes so far, 6 decimals; ' +
-      'null until something is spent.',
-  )
+const cheapestQuartile = numberOrNull(
+  'Fraction of the dollars that were spent at closes in the cheapest quarter of the closes so far, 6 decimals; ' +
+    'null until something is spent.',
+)
 
-const rolling = z
-  .looseObject({
+const rolling = recordOrNull(
+  'The same program on every year of the history, or null where it is too short: one window proves little.',
+  {
     windows: z.int().min(1).describe('Windows of a year, one from each bar that leaves room; they overlap.'),
     win_rate_pct: percent('Windows in which the program bought cheaper than `dca`.'),
     median_pct_cheaper: percent('Median of `pct_cheaper` against `dca`.'),
-  })
-  .nullable()
-  .describe(
-    'The same program on every year of the history, or null where it is too short: one window proves little.',
-  )
+  },
+)
 
 const asOf = instant(
   'Close of the newest bar up to the end of the window; null where there is none.',
@@ -143,56 +141,51 @@ const holding = {
   avg_cost_basis: averageCostBasis,
 }
 
-export const programBasket = z
-  .looseObject({
-    ...recordHead,
-    view: z
-      .enum(BASKET_VIEWS)
-      .describe('`reference`: the equity and cadence of the program; `personal`: those of the profile.'),
-    as_of: instant('Close of the bar at which the basket is marked; null where there is none.').nullable(),
-    deployment_state: deploymentState,
-    equity_usd: z.number().describe('What all contributions of the planned window sum to, US dollars.'),
-    contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
-    mark_price: dollars(
-      'The newest close of the market, after the end of the window too; null where there is none.',
+export const programBasket = record('What the program holds.', {
+  ...recordHead,
+  view: word(
+    '`reference`: the equity and cadence of the program; `personal`: those of the profile.',
+    BASKET_VIEWS,
+  ),
+  as_of: instant('Close of the bar at which the basket is marked; null where there is none.').nullable(),
+  deployment_state: deploymentState,
+  equity_usd: number('What all contributions of the planned window sum to, US dollars.'),
+  contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
+  mark_price: dollars(
+    'The newest close of the market, after the end of the window too; null where there is none.',
+  ).nullable(),
+  tiers: records('The basket by tier.', { ...tierWeight, ...holding }),
+  totals: record('The whole basket.', {
+    ...holding,
+    market_value_usd: dollars('`btc` at the mark price, without the reserve.'),
+    unrealized_pct: percent(
+      'The mark price over the average cost, minus 1; null until something is bought.',
     ).nullable(),
-    tiers: z.array(z.looseObject({ ...tierWeight, ...holding })).describe('The basket by tier.'),
-    totals: z
-      .looseObject({
-        ...holding,
-        market_value_usd: dollars('`btc` at the mark price, without the reserve.'),
-        unrealized_pct: percent(
-          'The mark price over the average cost, minus 1; null until something is bought.',
-        ).nullable(),
-        pct_deployed: pctDeployed,
-      })
-      .describe('The whole basket.'),
-    last_deploy_seq: lastDeploySeq,
-  })
-  .describe('What the program holds.')
-  .meta({ id: 'ProgramBasket' })
+    pct_deployed: pctDeployed,
+  }),
+  last_deploy_seq: lastDeploySeq,
+}).meta({ id: 'ProgramBasket' })
 
 export type ProgramBasket = z.infer<typeof programBasket>
 
-export const programDeploy = z
-  .looseObject({
-    ...recordHead,
-    seq: z.int().min(1).describe('Strictly ascending number of the deployment in the program.'),
-    deploy_id: z.string().describe('Unique id, for de-duplication.'),
-    timestamp: instant('Close of the bar that bought.'),
-    tier: tierName,
-    price: dollars('The close of that bar.'),
-    weight: z.number().describe('Fraction of the equity that was spent, 10 significant digits.'),
-    usd: dollars('What was spent for the reference equity, costs in.'),
-    btc: bitcoin('What it brought.'),
-    cum_weight: z.number().describe('Fraction of the equity spent so far, 10 significant digits.'),
-    avg_cost_basis: dollars('Dollars spent for one BTC so far, costs in.'),
-  })
-  .meta({ id: 'ProgramDeploy' })
+export const programDeploy = namedRecord('ProgramDeploy', {
+  ...recordHead,
+  seq: z.int().min(1).describe('Strictly ascending number of the deployment in the program.'),
+  deploy_id: text('Unique id, for de-duplication.'),
+  timestamp: instant('Close of the bar that bought.'),
+  tier: tierName,
+  price: dollars('The close of that bar.'),
+  weight: number('Fraction of the equity that was spent, 10 significant digits.'),
+  usd: dollars('What was spent for the reference equity, costs in.'),
+  btc: bitcoin('What it brought.'),
+  cum_weight: number('Fraction of the equity spent so far, 10 significant digits.'),
+  avg_cost_basis: dollars('Dollars spent for one BTC so far, costs in.'),
+})
 
-export const programDeploys = z
-  .array(programDeploy)
-  .describe('The deployments of the reference basket, ascending. One that was published never changes.')
+export const programDeploys = list(
+  'The deployments of the reference basket, ascending. One that was published never changes.',
+  programDeploy,
+)
 
 export type ProgramDeploy = z.infer<typeof programDeploy>
 
@@ -200,88 +193,75 @@ export type ProgramDeploy = z.infer<typeof programDeploy>
 export const PERFORMANCE_BENCHMARKS = ['dca', 'hodl', 'lump_sum'] as const
 export type PerformanceBenchmark = (typeof PERFORMANCE_BENCHMARKS)[number]
 
-export const programPerformance = z
-  .looseObject({
-    ...recordHead,
-    benchmark: benchmarkName.extract(PERFORMANCE_BENCHMARKS).describe('What it is held against.'),
-    as_of: asOf,
-    window: programWindow,
-    avg_cost_basis: averageCostBasis,
-    benchmark_value: benchmarkValue,
-    pct_cheaper: pctCheaper,
-    advantage_bps: advantageBps,
-    pct_capital_cheapest_quartile: cheapestQuartile,
-    pct_deployed: pctDeployed,
-    btc_vs_benchmark_pct: btcVsBenchmark,
-    at_equal_cash: atEqualCash,
-    money_weighted_return_pct: moneyWeighted,
-    rolling,
-  })
-  .describe('The program held against one benchmark.')
-  .meta({ id: 'ProgramPerformance' })
+export const programPerformance = record('The program held against one benchmark.', {
+  ...recordHead,
+  benchmark: benchmarkName.extract(PERFORMANCE_BENCHMARKS).describe('What it is held against.'),
+  as_of: asOf,
+  window: programWindow,
+  avg_cost_basis: averageCostBasis,
+  benchmark_value: benchmarkValue,
+  pct_cheaper: pctCheaper,
+  advantage_bps: advantageBps,
+  pct_capital_cheapest_quartile: cheapestQuartile,
+  pct_deployed: pctDeployed,
+  btc_vs_benchmark_pct: btcVsBenchmark,
+  at_equal_cash: atEqualCash,
+  money_weighted_return_pct: moneyWeighted,
+  rolling,
+}).meta({ id: 'ProgramPerformance' })
 
 export type ProgramPerformance = z.infer<typeof programPerformance>
 
-const instrument = z.string().describe('Identifier of the spot pair.')
-const tvStatus = z
-  .enum(TV_STATUSES)
-  .describe(
-    'Cross-check against an external charting tool: `not_applicable`, because none lists the trades of a program.',
-  )
+const instrument = text('Identifier of the spot pair.')
+const tvStatus = word(
+  'Cross-check against an external charting tool: `not_applicable`, because none lists the trades of a program.',
+  TV_STATUSES,
+)
 
-export const programPreview = z
-  .looseObject({
-    ...recordHead,
-    deployment_state: deploymentState,
-    instrument,
-    window: programWindow,
-    tiers: tierList,
-    avg_cost_basis: averageCostBasis,
-    benchmarks: benchmarkComparisons,
-    pct_capital_cheapest_quartile: cheapestQuartile,
-    pct_deployed: pctDeployed,
-    rolling,
-    as_of: asOf,
-    tv_status: tvStatus,
-  })
-  .describe('The accumulation program in one page.')
-  .meta({ id: 'ProgramPreview' })
+export const programPreview = record('The accumulation program in one page.', {
+  ...recordHead,
+  deployment_state: deploymentState,
+  instrument,
+  window: programWindow,
+  tiers: tierList,
+  avg_cost_basis: averageCostBasis,
+  benchmarks: benchmarkComparisons,
+  pct_capital_cheapest_quartile: cheapestQuartile,
+  pct_deployed: pctDeployed,
+  rolling,
+  as_of: asOf,
+  tv_status: tvStatus,
+}).meta({ id: 'ProgramPreview' })
 
-export const programManifest = z
-  .looseObject({
-    ...recordHead,
-    instrument,
-    deployment_state: deploymentState,
-    tiers: tierList,
-    window: programWindow,
-    contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
-    reference_equity_usd: z.number().describe('The equity of the reference basket, US dollars.'),
-    costs: z
-      .looseObject({
-        fee_bps: z.number().describe('Fee of a purchase, basis points.'),
-        slippage_bps: z.number().describe('Slippage of a purchase, basis points.'),
-      })
-      .describe('What every purchase pays.'),
-    benchmarks: benchmarkComparisons,
-    last_deploy_seq: lastDeploySeq,
-    dataset_version: z.string().describe('The dataset version, a UTC instant.'),
-    tv_status: tvStatus,
-  })
-  .describe('What the accumulation program is.')
-  .meta({ id: 'Program' })
+export const programManifest = record('What the accumulation program is.', {
+  ...recordHead,
+  instrument,
+  deployment_state: deploymentState,
+  tiers: tierList,
+  window: programWindow,
+  contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
+  reference_equity_usd: number('The equity of the reference basket, US dollars.'),
+  costs: record('What every purchase pays.', {
+    fee_bps: number('Fee of a purchase, basis points.'),
+    slippage_bps: number('Slippage of a purchase, basis points.'),
+  }),
+  benchmarks: benchmarkComparisons,
+  last_deploy_seq: lastDeploySeq,
+  dataset_version: text('The dataset version, a UTC instant.'),
+  tv_status: tvStatus,
+}).meta({ id: 'Program' })
 
 export type ProgramPreview = z.infer<typeof programPreview>
 export type ProgramManifest = z.infer<typeof programManifest>
 
-const simulationInput = z
-  .looseObject({
-    equity_usd: z.number().describe('What all contributions of the planned window sum to, US dollars.'),
-    contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
-  })
-  .describe('What was simulated.')
+const simulationInput = record('What was simulated.', {
+  equity_usd: number('What all contributions of the planned window sum to, US dollars.'),
+  contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
+})
 
-export const programSimulation = z
-  .looseObject({
+export const programSimulation = record(
+  'The program on another equity and cadence, over what has happened of its window.',
+  {
     ...recordHead,
     input: simulationInput,
     total_usd_deployed: dollars('What was spent, costs in.'),
@@ -290,9 +270,8 @@ export const programSimulation = z
     benchmarks: byBenchmark(z.looseObject({ value: benchmarkValue, pct_cheaper: pctCheaper })).describe(
       'The same dollars by what anybody could have done instead; `dca` on the cadence of the input.',
     ),
-  })
-  .describe('The program on another equity and cadence, over what has happened of its window.')
-  .meta({ id: 'ProgramSimulation' })
+  },
+).meta({ id: 'ProgramSimulation' })
 
 /** What a simulation and a profile are asked with. */
 export type SimulationInput = {
@@ -300,11 +279,8 @@ export type SimulationInput = {
 }
 export type ProgramSimulation = z.infer<typeof programSimulation>
 
-export const programProfile = z
-  .looseObject({
-    ...recordHead,
-    ...simulationInput.shape,
-    updated_utc: instant('When it was stored.'),
-  })
-  .describe('What `view=personal` is computed with, exactly as it was asked for.')
-  .meta({ id: 'ProgramProfile' })
+export const programProfile = record('What `view=personal` is computed with, exactly as it was asked for.', {
+  ...recordHead,
+  ...simulationInput.shape,
+  updated_utc: instant('When it was stored.'),
+}).meta({ id: 'ProgramProfile' })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { benchmark } from './benchmark.ts'
 import { annual, drawdowns, exposure, monthly, riskAdjusted } from './due-diligence.ts'
 import { costs, excursions, replays } from './execution.ts'
-import { isoDate, percent } from './field.ts'
+import { flag, isoDate, numberOrNull, percent, record, text, whole } from './field.ts'
 import {
   convention,
   count,
@@ -43,167 +43,150 @@ const side = (which: string) =>
   z.looseObject(tradesHead(`Closed ${which}`, 'Share with a gain.')).describe(`The ${which} trades.`)
 
 const tradeGroup = () =>
-  z
-    .looseObject({
-      ...tradesHead('Closed', 'Share with a gain; a result of exactly 0 is none.'),
-      wins: count('Trades with a gain.', 'n(x > 0)'),
-      losses: count('Trades with a loss.', 'n(x < 0)'),
-      breakeven: count('Trades of exactly 0.', 'n(x = 0)'),
-      expectancy_pct: onEquity(pct('Mean result.', '100 × mean(x)', TRADELESS)),
-      expectancy_r: onEquity(
-        ratioOrNull('Mean result in units of the base risk.', 'mean(x) / base risk', TRADELESS),
+  record('Closed trades, each by its net return on account equity at entry.', {
+    ...tradesHead('Closed', 'Share with a gain; a result of exactly 0 is none.'),
+    wins: count('Trades with a gain.', 'n(x > 0)'),
+    losses: count('Trades with a loss.', 'n(x < 0)'),
+    breakeven: count('Trades of exactly 0.', 'n(x = 0)'),
+    expectancy_pct: onEquity(pct('Mean result.', '100 × mean(x)', TRADELESS)),
+    expectancy_r: onEquity(
+      ratioOrNull('Mean result in units of the base risk.', 'mean(x) / base risk', TRADELESS),
+    ),
+    median_trade_pct: onEquity(pct('Median result.', '100 × median(x)', TRADELESS)),
+    std_trade_pct: onEquity(
+      pct('Sample standard deviation of the results.', '100 × sd(x)', [...TRADELESS, 'too_few_points']),
+    ),
+    average_win_pct: onEquity(pct('Mean of the gains.', '100 × mean(x > 0)', WINLESS)),
+    average_loss_pct: onEquity(pct('Mean of the losses.', '100 × mean(x < 0)', LOSSLESS)),
+    payoff_ratio: onEquity(
+      ratioOrNull('Mean gain / |mean loss|.', 'mean(x > 0) / |mean(x < 0)|', [...WINLESS, 'no_losses']),
+    ),
+    best_trade_pct: onEquity(pct('Best result.', '100 × max(x)', TRADELESS)),
+    worst_trade_pct: onEquity(pct('Worst result.', '100 × min(x)', TRADELESS)),
+    largest_loss_r: onEquity(
+      ratioOrNull('Worst result in units of the base risk.', 'min(x) / base risk', LOSSLESS),
+    ),
+    max_consecutive_wins: count('Longest run of gains by exit time.', 'longest run of x > 0'),
+    max_consecutive_losses: count('Longest run of losses by exit time.', 'longest run of x < 0'),
+    sqn: onEquity(
+      ratioOrNull(
+        'System quality number: square root of the count x mean / sample deviation of the results.',
+        '√n × mean(x) / sd(x)',
+        [...TRADELESS, 'too_few_points', 'zero_variance'],
       ),
-      median_trade_pct: onEquity(pct('Median result.', '100 × median(x)', TRADELESS)),
-      std_trade_pct: onEquity(
-        pct('Sample standard deviation of the results.', '100 × sd(x)', [...TRADELESS, 'too_few_points']),
+    ),
+    kelly_fraction: onEquity(
+      ratioOrNull(
+        'Win rate - (1 - win rate) / payoff ratio: fraction of equity if a loss is one R.',
+        'p - (1 - p) / payoff ratio, p = n(x > 0) / n',
+        [...WINLESS, 'no_losses', 'too_few_points'],
       ),
-      average_win_pct: onEquity(pct('Mean of the gains.', '100 × mean(x > 0)', WINLESS)),
-      average_loss_pct: onEquity(pct('Mean of the losses.', '100 × mean(x < 0)', LOSSLESS)),
-      payoff_ratio: onEquity(
-        ratioOrNull('Mean gain / |mean loss|.', 'mean(x > 0) / |mean(x < 0)|', [...WINLESS, 'no_losses']),
+    ),
+    average_holding_hours: hours('Mean time from entry to exit.', 'mean(exit - entry)', TRADELESS),
+    median_holding_hours: hours('Median time from entry to exit.', 'median(exit - entry)', TRADELESS),
+    max_holding_hours: hours('Longest time from entry to exit.', 'max(exit - entry)', TRADELESS),
+    trades_per_year: ratioOrNull('Closed trades / days of the series x 365.', '365 × n / N', [
+      ...TRADELESS,
+      'too_few_points',
+    ]),
+    top5_wins_share_of_gross_profit_pct: onEquity(
+      pct(
+        'Share of all gains that the five largest make.',
+        '100 × sum(5 largest x > 0) / sum(x > 0)',
+        WINLESS,
       ),
-      best_trade_pct: onEquity(pct('Best result.', '100 × max(x)', TRADELESS)),
-      worst_trade_pct: onEquity(pct('Worst result.', '100 × min(x)', TRADELESS)),
-      largest_loss_r: onEquity(
-        ratioOrNull('Worst result in units of the base risk.', 'min(x) / base risk', LOSSLESS),
-      ),
-      max_consecutive_wins: count('Longest run of gains by exit time.', 'longest run of x > 0'),
-      max_consecutive_losses: count('Longest run of losses by exit time.', 'longest run of x < 0'),
-      sqn: onEquity(
-        ratioOrNull(
-          'System quality number: square root of the count x mean / sample deviation of the results.',
-          '√n × mean(x) / sd(x)',
-          [...TRADELESS, 'too_few_points', 'zero_variance'],
-        ),
-      ),
-      kelly_fraction: onEquity(
-        ratioOrNull(
-          'Win rate - (1 - win rate) / payoff ratio: fraction of equity if a loss is one R.',
-          'p - (1 - p) / payoff ratio, p = n(x > 0) / n',
-          [...WINLESS, 'no_losses', 'too_few_points'],
-        ),
-      ),
-      average_holding_hours: hours('Mean time from entry to exit.', 'mean(exit - entry)', TRADELESS),
-      median_holding_hours: hours('Median time from entry to exit.', 'median(exit - entry)', TRADELESS),
-      max_holding_hours: hours('Longest time from entry to exit.', 'max(exit - entry)', TRADELESS),
-      trades_per_year: ratioOrNull('Closed trades / days of the series x 365.', '365 × n / N', [
-        ...TRADELESS,
-        'too_few_points',
-      ]),
-      top5_wins_share_of_gross_profit_pct: onEquity(
-        pct(
-          'Share of all gains that the five largest make.',
-          '100 × sum(5 largest x > 0) / sum(x > 0)',
-          WINLESS,
-        ),
-      ),
-      long: side('long'),
-      short: side('short'),
-    })
-    .describe('Closed trades, each by its net return on account equity at entry.')
-    .meta(
-      convention(
-        'x: net results of the closed trades on account equity at entry, n of them; y: the same per unit of notional, as ' +
-          '`/trades` publishes it; N: days of the series. ' +
-          'A result of exactly 0 counts as a trade and is neither gain nor loss. Sample deviation (n - 1). ' +
-          'Losses up to 1e-12 are none. Ruin changes nothing here: these speak of the ledger.',
-      ),
-    )
+    ),
+    long: side('long'),
+    short: side('short'),
+  }).meta(
+    convention(
+      'x: net results of the closed trades on account equity at entry, n of them; y: the same per unit of notional, as ' +
+        '`/trades` publishes it; N: days of the series. ' +
+        'A result of exactly 0 counts as a trade and is neither gain nor loss. Sample deviation (n - 1). ' +
+        'Losses up to 1e-12 are none. Ruin changes nothing here: these speak of the ledger.',
+    ),
+  )
 
 export const fundDueDiligence = () =>
-  z
-    .looseObject({
-      trades: tradeGroup(),
-      risk_adjusted: riskAdjusted(),
-      drawdowns: drawdowns(),
-      monthly: monthly(),
-      annual: annual(),
-      exposure: exposure(),
-      benchmark: benchmark(),
-      since_publication: sincePublication(),
-      costs: costs(),
-      excursions: excursions(),
-      replays: replays(),
-    })
-    .describe('Statistics for due diligence, always at base risk.')
-    .meta({ id: 'DueDiligence' })
+  record('Statistics for due diligence, always at base risk.', {
+    trades: tradeGroup(),
+    risk_adjusted: riskAdjusted(),
+    drawdowns: drawdowns(),
+    monthly: monthly(),
+    annual: annual(),
+    exposure: exposure(),
+    benchmark: benchmark(),
+    since_publication: sincePublication(),
+    costs: costs(),
+    excursions: excursions(),
+    replays: replays(),
+  }).meta({ id: 'DueDiligence' })
 
 const figureOrNull = (about: string, formula: string, nulls: NullRule) =>
   ratioOrNull(`${about} 6 decimals.`, formula, nulls)
 
 /** Payload of `/v1/strategies/{sid}/stats`. */
 export const statsData = () =>
-  z
-    .looseObject({
-      ccy: z.string().describe('Settlement currency.'),
-      net_return_pct: percent('Net return over the window.').meta(figureRule('100 × (E_N - 1)', [])),
-      cagr_pct: percent('Compound annual growth rate, 365 days a year; null below one year.')
-        .nullable()
-        .meta(figureRule('100 × (E_N^(365 / N) - 1)', ['less_than_one_year'])),
-      max_drawdown_pct: percent(
-        'Deepest fall of the equity from a peak, negative; the opening equity is a peak.',
-      ).meta(figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)', [])),
-      sharpe_daily_annualized: figureOrNull(
-        'Mean / sample standard deviation of daily returns x the square root of 365; risk-free rate 0.',
-        'mean(r) / sd(r) × √365',
-        ['too_few_points', 'zero_variance', 'ruin'],
+  record('The statistics of a strategy; `fund_dd` is always at base risk.', {
+    ccy: text('Settlement currency.'),
+    net_return_pct: percent('Net return over the window.').meta(figureRule('100 × (E_N - 1)', [])),
+    cagr_pct: percent('Compound annual growth rate, 365 days a year; null below one year.')
+      .nullable()
+      .meta(figureRule('100 × (E_N^(365 / N) - 1)', ['less_than_one_year'])),
+    max_drawdown_pct: percent(
+      'Deepest fall of the equity from a peak, negative; the opening equity is a peak.',
+    ).meta(figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)', [])),
+    sharpe_daily_annualized: figureOrNull(
+      'Mean / sample standard deviation of daily returns x the square root of 365; risk-free rate 0.',
+      'mean(r) / sd(r) × √365',
+      ['too_few_points', 'zero_variance', 'ruin'],
+    ),
+    sortino_daily_annualized: figureOrNull(
+      'Mean of daily returns / root mean square of the negative ones over all days, x the square root of 365.',
+      'mean(r) / √mean(min(r, 0)²) × √365',
+      ['too_few_points', 'no_losses', 'ruin'],
+    ),
+    sharpe_weekly_annualized: figureOrNull(
+      'Mean / sample standard deviation of the returns of complete ISO weeks x the square root of 52.',
+      'mean(w) / sd(w) × √52',
+      ['too_few_points', 'zero_variance', 'ruin'],
+    ),
+    time_underwater: record('Days on which the equity stands strictly below its earlier peak.', {
+      longest_days: whole('Longest run of days under water, an open one included.').meta(
+        figureRule('longest run of E_i < max(E_0 … E_(i-1))', []),
       ),
-      sortino_daily_annualized: figureOrNull(
-        'Mean of daily returns / root mean square of the negative ones over all days, x the square root of 365.',
-        'mean(r) / √mean(min(r, 0)²) × √365',
-        ['too_few_points', 'no_losses', 'ruin'],
+      total_days: whole('All days under water.').meta(figureRule('n(E_i < max(E_0 … E_(i-1)))', [])),
+    }),
+    trade_count: whole('Closed trades.').meta(figureRule('n', [])),
+    win_rate_pct: percent('Share of closed trades with a gain; 0 without trades.').meta(
+      figureRule('100 × n(x > 0) / n', []),
+    ),
+    profit_factor: onEquity(
+      figureOrNull(
+        'Gains / losses of the closed trades on account equity, at base risk.',
+        PROFIT_FACTOR,
+        LOSSLESS,
       ),
-      sharpe_weekly_annualized: figureOrNull(
-        'Mean / sample standard deviation of the returns of complete ISO weeks x the square root of 52.',
-        'mean(w) / sd(w) × √52',
-        ['too_few_points', 'zero_variance', 'ruin'],
+    ),
+    profit_factor_notional: figureOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
+    n_days: whole('Days in the series.').meta(figureRule('N', [])),
+    n_weeks: whole('Complete ISO weeks in the series.').meta(figureRule('n(w)', [])),
+    start: isoDate('First day of the series.').nullable(),
+    end: isoDate('Last day of the series.').nullable(),
+    ruined: flag('True when the risk level takes the whole equity.'),
+    ruin_t: isoDate('The day of ruin.').nullable(),
+    leverage_max: leverage(
+      'Largest entry leverage, notional / equity, that the risk level implies; null where none is known.',
+    ),
+    refused_above_risk_pct: onEquity(
+      numberOrNull(
+        'Risk level above which the engine would have refused entries, because their leverage is over the cap of the ' +
+          'strategy; null where no leverage is known, and for reported returns. A fraction: 0.02 = 2 %.',
       ),
-      time_underwater: z
-        .looseObject({
-          longest_days: z
-            .int()
-            .describe('Longest run of days under water, an open one included.')
-            .meta(figureRule('longest run of E_i < max(E_0 … E_(i-1))', [])),
-          total_days: z
-            .int()
-            .describe('All days under water.')
-            .meta(figureRule('n(E_i < max(E_0 … E_(i-1)))', [])),
-        })
-        .describe('Days on which the equity stands strictly below its earlier peak.'),
-      trade_count: z.int().describe('Closed trades.').meta(figureRule('n', [])),
-      win_rate_pct: percent('Share of closed trades with a gain; 0 without trades.').meta(
-        figureRule('100 × n(x > 0) / n', []),
-      ),
-      profit_factor: onEquity(
-        figureOrNull(
-          'Gains / losses of the closed trades on account equity, at base risk.',
-          PROFIT_FACTOR,
-          LOSSLESS,
-        ),
-      ),
-      profit_factor_notional: figureOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
-      n_days: z.int().describe('Days in the series.').meta(figureRule('N', [])),
-      n_weeks: z.int().describe('Complete ISO weeks in the series.').meta(figureRule('n(w)', [])),
-      start: isoDate('First day of the series.').nullable(),
-      end: isoDate('Last day of the series.').nullable(),
-      ruined: z.boolean().describe('True when the risk level takes the whole equity.'),
-      ruin_t: isoDate('The day of ruin.').nullable(),
-      leverage_max: leverage(
-        'Largest entry leverage, notional / equity, that the risk level implies; null where none is known.',
-      ),
-      refused_above_risk_pct: onEquity(
-        z
-          .number()
-          .nullable()
-          .describe(
-            'Risk level above which the engine would have refused entries, because their leverage is over the cap of the ' +
-              'strategy; null where no leverage is known, and for reported returns. A fraction: 0.02 = 2 %.',
-          ),
-      ),
-      undefined: undefinedReasons,
-      fund_dd: fundDueDiligence(),
-    })
-    .describe('The statistics of a strategy; `fund_dd` is always at base risk.')
+    ),
+    undefined: undefinedReasons,
+    fund_dd: fundDueDiligence(),
+  })
     .meta(
       convention(
         'r: daily returns at base risk, N of them; w: returns of complete ISO weeks; E: equity compounded from E_0 = 1 at ' +

@@ -12,22 +12,18 @@ import {
 } from '@uwdata/flechette'
 import { parquetWriteBuffer, type SchemaElement } from 'hyparquet-writer'
 import { DAY_MS } from '#core/calendar.ts'
-import type { Cells, Column, Table } from './table.ts'
+import type { Cells, Column, Table, TextCells } from './table.ts'
 
 /**
  * The values of a column, null if a row has no cell: a column without such rows is not nullable in any
  * format. Throws on a number that no format may publish, as the text formats do.
  */
 function columnValues({ cells, has }: Column, rows: number) {
-  const at = isText(cells) ? cells.at : checked(cells)
+  const at = cells.kind === 'text' ? cells.at : checked(cells)
   const values: (number | string | null)[] = []
   for (let row = 0; row < rows; row++) values.push(has === undefined || has(row) ? at(row) : null)
   return values
 }
-
-type TextCells = Extract<Cells, { kind: 'word' | 'text' }>
-
-const isText = (cells: Cells): cells is TextCells => cells.kind === 'word' || cells.kind === 'text'
 
 /** Days as milliseconds, as both formats store them. */
 const checked =
@@ -41,7 +37,7 @@ const checked =
 
 /**
  * The bytes of a table as an Arrow IPC file of one record batch: dates as timestamps without a zone, because
- * pandas reads those as datetime64 and date32 as objects, instants as timestamps in UTC, both of milliseconds, numbers as float64, words as utf8. `about` goes into the metadata of the schema. Same
+ * pandas reads those as datetime64 and date32 as objects, instants as timestamps in UTC, both of milliseconds, numbers as float64, texts as utf8. `about` goes into the metadata of the schema. Same
  * table in, same bytes out.
  */
 export function renderArrow(table: Table, about: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> {
@@ -61,7 +57,6 @@ const ARROW_TYPES: { readonly [Kind in Cells['kind']]: () => DataType } = {
   date: () => timestamp(TimeUnit.MILLISECOND),
   instant: () => timestamp(TimeUnit.MILLISECOND, 'UTC'),
   number: float64,
-  word: utf8,
   text: utf8,
 }
 
@@ -70,7 +65,7 @@ const ROWS_IN_GROUP = 100_000
 
 /**
  * The bytes of a table as a Parquet file, Snappy inside: dates as local TIMESTAMP, instants as TIMESTAMP in
- * UTC, both of milliseconds, numbers as DOUBLE, words as STRING. A column is OPTIONAL if rows may have no cell. `about` goes
+ * UTC, both of milliseconds, numbers as DOUBLE, texts as STRING. A column is OPTIONAL if rows may have no cell. `about` goes
  * into the metadata of the file. Same table in, same bytes out.
  */
 export function renderParquet(
@@ -116,13 +111,10 @@ const timestampOf = (isAdjustedToUTC: boolean): Omit<SchemaElement, 'name'> => (
   logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MILLIS' },
 })
 
-const STRING = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const
-
 /** Old readers know the converted type, new ones the logical type. */
 const PARQUET_TYPES: { readonly [Kind in Cells['kind']]: Omit<SchemaElement, 'name'> } = {
   date: timestampOf(false),
   instant: timestampOf(true),
   number: { type: 'DOUBLE' },
-  word: STRING,
-  text: STRING,
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
 }

@@ -1,5 +1,6 @@
+import { toText } from '#core/contract/decimal.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
-import { type Column, type Table, wordColumn } from './table.ts'
+import { type Column, type Table, textColumn } from './table.ts'
 import { type ByteWriter, type Writing, writeAscii, writeText } from './text-writer.ts'
 
 const LINE_END = '\r\n'
@@ -27,7 +28,7 @@ export const utcNameOf = (name: string): string => `${name}_utc`
 const instantsOf = ({ columns }: Table): Column[] =>
   columns.flatMap(({ name, cells }) =>
     cells.kind === 'instant'
-      ? [wordColumn(utcNameOf(name), row => new Date(cells.at(row)).toISOString())]
+      ? [textColumn(utcNameOf(name), row => new Date(cells.at(row)).toISOString())]
       : [],
   )
 
@@ -49,3 +50,17 @@ function writeRow(out: ByteWriter, columns: readonly Column[], row: number): voi
 
 const quoteField = (text: string): string =>
   /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+
+// Records of named fields, in their order, as the same text.
+
+type Value = string | number | boolean
+
+export const toCsvHeader = (fields: readonly string[]): string => fields.join(',') + LINE_END
+
+export const toCsvRow = <Field extends string>(
+  fields: readonly Field[],
+  record: { readonly [Name in Field]?: Value | undefined },
+): string => fields.map(field => toCell(record[field])).join(',') + LINE_END
+
+const toCell = (value: Value = ''): string =>
+  typeof value === 'number' ? toText(value) : quoteField(String(value))

@@ -1,21 +1,16 @@
 import type { EpochDay } from '#core/calendar.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, type Series } from '#core/figures/series.ts'
-import {
-  type ByteWriter,
-  writeAscii,
-  writeDate,
-  writeNumber,
-  writeSignificant,
-  writeText,
-} from './text-writer.ts'
+import { type ByteWriter, writeDate, writeNumber, writeSignificant, writeText } from './text-writer.ts'
 
 /**
  * The typed cells of a column, for the formats that have types: a date as an epoch day, an instant in epoch
  * milliseconds. A number is the double that its published text reads back as, so all formats carry the same
  * ones.
  */
-export type Cells = NumberCells | { readonly kind: 'word' | 'text'; readonly at: (row: number) => string }
+export type Cells = NumberCells | TextCells
+
+export type TextCells = { readonly kind: 'text'; readonly at: (row: number) => string }
 
 type NumberCells = {
   readonly kind: 'date' | 'instant' | 'number'
@@ -90,14 +85,6 @@ export const figureColumn = (name: string, values: Float64Array): Column => ({
 export const instantColumn = (name: string, at: (row: number) => number): Column => ({
   ...numberColumn(name, at),
   cells: { kind: 'instant', at },
-})
-
-/** Words of a closed list: they need no escaping in either format. */
-export const wordColumn = (name: string, at: (row: number) => string): Column => ({
-  name,
-  quoted: true,
-  write: (out, row) => writeAscii(out, at(row)),
-  cells: { kind: 'word', at },
 })
 
 /** Any text: JSON escapes it, CSV quotes it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DEFAULT_PARAMS, FORMATS } from '#core/contract/parameters.ts'
-import { isoDate } from '#core/contract/payloads/field.ts'
+import { byName, isoDate, list, record, records } from '#core/contract/payloads/field.ts'
 import { BOOK_COLUMN, equalWeightBookOf } from '../equal-weight-book.ts'
 import { wideTable } from './export.ts'
 import { datasetRoute } from './resource.ts'
@@ -18,24 +18,16 @@ const NO_BENCHMARK_NOTE =
   'No instrument has bars in this version, the operator turned the comparison off, or an older program made the version. '
 
 export const benchmarkTable = () =>
-  z
-    .looseObject({
-      instruments: z.array(z.string()).describe('The instruments, in the order of the catalogue.'),
-      rows: z
-        .array(
-          z.looseObject({
-            t: isoDate('UTC day of the returns.'),
-            rets: z
-              .record(z.string(), z.number())
-              .describe(
-                'Return of each instrument and of the equal-weight book, a fraction; an instrument without bars on the day or before has no key.',
-              ),
-          }),
-        )
-        .describe('A row a day, ascending.'),
-    })
-    .describe('Holding the instruments, and the equal-weight book, side by side.')
-    .meta({ id: 'Benchmark' })
+  record('Holding the instruments, and the equal-weight book, side by side.', {
+    instruments: list('The instruments, in the order of the catalogue.', z.string()),
+    rows: records('A row a day, ascending.', {
+      t: isoDate('UTC day of the returns.'),
+      rets: byName(
+        'Return of each instrument and of the equal-weight book, a fraction; an instrument without bars on the day or before has no key.',
+        z.number(),
+      ),
+    }),
+  }).meta({ id: 'Benchmark' })
 
 export const benchmark = datasetRoute({
   id: 'benchmark',

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { FORMATS, type Params } from '#core/contract/parameters.ts'
-import { strategyId } from '#core/contract/payloads/field.ts'
+import { list, record, records, strategyId, text, whole } from '#core/contract/payloads/field.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
 import type { Period } from '#core/figures/series.ts'
 import type { Json } from '../render/json.ts'
-import { numberColumn, type Table, wordColumn } from '../render/table.ts'
+import { numberColumn, type Table, textColumn } from '../render/table.ts'
 import { positionOf, type Snapshot } from '../snapshot.ts'
 import { datasetRoute, unknownStrategy } from './resource.ts'
 
@@ -14,24 +14,18 @@ const correlationNote = (undefinedPairs: number): string =>
   undefinedSentence(undefinedPairs)
 
 export const correlationMatrix = () =>
-  z
-    .looseObject({
-      ids: z.array(strategyId).describe('Row and column order.'),
-      matrix: z
-        .array(z.array(z.number()))
-        .describe('Pearson correlations, 8 decimals; symmetric, 1 on the diagonal; 0 where undefined.'),
-      undefined_pairs: z
-        .array(
-          z.looseObject({
-            pair: z.array(strategyId).length(2).describe('The two strategies.'),
-            overlap: z.int().describe('Periods that both have.'),
-            reason: z.string().describe('Why there is no correlation.'),
-          }),
-        )
-        .describe('The cells that are 0 because they are undefined.'),
-    })
-    .describe('Correlation of periodic returns, pairwise over the dates that both have.')
-    .meta({ id: 'Correlation' })
+  record('Correlation of periodic returns, pairwise over the dates that both have.', {
+    ids: list('Row and column order.', strategyId),
+    matrix: list(
+      'Pearson correlations, 8 decimals; symmetric, 1 on the diagonal; 0 where undefined.',
+      z.array(z.number()),
+    ),
+    undefined_pairs: records('The cells that are 0 because they are undefined.', {
+      pair: z.array(strategyId).length(2).describe('The two strategies.'),
+      overlap: whole('Periods that both have.'),
+      reason: text('Why there is no correlation.'),
+    }),
+  }).meta({ id: 'Correlation' })
 
 export const correlation = datasetRoute({
   id: 'correlation',
@@ -83,16 +77,15 @@ export function correlationPayload(snapshot: Snapshot, period: Period, ids: read
 
 /** The matrix with the ids as its first column. Empty where undefined: no list beside it says which cells are. */
 function matrixTable(snapshot: Snapshot, { period, ids }: Params): Table {
-  const { rho, size } = snapshot.correlation[period]
+  const matrix = snapshot.correlation[period]
   const positions = positionsOf(snapshot, ids)
   const idOf = (position: number): string => snapshot.strategies[position]!.id
-  const cell = (row: number, position: number): number =>
-    positions[row] === position ? 1 : toCorrelation(rho[positions[row]! * size + position]!)
+  const cell = (row: number, position: number): number => cellOf(matrix, positions[row]!, position)
   return {
     kind: 'table',
     rows: positions.length,
     columns: [
-      wordColumn('id', row => idOf(positions[row]!)),
+      textColumn('id', row => idOf(positions[row]!)),
       ...positions.map(position => ({
         ...numberColumn(idOf(position), row => cell(row, position)),
         has: (row: number) => !Number.isNaN(cell(row, position)),
@@ -108,16 +101,14 @@ const positionsOf = (snapshot: Snapshot, ids: readonly string[] | null): number[
     return position
   })
 
+/** 0 if undefined, because the specification promises numbers. */
 function* publishedRows(matrix: CorrelationMatrix, positions: readonly number[]): Generator<number[]> {
-  for (const row of positions) yield positions.map(column => publishedCell(matrix, row, column))
+  for (const row of positions) yield positions.map(column => cellOf(matrix, row, column) || 0)
 }
 
-/** 1 on the diagonal always; 0 if undefined, because the specification promises numbers. */
-function publishedCell({ rho, size }: CorrelationMatrix, row: number, column: number): number {
-  if (row === column) return 1
-  const value = rho[row * size + column]!
-  return Number.isNaN(value) ? 0 : toCorrelation(value)
-}
+/** 1 on the diagonal always; NaN if undefined. */
+const cellOf = ({ rho, size }: CorrelationMatrix, row: number, column: number): number =>
+  row === column ? 1 : toCorrelation(rho[row * size + column]!)
 
 function* undefinedPairs(
   { rho, overlap, size }: CorrelationMatrix,

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { isoDate } from '#core/contract/payloads/field.ts'
+import { isoDate, list, namedRecord, number } from '#core/contract/payloads/field.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 import { seriesTable } from './returns.ts'
@@ -9,18 +8,13 @@ import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } 
 const CURVE_NOTE = `Equity at the end of each UTC day, 1.0 at the close before the first; at another risk level it is compounded from the rescaled daily returns and stays 0 after a ruin. ${RISK_UNIT}`
 
 export const curvePoints = () =>
-  z
-    .array(
-      z
-        .looseObject({
-          t: isoDate('UTC day at whose end the equity stands.'),
-          equity: z
-            .number()
-            .describe('Equity, 1.0 at the close before the first point; 10 significant digits.'),
-        })
-        .meta({ id: 'CurvePoint' }),
-    )
-    .describe('The equity curve, ascending.')
+  list(
+    'The equity curve, ascending.',
+    namedRecord('CurvePoint', {
+      t: isoDate('UTC day at whose end the equity stands.'),
+      equity: number('Equity, 1.0 at the close before the first point; 10 significant digits.'),
+    }),
+  )
 
 export const curve = datasetRoute({
   id: 'curve',

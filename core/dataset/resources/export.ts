@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { FORMATS, type Params } from '#core/contract/parameters.ts'
-import { isoDate, strategyId } from '#core/contract/payloads/field.ts'
+import { byName, isoDate, list, record, records, strategyId } from '#core/contract/payloads/field.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
 import { dayOf, lastDay, pointsBetween, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { type Column, dateColumn, significantColumn, type Table } from '../render/table.ts'
@@ -13,23 +13,17 @@ const exportNote = (undefinedPairs: number, isCut: boolean): string =>
   `A strategy has no value before its inception and after its end. The correlation matrix is that of base-risk returns${isCut ? ' over the whole history: from and to cut the rows alone' : ''}.${undefinedSentence(undefinedPairs)} ${RISK_UNIT}`
 
 export const exportTable = () =>
-  z
-    .looseObject({
-      ids: z.array(strategyId).describe('All strategies, in catalogue order.'),
-      rows: z
-        .array(
-          z.looseObject({
-            t: isoDate('UTC day of the returns; for a week its Sunday.'),
-            rets: z
-              .record(z.string(), z.number())
-              .describe('Return of each strategy, a fraction; a strategy has no key before its inception.'),
-          }),
-        )
-        .describe('A row a period, ascending.'),
-      correlation: correlationMatrix(),
-    })
-    .describe('The returns of all strategies side by side.')
-    .meta({ id: 'Export' })
+  record('The returns of all strategies side by side.', {
+    ids: list('All strategies, in catalogue order.', strategyId),
+    rows: records('A row a period, ascending.', {
+      t: isoDate('UTC day of the returns; for a week its Sunday.'),
+      rets: byName(
+        'Return of each strategy, a fraction; a strategy has no key before its inception.',
+        z.number(),
+      ),
+    }),
+    correlation: correlationMatrix(),
+  }).meta({ id: 'Export' })
 
 export const exportAll = datasetRoute({
   id: 'export',

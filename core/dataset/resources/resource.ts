@@ -1,5 +1,5 @@
 import { ApiError } from '#core/contract/errors.ts'
-import { nearestTo } from '#core/contract/near-miss.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
 import {
   dayParameter,
   type Format,
@@ -49,7 +49,6 @@ export type Resource = (snapshot: Snapshot, params: Params) => Answer
 /** A route whose answer is a function of the dataset: of the whole book, or of the strategy in its path. */
 export type DatasetRoute = Omit<Route<'book' | 'strategy', Resource>, 'query'> & {
   readonly id: ResourceId
-  readonly about: string
   readonly query: HistoryQuery & Parameters
   readonly formats: readonly Format[]
   /** The formats that are files at the canonical points; the others are computed on demand. */
@@ -95,6 +94,10 @@ export const othersThan = (names: readonly string[]): Others => {
   }
 }
 
+/** Fields of a record as they are, in this order. */
+export const pick = <Of, const Name extends keyof Of>(of: Of, ...names: readonly Name[]): Pick<Of, Name> =>
+  Object.fromEntries(names.map(name => [name, of[name]])) as Pick<Of, Name> // those names and no others
+
 /** The strategy of an id. Throws `not_found` with the message that the specification gives. */
 export function findStrategy(snapshot: Snapshot, id: string): StrategyData {
   const strategy = strategyOf(snapshot, id)
@@ -108,12 +111,10 @@ export function findStrategy(snapshot: Snapshot, id: string): StrategyData {
  */
 export function unknownStrategy({ strategies }: Snapshot, id: string): ApiError {
   const value = id.slice(0, LONGEST_ECHO)
-  const nearest = nearestTo(
-    value,
-    strategies.map(strategy => strategy.id),
-  )
-  const details = nearest === null ? null : [{ param: 'sid', value, reason: `did you mean '${nearest}'?` }]
-  return new ApiError('not_found', `unknown strategy '${value}'`, details === null ? {} : { details })
+  const known = strategies.map(strategy => strategy.id)
+  const reason = didYouMean(value, known, '')
+  const details = reason === '' ? null : [{ param: 'sid', value, reason }]
+  return new ApiError('not_found', `unknown strategy '${value}'`, { details })
 }
 
 /** An id has at most 64 characters; longer texts are cut. */

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { isoDate } from '#core/contract/payloads/field.ts'
+import { isoDate, list, namedRecord, number } from '#core/contract/payloads/field.ts'
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
@@ -9,16 +8,13 @@ import { noteAt, RISK_UNIT, rescaled, riskLevel, seriesRiskMeta } from './risk-l
 const RETURNS_NOTE = `Simple returns of UTC days, or of complete ISO weeks dated by their Sunday; at another risk level every base return is multiplied by risk_pct / base_risk_pct. ${RISK_UNIT}`
 
 export const returnPoints = () =>
-  z
-    .array(
-      z
-        .looseObject({
-          t: isoDate('UTC day of the return; for a week its Sunday.'),
-          ret: z.number().describe('Simple return of the period, a fraction; 10 significant digits.'),
-        })
-        .meta({ id: 'ReturnPoint' }),
-    )
-    .describe('The returns, ascending; weeks are complete ISO weeks only.')
+  list(
+    'The returns, ascending; weeks are complete ISO weeks only.',
+    namedRecord('ReturnPoint', {
+      t: isoDate('UTC day of the return; for a week its Sunday.'),
+      ret: number('Simple return of the period, a fraction; 10 significant digits.'),
+    }),
+  )
 
 export const returns = datasetRoute({
   id: 'returns',

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { isoDate } from '#core/contract/payloads/field.ts'
+import { isoDate, list, namedRecord, numberOrNull } from '#core/contract/payloads/field.ts'
 import { convention, figureRule, type NullRule } from '#core/contract/payloads/figure-rule.ts'
 import { accountPath } from '#core/figures/account-path.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
@@ -16,25 +15,21 @@ const ROWS =
 const ROLLING_NOTE = `${ROWS} ${RISK_UNIT}`
 
 const figure = (about: string, formula: string, nulls: NullRule) =>
-  z.number().nullable().describe(`${about} 10 significant digits.`).meta(figureRule(formula, nulls))
+  numberOrNull(`${about} 10 significant digits.`).meta(figureRule(formula, nulls))
 
 export const rollingRows = () =>
-  z
-    .array(
-      z
-        .looseObject({
-          t: isoDate('Last UTC day of the window.'),
-          return_pct: figure('Compounded return. Percent,', '100 × (E_i / E_(i-365) - 1)', ['ruin']),
-          volatility_pct: figure('Annualised volatility. Percent,', '100 × sd(r) × √365', ['ruin']),
-          sharpe: figure('Annualised Sharpe ratio,', 'mean(r) / sd(r) × √365', ['zero_variance', 'ruin']),
-          beta: figure('Slope of the returns on those of the instrument,', 'cov(r, b) / var(b)', [
-            ...(['no_benchmark', 'zero_variance', 'ruin'] as const),
-          ]),
-        })
-        .meta({ id: 'RollingRow' }),
-    )
-    .describe('One row for each day from the 365th on, ascending; none if the series is shorter.')
-    .meta(convention(`${ROWS} Risk-free rate 0, 365 days a year, sample deviation (n - 1).`))
+  list(
+    'One row for each day from the 365th on, ascending; none if the series is shorter.',
+    namedRecord('RollingRow', {
+      t: isoDate('Last UTC day of the window.'),
+      return_pct: figure('Compounded return. Percent,', '100 × (E_i / E_(i-365) - 1)', ['ruin']),
+      volatility_pct: figure('Annualised volatility. Percent,', '100 × sd(r) × √365', ['ruin']),
+      sharpe: figure('Annualised Sharpe ratio,', 'mean(r) / sd(r) × √365', ['zero_variance', 'ruin']),
+      beta: figure('Slope of the returns on those of the instrument,', 'cov(r, b) / var(b)', [
+        ...(['no_benchmark', 'zero_variance', 'ruin'] as const),
+      ]),
+    }),
+  ).meta(convention(`${ROWS} Risk-free rate 0, 365 days a year, sample deviation (n - 1).`))
 
 export const rolling = datasetRoute({
   id: 'rolling',

@@ -1,6 +1,22 @@
 import { z } from 'zod'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { dateWindow, isoDate, percent, ratio } from '#core/contract/payloads/field.ts'
+import {
+  dateWindow,
+  isoDate,
+  list,
+  listIfAny,
+  number,
+  numberOrNull,
+  percent,
+  ratio,
+  record,
+  recordOrNull,
+  records,
+  text,
+  textOrNull,
+  whole,
+  word,
+} from '#core/contract/payloads/field.ts'
 import { notRecomputable } from '#core/contract/payloads/figure-rule.ts'
 import { FUNDING_ASSUMPTIONS, strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
@@ -10,35 +26,27 @@ import type { Json } from '../render/json.ts'
 import { numberColumn, type Table, textColumn } from '../render/table.ts'
 import { basisOf, type StrategyRecord } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { datasetRoute, findStrategy } from './resource.ts'
+import { datasetRoute, findStrategy, pick } from './resource.ts'
 
 const strategyListItem = () =>
-  z
-    .looseObject({
-      ...strategyIdentity(),
-      headline: z
-        .looseObject({
-          cagr_pct: percent('Compound annual growth rate.').nullable(),
-          max_drawdown_pct: percent('Deepest fall from a peak, negative.'),
-          sharpe_daily_annualized: ratio(
-            'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
-          ).nullable(),
-          profit_factor: notRecomputable(
-            'leverage',
-            z
-              .number()
-              .nullable()
-              .describe('Gains / losses of the closed trades on account equity. 6 decimals.'),
-          ),
-          trade_count: z.int().describe('Closed trades.'),
-        })
-        .describe('The five figures of a list, at base risk.'),
-    })
-    .describe('A strategy in the catalogue.')
-    .meta({ id: 'StrategyListItem' })
+  record('A strategy in the catalogue.', {
+    ...strategyIdentity(),
+    headline: record('The five figures of a list, at base risk.', {
+      cagr_pct: percent('Compound annual growth rate.').nullable(),
+      max_drawdown_pct: percent('Deepest fall from a peak, negative.'),
+      sharpe_daily_annualized: ratio(
+        'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
+      ).nullable(),
+      profit_factor: notRecomputable(
+        'leverage',
+        numberOrNull('Gains / losses of the closed trades on account equity. 6 decimals.'),
+      ),
+      trade_count: whole('Closed trades.'),
+    }),
+  }).meta({ id: 'StrategyListItem' })
 
 export const strategyList = () =>
-  z.array(strategyListItem()).describe('All strategies, in catalogue order, those that are over last.')
+  list('All strategies, in catalogue order, those that are over last.', strategyListItem())
 
 export const strategies = datasetRoute({
   id: 'strategies',
@@ -87,20 +95,15 @@ function listTable(strategies: readonly StrategyRecord[]): Table {
 
 /** The fields that the list and the metadata of a strategy share. */
 export const identity = (strategy: StrategyRecord) => ({
-  id: strategy.id,
-  name: strategy.name,
-  blurb: strategy.blurb,
-  tv_status: strategy.tv_status,
+  ...pick(strategy, 'id', 'name', 'blurb', 'tv_status'),
   basis: basisOf(strategy),
-  instrument: strategy.instrument,
-  base_risk_pct: strategy.base_risk_pct,
+  ...pick(strategy, 'instrument', 'base_risk_pct'),
   leverage_typical: roundOrNull(strategy.leverage_typical),
   leverage_max: roundOrNull(strategy.leverage_max),
   published_since: strategy.published_since,
   ended_on: strategy.ended?.on ?? null,
   ended_reason: strategy.ended?.reason ?? null,
-  idle_since: strategy.idle_since,
-  verification_state: strategy.verification_state,
+  ...pick(strategy, 'idle_since', 'verification_state'),
 })
 
 const HEADLINE = ['cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized', 'profit_factor', 'trade_count']
@@ -111,108 +114,85 @@ const headline = ({ figures }: StrategyRecord) =>
 const roundOrNull = (value: number | null): number | null => (value === null ? null : toPercent(value))
 
 export const strategyMetadata = () =>
-  z
-    .looseObject({
-      ...strategyIdentity(),
-      window: dateWindow('First and last day of the published series.'),
-      engine: z.string().describe('What computed the history.'),
-      data_source: z.string().describe('Where the prices come from.'),
-      denomination: z.string().describe('Settlement currency.'),
-      inception: isoDate('The day on which the series begins.'),
-      methodology_url: z.string().describe('Where the method is described.'),
-      backtest_assumptions: z
-        .looseObject({
-          commission_bps_per_side: z.number().describe('Commission of each fill, basis points of notional.'),
-          slippage_ticks: z
-            .number()
-            .describe('Slippage of each fill, ticks of the instrument, always against the account.'),
-          tick_size: z.number().describe('One tick, in the quote currency.'),
-          funding: z
-            .enum(FUNDING_ASSUMPTIONS)
-            .nullable()
-            .describe(
-              '`historical`: each payment of the instrument is charged at the last close known at its instant, as far as ' +
-                '`/v1/dataset` says; `none`: the operator states that the instrument has none; `as_reported`: whatever ' +
-                'the maker of the returns charged, or of a ledger without payments of its instrument. Null in versions of ' +
-                'older builds.',
-            ),
-          result_tolerance_bps: z
-            .number()
-            .nullable()
-            .describe(
-              'Of a ledger: by how much a given result may differ from its recomputation, and a reported day from the ledger ' +
-                'beside it. Basis points of equity; null for other histories.',
-            ),
-        })
-        .describe('The costs in every figure.'),
-      module_version: z
-        .string()
-        .regex(MODULE_VERSION)
+  record('Everything about a strategy but its figures.', {
+    ...strategyIdentity(),
+    window: dateWindow('First and last day of the published series.'),
+    engine: text('What computed the history.'),
+    data_source: text('Where the prices come from.'),
+    denomination: text('Settlement currency.'),
+    inception: isoDate('The day on which the series begins.'),
+    methodology_url: text('Where the method is described.'),
+    backtest_assumptions: record('The costs in every figure.', {
+      commission_bps_per_side: number('Commission of each fill, basis points of notional.'),
+      slippage_ticks: number('Slippage of each fill, ticks of the instrument, always against the account.'),
+      tick_size: number('One tick, in the quote currency.'),
+      funding: z
+        .enum(FUNDING_ASSUMPTIONS)
         .nullable()
         .describe(
-          'Version of the strategy module: 1 to 32 letters, digits or `.`, `_`, `+`, `-`. A new one means other rules, so it ' +
-            'is a restatement. Null for a ledger and for reported returns.',
+          '`historical`: each payment of the instrument is charged at the last close known at its instant, as far as ' +
+            '`/v1/dataset` says; `none`: the operator states that the instrument has none; `as_reported`: whatever ' +
+            'the maker of the returns charged, or of a ledger without payments of its instrument. Null in versions of ' +
+            'older builds.',
         ),
-      rules_sha256: z
-        .string()
-        .nullable()
-        .describe(
-          'SHA-256 of what `sha256sum` prints for the module and all that it imports, sorted by path. Null without a module, ' +
-            'and in versions of older builds.',
-        ),
-      rules_since: z
-        .string()
-        .nullable()
-        .describe(
-          'Since when rules that are the same, or declared so, are published; never later than `published_since`. Null ' +
-            'without a module, and in versions of older builds.',
-        ),
-      rules_declared_same: z
-        .array(
+      result_tolerance_bps: numberOrNull(
+        'Of a ledger: by how much a given result may differ from its recomputation, and a reported day from the ledger ' +
+          'beside it. Basis points of equity; null for other histories.',
+      ),
+    }),
+    module_version: z
+      .string()
+      .regex(MODULE_VERSION)
+      .nullable()
+      .describe(
+        'Version of the strategy module: 1 to 32 letters, digits or `.`, `_`, `+`, `-`. A new one means other rules, so it ' +
+          'is a restatement. Null for a ledger and for reported returns.',
+      ),
+    rules_sha256: textOrNull(
+      'SHA-256 of what `sha256sum` prints for the module and all that it imports, sorted by path. Null without a module, ' +
+        'and in versions of older builds.',
+    ),
+    rules_since: textOrNull(
+      'Since when rules that are the same, or declared so, are published; never later than `published_since`. Null ' +
+        'without a module, and in versions of older builds.',
+    ),
+    rules_declared_same: records(
+      'Each time that the files of the module changed while its version did not.',
+      {
+        at: text('UTC instant of the version with other files of the module.'),
+        reason: text('Why the rules are the same, as the operator states it.'),
+      },
+    ),
+    marking: word(
+      'How the daily returns came about: open trades marked at every close; booked whole on the day of the exit, ' +
+        'where the leverage is unknown; or reported by the maker of the history.',
+      ['marked', 'realised', 'reported'],
+    ),
+    measured: recordOrNull(
+      'What the build measured of the trades; null in versions of older builds. Null without such a trade.',
+      {
+        trades_checked: whole('Closed trades whose result was recomputed.'),
+        mean_deviation_bps: ratio('Mean of given less recomputed result, basis points of equity.').nullable(),
+        largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
+        trades_at_stop: whole('Trades that ended at the stop of their entry.'),
+        loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
+        stated_costs: listIfAny(
+          'What the maker of a ledger states itself in the place of the declared costs.',
           z.looseObject({
-            at: z.string().describe('UTC instant of the version with other files of the module.'),
-            reason: z.string().describe('Why the rules are the same, as the operator states it.'),
+            cost: word('`fees`: both commissions of a trade; `funding`: positive if received.', [
+              'fees',
+              'funding',
+            ]),
+            trades: whole('Closed trades of which the ledger states it.'),
+            mean_bps: ratio('Its mean, basis points of the notional at entry.'),
           }),
-        )
-        .describe('Each time that the files of the module changed while its version did not.'),
-      marking: z
-        .enum(['marked', 'realised', 'reported'])
-        .describe(
-          'How the daily returns came about: open trades marked at every close; booked whole on the day of the exit, ' +
-            'where the leverage is unknown; or reported by the maker of the history.',
         ),
-      measured: z
-        .looseObject({
-          trades_checked: z.int().describe('Closed trades whose result was recomputed.'),
-          mean_deviation_bps: ratio(
-            'Mean of given less recomputed result, basis points of equity.',
-          ).nullable(),
-          largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
-          trades_at_stop: z.int().describe('Trades that ended at the stop of their entry.'),
-          loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
-          stated_costs: z
-            .array(
-              z.looseObject({
-                cost: z
-                  .enum(['fees', 'funding'])
-                  .describe('`fees`: both commissions of a trade; `funding`: positive if received.'),
-                trades: z.int().describe('Closed trades of which the ledger states it.'),
-                mean_bps: ratio('Its mean, basis points of the notional at entry.'),
-              }),
-            )
-            .optional()
-            .describe('What the maker of a ledger states itself in the place of the declared costs.'),
-        })
-        .nullable()
-        .describe(
-          'What the build measured of the trades; null in versions of older builds. Null without such a trade.',
-        ),
-      days_without_bars: z
-        .int()
-        .describe('Days of the window without any price; their return is 0 and caught up on the next day.'),
-    })
-    .describe('Everything about a strategy but its figures.')
-    .meta({ id: 'Strategy' })
+      },
+    ),
+    days_without_bars: whole(
+      'Days of the window without any price; their return is 0 and caught up on the next day.',
+    ),
+  }).meta({ id: 'Strategy' })
 
 export const strategy = datasetRoute({
   id: 'strategy',
@@ -226,26 +206,18 @@ export const strategy = datasetRoute({
     return {
       data: {
         ...identity(record),
-        window: record.window,
-        engine: record.engine,
-        data_source: record.data_source,
-        denomination: record.denomination,
-        inception: record.inception,
-        methodology_url: record.methodology_url,
-        backtest_assumptions: {
-          commission_bps_per_side: record.commission_bps_per_side,
-          slippage_ticks: record.slippage_ticks,
-          tick_size: record.tick_size,
-          funding: record.funding,
-          result_tolerance_bps: record.result_tolerance_bps,
-        },
-        module_version: record.module_version,
-        rules_sha256: record.rules_sha256,
-        rules_since: record.rules_since,
+        ...pick(record, 'window', 'engine', 'data_source', 'denomination', 'inception', 'methodology_url'),
+        backtest_assumptions: pick(
+          record,
+          'commission_bps_per_side',
+          'slippage_ticks',
+          'tick_size',
+          'funding',
+          'result_tolerance_bps',
+        ),
+        ...pick(record, 'module_version', 'rules_sha256', 'rules_since'),
         rules_declared_same: declarationsOf(snapshot.dataset, 'same_rules', record.id),
-        marking: record.marking,
-        measured: record.measured,
-        days_without_bars: record.days_without_bars,
+        ...pick(record, 'marking', 'measured', 'days_without_bars'),
       },
       meta: {},
     }

@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { dateWindow, isoDate, percent, ratio, strategyId } from '#core/contract/payloads/field.ts'
+import {
+  dateWindow,
+  isoDate,
+  number,
+  percent,
+  ratio,
+  record,
+  recordOrNull,
+  strategyId,
+  whole,
+} from '#core/contract/payloads/field.ts'
 import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
 import { removedStrategies } from '#core/contract/payloads/strategy.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
@@ -13,101 +23,81 @@ const pair = () =>
   z
     .looseObject({
       pair: z.array(strategyId).length(2).describe('The two strategies.'),
-      correlation: z.number().describe('Their correlation, 8 decimals.'),
+      correlation: number('Their correlation, 8 decimals.'),
     })
     .nullable()
 
 const bookCoverage = () =>
-  z
-    .looseObject({
-      from: isoDate('First day of the book.').nullable(),
-      to: isoDate('Last day of the book.').nullable(),
-      fewest_strategies: z.int().describe('Strategies alive on the day with the fewest.'),
-      most_strategies: z.int().describe('Strategies alive on the day with the most.'),
-      days_with_all: z.int().describe('Days on which all strategies are alive.'),
-      days_without_any: z
-        .int()
-        .describe('Days between two strategies without any; the book returns 0 on them.'),
-    })
-    .nullable()
-    .describe('Of how many strategies the book consists; null in versions that did not count them.')
+  recordOrNull('Of how many strategies the book consists; null in versions that did not count them.', {
+    from: isoDate('First day of the book.').nullable(),
+    to: isoDate('Last day of the book.').nullable(),
+    fewest_strategies: whole('Strategies alive on the day with the fewest.'),
+    most_strategies: whole('Strategies alive on the day with the most.'),
+    days_with_all: whole('Days on which all strategies are alive.'),
+    days_without_any: whole('Days between two strategies without any; the book returns 0 on them.'),
+  })
 
 export const summaryData = () =>
-  z
-    .looseObject({
-      strategy_count: z.int().describe('Strategies in the book.'),
-      removed: removedStrategies(),
-      coverage: dateWindow('Earliest and latest day of any series.'),
-      mean_pairwise_correlation: z
-        .number()
-        .describe('Mean correlation of daily returns over the pairs that have one, 8 decimals.'),
-      equal_weight_book: z
-        .looseObject({
-          n_days: z
-            .int()
-            .describe('Days from the first to the last of any strategy.')
-            .meta(figureRule('N', [])),
-          net_return_pct: percent('Net return.').meta(figureRule('100 × (E_N - 1)', [])),
-          cagr_pct: percent('Compound annual growth rate.')
-            .nullable()
-            .meta(figureRule('100 × (E_N^(365 / N) - 1)', ['less_than_one_year'])),
-          max_drawdown_pct: percent('Deepest fall from a peak, negative.').meta(
-            figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)', []),
-          ),
-          sharpe_daily_annualized: ratio(
-            'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
-          )
-            .nullable()
-            .meta(figureRule('mean(b) / sd(b) × √365', ['too_few_points', 'zero_variance', 'ruin'])),
-          coverage: bookCoverage(),
-          undefined: undefinedReasons,
-        })
-        .describe(
-          'Equal parts of the strategies alive on each day, at base risk and rebalanced daily, from the first to the ' +
-            'last day of any strategy.',
+  record('The book in one page.', {
+    strategy_count: whole('Strategies in the book.'),
+    removed: removedStrategies(),
+    coverage: dateWindow('Earliest and latest day of any series.'),
+    mean_pairwise_correlation: number(
+      'Mean correlation of daily returns over the pairs that have one, 8 decimals.',
+    ),
+    equal_weight_book: record(
+      'Equal parts of the strategies alive on each day, at base risk and rebalanced daily, from the first to the ' +
+        'last day of any strategy.',
+      {
+        n_days: whole('Days from the first to the last of any strategy.').meta(figureRule('N', [])),
+        net_return_pct: percent('Net return.').meta(figureRule('100 × (E_N - 1)', [])),
+        cagr_pct: percent('Compound annual growth rate.')
+          .nullable()
+          .meta(figureRule('100 × (E_N^(365 / N) - 1)', ['less_than_one_year'])),
+        max_drawdown_pct: percent('Deepest fall from a peak, negative.').meta(
+          figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)', []),
+        ),
+        sharpe_daily_annualized: ratio(
+          'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
         )
-        .meta(
-          convention(
-            'b: on each day the mean of the base returns of the strategies alive on it, those whose series has the day, and ' +
-              '0 on a day without any; N days; E: equity compounded from b and E_0 = 1. Risk-free rate 0, sample ' +
-              'deviation (n - 1).',
-          ),
-        ),
-      diversification: z
-        .looseObject({
-          mean_correlation: z
-            .number()
-            .describe('The same as `mean_pairwise_correlation`; 0 without a pair.')
-            .meta(figureRule('mean(rho)', [])),
-          most_correlated: pair().describe('The pair with the highest correlation, or null.'),
-          least_correlated: pair().describe('The pair with the lowest correlation, or null.'),
-          effective_bets: ratio(
-            'Number of independent strategies that would spread risk as well; without a pair the number of strategies used.',
-          ).meta(figureRule('n / (1 + (n - 1) × max(mean(rho), 0))', [])),
-          n_strategies_used: z
-            .int()
-            .describe(
-              'Strategies in at least one pair that has a correlation; without a pair those that are neither flat nor too short.',
-            )
-            .meta(figureRule('n', [])),
-          coverage: z
-            .looseObject({
-              pairs: z.int().describe('Pairs of strategies.'),
-              pairs_defined: z.int().describe('Pairs that have a correlation.'),
-            })
-            .nullable()
-            .describe('How many pairs the figures are taken over; null in versions that did not count them.'),
-        })
-        .describe('How far the strategies are different bets.')
-        .meta(
-          convention(
-            'rho: correlations of daily returns at base risk, over the pairs that have one: at least 30 common days, and ' +
-              'neither strategy flat over them. A strategy that shares too few days with another costs this pair and no more.',
-          ),
-        ),
-    })
-    .describe('The book in one page.')
-    .meta({ id: 'Summary' })
+          .nullable()
+          .meta(figureRule('mean(b) / sd(b) × √365', ['too_few_points', 'zero_variance', 'ruin'])),
+        coverage: bookCoverage(),
+        undefined: undefinedReasons,
+      },
+    ).meta(
+      convention(
+        'b: on each day the mean of the base returns of the strategies alive on it, those whose series has the day, and ' +
+          '0 on a day without any; N days; E: equity compounded from b and E_0 = 1. Risk-free rate 0, sample ' +
+          'deviation (n - 1).',
+      ),
+    ),
+    diversification: record('How far the strategies are different bets.', {
+      mean_correlation: number('The same as `mean_pairwise_correlation`; 0 without a pair.').meta(
+        figureRule('mean(rho)', []),
+      ),
+      most_correlated: pair().describe('The pair with the highest correlation, or null.'),
+      least_correlated: pair().describe('The pair with the lowest correlation, or null.'),
+      effective_bets: ratio(
+        'Number of independent strategies that would spread risk as well; without a pair the number of strategies used.',
+      ).meta(figureRule('n / (1 + (n - 1) × max(mean(rho), 0))', [])),
+      n_strategies_used: whole(
+        'Strategies in at least one pair that has a correlation; without a pair those that are neither flat nor too short.',
+      ).meta(figureRule('n', [])),
+      coverage: recordOrNull(
+        'How many pairs the figures are taken over; null in versions that did not count them.',
+        {
+          pairs: whole('Pairs of strategies.'),
+          pairs_defined: whole('Pairs that have a correlation.'),
+        },
+      ),
+    }).meta(
+      convention(
+        'rho: correlations of daily returns at base risk, over the pairs that have one: at least 30 common days, and ' +
+          'neither strategy flat over them. A strategy that shares too few days with another costs this pair and no more.',
+      ),
+    ),
+  }).meta({ id: 'Summary' })
 
 export const summary = datasetRoute({
   id: 'summary',

@@ -1,10 +1,9 @@
-import { z } from 'zod'
 import { DAY_MS } from '#core/calendar.ts'
 import { FORMATS } from '#core/contract/parameters.ts'
-import { percent } from '#core/contract/payloads/field.ts'
+import { list, namedRecord, number, percent, word } from '#core/contract/payloads/field.ts'
 import { tickRounder, toPercent } from '#core/contract/rounding.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
-import { instantColumn, numberColumn, type Table, wordColumn } from '../render/table.ts'
+import { instantColumn, numberColumn, type Table, textColumn } from '../render/table.ts'
 import { type StrategyData, tradeResult, wordAt } from '../snapshot.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 
@@ -12,27 +11,26 @@ const TRADES_NOTE =
   'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone if the ledger has no other costs; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. A position that is still open is in the returns and the curve, not here. Leverage and stops are not here either, and can be estimated from returns and prices.'
 
 export const tradeList = () =>
-  z
-    .array(
-      z
-        .looseObject({
-          side: z.enum(['long', 'short']).describe('Direction of the position.'),
-          entry_time: z.number().describe('Instant of the entry, epoch milliseconds UTC.'),
-          entry_price: z.number().describe('Fill price of the entry, rounded to the tick of the instrument.'),
-          exit_time: z.number().describe('Instant of the exit, epoch milliseconds UTC.'),
-          exit_price: z.number().describe('Fill price of the exit, rounded to the tick of the instrument.'),
-          duration_days: z.number().describe('Exit minus entry, days, 6 decimals.'),
-          return_pct: percent(
-            'Return per unit of notional after all costs; after commission alone if the ledger has no other costs.',
-          ),
-          result: z
-            .enum(['win', 'loss', 'breakeven'])
-            .describe('Sign of what the trade did to the equity, as the win rate counts it.'),
-          exit_reason: z.enum(EXIT_REASONS).describe('Coarse category of the exit.'),
-        })
-        .meta({ id: 'Trade' }),
-    )
-    .describe('Closed trades, by entry time and then exit time.')
+  list(
+    'Closed trades, by entry time and then exit time.',
+    namedRecord('Trade', {
+      side: word('Direction of the position.', ['long', 'short']),
+      entry_time: number('Instant of the entry, epoch milliseconds UTC.'),
+      entry_price: number('Fill price of the entry, rounded to the tick of the instrument.'),
+      exit_time: number('Instant of the exit, epoch milliseconds UTC.'),
+      exit_price: number('Fill price of the exit, rounded to the tick of the instrument.'),
+      duration_days: number('Exit minus entry, days, 6 decimals.'),
+      return_pct: percent(
+        'Return per unit of notional after all costs; after commission alone if the ledger has no other costs.',
+      ),
+      result: word('Sign of what the trade did to the equity, as the win rate counts it.', [
+        'win',
+        'loss',
+        'breakeven',
+      ]),
+      exit_reason: word('Coarse category of the exit.', EXIT_REASONS),
+    }),
+  )
 
 export const trades = datasetRoute({
   id: 'trades',
@@ -69,15 +67,15 @@ function tradeTable({ trades: ledger, tick_size }: StrategyData): Table {
     kind: 'table',
     rows: entry_time.length,
     columns: [
-      wordColumn('side', row => wordAt(side, row)),
+      textColumn('side', row => wordAt(side, row)),
       instantColumn('entry_time', row => entry_time[row]!),
       numberColumn('entry_price', row => toTick(entry_price[row]!)),
       instantColumn('exit_time', row => exit_time[row]!),
       numberColumn('exit_price', row => toTick(exit_price[row]!)),
       numberColumn('duration_days', row => toPercent((exit_time[row]! - entry_time[row]!) / DAY_MS)),
       numberColumn('return_pct', row => toPercent(100 * notional_return[row]!)),
-      wordColumn('result', row => tradeResult(account_return[row]!)),
-      wordColumn('exit_reason', row => wordAt(exit_reason, row)),
+      textColumn('result', row => tradeResult(account_return[row]!)),
+      textColumn('exit_reason', row => wordAt(exit_reason, row)),
     ],
   }
 }

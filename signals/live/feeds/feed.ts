@@ -1,5 +1,4 @@
 import type { Bar } from '#core/replay/strategy.ts'
-import { FeedError } from '../known-bars.ts'
 
 /** A source of bars, each once it has closed, in ascending order. */
 export type Feed = {
@@ -24,9 +23,3 @@ export type NewBarReader = () => (line: string) => BarRow
 
 /** Resolves after so many milliseconds, or when stopped. */
 export type Pause = (ms: number, stop: AbortSignal) => Promise<void>
-
-/** A line of a feed as a bar; null for its header. */
-export function toBar(name: string, row: BarRow, line: number): Bar | null {
-  if (row.kind === 'fault') throw new FeedError(name, `line ${line}: ${row.why}`)
-  return row.kind === 'bar' ? row.bar : null
-}

@@ -1,8 +1,9 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import type { Bar } from '#core/replay/strategy.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { FeedError } from '../known-bars.ts'
-import { type Feed, type NewBarReader, type Pause, toBar } from './feed.ts'
+import type { Feed, NewBarReader, Pause } from './feed.ts'
 
 /** How often a file is checked for growth. */
 const LOOK_MS = 100
@@ -18,7 +19,7 @@ export const fileFeed = (path: string, newReader: NewBarReader, pause: Pause): F
 
 async function* growth(path: string, pause: Pause, stop: AbortSignal): AsyncIterable<Buffer> {
   const file = await open(path, 'r').catch((error: unknown) => {
-    throw new FeedError(path, `it cannot be read (${error instanceof Error ? error.message : String(error)})`)
+    throw new FeedError(path, `it cannot be read (${messageOf(error)})`)
   })
   try {
     const { ino } = await file.stat()
@@ -74,7 +75,7 @@ async function* chunksUntil(stream: Readable, stop: AbortSignal): AsyncIterable<
 const MAX_LINE_BYTES = 4_096
 
 /** The bars of a byte stream. An incomplete last line is dropped. */
-export async function* barsOfChunks(
+async function* barsOfChunks(
   name: string,
   chunks: AsyncIterable<Buffer>,
   newReader: NewBarReader,
@@ -87,8 +88,9 @@ export async function* barsOfChunks(
     let start = 0
     for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
       lines++
-      const bar = toBar(name, read(bytes.toString('utf8', start, end).replace(/\r$/, '')), lines)
-      if (bar !== null) yield bar
+      const row = read(bytes.toString('utf8', start, end).replace(/\r$/, ''))
+      if (row.kind === 'fault') throw new FeedError(name, `line ${lines}: ${row.why}`)
+      if (row.kind === 'bar') yield row.bar
       start = end + 1
     }
     rest = bytes.subarray(start)

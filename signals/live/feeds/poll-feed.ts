@@ -1,5 +1,6 @@
 import { request } from 'undici'
 import type { Bar } from '#core/replay/strategy.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { FeedError } from '../known-bars.ts'
 import type { Feed, Pause } from './feed.ts'
 
@@ -24,9 +25,9 @@ const GAP_PART = 0.25
 const GAP_MOST_MS = 60_000
 
 /** Why an answer is no table of bars: as a whole, or because of a row. */
-export type NoBars = { readonly why: string; readonly isOneRow: boolean }
+type NoBars = { readonly why: string; readonly isOneRow: boolean }
 
-export type PollOptions = {
+type PollOptions = {
   readonly url: string
   readonly timeframeMs: number
   /** The bars of an answer, ascending, those that have not closed among them; or why it is no table of bars. */
@@ -87,25 +88,25 @@ async function ask({ url, readAnswer }: PollOptions, stop: AbortSignal): Promise
     })
     if (statusCode !== 200) {
       await body.dump()
-      return { why: `it answered ${statusCode}`, isAnswer: false, isOneRow: false }
+      return noBars(`it answered ${statusCode}`, false)
     }
     const chunks: Buffer[] = []
     let bytes = 0
     for await (const chunk of body as AsyncIterable<Buffer>) {
       // a body without an encoding gives Buffers
       bytes += chunk.length
-      if (bytes > MAX_BODY_BYTES)
-        return { why: `its answer is longer than ${MAX_BODY_BYTES} bytes`, isAnswer: true, isOneRow: false }
+      if (bytes > MAX_BODY_BYTES) return noBars(`its answer is longer than ${MAX_BODY_BYTES} bytes`, true)
       chunks.push(chunk)
     }
     const bars = await readAnswer(Buffer.concat(chunks))
     return 'why' in bars ? { ...bars, isAnswer: true } : { bars }
   } catch (error) {
     // Only the network, the deadline and the stop can fail here.
-    const why = `the request failed (${error instanceof Error ? error.message : String(error)})`
-    return { why, isAnswer: false, isOneRow: false }
+    return noBars(`the request failed (${messageOf(error)})`, false)
   }
 }
+
+const noBars = (why: string, isAnswer: boolean) => ({ why, isAnswer, isOneRow: false })
 
 /** The bars up to a hole, unless it counts as a gap. */
 function upToHole(bars: readonly Bar[], { timeframeMs, now, lastKnown }: PollOptions): readonly Bar[] {

@@ -2,7 +2,7 @@
 // cause; and the methods of every path.
 import { expect, inject, test } from 'vitest'
 import { ROUTES } from '#api/history/routes.ts'
-import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { FIRST_VERSION } from '../../support/books/small-book.ts'

@@ -89,7 +89,7 @@ test('the list of versions follows the pointer, and so does its validator', asyn
 test('the list of versions marks what was removed, with the next version at the latest, and changes its validator', async () => {
   const { app, source, ...stores } = await openSecond()
   const etag = (await app.request(LIST)).headers.get('etag') ?? ''
-  await prune(stores.store, stores.privateStore, { keepDays: 0, keepMonthEnds: false }, NOW_MS)
+  await prune(stores, { keepDays: 0, keepMonthEnds: false }, NOW_MS)
   for (let look = 0; look < LOOKS_BETWEEN_LISTINGS; look++) await source.refresh()
   const list = await getData(app, LIST, DATA.versions)
   expect(list.map(({ version, is_removed }) => [version, is_removed])).toEqual([

@@ -13,7 +13,7 @@ import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEnd } from '../../support/ends.ts'
 import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
-import { addClient, seededBytes } from '../../support/signals/signals.ts'
+import { addClient, meddledWith, seededBytes } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -31,8 +31,10 @@ type Step = {
   readonly json: readonly [method: string, path: string, body?: object]
   /** The command, and what it prints. */
   readonly ops: readonly [line: string, prints: RegExp]
-  /** The form, and what the page asks before it does it; null where the page has none. */
-  readonly form: readonly [path: string, fields?: Record<string, string>, asks?: string] | null
+  /** The fields of the form if it has any; null where the page has none. */
+  readonly form?: Record<string, string> | null
+  /** What the page asks before it does it. */
+  readonly asks?: string
   readonly subject?: string
   /** What is shown this once. */
   readonly secret?: RegExp
@@ -53,7 +55,7 @@ const STEPS: readonly Step[] = [
     action: 'add_client',
     json: ['POST', '/ops/clients', { id: 'acme', tier: 'pro', aliases: ['alder', 'hidden'] }],
     ops: ['clients add acme --tier pro --aliases alder,hidden', /status: pending/],
-    form: ['/ops/view/clients', { id: ' acme ', tier: 'pro', aliases: ' alder,  hidden ' }],
+    form: { id: ' acme ', tier: 'pro', aliases: ' alder,  hidden ' },
     changes: {
       ...{ tier: 'pro', status: 'pending', suspended: false, aliases: ['alder', 'hidden'], program: false },
       ...{ keys: [], webhook: null },
@@ -63,21 +65,19 @@ const STEPS: readonly Step[] = [
     action: 'activate',
     json: ['POST', `${ACME}/activate`],
     ops: ['clients activate acme', /status: active/],
-    form: [`${PAGE}/activate`],
     changes: { status: 'active' },
   },
   {
     action: 'entitle',
     json: ['POST', `${ACME}/entitlements`, { aliases: ['alder', 'birch'], program: true }],
     ops: ['clients entitle acme --set alder,birch --program', /aliases: alder, birch\n/],
-    form: [`${PAGE}/entitlements`, { aliases: 'alder birch', program: 'yes' }],
+    form: { aliases: 'alder birch', program: 'yes' },
     changes: { aliases: ['alder', 'birch'], program: true },
   },
   {
     action: 'issue_key',
     json: ['POST', `${ACME}/keys`],
-    ops: ['keys issue acme', /^key \w{8}, shown this once:\nhw_live_\w+\n$/],
-    form: [`${PAGE}/keys`],
+    ops: ['keys issue acme', /^id: \w{8}\ntoken, shown this once:\nhw_live_\w+\n$/],
     secret: KEY_SHOWN,
     changes: { keys: ['KEY'] },
   },
@@ -91,7 +91,7 @@ const STEPS: readonly Step[] = [
     action: 'set_webhook',
     json: ['PUT', `${ACME}/webhook`, { url: URL_OF }],
     ops: [`webhook set acme ${URL_OF}`, /secret, shown this once:\nwhsec_\S+\n$/],
-    form: [`${PAGE}/webhook`, { url: URL_OF }],
+    form: { url: URL_OF },
     secret: SECRET_SHOWN,
     changes: { webhook: { enabled: true, waiting: 0 } },
   },
@@ -99,7 +99,7 @@ const STEPS: readonly Step[] = [
     action: 'rotate_webhook',
     json: ['POST', `${ACME}/webhook/rotate`],
     ops: ['webhook rotate acme', /whsec_/],
-    form: [`${PAGE}/webhook/rotate`, {}, 'Make a new secret for the webhook of acme?'],
+    asks: 'Make a new secret for the webhook of acme?',
     secret: SECRET_SHOWN,
   },
   {
@@ -110,55 +110,55 @@ const STEPS: readonly Step[] = [
       'test acme',
       /^test 1: no attempt has ended after 12 s: `highwater ops signal 1 acme` shows every attempt\n$/,
     ],
-    form: [`${PAGE}/test`],
   },
   {
     action: 'disable_webhook',
     json: ['POST', `${ACME}/webhook/disable`, { why: 'holiday' }],
     ops: ['webhook disable acme --why holiday', /disabled why: holiday/],
-    form: [`${PAGE}/disable`, {}, 'Disable the webhook of acme?'],
+    asks: 'Disable the webhook of acme?',
     changes: { webhook: { enabled: false, waiting: 0 } },
   },
   {
     action: 'enable_webhook',
     json: ['POST', `${ACME}/webhook/enable`],
     ops: ['webhook enable acme', /enabled: true/],
-    form: [`${PAGE}/enable`],
     changes: { webhook: { enabled: true, waiting: 0 } },
   },
   {
     action: 'replay',
     json: ['POST', `${ACME}/replay?from=1`],
     ops: ['replay acme --from 1', /owed again: 1\n/],
-    form: [`${PAGE}/replay`, { from: '1' }, 'Send acme signals 1 to 1 again?'],
+    form: { from: '1' },
+    asks: 'Send acme signals 1 to 1 again?',
     changes: { webhook: { enabled: true, waiting: 1 } },
   },
   {
     action: 'suspend',
     json: ['POST', `${ACME}/suspend`],
     ops: ['clients suspend acme', /status: pending/],
-    form: [`${PAGE}/suspend`, {}, 'Suspend acme?'],
+    asks: 'Suspend acme?',
     changes: { status: 'pending', suspended: true },
   },
   {
     action: 'remove_webhook',
     json: ['DELETE', `${ACME}/webhook`],
     ops: ['webhook remove acme', /^removed\n$/],
-    form: [`${PAGE}/webhook/remove`, {}, 'Remove the webhook of acme?'],
+    asks: 'Remove the webhook of acme?',
     changes: { webhook: null },
   },
   {
     action: 'revoke_key',
     json: ['POST', '/ops/keys/KEY/revoke'],
     ops: ['keys revoke KEY', /key id: KEY\n/],
-    form: [`${PAGE}/keys/KEY/revoke`, {}, 'Revoke the key KEY of acme?'],
+    asks: 'Revoke the key KEY of acme?',
     changes: { keys: [] },
   },
   {
     action: 'halt',
     json: ['POST', '/ops/live/halt'],
     ops: ['live halt', /halted: \*/],
-    form: ['/ops/view/live/halt', { alias: '*' }, 'Halt every strategy?'],
+    form: { alias: '*' },
+    asks: 'Halt every strategy?',
     subject: '*',
     changes: { halted: ['*'] },
   },
@@ -166,7 +166,7 @@ const STEPS: readonly Step[] = [
     action: 'resume',
     json: ['POST', '/ops/live/resume', { alias: '*' }],
     ops: ['live resume', /halted: none/],
-    form: ['/ops/view/live/resume', { alias: '*' }],
+    form: { alias: '*' },
     subject: '*',
     changes: { halted: [] },
   },
@@ -174,14 +174,15 @@ const STEPS: readonly Step[] = [
     action: 'rollback',
     json: ['POST', '/ops/rollback', { version: OLD }],
     ops: [`rollback ${OLD}`, /^version: 2026-11-20T00:15:00Z\n$/],
-    form: ['/ops/view/rollback', { version: OLD }, `Serve ${OLD} again?`],
+    form: { version: OLD },
+    asks: `Serve ${OLD} again?`,
     subject: OLD,
   },
   {
     action: 'issue_token',
     json: ['POST', '/ops/tokens', { name: 'jane', scopes: ['read', 'fire:alder'] }],
     ops: ['tokens add jane --scopes read,fire:alder', /hw_op_[\w-]+/],
-    form: ['/ops/view/audit/tokens', { name: 'jane', scopes: 'read fire:alder' }],
+    form: { name: 'jane', scopes: 'read fire:alder' },
     subject: 'jane',
     secret: /hw_op_[\w-]+/,
   },
@@ -189,7 +190,7 @@ const STEPS: readonly Step[] = [
     action: 'revoke_token',
     json: ['DELETE', '/ops/tokens/jane'],
     ops: ['tokens revoke jane', /jane/],
-    form: ['/ops/view/audit/tokens/jane/revoke', {}, 'Revoke the token of jane?'],
+    asks: 'Revoke the token of jane?',
     subject: 'jane',
   },
 ]
@@ -218,13 +219,21 @@ async function openCommands(): Promise<FrontEnd> {
   }
 }
 
+/** Where the form of an action is sent to, which is asked for at an address of the JSON interface. */
+function formOf(action: string, asked: string): string {
+  const { path, route } = FORMS.find(each => each.route.id === action)!
+  const pattern = new RegExp(`^${route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+  const variables: Record<string, string> = { client: 'acme', ...pattern.exec(asked.split('?')[0]!)?.groups }
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => variables[name]!)
+}
+
 async function openPage(): Promise<FrontEnd> {
   const page = operatorBrowser(parts())
   await page.logIn()
   const { csrf } = await page.get('/ops')
-  return async ({ form, secret }) => {
-    if (form === null) return null
-    const [path, given = {}, asks] = form
+  return async ({ action, form: given = {}, asks, json: [, asked], secret }) => {
+    if (given === null) return null
+    const path = formOf(action, asked)
     let fields: Record<string, string> = { ...given, csrf }
     if (asks !== undefined) {
       const before = await everything()
@@ -288,18 +297,12 @@ test.each([
   },
 )
 
-test('each route that changes something is among the actions, and each form of the page does what its route does', () => {
+test('each route that changes something is among the actions, and each form of the page is one of them', () => {
   const changing = OPERATOR_ROUTES.filter(({ method }) => method !== 'GET').map(({ id }) => id)
   const apart = ['fire', 'mode'] // what fires needs a clock that agrees with Redis, and the page sets no mode
   expect([...STEPS.map(({ action }) => action), ...apart].sort()).toEqual(changing.toSorted())
-  const formOf = (path: string) =>
-    FORMS[path.replace('clients/acme', 'clients/:client').replace('KEY', ':key').replace('jane', ':name')]
-  const forms = STEPS.flatMap(({ action, form }) =>
-    form === null ? [] : [[action, formOf(form[0])] as const],
-  )
-  const others = Object.values(FORMS).filter(({ action }) => action !== 'fire')
-  expect(forms.map(([, form]) => form)).toEqual(expect.arrayContaining(others))
-  for (const [action, form] of forms) expect([action, form?.action]).toEqual([action, action])
+  const forms = STEPS.filter(({ form }) => form !== null).map(({ action }) => action)
+  expect([...forms, 'fire'].sort()).toEqual(FORMS.map(({ route }) => route.id).sort())
 })
 
 const fill = (path: string): string => {
@@ -461,6 +464,25 @@ test('every action is written to the private store once, also by copies that are
   expect(keys).toEqual(['audit/e1/0000000001.json', 'audit/e1/0000000002.json'])
   const bytes = await store.read(keys[1]!)
   expect(JSON.parse(new TextDecoder().decode(bytes!))).toEqual((await newest())[0])
+})
+
+test('the audit log is copied twice if a hundred copies are asked for while one hangs', async () => {
+  const store = await openStore(`file://${await temporaryFolder()}`)
+  await call('POST', '/ops/live/halt', { alias: 'alder' })
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const create: typeof store.create = (...args) => gate.then(() => store.create(...args))
+  let copies = 0
+  const counted = meddledWith(redis, (run, command) => {
+    if (command === 'llen') copies++
+    return run()
+  })
+  const copy = createActionCopy(counted, { ...store, create })
+  const first = copy()
+  await expect.poll(() => copies).toBe(1)
+  const others = Array.from({ length: 100 }, copy)
+  open()
+  await Promise.all([first, ...others])
+  expect(copies).toBe(2)
 })
 
 test('a named token is named in the log, and once it is revoked it opens nothing, nor does its session after another token of its name', async () => {

@@ -10,7 +10,7 @@ import { asCsv } from '#core/contract/openapi.ts'
 import { dataSchema } from '#core/contract/route.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { createClient, entitleClient } from '#signals/clients/clients.ts'
-import { owe } from '#signals/delivery/outbox.ts'
+import { owe } from '#signals/outbox/outbox.ts'
 import { createPreviewLimits, PREVIEW_LIMITS } from '#signals/program/preview-limits.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import {

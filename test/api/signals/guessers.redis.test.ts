@@ -1,8 +1,8 @@
 // Clients that try invalid keys: refused at the cost of one read, and at nobody else's cost.
 import { Context } from 'hono'
 import { expect, test } from 'vitest'
-import { createRemoteAddress } from '#api/http/remote-address.ts'
-import type { SignalsEnv } from '#api/signals/exchange.ts'
+import type { ServiceEnv } from '#api/service/exchange.ts'
+import { createRemoteAddress } from '#api/service/remote-address.ts'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
 import { revokeKey } from '#signals/clients/api-keys.ts'
 import { createToken } from '#signals/clients/token.ts'
@@ -87,7 +87,7 @@ test('a key of another form never reaches Redis', async () => {
 test('an address of IPv6 counts as its network, where everyone has many', () => {
   const remoteAddress = createRemoteAddress([])
   const toNeighbourhood = (address: string): string =>
-    remoteAddress(new Context<SignalsEnv>(new Request('http://a/'), { env: from(address) }))
+    remoteAddress(new Context<ServiceEnv>(new Request('http://a/'), { env: from(address) }))
   expect(toNeighbourhood('203.0.113.7')).toBe('203.0.113.7')
   expect(toNeighbourhood('::ffff:203.0.113.7')).toBe('203.0.113.7')
   expect(toNeighbourhood('2001:db8:1:2:3:4:5:6')).toBe(toNeighbourhood('2001:db8:1:2::1'))

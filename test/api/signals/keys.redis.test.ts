@@ -1,6 +1,12 @@
 import { beforeEach, expect, test } from 'vitest'
-import { confirmKey, issueKey, listKeys, noteUse, revokeKey } from '#signals/clients/api-keys.ts'
-import { authenticate } from '#signals/clients/authenticate.ts'
+import {
+  authenticate,
+  confirmKey,
+  issueKey,
+  listKeys,
+  noteUse,
+  revokeKey,
+} from '#signals/clients/api-keys.ts'
 import { createClient } from '#signals/clients/clients.ts'
 import { digestOf } from '#signals/clients/token.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'

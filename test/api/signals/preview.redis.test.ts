@@ -1,6 +1,6 @@
 // The preview over HTTP: which requests are counted and which headers say so, which pages may read it, and what caches may keep.
 import { beforeAll, expect, test } from 'vitest'
-import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { servedProgram } from '../../support/signals/served-program.ts'
 import { createTestSignals, PAGE_ORIGIN, signalsParts } from '../../support/signals/signals-app.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'

@@ -8,9 +8,7 @@ import {
   programDeploys,
   programSimulation,
 } from '#core/contract/payloads/program.ts'
-import { renderBasket } from '#core/dataset/resources/program/basket.ts'
-import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
-import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
+import { renderBasket, renderDeploys, renderSimulation } from '#core/dataset/resources/program/records.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { profileKey } from '#signals/redis/keys.ts'
 import type { ServedProgram } from '#storage/published-program.ts'

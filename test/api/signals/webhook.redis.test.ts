@@ -3,14 +3,10 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { suspendClient } from '#signals/clients/clients.ts'
-import {
-  MOST_REGISTRATIONS,
-  registerWebhook,
-  type WebhookChange,
-} from '#signals/delivery/register-webhook.ts'
-import { createWebhookSecret, keyOfSecret } from '#signals/delivery/sign.ts'
-import { disableWebhook, enabledWebhooks, enableWebhook, readWebhook } from '#signals/delivery/webhooks.ts'
+import { MOST_REGISTRATIONS, registerWebhook, type WebhookChange } from '#signals/outbox/register-webhook.ts'
+import { disableWebhook, enabledWebhooks, enableWebhook, readWebhook } from '#signals/outbox/webhooks.ts'
 import { HEAD, webhookKey } from '#signals/redis/keys.ts'
+import { createWebhookSecret, keyOfSecret } from '#signals/send/sign.ts'
 import { BOX, delivered, failed } from '../../support/signals/delivery.ts'
 import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, registerParts, withKey } from '../../support/signals/signals-app.ts'

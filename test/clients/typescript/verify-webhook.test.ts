@@ -1,7 +1,7 @@
 // Deliveries that the service signed, as the client verifies them.
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { signedHeaders } from '#signals/delivery/sign.ts'
+import { signedHeaders } from '#signals/send/sign.ts'
 import { verifyWebhook } from '../../../clients/typescript/src/index.ts'
 import { OTHER_SECRET, SECRET } from '../../support/signals/receiver-kit.ts'
 import { NOW_MS, signalContent } from '../../support/signals/signals.ts'

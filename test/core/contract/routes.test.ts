@@ -110,7 +110,7 @@ const HERE = 'https://example.org'
 const DOCUMENTS = [
   ['history', await historyDocument(HERE)],
   ['signals', signalsDocument(HERE)],
-  ['operator', operatorDocument('1.0')],
+  ['operator', operatorDocument()],
 ] as const
 
 type Node = Readonly<Record<string, unknown>>

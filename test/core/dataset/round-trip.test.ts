@@ -92,13 +92,6 @@ test('a snapshot is read from bytes that begin at an odd place of a larger buffe
   expect(decodeSnapshot(bytes)).toEqual(SNAPSHOT)
 })
 
-test('a snapshot from before benchmarks is read, and has none', () => {
-  const bytes = encodeSnapshot(SNAPSHOT)
-  const { benchmarks: _, ...document } = JSON.parse(new TextDecoder().decode(bytes.document))
-  const old = { ...bytes, document: toBytes(document), benchmarks: new Uint8Array() }
-  expect(decodeSnapshot(old)).toEqual({ ...SNAPSHOT, benchmarks: [] })
-})
-
 test('benchmarks of a snapshot come back as they were, and equal ones give equal bytes', () => {
   const daily: Series = { period: 'daily', first: 19_723, values: Float64Array.of(0.01, -0.02, 0) }
   const benchmarks = [
@@ -110,36 +103,13 @@ test('benchmarks of a snapshot come back as they were, and equal ones give equal
   expect(encodeSnapshot(decodeSnapshot(bytes))).toEqual(bytes)
 })
 
-test('a snapshot of the first method is read: without its number, and without levels of refusal', () => {
+test('a snapshot of the first release gives statistics that fit the document, with null for the day since when a position is open', () => {
   const bytes = encodeSnapshot(SNAPSHOT)
-  const { dataset, ...document } = JSON.parse(new TextDecoder().decode(bytes.document))
-  const { method_revision: _, ...unnumbered } = dataset
-  const [{ refused_above_risk_pct: __, ...first }] = document.strategies
-  const changed = { ...document, dataset: unnumbered, strategies: [first, ...document.strategies.slice(1)] }
-  const old = decodeSnapshot({ ...bytes, document: toBytes(changed) })
-  expect(old.dataset.method_revision).toBe(1)
-  expect(old.strategies[0]!.refused_above_risk_pct).toBeNull()
-})
-
-test('a snapshot without the figures that were defined later gives statistics that fit the document, with null for them', () => {
-  const bytes = encodeSnapshot(SNAPSHOT)
-  const ratios = ['profit_factor_notional', 'deflated_sharpe_ratio', 'trials']
-  const later = new Set([...ratios, 'lasting_count', 'benchmark', 'costs', 'excursions', 'replays'])
-  const withoutLater = (name: string, value: unknown) => (later.has(name) ? undefined : value)
-  const document = toBytes(JSON.parse(new TextDecoder().decode(bytes.document), withoutLater))
-  const old = decodeSnapshot({ ...bytes, document })
-  for (const risk_pct of [null, 0.01]) {
-    const { data } = readStats(old, { sid: 'alder', risk_pct })
-    const { trades, drawdowns, risk_adjusted, benchmark } = data.fund_dd
-    for (const figures of [data, trades, trades.long, trades.short])
-      expect(figures.profit_factor_notional).toBeNull()
-    const { deflated_sharpe_ratio, trials: tried } = risk_adjusted
-    expect([drawdowns.lasting_count, deflated_sharpe_ratio, tried]).toEqual([null, null, null])
-    expect(new Set(Object.values(benchmark))).toEqual(new Set([null]))
-    expect(data.fund_dd.costs.at_twice_the_costs.cagr_pct).toBeNull()
-    expect(data.fund_dd.excursions.mae_r.p5).toBeNull()
-    expect(data.fund_dd.replays).toEqual({ entries_asked: null, entries_refused: null, table: null })
-  }
+  const text = new TextDecoder().decode(bytes.document)
+  const first = JSON.parse(text, (name, value) => (name === 'open_since' ? undefined : value))
+  const old = decodeSnapshot({ ...bytes, document: toBytes(first) })
+  for (const risk_pct of [null, 0.01])
+    expect(readStats(old, { sid: 'alder', risk_pct }).data.fund_dd.exposure.open_since).toBeNull()
 })
 
 const bytes = encodeSnapshot(SNAPSHOT)

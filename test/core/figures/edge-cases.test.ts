@@ -153,11 +153,6 @@ test('every figure of a series of any length is a finite number or undefined for
 
 const daily = dailyFrom('2024-01-01', [0.1, -0.1])
 
-test('the figures refuse series of the wrong period, or in the wrong order', () => {
-  expect(() => performanceFigures(daily, daily, 1)).toThrow(/need a weekly series here, got a daily one/)
-  expect(() => performanceFigures(completeWeeks(daily), daily, 1)).toThrow(/need a daily series/)
-})
-
 test('the figures refuse a return that is not finite, by its date', () => {
   expect(() => figuresOf(dailyFrom('2024-01-01', [0.1]))).not.toThrow()
   const broken: Series = { ...daily, values: Float64Array.of(0.1, Number.NaN) }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
+import { renderDeploys } from '#core/dataset/resources/program/records.ts'
 import { dipAppetite, trailingMean } from '#core/program/appetite.ts'
 import { dca } from '#core/program/benchmarks.ts'
 import { prepareProgram } from '#core/program/prepare-program.ts'

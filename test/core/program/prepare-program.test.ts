@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
-import { moneyWeightedReturn } from '#core/dataset/resources/program/performance.ts'
+import { moneyWeightedReturn } from '#core/dataset/resources/program/records.ts'
 import { benchmarks } from '#core/program/benchmarks.ts'
 import { prepareProgram, rollingFigures } from '#core/program/prepare-program.ts'
 import type { ProgramData, ProgramPlan } from '#core/program/program.ts'
@@ -90,14 +90,6 @@ const file: object = JSON.parse(JSON.stringify(toProgramDataFile(data)))
 test('the data of a program is read back from JSON as it was', () => {
   expect(parseProgramDataFile(file)).toEqual(data)
   expect(data.mark?.at).toBe((DAY_0 + DAYS.t.length) * DAY_MS)
-})
-
-test('the data of a program is marked at the last bar of the window if an earlier program wrote it', () => {
-  const { mark: _, ...first } = file as Record<string, unknown>
-  expect(parseProgramDataFile(first)?.mark).toEqual({
-    at: (DAY_0 + 21) * DAY_MS,
-    price: data.bars.c.at(-1),
-  })
 })
 
 const rateOf = (data: ProgramData) =>

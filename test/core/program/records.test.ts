@@ -11,11 +11,14 @@ import {
   programSimulation,
 } from '#core/contract/payloads/program.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
-import { renderBasket } from '#core/dataset/resources/program/basket.ts'
-import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
-import { renderPerformance } from '#core/dataset/resources/program/performance.ts'
-import { renderManifest, renderPreview } from '#core/dataset/resources/program/preview.ts'
-import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
+import {
+  renderBasket,
+  renderDeploys,
+  renderManifest,
+  renderPerformance,
+  renderPreview,
+  renderSimulation,
+} from '#core/dataset/resources/program/records.ts'
 import { prepareProgram } from '#core/program/prepare-program.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { simulate } from '#core/program/simulate.ts'

@@ -183,12 +183,6 @@ test('a result has the fees and the funding that its trade states, each in the p
   expect(resultOf(0, 0.0101, 0.1 + 0.0101)).toEqual(['funding']) // the wrong sign
 })
 
-test('fees are between a rebate of 5 basis points a side and 1 % a side', () => {
-  const free = (fees: number) => results({ fees, account_return: 0.5 * (0.1 - fees) })
-  for (const fees of [-0.001, 0, 0.02]) expect(free(fees)).toEqual([])
-  for (const fees of [-0.00101, 0.0201, Number.NaN]) expect(free(fees)).toEqual(['not_a_trade'])
-})
-
 /** What the audit says of a long of 8 hours from slot 1 on that states this funding. */
 const fundingFaults = (stated: number, payments: Funding | null, change: Partial<Trade> = {}) =>
   results({ funding: stated, leverage: null, ...change }, { funding: payments })
@@ -271,13 +265,6 @@ test.each([
   ['that is open without leverage', 'cannot', { exit_time: null, stop: 97 }],
 ])('the result of a trade %s %s be recomputed', (_, verb, change) => {
   expect(isRecomputable(trade(change))).toBe(verb === 'can')
-})
-
-test('rows that are not trades are reported once and not checked further', () => {
-  expect(problems({ entry_price: 0, stop: 500 })).toEqual(['not_a_trade'])
-  expect(audit([trade({ exit_time: slot(0) })])[0]!.message).toBe(
-    'trade 0 exits at 2020-01-01T00:00:00Z, before its entry at 2020-01-01T04:00:00Z',
-  )
 })
 
 test('rows that overlap are reported, unless that is allowed; entering at the exit is not an overlap', () => {

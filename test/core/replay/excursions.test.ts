@@ -28,7 +28,6 @@ const resolve = (trades: readonly Trade[]) =>
     funding: null,
     costs: FREE,
     baseRisk: BASE_RISK,
-    allowOverlap: true,
   }).trades
 
 const excursions = (...trades: readonly Trade[]) => excursionsOf(resolve(trades), bars, BASE_RISK)

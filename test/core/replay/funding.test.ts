@@ -54,16 +54,6 @@ test('funding does not depend on earlier runs of an engine: a second run charges
   expect(state.cash).toBeCloseTo(1 - 0.002 * (100 + 110) * 0.01, 14)
 })
 
-test.each([
-  ['is not ascending', handFunding([slot(2), 0.01], [slot(1), 0.01]), 1],
-  ['has a time twice', handFunding([slot(2), 0.01], [slot(2), 0.01]), 1],
-  ['has a rate that is no number', handFunding([slot(2), Number.NaN]), 0],
-])('a funding feed that %s stops the run, naming the row', (_, funding, row) => {
-  expect(() => run({ bars: [still(100)], decisions: {}, funding })).toThrow(
-    `strategy alder: funding row ${row}`,
-  )
-})
-
 /** Payments after these numbers of hours, from midnight on. */
 const paidAfter = (...hours: readonly number[]) => {
   const t = [START_MS]

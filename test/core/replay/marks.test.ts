@@ -1,17 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
-import { markLedger } from '#core/replay/marks.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { forAll } from '#test/support/for-all.ts'
 import {
   COSTLY,
   DAY_0,
   expectClose,
-  FREE,
   flatDay,
   HOUR_MS,
-  handBars,
   handFunding,
   mark,
   NO_DAY,
@@ -119,15 +116,6 @@ test('an exit at midnight belongs to the day that begins', () => {
   expectClose(mark([{ ...short(1, 6, 0.1), exit_time: slot(6) - 1 }], { bars: flat }).daily.values, [0.1, 0])
 })
 
-test('trades that overlap are refused, naming both', () => {
-  expect(() => mark([short(3, 5, 0.1), short(1, 4, 0.1)], { bars: flat })).toThrow(
-    'strategy alder: trade 0 of the ledger enters while trade 1 is open until 2020-01-01T16:00:00Z',
-  )
-  expect(() =>
-    mark([short(3, 5, 0.1), { ...short(1, 4, 0), exit_time: null, exit_price: null }], { bars: flat }),
-  ).toThrow('trade 1 is open until the end')
-})
-
 test('a day without bars returns 0 and is listed, and its events count on the next day', () => {
   const bars = [...flatDay(100), ...NO_DAY, ...flatDay(120)]
   const marks = mark([trade({ leverage: 1, exit_time: slot(8), account_return: 0.15 })], { bars })
@@ -159,13 +147,6 @@ test('a first day of the series outside the bars is refused', () => {
   )
 })
 
-test('a close that is not a price is refused: it must not look like a day without bars', () => {
-  const bars = handBars(flatDay(100))
-  bars.c[3] = Number.NaN
-  const input = { id: 'alder', trades: [], bars, funding: null, costs: FREE, baseRisk: 0.02 }
-  expect(() => markLedger(input)).toThrow('strategy alder: bar 3')
-})
-
 const price = fc.double({ min: 80, max: 120, noNaN: true })
 const anyCloses = fc.array(price, { minLength: 24, maxLength: 60 })
 
@@ -190,7 +171,7 @@ test('a ledger without trades returns 0 on every day', () => {
 
 const twoDays = [...flatDay(100), ...flatDay(110)]
 
-test('overlapping trades, if they are allowed, are sized on the equity with the others marked at the new entry price', () => {
+test('overlapping trades are sized on the equity with the others marked at the new entry price', () => {
   // The first, leverage 1 from 100, is worth 0.1 when the second enters at 110: 1.1 * 0.5 for the second.
   const first = trade({ leverage: 1, exit_time: slot(9), exit_price: 110, account_return: 0.1 })
   const second = trade({
@@ -201,14 +182,14 @@ test('overlapping trades, if they are allowed, are sized on the equity with the 
     exit_price: 165,
     account_return: 0.5,
   })
-  const marks = mark([first, second], { bars: twoDays, allowOverlap: true })
+  const marks = mark([first, second], { bars: twoDays })
   expect(marks.equity[1]).toBeCloseTo(1 + 0.1 + 1.1 * 0.5, 14)
 })
 
 test('overlapping trades that enter at the same instant, the parts of one position, are sized on the same equity', () => {
   const part = (to: number, account_return: number): Trade =>
     trade({ leverage: 0.5, exit_time: slot(to), account_return })
-  const marks = mark([part(3, 0.05), part(8, 0.03)], { bars: twoDays, allowOverlap: true, costs: COSTLY })
+  const marks = mark([part(3, 0.05), part(8, 0.03)], { bars: twoDays, costs: COSTLY })
   // Each entry commission is 0.5 * 0.001; at day 0 the first part is closed, the other stands at its entry price.
   expectClose(marks.equity, [1 + 0.05 - 0.0005, 1 + 0.05 + 0.03])
 })
@@ -258,7 +239,7 @@ test('ruin of overlapping trades leaves each what it was worth', () => {
   // At 49: long -1.02 of the account; a short from 100, leverage 0.01, +0.0051. Together below -1.
   const exit = { exit_time: slot(14), exit_price: 120, account_return: 0 }
   const hedge = trade({ side: 'short', leverage: 0.01, ...exit })
-  const marks = mark([doubled, hedge], { bars: crash, allowOverlap: true })
+  const marks = mark([doubled, hedge], { bars: crash })
   expect(marks.trades.map(({ exit_reason }) => exit_reason)).toEqual(['liquidation', 'liquidation'])
   expect(marks.trades[0]!.account_return).toBe(-1)
   expect(marks.trades[1]!.account_return).toBeCloseTo(0.0051, 14)
@@ -300,19 +281,6 @@ test('a trade that is dropped changes no bit of the return of a day on which it 
 })
 
 test.each([
-  ['an entry price of 0', { entry_price: 0 }, 'entry_price must be a price above 0, it is 0'],
-  ['an exit price below 0', { exit_price: -1 }, 'exit_price must be a price above 0, it is -1'],
-  ['an exit before the entry', { exit_time: slot(0) }, 'exits at 2020-01-01T00:00:00Z, before its entry'],
-  ['an exit time without a price', { exit_price: null }, 'both exit_time and exit_price'],
-  ['a fraction of a millisecond', { entry_time: slot(1) + 0.5 }, 'whole milliseconds'],
-  ['an exit time that is none', { exit_time: Number.NaN }, 'whole milliseconds'],
-  ['a leverage of 0', { leverage: 0 }, 'leverage has the impossible value 0'],
-  ['a stop that is no number', { stop: Number.NaN }, 'stop has the impossible value NaN'],
-  [
-    'a return that is no number',
-    { account_return: Number.NaN },
-    'account_return has the impossible value NaN',
-  ],
   ['an entry before the first bar', { entry_time: slot(-1) }, 'before the first bar at 2020-01-01T00:00:00Z'],
   ['none of leverage, stop and account return', {}, 'has neither leverage, stop nor account_return'],
   [

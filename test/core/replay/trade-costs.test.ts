@@ -157,7 +157,7 @@ const flatMarket = {
 const markedCosts = (...trades: readonly Trade[]) =>
   costData({
     ...flatMarket,
-    trades: markLedger({ ...flatMarket, trades, allowOverlap: true }).trades,
+    trades: markLedger({ ...flatMarket, trades }).trades,
     from: DAY_0,
   })
 

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { barChart } from '#pages/charts/bar-chart.ts'
 import { boxStrip } from '#pages/charts/box-strip.ts'
 import { type Dot, dotChart } from '#pages/charts/dot-chart.ts'
-import { sparkline } from '#pages/charts/sparkline.ts'
 import { legend } from '#pages/charts/svg.ts'
+import { sparkline } from '#pages/strategies-table.ts'
 import { forAll } from '../../support/for-all.ts'
 import { all, type Element, parseXml, partsOf, withClass } from './drawn.ts'
 
@@ -119,7 +119,7 @@ test('boxes of distributions are described in words', () => {
   expect(descriptionOf(text)).toBe('A & B: 5 to 95 % from −1.00 to 4.00, median 0.25, mean 0.75.')
 })
 
-const results = ['win', 'loss', 'breakeven', 'open'] as const
+const results = ['win', 'loss', 'breakeven'] as const
 const anyDot: fc.Arbitrary<Dot> = fc.record({
   days: fc.oneof(fc.double({ min: 0, max: 1000, noNaN: true }), fc.double()),
   return_pct: fc.oneof(anyNumber, fc.double()),
@@ -205,8 +205,8 @@ test('a sparkline is of half a kilobyte for any number of days, and 40 bytes com
   expect(brotliCompressSync(rows).length / 1000).toBeLessThan(40)
 })
 
-test('a legend shows each name with a sample of its line or dot', () => {
-  const list = parseXml(legend([{ name: '<i>', kind: 'main' }], 'dots'))
+test('a legend shows each name with a sample of its line', () => {
+  const list = parseXml(legend([{ name: '<i>', kind: 'main' }]))
   expect(all(list).map(({ name }) => name)).toEqual(['ul', 'li', 'svg', 'path'])
   expect(list.children[0]!.text).toBe('<i>')
 })

@@ -56,7 +56,6 @@ source: module -> source: modul -> 13:13: strategies[0].source: expected one of 
 inception: 2020-01-01 -> inception: 2020-02-30 -> 14:16: strategies[0].inception: expected a date as YYYY-MM-DD, got "2020-02-30"
 inception: 2020-01-01 -> inception: 20200102 -> 14:16: strategies[0].inception: expected a date as YYYY-MM-DD, got 20200102
 mode: LIVE -> mode: live -> 25:11: strategies[2].mode: expected LIVE or DRY_RUN, got "live"
-mode: LIVE -> tv_status: confirmed -> 25:16: strategies[2].tv_status: expected no such key, because the build determines it from the exports in charting/, got "confirmed"
 mode: LIVE -> allow_overlap: yes -> 25:20: strategies[2].allow_overlap: expected true or false, got "yes"
 timeframe: 4h -> replayed_at: 0.01\n    timeframe: 4h -> 12:18: strategies[0].replayed_at: ${LEVELS}, got 0.01
 mode: LIVE -> replayed_at: [0.01] -> 25:18: strategies[2].replayed_at: expected no such key, because only a module can be replayed at another risk level, got a list

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
-import { DEFAULT_TIERS } from '#pipeline/book/program-shape.ts'
+import { DEFAULT_TIERS } from '#pipeline/book/read-program.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { GOOD, problemsOf, readChanged } from './book-folder.ts'
 import { BARS, PROGRAM, withLines, withProgram } from './program-book.ts'
@@ -155,7 +155,6 @@ a misspelt key in a part -> fee_bps: 10 -> fee_bps: 10\n  fee_bsp: 1 -> 9:3: cos
 test.each(
   casesOf`
 an equity of 0 -> reference_equity_usd: 0 -> 10:23: reference_equity_usd: expected an amount in dollars from 1 to 1e12, got 0
-a status -> tv_status: confirmed -> 10:12: tv_status: expected no such key, because the build determines it from the exports in charting/, got "confirmed"
 no tier at all -> tiers: {} -> 10:8: tiers: expected weights that sum to 1, got 0 (no tier)
 weights that do not sum to 1 -> tiers: { core: { weight: 0.5 }, cyclical: { weight: 0.4 } } -> 10:8: tiers: expected weights that sum to 1, got 0.9 (core 0.5, cyclical 0.4)
 a negative weight -> tiers: { core: { weight: -1 } } -> 10:26: tiers.core.weight: expected a fraction above 0 and at most 1, got -1

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { createFleetComputer, createTaskComputer } from '#fleet/compute.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { idleSince } from '#pipeline/night/compute-strategy.ts'
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
-import { createComputer, type TaskRunner } from '#pipeline/night/fleet-tasks.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
 import { problemsIn } from '../book/book-folder.ts'
 import {
@@ -75,7 +75,7 @@ test('an ended module has the same days as one that goes on, up to its end, and 
 
 /** A fleet of one worker, in this process. */
 async function onFleet(files: Readonly<Record<string, string>>) {
-  const computer = createComputer({ threads: 1, elapsedMs: () => performance.now() })
+  const computer = createTaskComputer({ threads: 1, elapsedMs: () => performance.now() })
   const shared = new Map<string, Uint8Array>()
   const share = async (bytes: Uint8Array) => {
     const digest = createHash('sha256').update(bytes).digest('hex')
@@ -83,12 +83,13 @@ async function onFleet(files: Readonly<Record<string, string>>) {
     return digest
   }
   const read = async (digest: string) => shared.get(digest)!
-  const fleet: TaskRunner = {
+  const fleet = createFleetComputer({
     share,
-    run: async (phase, tasks, take) => {
-      for (const { id, input } of tasks) take(id, await computer[phase](input(), read))
+    run: async ({ phase, tasks, take }) => {
+      const work = computer[phase === 'compute' ? phase : 'correlate']
+      for (const { id, input } of tasks) take(id, { worker: '', bytes: await work(input(), read) }, '')
     },
-  }
+  })
   return nightOf(files, { fleet }).finally(computer.close)
 }
 

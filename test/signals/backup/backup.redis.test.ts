@@ -1,30 +1,19 @@
 // The drill: back up, lose everything, restore, go on. And new keys for old secrets.
 import { createHash, type Hash, type Hmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createMac } from '#signals/backup/mac.ts'
-import { BackupError } from '#signals/backup/records.ts'
+import { BackupError, createMac } from '#signals/backup/records.ts'
 import { type RestoreParts, restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
-import { listKeys } from '#signals/clients/api-keys.ts'
-import { authenticate } from '#signals/clients/authenticate.ts'
-import { listClients } from '#signals/clients/clients.ts'
-import { MARK_AHEAD } from '#signals/delivery/high-water.ts'
-import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
-import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
-import { readWebhook, rekeyWebhooks, sealFault } from '#signals/delivery/webhooks.ts'
+import { authenticate, listKeys } from '#signals/clients/api-keys.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
-import { newestOf, readAfter, readHead } from '#signals/log/read-log.ts'
-import {
-  EPOCH,
-  FLIGHT_PREFIX,
-  LOG,
-  liveKey,
-  OLD_QUEUE_PREFIX,
-  PREFIX,
-  RELAY_LEASE,
-  webhookKey,
-} from '#signals/redis/keys.ts'
+import { MARK_AHEAD } from '#signals/log/high-water.ts'
+import { newestVisible, readAfter, readHead } from '#signals/log/read-log.ts'
+import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
+import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/outbox/secret-box.ts'
+import { readWebhook, rekeyWebhooks, sealFault } from '#signals/outbox/webhooks.ts'
+import { EPOCH, FLIGHT_PREFIX, LOG, liveKey, PREFIX, RELAY_LEASE, webhookKey } from '#signals/redis/keys.ts'
+import { readAllClients } from '#signals/views/overview.ts'
 import { owedCount } from '../../support/signals/delivery.ts'
 import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
@@ -68,10 +57,10 @@ async function backUpScene(): Promise<string[]> {
 /** What the operator and the clients see. */
 const seen = async () => ({
   log: await readAfter(redis, 0, 100),
-  clients: await listClients(redis),
+  clients: (await readAllClients(redis))[0],
   keys: await listKeys(redis, 'acme-capital'),
   webhook: await readWebhook(redis, testBox(), 'acme-capital'),
-  newest: await newestOf(redis, ['alder'], 'zeta'),
+  newest: await newestVisible(redis, { id: 'zeta', aliases: ['alder'] }),
 })
 
 const expectSignals = async (count: number): Promise<void> =>
@@ -158,14 +147,12 @@ test('a restore that is killed while it makes room leaves nothing that a service
 
 test('a restore is refused if there are signals, unless it is forced, and then nothing else is left', async () => {
   await playScene(redis)
-  await redis.set(`${OLD_QUEUE_PREFIX}:fast:meta`, 'of an earlier release')
   const lines = await backUp()
   await fire(redis, 'later', 'alder')
   await expect(restore(lines)).rejects.toThrow('--force')
   await expectSignals(7)
   await restore(lines, { isForced: true })
   await expectSignals(6)
-  expect(await redis.exists(`${OLD_QUEUE_PREFIX}:fast:meta`)).toBe(0)
 })
 
 test('a restore is refused while a service is running, forced or not', async () => {

@@ -5,11 +5,11 @@ import {
   entitleClient,
   findClient,
   getClient,
-  listClients,
   suspendClient,
 } from '#signals/clients/clients.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { clientKey } from '#signals/redis/keys.ts'
+import { readAllClients } from '#signals/views/overview.ts'
 import { NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 
@@ -33,7 +33,7 @@ const entitle = (change: Parameters<typeof entitleClient>[2]) =>
 test('a new client waits for its activation and is entitled to nothing', async () => {
   expect(await createAcme()).toEqual(ACME)
   expect(await getClient(redis, 'acme')).toEqual(ACME)
-  expect(await listClients(redis)).toEqual([ACME])
+  expect((await readAllClients(redis))[0]).toEqual([ACME])
 })
 
 test('a client is created once: again after a lost reply it is the same one, and another under its id is refused and changes nothing', async () => {
@@ -49,7 +49,7 @@ test.each(['', 'Acme', '-acme', 'a b', 'a:b', 'é', 'a'.repeat(65)])(
   async id => {
     await expect(createClient(redis, id, 'gold', NOW_MS)).rejects.toMatchObject({ code: 'validation_error' })
     await expect(createClient(redis, 'acme', id, NOW_MS)).rejects.toMatchObject({ code: 'validation_error' })
-    expect(await listClients(redis)).toEqual([])
+    expect((await readAllClients(redis))[0]).toEqual([])
   },
 )
 
@@ -115,18 +115,18 @@ test('entitlements that several operators give at the same moment are all kept',
 test('the list of clients is sorted and complete', async () => {
   const ids = Array.from({ length: 1_203 }, (_, i) => `c${String(i).padStart(4, '0')}`)
   await Promise.all(ids.toReversed().map(id => createClient(redis, id, 'gold', NOW_MS)))
-  expect((await listClients(redis)).map(({ id }) => id)).toEqual(ids)
+  expect((await readAllClients(redis))[0].map(({ id }) => id)).toEqual(ids)
 })
 
 test('the list of clients is refused if a record is damaged', async () => {
   await createAcme()
   await redis.hset(clientKey('acme'), 'status', 'maybe')
-  await expect(listClients(redis)).rejects.toThrow('status')
+  await expect(readAllClients(redis)).rejects.toThrow('status')
 })
 
 test('the clients report a Redis that does not answer', async () => {
   const gone = await server.connect()
   gone.disconnect()
   await expect(createClient(gone, 'acme', 'gold', NOW_MS)).rejects.toThrow(RedisDownError)
-  await expect(listClients(gone)).rejects.toThrow(RedisDownError)
+  await expect(readAllClients(gone)).rejects.toThrow(RedisDownError)
 })

@@ -5,10 +5,10 @@ import type { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, expect, test } from 'vitest'
 import { type DeliveryOptions, STOP_GRACE_MS } from '#signals/delivery/delivery-service.ts'
-import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
-import { readWebhook } from '#signals/delivery/webhooks.ts'
+import { readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
+import { readWebhook } from '#signals/outbox/webhooks.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
-import { CLOCK, flightKey, RELAY_LEASE, waitingKey } from '#signals/redis/keys.ts'
+import { CLOCK, FLIGHT_PREFIX, RELAY_LEASE, waitingKey } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import {
@@ -126,11 +126,11 @@ test('a stop under load ends what is in flight, gives back what was taken, and l
   await fireMany(10)
   await until(() => held.length === 1 && receiver.received.length > 30)
   const stopped = delivery.stop()
-  await until(async () => (await redis.keys(flightKey('*'))).length === 1) // all have ended but the one that hangs
+  await until(async () => (await redis.keys(`${FLIGHT_PREFIX}*`)).length === 1) // all have ended but the one that hangs
   for (const run of graces) run()
   await stopped
   expect(await redis.exists(RELAY_LEASE)).toBe(0)
-  expect(await redis.keys(flightKey('*'))).toEqual([])
+  expect(await redis.keys(`${FLIGHT_PREFIX}*`)).toEqual([])
   expect(await readDelivery(redis, 1, 'hangs')).toMatchObject({ status: 'owed', attempts: 0 })
 
   await deliver()

@@ -3,16 +3,16 @@
 // do if they lose a client, because Redis or the process stood still and another worker may have it. Time is the test's.
 import { beforeEach, expect, test } from 'vitest'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
-import { dueCounts, readAttempts, readDelivery, readSchedule } from '#signals/delivery/outbox.ts'
-import type { Outcome } from '#signals/delivery/outcome.ts'
-import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/delivery/policy.ts'
-import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
-import { FLIGHT_MS, take } from '#signals/delivery/work.ts'
-import { drainClient, LAST_START_SHARE } from '#signals/delivery/worker.ts'
+import { drainClient, LAST_START_SHARE } from '#signals/delivery/deliver.ts'
+import { FLIGHT_MS, take } from '#signals/delivery/scripts.ts'
 import { startWorkers } from '#signals/delivery/workers.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
+import { dueCounts, readAttempts, readDelivery, readSchedule } from '#signals/outbox/outbox.ts'
+import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/outbox/webhooks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
-import { flightKey, LOG } from '#signals/redis/keys.ts'
+import { FLIGHT_PREFIX, LOG } from '#signals/redis/keys.ts'
+import type { Outcome } from '#signals/send/outcome.ts'
+import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/send/policy.ts'
 import {
   type Answer,
   addSubscriber,
@@ -42,7 +42,7 @@ async function owed(count: number, answer?: Answer) {
 }
 
 /** Ends the lease of a client as its expiry does. */
-const expire = () => redis.del(flightKey('acme'))
+const expire = () => redis.del(`${FLIGHT_PREFIX}acme`)
 
 const statusOf = async (seq: number) => (await readDelivery(redis, seq, 'acme'))?.status
 
@@ -53,7 +53,7 @@ test('a client gets everything that is due, lowest number first, each with the n
   expect(sent.map(({ prevSeq }) => prevSeq)).toEqual([0, 1, 2, 3])
   expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
   expect(await statusOf(4)).toBe('delivered')
-  expect(await redis.exists(flightKey('acme'))).toBe(0)
+  expect(await redis.exists(`${FLIGHT_PREFIX}acme`)).toBe(0)
 })
 
 test('the records of a client that have not changed are not read for each signal', async () => {
@@ -97,7 +97,7 @@ test('a client has its turn, and then the others have theirs', async () => {
     clock.ms += 3_000
     return delivered(3_000)
   })
-  expect(await drain()).toEqual({ kind: 'later', atMs: clock.ms, lane: 'slow' })
+  expect(await drain()).toEqual({ kind: 'later', atMs: clock.ms })
   expect(seqs()).toEqual([1, 2])
   await drain()
   expect(seqs()).toEqual([1, 2, 3])
@@ -106,7 +106,7 @@ test('a client has its turn, and then the others have theirs', async () => {
 test('a client that is slow or fails is in the slow lane from then on, and back in the fast one when it is well', async () => {
   const answers = [delivered(1_500), delivered(), delivered()]
   const { drain, seqs } = await owed(3, () => answers.shift()!)
-  expect(await drain('fast')).toMatchObject({ kind: 'later', lane: 'slow' })
+  expect(await drain('fast')).toMatchObject({ kind: 'later' })
   expect(seqs()).toEqual([1])
   expect((await readWebhook(redis, BOX, 'acme'))?.lane).toBe('slow')
   await drain('slow')
@@ -152,7 +152,7 @@ test('a signal that cannot be read because Redis is away stays owed, and no atte
   const { parts, sent, events, errors, clock } = await owed(1)
   const readSignal = () => Promise.reject(new RedisDownError('away'))
   const result = await drainClient({ ...parts, readSignal }, 'acme', 'fast')
-  expect(result).toMatchObject({ kind: 'later', lane: 'fast' })
+  expect(result).toMatchObject({ kind: 'later' })
   expect([sent, events, errors]).toEqual([[], [], []])
   clock.ms += 60_000
   await drainClient(parts, 'acme', 'fast')
@@ -163,7 +163,7 @@ test('a delivery that fails is tried again at its time, and delays no other', as
   const { drain, clock, seqs } = await owed(2, ({ signal, attempt }) =>
     signal.seq === 1 && attempt === 1 ? failed() : delivered(),
   )
-  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 1_000, lane: 'fast' })
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 1_000 })
   expect(seqs()).toEqual([1, 2])
   clock.ms += 999
   await drain()
@@ -197,7 +197,7 @@ test('a delivery that fails sixteen times is exhausted, and reported to the oper
 test('a delivery that fails by a fault of ours counts as no attempt, and its client is due again', async () => {
   const answers: Outcome[] = [{ kind: 'ourFault', reason: 'resolver_down' }, delivered()]
   const { drain, sent } = await owed(1, () => answers.shift()!)
-  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 2_000, lane: 'slow' })
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 2_000 })
   expect(await readAttempts(redis, 1, 'acme')).toEqual([])
   await drain()
   expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1])
@@ -272,9 +272,9 @@ test('a receiver that is down is probed after 15 s with the only signal there is
     clock.ms += waitMs
   }
   const probeMs = clock.ms + 15_000
-  expect(await drain()).toEqual({ kind: 'later', atMs: probeMs, lane: 'slow' })
+  expect(await drain()).toEqual({ kind: 'later', atMs: probeMs })
   clock.ms = probeMs
-  expect(await drain()).toEqual({ kind: 'later', atMs: probeMs + 45_000, lane: 'slow' })
+  expect(await drain()).toEqual({ kind: 'later', atMs: probeMs + 45_000 })
   expect((await readAttempts(redis, 1, 'acme')).map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, null])
   isUp = true
   clock.ms = probeMs + 45_000
@@ -285,13 +285,13 @@ test('a receiver that is down is probed after 15 s with the only signal there is
 test('a receiver that is down is probed with the newest signal alone, and gets all in order as soon as it is back', async () => {
   let isUp = false
   const { drain, more, clock, sent, seqs } = await owed(5, () => (isUp ? delivered() : failed(null)))
-  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 15_000, lane: 'slow' })
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 15_000 })
   expect(seqs()).toEqual([1, 2, 3, 4, 5])
   clock.ms += 1
   await more(1)
-  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 15_000, lane: 'slow' })
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 15_000 })
   clock.ms = NOW_MS + 15_000
-  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 60_000, lane: 'slow' })
+  expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 60_000 })
   expect(seqs().slice(5)).toEqual([6])
   expect(await readAttempts(redis, 6, 'acme')).toMatchObject([{ n: null, ok: false }])
   isUp = true
@@ -372,8 +372,7 @@ for (const [name, change] of Object.entries(changes)) {
 type World = ReturnType<typeof owingWorld>
 
 /** The workers of a process, which has little room. */
-const start = ({ parts, errors }: Pick<World, 'parts' | 'errors'>) =>
-  startWorkers(parts, startTimer, error => errors.push(error), 5, { fast: 16, slow: 8 })
+const start = ({ parts }: Pick<World, 'parts'>) => startWorkers(parts, startTimer, 5, { fast: 16, slow: 8 })
 
 test('a client whose workers died twice in a request is delivered to by a third when their leases have ended, and no attempt is counted', async () => {
   const { parts, clock, sent, errors } = await owed(1)
@@ -382,7 +381,7 @@ test('a client whose workers died twice in a request is delivered to by a third 
     await expire()
     clock.ms += 400
   }
-  const workers = start({ parts, errors })
+  const workers = start({ parts })
   await until(() => sent.length > 0 || errors.length > 0)
   await workers.close()
   expect(sent).toMatchObject([{ signal: { seq: 1 }, attempt: 1 }]) // no attempt of the dead is counted
@@ -464,9 +463,9 @@ test('a request is not begun by a process that stood still, and the client is gi
   const worker = workerAfter(world, async () => {
     world.clock.ms += FLIGHT_MS * LAST_START_SHARE
   })
-  expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later', lane: 'fast' })
+  expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later' })
   expect(seqs()).toEqual([])
-  expect(await redis.exists(flightKey('acme'))).toBe(0)
+  expect(await redis.exists(`${FLIGHT_PREFIX}acme`)).toBe(0)
   await drain()
   expect(seqs()).toEqual([1, 2])
 })

@@ -7,12 +7,11 @@ import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { halt, isMissed, noteDivergence, orderMode, readStatus, resume } from '#signals/live/control.ts'
 import { createKnownBars } from '#signals/live/known-bars.ts'
-import { EVERY_ALIAS, readStanding, type Standing } from '#signals/live/live-record.ts'
-import { runBar } from '#signals/live/run-bar.ts'
-import { begin, endLive } from '#signals/live/run-market.ts'
+import { readStanding, type Standing } from '#signals/live/live-record.ts'
+import { begin, endLive, runBar } from '#signals/live/run-market.ts'
 import { closeOf, type LiveStrategy, signalsOf } from '#signals/live/signals-of.ts'
 import { assertClock, ClockError } from '#signals/redis/clock.ts'
-import { HEAD, liveKey } from '#signals/redis/keys.ts'
+import { EVERY_ALIAS, HEAD, liveKey } from '#signals/redis/keys.ts'
 import { FREE, handBars, type Ohlc, scripted, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
@@ -311,14 +310,6 @@ test('a silent runner is behind from when an entry on its next bar would be late
   expect(left.announced?.action).toBe('long')
   expect(await statusAt(left, 300_001)).toMatchObject({ announced: 'long' })
   expect(isMissed(await statusAt(left, 300_001))).toBe(true)
-})
-
-test('a silent runner is behind after the longest timeframe if its record has none, as those of earlier releases', async () => {
-  const { standing } = await goLive()
-  await redis.hdel(liveKey('alder'), 'timeframe_ms')
-  const statusAt = (ms: number) => readStatus(redis, 'alder', Number(standing.cursor) + DAY_MS + ms)
-  expect(isMissed(await statusAt(300_000))).toBe(false)
-  expect(isMissed(await statusAt(300_001))).toBe(true)
 })
 
 test('going live emits nothing, and closes no position that was never announced', async () => {

@@ -6,7 +6,7 @@ import type { SignalContent } from '#core/contract/signal.ts'
 import { digestOf } from '#signals/clients/token.ts'
 import { halt, resume } from '#signals/live/control.ts'
 import { type Committed, commit, type NewSignal, SignalConflictError } from '#signals/log/commit.ts'
-import { DamagedLogError, newestOf, readAfter, readHead, readSignal } from '#signals/log/read-log.ts'
+import { DamagedLogError, newestVisible, readAfter, readHead, readSignal } from '#signals/log/read-log.ts'
 import { assertDurable, durabilityProblems } from '#signals/redis/boot-checks.ts'
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
 import { HEAD, LOG, liveKey, SIGNAL_IDS } from '#signals/redis/keys.ts'
@@ -150,10 +150,10 @@ test('the log is read from a number on, ascending, at most as many as asked for'
 test('the log knows the newest of some aliases and of the tests of a client', async () => {
   await commit(redis, [fire('a'), fire('b', { alias: 'birch' })], NOW_MS)
   await commit(redis, [fire('t', { is_test: true }, 'acme')], NOW_MS)
-  expect(await newestOf(redis, ['alder'], 'other')).toBe(1)
-  expect(await newestOf(redis, ['alder', 'birch'], 'other')).toBe(2)
-  expect(await newestOf(redis, ['alder'], 'acme')).toBe(3)
-  expect(await newestOf(redis, [], 'other')).toBe(0)
+  expect(await newestVisible(redis, { id: 'other', aliases: ['alder'] })).toBe(1)
+  expect(await newestVisible(redis, { id: 'other', aliases: ['alder', 'birch'] })).toBe(2)
+  expect(await newestVisible(redis, { id: 'acme', aliases: ['alder'] })).toBe(3)
+  expect(await newestVisible(redis, { id: 'other', aliases: [] })).toBe(0)
 })
 
 test('the log has one epoch, whichever process is first', async () => {

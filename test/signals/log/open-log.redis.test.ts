@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { problemsOf } from '#signals/alerts.ts'
-import { MARK_AHEAD, readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
+import { MARK_AHEAD, readHighWater, readLogEnd } from '#signals/log/high-water.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { HEAD, LOG, RELAY_CURSOR } from '#signals/redis/keys.ts'

@@ -9,7 +9,10 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { toRefusal } from '#api/operator/exchange.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { startLocalServer } from '#cli/services/local-server.ts'
-import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
+import { createAlerts, problemOfFailure, type SentAlert } from '#signals/alerts.ts'
+import { drainClient } from '#signals/delivery/deliver.ts'
+import { commit } from '#signals/log/commit.ts'
+import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
 import {
   aboveHighWater,
   createHighWater,
@@ -17,14 +20,11 @@ import {
   readHighWater,
   readLogEnd,
   UNKNOWN_AHEAD,
-} from '#signals/delivery/high-water.ts'
-import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/delivery/webhooks.ts'
-import { drainClient } from '#signals/delivery/worker.ts'
-import { commit } from '#signals/log/commit.ts'
-import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
+} from '#signals/log/high-water.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
+import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/outbox/webhooks.ts'
 import { assertDisk, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
@@ -354,7 +354,7 @@ test.each([
   const error = classifyRefusal(new Error(text))
   expect(error).toBeInstanceOf(RedisDownError)
   expect(error instanceof WritesRefusedError).toBe(kind !== 'redis_down')
-  expect(problemsOfFailure(error)).toMatchObject([{ kind }])
+  expect(problemOfFailure(error)).toMatchObject({ kind })
 })
 
 test.each([

@@ -6,5 +6,5 @@ import { signalsDocument } from '#api/signals/routes.ts'
 export const openApiDocuments = async () => ({
   history: await historyDocument('https://data.example.org'),
   signals: signalsDocument('https://signals.example.org'),
-  operator: operatorDocument('1.0'),
+  operator: operatorDocument(),
 })

@@ -6,7 +6,7 @@ import {
   type HttpLimits,
   type RunningServer,
   startServer,
-} from '#api/http/http-server.ts'
+} from '#api/service/http-server.ts'
 import { ERROR_ENVELOPE } from '../../api/history/specification.ts'
 import { atEnd } from '../ends.ts'
 

@@ -5,19 +5,18 @@ import {
   createFaults,
   type DeliveryEvent,
   type DeliveryParts,
-  type SendOrder,
-} from '#signals/delivery/delivery-parts.ts'
+  drainClient,
+} from '#signals/delivery/deliver.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
-import type { Outcome } from '#signals/delivery/outcome.ts'
-import { WAITS } from '#signals/delivery/policy.ts'
-import { relayOnce } from '#signals/delivery/relay.ts'
-import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery/secret-box.ts'
-import { createWebhookSecret } from '#signals/delivery/sign.ts'
-import { subscribersOf } from '#signals/delivery/subscribers.ts'
-import { type Setter, saveWebhook } from '#signals/delivery/webhooks.ts'
-import { drainClient } from '#signals/delivery/worker.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
-import { readyKey, waitingKey } from '#signals/redis/keys.ts'
+import { debtorsOf, relayOnce } from '#signals/outbox/relay.ts'
+import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/outbox/secret-box.ts'
+import { type Setter, saveWebhook } from '#signals/outbox/webhooks.ts'
+import { READY_PREFIX, waitingKey } from '#signals/redis/keys.ts'
+import type { Outcome } from '#signals/send/outcome.ts'
+import { WAITS } from '#signals/send/policy.ts'
+import type { SendOrder } from '#signals/send/send.ts'
+import { createWebhookSecret } from '#signals/send/sign.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
 export const BOX: SecretBox = createSecretBox(
@@ -29,7 +28,7 @@ const secretBytes = seededBytes('webhook secrets')
 const keyBytes = seededBytes('api keys')
 
 export const owedCount = async (redis: Redis, client: string): Promise<number> =>
-  (await redis.zcard(readyKey(client))) + (await redis.zcard(waitingKey(client)))
+  (await redis.zcard(`${READY_PREFIX}${client}`)) + (await redis.zcard(waitingKey(client)))
 
 /** The setter of webhooks for which it does not matter. */
 export const BY_OPERATOR: Setter = { keyId: null, atMs: NOW_MS }
@@ -118,7 +117,7 @@ export async function relayAll(redis: Redis, now: () => number): Promise<readonl
     readAfter: createLogReader(redis).readAfter,
     now,
     random: KEEPS_ORDER,
-    subscribersOf: signals => subscribersOf(redis, signals),
+    debtorsOf: signals => debtorsOf(redis, signals),
   })
   return begun
 }

@@ -2,8 +2,8 @@
 // guarded. Prints "ready" and where it listens; runs until it is killed.
 import { flushCompileCache } from 'node:module'
 import { listenOperator } from '#api/operator/app.ts'
-import { readHighWater } from '#signals/delivery/high-water.ts'
 import { guardLog } from '#signals/log/guard.ts'
+import { readHighWater } from '#signals/log/high-water.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { createFileStore } from '#storage/file-store.ts'

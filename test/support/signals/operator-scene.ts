@@ -1,15 +1,15 @@
 // A scene for the operator's page: clients in every state, signals, deliveries that went well and some that did not.
 import type { Redis } from 'ioredis'
-import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
-import { afterFailedDelivery, HEALTHY, SOUND } from '#signals/delivery/webhook-condition.ts'
-import { disableWebhook } from '#signals/delivery/webhooks.ts'
 import { halt } from '#signals/live/control.ts'
+import { type DeliveryState, owe } from '#signals/outbox/outbox.ts'
+import { afterFailedDelivery, HEALTHY, SOUND } from '#signals/outbox/webhook-condition.ts'
+import { disableWebhook } from '#signals/outbox/webhooks.ts'
 import {
   attemptsKey,
   liveKey,
   outboxKey,
+  READY_PREFIX,
   RELAY_CURSOR,
-  readyKey,
   SCHEDULES,
   webhookKey,
 } from '#signals/redis/keys.ts'
@@ -76,7 +76,7 @@ export async function settleAs(
     settled_at: NOW_MS + 140 * attempts,
   }
   await redis.hset(outboxKey(seq), client, JSON.stringify(state))
-  await redis.zrem(readyKey(client), seq)
+  await redis.zrem(`${READY_PREFIX}${client}`, seq)
   for (let n = 1; n <= attempts; n++) {
     const ok = n === attempts && status === 'delivered'
     const failed = { status: 502, reason: 'status', excerpt: '<h1>Bad gateway</h1>' }

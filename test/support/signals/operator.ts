@@ -3,11 +3,11 @@ import type { Redis } from 'ioredis'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import type { DeliveryOrders, OperatorParts } from '#api/operator/parts.ts'
-import { oweAgain } from '#signals/delivery/outbox.ts'
-import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
-import { createWebhookSecret } from '#signals/delivery/sign.ts'
-import { readWebhook, removeWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { readAfter } from '#signals/log/read-log.ts'
+import { oweAgain } from '#signals/outbox/outbox.ts'
+import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
+import { readWebhook, removeWebhook, saveWebhook } from '#signals/outbox/webhooks.ts'
+import { createWebhookSecret } from '#signals/send/sign.ts'
 import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from './signals.ts'
 
 export const TOKEN = 'operator-token-of-a-test-0123456789abcdef'
@@ -115,11 +115,6 @@ export function operatorBrowser(parts: OperatorParts) {
   return {
     get: (path: string) => send(path),
     post,
-    /** The events that a page gets as it follows what happens. */
-    follow: (path: string) =>
-      app.request(ORIGIN + path, {
-        headers: { host: '127.0.0.1:8082', cookie, accept: 'text/event-stream' },
-      }),
     logIn: (token = TOKEN) => post('/ops/login', { token }),
     cookie: () => cookie,
   }

@@ -1,5 +1,6 @@
 // A sender under the control of a test: its clock stands still, its timers fire on request, its resolver knows one name.
-import { createSender, type Post, type Sender, type SenderOptions } from '#signals/delivery/send.ts'
+import type { ConnectOptions } from '#signals/send/guarded-connect.ts'
+import { createSender, type Post, type Sender } from '#signals/send/send.ts'
 import { atEnd } from '../ends.ts'
 
 export type TestSender = Sender & {
@@ -10,7 +11,7 @@ export type TestSender = Sender & {
 }
 
 /** A sender that may go to loopback, where `receiver.test` is. */
-export function createTestSender(options: Partial<SenderOptions> = {}): TestSender {
+export function createTestSender(options: Partial<ConnectOptions> = {}): TestSender {
   const clock = { ms: Date.parse('2026-11-21T00:00:00Z'), reads: 0 }
   const timers = new Set<{ readonly ms: number; readonly run: () => void }>()
   const sender = createSender({

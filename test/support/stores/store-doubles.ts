@@ -8,17 +8,14 @@ export const meddled = (
   store: ObjectStore,
   concerns: (key: string) => boolean,
   meddle: Meddle,
-): ObjectStore => {
-  const { digest: _, ...rest } = store // of bytes that nobody meddled with
-  return {
-    ...rest,
-    read: async key => {
-      const bytes = await store.read(key)
-      return concerns(key) ? meddle(bytes, key) : bytes
-    },
-    has: async key => (concerns(key) ? (await meddle(await store.read(key), key)) !== null : store.has(key)),
-  }
-}
+): ObjectStore => ({
+  ...store,
+  read: async key => {
+    const bytes = await store.read(key)
+    return concerns(key) ? meddle(bytes, key) : bytes
+  },
+  has: async key => (concerns(key) ? (await meddle(await store.read(key), key)) !== null : store.has(key)),
+})
 
 /** The same bytes with one bit of the one in the middle turned over. */
 export function damage(bytes: Uint8Array): Uint8Array {

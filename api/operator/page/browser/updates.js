@@ -1,6 +1,8 @@
-// Nothing is replaced while somebody types, or is about to click. Without a stream the page is loaded again.
-const RELOAD_MS = 15000
+// Follows what happens: the page is asked for again, and its content shown if it differs. Nothing is replaced while somebody
+// types, or is about to click.
+const EVERY_MS = 5000
 const main = document.querySelector('main')
+let shown = main.innerHTML
 const isEdited = field => field.value !== field.defaultValue || field.checked !== field.defaultChecked
 const isChosen = ({ options, selectedIndex }) =>
   selectedIndex !==
@@ -14,19 +16,17 @@ const isInUse = () =>
     document.activeElement.matches('input, select, button, summary, a')) ||
   [...main.querySelectorAll('input')].some(isEdited) ||
   [...main.querySelectorAll('select')].some(isChosen)
-const reloadLater = () => setTimeout(() => (isInUse() ? reloadLater() : location.reload()), RELOAD_MS)
-const source = new EventSource(location.href)
-let newest = null
-const show = () => {
-  if (newest === null || isInUse()) return
+const look = async () => {
+  const response = await fetch(location.href, { redirect: 'manual' })
+  if (isInUse()) return
+  if (response.type === 'opaqueredirect') location.reload() // the session is over
+  if (!response.ok) return
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const newest = page.querySelector('main').innerHTML
+  if (newest === shown) return
   main.innerHTML = newest
-  newest = null
+  shown = newest
 }
-source.addEventListener('content', event => {
-  newest = event.data
-  show()
-})
-setInterval(show, 1000)
-source.addEventListener('error', () => {
-  if (source.readyState === EventSource.CLOSED) reloadLater()
-})
+const again = () =>
+  setTimeout(() => (document.hidden ? again() : look().catch(() => {}).then(again)), EVERY_MS)
+again()

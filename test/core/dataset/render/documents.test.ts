@@ -11,7 +11,7 @@ import {
   numberColumn,
   significantColumn,
   type Table,
-  wordColumn,
+  textColumn,
 } from '#core/dataset/render/table.ts'
 import {
   type ByteWriter,
@@ -37,7 +37,7 @@ const table: Table = {
     dateColumn('t', { period: 'weekly', first: 3 }),
     significantColumn('alder', Float64Array.of(0.1 + 0.2, -1e-7)),
     { ...significantColumn('birch', Float64Array.of(0, 2)), has: row => row === 1 },
-    wordColumn('side', () => 'long'),
+    textColumn('side', () => 'long'),
     numberColumn('count', row => row),
   ],
 }

@@ -1,0 +1,158 @@
+// The keys of clients.
+import { z } from 'zod'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { confirmKey, issueKey, listKeys, ownerOf, revokeKey } from '#signals/clients/api-keys.ts'
+import { findClient } from '#signals/clients/clients.ts'
+import { keyIdOf } from '#signals/clients/token.ts'
+import { readWebhookStates } from '#signals/views/overview.ts'
+import { clientAction, operatorRoute, type Warning } from '../operator-route.ts'
+import type { OperatorParts } from '../parts.ts'
+import { apiKey, ofClient } from '../views.ts'
+
+const CLIENT = '/ops/clients/{client}'
+const NEW = '/ops/clients/new-client'
+
+const issuedKey = z
+  .object({
+    id: z.string().describe('Public part of the key.'),
+    token: z.string().describe('The key itself: shown this once.'),
+  })
+  .meta({ id: 'IssuedKey' })
+
+const webhookSuspended = z
+  .boolean()
+  .describe(
+    'True if the key had set the webhook, or may have: nothing is sent until a live key of the client sets it.',
+  )
+
+const confirmedKey = z
+  .object({
+    client: ofClient,
+    key_id: z.string().describe('The key that stays.'),
+    retired_key_ids: z.array(z.string()).describe('The keys that this retired.'),
+    webhook_suspended: webhookSuspended,
+  })
+  .meta({ id: 'ConfirmedKey' })
+
+const revokedKey = z
+  .object({
+    key_id: z.string().describe('Public part of the key.'),
+    revoked: z.literal(true).describe('From now on it is refused.'),
+    webhook_suspended: webhookSuspended,
+  })
+  .meta({ id: 'RevokedKey' })
+
+export const KEY_ROUTES = [
+  operatorRoute({
+    id: 'keys',
+    path: `${CLIENT}/keys`,
+    title: 'The live keys of a client',
+    about: 'Ids and dates, oldest first. Of a key itself only a digest is stored.',
+    data: z.array(apiKey),
+    command: { usage: 'keys list <client>' },
+    handler: async ({ client }, { redis }) => {
+      const { id } = await findClient(redis, client)
+      return { data: await listKeys(redis, id) }
+    },
+  }),
+  clientAction({
+    id: 'issue_key',
+    path: `${CLIENT}/keys`,
+    title: 'Issue a key; a client has at most two',
+    about:
+      'The only answer that contains the key. The older key stays valid until the newer one is confirmed, ' +
+      'by the client or here.',
+    data: issuedKey,
+    statuses: [201],
+    refusals: ['conflict'],
+    example: { path: `${NEW}/keys` },
+    command: { usage: 'keys issue <client>' },
+    form: { offers: [{ at: 'keys', button: 'Issue a key', tone: 'quiet' }] },
+    secret: {
+      field: 'token',
+      title: 'A new key',
+      says: 'Give it to the client over a channel that you trust. If the client has another key, that one stays valid until the client confirms this one.',
+    },
+    handler: async ({ client }, { redis, random, clock }) => {
+      const { id, token } = await issueKey(redis, client, random, clock.now())
+      return { status: 201, data: { id, token } }
+    },
+  }),
+  operatorRoute({
+    id: 'confirm_key',
+    method: 'POST',
+    path: '/ops/keys/{key}/confirm',
+    scope: 'clients',
+    subject: { kind: 'key', field: 'key' },
+    title: 'Confirm the newer key of a client, which retires the older one',
+    about: 'What the client does with `POST /v1/keys/confirm`. Repeating it changes nothing.',
+    data: confirmedKey,
+    refusals: ['validation_error', 'conflict'],
+    example: { path: '/ops/keys/00EXAMPL/confirm' },
+    command: { usage: 'keys confirm <key>', argument: toKeyId },
+    handler: async ({ key }, { redis, clock, onWebhook }) => {
+      const confirmed = await confirmKey(redis, assertKey(key), clock.now())
+      const { client, keyId, retired, suspendedBy } = confirmed
+      const isSuspended = suspendedBy !== null
+      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: suspendedBy })
+      const data = { client, key_id: keyId, retired_key_ids: retired, webhook_suspended: isSuspended }
+      return { data }
+    },
+  }),
+  operatorRoute({
+    id: 'revoke_key',
+    method: 'POST',
+    path: '/ops/keys/{key}/revoke',
+    scope: 'clients',
+    subject: { kind: 'key', field: 'key' },
+    title: 'Revoke a key at once',
+    about:
+      'The next request with it is refused. A whole key may be given, or the part that a log shows: only ' +
+      'its id is read.',
+    data: revokedKey,
+    refusals: ['validation_error'],
+    example: { path: '/ops/keys/00EXAMPL/revoke' },
+    command: { usage: 'keys revoke <key>', argument: toKeyId },
+    form: {
+      offers: [{ at: 'key', button: 'Revoke…', tone: 'stop' }],
+      below: '/clients/{client}',
+      warn: warnOfRevoking,
+      done: 'The key is revoked.',
+    },
+    handler: async (asked, { redis, onWebhook }) => {
+      const key = assertKey(asked.key)
+      const revoked = await revokeKey(redis, key)
+      if (revoked === null) throw notLive(key)
+      const { client, isSuspended } = revoked
+      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: key })
+      return { data: { key_id: key, revoked: true as const, webhook_suspended: isSuspended } }
+    },
+  }),
+]
+
+/** Of a key that is given whole, its id alone is sent: what is in an address is seen by others. */
+function toKeyId(text: string): string {
+  return keyIdOf(text) ?? text
+}
+
+async function warnOfRevoking({ key }: { readonly key: string }, { redis }: OperatorParts): Promise<Warning> {
+  const owner = await ownerOf(redis, assertKey(key))
+  if (owner === null) throw notLive(key)
+  const isSetter = (await readWebhookStates(redis, [owner])).get(owner)?.set_by_key === key
+  return [
+    `Revoke the key ${key} of ${owner}?`,
+    `The next request with it is refused, for good.${isSetter ? ' It set the webhook, so nothing more is sent there until a live key of the client, or you, set it again.' : ''}`,
+  ]
+}
+
+const notLive = (key: string): ApiError =>
+  new ApiError('not_found', `there is no live key '${key}': it is refused already`)
+
+/** A malformed key is an error: an answer that it is not live would be false reassurance about a leak. */
+function assertKey(text: string): string {
+  const id = keyIdOf(text)
+  if (id !== null) return id
+  const reason =
+    'expected the id of a key, the 8 characters behind hw_live_; `highwater ops keys list CLIENT` lists it'
+  throw invalidParameter('key', '(not repeated)', reason)
+}

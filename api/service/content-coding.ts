@@ -1,0 +1,204 @@
+// Which content coding a client gets: RFC 9110, section 12.5.3.
+import { pipeline, Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import {
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  zstdCompress,
+  zstdCompressSync,
+} from 'node:zlib'
+import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
+import { createLimit } from '#core/limit.ts'
+import { sha256 } from '#storage/digest.ts'
+
+export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
+
+/**
+ * The best coding of `offered` (in the server's order of preference) that the client accepts; `identity` if it
+ * accepts none, because an answer that can be read beats a 406.
+ */
+export function negotiateCoding<Offered extends Coding>(
+  header: string | null | undefined,
+  offered: readonly Offered[],
+): Offered | 'identity' {
+  if (header === null || header === undefined || header === '') return 'identity'
+  const weights = new Map(header.split(',').map(parseItem))
+  let best: Offered | 'identity' = 'identity'
+  let bestWeight = weights.get('identity') ?? 0 // unlisted, identity is the last resort and not a preference
+  for (const coding of offered) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0
+    if (weight > bestWeight || (weight === bestWeight && weight > 0 && best === 'identity')) {
+      best = coding
+      bestWeight = weight
+    }
+  }
+  return best
+}
+
+/** `br;q=0.8` as `['br', 0.8]`; an invalid weight counts as 0. */
+function parseItem(item: string): [string, number] {
+  const [name = '', ...parameters] = item.split(';').map(part => part.trim().toLowerCase())
+  const weight = parameters.find(parameter => parameter.startsWith('q='))
+  const value = weight === undefined ? 1 : Number(weight.slice(2))
+  return [name, value >= 0 && value <= 1 ? value : 0]
+}
+
+// The codings of computed answers, each at its quickest level, for a body as a whole and for one in blocks.
+
+/** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
+export const CODINGS = ['zstd', 'br', 'gzip'] as const
+
+/** Repetitions are a row or two apart, and a hash table of a thousand entries finds them faster than a larger one. */
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLog]: 10 } }
+const SHORT_ZSTD = { ...ZSTD, chunkSize: 64 << 10 } // the whole of nearly every answer
+const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 1 }
+const GZIP = { level: 1 }
+
+/**
+ * Up to this size Zstandard is done at once: it takes half a millisecond, and going to another thread and back takes
+ * three times as much of both.
+ */
+export const SHORT_BYTES = 256 << 10
+
+/** A body in a coding, made on another thread if that takes long. Its memory is its own: caches count it. */
+export async function compress(
+  bytes: Uint8Array<ArrayBuffer>,
+  coding: Coding,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (coding === 'identity') return bytes
+  const isShort = coding === 'zstd' && bytes.length <= SHORT_BYTES
+  const coded = isShort ? zstdCompressSync(bytes, SHORT_ZSTD) : await inTurn(() => COMPRESS[coding](bytes))
+  return Uint8Array.from(coded) // zlib gives a part of a larger piece of memory
+}
+
+/** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
+export const MOST_COMPRESSIONS = 4
+
+const inTurn = createLimit(MOST_COMPRESSIONS)
+
+/**
+ * The same for a body in blocks. A block is made when the one before is compressed and the client wants the next, and
+ * before each the event loop handles other requests. Same blocks in, same bytes out.
+ */
+export async function* compressBlocks(
+  blocks: Iterable<Uint8Array<ArrayBuffer>>,
+  coding: Coding,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  if (coding === 'identity') yield* inTurns(blocks)
+  else {
+    const coder = CODERS[coding]()
+    pipeline(Readable.from(inTurns(blocks)), coder, () => {}) // an error of either comes out below
+    yield* coder
+  }
+}
+
+/** No piece is longer than a block: the socket buffers a whole piece. */
+async function* inTurns(blocks: Iterable<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  await setImmediate()
+  for (const block of blocks) {
+    for (let start = 0; start < block.length; start += BLOCK_BYTES) {
+      yield block.subarray(start, start + BLOCK_BYTES)
+    }
+    await setImmediate()
+  }
+}
+
+const CODERS = {
+  zstd: () => createZstdCompress(ZSTD),
+  br: () => createBrotliCompress({ params: BROTLI }),
+  gzip: () => createGzip(GZIP),
+}
+
+const brotli = promisify(brotliCompress)
+const gzipped = promisify(gzip)
+const zstd = promisify(zstdCompress)
+
+const COMPRESS = {
+  zstd: (bytes: Uint8Array) => zstd(bytes, ZSTD),
+  br: (bytes: Uint8Array) =>
+    brotli(bytes, { params: { ...BROTLI, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  gzip: (bytes: Uint8Array) => gzipped(bytes, GZIP),
+}
+
+/** Headers that belong to an answer and not to the request. */
+export type AnswerHeaders = Readonly<Record<string, string>>
+
+/** A body ready to be sent, its validator and its headers, which repeat the validator. */
+export type ReadyAnswer = {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly etag: string
+  readonly headers: AnswerHeaders
+  /** Key of the file that holds the body, if a web server may have the folder of the store. */
+  readonly file?: string
+  /** Frees the body once it is sent, before the garbage collector finds it. Only an answer to one request has it. */
+  readonly release?: () => void
+}
+
+/** Puts together a body in a coding, its validator and the headers of the answer itself. */
+export const toReadyAnswer = (
+  bytes: Uint8Array<ArrayBuffer>,
+  coding: Coding,
+  etag: string,
+  headers: AnswerHeaders,
+): ReadyAnswer => ({
+  bytes,
+  etag,
+  headers: { ...codedHeaders(coding, etag, headers), 'content-length': String(bytes.length) },
+})
+
+/** The headers of an answer in a coding, whatever its length is. */
+export const codedHeaders = (coding: Coding, etag: string, headers: AnswerHeaders): AnswerHeaders => ({
+  ...headers,
+  etag,
+  ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
+})
+
+/** `Unencoded-Digest`: the digest (hex) of a body before its coding, as the manifest has it, in the form of RFC 9530. */
+export const unencodedDigest = (sha256: string): string =>
+  `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`
+
+/** Above this Brotli 11 would take seconds, and the first client would wait for them. */
+const BEST_BELOW_BYTES = 1 << 20
+const BEST_BROTLI = 11
+const LARGE_BROTLI = 9
+
+/** An answer that is the same for every client, in the coding that the header `Accept-Encoding` prefers. */
+export type CodedBytes = (acceptEncoding: string | undefined) => Promise<ReadyAnswer>
+
+/** A text, or bytes, compressed once for each coding that a client prefers, and as small as it can be. */
+export function createCodedBytes(content: string | Uint8Array<ArrayBuffer>, mediaType: string): CodedBytes {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
+  const answers = new Map<string, Promise<ReadyAnswer>>()
+  return acceptEncoding => {
+    const coding = negotiateCoding(acceptEncoding, ['br', 'gzip'])
+    const answer = answers.get(coding) ?? encodeBest(bytes, coding, mediaType)
+    answers.set(coding, answer)
+    return answer
+  }
+}
+
+async function encodeBest(
+  bytes: Uint8Array<ArrayBuffer>,
+  coding: keyof typeof BEST | 'identity',
+  mediaType: string,
+): Promise<ReadyAnswer> {
+  const body = coding === 'identity' ? bytes : await BEST[coding](bytes)
+  return toReadyAnswer(body, coding, `"${sha256(body).slice(0, 32)}"`, { 'content-type': mediaType })
+}
+
+const BEST = {
+  br: (bytes: Uint8Array) =>
+    brotli(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+        [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
+    }),
+  gzip: (bytes: Uint8Array) => gzipped(bytes, { level: 9 }),
+}

@@ -1,0 +1,82 @@
+import { IMMUTABLE, POLLED } from '#core/contract/caching.ts'
+
+/** Headers of every answer and every refusal. */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  vary: 'Accept-Encoding, Origin',
+  'x-content-type-options': 'nosniff',
+}
+
+export const CACHING = {
+  /** Unpinned answers: a new version reaches clients within a minute, and an outage of the service is bridged. */
+  dataset: 'max-age=60, stale-while-revalidate=60, stale-if-error=86400',
+  /** The preview of the program: from one night to the next it is the same. */
+  preview: 'public, max-age=60',
+  pinned: IMMUTABLE,
+  pointer: POLLED,
+  /** 404, 410 and 422: short, because what is unknown now may be known tomorrow. */
+  refusal: 'max-age=10',
+  never: 'no-store',
+} as const
+
+/** Ports on which people develop pages against the service. */
+const DEVELOPMENT_PORTS = [5173, 3000, 8100]
+
+export const DEVELOPMENT_ORIGINS: readonly string[] = DEVELOPMENT_PORTS.flatMap(port => [
+  `http://localhost:${port}`,
+  `http://127.0.0.1:${port}`,
+])
+
+/** Headers that a page's script may read. */
+const EXPOSED =
+  'ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, ' +
+  'Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped, X-Request-Id'
+
+/** How long a browser may remember a preflight. */
+const PREFLIGHT_SECONDS = 86_400
+
+/** The headers for a request's `Origin`: the origin itself if it is allowed, else nothing. Never `*`. */
+export function corsHeaders(
+  allowed: ReadonlySet<string>,
+  origin: string | undefined,
+): Record<string, string> {
+  if (origin === undefined || !allowed.has(origin)) return {}
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED }
+}
+
+/** The same for a preflight, with what the origin may send. */
+export function preflightHeaders(
+  allowed: ReadonlySet<string>,
+  request: Headers,
+  methods = 'GET',
+): Record<string, string> {
+  const cors = corsHeaders(allowed, request.get('origin') ?? undefined)
+  if (Object.keys(cors).length === 0) return {}
+  const requested = request.get('access-control-request-headers')
+  return {
+    ...cors,
+    'access-control-allow-methods': methods,
+    'access-control-max-age': String(PREFLIGHT_SECONDS),
+    ...(requested === null ? {} : { 'access-control-allow-headers': requested }),
+  }
+}
+
+/** `Deprecation` (RFC 9745, a structured date) and `Sunset` (RFC 8594, an HTTP date), if the operator set them. */
+export function deprecationHeaders(
+  deprecatedAtMs: number | null,
+  sunsetAtMs: number | null,
+): Record<string, string> {
+  return {
+    ...(deprecatedAtMs === null ? {} : { deprecation: `@${Math.floor(deprecatedAtMs / 1000)}` }),
+    ...(sunsetAtMs === null ? {} : { sunset: new Date(sunsetAtMs).toUTCString() }),
+  }
+}
+
+/** Whether an `If-None-Match` header names `etag`: weak comparison over a list, or `*` (RFC 9110, section 13.1.2). */
+export function matchesEtag(header: string | null | undefined, etag: string): boolean {
+  if (header === null || header === undefined) return false
+  if (header === etag) return true // as nearly every client sends it
+  if (header.trim() === '*') return true
+  return (header.match(/(?:W\/)?"[^"]*"/g) ?? []).some(candidate => opaque(candidate) === opaque(etag))
+}
+
+const opaque = (etag: string): string => (etag.startsWith('W/') ? etag.slice(2) : etag)

@@ -1,0 +1,95 @@
+// `node deploy/client-types.ts`: the types of the TypeScript client, made from the OpenAPI documents of the services for the routes
+// that it reads: the parameters of a route as `ReturnsQuery`, its answer as `ReturnsAnswer`, and the payloads under their own names.
+// They are not committed: `make types` makes them, and so does npm before it packs the client.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { generateAst, parseSpec, printAst } from 'oazapfts'
+import { createContext } from 'oazapfts/context'
+import { historyDocument } from '#api/history/routes.ts'
+import { signalsDocument } from '#api/signals/routes.ts'
+import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
+
+/** They are part of the address that the client makes, not of what its caller chooses. */
+const FIXED = ['dataset_version', 'format']
+
+/** A part of an OpenAPI document, of which these keywords are read. */
+type Part = {
+  readonly [key: string]: unknown
+  readonly description?: string
+  readonly anyOf?: readonly Part[]
+}
+
+type Operation = {
+  readonly operationId: string
+  readonly summary: string
+  readonly parameters: readonly { name: string; in: string; description: string; schema: Part }[]
+  readonly responses: {
+    readonly 200: { readonly content: { readonly 'application/json': { schema: Part } } }
+  }
+}
+
+type Document = {
+  readonly openapi: string
+  readonly info: Part
+  readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
+  readonly components: { readonly schemas: Readonly<Record<string, Part>> }
+}
+
+/** The types of each service. */
+export async function clientTypes() {
+  const [history, signals] = [await historyDocument(''), signalsDocument('')]
+  const ids = DATASET_ROUTES.map(({ id }) => id)
+  return {
+    history: await typesOf(history as Document, [...ids, 'version']),
+    signals: await typesOf(signals as Document, ['whoami', 'head', 'history']),
+  }
+}
+
+/** Writes the types into the client in a folder. */
+export async function writeClientTypes(client: string): Promise<void> {
+  const folder = join(client, 'src/generated')
+  await mkdir(folder, { recursive: true })
+  for (const [service, types] of Object.entries(await clientTypes()))
+    await writeFile(join(folder, `${service}.ts`), types)
+}
+
+/** The types of a document, without the functions that the generator would add. */
+async function typesOf(document: Document, ids: readonly string[]): Promise<string> {
+  const text = JSON.stringify(reduced(document, ids), describedNulls)
+  const source = printAst(await generateAst(createContext(await parseSpec(JSON.parse(text)))))
+  return `// Made from the OpenAPI document by deploy/client-types.ts: do not edit.\n\n${source.slice(source.indexOf('export type'), source.indexOf('export function'))}`
+}
+
+/** A document with a named schema for the query and for the answer of each operation. */
+function reduced({ openapi, info, paths, components }: Document, ids: readonly string[]) {
+  const all = Object.values(paths).flatMap(({ get }) => get ?? [])
+  const operations = ids.map(id => all.find(({ operationId }) => operationId === id)!)
+  const own = Object.fromEntries(operations.flatMap(namedSchemas))
+  const named = [...Object.keys(own), 'Error'].map(name => {
+    const schema = { $ref: `#/components/schemas/${name}` }
+    const answer = { description: '', content: { 'application/json': { schema } } }
+    return [`/${name}`, { get: { responses: { 200: answer } } }]
+  })
+  const schemas = { ...components.schemas, ...own }
+  return { openapi, info, paths: Object.fromEntries(named), components: { schemas } }
+}
+
+function namedSchemas({ operationId: id, summary, parameters, responses }: Operation): [string, Part][] {
+  const name = id.charAt(0).toUpperCase() + id.slice(1)
+  const chosen = parameters.filter(each => each.in === 'query' && !FIXED.includes(each.name))
+  const fields = chosen.map(({ name: field, description, schema }) => [field, { description, ...schema }])
+  const query = { type: 'object', properties: Object.fromEntries(fields) }
+  const { schema } = responses[200].content['application/json']
+  const answer: [string, Part] = [`${name}Answer`, { description: `${summary}.`, ...schema }]
+  return chosen.length === 0 ? [answer] : [[`${name}Query`, query], answer]
+}
+
+/** The generator reads what is said of a field only outside of its alternatives. */
+function describedNulls(_key: string, part: unknown): unknown {
+  const { anyOf, description } = (part ?? {}) as Part // a missing keyword is undefined on every JSON value
+  const about = description ?? anyOf?.flatMap(branch => branch.description ?? [])[0]
+  return about === undefined || anyOf === undefined ? part : { ...(part as Part), description: about }
+}
+
+if (import.meta.main)
+  await writeClientTypes(process.argv[2] ?? join(import.meta.dirname, '../clients/typescript'))

@@ -1,0 +1,301 @@
+// A delivery from "due" to "acknowledged". A worker leases a client, sends what is due to it, one request at a time and in order,
+// and writes what became of each. What it asks of Redis is in scripts.ts, beside this file.
+import type { Redis } from 'ioredis'
+import { LRUCache } from 'lru-cache'
+import type { LoggedSignal, LogReader } from '../log/read-log.ts'
+import { type Attempt, type DeliveryState, type Lane, toAttempt } from '../outbox/outbox.ts'
+import { isEntitled } from '../outbox/relay.ts'
+import type { SecretBox } from '../outbox/secret-box.ts'
+import { type Condition, conditionAfter, isSound, probeAtMs } from '../outbox/webhook-condition.ts'
+import { toWebhook, type Webhook } from '../outbox/webhooks.ts'
+import { RedisDownError } from '../redis/connect.ts'
+import type { Answered, OurFaultReason } from '../send/outcome.ts'
+import { clampRetryAfter, nextRetryMs, SUSPECT_AFTER_MS, type Waits } from '../send/policy.ts'
+import type { SendSignal } from '../send/send.ts'
+import { liveSecrets } from '../send/sign.ts'
+import { type Due, type Released, type Settlement, settle, type Taking, take } from './scripts.ts'
+
+export type DeliveryEvent =
+  | {
+      readonly kind: 'attempt'
+      readonly client: string
+      readonly seq: number
+      readonly attempt: Attempt
+      readonly firedAtMs: number
+    }
+  | { readonly kind: 'exhausted' | 'withdrawn'; readonly client: string; readonly seq: number }
+  | { readonly kind: 'disabled'; readonly client: string; readonly why: string }
+  | { readonly kind: 'failing'; readonly client: string; readonly forMs: number }
+  /** No attempt was made, for a reason that is not the receiver's. */
+  | {
+      readonly kind: 'our fault'
+      readonly client: string
+      /** Null if the client itself could not be processed. */
+      readonly seq: number | null
+      readonly reason: OurFaultReason | 'program_error'
+      /** How many in a row, including this one. */
+      readonly inARow: number
+    }
+  /** The clock of this machine has jumped, or it differs from that of Redis. */
+  | { readonly kind: 'clock'; readonly jumpMs: number; readonly offMs: number }
+  /** Clients are due and no worker has started one for this long. */
+  | { readonly kind: 'stuck'; readonly waiting: number; readonly forMs: number }
+
+/** What delivery needs of its environment. */
+export type DeliveryParts = {
+  readonly redis: Redis
+  readonly box: SecretBox
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Milliseconds of a clock that is never set. */
+  readonly elapsed: () => number
+  /** Numbers in [0, 1). */
+  readonly random: () => number
+  /** A unique name. */
+  readonly newToken: () => string
+  readonly sleep: (ms: number) => Promise<void>
+  readonly readSignal: LogReader['readSignal']
+  readonly send: SendSignal
+  /** How long a worker may be silent before another takes its client. */
+  readonly flightMs: number
+  readonly waits: Waits
+  /** True once no further delivery is started. */
+  readonly isStopping: () => boolean
+  readonly faults: Faults
+  readonly onEvent: (event: DeliveryEvent) => void
+  /** Called for errors of the program. */
+  readonly onError: (error: unknown) => void
+}
+
+/** A worker releases a client after this time, so that others get their turn. */
+const TURN_MS = 5_000
+
+/** The longest turn as a share of the lease, which is never extended. */
+const TURN_SHARE = 0.25
+
+/**
+ * No request is started after this share of the lease, however long this process or Redis paused: its deadline and
+ * the write of its result must fit into the rest.
+ */
+export const LAST_START_SHARE = 0.4
+
+/** A result waits for a Redis that is away, so that the signal is not sent twice. */
+const SETTLE_AGAIN_MS = 250
+
+const OUR_FAULT_WAIT_MS = 2_000
+
+/** The longest wait after an error of the program: a fixed release is deployed within minutes. */
+const LONGEST_ERROR_WAIT_MS = 300_000
+
+/** Both times are of the clock that is never set. */
+type Turn = Taking & { readonly lane: Lane; readonly endsMs: number; readonly lastStartMs: number }
+
+type Step = {
+  readonly settlement: Settlement
+  /** When to continue; null if this worker does at once, as long as its turn lasts. */
+  readonly leaveUntilMs: number | null
+  /** Emitted once the result is written. */
+  readonly events: readonly DeliveryEvent[]
+}
+
+/**
+ * Delivers what is due to a client, unless another worker has it: that one finds everything, because a client is
+ * released in the step that finds nothing due. Resolves with when to look at the client again.
+ */
+export async function drainClient(parts: DeliveryParts, client: string, lane: Lane): Promise<Released> {
+  try {
+    const released = await runTurn(parts, client, lane)
+    if (released.kind !== 'busy') endFaults(parts, client, null)
+    return released
+  } catch (error) {
+    // The result cannot be written: the lease ends, and a worker takes the client again.
+    if (!(error instanceof RedisDownError)) reportFault(parts, client, null, 'program_error')
+    throw error
+  }
+}
+
+async function runTurn(parts: DeliveryParts, client: string, lane: Lane): Promise<Released> {
+  const { redis, now, elapsed, flightMs } = parts
+  const beginMs = elapsed() // before Redis starts to count
+  const endsMs = beginMs + Math.min(TURN_MS, flightMs * TURN_SHARE)
+  const lastStartMs = beginMs + flightMs * LAST_START_SHARE
+  const turn = { client, token: parts.newToken(), flightMs, lane, endsMs, lastStartMs }
+  let found = await take(redis, turn, now())
+  while (found.kind === 'send') {
+    const step = elapsed() < lastStartMs ? await deliverSurely(parts, turn, found) : untried(now())
+    const { isCurrent, next } = await settleSurely(parts, turn, found, step)
+    for (const event of step.events) if (isCurrent || event.kind !== 'exhausted') parts.onEvent(event)
+    found = next
+  }
+  return found
+}
+
+/** An error of the program is no failure of the receiver: the delivery waits, and the others go on. */
+async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
+  try {
+    return await deliver(parts, turn, due)
+  } catch (error) {
+    if (error instanceof RedisDownError) return untried(parts.now() + OUR_FAULT_WAIT_MS)
+    parts.onError(error)
+    const inARow = reportFault(parts, turn.client, due.seq, 'program_error')
+    const waitMs = Math.min(OUR_FAULT_WAIT_MS * 2 ** (inARow - 1), LONGEST_ERROR_WAIT_MS)
+    return { ...AT_ONCE, settlement: { ...NOTHING, state: due.state, dueMs: parts.now() + waitMs } }
+  }
+}
+
+/** Checks everything again, and makes an attempt. */
+async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
+  const reading = parts.readSignal(due.seq)
+  const signal = await reading
+  // Webhook and entitlement may have changed while it was read: they are found again, and the signal is known then.
+  if (reading instanceof Promise && signal !== undefined) return AT_ONCE
+  const webhook = openWebhook(parts.box, turn.client, due.webhook)
+  const mayHave = signal !== undefined && due.record !== null && isEntitled(due.record, signal)
+  if (webhook?.enabled !== true || !mayHave) {
+    // It can still pull, and a resend owes it again.
+    const state: DeliveryState = { ...due.state, status: 'withdrawn', settled_at: parts.now() }
+    const events = [{ kind: 'withdrawn', client: turn.client, seq: due.seq }] as const
+    return { ...AT_ONCE, settlement: { ...NOTHING, state }, events }
+  }
+  if (webhook.lane === 'slow' && turn.lane === 'fast') return untried(parts.now())
+  return attemptDelivery(parts, turn, due, webhook, signal)
+}
+
+/** One request, and what it changes. An internal fault that prevented it leaves the delivery due. */
+async function attemptDelivery(
+  parts: DeliveryParts,
+  turn: Turn,
+  { seq, state: before }: Due,
+  webhook: Webhook,
+  signal: LoggedSignal,
+): Promise<Step> {
+  const { client } = turn
+  const at = parts.now()
+  const number = before.attempts + 1
+  const [{ url }, secrets] = [webhook, liveSecrets(webhook.secrets, at)]
+  const outcome = await parts.send({ url, secrets, signal, prevSeq: before.prev, attempt: number })
+  if (outcome.kind === 'ourFault') {
+    reportFault(parts, client, seq, outcome.reason)
+    return untried(parts.now() + OUR_FAULT_WAIT_MS)
+  }
+  endFaults(parts, client, seq)
+  // A probe tests the receiver, not its signal.
+  const counts = outcome.kind === 'delivered' || webhook.condition.breaker.kind !== 'open'
+  const attempt = toAttempt(outcome, at, counts ? number : null)
+  const { state, dueMs } = stateAfter(parts, before, outcome, attempt)
+  const moved = webhookAfter(parts, webhook, seq, outcome)
+  // The signal that opens the breaker is due at its first probe: it may be the only one.
+  const probeMs = moved.webhook && probeAtMs(moved.webhook.condition)
+  return {
+    settlement: { state, dueMs: dueMs && Math.min(dueMs, probeMs ?? dueMs), attempt, webhook: moved.webhook },
+    leaveUntilMs: (moved.webhook ?? webhook).lane === 'slow' && turn.lane === 'fast' ? parts.now() : null,
+    events: [
+      { kind: 'attempt', client, seq, attempt, firedAtMs: signal.atMs },
+      ...(state.status === 'exhausted' ? [{ kind: 'exhausted' as const, client, seq }] : []),
+      ...moved.events,
+    ],
+  }
+}
+
+/** The state of the delivery after an answer, and when it is tried again. */
+function stateAfter(
+  { now, random, waits }: DeliveryParts,
+  before: DeliveryState,
+  outcome: Answered,
+  { at, n }: Attempt,
+): { readonly state: DeliveryState; readonly dueMs: number | null } {
+  const state = { ...before, attempts: n ?? before.attempts, first_attempt_at: before.first_attempt_at ?? at }
+  const owed = (dueMs: number) => ({ state: { ...state, status: 'owed', settled_at: null }, dueMs }) as const
+  if (outcome.kind === 'delivered')
+    return { state: { ...state, status: 'delivered', settled_at: now() }, dueMs: null }
+  if (n === null) return owed(now()) // the breaker decides when to try again
+  const waitMs = nextRetryMs(n, random, waits.retryMs)
+  if (waitMs === null) return { state: { ...state, status: 'exhausted', settled_at: now() }, dueMs: null }
+  return owed(now() + clampRetryAfter(waitMs, outcome.retryAfterMs))
+}
+
+/** The webhook after an answer; null if unchanged, as for healthy ones. */
+function webhookAfter(
+  { now, waits }: DeliveryParts,
+  { client, condition, lane: before }: Webhook,
+  seq: number,
+  outcome: Answered,
+): Pick<Settlement, 'webhook'> & { readonly events: readonly DeliveryEvent[] } {
+  const moved = conditionAfter(condition, seq, outcome, now(), waits.probeMs)
+  const isSlow = outcome.kind === 'failed' || outcome.totalMs > SUSPECT_AFTER_MS
+  const lane = isSlow ? 'slow' : 'fast'
+  if (lane === before && isSame(moved.condition, condition)) return { webhook: null, events: [] }
+  const isBack = condition.breaker.kind === 'open' && outcome.kind === 'delivered'
+  const hurries = isBack || moved.disabled !== null
+  const webhook = { condition: moved.condition, lane, disabledWhy: moved.disabled, hurries } as const
+  if (moved.disabled !== null) return { webhook, events: [{ kind: 'disabled', client, why: moved.disabled }] }
+  if (moved.alertMs === null) return { webhook, events: [] }
+  return { webhook, events: [{ kind: 'failing', client, forMs: moved.alertMs }] }
+}
+
+const isSame = (after: Condition, before: Condition): boolean =>
+  (isSound(after) && isSound(before)) || JSON.stringify(after) === JSON.stringify(before)
+
+/**
+ * Writes a result, waiting for a Redis that is away for up to the duration of a lease. Whether the turn goes on is
+ * decided at each try: after a long wait too little of the lease is left for another request.
+ */
+async function settleSurely(parts: DeliveryParts, turn: Turn, due: Due, { settlement, leaveUntilMs }: Step) {
+  const { redis, now, elapsed, isStopping, sleep } = parts
+  const givesUpMs = elapsed() + turn.flightMs
+  for (;;) {
+    const isOver = elapsed() >= turn.endsMs || isStopping()
+    try {
+      return await settle(redis, turn, due, settlement, now(), leaveUntilMs ?? (isOver ? now() : null))
+    } catch (error) {
+      if (!(error instanceof RedisDownError) || elapsed() >= givesUpMs) throw error
+      await sleep(SETTLE_AGAIN_MS)
+    }
+  }
+}
+
+const NOTHING: Settlement = { state: null, dueMs: null, attempt: null, webhook: null }
+
+/** Nothing is written, and the turn goes on. */
+const AT_ONCE: Step = { settlement: NOTHING, leaveUntilMs: null, events: [] }
+
+/** The delivery stays due for the next worker. */
+const untried = (leaveUntilMs: number): Step => ({ ...AT_ONCE, leaveUntilMs })
+
+/**
+ * Internal faults in a row, by client and number, which is empty for the processing of the client itself: no receiver is charged
+ * with them, so these counts are what makes them wait and raises alerts.
+ */
+type Faults = LRUCache<string, number>
+
+/** More rows count from 1 again. */
+const MOST_ROWS = 10_000
+
+export const createFaults = (): Faults => new LRUCache({ max: MOST_ROWS })
+
+const endFaults = ({ faults }: DeliveryParts, client: string, seq: number | null): unknown =>
+  faults.size > 0 && faults.delete(`${client} ${seq ?? ''}`)
+
+/** Counts a fault, reports it, and returns how many there were in a row. */
+function reportFault(
+  { faults, onEvent }: DeliveryParts,
+  client: string,
+  seq: number | null,
+  reason: OurFaultReason | 'program_error',
+): number {
+  const row = `${client} ${seq ?? ''}`
+  const inARow = (faults.get(row) ?? 0) + 1
+  faults.set(row, inARow)
+  onEvent({ kind: 'our fault', client, seq, reason, inARow })
+  return inARow
+}
+
+/** Webhooks by their records, which must not change; freed with them. */
+const opened = new WeakMap<object, Webhook>()
+
+/** `toWebhook`, cached: a webhook is opened for every delivery. */
+function openWebhook(box: SecretBox, client: string, fields: Due['webhook']): Webhook | null {
+  const webhook = opened.get(fields) ?? toWebhook(box, client, fields)
+  if (webhook !== null) opened.set(fields, webhook)
+  return webhook
+}

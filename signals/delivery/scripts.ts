@@ -1,0 +1,257 @@
+// The scripts of a delivery: take a client, then write each result and find the next delivery in the same step. Two round trips
+// per delivery.
+import type { Redis } from 'ioredis'
+import type { Client } from '../clients/client.ts'
+import { type Attempt, type DeliveryState, type Lane, parseState } from '../outbox/outbox.ts'
+import { keepRecords, knownRecords, RECORDS, type Records } from '../outbox/records.ts'
+import { type Condition, probeAtMs } from '../outbox/webhook-condition.ts'
+import { ATTEMPTS_PREFIX, WEBHOOKS } from '../redis/keys.ts'
+import { STRANDED } from '../redis/lease.ts'
+import { rememberText } from '../redis/record-text.ts'
+import { createSharedScript } from '../redis/script.ts'
+
+/** The lease of a worker on a client: longer than its turn and the longest request together. */
+export const FLIGHT_MS = 20_000
+
+/** A client that a worker has leased. */
+export type Taking = { readonly client: string; readonly token: string; readonly flightMs: number }
+
+/** A delivery that is due, with everything as it was when it was found. */
+export type Due = {
+  readonly kind: 'send'
+  readonly seq: number
+  readonly state: DeliveryState
+  /** The state as it was read, compared when it is settled. */
+  readonly raw: string
+  /** The stored fields of the webhook, empty if there is none. */
+  readonly webhook: Readonly<Record<string, string>>
+  readonly record: Client | null
+}
+
+/** What a worker is to do with a client that it does not have. */
+export type Released =
+  /** Another worker has it, since before or because this one was silent for too long; or nothing is owed. */
+  | { readonly kind: 'busy' | 'done' }
+  /** The next attempt is due then, or the breaker is open until then. */
+  | { readonly kind: 'later'; readonly atMs: number }
+
+export type Found = Due | Released
+
+export type Settlement = {
+  /** Null leaves the delivery as it is: there was no attempt. */
+  readonly state: DeliveryState | null
+  /** Time of the next attempt, null for never. */
+  readonly dueMs: number | null
+  readonly attempt: Attempt | null
+  /** The webhook after an attempt; null if it is unchanged. */
+  readonly webhook: {
+    readonly condition: Condition
+    readonly lane: Lane
+    readonly disabledWhy: string | null
+    /** Deliveries that wait for a retry are due now: the receiver is back, or the webhook is disabled. */
+    readonly hurries: boolean
+  } | null
+}
+
+/** Leases a client and finds its next delivery. */
+export async function take(redis: Redis, { client, token, flightMs }: Taking, nowMs: number): Promise<Found> {
+  const known = knownRecords(redis).get(client)
+  const args = [client, token, nowMs, flightMs, nowMs + flightMs, ...revisionOf(known)]
+  return toFound(redis, client, known, await runTake(redis, ...args))
+}
+
+/**
+ * Writes the result of an attempt and finds the next delivery, or releases the client until `leaveUntilMs`.
+ * `isCurrent` is false if the signal was resent meanwhile: then only the attempt is recorded.
+ */
+export async function settle(
+  redis: Redis,
+  { client, token }: Taking,
+  due: Due,
+  { state, dueMs, attempt, webhook }: Settlement,
+  nowMs: number,
+  leaveUntilMs: number | null,
+): Promise<{ readonly isCurrent: boolean; readonly next: Found }> {
+  const known = knownRecords(redis).get(client)
+  const written = [
+    due.seq,
+    due.raw,
+    jsonOr(state),
+    dueMs ?? '',
+    jsonOr(attempt),
+    jsonOr(movedFields(due, webhook)),
+  ]
+  const args = [client, token, nowMs, ...written, leaveUntilMs ?? '', ...revisionOf(known)]
+  const [verdict, found] = (await runSettle(redis, ...args)) as [string, unknown] // the script returns both
+  return { isCurrent: verdict === '1', next: toFound(redis, client, known, found) }
+}
+
+/** Strings: the address and the condition that were read, and the values to write if both are unchanged. */
+const movedFields = (due: Due, moved: Settlement['webhook']) =>
+  moved && {
+    url: due.webhook.url ?? '',
+    was: due.webhook.condition ?? '',
+    condition: JSON.stringify(moved.condition),
+    probe_at: String(probeAtMs(moved.condition) ?? ''),
+    lane: moved.lane,
+    disabled_why: moved.disabledWhy ?? '',
+    hurries: moved.hurries ? '1' : '',
+  }
+
+const jsonOr = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
+
+/** What a script needs to know: the revision, and the time of the next probe, which is a field of the webhook. */
+const revisionOf = (known: Records | undefined): readonly string[] => [
+  known?.revision ?? '',
+  known?.webhook.probe_at ?? '',
+]
+
+function toFound(redis: Redis, client: string, known: Records | undefined, reply: unknown): Found {
+  const [kind, first = '', raw = '', ...texts] = reply as [Found['kind'], ...string[]] // the list that FIND returns
+  if (kind === 'send') {
+    const { webhook, record } = texts.length === 0 ? known! : keepRecords(redis, client, texts)
+    return { kind, seq: Number(first), state: stateOf(raw, first), raw, webhook, record }
+  }
+  if (kind === 'busy') return { kind }
+  return first === '' ? { kind: 'done' } : { kind: 'later', atMs: Number(first) }
+}
+
+/** Signals whose latest state is cached. */
+const MOST_SIGNALS = 500
+
+/** A fresh state is the same text for most clients of a signal. */
+const stateOf = rememberText(MOST_SIGNALS, parseState)
+
+/** Retries that become due at once; the rest is found the next time. */
+const PROMOTED_AT_ONCE = 1_000
+
+/**
+ * Finds the next delivery of a client: the newest once an open breaker's `probe_at` has passed, else the lowest
+ * number that is due. Returns {'later', time of the next attempt or probe, or ''}, and releases the client in
+ * the same step, so a worker that was turned away missed nothing; or {'send', seq, state} and, unless the caller knows
+ * them, {revision, webhook, client}, each record as one text.
+ */
+const FIND = `${RECORDS}
+local function release(client, at)
+  redis.call('DEL', flight(client))
+  if at ~= '' then schedule(client, at) else unschedule(client) end
+  return {'later', at}
+end
+
+local function promote(client, now)
+  for _, seq in ipairs(redis.call('ZRANGEBYSCORE', waiting(client), '-inf', now, 'LIMIT', 0, ${PROMOTED_AT_ONCE})) do
+    redis.call('ZREM', waiting(client), seq)
+    redis.call('ZADD', ready(client), seq, seq)
+  end
+end
+
+local function next_retry(client) return redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or '' end
+
+local function find(client, now, known, known_probe)
+  local first = next_retry(client)
+  local seq = redis.call('ZRANGE', ready(client), 0, 0)[1]
+  local revision = revision_of(client)
+  local probe = ''
+  if revision == known then
+    probe = known_probe
+  elseif first ~= '' or seq then
+    probe = redis.call('HGET', webhook(client), 'probe_at') or ''
+  end
+  if probe ~= '' and tonumber(now) < tonumber(probe) then return release(client, probe) end
+  if first ~= '' then promote(client, now) end
+  if first ~= '' or probe ~= '' then
+    seq = redis.call(probe ~= '' and 'ZREVRANGE' or 'ZRANGE', ready(client), 0, 0)[1]
+  end
+  if not seq then return release(client, first) end
+  local state = redis.call('HGET', outbox(seq), client) or ''
+  if revision == known then return {'send', seq, state} end
+  return {'send', seq, state, revision, records(client)}
+end
+`
+
+/**
+ * Leases a client and finds its next delivery. Arguments: client, token, now, duration of the lease, its end, what
+ * is known. Returns as FIND, or {'busy'} if another worker has it.
+ */
+const TAKE_SCRIPT = `${FIND}${STRANDED}
+local function run(client, token, now, ttl, ends, known, known_probe)
+  local holder = redis.call('GET', flight(client))
+  if holder and holder ~= token then
+    local left = redis.call('PTTL', flight(client))
+    if not is_stranded(left, ttl) then
+      schedule(client, string.format('%.0f', now + left))
+      return {'busy'}
+    end
+  end -- else it may be ours already: the reply was lost
+  redis.call('SET', flight(client), token, 'PX', ttl)
+  schedule(client, ends)
+  return find(client, now, known, known_probe)
+end
+`
+const runTake = createSharedScript(TAKE_SCRIPT, [WEBHOOKS], 7)
+
+/** Attempts kept of each delivery: those of two rounds. */
+const ATTEMPTS_KEPT = 40
+
+/**
+ * Writes the result of an attempt and the webhook, then finds the next delivery or releases the client. Arguments:
+ * client, token, now; the number; the state that was read and the new one; time of the next attempt or ''; the
+ * attempt or ''; the webhook as JSON or ''; when to look again, or '' to find the next; what is known. Returns '1' first
+ * if the state was still the one that was read: a resend begins another round. Idempotent. A late result, after
+ * the lease ended, is written too: an acknowledgement settles the round, whatever the other worker got.
+ */
+const SETTLE_SCRIPT = `${FIND}
+local webhooks = KEYS[1]
+
+local function note(attempts, attempt, is_first)
+  if not is_first and redis.call('LINDEX', attempts, -1) == attempt then return end
+  local count = redis.call('RPUSH', attempts, attempt)
+  if count > ${ATTEMPTS_KEPT} then redis.call('LTRIM', attempts, -${ATTEMPTS_KEPT}, -1) end
+end
+
+local function move(client, to)
+  local there = redis.call('HMGET', webhook(client), 'url', 'condition')
+  if there[1] ~= to.url or there[2] ~= to.was then return end -- it was set again meanwhile
+  redis.call('HSET', webhook(client), 'condition', to.condition, 'probe_at', to.probe_at, 'lane', to.lane)
+  if to.disabled_why ~= '' then
+    redis.call('HSET', webhook(client), 'enabled', '0', 'disabled_why', to.disabled_why, 'probe_at', '')
+    redis.call('SREM', webhooks, client)
+  end
+  revise(client)
+end
+
+local function hasten(client)
+  for _, late in ipairs(redis.call('ZRANGE', waiting(client), 0, -1)) do redis.call('ZADD', ready(client), late, late) end
+  redis.call('DEL', waiting(client))
+end
+
+local function is_late_success(there, state)
+  if not there or state == '' then return false end
+  local old, new = cjson.decode(there), cjson.decode(state)
+  return new.status == 'delivered' and old.status ~= 'delivered' and new.round == old.round
+end
+
+local function run(client, token, now, seq, was, state, due, attempt, moved, leave, known, known_probe)
+  local there = redis.call('HGET', outbox(seq), client)
+  local is_first = there == was and was ~= state -- else it may be run again after a lost reply
+  if attempt ~= '' then note('${ATTEMPTS_PREFIX}' .. seq .. ':' .. client, attempt, is_first) end
+  local is_late = there ~= was and there ~= state and is_late_success(there, state)
+  local verdict = (there == was or there == state or is_late) and '1' or '0'
+  if (there == was or is_late) and state ~= '' then
+    redis.call('HSET', outbox(seq), client, state)
+    redis.call('ZREM', ready(client), seq)
+    if is_late then redis.call('ZREM', waiting(client), seq) end
+    if due ~= '' then redis.call('ZADD', waiting(client), due, seq) end
+  end
+  if moved ~= '' then
+    local to = cjson.decode(moved)
+    move(client, to)
+    if to.hurries == '1' then hasten(client) end
+  end
+
+  if redis.call('GET', flight(client)) ~= token then return {verdict, {'busy'}} end
+  if leave == '' then return {verdict, find(client, now, known, known_probe)} end
+  return {verdict, release(client, redis.call('EXISTS', ready(client)) == 1 and leave or next_retry(client))}
+end
+`
+const runSettle = createSharedScript(SETTLE_SCRIPT, [WEBHOOKS], 12)

@@ -1,0 +1,220 @@
+// Registration of webhooks: an address must acknowledge a signed test before anything else is sent to it.
+import type { Redis } from 'ioredis'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { messageOf } from '#storage/error-code.ts'
+import { findClient } from '../clients/clients.ts'
+import type { RandomBytes } from '../clients/token.ts'
+import { newestVisible, readSignal } from '../log/read-log.ts'
+import { askRedis } from '../redis/connect.ts'
+import { registrationsKey } from '../redis/keys.ts'
+import { type AddressRules, checkUrl, RefusedAddressError } from '../send/address-guard.ts'
+import type { Outcome } from '../send/outcome.ts'
+import type { SendSignal } from '../send/send.ts'
+import {
+  createWebhookSecret,
+  keyOfSecret,
+  liveSecrets,
+  rotateSecrets,
+  type WebhookSecret,
+} from '../send/sign.ts'
+import { noteDelivered, toAttempt } from './outbox.ts'
+import type { SecretBox } from './secret-box.ts'
+import { commitTest, type FireTestParts, REGISTRATION } from './test-fire.ts'
+import { readWebhook, saveSecrets, saveWebhook } from './webhooks.ts'
+
+export type RegisterParts = FireTestParts & {
+  readonly box: SecretBox
+  readonly drawBytes: RandomBytes
+  readonly send: SendSignal
+  /** Allowed addresses. */
+  readonly rules: AddressRules
+  /** Called once a change is written. */
+  readonly onChange: (change: WebhookChange) => void
+}
+
+/** A change of what a webhook is, for the log and the operator. */
+export type WebhookChange = {
+  readonly client: string
+  readonly change: 'set' | 'rotated' | 'removed' | 'suspended'
+  /** The id of the key that made it, or that was revoked; null for the operator. */
+  readonly keyId: string | null
+}
+
+/** The address, and the secret if the subscriber has its own. */
+export type WebhookRequest = { readonly url: string; readonly secret: string | null }
+
+/** Registrations per client and hour: each makes one request to an address of the client's choice. */
+export const MOST_REGISTRATIONS = 5
+
+const HOUR_S = 3_600
+
+/** Throws `rate_limited` if a client has used up its registrations of this hour; counts nothing. */
+export async function assertMayRegister(redis: Redis, client: string): Promise<void> {
+  const tried = Number((await askRedis(() => redis.get(registrationsKey(client)))) ?? 0)
+  await assertWithin(redis, client, tried + 1)
+}
+
+/**
+ * Registers the webhook of a client with one of its keys, within the limit per hour. Throws `rate_limited`,
+ * `unauthorized` if the key was revoked meanwhile, and what registerWebhook throws, but with the same message for
+ * every failure at the address.
+ */
+export async function registerOwnWebhook(
+  parts: RegisterParts,
+  client: string,
+  keyId: string,
+  request: WebhookRequest,
+): Promise<Registered> {
+  const { redis } = parts
+  const key = registrationsKey(client)
+  const tried = await askRedis(async () => {
+    await redis.set(key, 0, 'EX', HOUR_S, 'NX')
+    return redis.incr(key)
+  })
+  await assertWithin(redis, client, tried)
+  return register(parts, client, keyId, request)
+}
+
+/**
+ * Sends a signed test to the address, and saves and enables the webhook if the answer is 2xx; otherwise changes
+ * nothing. A moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request
+ * may bring its own secret, beside which the old ones sign for the usual overlap. A suspended webhook loses its secrets,
+ * which a stolen key may have set. Resolves with the secret if one was created: it is shown this once. Throws
+ * `validation_error` with the result of the test, for the operator only, `not_found`, or RedisDownError.
+ */
+export const registerWebhook = async (
+  parts: RegisterParts,
+  client: string,
+  request: WebhookRequest,
+): Promise<string | null> => (await register(parts, client, null, request)).made
+
+type Registered = {
+  /** The secret that was created, if any. */
+  readonly made: string | null
+  /** Whether stored secrets sign no more, because the webhook was suspended. */
+  readonly dropsSecrets: boolean
+}
+
+async function register(
+  parts: RegisterParts,
+  client: string,
+  keyId: string | null,
+  { url, secret }: WebhookRequest,
+): Promise<Registered> {
+  const { redis, box, now, rules, onChange } = parts
+  const before = await readWebhook(redis, box, client)
+  const dropsSecrets = before?.isSuspended ?? false
+  const { secrets, made } = secretsFor(parts, dropsSecrets ? [] : (before?.secrets ?? []), secret)
+  const refusal = refusalOfUrl(url, rules) ?? refusalOfAnswer(await sendTest(parts, client, url, secrets))
+  if (refusal !== null) throw invalid('url', keyId === null ? refusal : NOT_ACKNOWLEDGED)
+  if (!(await saveWebhook(redis, box, { client, url, secrets }, { keyId, atMs: now() })))
+    throw new ApiError(
+      'unauthorized',
+      'the key was revoked while the address was tested: nothing was changed',
+    )
+  onChange({ client, change: 'set', keyId })
+  return { made, dropsSecrets }
+}
+
+/**
+ * Creates a new secret, shown this once; the old ones sign beside it for the overlap. Throws `not_found`, `conflict`.
+ */
+export async function rotateWebhookSecret(
+  parts: Pick<RegisterParts, 'redis' | 'box' | 'now' | 'drawBytes' | 'onChange'>,
+  client: string,
+  overlapMs?: number,
+): Promise<string> {
+  const webhook = await readWebhook(parts.redis, parts.box, client)
+  if (webhook === null) {
+    throw new ApiError('not_found', `the client '${client}' has no webhook: register one first`)
+  }
+  const made = createWebhookSecret(parts.drawBytes)
+  const secrets = rotateSecrets(webhook.secrets, made, parts.now(), overlapMs)
+  await saveSecrets(parts.redis, parts.box, { ...webhook, secrets })
+  parts.onChange({ client, change: 'rotated', keyId: null })
+  return made
+}
+
+function secretsFor(
+  { now, drawBytes }: RegisterParts,
+  kept: readonly WebhookSecret[],
+  own: string | null,
+): { readonly secrets: readonly WebhookSecret[]; readonly made: string | null } {
+  if (own !== null) {
+    assertSecret(own)
+    const others = kept.filter(({ text }) => text !== own)
+    return { secrets: rotateSecrets(others, own, now()), made: null }
+  }
+  if (kept.length > 0) return { secrets: kept, made: null }
+  const made = createWebhookSecret(drawBytes)
+  return { secrets: [{ text: made, expiresAtMs: null }], made }
+}
+
+function assertSecret(text: string): void {
+  try {
+    keyOfSecret(text)
+  } catch (error) {
+    throw invalid('secret', messageOf(error))
+  }
+}
+
+/**
+ * Commits the test, which has a number like every signal, and sends it at once; the relay skips it. If acknowledged,
+ * the outbox records it, or the client's account would list it as missing.
+ */
+async function sendTest(
+  parts: RegisterParts,
+  client: string,
+  url: string,
+  secrets: readonly WebhookSecret[],
+): Promise<Outcome> {
+  const { redis, now, send } = parts
+  const prevSeq = await newestVisible(redis, await findClient(redis, client))
+  const seq = await commitTest(parts, client, REGISTRATION)
+  const signal = await readSignal(redis, seq)
+  if (signal === null) throw new Error(`signal ${seq} was committed a moment ago and is not in the log`)
+  const at = now()
+  const outcome = await send({ url, secrets: liveSecrets(secrets, at), signal, prevSeq, attempt: 1 })
+  if (outcome.kind === 'delivered')
+    await noteDelivered(redis, client, { seq, prev: prevSeq }, toAttempt(outcome, at, 1))
+  return outcome
+}
+
+async function assertWithin(redis: Redis, client: string, tried: number): Promise<void> {
+  if (tried <= MOST_REGISTRATIONS) return
+  const waitS = Math.max(1, await askRedis(() => redis.ttl(registrationsKey(client))))
+  throw new ApiError(
+    'rate_limited',
+    `a webhook can be registered ${MOST_REGISTRATIONS} times an hour: try again in ${waitS} seconds`,
+    { headers: { 'retry-after': String(waitS) } },
+  )
+}
+
+/** The value is not repeated: an address may contain a token. */
+const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
+  invalidParameter(param, '(not repeated)', reason)
+
+/** The only answer a subscriber gets for any failure at the address, so that it cannot be used to scan. */
+const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
+
+function refusalOfUrl(url: string, rules: AddressRules): string | null {
+  try {
+    checkUrl(url, rules)
+    return null
+  } catch (error) {
+    if (error instanceof RefusedAddressError) return error.message
+    throw error
+  }
+}
+
+/** The result of the test if it is not 2xx, or null. Contains no address and nothing of the answer. */
+function refusalOfAnswer(outcome: Outcome): string | null {
+  if (outcome.kind === 'delivered') return null
+  const reason = outcome.reason.replaceAll('_', ' ')
+  if (outcome.kind === 'ourFault') return `the test fire could not be sent, by a fault of ours: ${reason}`
+  const what =
+    outcome.status === null
+      ? reason
+      : `it answered ${outcome.status}${outcome.reason === 'status' ? '' : `, ${reason}`}`
+  return `${NOT_ACKNOWLEDGED}: ${what}`
+}

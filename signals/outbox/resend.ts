@@ -1,0 +1,124 @@
+// What was sent to a client: sent again, and accounted for.
+import { createHash } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { DeliveryAccount } from '#core/contract/delivery-account.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import { findClient } from '../clients/clients.ts'
+import {
+  BLOCK_SIGNALS,
+  newestVisible,
+  readBefore,
+  readVisible,
+  signalIdOf,
+  type Viewer,
+  viewOf,
+} from '../log/read-log.ts'
+import { askRedis } from '../redis/connect.ts'
+import { RELAY_CURSOR } from '../redis/keys.ts'
+import { type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
+
+/** Which signals are sent again: from a number to another one, or to the newest; all of them, or those that were given up. */
+export type ResendRange = {
+  readonly from: number
+  readonly to?: number | undefined
+  readonly only?: 'all' | 'exhausted'
+}
+
+/**
+ * Owes a client again every signal of a range that it may see now, whatever its state unless `only` says so. An attempt under way
+ * does not count for the new round: the signal is sent once more after it. Signals that the relay has not passed are
+ * left to it. Resolves with how many there are. Throws `not_found`.
+ */
+export async function resend(
+  { redis, now }: { readonly redis: Redis; readonly now: () => number },
+  client: string,
+  { from, to, only = 'all' }: ResendRange,
+): Promise<number> {
+  const viewer = await findClient(redis, client)
+  const relayed = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
+  const until = Math.min(to ?? relayed, relayed)
+  let prev = await visibleBefore(redis, viewer, from)
+  let owed = 0
+  for await (const block of readVisible(redis, viewer, from - 1, until)) {
+    const all = block.map(({ seq }) => {
+      const debt = { seq, prev }
+      prev = seq
+      return debt
+    })
+    const debts = only === 'all' ? all : await givenUp(redis, client, all)
+    await oweAgain(redis, client, debts, now())
+    owed += debts.length
+  }
+  return owed
+}
+
+/** Those whose every attempt failed. */
+async function givenUp<Debt extends { readonly seq: number }>(
+  redis: Redis,
+  client: string,
+  debts: readonly Debt[],
+): Promise<Debt[]> {
+  const seqs = debts.map(({ seq }) => seq)
+  const states = await readDeliveries(redis, seqs, client)
+  return debts.filter((_, i) => states[i]?.status === 'exhausted')
+}
+
+/** The number of the signal before `seq` that a client may see, 0 if none. */
+async function visibleBefore(redis: Redis, viewer: Viewer, seq: number): Promise<number> {
+  const isVisible = viewOf(viewer)
+  for (let before = seq; ; ) {
+    const block = await readBefore(redis, before, BLOCK_SIGNALS)
+    const found = block.find(isVisible)
+    if (found !== undefined) return found.seq
+    if (block.length < BLOCK_SIGNALS) return 0
+    before = block.at(-1)!.seq
+  }
+}
+
+/** Numbers that one account may span. */
+export const MOST_ACCOUNTED = 10_000
+
+/**
+ * Accounts for every signal of a client between two numbers, both included: null means the newest that the client may
+ * see, and as many before it as one answer spans. Throws `not_found`, `validation_error`.
+ */
+export async function accountFor(
+  redis: Redis,
+  client: string,
+  first: number | null,
+  last: number | null,
+): Promise<DeliveryAccount> {
+  const viewer = await findClient(redis, client)
+  const to = last ?? Math.max(first ?? 1, await newestVisible(redis, viewer))
+  const from = first ?? Math.max(1, to - MOST_ACCOUNTED + 1)
+  assertRange(from, to)
+  const hash = createHash('sha256')
+  const seqs = { delivered: [], missing: [], owed: [], exhausted: [], withdrawn: [] } as Seqs
+  for await (const block of readVisible(redis, viewer, from - 1, to)) {
+    const states = await readDeliveries(
+      redis,
+      block.map(({ seq }) => seq),
+      client,
+    )
+    for (const [i, { seq, body }] of block.entries()) {
+      hash.update(`${seq} ${signalIdOf(body)}\n`)
+      const status = states[i]?.status
+      if (status !== undefined) seqs[status].push(seq)
+      if (status !== 'delivered') seqs.missing.push(seq)
+    }
+  }
+  const { delivered, ...others } = seqs
+  const entitled = delivered.length + others.missing.length
+  return { from, to, entitled, delivered: delivered.length, ...others, sha256: hash.digest('hex') }
+}
+
+type Seqs = Record<DeliveryState['status'] | 'missing', number[]>
+
+function assertRange(from: number, to: number): void {
+  const isRange = Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 1 && to >= from
+  if (isRange && to - from < MOST_ACCOUNTED) return
+  const reason = `expected numbers from 1 on, at most ${MOST_ACCOUNTED} of them`
+  throw new ApiError('validation_error', `from, to: ${reason}`, {
+    details: [{ param: 'to', value: `${from} to ${to}`, reason }],
+  })
+}

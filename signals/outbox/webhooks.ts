@@ -1,0 +1,243 @@
+// The webhooks of clients. Address and secrets are sealed; only this file opens them.
+import type { ChainableCommander, Redis } from 'ioredis'
+import { z } from 'zod'
+import { instantOrNull } from '#core/calendar.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import { askRedis, scanKeys } from '../redis/connect.ts'
+import { clientKeysKey, REVISE, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
+import { runScript } from '../redis/script.ts'
+import type { WebhookSecret } from '../send/sign.ts'
+import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
+import { SealError, type SecretBox } from './secret-box.ts'
+import { type Condition, SOUND } from './webhook-condition.ts'
+
+export type Webhook = {
+  readonly client: string
+  readonly url: string
+  /** Newest first. */
+  readonly secrets: readonly WebhookSecret[]
+  readonly enabled: boolean
+  /** Null if enabled. */
+  readonly disabledWhy: string | null
+  readonly lane: Lane
+  readonly condition: Condition
+  /** Null in records of earlier releases. */
+  readonly setter: Setter | null
+  /** Whether the key that set it, or may have set it, was revoked since. */
+  readonly isSuspended: boolean
+}
+
+export type Setter = {
+  /** The id of the key; null for the operator. */
+  readonly keyId: string | null
+  readonly atMs: number
+}
+
+const stored = z.object({
+  url: z.string(),
+  secrets: z.string(),
+  enabled: z.enum(['0', '1']),
+  disabled_why: z.string(),
+  lane: z.enum(['fast', 'slow']),
+  condition: z.string(),
+  set_by: z.string().optional(),
+  set_at: z.string().optional(),
+  suspended: z.enum(['', '1']).optional(),
+})
+
+const FRESH = {
+  enabled: '1',
+  disabled_why: '',
+  lane: 'fast',
+  condition: JSON.stringify(SOUND),
+  probe_at: '',
+} as const
+
+/** The webhook of a client, or null. Throws SealError if SECRET_KEY lacks the key that sealed it. */
+export async function readWebhook(redis: Redis, box: SecretBox, client: string): Promise<Webhook | null> {
+  return toWebhook(box, client, await askRedis(() => redis.hgetall(webhookKey(client))))
+}
+
+/** A webhook from its stored fields, null if there are none. Throws SealError as above. */
+export function toWebhook(
+  box: SecretBox,
+  client: string,
+  fields: Readonly<Record<string, string>>,
+): Webhook | null {
+  if (Object.keys(fields).length === 0) return null
+  const record = stored.parse(fields)
+  const { set_by, set_at, suspended } = record
+  return {
+    client,
+    url: box.open(record.url, { client, field: 'url' }),
+    secrets: JSON.parse(box.open(record.secrets, { client, field: 'secrets' })) as WebhookSecret[], // sealed below
+    enabled: record.enabled === '1',
+    disabledWhy: record.disabled_why === '' ? null : record.disabled_why,
+    lane: record.lane,
+    condition: JSON.parse(record.condition) as Condition, // written below, and when a try is settled
+    setter: toSetter(set_by, set_at),
+    isSuspended: suspended === '1',
+  }
+}
+
+/** What is shown of a webhook, to its owner and to the operator. */
+export const shownOf = ({
+  enabled,
+  disabledWhy,
+  condition,
+  setter,
+}: Pick<Webhook, 'enabled' | 'disabledWhy' | 'condition' | 'setter'>) => ({
+  enabled,
+  disabled_why: disabledWhy,
+  set_at: instantOrNull(setter?.atMs ?? null),
+  set_by_key: setter?.keyId ?? null,
+  failing_since: instantOrNull(condition.health.failingSinceMs),
+})
+
+/** The setter from its stored fields; null in records of earlier releases. */
+export const toSetter = (by: string | null | undefined, at: string | null | undefined): Setter | null =>
+  at ? { keyId: by || null, atMs: Number(at) } : null
+
+/** Sets a webhook, enabled, after a successful test fire. False if the key of its setter was revoked meanwhile. */
+export const saveWebhook = (
+  redis: Redis,
+  box: SecretBox,
+  webhook: ToSeal,
+  { keyId, atMs }: Setter,
+): Promise<boolean> =>
+  begin(redis, webhook.client, {
+    ...sealed(box, webhook),
+    set_by: keyId ?? '',
+    set_at: String(atMs),
+    suspended: '',
+    ...FRESH,
+  })
+
+/** Replaces the secrets, after a rotation or under another key of the ring. */
+export const saveSecrets = (redis: Redis, box: SecretBox, webhook: ToSeal): Promise<unknown> =>
+  askRedis(() =>
+    revising(redis, webhook.client).hset(webhookKey(webhook.client), sealed(box, webhook)).exec(),
+  )
+
+/** Begins a transaction that changes a webhook. */
+const revising = (redis: Redis, client: string): ChainableCommander =>
+  redis.multi().eval(`${REVISE}revise(ARGV[1])`, 1, webhookKey(client), client)
+
+type ToSeal = Pick<Webhook, 'client' | 'url' | 'secrets'>
+
+const sealed = (box: SecretBox, { client, url, secrets }: ToSeal) => ({
+  url: box.seal(url, { client, field: 'url' }),
+  secrets: box.seal(JSON.stringify(secrets), { client, field: 'secrets' }),
+})
+
+/** Stops deliveries. The client can still pull. */
+export const disableWebhook = (redis: Redis, client: string, why: string): Promise<unknown> =>
+  askRedis(() =>
+    revising(redis, client)
+      .hset(webhookKey(client), { enabled: '0', disabled_why: why })
+      .srem(WEBHOOKS, client)
+      .exec(),
+  )
+
+/**
+ * Enables it with a clean record. What was missed is sent only if the operator resends it. Throws `conflict` if it is
+ * suspended: enabling it would send signals to an address that a stolen key may have set.
+ */
+export async function enableWebhook(redis: Redis, client: string): Promise<void> {
+  if (await begin(redis, client, FRESH)) return
+  throw new ApiError(
+    'conflict',
+    `the webhook of '${client}' is suspended, because the key that set it, or may have set it, was revoked: its owner confirms the address ` +
+      `by PUT /v1/webhook with a live key, or you set it with \`highwater ops webhook set ${client} URL\``,
+  )
+}
+
+async function begin(
+  redis: Redis,
+  client: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  const pairs = Object.entries(fields).flat()
+  return (await runScript(redis, ENABLE_SCRIPT, [WEBHOOKS, clientKeysKey(client)], client, ...pairs)) === 1
+}
+
+export const removeWebhook = (redis: Redis, client: string): Promise<unknown> =>
+  askRedis(() => revising(redis, client).del(webhookKey(client)).srem(WEBHOOKS, client).exec())
+
+export const enabledWebhooks = (redis: Redis): Promise<string[]> => askRedis(() => redis.smembers(WEBHOOKS))
+
+const BLOCK = 500
+
+const SEALED = ['url', 'secrets'] as const
+
+/** A concurrent rotation is over before the second try. */
+const MOST_TRIES = 10
+
+/** The clients that have a webhook, in blocks. */
+async function* clientsWithWebhook(redis: Redis): AsyncGenerator<readonly string[]> {
+  const done = new Set<string>() // a scan may name a key twice
+  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK)) {
+    const block = new Set(keys.map(key => key.slice(WEBHOOK_PREFIX.length)))
+    yield [...block].filter(client => !done.has(client))
+    for (const client of block) done.add(client)
+  }
+}
+
+/** Why SECRET_KEY does not open what is stored, with a client that it concerns; null if it opens all. */
+export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
+  for await (const block of clientsWithWebhook(redis)) {
+    const read = await Promise.allSettled(block.map(client => readWebhook(redis, box, client)))
+    for (const [i, each] of read.entries()) {
+      if (each.status === 'fulfilled') continue
+      if (!(each.reason instanceof SealError)) throw each.reason
+      return `the webhook of '${block[i]}' cannot be read: ${each.reason.message}`
+    }
+  }
+  return null
+}
+
+/** What to do if a key of the ring is lost. */
+export const LOST_KEY =
+  'if that key is lost, `highwater ops rekey --remove-unreadable` removes such webhooks, and their clients set them again'
+
+/**
+ * Seals every webhook under the newest key of the ring; afterwards older keys can be dropped. Idempotent. Throws
+ * SealError if the ring lacks a key, unless webhooks that no key opens are removed.
+ */
+export async function rekeyWebhooks(redis: Redis, box: SecretBox, { removesUnreadable = false } = {}) {
+  const count = { sealed: 0, untouched: 0, removed: 0 }
+  for await (const block of clientsWithWebhook(redis))
+    for (const client of block)
+      try {
+        count[(await rekeyOne(redis, box, client)) ? 'sealed' : 'untouched']++
+      } catch (error) {
+        if (!(removesUnreadable && error instanceof SealError)) throw error
+        await removeWebhook(redis, client)
+        count.removed++
+      }
+  return count
+}
+
+async function rekeyOne(redis: Redis, box: SecretBox, client: string): Promise<boolean> {
+  for (let i = 0; i < MOST_TRIES; i++) {
+    const was = await askRedis(() => redis.hmget(webhookKey(client), ...SEALED))
+    const texts = was.filter(text => text !== null)
+    if (texts.length < SEALED.length) return false
+    // Opened in any case: another key may have the id of the newest one.
+    const opened = SEALED.map((field, k) => box.open(texts[k]!, { client, field })) // as many texts as fields
+    if (texts.every(text => box.isSealedByNewest(text))) return false
+    const renewed = SEALED.map((field, k) => box.seal(opened[k]!, { client, field }))
+    const reply = await runScript(redis, RESEAL_SCRIPT, [webhookKey(client)], client, ...texts, ...renewed)
+    if (reply === 1) return true
+  }
+  throw new Error(`the webhook of '${client}' is being changed all the time: run the command again`)
+}
+
+/** Writes only if the text is what was read: a concurrent rotation must not be undone. */
+const RESEAL_SCRIPT = `${REVISE}
+local url, secrets = unpack(redis.call('HMGET', KEYS[1], 'url', 'secrets'))
+if url ~= ARGV[2] or secrets ~= ARGV[3] then return 0 end
+redis.call('HSET', KEYS[1], 'url', ARGV[4], 'secrets', ARGV[5])
+revise(ARGV[1])
+return 1
+`

@@ -1,0 +1,129 @@
+// What reaches the server: malformed, unusual and ordinary requests as bytes.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { startServer } from '#api/service/http-server.ts'
+import { atEndOfFile } from '../../support/ends.ts'
+import { openTiny } from '../history/answers.ts'
+import { KINDS } from '../history/kinds.ts'
+import { ERROR_ENVELOPE } from '../history/specification.ts'
+
+const { app, errors, answers: answered } = await openTiny()
+const server = await startServer(() => app.fetch, '127.0.0.1', 0)
+atEndOfFile(() => server.close())
+
+/** Sends bytes as they are, and takes apart what comes back until the server closes. */
+async function send(...lines: string[]) {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.write([...lines, '', ''].join('\r\n'), 'latin1')
+  const answer = await text(socket)
+  const [head = '', body = ''] = answer.split('\r\n\r\n')
+  return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body, answer }
+}
+
+const CLOSE = 'Connection: close'
+
+test.each([
+  ['a method that is no token', 400, ['B(EW / HTTP/1.1', 'Host: a']],
+  ['bytes that no address may hold', 400, ['GET /\u00ff\u00fe HTTP/1.1', 'Host: a']],
+  ['a header without a name', 400, ['GET / HTTP/1.1', 'Host: a', ': x']],
+] as const)('a malformed request is refused and its connection closed: %s', async (_, expected, lines) => {
+  const { status, body } = await send(...lines)
+  expect(status).toBe(expected)
+  expect(body.replace(/^0$/, '')).toBe('')
+})
+
+test('a CONNECT request is refused by closing its connection', async () => {
+  const { answer } = await send('CONNECT other.example:443 HTTP/1.1', 'Host: a')
+  expect(answer).toBe('')
+})
+
+test('a TRACE request is refused in the envelope', async () => {
+  const { status, body } = await send('TRACE /healthz HTTP/1.1', 'Host: a', CLOSE)
+  expect([status, ERROR_ENVELOPE.parse(JSON.parse(body)).error.code]).toEqual([405, 'method_not_allowed'])
+})
+
+const HOSTS = '256.1.1.1|a.1|99999999999|1.2.3.4.5|08.1:8080|a b|a/b|u@a|<a>|a\tb||a\r\nHost: a'.split('|')
+const PATHS = ['/healthz', '/v1/summary?risk_pct=0.02', '/nowhere']
+
+test.each([
+  ...HOSTS.flatMap(host => PATHS.map(path => `GET ${path} HTTP/1.1\r\nHost: ${host}`)),
+  ...['/v1\\summary', 'ftp://a/', 'http://u@a/', '*'].map(target => `GET ${target} HTTP/1.1\r\nHost: a`),
+  'GET /healthz HTTP/1.1',
+])('%j, of which no address can be made, is refused in the envelope, and logged', async lines => {
+  const before = answered.length
+  const { status, body, head } = await send(lines, CLOSE)
+  expect([status, ERROR_ENVELOPE.parse(JSON.parse(body)).error.code]).toEqual([400, 'bad_request'])
+  expect(head).toContain('x-request-id: ')
+  expect(answered.slice(before)).toMatchObject([{ method: 'GET', status: 400, kind: 'refused' }])
+  expect(errors).toEqual([])
+})
+
+test('OPTIONS of the whole server lists its methods', async () => {
+  const { status, head } = await send('OPTIONS * HTTP/1.1', 'Host: a', CLOSE)
+  expect([status, /^allow: (.*)\r$/m.exec(head)?.[1]]).toEqual([204, 'get, head, options'])
+})
+
+test('a request with any other Host is answered', async () => {
+  for (const host of ['255.1.1.1', 'a.b1', '1', '0x7f.1', '[::1]:80', 'a_b', 'a..b']) {
+    const line = 'GET /v1/strategies/ash/stats?risk_pct=0.02 HTTP/1.1'
+    const { status } = await send(line, `Host: ${host}`, CLOSE)
+    expect([host, status]).toEqual([host, 200])
+  }
+})
+
+test.each([
+  ['of HTTP/1.0, without a Host', ['GET /healthz HTTP/1.0']],
+  ['with the whole address of a proxy', ['GET http://other.example/healthz HTTP/1.1', 'Host: a', CLOSE]],
+  ['with an upgrade that is not on offer', ['GET /healthz HTTP/1.1', 'Host: a', 'Upgrade: websocket', CLOSE]],
+  ['with a fragment', ['GET /healthz#top HTTP/1.1', 'Host: a', CLOSE]],
+  ['with an expectation that nobody knows', ['GET /healthz HTTP/1.1', 'Host: a', 'Expect: tea', CLOSE]],
+] as const)('an unusual request that is valid is answered: %s', async (_what, lines) => {
+  const { status, body } = await send(...lines)
+  expect(status).toBe(200)
+  expect(body).toContain('"status":"ok"')
+})
+
+test('a 304 has no content type: a cache would serve the JSON that it has as text', async () => {
+  const { status, head, body } = await send('GET /v1/summary HTTP/1.1', 'Host: a', 'If-None-Match: *', CLOSE)
+  expect(status).toBe(304)
+  expect(head).not.toMatch(/^content-(?!location: )/m)
+  expect(head).toMatch(/^etag: "/m)
+  expect(body).toBe('')
+})
+
+test('100 Continue never comes between the headers and the body of an answer', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  const request = (...more: string[]) => ['GET /healthz HTTP/1.1', 'Host: a', ...more, '', ''].join('\r\n')
+  socket.write(request() + request('Expect: 100-continue')) // pipelined: the second answer waits for its turn
+  const answers = await text(socket) // the connection ends, because a body may follow or not
+  expect(answers.split('HTTP/1.1 ').map(each => each.slice(0, 6))).toEqual(['', '200 OK', '200 OK'])
+})
+
+test('a body that breaks off ends the connection without a second answer', async () => {
+  const chunked = ['GET /healthz HTTP/1.1', 'Host: a', 'Transfer-Encoding: chunked', '', 'zz']
+  const { answer } = await send(...chunked)
+  expect(answer.match(/HTTP\/1\.1 \d+/g)?.length).toBeLessThan(2)
+})
+
+test('CONNECT does not end the process if the sender resets the connection', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', () =>
+    socket.resetAndDestroy(),
+  )
+  await once(socket, 'close')
+  expect((await send('GET /healthz HTTP/1.1', 'Host: a', CLOSE)).status).toBe(200)
+})
+
+const asked = KINDS.filter(({ method, status, state }) => !method && status !== 304 && !state)
+test.each(asked)('HEAD for $name has the length of GET, and no body', async ({ path, status, headers }) => {
+  const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
+  const get = await send(`GET ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
+  const head = await send(`HEAD ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
+  expect(head.status).toBe(status)
+  expect(head.body).toBe('')
+  const lengthOf = (text: string) => /^content-length: (\d+)\r?$/m.exec(text)?.[1]
+  expect(lengthOf(get.head)).toBe(String(Buffer.byteLength(get.body)))
+  expect(lengthOf(head.head)?.length).toBe(lengthOf(get.head)?.length) // the measured time in it may differ
+})

@@ -1,0 +1,248 @@
+// How a webhook comes to be, on a real Redis and with real receivers: nothing is sent to an address that did not
+// acknowledge a signed test, and nobody learns from a refusal what is there.
+import { Webhook } from 'standardwebhooks'
+import { beforeEach, expect, test } from 'vitest'
+import { ApiError } from '#core/contract/errors.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
+import { impliedLeverage, signal } from '#core/contract/signal.ts'
+import { readSignal } from '#signals/log/read-log.ts'
+import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
+import {
+  MOST_REGISTRATIONS,
+  type RegisterParts,
+  registerOwnWebhook,
+  registerWebhook,
+  rotateWebhookSecret,
+} from '#signals/outbox/register-webhook.ts'
+import { accountFor } from '#signals/outbox/resend.ts'
+import { fireTest } from '#signals/outbox/test-fire.ts'
+import {
+  disableWebhook,
+  enabledWebhooks,
+  enableWebhook,
+  readWebhook,
+  removeWebhook,
+} from '#signals/outbox/webhooks.ts'
+import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
+import { createHostResolver } from '#signals/send/resolve-host.ts'
+import { createSendSignal } from '#signals/send/send.ts'
+import { createWebhookSecret } from '#signals/send/sign.ts'
+import { BOX, relayAll, startTimer } from '../../support/signals/delivery.ts'
+import {
+  acknowledge,
+  type Received,
+  type Receiver,
+  type ReceiverAnswer,
+  startReceiver,
+} from '../../support/signals/receiver.ts'
+import { createTestSender } from '../../support/signals/sender.ts'
+import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { registerParts } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
+
+useRedis()
+let receiver: Receiver
+let answer: ReceiverAnswer
+let keyId: string
+let parts: RegisterParts
+
+beforeEach(async () => {
+  receiver = await startReceiver((request, response) => answer(request, response))
+  keyId = (await addClient(redis, 'acme', ['alder'], seededBytes('keys'))).keyId
+  answer = acknowledge
+  const now = () => NOW_MS
+  const sender = createTestSender({ resolveHost: createHostResolver(), now, startTimer })
+  const send = createSendSignal(sender, () => Date.now()) // verifiers look at their own clock
+  parts = registerParts(redis, now, send)
+})
+
+const request = (secret: string | null = null, url = receiver.urlOf('acme')) => ({ url, secret })
+
+const register = (secret: string | null = null, url?: string) =>
+  registerWebhook(parts, 'acme', request(secret, url))
+
+/** Why an address is refused. */
+const refuse = (url = receiver.urlOf('acme')) => refusalOf(register(null, url))
+
+const readAcme = () => readWebhook(redis, BOX, 'acme')
+
+const refusalOf = async (promise: Promise<unknown>): Promise<ApiError> => {
+  const error = await promise.catch((thrown: unknown) => thrown)
+  if (error instanceof ApiError) return error
+  throw new Error(`expected a refusal, got ${String(error)}`)
+}
+
+function isSigned(secret: string, body: string, headers: Received['headers']): boolean {
+  const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+  try {
+    new Webhook(secret).verify(body, plain)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether the request that came last is signed with a secret. */
+function isLastSigned(secret: string | null): boolean {
+  const last = receiver.received.at(-1)
+  return last !== undefined && isSigned(secret ?? '', last.body, last.headers)
+}
+
+test('a registration is enabled by a signed test that is acknowledged, an entry of an alias that no strategy can have, and shows its secret once', async () => {
+  await fire(redis, 'a', 'alder')
+  const secret = await register()
+  const sent = receiver.received.at(-1)
+  const { alias, ...test } = signal.parse(JSON.parse(sent?.body ?? ''))
+  expect(test).toMatchObject({ seq: 2, is_test: true, mode: 'DRY_RUN', action: 'long', by: 'strategy' })
+  expect(test.stop).toBeLessThan(test.signal_price)
+  expect(test.implied_leverage).toBe(impliedLeverage(test.signal_price, test.stop, test.base_risk_pct))
+  expect(ID_PATTERN.test(alias)).toBe(false) // no strategy can have it
+  expect(sent).toMatchObject({ seq: 2, prevSeq: 1 })
+  expect(isLastSigned(secret)).toBe(true)
+  expect(isLastSigned(createWebhookSecret(seededBytes('another')))).toBe(false)
+  expect(await readAcme()).toMatchObject({ url: receiver.urlOf('acme'), enabled: true, lane: 'fast' })
+  expect(await enabledWebhooks(redis)).toEqual(['acme'])
+  for (const value of Object.values(await redis.hgetall('{hw}:webhook:acme'))) {
+    expect(value).not.toContain(secret)
+    expect(value).not.toContain('127.0.0.1')
+  }
+})
+
+test('a registration has its test delivered once, and never by the relay', async () => {
+  await register()
+  const calls = await relayAll(redis, parts.now)
+  expect(calls).toEqual([])
+  expect((await readSignal(redis, 1))?.onlyFor).toBe('acme')
+  expect((await readOutbox(redis, 1)).get('acme')).toMatchObject({ status: 'delivered', attempts: 1 })
+  expect(await readAttempts(redis, 1, 'acme')).toMatchObject([{ n: 1, ok: true, status: 200 }])
+})
+
+test('a registration is missing in no account if its test was acknowledged, and in every one if it was not', async () => {
+  await register()
+  expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [] })
+  answer = (_, response) => void response.writeHead(500).end()
+  await refuse()
+  expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [2] })
+  expect((await readOutbox(redis, 2)).size).toBe(0)
+})
+
+test('a registration that moves keeps its secrets, so that a receiver which verifies can acknowledge it', async () => {
+  const secret = await register()
+  answer = ({ body, headers }, response) => {
+    response.statusCode = isSigned(secret ?? '', body, headers) ? 200 : 401
+    response.end()
+  }
+  expect(await register(null, receiver.urlOf('moved'))).toBeNull()
+  expect(await readAcme()).toMatchObject({ url: receiver.urlOf('moved') })
+  expect((await readAcme())?.secrets.map(({ text }) => text)).toEqual([secret])
+})
+
+test('a registration may bring its own secret, and a later one beside which the old one signs for a day', async () => {
+  const [first, second] = [createWebhookSecret(seededBytes('1')), createWebhookSecret(seededBytes('2'))]
+  expect(await register(first)).toBeNull()
+  await register(second)
+  for (const secret of [first, second]) expect(isLastSigned(secret)).toBe(true)
+  const weak = await refusalOf(register('whsec_short'))
+  expect(weak).toMatchObject({ code: 'validation_error' })
+  expect(JSON.stringify([weak.message, weak.details])).not.toContain('whsec_short')
+})
+
+test('a refused registration gives the same answer for every address, and repeats none', async () => {
+  answer = (_, response) => {
+    response.statusCode = 302
+    response.setHeader('location', 'http://169.254.169.254/').end()
+  }
+  const urls = [
+    receiver.urlOf('acme'), // answers a redirect
+    'http://127.0.0.1:1/token-of-mine', // nobody listens
+    'https://169.254.169.254/latest/meta-data', // private
+    'https://nobody.invalid/',
+    'gopher://example.org/',
+    'no address at all',
+    `https://example.org/${'x'.repeat(3_000)}`,
+  ]
+  const refusals = new Set<string>()
+  for (const url of urls) {
+    await redis.del(registrationsKey('acme'))
+    const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request(null, url)))
+    refusals.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
+    expect(refusal.message).not.toContain(url)
+  }
+  expect([...refusals]).toHaveLength(1)
+  expect(await readAcme()).toBeNull()
+})
+
+test('a refused registration shows the operator the result of the test, and repeats no address', async () => {
+  answer = (_, response) => void response.writeHead(302, { location: 'https://example.org/' }).end()
+  const whyRefused = async (url: string): Promise<string> => {
+    const { message } = await refuse(url)
+    expect(message).not.toContain(url)
+    return message
+  }
+  expect(await whyRefused(receiver.urlOf('acme'))).toMatch(/not acknowledged with 2xx.*: it answered 302$/)
+  expect(await whyRefused('http://127.0.0.1:1024/mine')).toMatch(
+    /not acknowledged with 2xx.*: connect failed$/,
+  )
+  expect(await whyRefused('https://169.254.169.254/')).toContain('its host is not a public address')
+  expect(await whyRefused('gopher://example.org/')).toContain('expected a URL that begins with https://')
+})
+
+test('a registration of an address that is refused writes no test', async () => {
+  const urls = ['https://169.254.169.254/', 'gopher://example.org/', 'no address at all']
+  for (const url of urls) await refuse(url)
+  await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request(null, 'https://10.0.0.1/')))
+  expect(await redis.hget(HEAD, 'seq')).toBeNull()
+})
+
+test('a refused registration leaves the webhook that existed as it was', async () => {
+  await register()
+  const before = await redis.hgetall('{hw}:webhook:acme')
+  answer = (_, response) => void response.writeHead(500).end()
+  await refuse(receiver.urlOf('other'))
+  expect(await redis.hgetall('{hw}:webhook:acme')).toEqual(before)
+})
+
+test(`after ${MOST_REGISTRATIONS} registrations in an hour a client is refused, sends nothing, and limits no other client`, async () => {
+  const bolt = await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
+  for (let i = 0; i < MOST_REGISTRATIONS; i++) await registerOwnWebhook(parts, 'acme', keyId, request())
+  const [sent, seq] = [receiver.received.length, await redis.hget(HEAD, 'seq')]
+  const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request()))
+  expect(refusal.code).toBe('rate_limited')
+  expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0)
+  expect(receiver.received).toHaveLength(sent)
+  expect(await redis.hget(HEAD, 'seq')).toBe(seq)
+  await registerOwnWebhook(parts, 'bolt', bolt.keyId, request())
+})
+
+test('a webhook gets a new secret beside the old one for a day, and at once after a leak', async () => {
+  await register()
+  const second = await rotateWebhookSecret(parts, 'acme')
+  expect((await readAcme())?.secrets).toMatchObject([
+    { text: second, expiresAtMs: null },
+    { expiresAtMs: NOW_MS + 24 * 3_600_000 },
+  ])
+  const third = await rotateWebhookSecret(parts, 'acme', 0)
+  expect((await readAcme())?.secrets).toEqual([{ text: third, expiresAtMs: null }])
+  expect((await refusalOf(rotateWebhookSecret(parts, 'nobody'))).code).toBe('not_found')
+})
+
+test('a webhook that is disabled gets nothing more, is enabled without failures, and is forgotten when removed', async () => {
+  await register()
+  await disableWebhook(redis, 'acme', 'the operator said so')
+  await fire(redis, 'a', 'alder')
+  expect(await relayAll(redis, parts.now)).toEqual([])
+  expect(await readAcme()).toMatchObject({ enabled: false, disabledWhy: 'the operator said so' })
+  await enableWebhook(redis, 'acme')
+  expect(await readAcme()).toMatchObject({ enabled: true, disabledWhy: null })
+  await removeWebhook(redis, 'acme')
+  expect(await readAcme()).toBeNull()
+  expect(await enabledWebhooks(redis)).toEqual([])
+})
+
+test('a webhook is set and tested, by a signal that takes the way of every other, for a client that is entitled to nothing, and to it alone', async () => {
+  await addClient(redis, 'bolt', [], seededBytes('bolt'))
+  for (const client of ['acme', 'bolt']) await registerWebhook(parts, client, request())
+  const seq = await fireTest(parts, 'bolt')
+  expect(await relayAll(redis, parts.now)).toEqual(['bolt'])
+  expect((await readSignal(redis, seq))?.body).toContain('"is_test":true')
+})

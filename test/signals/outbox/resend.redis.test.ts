@@ -1,0 +1,163 @@
+// Resends and accounts on a real outbox: what is sent again, and what is reported of what was sent.
+import { createHash } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { readAfter } from '#signals/log/read-log.ts'
+import { dueCounts, readAttempts, readDelivery } from '#signals/outbox/outbox.ts'
+import { accountFor, MOST_ACCOUNTED, type ResendRange, resend } from '#signals/outbox/resend.ts'
+import { disableWebhook, enableWebhook } from '#signals/outbox/webhooks.ts'
+import { outboxKey } from '#signals/redis/keys.ts'
+import { type Answer, addSubscriber, delivered, failed, owingWorld } from '../../support/signals/delivery.ts'
+import { fire } from '../../support/signals/signals.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
+
+useRedis()
+beforeEach(() => addSubscriber(redis, 'acme', 'http://127.0.0.1:9999/acme'))
+
+/** Fires under each alias in turn, and relays. */
+async function fired(aliases: readonly string[], answer?: Answer) {
+  const world = owingWorld(redis, answer)
+  await world.more(...aliases)
+  const replay = (from: number, more: Omit<ResendRange, 'from'> = {}): Promise<number> =>
+    resend(world.parts, 'acme', { from, ...more })
+  return { ...world, replay }
+}
+
+test('a resend of a range sends again the signals between two numbers, or one, each with the number before it', async () => {
+  const { drain, replay, pairs } = await fired(['alder', 'alder', 'alder', 'alder'])
+  await drain()
+  expect(await replay(2, { to: 3 })).toBe(2)
+  expect(await replay(4, { to: 4 })).toBe(1)
+  await drain()
+  expect(pairs().slice(4)).toEqual([
+    [2, 1],
+    [3, 2],
+    [4, 3],
+  ])
+})
+
+test('a resend of exhausted signals leaves out what was delivered', async () => {
+  const { drain, replay, pairs } = await fired(['alder', 'alder', 'alder'])
+  await drain()
+  const state = await readDelivery(redis, 2, 'acme')
+  await redis.hset(outboxKey(2), 'acme', JSON.stringify({ ...state, status: 'exhausted' }))
+  expect(await replay(1, { only: 'exhausted' })).toBe(1)
+  await drain()
+  expect(pairs().slice(3)).toEqual([[2, 1]])
+})
+
+test('a resend from a number sends again what the client may see, in order, each with the number before it', async () => {
+  const aliases = ['alder', 'birch', 'alder', 'alder', 'birch']
+  const { drain, replay, pairs, clock } = await fired(aliases)
+  await drain()
+  expect(await replay(3)).toBe(2)
+  expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 1, slow: 0 })
+  await drain()
+  expect(pairs()).toEqual([
+    [1, 0],
+    [3, 1],
+    [4, 3],
+    [3, 1],
+    [4, 3],
+  ])
+  expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 1 })
+})
+
+test('a resend brings what was never owed, because there was no webhook then', async () => {
+  const { drain, replay, more, seqs } = await fired(['alder'])
+  await drain()
+  await disableWebhook(redis, 'acme', 'a test')
+  await more('alder', 'alder')
+  await enableWebhook(redis, 'acme')
+  expect(await replay(2)).toBe(2)
+  await drain()
+  expect(seqs()).toEqual([1, 2, 3])
+  expect(await readDelivery(redis, 2, 'acme')).toMatchObject({ prev: 1, round: 1 })
+})
+
+test('a resend that races an attempt in flight sends the signal once more after it, and counts each attempt once', async () => {
+  const world = await fired(['alder'], async () => {
+    world.clock.ms += 1
+    if (world.sent.length === 1) await world.replay(1)
+    return delivered()
+  })
+  expect(await world.drain()).toEqual({ kind: 'done' })
+  expect(world.seqs()).toEqual([1, 1])
+  expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 1 })
+  expect(await readAttempts(redis, 1, 'acme')).toHaveLength(2)
+  expect(await world.drain()).toEqual({ kind: 'done' })
+  expect(world.sent).toHaveLength(2)
+})
+
+test('a resend that races a retry loses none of its attempts: they start again', async () => {
+  const answers = [failed(), failed(), delivered()]
+  const { drain, replay, sent, clock } = await fired(['alder'], () => answers.shift()!)
+  await drain()
+  await replay(1)
+  await drain()
+  expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1])
+  clock.ms += 1_000
+  await drain()
+  expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 2 })
+})
+
+test('a resend leaves what the relay has not passed to the relay', async () => {
+  const { drain, replay, seqs } = await fired(['alder'])
+  await fire(redis, 'not-relayed', 'alder')
+  expect(await replay(1)).toBe(1)
+  await drain()
+  expect(seqs()).toEqual([1])
+})
+
+test('a resend of nothing makes no client due, and one of an unknown client is refused', async () => {
+  const { replay } = await fired(['birch'])
+  expect(await replay(1)).toBe(0)
+  expect(await dueCounts(redis, Number.MAX_SAFE_INTEGER)).toEqual({ fast: 0, slow: 0 })
+  await expect(resend({ redis, now: () => 0 }, 'nobody', { from: 1 })).rejects.toThrow(
+    "there is no client 'nobody'",
+  )
+})
+
+test('an account names what was delivered and what was not, over a list that the client can hash itself', async () => {
+  const { drain, more } = await fired(['alder', 'birch', 'alder'], ({ signal }) =>
+    signal.seq === 3 ? failed() : delivered(),
+  )
+  await drain()
+  await disableWebhook(redis, 'acme', 'a test')
+  await more('alder')
+  const account = await accountFor(redis, 'acme', 1, 100)
+  expect(account).toMatchObject({
+    entitled: 3,
+    delivered: 1,
+    missing: [3, 4],
+    exhausted: [],
+    withdrawn: [],
+  })
+  const own = (await readAfter(redis, 0, 10)).filter(({ alias }) => alias === 'alder')
+  const rows = own.map(({ seq, body }) => `${seq} ${JSON.parse(body).signal_id}\n`)
+  expect(account.sha256).toBe(createHash('sha256').update(rows.join('')).digest('hex'))
+  expect(await accountFor(redis, 'acme', 2, 2)).toMatchObject({ entitled: 0, delivered: 0, missing: [] })
+  expect(await accountFor(redis, 'acme', null, null)).toEqual({ ...account, from: 1, to: 4 })
+  expect(await accountFor(redis, 'acme', 9, null)).toMatchObject({ from: 9, to: 9, entitled: 0 })
+})
+
+test('an account counts what was withdrawn among what is missing', async () => {
+  const { drain } = await fired(['alder'])
+  await disableWebhook(redis, 'acme', 'a test')
+  await drain()
+  expect(await accountFor(redis, 'acme', 1, 1)).toMatchObject({
+    missing: [1],
+    withdrawn: [1],
+    exhausted: [],
+  })
+})
+
+test('an account is refused over a range that is empty or too long', async () => {
+  for (const [from, to] of [
+    [0, 5],
+    [5, 4],
+    [1, MOST_ACCOUNTED + 1],
+    [1.5, 2],
+  ] as const) {
+    await expect(accountFor(redis, 'acme', from, to)).rejects.toThrow('expected numbers from 1 on')
+  }
+})
