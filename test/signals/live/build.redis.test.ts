@@ -185,6 +185,7 @@ test('highwater live ignores a bar of the book until it has closed', async () =>
 
 test.each([
   [['--strategy', 'elm'], 2, "--strategy: expected a module of the book (oak), got 'elm'"],
+  [['--strategy', ''], 2, "--strategy: expected a module of the book (oak), got ''"],
   [['--feed', 'ftp://x'], 2, "--feed: expected file:PATH, - or an http(s) address, got 'ftp://x'"],
   [['--feed', '-', '--feed', '-'], 2, 'expected one feed of BTCUSDT-PERP/1d'],
   [['--feed', 'file:nowhere.csv'], 1, 'nowhere.csv: it cannot be read (ENOENT'],
