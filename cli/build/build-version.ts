@@ -21,7 +21,12 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore } from '#storage/open-store.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
-import { plannedVersion } from '../fleet-options.ts'
+import type { BuildOrder } from '../options/build-options.ts'
+import { plannedVersion } from '../options/fleet-options.ts'
+import { openStores } from '../options/store-option.ts'
+import { printReport } from '../print/data-report.ts'
+import type { Runtime } from '../runtime.ts'
+import { describeCode, fleetCode } from './describe-code.ts'
 import {
   assertClock,
   assertNotAhead,
@@ -29,12 +34,7 @@ import {
   entryTimeOf,
   readSigner,
   withStoreLock,
-} from '../guard-pointer.ts'
-import type { BuildOrder } from '../options/build-options.ts'
-import { openStores } from '../options/store-option.ts'
-import { printReport } from '../print/data-report.ts'
-import type { Runtime } from '../runtime.ts'
-import { describeCode, fleetCode } from './describe-code.ts'
+} from './guard-pointer.ts'
 import type { LiveComparison } from './live-agreement.ts'
 
 export type BuildResult = Night &

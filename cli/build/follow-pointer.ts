@@ -7,8 +7,8 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { isReply, readTimeStamp, unanchored } from '#storage/time-stamps.ts'
+import { runShell } from '../outside/shell.ts'
 import type { Runtime } from '../runtime.ts'
-import { runShell } from '../services/shell.ts'
 import type { Environment } from '../settings/environment.ts'
 
 /** The command of a CDN waits until every location has the purge. */

@@ -17,9 +17,9 @@ import { type Gap, parseGaps } from '#signals/live/live-record.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import type { BuildOrder } from '../options/build-options.ts'
+import { openRedis } from '../outside/redis-url.ts'
+import { type AlertWays, createAlertSender } from '../outside/send-alert.ts'
 import type { Runtime } from '../runtime.ts'
-import { openRedis } from '../services/redis-url.ts'
-import { type AlertWays, createAlertSender } from '../services/send-alert.ts'
 
 /** One strategy that differs may differ on every bar since; the first ones show why. */
 const FAULTS_SHOWN = 5

@@ -1,9 +1,10 @@
+import { printSummary, toSummary } from '../build/build-summary.ts'
 import { buildVersion } from '../build/build-version.ts'
 import { followPointer } from '../build/follow-pointer.ts'
 import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
 import { define } from '../options/command.ts'
-import { flag, option, text } from '../options/option.ts'
-import { printSummary, toSummary } from '../print/build-summary.ts'
+import { flag, option } from '../options/option.ts'
+import { text } from '../settings/text.ts'
 
 const EXAMPLES = `
 Examples:

@@ -16,12 +16,12 @@ import { tolerate } from '#storage/tolerate.ts'
 import { UsageError } from '../exit.ts'
 import { threadsFor } from '../options/build-options.ts'
 import { define } from '../options/command.ts'
-import { flag, option, repeated, required, text } from '../options/option.ts'
+import { flag, option, repeated, required } from '../options/option.ts'
 import { openStores } from '../options/store-option.ts'
+import { newEpochOf, openRedis } from '../outside/redis-url.ts'
 import { liveEntries, parseFeeds, runLive } from '../services/live.ts'
-import { openRedis } from '../services/redis-url.ts'
 import { readEnvironment } from '../settings/environment.ts'
-import { newEpochOf } from './ops/backup.ts'
+import { text } from '../settings/text.ts'
 
 const OPTIONS = {
   book: required('<dir>', 'the folder with catalogue.yaml; its bars are the history', text),

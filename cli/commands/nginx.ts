@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { UsageError } from '../exit.ts'
 import { define } from '../options/command.ts'
-import { flag, type OptionsOf, option, readBy, text } from '../options/option.ts'
+import { flag, type OptionsOf, option } from '../options/option.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Address, type Tls, writeNginx } from '../services/edge/site.ts'
 import { type Environment, readEnvironment } from '../settings/environment.ts'
+import { readBy, text } from '../settings/text.ts'
 
 const ABOUT = `
 It reads STORE_URL, HOST, HISTORY_PORT, SIGNALS_PORT, PUBLIC_BASE_URL, ALLOWED_ORIGINS, TRUSTED_PROXIES, DEPRECATED_AT and

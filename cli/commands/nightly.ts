@@ -1,12 +1,13 @@
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { messageOf } from '#storage/error-code.ts'
+import { printSummary } from '../build/build-summary.ts'
 import { printReport, reportKilled, runNight } from '../build/night.ts'
 import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
 import { define } from '../options/command.ts'
-import { flag, type OptionsOf, option, readBy, text } from '../options/option.ts'
+import { flag, type OptionsOf, option } from '../options/option.ts'
 import { isPrivateStoreNamed } from '../options/store-option.ts'
-import { printSummary } from '../print/build-summary.ts'
 import type { Runtime } from '../runtime.ts'
+import { readBy, text } from '../settings/text.ts'
 
 const ABOUT = `
 Steps: import, if there is an import command; build and publish; verify the published version; purge the caches. If a step

@@ -28,12 +28,13 @@ export const defineRun = define(OPTIONS, '\nExample:\n  highwater run', async ({
     // On a terminal only warnings are logged, unless LOG_LEVEL is set.
     const quiet: Environment = env.LOG_LEVEL ? environment : { ...environment, LOG_LEVEL: 'warn' }
     const history = await serveHistory(quiet, runtime, terminal.note)
-    started.add(history.stop)
+    let signals: RunningSignals | null = null
+    started.add(() => Promise.all([history.stop(), signals?.stop()])) // their drains run side by side
     const hasDemo = isLoopback(environment.HOST) && environment.REDIS_URL === null
-    const signals = historyOnly
-      ? null
-      : await (await import('../services/run-signals.ts')).runSignals({ environment, runtime, hasDemo })
-    started.add(() => signals?.stop())
+    if (!historyOnly) {
+      const { runSignals } = await import('../services/run-signals.ts')
+      signals = await runSignals({ environment, runtime, hasDemo })
+    }
     printExamples(history.url, signals, terminal)
     return signals === null ? [] : [signals.failed]
   })

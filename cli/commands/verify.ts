@@ -8,11 +8,12 @@ import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { UsageError } from '../exit.ts'
 import { define } from '../options/command.ts'
-import { flag, type OptionsOf, option, readBy, repeated, text } from '../options/option.ts'
+import { flag, type OptionsOf, option, repeated } from '../options/option.ts'
 import { isPrivateStoreNamed, openBothStores, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
+import { assertSound, auditStore, printChecks, printVersions, toReport } from '../print/verify-report.ts'
 import type { Runtime } from '../runtime.ts'
-import { assertSound, auditStore, printChecks, printVersions, toReport } from '../verify-report.ts'
+import { readBy, text } from '../settings/text.ts'
 
 const AUDIT_OPTIONS = {
   tsaCa: option(

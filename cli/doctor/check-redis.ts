@@ -10,7 +10,7 @@ import { durabilityProblems } from '#signals/redis/boot-checks.ts'
 import { CLOCK_TOLERANCE_MS, readClockDifference } from '#signals/redis/clock.ts'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
 import { ifThere } from '#storage/error-code.ts'
-import { openRedis, ownRedisFolder, ownRedisRuns, reachRedis } from '../services/redis-url.ts'
+import { openRedis, ownRedisFolder, ownRedisRuns, reachRedis } from '../outside/redis-url.ts'
 import { readKeyRing } from '../settings/generated-secrets.ts'
 import { check, ok, problem, skipped, warning } from './check.ts'
 

@@ -20,7 +20,7 @@ import { findManifest } from '#storage/published-manifest.ts'
 import { unanchored } from '#storage/time-stamps.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
 import project from '../../package.json' with { type: 'json' }
-import { assertClock, assertSignedHead, readSigner } from '../guard-pointer.ts'
+import { assertClock, assertSignedHead, readSigner } from '../build/guard-pointer.ts'
 import { check, ok, problem, skipped, warning } from './check.ts'
 
 /** Neither a version nor an entry of the log: no reader looks for it. */

@@ -57,10 +57,12 @@ const PATIENCE_MS = 15_000
 
 /** Runs a check. Never rejects. */
 export async function runCheck({ check, look }: Check, installation: Installation): Promise<Finding> {
-  const tooLate = sleep(PATIENCE_MS, null, { ref: false }).then(() => {
+  const seen = new AbortController()
+  const tooLate = sleep(PATIENCE_MS, null, { signal: seen.signal }).then(() => {
     throw new Error(`no answer in ${PATIENCE_MS / 1_000} s; see whether the service or the disk hangs`)
   })
-  return { check, ...(await Promise.race([look(installation), tooLate]).catch(fromError)) }
+  const found = Promise.race([look(installation), tooLate]).catch(fromError)
+  return { check, ...(await found.finally(() => seen.abort())) }
 }
 
 /** The messages of our errors are `what is wrong: what to do`, or one sentence of both; those of the system say what is wrong. */

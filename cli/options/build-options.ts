@@ -7,21 +7,12 @@ import { parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS } from '#core/contract/effort.ts'
 import type { Declarations } from '#static-build/declarations.ts'
 import { UsageError } from '../exit.ts'
-import { FLEET_OPTIONS, toFleetOrder } from '../fleet-options.ts'
-import { SIGNING_OPTIONS, type SigningConsent } from '../guard-pointer.ts'
 import type { Runtime } from '../runtime.ts'
 import { ownRedisFile } from '../settings/environment.ts'
-import {
-  addOptions,
-  flag,
-  type OptionsOf,
-  option,
-  readBy,
-  repeated,
-  required,
-  text,
-  wholeNumber,
-} from './option.ts'
+import { readBy, text, wholeNumber } from '../settings/text.ts'
+import { FLEET_OPTIONS, toFleetOrder } from './fleet-options.ts'
+import { addOptions, flag, type OptionsOf, option, repeated, required } from './option.ts'
+import { SIGNING_OPTIONS, type SigningConsent } from './signing-options.ts'
 import { readSettings, STORE_OPTIONS } from './store-option.ts'
 
 /** More threads than this only wait for each other. */

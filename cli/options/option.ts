@@ -1,7 +1,7 @@
 // The options of commands as data: what each is for, and which text it takes.
 import { type Command, Option } from 'commander'
-import { z } from 'zod'
-import { UsageError } from '../exit.ts'
+import type { z } from 'zod'
+import { readerOf, text } from '../settings/text.ts'
 
 type Declared<Value> = {
   readonly about: string
@@ -19,18 +19,6 @@ export type OptionsOf<Given extends Shape> = {
   readonly [Name in keyof Given]: Given[Name] extends Declared<infer Value> ? Value : never
 }
 
-/** Throws a UsageError with the description of the schema, or with its own message if it has none. */
-export const readerOf =
-  <Schema extends z.ZodType>(schema: Schema) =>
-  (text: string, name: string): z.output<Schema> => {
-    const { success, data, error } = schema.safeParse(text)
-    if (success) return data
-    const { description } = schema
-    throw new UsageError(
-      `${name}: ${description === undefined ? error.issues[0]?.message : `expected ${description}, got '${text}'`}`,
-    )
-  }
-
 export const flag = (about: string): Declared<boolean | undefined> => ({ about, value: '', read: () => true })
 
 export const option = <Schema extends z.ZodType>(
@@ -45,9 +33,6 @@ export const required = <Schema extends z.ZodType>(
   schema: Schema,
 ): Declared<z.output<Schema>> => ({ about, value, read: readerOf(schema), isRequired: true })
 
-/** Any text. */
-export const text = z.string()
-
 /** An option that may be repeated; not a variadic one, which would take the argument that follows it. */
 export const repeated = (
   value: string,
@@ -61,24 +46,6 @@ export const repeated = (
     readerOf(schema)(given, name),
   ],
 })
-
-/** A text that a function reads; one that it cannot read is null. */
-export const readBy = <Value>(read: (text: string) => Value | null, expected: string) =>
-  text
-    .transform((given, context) => {
-      const value = read(given)
-      if (value === null) context.addIssue(expected)
-      return value ?? z.NEVER
-    })
-    .describe(expected)
-
-export const wholeNumber = (least: number, most: number, expected: string) =>
-  readBy(given => {
-    const number = Number(given)
-    return given.trim() !== '' && Number.isInteger(number) && number >= least && number <= most
-      ? number
-      : null
-  }, expected)
 
 export function addOptions(command: Command, shape: Shape): Command {
   for (const [key, { about, value, isRequired, read }] of Object.entries(shape)) {

@@ -139,9 +139,11 @@ export function liveEntries(book: Book, wanted: readonly string[]) {
   const all = book.strategies.filter(({ source }) => source.kind === 'module')
   const modules = all.filter(({ ended }) => ended === null)
   const known = modules.map(({ id }) => id)
-  const unknown = wanted.filter(id => !known.includes(id)).join("', '")
-  if (unknown !== '')
-    throw new UsageError(`--strategy: expected a module of the book (${known.join(', ')}), got '${unknown}'`)
+  const unknown = wanted.filter(id => !known.includes(id))
+  if (unknown.length > 0) {
+    const got = unknown.join("', '")
+    throw new UsageError(`--strategy: expected a module of the book (${known.join(', ')}), got '${got}'`)
+  }
   const chosen = wanted.length === 0 ? modules : modules.filter(({ id }) => wanted.includes(id))
   if (all.length === 0)
     throw new UsageError(

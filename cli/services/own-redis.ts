@@ -1,9 +1,9 @@
 // The service's own Redis: restarted when it ends unexpectedly.
 import { join } from 'node:path'
+import { ownRedisFolder, ownRedisUrl, publishRedisUrl } from '../outside/redis-url.ts'
 import type { Runtime } from '../runtime.ts'
 import { freePort } from './free-port.ts'
 import { type LocalServer, startLocalServer } from './local-server.ts'
-import { ownRedisFolder, ownRedisUrl, publishRedisUrl } from './redis-url.ts'
 
 /**
  * Starts the service's own Redis if REDIS_URL is not set, and publishes its address: the `redis-server` of this

@@ -1,13 +1,13 @@
 // The signals service with what it needs on this machine: generated secrets, its own Redis, a demonstration.
 import { mkdir } from 'node:fs/promises'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
+import { ownRedisFolder, ownRedisOptions, passwordsIn } from '../outside/redis-url.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Environment } from '../settings/environment.ts'
 import { readSecrets } from '../settings/generated-secrets.ts'
 import { type Demo, startDemo } from './demo.ts'
 import { createLog } from './log.ts'
 import { startOwnRedis } from './own-redis.ts'
-import { ownRedisFolder, ownRedisOptions, passwordsIn } from './redis-url.ts'
 import { serveSignals } from './serve-signals.ts'
 import { type Started, startAll } from './started.ts'
 

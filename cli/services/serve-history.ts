@@ -25,10 +25,10 @@ import { unanchored } from '#storage/time-stamps.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import type { Installation } from '../doctor/check.ts'
 import { openStores } from '../options/store-option.ts'
+import { createAlertSender } from '../outside/send-alert.ts'
 import type { Runtime } from '../runtime.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
 import { createLog } from './log.ts'
-import { createAlertSender } from './send-alert.ts'
 import { createDrain, type Started, startAll } from './started.ts'
 
 export type HistoryService = Awaited<ReturnType<typeof serveHistory>>

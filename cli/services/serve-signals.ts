@@ -15,7 +15,7 @@ import { createPublishedReader } from '#signals/views/published.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
 import { followPointer } from '../build/follow-pointer.ts'
-import { movePointer } from '../guard-pointer.ts'
+import { movePointer } from '../build/guard-pointer.ts'
 import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
 import { createDrain, type Started, startAll } from './started.ts'
 

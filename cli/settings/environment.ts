@@ -9,8 +9,8 @@ import { parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
 import { UsageError } from '../exit.ts'
-import { readBy, readerOf } from '../options/option.ts'
 import type { Runtime } from '../runtime.ts'
+import { readBy, readerOf } from './text.ts'
 
 /** The settings by the names of their variables. One that is not set and has no default is null. */
 export type Environment = ReturnType<typeof parseEnvironment>
@@ -81,7 +81,10 @@ const SETTINGS = {
   PRIVATE_STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater.private'),
   AWS_ENDPOINT_URL_S3: secret(address, 'the address of an S3-compatible service'),
   AWS_ENDPOINT_URL: secret(address, 'the same, used if AWS_ENDPOINT_URL_S3 is not set'),
-  AWS_REGION: z.string().default('us-east-1').describe('a region such as us-east-1'),
+  AWS_REGION: z
+    .string()
+    .default('us-east-1')
+    .meta({ description: 'a region such as us-east-1', isSecret: true }),
   AWS_ACCESS_KEY_ID: secret(z.string(), 'an access key, set together with AWS_SECRET_ACCESS_KEY'),
   AWS_SECRET_ACCESS_KEY: secret(z.string(), 'the secret of AWS_ACCESS_KEY_ID, set together with it'),
   AWS_SESSION_TOKEN: secret(z.string(), 'the session token of a temporary key'),
@@ -220,15 +223,17 @@ function describeProblem(name: string, text: string | undefined): string {
 export const problemWith = (name: string, text: string): string | null =>
   schemaOf(name).safeParse(text || undefined).success ? null : describeProblem(name, text)
 
+/** They are shown as they are used; the others as they are written. */
+const PLACES: readonly Name[] = ['DATA_FOLDER', 'STORE_URL', 'PRIVATE_STORE_URL']
+
 /** The settings as they may be shown: the text of each, `***` if it may have a secret, null if it has none. */
 export function showSettings({ env, home }: Pick<Runtime, 'env' | 'home'>) {
   const effective = readEnvironment({ env, home })
   effective.ADMIN_PORT ??= DEFAULT_ADMIN_PORT
   return (Object.keys(SETTINGS) as Name[]).map(name => {
     const holdsSecret = isSecret(name) && Boolean(env[name])
-    const value = effective[name]
-    const text =
-      typeof value === 'string' ? value : env[name] || (value === false ? 'no' : String(value ?? ''))
+    const value = PLACES.includes(name) ? effective[name] : env[name] || effective[name]
+    const text = value === false ? 'no' : String(value ?? '')
     return { name, value: text === '' ? null : holdsSecret ? '***' : text, isSecret: holdsSecret }
   })
 }

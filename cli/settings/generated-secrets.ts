@@ -1,5 +1,5 @@
 // Secrets that are not set are generated at the first run, into files that only their owner can read.
-import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type KeyRing, parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { codeOf, ifThere } from '#storage/error-code.ts'
@@ -63,11 +63,14 @@ export async function keepSecret(
   await mkdir(folder, { recursive: true })
   if ((await ifThere(stat(path), null)) === null) {
     const draft = `${path}.${Buffer.from(random(8)).toString('hex')}`
-    await writeFile(draft, `${make()}\n`, { flag: 'wx', mode: PRIVATE_MODE, flush: true })
-    const linked = link(draft, path).catch((error: unknown) => {
+    try {
+      await writeFile(draft, `${make()}\n`, { flag: 'wx', mode: PRIVATE_MODE, flush: true })
+      await link(draft, path)
+    } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error
-    })
-    await linked.finally(() => unlink(draft))
+    } finally {
+      await rm(draft, { force: true })
+    }
   }
   return readSecretFile(path)
 }

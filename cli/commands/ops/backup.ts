@@ -16,9 +16,9 @@ import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { flushFolder } from '#storage/placing.ts'
 import { UsageError } from '../../exit.ts'
+import { newEpochOf, openRedis, ownRedisRuns } from '../../outside/redis-url.ts'
 import type { Runtime } from '../../runtime.ts'
 import { startOwnRedis } from '../../services/own-redis.ts'
-import { openRedis, ownRedisRuns } from '../../services/redis-url.ts'
 import { type Environment, readEnvironment } from '../../settings/environment.ts'
 import { readKeyRing } from '../../settings/generated-secrets.ts'
 
@@ -36,8 +36,6 @@ type Done = { readonly json: unknown; readonly lines: readonly string[] }
 
 /** Only its owner may read a backup: it holds the digests of keys and sealed secrets. */
 const PRIVATE_MODE = 0o600
-
-const EPOCH_BYTES = 9
 
 /** `highwater ops backup`, `restore`, `rekey` and `begin-anew`. */
 export function addBackup(ops: Command, runtime: Runtime): void {
@@ -107,12 +105,6 @@ async function withRedis(runtime: Runtime, act: (place: Place) => Promise<void>)
     await own?.stop()
   }
 }
-
-/** Makes unique names of epochs. */
-export const newEpochOf =
-  ({ drawBytes }: Pick<Runtime, 'drawBytes'>) =>
-  (): string =>
-    Buffer.from(drawBytes(EPOCH_BYTES)).toString('base64url')
 
 async function backup({ redis, environment, runtime }: Place, path: string): Promise<Done> {
   const ring = await readKeyRing(environment)

@@ -1,7 +1,7 @@
 // Time stamps of the entries of the log, by an authority that the test runs itself.
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { runShell } from '#cli/services/shell.ts'
+import { runShell } from '#cli/outside/shell.ts'
 import { anchorKey } from '#core/contract/pointer.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { serveStores } from '#test/support/history/signed-service.ts'

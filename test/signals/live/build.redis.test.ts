@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { publishRedisUrl } from '#cli/services/redis-url.ts'
+import { publishRedisUrl } from '#cli/outside/redis-url.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { readStatus } from '#signals/live/control.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
@@ -185,6 +185,7 @@ test('highwater live ignores a bar of the book until it has closed', async () =>
 
 test.each([
   [['--strategy', 'elm'], 2, "--strategy: expected a module of the book (oak), got 'elm'"],
+  [['--strategy', ''], 2, "--strategy: expected a module of the book (oak), got ''"],
   [['--feed', 'ftp://x'], 2, "--feed: expected file:PATH, - or an http(s) address, got 'ftp://x'"],
   [['--feed', '-', '--feed', '-'], 2, 'expected one feed of BTCUSDT-PERP/1d'],
   [['--feed', 'file:nowhere.csv'], 1, 'nowhere.csv: it cannot be read (ENOENT'],

@@ -13,9 +13,9 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { isAlive, openStore } from '#storage/open-store.ts'
 import { assertAfter, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { createSigner, isSignedBy, readKeys, type Signer } from '#storage/signature.ts'
-import { flag, type OptionsOf } from './options/option.ts'
-import type { Runtime } from './runtime.ts'
-import type { Environment } from './settings/environment.ts'
+import type { SigningConsent } from '../options/signing-options.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Environment } from '../settings/environment.ts'
 
 /**
  * A signed entry confirms the chain that ends in it. So before the pointer moves, this checks the newest entry and the
@@ -174,16 +174,4 @@ export async function readSigner({ SIGNING_KEY_FILE: path }: Environment): Promi
     })
   })
   return createSigner(pem)
-}
-
-/** As every command that moves the pointer has them. */
-export const SIGNING_OPTIONS = {
-  allowUnsigned: flag('publish without a signature although the newest entry has one'),
-  newKey: flag('publish the key of SIGNING_KEY_FILE in addition to the published keys'),
-}
-
-/** What an operator allows on the command line about signatures. */
-export type SigningConsent = Partial<OptionsOf<typeof SIGNING_OPTIONS>> & {
-  /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
-  readonly vouchForHead?: boolean | undefined
 }

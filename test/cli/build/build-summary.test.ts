@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { type BuildSummary, printSummary, yearlyReturns } from '#cli/build/build-summary.ts'
 import { createStopwatch } from '#cli/build/build-version.ts'
-import { type BuildSummary, printSummary, yearlyReturns } from '#cli/print/build-summary.ts'
 import { createTerminal } from '#cli/print/terminal.ts'
 import type { ProgressEvent } from '#core/progress.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'

@@ -4,6 +4,7 @@ import { unescape as decode } from 'node:querystring'
 import type { Redis } from 'ioredis'
 import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
+import type { Runtime } from '../runtime.ts'
 import { type Environment, ownRedisFile } from '../settings/environment.ts'
 import { PRIVATE_MODE } from '../settings/generated-secrets.ts'
 import { ForeignPortError, ownConnector } from './own-connector.ts'
@@ -87,3 +88,9 @@ export async function ownRedisRuns(dataFolder: string): Promise<boolean> {
   redis?.disconnect()
   return redis !== null
 }
+
+/** Makes unique names of epochs. */
+export const newEpochOf =
+  ({ drawBytes }: Pick<Runtime, 'drawBytes'>) =>
+  (): string =>
+    Buffer.from(drawBytes(9)).toString('base64url')

@@ -2,8 +2,9 @@
 import type { FleetOrder } from '#fleet/open-fleet.ts'
 import { RUN_NAME, readPlan } from '#fleet/run-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { UsageError } from './exit.ts'
-import { type OptionsOf, option, text } from './options/option.ts'
+import { UsageError } from '../exit.ts'
+import { text } from '../settings/text.ts'
+import { type OptionsOf, option } from './option.ts'
 
 /** Seconds without a finished task after which the coordinator does what is missing. */
 const DEFAULT_WAIT_S = 60

@@ -4,10 +4,10 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import { renderDeploys, renderPreview } from '#core/dataset/resources/program/records.ts'
 import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { ProgramData } from '#core/program/program.ts'
-import type { BuildResult } from '../build/build-version.ts'
-import { printReport } from './data-report.ts'
-import { toTable, twoDecimals } from './table.ts'
-import type { Terminal } from './terminal.ts'
+import { printReport } from '../print/data-report.ts'
+import { toTable, twoDecimals } from '../print/table.ts'
+import type { Terminal } from '../print/terminal.ts'
+import type { BuildResult } from './build-version.ts'
 
 /** The result of a build, for people and for `--json`. */
 export type BuildSummary = ReturnType<typeof toSummary>

@@ -3,8 +3,8 @@ import { type Audit, type AuditOrder, audit, faultsIn } from '#static-build/audi
 import type { Check, Fault } from '#static-build/audit/check.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
 import type { Stores } from '#storage/object-store.ts'
-import type { Terminal } from './print/terminal.ts'
-import type { Runtime } from './runtime.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Terminal } from './terminal.ts'
 
 /** A store that lost everything would fill the screen; `--json` lists all. */
 const MOST_SHOWN = 20
