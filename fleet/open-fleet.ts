@@ -144,9 +144,10 @@ export async function connectFleet(redisUrl: string, role: 'coordinator' | 'work
     return redis
   } catch (cause) {
     redis.disconnect()
-    const shown = redisUrl.replace(/\/\/.*@/, '//***@') // without its password
+    const shown = new URL(redisUrl)
+    if (shown.password !== '') shown.password = '***'
     throw new Error(
-      `the Redis of the fleet, ${shown}, does not answer: start it, or correct --fleet or FLEET_URL`,
+      `the Redis of the fleet, ${shown.href}, does not answer: start it, or correct --fleet or FLEET_URL`,
       { cause },
     )
   }

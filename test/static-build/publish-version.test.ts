@@ -1,4 +1,5 @@
-import { mkdir, readdir, rmdir, truncate, writeFile } from 'node:fs/promises'
+import { renameSync } from 'node:fs'
+import { mkdir, readdir, rename, rmdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib'
@@ -273,11 +274,13 @@ test('a folder that fails under a render thread leaves the version before served
 
 test('files of a version that were torn by a loss of power are written again by the same command, unless the machine has not restarted since, and those of a published version are only compared', async () => {
   const { folder, stores } = await foldersWithBefore()
-  const lost = new Error('the machine lost power')
+  const written = join(folder, 'store', versionFolder(HAND_VERSION))
   const progress: Progress = ({ done, total }) => {
-    if (done === total) throw lost // all is written, and nothing is flushed
+    if (done === total) renameSync(written, `${written}.away`) // all is written, and cannot be flushed
   }
-  await expect(publishVersion({ ...orderOf(HAND_VERSION, stores), progress })).rejects.toBe(lost)
+  await expect(publishVersion({ ...orderOf(HAND_VERSION, stores), progress })).rejects.toThrow(/flush/)
+  expect(await versionOf(stores.store)).toBe(BEFORE)
+  await rename(`${written}.away`, written)
   const [torn] = (await stores.store.list(versionFolder(HAND_VERSION))).filter(key => /curve.json$/.test(key))
   await truncate(join(folder, 'store', torn!))
 
