@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { type RunningServer, startServer } from '#api/service/http-server.ts'
 import { connectFleet, openWorker } from '#fleet/open-fleet.ts'
 import { serveJobs } from '#fleet/queue.ts'
@@ -7,20 +6,14 @@ import { doShare, joinRun, type Run, type Share, type Worker } from '#fleet/work
 import { measureWorker } from '#fleet/worker-metrics.ts'
 import { fleetCode } from '../build/describe-code.ts'
 import { UsageError } from '../exit.ts'
-import { addThreadsOption, threadsFor } from '../options/build-options.ts'
-import { toRedisUrl, toRunName } from '../options/fleet-options.ts'
-import { addStoreOptions, openBothStores, type StoreOptions } from '../options/store-option.ts'
+import { THREADS, threadsFor } from '../options/build-options.ts'
+import { define } from '../options/command.ts'
+import { runName, seconds } from '../options/fleet-options.ts'
+import { type OptionsOf, option } from '../options/option.ts'
+import { openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { parsePort, readEnvironment } from '../settings/environment.ts'
-
-type Options = StoreOptions & {
-  readonly fleet?: string
-  readonly run?: string
-  readonly share?: string
-  readonly wait?: string
-  readonly threads?: number
-  readonly metricsPort?: string
-}
+import { type Environment, port, redisAddress } from '../settings/environment.ts'
+import { readBy } from '../settings/text.ts'
 
 const ABOUT = `
 A worker computes and renders strategies of a build that another machine coordinates. It needs the same release and Node as the build, and
@@ -31,31 +24,39 @@ Examples:
   highwater worker --fleet redis://10.0.0.5:6379 --store s3://bucket/highwater
   highwater worker --run nightly-17 --share 3/8`
 
-/** `highwater worker`: computes and renders strategies for a build on a fleet. */
-export function defineWorker(command: Command, runtime: Runtime): void {
-  addThreadsOption(addStoreOptions(command))
-    .option('--fleet <redis-url>', 'take jobs from this Redis (default: FLEET_URL)')
-    .option('--run <name>', 'the run whose share is done: the --run of the build')
-    .option('--share <k/n>', 'the share: k from 1 to n')
-    .option('--wait <seconds>', `how long the build may take to begin the run (default: ${DEFAULT_WAIT_S})`)
-    .option('--metrics-port <port>', 'serve /metrics for Prometheus there, on HOST')
-    .addHelpText('after', ABOUT)
-    .action((options: Options) => runWorker(options, runtime))
-}
-
 /** A book of ten thousand strategies is computed in this time. */
 const DEFAULT_WAIT_S = 3_600
 const LOOK_MS = 1_000
 
+const OPTIONS = {
+  ...STORE_OPTIONS,
+  ...THREADS,
+  fleet: option('<redis-url>', 'take jobs from this Redis (default: FLEET_URL)', redisAddress),
+  run: option('<name>', 'the run whose share is done: the --run of the build', runName),
+  share: option('<k/n>', 'the share: k from 1 to n', readBy(toShare, 'k/n such as 3/8, with k from 1 to n')),
+  wait: option(
+    '<seconds>',
+    `how long the build may take to begin the run (default: ${DEFAULT_WAIT_S})`,
+    seconds('seconds'),
+  ),
+  metricsPort: option('<port>', 'serve /metrics for Prometheus there, on HOST', port),
+}
+
+type Options = OptionsOf<typeof OPTIONS>
+
+/** `highwater worker`: computes and renders strategies for a build on a fleet. */
+export const defineWorker = define(OPTIONS, ABOUT, runWorker)
+
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {
   const { elapsed, root, terminal } = runtime
-  const order = toWorkerOrder(options, runtime)
-  const { threads, metricsPort } = order
-  const stores = await openBothStores(options, runtime)
+  const settings = readSettings(options, runtime)
+  const order = toWorkerOrder(options, settings)
+  const threads = options.threads ?? threadsFor(runtime.cores)
+  const stores = await openStores(settings)
   const opened = openWorker({ ...stores, threads, code: await fleetCode(root), elapsed })
   const { worker, meter } = measureWorker(opened.worker, threads, elapsed)
-  const { HOST: host } = readEnvironment(runtime)
-  const metrics = metricsPort === null ? null : await serve(meter, host, metricsPort)
+  const { metricsPort } = options
+  const metrics = metricsPort === undefined ? null : await serve(meter, settings.HOST, metricsPort)
   if (metrics !== null) terminal.note(`metrics on ${metrics.url}/metrics`)
   try {
     if ('share' in order) await workOnShare(worker, order, runtime)
@@ -85,26 +86,22 @@ const serve = (
 type ShareOrder = { readonly run: string; readonly share: Share; readonly waitMs: number }
 
 /** Throws a UsageError for options that are not valid together. */
-function toWorkerOrder({ fleet, run, share, wait, ...options }: Options, runtime: Runtime) {
-  const threads = options.threads ?? threadsFor(runtime.cores)
-  const port = options.metricsPort
-  const common = { threads, metricsPort: port === undefined ? null : parsePort('--metrics-port', port) }
-  if (run !== undefined && share !== undefined) {
-    const waitMs = 1_000 * Number(wait ?? DEFAULT_WAIT_S)
-    if (!(waitMs >= 0)) throw new UsageError(`--wait: expected seconds, got '${wait}'`)
-    return { ...common, run: toRunName(run), share: toShare(share), waitMs }
-  }
+function toWorkerOrder(
+  { fleet, run, share, wait = DEFAULT_WAIT_S }: Options,
+  { FLEET_URL }: Environment,
+): ShareOrder | { readonly redisUrl: string } {
+  if (run !== undefined && share !== undefined) return { run, share, waitMs: 1_000 * wait }
   if (run !== undefined || share !== undefined) throw new UsageError('--run and --share are used together')
-  const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).FLEET_URL
-  if (redisUrl !== null) return { ...common, redisUrl }
+  const redisUrl = fleet ?? FLEET_URL
+  if (redisUrl !== null) return { redisUrl }
   throw new UsageError('expected --fleet with the address of a Redis, or --run and --share')
 }
 
-function toShare(text: string): Share {
+/** Null for a text that is no share. */
+function toShare(text: string): Share | null {
   const [, k, n] = /^([1-9]\d{0,4})\/([1-9]\d{0,4})$/.exec(text) ?? []
   const share = { index: Number(k) - 1, of: Number(n) }
-  if (k !== undefined && share.index < share.of) return share
-  throw new UsageError(`--share: expected k/n such as 3/8, with k from 1 to n, got '${text}'`)
+  return k !== undefined && share.index < share.of ? share : null
 }
 
 async function workOnShare(worker: Worker, { run: name, share, waitMs }: ShareOrder, runtime: Runtime) {

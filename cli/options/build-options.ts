@@ -1,7 +1,6 @@
 // The options that `check`, `build` and `nightly` share.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { z } from 'zod'
 import { parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS } from '#core/contract/effort.ts'
@@ -11,7 +10,7 @@ import type { Runtime } from '../runtime.ts'
 import { ownRedisFile } from '../settings/environment.ts'
 import { readBy, text, wholeNumber } from '../settings/text.ts'
 import { FLEET_OPTIONS, toFleetOrder } from './fleet-options.ts'
-import { addOptions, flag, type OptionsOf, option, repeated, required } from './option.ts'
+import { flag, type OptionsOf, option, repeated, required } from './option.ts'
 import { SIGNING_OPTIONS, type SigningConsent } from './signing-options.ts'
 import { readSettings, STORE_OPTIONS } from './store-option.ts'
 
@@ -20,16 +19,14 @@ const MOST_THREADS = 64
 
 export const threadsFor = (cores: number): number => Math.min(cores, MOST_THREADS)
 
-const THREADS = {
+/** As every command that computes or renders has it. */
+export const THREADS = {
   threads: option(
     '<n>',
     'worker threads (default: one for each core)',
     wholeNumber(1, MOST_THREADS, `a whole number from 1 to ${MOST_THREADS}`),
   ),
 }
-
-/** `--threads`, as every command that computes or renders has it. */
-export const addThreadsOption = (command: Command): Command => addOptions(command, THREADS)
 
 /** Which book, and up to which day. */
 export const BOOK_OPTIONS = {
@@ -43,7 +40,7 @@ export const BOOK_OPTIONS = {
   ...THREADS,
 }
 
-export type BookOptions = OptionsOf<typeof BOOK_OPTIONS>
+type BookOptions = OptionsOf<typeof BOOK_OPTIONS>
 
 export const toBookOrder = (
   { book, asOf, allowStale = false, threads }: BookOptions,

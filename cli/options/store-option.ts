@@ -1,10 +1,10 @@
-import type { Command } from 'commander'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import type { S3Patience } from '#storage/s3-patience.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Environment, readEnvironment, storeUrl } from '../settings/environment.ts'
-import { addOptions, type OptionsOf, option } from './option.ts'
+import { type OptionsOf, option } from './option.ts'
 
+/** As every command that works on a store has them. */
 export const STORE_OPTIONS = {
   store: option(
     '<url>',
@@ -19,9 +19,6 @@ export const STORE_OPTIONS = {
 }
 
 export type StoreOptions = Partial<OptionsOf<typeof STORE_OPTIONS>>
-
-/** `--store` and `--private-store`, as every command that works on a store has them. */
-export const addStoreOptions = (command: Command): Command => addOptions(command, STORE_OPTIONS)
 
 /** The settings with the stores of the command line. A store that is named there brings its own sibling. */
 export function readSettings({ store, privateStore }: StoreOptions, runtime: Runtime): Environment {

@@ -10,7 +10,7 @@ import { messageOf } from '#storage/error-code.ts'
 import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
 import { UsageError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
-import { readBy, readerOf } from './text.ts'
+import { readBy } from './text.ts'
 
 /** The settings by the names of their variables. One that is not set and has no default is null. */
 export type Environment = ReturnType<typeof parseEnvironment>
@@ -29,14 +29,16 @@ const A_PORT = `a port from 0 to ${LARGEST_PORT}`
 
 export const port = z.coerce.number().int().min(0).max(LARGEST_PORT).describe(A_PORT)
 
-export const parsePort = (name: string, given: string): number => readerOf(port)(given, name)
-
 const address = z.url({ protocol: /^https?$/ })
 
 /** An address to which paths are appended. */
 const baseAddress = address.transform(text => text.replace(/\/+$/, ''))
 
-const redisAddress = z.url({ protocol: /^rediss?$/ })
+/** Its refusal never shows the text, which may have a password. */
+export const redisAddress = z.url({
+  protocol: /^rediss?$/,
+  error: 'expected the address of a Redis, such as redis://10.0.0.5:6379',
+})
 
 const yes = z
   .enum(['yes', 'no'])
