@@ -37,8 +37,8 @@ export type Fleet = Worker & {
 
 export type PhaseOrder = {
   readonly phase: Phase
-  /** What a task is called in messages: `strategy`. */
-  readonly unit: string
+  /** What a task is called in messages. */
+  readonly unit: 'strategy' | 'block'
   readonly tasks: readonly { readonly id: string; readonly input: () => Uint8Array }[]
   /** Takes each result when it is there, in any order; throws if it cannot be one. `by` follows what a progress bar counts. */
   readonly take: (id: string, result: Result, by: string) => void
@@ -162,6 +162,7 @@ function createReport({ version, elapsed, now, note }: Fleet, { privateStore, ru
  */
 function createSharing(fleet: Fleet, unit: string, run: Run, background: Background) {
   const { elapsed, waitMs, jobs } = fleet
+  const { run: name, phase } = run
   let finishedMs = elapsed()
   let addMs = elapsed()
   let isHelping = false
@@ -171,7 +172,7 @@ function createSharing(fleet: Fleet, unit: string, run: Run, background: Backgro
     if (!isHelping && now - finishedMs >= waitMs) {
       isHelping = true
       fleet.note(
-        `note: no worker with code ${fleet.code} finished a ${unit} for ${waitMs / 1_000} s (${run.phase}): this machine does ` +
+        `note: no worker with code ${fleet.code} finished a ${unit} for ${waitMs / 1_000} s (${phase}): this machine does ` +
           `the other ${missing.size}`,
       )
       const help = (task: Task) => doTask(fleet, run, task)
@@ -180,14 +181,14 @@ function createSharing(fleet: Fleet, unit: string, run: Run, background: Backgro
     if (jobs === null) return
     if (now >= addMs) {
       addMs = now + ADD_AGAIN_MS
-      await jobs.add(run.run, run.phase, [...missing.keys()])
+      await jobs.add(name, phase, [...missing.keys()])
     }
-    const [first, ...others] = await jobs.failures(run.run, run.phase)
+    const [first, ...others] = await jobs.failures(name, phase)
     if (first === undefined) return
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`
     throw new Error(
-      `no worker could ${run.phase} the ${unit} ${first.id}${more}: ${first.why}; nothing was published; the same command continues ` +
-        `the run ${run.run}`,
+      `no worker could ${phase} the ${unit} ${first.id}${more}: ${first.why}; nothing was published; the same command continues ` +
+        `the run ${name}`,
     )
   }
 }

@@ -63,8 +63,6 @@ export function openWorker({ store, privateStore, threads, code, elapsed }: Work
   }
 }
 
-export type OpenFleet = Awaited<ReturnType<typeof openFleet>>
-
 type FleetBuild = WorkerOrder &
   Pick<Fleet, 'now' | 'pause' | 'note'> & {
     readonly version: string
@@ -88,7 +86,7 @@ export async function openFleet({ run: given, redisUrl, waitMs }: FleetOrder, bu
     counts[order.phase] = workers
     isAlone = Object.keys(workers).every(each => each === worker.name)
     const texts = Object.entries(workers).map(([each, count]) => `${each} (${count})`)
-    note(`note: ${order.phase.replace(/e?$/, 'ed')} by ${texts.join(', ')}`)
+    note(`note: ${DONE[order.phase]} by ${texts.join(', ')}`)
   }
   note(`note: run ${run} of code ${worker.code} waits for workers`)
   const end = (published: string | null): Promise<void> =>
@@ -117,9 +115,14 @@ export async function openFleet({ run: given, redisUrl, waitMs }: FleetOrder, bu
   }
 }
 
+const DONE = { compute: 'computed', correlate: 'correlated', render: 'rendered' } as const
+
+const UNITS = { strategy: 'strategies', block: 'blocks' } as const
+
+/** The same phase with a progress bar. */
 function counted(order: PhaseOrder, progress: Progress): PhaseOrder {
   const { phase, tasks, unit, take } = order
-  const count = countProgress(progress, phase, tasks.length, `${unit.replace(/y$/, 'ie')}s`)
+  const count = countProgress(progress, phase, tasks.length, UNITS[unit])
   return {
     ...order,
     take: (id, result, by) => {

@@ -42,12 +42,13 @@ export async function renderOnFleet(
   const { snapshot, store, progress } = order
   const count = countProgress(progress, 'render', order.points.length, 'artifacts')
   const lines: Artifact[][] = []
-  let who = ''
+  let workers = ''
   const add = (more: Artifact[]): void => {
     lines.push(more)
-    count(more.length, who)
+    count(more.length, workers)
   }
   const points = Map.groupBy(order.points, sidOf)
+  const { large, small } = bookTasks(order, renderer)
   await run({
     phase: 'render',
     unit: 'strategy',
@@ -59,11 +60,11 @@ export async function renderOnFleet(
       const found = z.array(artifact).parse(parseJson(bytes))
       const folder = `${strategyFolder(snapshot.dataset.version, id)}/`
       assertComplete(worker, found, folder, points.get(id)!.length)
-      who = by
+      workers = by
       add(found)
     },
     beside: () =>
-      inLanes(bookTasks(order, renderer), renderer.lanes, async task =>
+      inLanes([...large, ...small], renderer.lanes, async task =>
         add(await writePoints(store, await task())),
       ),
   })

@@ -43,10 +43,8 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
     const isThere = await store.has(manifestKey(version))
     const endBatch = isThere ? null : await beginBatch(store, versionFolder(version))
     const count = countProgress(order.progress, 'render', order.points.length, 'artifacts')
-    const bookWhere = (isChosen: (point: Point) => boolean): Task[] =>
-      bookTasks({ ...order, points: order.points.filter(isChosen) }, renderer)
-    const ofStrategies = strategyTasks(order, renderer, endBatch && store.url)
-    const tasks = [...bookWhere(isLarge), ...ofStrategies, ...bookWhere(point => !isLarge(point))]
+    const { large, small } = bookTasks(order, renderer)
+    const tasks = [...large, ...strategyTasks(order, renderer, endBatch && store.url), ...small]
     const artifacts = await inLanes(tasks, renderer.lanes, async run => {
       const lines = await writePoints(store, await run())
       count(lines.length)
@@ -81,18 +79,22 @@ export function createRenderer(threads: number) {
 
 type Task = () => Promise<RenderedPoint[]>
 
-/** Answers that grow with the book are rendered first: threads that share the work end together if the last pieces are small. */
+/** Answers that grow with the book. */
 const isLarge = (point: Point): boolean =>
   point.kind === 'answer' && (point.id === 'export' || point.id === 'correlation')
 
-/** A task for each point that is about the book. */
+/** A task for each point that is about the book. The large ones go first: threads end together if the last pieces are small. */
 export function bookTasks(
   { points, snapshot: { dataset }, bytes, effort }: RenderOrder,
   renderer: Renderer,
-): Task[] {
-  return points
-    .filter(point => sidOf(point) === '')
-    .map(point => () => renderer.book({ version: dataset.version, snapshot: bytes, point, effort }))
+): { readonly large: readonly Task[]; readonly small: readonly Task[] } {
+  const ofBook = points.filter(point => sidOf(point) === '')
+  const { large = [], small = [] } = Object.groupBy(ofBook, point => (isLarge(point) ? 'large' : 'small'))
+  const toTask =
+    (point: Point): Task =>
+    () =>
+      renderer.book({ version: dataset.version, snapshot: bytes, point, effort })
+  return { large: large.map(toTask), small: small.map(toTask) }
 }
 
 /** A task for each strategy. `placeIn` is the store that the threads write to. */

@@ -5,7 +5,7 @@ import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/re
 import { decodeSnapshot, encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { publishedPoints, sidOf } from '#static-build/published-points.ts'
 import { renderPoint } from '#static-build/render-point.ts'
-import { inLanes } from '#static-build/render-version.ts'
+import { bookTasks, inLanes, type Renderer, type RenderOrder } from '#static-build/render-version.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 
 /** More strategies than a sheet names, on two instruments, with ties, opposites and one that shares no day. */
@@ -46,6 +46,20 @@ test('a part is rendered to the same files and lines of the manifest as the whol
       expect(renderPoint(part, point, 'quick')).toEqual(renderPoint(WHOLE, point, 'quick'))
     }
   }
+})
+
+test('answers that grow with the book are the large tasks, and each point of the book is one task', async () => {
+  const points = POINTS.get('')!
+  const order = { points: [...points, ...POINTS.get('s0')!], snapshot: WHOLE } as unknown as RenderOrder
+  const renderer = { book: async ({ point }: { point: unknown }) => [point] } as unknown as Renderer
+  const { large, small } = bookTasks(order, renderer)
+  const pointsOf = async (tasks: typeof large) => (await Promise.all(tasks.map(task => task()))).flat()
+  const [first, rest] = [await pointsOf(large), await pointsOf(small)]
+  expect(new Set(first.map(point => ('id' in point ? point.id : '')))).toEqual(
+    new Set(['export', 'correlation']),
+  )
+  expect(new Set([...first, ...rest])).toEqual(new Set(points))
+  expect(first.length + rest.length).toBe(points.length)
 })
 
 test('a part names the twelve nearest strategies, the closest first, whatever the sign', () => {
