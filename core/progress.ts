@@ -9,7 +9,7 @@ export type ProgressEvent = {
 
 export type Progress = (event: ProgressEvent) => void
 
-/** Reports that none of `total` is done, and from then on how many are after so many `more`, and `by` whom. */
+/** Reports that 0 of `total` are done, and returns a function that adds `more`; `by` names the workers. */
 export function countProgress(progress: Progress, step: string, total: number, unit: string) {
   let done = 0
   const count = (more = 1, by = ''): void => {

@@ -20,7 +20,7 @@ import { createThreads } from '#pipeline/night/threads.ts'
 import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'
 
-export type TaskRunner = {
+type TaskRunner = {
   /** Stores what inputs refer to, and returns its digest. */
   readonly share: (bytes: Uint8Array) => Promise<string>
   readonly run: (order: PhaseOrder) => Promise<unknown>

@@ -34,7 +34,7 @@ const plan = z.object({
   /** The dataset version, an ISO instant. */
   version: z.string(),
   effort: z.enum(EFFORTS),
-  /** Which code computes and renders: a digest that is equal for equal results (`cli/describe-code.ts`). */
+  /** Which code computes and renders: a digest that is equal for equal results (`cli/build/describe-code.ts`). */
   code: z.string(),
   /** Digest of the result of the first task, as the coordinator made it. */
   canary: z.string(),

@@ -132,7 +132,7 @@ export async function writeVersion(
 }
 
 /**
- * The snapshot as it is published, with what it changes: since when each history is published, and who time-stamped that.
+ * The snapshot as it is published, with what it changes: since when each history is published, and the time stamp of that.
  * Every answer is a function of it.
  */
 async function toPublished(order: PublishOrder, log: readonly LoggedEntry[]) {

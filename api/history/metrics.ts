@@ -20,8 +20,6 @@ export type Observed = {
   readonly now: () => number
 }
 
-export type HistoryMetrics = ReturnType<typeof createHistoryMetrics>
-
 /** Upper bounds of the histogram in seconds: from a file in memory to an export of a large book. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 

@@ -68,7 +68,7 @@ async function reportFailed(error: unknown, job: Job): Promise<Night> {
   return night
 }
 
-/** Tells the operator and the service that watches. */
+/** Sends the outcome to the operator and to the service that watches. */
 async function notify(report: NightReport, job: Job): Promise<void> {
   await alertOutcome(report, job)
   const { summary: _summary, ...short } = report // a service that watches keeps a few kilobytes

@@ -5,7 +5,7 @@ import type { Meta, meta } from './payloads/meta.ts'
 export type MetaExtra = Partial<Pick<Meta, 'basis' | Exclude<keyof typeof meta.shape, keyof Register>>>
 
 /** What the register says of a dataset, or of none (`version` null). */
-export type Provenance = { readonly version: string | null; readonly disclaimer: string }
+type Provenance = { readonly version: string | null; readonly disclaimer: string }
 
 /** The disclaimer of a catalogue that brings none, and of a service without a dataset. */
 export const DEFAULT_DISCLAIMER =

@@ -22,7 +22,7 @@ type Found = { readonly notices: readonly string[] }
 /** The files of its module are empty if it has none. */
 export type Ran<Outcome> = Outcome & { readonly files: readonly ModuleFile[] }
 
-export type SourceTask = Omit<HistoryTask, 'run'>
+type SourceTask = Omit<HistoryTask, 'run'>
 
 /**
  * Runs the modules, and then a task for each strategy. One that fails or makes no progress stops no other. The outcomes

@@ -80,7 +80,7 @@ export function noteSeq(redis: Redis, seq: number): void {
 }
 
 /** The newest number and the epoch in Redis; the epoch is null if it has none. */
-export async function readStoredHead(redis: Redis): Promise<StoredHead> {
+async function readStoredHead(redis: Redis): Promise<StoredHead> {
   const epoch = await askRedis(() => redis.get(EPOCH))
   const [seq, successor] = await askRedis(() => redis.hmget(HEAD, 'seq', 'successor'))
   return { epoch, seq: Number(seq ?? 0), successor: successor ?? '' }

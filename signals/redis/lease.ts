@@ -1,10 +1,10 @@
-// Leases: strings with an expiry that name who has something. Who has one and is dead is replaced when it expires.
+// Leases: keys with an expiry that name their holder. If the holder has died, another process takes the lease when it expires.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { liveLeaseKey } from './keys.ts'
 import { runScript } from './script.ts'
 
-/** Lua: whether a lease lasts longer than any is given for, because the clock was set back: who had it may be dead. */
+/** Lua: whether a lease lasts longer than any is given for, because the clock was set back: its holder may be dead. */
 export const STRANDED = `
 local function is_stranded(left, ms) return left > 2 * ms end
 `
@@ -84,11 +84,11 @@ const parseHolder = (there: unknown): Holder | undefined =>
 
 function taken(market: string, there: unknown): Error {
   const holder = parseHolder(there)
-  const who =
+  const shown =
     holder === undefined
       ? there
       : `process ${holder.pid} on ${holder.host}, since ${holder.started}; it is free ${LEASE_MS / 1_000} s after it ended`
   return new Error(
-    `another runner follows ${market}: ${who}. Stop it first, or let this one be; two would only wait for each other`,
+    `another runner follows ${market}: ${shown}. Stop it first, or let this one be; two would only wait for each other`,
   )
 }

@@ -4,13 +4,13 @@ import { instantOf } from '#core/calendar.ts'
 import { type Client, clientOfText } from '../clients/client.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
-import { dueCounts, LANES, NAMES } from '../outbox/outbox.ts'
+import { dueCounts, LANES } from '../outbox/outbox.ts'
+import { RECORDS } from '../outbox/records.ts'
 import { type Condition, SOUND } from '../outbox/webhook-condition.ts'
 import { shownOf, toSetter } from '../outbox/webhooks.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
 import {
-  CLIENT_PREFIX,
   CLIENTS,
   EVERY_ALIAS,
   HEAD,
@@ -20,7 +20,7 @@ import {
   RELAY_LEASE,
   WEBHOOKS,
 } from '../redis/keys.ts'
-import { TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
+import { toRecord } from '../redis/record-text.ts'
 import { runScript } from '../redis/script.ts'
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>
@@ -121,13 +121,12 @@ export type WebhookState = NonNullable<ReturnType<typeof toWebhookState>>
 
 const BLOCK = 500
 
-/** Returns for each client of ARGV its record and its webhook, each as one text, and how many deliveries it is owed. */
-const STATES_SCRIPT = `${NAMES}${TEXT_FUNCTION}
+/** Returns for each client of ARGV its webhook and its record, each as one text, and how many deliveries it is owed. */
+const STATES_SCRIPT = `${RECORDS}
 local reply = {}
-for _, client in ipairs(ARGV) do
-  reply[#reply + 1] = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))
-  reply[#reply + 1] = text(redis.call('HGETALL', webhook(client)))
-  reply[#reply + 1] = redis.call('ZCARD', ready(client)) + redis.call('ZCARD', waiting(client))
+for i, client in ipairs(ARGV) do
+  local hook, record = records(client)
+  reply[i] = {hook, record, redis.call('ZCARD', ready(client)) + redis.call('ZCARD', waiting(client))}
 end
 return reply
 `
@@ -148,10 +147,10 @@ async function readBlocks(redis: Redis, ids: readonly string[]): Promise<readonl
   for (let from = 0; from < ids.length; from += BLOCK) {
     const block = ids.slice(from, from + BLOCK)
     const values = await runScript(redis, STATES_SCRIPT, [WEBHOOKS], ...block)
-    const texts = (values as (string | number)[]).map(String) // three a client
-    for (const [i, id] of block.entries()) {
-      const client = clientOfText(texts[3 * i]!, id)
-      const webhook = toWebhookState(id, toRecord(texts[3 * i + 1]!), Number(texts[3 * i + 2]))
+    for (const [i, [hook, record, owed]] of (values as [string, string, number][]).entries()) {
+      const id = block[i]!
+      const client = clientOfText(record, id)
+      const webhook = toWebhookState(id, toRecord(hook), owed)
       if (client !== null) clients.push(client)
       if (webhook !== null) webhooks.set(id, webhook)
     }

@@ -26,7 +26,7 @@ export type DeliveryRow = {
 }
 
 /** Absent fields match everything. */
-export type DeliveryFilter = {
+type DeliveryFilter = {
   readonly client?: string | undefined
   readonly status?: DeliveryState['status'] | undefined
   readonly alias?: string | undefined

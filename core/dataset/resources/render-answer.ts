@@ -21,7 +21,7 @@ type Headed = {
 }
 
 /** The same with its bytes. */
-export type RenderedAnswer = Headed & { readonly bytes: Uint8Array<ArrayBuffer> }
+type RenderedAnswer = Headed & { readonly bytes: Uint8Array<ArrayBuffer> }
 
 /**
  * Evaluates a resource and renders it: the only function that makes the bytes of a dataset answer, for the
