@@ -112,25 +112,25 @@ export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact
   artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
 
 /**
- * Runs `run` on every item, on at most `lanes` at a time. After a failure no new item is started; the running ones end, then
- * the first error is thrown.
+ * Runs `run` on every item, on at most `lanes` at a time, which begin in order. After a failure no new item is started; the
+ * running ones end, then the error of the first item that failed is thrown: which one that is does not depend on load.
  */
 export async function inLanes<Item, Result>(
   items: readonly Item[],
   lanes: number,
   run: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const failures: unknown[] = []
-  const attempt = async (item: Item) => {
+  const failures = new Map<number, unknown>()
+  const attempt = async (item: Item, index: number) => {
     try {
-      return failures.length > 0 ? pMapSkip : await run(item)
+      return failures.size > 0 ? pMapSkip : await run(item)
     } catch (error) {
-      failures.push(error)
+      failures.set(index, error)
       return pMapSkip
     }
   }
   const results = await pMap(items, attempt, { concurrency: lanes })
-  if (failures.length > 0) throw failures[0]
+  if (failures.size > 0) throw failures.get(Math.min(...failures.keys()))
   return results
 }
 

@@ -131,3 +131,13 @@ test('a task in lanes that fails starts nothing new, and its error is thrown whe
   await expect(running).rejects.toThrow('the disk is full')
   expect([begun, ended]).toEqual([[0, 1], [0]])
 })
+
+test('of several tasks in lanes that fail the error of the first one in order is thrown, whichever failed first', async () => {
+  const slow = Promise.withResolvers<void>()
+  const running = inLanes(['a', 'b'], 2, async item => {
+    if (item === 'a') await slow.promise
+    else setImmediate(slow.resolve)
+    throw new Error(`no room for ${item}`)
+  })
+  await expect(running).rejects.toThrow('no room for a')
+})
