@@ -132,7 +132,7 @@ test('a task in lanes that fails starts nothing new, and its error is thrown whe
   expect([begun, ended]).toEqual([[0, 1], [0]])
 })
 
-test('of several tasks in lanes that fail the error of the first one in order is thrown, whichever failed first', async () => {
+test('when several tasks in lanes fail, the error of the first in order is thrown, whichever failed first', async () => {
   const slow = Promise.withResolvers<void>()
   const running = inLanes(['a', 'b'], 2, async item => {
     if (item === 'a') await slow.promise

@@ -11,7 +11,7 @@ const FEW_FILES = 20
 
 /**
  * Prints how far a run is every ten seconds and each file that fails; at the end the errors, what was skipped and why, the
- * slowest files, and one line that a program can read: `312 passed, 0 failed`.
+ * slowest files, what failed, and one line that a program can read: `312 passed, 0 failed`.
  */
 class ProgressReporter extends DefaultReporter {
   #files = 0
@@ -68,6 +68,9 @@ class ProgressReporter extends DefaultReporter {
     for (const module of bySlowness.slice(0, SLOWEST))
       this.log(`  ${seconds(module.diagnostic().duration).padStart(8)}  ${module.relativeModuleId}`)
     const count = (state: string): number => tests.filter(test => test.result().state === state).length
+    for (const module of modules.filter(isBroken)) this.log(`failed: ${module.relativeModuleId}`)
+    for (const test of tests.filter(test => test.result().state === 'failed'))
+      this.log(`failed: ${test.module.relativeModuleId}: ${test.fullName}`)
     const failed = count('failed') + modules.filter(isBroken).length + errors.length
     this.log(
       `\n${count('passed')} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
