@@ -76,41 +76,28 @@ const optional = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
 const secret = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
   optional(schema, expected).meta({ isSecret: true })
 
-/** Each setting: a variable of the environment, or a line of the settings file. */
-const SETTINGS = {
-  DATA_FOLDER: optional(z.string(), 'the folder of stores, generated secrets and a local Redis'),
+/**
+ * Each setting: a variable of the environment, or a line of the settings file. Its description is its line in the help and
+ * in docs/settings.md, and what a refusal says was expected.
+ */
+export const SETTINGS = {
+  DATA_FOLDER: optional(z.string(), 'the folder of all that is not set below; .data if not set'),
   STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater or s3://bucket/highwater'),
-  PRIVATE_STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater.private'),
+  PRIVATE_STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater.private, never served'),
   AWS_ENDPOINT_URL_S3: secret(address, 'the address of an S3-compatible service'),
   AWS_ENDPOINT_URL: secret(address, 'the same, used if AWS_ENDPOINT_URL_S3 is not set'),
   AWS_REGION: z
     .string()
     .default('us-east-1')
-    .meta({ description: 'a region such as us-east-1', isSecret: true }),
+    .meta({ description: 'the region of the bucket, such as us-east-1', isSecret: true }),
   AWS_ACCESS_KEY_ID: secret(z.string(), 'an access key, set together with AWS_SECRET_ACCESS_KEY'),
   AWS_SECRET_ACCESS_KEY: secret(z.string(), 'the secret of AWS_ACCESS_KEY_ID, set together with it'),
   AWS_SESSION_TOKEN: secret(z.string(), 'the session token of a temporary key'),
-  HOST: z.string().default('127.0.0.1').describe('an address to listen on'),
-  HISTORY_PORT: port.default(8080).describe(A_PORT),
-  PUBLIC_BASE_URL: optional(baseAddress, 'an address such as https://data.example.org'),
-  HISTORY_BASE_URL: optional(baseAddress, 'the public address of the history service, to which signals link'),
-  SIGNALS_BASE_URL: optional(baseAddress, 'the public address of the signals service, for the guides'),
-  ALLOWED_ORIGINS: list(part => URL.parse(part)?.origin === part).describe(
-    'origins such as https://www.example.org, separated by commas',
-  ),
-  CDN_PURGE_COMMAND: secret(z.string(), 'a shell command that purges the tags in PURGE_TAGS from a CDN'),
+  SIGNING_KEY_FILE: optional(z.string(), 'a file with the Ed25519 private key that signs publications'),
   ANCHOR_COMMAND: secret(
     z.string(),
     'a shell command that prints a time stamp of the digest in ENTRY_SHA256, run for each entry of the log',
   ),
-  SIGNING_KEY_FILE: optional(z.string(), 'a file with the Ed25519 private key that signs publications'),
-  DEPRECATED_AT: optional(instant, 'an instant such as 2027-01-31T00:00:00Z'),
-  SUNSET_AT: optional(instant, 'an instant such as 2027-06-30T00:00:00Z'),
-  ADMIN_HOST: z
-    .string()
-    .default('127.0.0.1')
-    .describe('the address that serves /metrics of the history service'),
-  ADMIN_PORT: optional(port, `${A_PORT} for /metrics of the history service (${DEFAULT_ADMIN_PORT})`),
   BUILD_EFFORT: z
     .enum(EFFORTS)
     .default(DEFAULT_EFFORT)
@@ -119,40 +106,53 @@ const SETTINGS = {
     z.string(),
     'a shell command that updates the data of the book, run in its folder',
   ),
-  NIGHTLY_PING_URL: secret(
-    address,
-    'an address that gets a request at the end of a night, and with /start and /fail',
+  NIGHTLY_PING_URL: secret(address, 'an address that gets a POST after a night, and with /start and /fail'),
+  FLEET_URL: secret(redisAddress, 'the Redis of a fleet of build workers, such as redis://10.0.0.5:6379'),
+  CDN_PURGE_COMMAND: secret(z.string(), 'a shell command that purges the tags in PURGE_TAGS from a CDN'),
+  HOST: z.string().default('127.0.0.1').describe('the address to listen on'),
+  HISTORY_PORT: port.default(8080).describe(`${A_PORT}, of the history service`),
+  SIGNALS_PORT: port.default(8081).describe(`${A_PORT}, of the signals service`),
+  OPERATOR_PORT: port.default(8082).describe(`${A_PORT}, of the operator interface`),
+  ADMIN_HOST: z.string().default('127.0.0.1').describe('the address of /metrics of the history service'),
+  ADMIN_PORT: optional(port, `${A_PORT}, of ADMIN_HOST; ${DEFAULT_ADMIN_PORT} or a free one if not set`),
+  PUBLIC_BASE_URL: optional(baseAddress, 'the address that users see, such as https://data.example.org'),
+  HISTORY_BASE_URL: optional(baseAddress, 'the address of the history service, to which signals link'),
+  SIGNALS_BASE_URL: optional(baseAddress, 'the address of the signals service, which guides name'),
+  ALLOWED_ORIGINS: list(part => URL.parse(part)?.origin === part).describe(
+    'origins such as https://www.example.org, separated by commas, that may read answers in a browser',
   ),
-  REDIS_URL: secret(redisAddress, 'the Redis of the signals, such as redis://127.0.0.1:6379'),
+  TRUSTED_PROXIES: list(part => isIP(part) !== 0 || ipaddr.isValidCIDR(part)).describe(
+    'addresses or networks such as 10.0.0.0/8, separated by commas, whose X-Forwarded-For is trusted',
+  ),
+  DEPRECATED_AT: optional(instant, 'the header Deprecation, an instant such as 2027-01-31T00:00:00Z'),
+  SUNSET_AT: optional(instant, 'the header Sunset, an instant such as 2027-06-30T00:00:00Z'),
+  REDIS_URL: secret(
+    redisAddress,
+    'the Redis of signals, such as redis://127.0.0.1:6379; built in if not set',
+  ),
   REDIS_FOLDER: optional(
     z.string().refine(isAbsolute),
-    'the absolute data folder of the Redis of REDIS_URL, if it is on this machine',
+    'the absolute data folder of the Redis of REDIS_URL, if it is on this machine: alerts watch its disk',
   ),
   ALLOW_UNSAFE_REDIS: yes.describe(
     'no, or yes if the provider of the Redis guarantees durability in another way',
   ),
-  FLEET_URL: secret(redisAddress, 'the Redis of a fleet of build workers, such as redis://10.0.0.5:6379'),
-  SIGNALS_PORT: port.default(8081).describe(A_PORT),
-  OPERATOR_PORT: port.default(8082).describe(A_PORT),
   OPERATOR_TOKEN: secret(
     z.string().regex(/^\S+$/).min(SHORTEST_TOKEN),
-    `${SHORTEST_TOKEN} characters or more, without blanks; generated if not set`,
+    `the token of the operator, ${SHORTEST_TOKEN} characters or more, without blanks; generated if not set`,
   ),
-  OPERATOR_URL: optional(baseAddress, 'where `highwater ops` finds the operator interface'),
   SECRET_KEY: secret(
     accepted(parseKeyRing),
-    'a key ring id:base64,... of 32 bytes each, newest first; generated if not set',
+    'a key ring id:base64,... of 32 bytes each, newest first, that encrypts webhooks; generated if not set',
   ),
-  ALLOW_PRIVATE_WEBHOOKS: yes.describe('yes to allow webhooks on private addresses, for development'),
-  TRUSTED_PROXIES: list(part => isIP(part) !== 0 || ipaddr.isValidCIDR(part)).describe(
-    'addresses or networks such as 10.0.0.0/8, separated by commas',
-  ),
-  ALERT_URL: secret(address, 'an address that receives alerts as JSON by POST'),
-  ALERT_COMMAND: secret(z.string(), 'a shell command that reads an alert as JSON from its standard input'),
+  OPERATOR_URL: optional(baseAddress, 'where `highwater ops` finds the operator interface'),
+  ALLOW_PRIVATE_WEBHOOKS: yes.describe('no, or yes to allow webhooks on private addresses, for development'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)
     .default('info')
-    .describe(`one of ${LOG_LEVELS.join(', ')}`),
+    .describe(`the lowest level that is logged: ${LOG_LEVELS.join(', ')}`),
+  ALERT_URL: secret(address, 'an address that receives alerts as JSON by POST'),
+  ALERT_COMMAND: secret(z.string(), 'a shell command that reads an alert as JSON from its standard input'),
 }
 
 type Name = keyof typeof SETTINGS

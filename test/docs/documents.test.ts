@@ -3,6 +3,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import type { ZodType } from 'zod'
 import { LARGE_LIMITS } from '#api/history/answers/computed-answers.ts'
 import { historyDocument, ROUTES } from '#api/history/routes.ts'
 import { MOST_OPERATOR_BYTES } from '#api/operator/exchange.ts'
@@ -12,7 +13,7 @@ import { HTTP_LIMITS } from '#api/service/http-server.ts'
 import { MOST_PROGRAM_BYTES } from '#api/signals/program/simulate.ts'
 import { MOST_WEBHOOK_BYTES } from '#api/signals/routes/client.ts'
 import { SIGNALS_ROUTES, signalsDocument } from '#api/signals/routes.ts'
-import { parseEnvironment, VARIABLE_NAMES } from '#cli/settings/environment.ts'
+import { SETTINGS } from '#cli/settings/environment.ts'
 import { TV_STATUSES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
 import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
 import project from '../../package.json' with { type: 'json' }
@@ -179,27 +180,20 @@ test('the page of limits has every exported bound of the services, with its file
   expect(onPage.sort()).toEqual((await Promise.all(bounds)).flat().sort())
 })
 
-/** Each row: its variables, and the values of the second column. */
-const ROWS = [...readPage('docs/settings.md').matchAll(/^\| (`[A-Z][^|]*) \| ([^|]+) \|/gm)].map(
-  ([, names = '', defaults = '']) => ({
-    names: [...names.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name = '']) => name),
-    defaults: [...defaults.matchAll(/`([^`]+)`/g)].map(([, value = '']) => value),
-  }),
-)
+/** A default that depends on other settings or on the machine is in the notes of the page. */
+const defaultOf = (schema: ZodType): string => {
+  const value = schema.parse(undefined)
+  return value === false ? '`no`' : `${value ?? ''}` === '' ? 'not set' : `\`${value}\``
+}
 
-test('the page of settings lists the variables of the program, each once', () => {
-  expect(ROWS.flatMap(({ names }) => names).toSorted()).toEqual(VARIABLE_NAMES.toSorted())
-})
-
-test('a default that the page of settings shows for a variable is the one that holds if it is unset', () => {
-  const shown = ROWS.filter(({ names, defaults }) => names.length === defaults.length)
-  const unset = parseEnvironment({}, '/data')
-  for (const { names, defaults } of shown)
-    for (const [index, name] of names.entries()) {
-      if (defaults[index]!.includes('/') || /[A-Z]/.test(defaults[index]!)) continue // a place, not a value
-      expect([name, parseEnvironment({ [name]: defaults[index]! }, '/data')]).toEqual([name, unset])
-    }
-  expect(shown.length).toBeGreaterThan(5)
+test('each line of the page of settings is made from the declaration of a setting, in their order (rewrite it with --update)', async () => {
+  const lines = Object.entries(SETTINGS).map(
+    ([name, schema]) => `| \`${name}\` | ${defaultOf(schema)} | ${schema.description} |`,
+  )
+  const page = readPage('docs/settings.md')
+  expect(page.match(/^\| `.*$/gm)).toHaveLength(lines.length)
+  const made = page.replaceAll(/^\| `.*$/gm, () => lines.shift() ?? '')
+  await expect(made).toMatchFileSnapshot(join(ROOT, 'docs/settings.md'))
 })
 
 /** The plan of the one YAML text of a page that names an alias. */

@@ -108,13 +108,13 @@ test('an environment with many errors reports all of them at once: the name, wha
       [
         'invalid environment:',
         '  STORE_URL: expected a store such as file:///var/lib/highwater or s3://bucket/highwater, got "ftp://elsewhere"',
-        '  PRIVATE_STORE_URL: expected a store such as file:///var/lib/highwater.private, got "not a url"',
-        '  HISTORY_PORT: expected a port from 0 to 65535, got "70000"',
-        '  PUBLIC_BASE_URL: expected an address such as https://data.example.org, got "data.example.org"',
-        '  ALLOWED_ORIGINS: expected origins such as https://www.example.org, separated by commas, got ' +
+        '  PRIVATE_STORE_URL: expected a store such as file:///var/lib/highwater.private, never served, got "not a url"',
+        '  HISTORY_PORT: expected a port from 0 to 65535, of the history service, got "70000"',
+        '  PUBLIC_BASE_URL: expected the address that users see, such as https://data.example.org, got "data.example.org"',
+        '  ALLOWED_ORIGINS: expected origins such as https://www.example.org, separated by commas, that may read answers in a browser, got ' +
           '"https://a.example.org/path,nonsense"',
-        '  DEPRECATED_AT: expected an instant such as 2027-01-31T00:00:00Z, got "tomorrow"',
-        '  SUNSET_AT: expected an instant such as 2027-06-30T00:00:00Z, got "2027-02-30T00:00:00Z"',
+        '  DEPRECATED_AT: expected the header Deprecation, an instant such as 2027-01-31T00:00:00Z, got "tomorrow"',
+        '  SUNSET_AT: expected the header Sunset, an instant such as 2027-06-30T00:00:00Z, got "2027-02-30T00:00:00Z"',
       ].join('\n'),
     ),
   )
@@ -146,10 +146,10 @@ test.each(casesOf<[Record<string, string>, string]>`
 ${{ AWS_ACCESS_KEY_ID: 'HIDDEN' }} -> AWS_SECRET_ACCESS_KEY: expected the secret of AWS_ACCESS_KEY_ID
 ${{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }} -> AWS_ACCESS_KEY_ID: expected an access key, set together
 ${{ AWS_ENDPOINT_URL_S3: 'ftp://user:HIDDEN@host' }} -> AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else
-${{ REDIS_URL: 'http://user:HIDDEN@redis' }} -> REDIS_URL: expected the Redis of the signals, such as redis://127.0.0.1:6379, got something else
-${{ REDIS_URL: 'redis://127.0.0.1', REDIS_FOLDER: 'redis' }} -> REDIS_FOLDER: expected the absolute data folder of the Redis of REDIS_URL, if it is on this machine, got "redis"
-${{ REDIS_FOLDER: '/var/lib/redis' }} -> REDIS_URL: expected the Redis of the signals
-${{ OPERATOR_TOKEN: 'HIDDEN' }} -> OPERATOR_TOKEN: expected 32 characters or more
+${{ REDIS_URL: 'http://user:HIDDEN@redis' }} -> REDIS_URL: expected the Redis of signals, such as redis://127.0.0.1:6379; built in if not set, got something else
+${{ REDIS_URL: 'redis://127.0.0.1', REDIS_FOLDER: 'redis' }} -> REDIS_FOLDER: expected the absolute data folder of the Redis of REDIS_URL, if it is on this machine: alerts watch its disk, got "redis"
+${{ REDIS_FOLDER: '/var/lib/redis' }} -> REDIS_URL: expected the Redis of signals
+${{ OPERATOR_TOKEN: 'HIDDEN' }} -> OPERATOR_TOKEN: expected the token of the operator, 32 characters or more
 ${{ SECRET_KEY: 'k1:HIDDEN' }} -> SECRET_KEY: expected a key ring
 ${{ ALERT_URL: 'ftp://HIDDEN' }} -> ALERT_URL: expected an address`)(
   'the environment %j is refused, and nothing that may be a secret is printed',

@@ -60,7 +60,7 @@ a name in lower case -> history_port: 8080 -> did you mean HISTORY_PORT?
 a group of settings -> HISTORY_PORT: {a: 1} -> HISTORY_PORT: expected a text, a number, true, false, or a list of these
 a list -> - HISTORY_PORT -> expected a line NAME: value for each setting
 text that is no YAML -> ${'HISTORY_PORT: 1\n  LOG_LEVEL: ['} -> is not valid YAML
-a wrong value, which is named as one of the file, -> HISTORY_PORT: many -> ${'highwater.yaml:\n  HISTORY_PORT: expected a port from 0 to 65535, got "many"'}`)(
+a wrong value, which is named as one of the file, -> HISTORY_PORT: many -> ${'highwater.yaml:\n  HISTORY_PORT: expected a port from 0 to 65535, of the history service, got "many"'}`)(
   'a settings file with %s is refused before anything is done, with exit code 2',
   async (_, text, message) => {
     await write(text)
