@@ -3,8 +3,7 @@ import { manifestKey, manifestSignatureKey, versionFolder } from '#core/contract
 import { FLEET_PROGRESS, RUNS } from '#storage/fleet-progress.ts'
 import { disclaimerKey } from '#storage/nginx-files.ts'
 import type { ObjectStore, Stores } from '#storage/object-store.ts'
-import { readLog } from '#storage/pointer-log.ts'
-import { type Publication, publicationsOf } from '#storage/publications.ts'
+import { type Publication, publicationsOf, readLog } from '#storage/pointer-log.ts'
 
 /** Which versions stay. The served one always does. */
 type KeepRule = {

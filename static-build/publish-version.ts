@@ -1,9 +1,9 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import { documentKey, manifestKey, manifestSignatureKey } from '#core/contract/artifacts.ts'
-import type { Effort } from '#core/contract/effort.ts'
 import {
   type Artifact,
   type CurrentVersion,
+  type Effort,
   MANIFEST_VERSION,
   type Manifest,
 } from '#core/contract/manifest.ts'
@@ -15,15 +15,20 @@ import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
-import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from '#storage/immutable-headers.ts'
+import { tolerate } from '#storage/error-code.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { switchNginx } from '#storage/nginx-files.ts'
-import type { ObjectStore, Stores } from '#storage/object-store.ts'
-import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
-import { firstTimes } from '#storage/publications.ts'
+import { IMMUTABLE_BYTES, IMMUTABLE_JSON, type ObjectStore, type Stores } from '#storage/object-store.ts'
+import {
+  appendEntry,
+  deriveHint,
+  firstTimes,
+  type LoggedEntry,
+  readHead,
+  readLog,
+} from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { readTimeStamps } from '#storage/time-stamps.ts'
-import { tolerate } from '#storage/tolerate.ts'
 import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
 import { createStoreReader } from './audit/reader.ts'

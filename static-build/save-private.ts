@@ -1,14 +1,6 @@
 import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import {
-  PROGRAM_FILES,
-  PROGRAM_FORMAT,
-  PROGRAM_INDEX,
-  type ProgramFile,
-  type ProgramIndex,
-  programFileName,
-} from '#core/contract/program-files.ts'
-import {
   renderBasket,
   renderDeploys,
   renderManifest,
@@ -19,9 +11,16 @@ import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dat
 import type { ProgramData } from '#core/program/program.ts'
 import { toProgramDataFile } from '#core/program/program-data-file.ts'
 import { sha256 } from '#storage/digest.ts'
-import { toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
+import { parseJson, toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
+import {
+  PROGRAM_FILES,
+  PROGRAM_FORMAT,
+  PROGRAM_INDEX,
+  type ProgramFile,
+  type ProgramIndex,
+  programFileName,
+} from '#storage/published-files.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
 

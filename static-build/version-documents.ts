@@ -10,9 +10,8 @@ import { utcNameOf } from '#core/dataset/render/csv.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { sha256 } from '#storage/digest.ts'
-import { IMMUTABLE_JSON, IMMUTABLE_TEXT } from '#storage/immutable-headers.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
-import type { ObjectHeaders } from '#storage/object-store.ts'
+import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectHeaders } from '#storage/object-store.ts'
 import { objectsOf } from './published-points.ts'
 
 export type Document = {

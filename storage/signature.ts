@@ -6,12 +6,10 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import { KEYS_KEY } from '#core/contract/file-routes.ts'
-import { type PublicKeys, publicKeys } from '#core/contract/public-keys.ts'
+import { KEYS_KEY, type PublicKeys, publicKeys } from '#core/contract/file-routes.ts'
 import { sha256 } from './digest.ts'
-import { toJsonBytes } from './json-bytes.ts'
+import { parseJson, toJsonBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
-import { parseJson } from './parse-json.ts'
 
 /** What signs manifests and pointer entries. The key itself is never printed. */
 export type Signer = ReturnType<typeof createSigner>

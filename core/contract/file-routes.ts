@@ -5,13 +5,25 @@ import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } 
 import type { ErrorCode } from './errors.ts'
 import { manifest } from './manifest.ts'
 import { changes } from './payloads/changes.ts'
-import { record, records, text, whole } from './payloads/field.ts'
+import { list, named, record, records, text, whole } from './payloads/field.ts'
 import { anchorKey, CURRENT_KEY, currentHint, POINTER_PREFIX, pointerEntry, signatureKey } from './pointer.ts'
-import { publicKeys } from './public-keys.ts'
 import { type Route, variablesOf } from './route.ts'
 
 /** The key of the public keys with which signatures are checked. */
 export const KEYS_KEY = 'v1/keys.json'
+
+export const publicKeys = named('PublicKeys', {
+  keys: list(
+    'The keys, each of them valid.',
+    z.object({
+      id: text('The beginning of the SHA-256 of the DER form of the key.'),
+      algorithm: z.literal('Ed25519').describe('How the key signs.'),
+      public_key_pem: text('SubjectPublicKeyInfo in PEM form, as openssl reads it.'),
+    }),
+  ),
+})
+
+export type PublicKeys = z.infer<typeof publicKeys>
 
 const BINARY_TYPE = 'application/octet-stream'
 

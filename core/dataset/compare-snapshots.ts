@@ -2,6 +2,7 @@ import { DAY_MS, type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.t
 import {
   type Change,
   type Changes,
+  type FilledGap,
   MOST_LISTED,
   type PublishedTrade,
   type RestatedTrade,
@@ -11,7 +12,6 @@ import {
 import { tickRounder, toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, lastDay, type Series, STEP_DAYS, sliceSeries } from '#core/figures/series.ts'
 import { definitionsSince } from './definitions.ts'
-import { filledGaps } from './filled-gaps.ts'
 import { isRestated } from './restated.ts'
 import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapshot.ts'
 
@@ -51,6 +51,18 @@ const isOfOneMethod = (before: Snapshot, after: Snapshot): boolean =>
  * last published digit. Between two methods, which `definitions` announces, that is no restatement.
  */
 const ARITHMETIC_NOISE = 1e-14
+
+/** The gaps that the first dataset published as accepted and the second has bars for. */
+const filledGaps = (before: Snapshot, after: Snapshot): FilledGap[] =>
+  before.dataset.accepted_findings
+    .filter(old => old.finding === 'gap')
+    .filter(
+      old =>
+        !after.dataset.accepted_findings.some(
+          now => now.finding === 'gap' && now.of === old.of && now.from === old.from && now.to === old.to,
+        ),
+    )
+    .map(({ of, from, to, reason, strategies }) => ({ of, from, to, reason, strategies: [...strategies] }))
 
 const compareStrategy = (before: StrategyData, after: StrategyData, noise: number): StrategyChanges => ({
   id: after.id,

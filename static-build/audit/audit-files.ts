@@ -1,7 +1,7 @@
 import pMap from 'p-map'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { countProgress, type Progress } from '#core/progress.ts'
-import type { Described } from '#storage/measure.ts'
+import type { Described } from '#storage/digest.ts'
 import type { StoreError } from '#storage/object-store.ts'
 import { objectsOf } from '../published-points.ts'
 import { absenceOf, type Check, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'

@@ -1,6 +1,6 @@
 // Two signed versions in memory, and audits of them.
 import { type Audit, type AuditOrder, audit, faultsIn } from '#static-build/audit/audit.ts'
-import { parsePublicKey, type TrustedKey } from '#static-build/audit/audit-keys.ts'
+import { parsePublicKey, type TrustedKey } from '#static-build/audit/audit-signatures.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'

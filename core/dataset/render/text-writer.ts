@@ -2,7 +2,6 @@
 // number would cost more than the number.
 
 import type { EpochDay } from '#core/calendar.ts'
-import { toText } from '#core/contract/decimal.ts'
 import {
   DIGITS,
   decimalPlaces,
@@ -11,6 +10,7 @@ import {
   POWER,
   SMALLEST,
   toSignificant,
+  toText,
 } from '#core/contract/rounding.ts'
 
 export type ByteWriter = {

@@ -1,10 +1,9 @@
 import { statsData } from '#core/contract/payloads/stats.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
-import { toPercent, toSignificant } from '#core/contract/rounding.ts'
+import { publishFigures, toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { type FigureBlock, splitFigures } from '#core/figures/split-figures.ts'
 import type { StrategyData } from '../snapshot.ts'
-import { publishFigures } from './figures-on-the-wire.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 import {
   compounded,
