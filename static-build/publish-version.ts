@@ -41,7 +41,7 @@ import {
 import { entryTimes } from './move-pointer.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
-import { saveEntryTime, saveInputs, saveProgram, saveSnapshot } from './save-private.ts'
+import { savePrivate } from './save-private.ts'
 import { type Document, digestsOf, versionDocuments } from './version-documents.ts'
 
 /** A snapshot that passed its checks, and where and how to publish it. */
@@ -100,12 +100,7 @@ export async function writeVersion(
   const { snapshot, changes, stamps } = await toPublished(order, log)
   const { version, entered } = snapshot.dataset
   const bytes = toShared(encodeSnapshot(snapshot))
-  if (entered !== null) await saveEntryTime(privateStore, version, entered)
-  const digests = await saveSnapshot(privateStore, version, bytes)
-  const commitments = {
-    inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),
-    program_sha256: await saveProgram(privateStore, version, order.program, order.signer),
-  }
+  const { digests, commitments } = await savePrivate(privateStore, snapshot.dataset, bytes, order)
   const { effort, threads, progress } = order
   const points = publishedPoints(snapshot)
   const render = order.render ?? renderVersion

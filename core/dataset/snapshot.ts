@@ -1,6 +1,9 @@
 import type {
+  AcceptedFinding,
   Basis,
   FundingAssumption,
+  FundingCoverage,
+  Measured,
   RemovedStrategy,
   TvStatus,
   VerificationState,
@@ -23,40 +26,6 @@ export const SNAPSHOT_FORMAT = 1
 
 /** First and last day, ISO dates; nulls without days. */
 export type DateWindow = { readonly from: string | null; readonly to: string | null }
-
-/** How far the funding of an instrument reaches within the window; instants in ISO 8601, null without a payment. */
-export type FundingCoverage = {
-  readonly instrument: string
-  readonly from: string | null
-  readonly to: string | null
-  readonly payments: number
-  readonly gaps: number
-  readonly longest_gap_hours: number | null
-  readonly payments_missing: number
-  /** Null without funding. */
-  readonly interval_basis: IntervalBasis | null
-  /** The first has no `from`. */
-  readonly intervals: readonly { readonly from: string | null; readonly hours: number }[]
-}
-
-/** Whether the catalogue states the intervals of funding, or the payments show one. */
-export const INTERVAL_BASES = ['stated', 'inferred'] as const
-export type IntervalBasis = (typeof INTERVAL_BASES)[number]
-
-/** A serious finding in the data that the operator accepts; instants in ISO 8601. */
-export type AcceptedFinding = {
-  readonly finding: string
-  /** The bars, as instrument and timeframe, or the id of a strategy. */
-  readonly of: string
-  readonly from: string
-  readonly to: string
-  /** Bars, trades or days that it concerns. */
-  readonly count: number
-  readonly what: string
-  readonly reason: string
-  /** The strategies whose history is made from these data. */
-  readonly strategies: readonly string[]
-}
 
 export type DatasetRecord = {
   /** The dataset version: `2026-11-21T00:15:00Z`. */
@@ -95,15 +64,6 @@ export type Marking = 'marked' | 'realised' | 'reported'
 
 /** When an authority saw an entry of the log, and its name, as the time stamp says. */
 export type TimeStamp = { readonly at: string; readonly by: string }
-
-/** What a build measured of the trades of a strategy, as it is published. */
-export type Measured = Readonly<
-  Record<'trades_checked' | 'trades_at_stop', number> &
-    Record<'mean_deviation_bps' | 'largest_deviation_bps' | 'loss_at_stop', number | null>
-> & {
-  /** Of how many closed trades the ledger states a cost, and its mean, basis points of notional at entry; left out without. */
-  readonly stated_costs?: readonly (Record<'trades' | 'mean_bps', number> & { cost: 'fees' | 'funding' })[]
-}
 
 export type StrategyRecord = {
   readonly id: string

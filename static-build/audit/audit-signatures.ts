@@ -2,7 +2,7 @@ import pMap from 'p-map'
 import { publicKeys } from '#core/contract/file-routes.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { StoreError } from '#storage/object-store.ts'
-import { fingerprintOf, isSignedBy, keyIdOf, parsePublicKeyPem } from '#storage/signature.ts'
+import { isSignedBy, parsePublicKey } from '#storage/signature.ts'
 import type { AuditedEntry } from './audit-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import {
@@ -19,20 +19,9 @@ export type TrustedKey = NonNullable<ReturnType<typeof parsePublicKey>>
 /** The keys that an audit accepts, and those that it only uses to name the signer. */
 export type Keyring = { readonly trusted: readonly TrustedKey[]; readonly published: readonly TrustedKey[] }
 
-/** A public key from its PEM form, or null if the text is not an Ed25519 public key. */
-export function parsePublicKey(pem: string) {
-  const key = parsePublicKeyPem(pem)
-  if (key === null) return null
-  /** The id is the beginning of the fingerprint, the SHA-256 of the DER form. */
-  return { id: keyIdOf(key), fingerprint: fingerprintOf(key), pem }
-}
-
-/** The trusted key that made a signature; null if none of them did. */
-export const signerOf = (
-  keys: readonly TrustedKey[],
-  bytes: Uint8Array,
-  signature: Uint8Array,
-): TrustedKey | null => keys.find(({ pem }) => isSignedBy(pem, bytes, signature)) ?? null
+/** The key that made a signature; null if none of them did. */
+const signerOf = (keys: readonly TrustedKey[], bytes: Uint8Array, signature: Uint8Array): TrustedKey | null =>
+  keys.find(({ pem }) => isSignedBy(pem, bytes, signature)) ?? null
 
 export type Trust =
   /** All keys published beside the versions: an attacker who can forge a version can add a key too. */

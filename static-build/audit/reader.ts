@@ -1,5 +1,4 @@
 // The audited objects, and how they are read: from a store, or over HTTP.
-
 import { setTimeout as pause } from 'node:timers/promises'
 import { toCompactInstant } from '#core/calendar.ts'
 import { privateKey, sortedNumber, type VersionDocument } from '#core/contract/artifacts.ts'
@@ -90,14 +89,8 @@ export const placeOfKey = (key: string): Place => ({ key, path: key, mostBytes: 
 
 export const privatePlace = (version: string, name: string): Place => placeOfKey(privateKey(version, name))
 
-const DOCUMENT_ROUTES: { readonly [Name in VersionDocument]: string } = {
-  'changes.json': 'changes',
-  'datapackage.json': 'data_package',
-  SHA256SUMS: 'checksums',
-}
-
 export const documentPlace = (version: string, name: VersionDocument): Place =>
-  placeOf(DOCUMENT_ROUTES[name], version, DOCUMENT_BYTES)
+  placeOf(FILE_ROUTES.find(({ proof }) => proof === name)!.id, version, DOCUMENT_BYTES)
 
 export const filePlace = (version: string, { key, url, bytes }: Artifact): Place => ({
   key,

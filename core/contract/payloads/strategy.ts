@@ -1,6 +1,22 @@
 // What the catalogue and the metadata of a strategy share.
 import { z } from 'zod'
-import { fraction, isoDate, list, numberOrNull, strategyId, text, textOrNull, whole, word } from './field.ts'
+import {
+  fraction,
+  isoDate,
+  list,
+  listIfAny,
+  number,
+  numberOrNull,
+  ratio,
+  records,
+  strategyId,
+  text,
+  textOrNull,
+  type ValueOf,
+  whole,
+  wholeOrNull,
+  word,
+} from './field.ts'
 import { notRecomputable } from './figure-rule.ts'
 
 export const VERIFICATION_STATES = ['unverified', 'single_verified', 'dual_verified', 'failed'] as const
@@ -75,3 +91,67 @@ export const strategyIdentity = () => ({
     VERIFICATION_STATES,
   ),
 })
+
+/** How far the funding of an instrument reaches within the window, as every version has it. */
+export const fundingFields = () => ({
+  instrument: text('Identifier of the perpetual contract.'),
+  from: textOrNull('UTC instant of the first payment; null without funding.'),
+  to: textOrNull('UTC instant of the last payment in the window.'),
+  payments: whole(
+    'Payments up to the end of the window; none if the operator states that the instrument has no funding.',
+  ),
+  gaps: whole('Places at which payments are missing; positions there are charged none.'),
+  longest_gap_hours: numberOrNull('The longest of them. Hours; null without a gap.'),
+  payments_missing: wholeOrNull(
+    'Payments that are due in the gaps; null in versions that did not record it.',
+  ),
+  interval_basis: z
+    .enum(['stated', 'inferred'])
+    .nullable()
+    .describe(
+      '`stated` by the operator, or `inferred` as the finest interval of the payments; null without funding, ' +
+        'and in versions that did not record it.',
+    ),
+  intervals: records('How often payments are due, in order of time.', {
+    from: textOrNull('UTC instant of the payment after which it holds; null for the first.'),
+    hours: number('Hours between two payments.'),
+  }),
+})
+
+export type FundingCoverage = ValueOf<z.ZodObject<ReturnType<typeof fundingFields>>>
+
+/** A serious finding in the data that the operator accepts. */
+export const findingFields = () => ({
+  finding: text('What kind of finding.'),
+  of: text('The bars, as instrument and timeframe, or the id of a strategy.'),
+  from: text('UTC instant of the first bar, trade or day that it concerns.'),
+  to: text('UTC instant of the last.'),
+  count: whole('How many bars, trades or days.'),
+  what: text('What was expected and what was found.'),
+  reason: text('Why the operator accepts it.'),
+  strategies: list('Strategies whose history is made from these data.', strategyId),
+})
+
+export type AcceptedFinding = ValueOf<z.ZodObject<ReturnType<typeof findingFields>>>
+
+/** What a build measured of the trades of a strategy. */
+export const measuredFields = () => ({
+  trades_checked: whole('Closed trades whose result was recomputed.'),
+  mean_deviation_bps: ratio('Mean of given less recomputed result, basis points of equity.').nullable(),
+  largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
+  trades_at_stop: whole('Trades that ended at the stop of their entry.'),
+  loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
+  stated_costs: listIfAny(
+    'What the maker of a ledger states itself in the place of the declared costs.',
+    z.looseObject({
+      cost: word('`fees`: both commissions of a trade; `funding`: positive if received.', [
+        'fees',
+        'funding',
+      ]),
+      trades: whole('Closed trades of which the ledger states it.'),
+      mean_bps: ratio('Its mean, basis points of the notional at entry.'),
+    }),
+  ),
+})
+
+export type Measured = ValueOf<z.ZodObject<ReturnType<typeof measuredFields>>>

@@ -91,7 +91,11 @@ function writeSeries(out: ByteWriter, series: Series, columns: Table['columns'])
 }
 
 function* writeRows(out: ByteWriter, table: Table, blockBytes: number): Steps {
-  const cells = table.columns.map(column => ({ ...column, key: toBytes(`${JSON.stringify(column.name)}:`) }))
+  const cells = table.columns.map(column => ({
+    ...column,
+    key: toBytes(`${JSON.stringify(column.name)}:`),
+    isQuoted: column.cells.kind === 'date' || column.cells.kind === 'text',
+  }))
   const nestKey = table.nest === undefined ? null : `,${JSON.stringify(table.nest)}:{`
   writeAscii(out, '[')
   for (let row = 0; row < table.rows; row++) {
@@ -103,7 +107,7 @@ function* writeRows(out: ByteWriter, table: Table, blockBytes: number): Steps {
   writeAscii(out, ']')
 }
 
-type Cell = Column & { readonly key: Uint8Array }
+type Cell = Column & { readonly key: Uint8Array; readonly isQuoted: boolean }
 
 /** `nestKey` begins the object that holds all cells but the first. */
 function writeCells(out: ByteWriter, cells: readonly Cell[], nestKey: string | null, row: number): void {
@@ -124,8 +128,8 @@ function writeCells(out: ByteWriter, cells: readonly Cell[], nestKey: string | n
   }
 }
 
-function writeCell(out: ByteWriter, { quoted, write }: Column, row: number): void {
-  if (quoted) writeAscii(out, '"')
+function writeCell(out: ByteWriter, { isQuoted, write }: Cell, row: number): void {
+  if (isQuoted) writeAscii(out, '"')
   write(out, row)
-  if (quoted) writeAscii(out, '"')
+  if (isQuoted) writeAscii(out, '"')
 }

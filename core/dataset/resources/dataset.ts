@@ -1,22 +1,23 @@
-import { z } from 'zod'
 import {
   dateWindow,
   flag,
-  list,
-  number,
-  numberOrNull,
   record,
   records,
   strategyId,
   text,
   textOrNull,
   whole,
-  wholeOrNull,
   word,
 } from '#core/contract/payloads/field.ts'
-import { BASES, removedStrategies, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
+import {
+  BASES,
+  findingFields,
+  fundingFields,
+  removedStrategies,
+  VERIFICATION_STATES,
+} from '#core/contract/payloads/strategy.ts'
 import { effectiveInstant } from '../entered.ts'
-import { basisOf, INTERVAL_BASES } from '../snapshot.ts'
+import { basisOf } from '../snapshot.ts'
 import { datasetRoute, pick } from './resource.ts'
 
 export const datasetData = () =>
@@ -36,42 +37,13 @@ export const datasetData = () =>
     data_source: text('Where the prices come from.'),
     methodology_url: text('Where the method is described.'),
     embargo_days: whole('Days by which the published window ends before the last complete day of the data.'),
-    funding: records('How far the funding rates reach that positions are charged, for each instrument.', {
-      instrument: text('Identifier of the perpetual contract.'),
-      from: textOrNull('UTC instant of the first payment; null without funding.'),
-      to: textOrNull('UTC instant of the last payment in the window.'),
-      payments: whole(
-        'Payments up to the end of the window; none if the operator states that the instrument has no funding.',
-      ),
-      gaps: whole('Places at which payments are missing; positions there are charged none.'),
-      longest_gap_hours: numberOrNull('The longest of them. Hours; null without a gap.'),
-      payments_missing: wholeOrNull(
-        'Payments that are due in the gaps; null in versions that did not record it.',
-      ),
-      interval_basis: z
-        .enum(INTERVAL_BASES)
-        .nullable()
-        .describe(
-          '`stated` by the operator, or `inferred` as the finest interval of the payments; null without funding, ' +
-            'and in versions that did not record it.',
-        ),
-      intervals: records('How often payments are due, in order of time.', {
-        from: textOrNull('UTC instant of the payment after which it holds; null for the first.'),
-        hours: number('Hours between two payments.'),
-      }),
-    }),
+    funding: records(
+      'How far the funding rates reach that positions are charged, for each instrument.',
+      fundingFields(),
+    ),
     accepted_findings: records(
       'Serious findings in the data and in records, such as long gaps or no losing trade, that the operator publishes with a reason.',
-      {
-        finding: text('What kind of finding.'),
-        of: text('The bars, as instrument and timeframe, or the id of a strategy.'),
-        from: text('UTC instant of the first bar, trade or day that it concerns.'),
-        to: text('UTC instant of the last.'),
-        count: whole('How many bars, trades or days.'),
-        what: text('What was expected and what was found.'),
-        reason: text('Why the operator accepts it.'),
-        strategies: list('Strategies whose history is made from these data.', strategyId),
-      },
+      findingFields(),
     ),
     removed: removedStrategies(),
     strategies: records('The strategies, in catalogue order.', {

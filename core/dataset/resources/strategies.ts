@@ -4,7 +4,6 @@ import {
   dateWindow,
   isoDate,
   list,
-  listIfAny,
   number,
   numberOrNull,
   percent,
@@ -18,7 +17,7 @@ import {
   word,
 } from '#core/contract/payloads/field.ts'
 import { notRecomputable } from '#core/contract/payloads/figure-rule.ts'
-import { FUNDING_ASSUMPTIONS, strategyIdentity } from '#core/contract/payloads/strategy.ts'
+import { FUNDING_ASSUMPTIONS, measuredFields, strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { publishFigures, toPercent } from '#core/contract/rounding.ts'
 import { MODULE_VERSION } from '#core/replay/strategy.ts'
 import { declarationsOf } from '../lineage.ts'
@@ -169,24 +168,7 @@ export const strategyMetadata = () =>
     ),
     measured: recordOrNull(
       'What the build measured of the trades; null in versions of older builds. Null without such a trade.',
-      {
-        trades_checked: whole('Closed trades whose result was recomputed.'),
-        mean_deviation_bps: ratio('Mean of given less recomputed result, basis points of equity.').nullable(),
-        largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
-        trades_at_stop: whole('Trades that ended at the stop of their entry.'),
-        loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
-        stated_costs: listIfAny(
-          'What the maker of a ledger states itself in the place of the declared costs.',
-          z.looseObject({
-            cost: word('`fees`: both commissions of a trade; `funding`: positive if received.', [
-              'fees',
-              'funding',
-            ]),
-            trades: whole('Closed trades of which the ledger states it.'),
-            mean_bps: ratio('Its mean, basis points of the notional at entry.'),
-          }),
-        ),
-      },
+      measuredFields(),
     ),
     days_without_bars: whole(
       'Days of the window without any price; their return is 0 and caught up on the next day.',
