@@ -1,7 +1,7 @@
 // The page of a book: what it is, how all of it did together, and every strategy in a table.
 import { html, raw } from 'hono/html'
-import { publishFigures } from '#core/contract/rounding.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { lastDay } from '#core/figures/series.ts'
 import type { FigureValues } from '#core/figures/split-figures.ts'

@@ -1,7 +1,8 @@
 // The numbers behind a chart: a short table for people, and everything that is drawn as CSV.
 import { html } from 'hono/html'
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
-import { toSignificant, toText } from '#core/contract/rounding.ts'
+import { toText } from '#core/contract/decimal.ts'
+import { toSignificant } from '#core/contract/rounding.ts'
 import type { Line, LineChart } from './charts/line-chart.ts'
 import { valueText } from './charts/svg.ts'
 

@@ -15,11 +15,10 @@ import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { codeOf, ifThere } from './error-code.ts'
+import { codeOf, ifThere, withRemedy } from './error-code.ts'
 import { fileTimeMs } from './file-time.ts'
 import { assertKey, isFolder, type ObjectStore, StoreError } from './object-store.ts'
 import { flushFolder, guarded, makeFolder, markOf, newUnfinished, pathIn, placeOver } from './placing.ts'
-import { withRemedy } from './remedies.ts'
 
 const runFile = promisify(execFile)
 

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { sortedNumber } from '#core/contract/artifacts.ts'
-import { tolerate } from './error-code.ts'
+import { sortedNumber } from '#core/contract/sorted-number.ts'
+import { isFull, tolerate } from './error-code.ts'
 import { readDocument } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
-import { isFull } from './remedies.ts'
 
 const lockRecord = z.object({
   pid: z.int(),

@@ -54,8 +54,3 @@ export const privateKey = (version: string, name: string): string => `${toCompac
 export const IMMUTABLE = 'max-age=31536000, immutable'
 
 export const POLLED = 'max-age=10, stale-if-error=3600'
-
-const DIGITS = 10
-
-/** A number as text that sorts as numbers do: `0000000042`. */
-export const sortedNumber = (n: number): string => String(n).padStart(DIGITS, '0')

@@ -1,9 +1,9 @@
 // The query parameters: what each accepts, and the one canonical text of what was accepted.
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { Period } from '#core/figures/series.ts'
+import { toText } from './decimal.ts'
 import { ApiError, type ParameterProblem } from './errors.ts'
 import { meantBy, nearestTo } from './near-miss.ts'
-import { toText } from './rounding.ts'
 
 export const PERIODS = ['daily', 'weekly'] as const satisfies readonly Period[]
 export const FORMATS = ['json', 'csv', 'arrow', 'parquet'] as const

@@ -1,8 +1,8 @@
 // The pointer log: the append-only record of which version was served when. Its newest entry is the one that
 // is served.
 import { z } from 'zod'
-import { sortedNumber } from './artifacts.ts'
 import { flag, named, text, textOrNull, word } from './payloads/field.ts'
+import { sortedNumber } from './sorted-number.ts'
 
 export const ACTIONS = ['publish', 'rollback', 'refresh'] as const
 

@@ -1,8 +1,7 @@
-// How published numbers are rounded and printed, each once: the exact value of the double, a half away from zero, as `toFixed` and
+// How published numbers are rounded, each once: the exact value of the double, a half away from zero, as `toFixed` and
 // `toPrecision` do. Base returns are rounded when a history is made, so that figures follow from what is published; everything
 // else at the wire.
 import type { Series } from '#core/figures/series.ts'
-import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
 
 /** Without the minus that rounding can leave on a zero. */
 const unsigned = (value: number): number => (value === 0 ? 0 : value)
@@ -89,33 +88,3 @@ function decimalsOf(tickSize: number): number {
   }
   return MOST_DECIMALS
 }
-
-/**
- * The shortest decimal that reads back as the same number, never with an exponent: `0.00000012`, `250`.
- * Throws on a number that is not finite: every published number passes here, and NaN must never leave.
- */
-export function toText(value: number): string {
-  if (!Number.isFinite(value)) throw new Error(`refusing to publish the number ${value}`)
-  const text = String(value)
-  if (!text.includes('e')) return text // nearly always: an export has millions
-  const [digits = '', exponent] = text.split('e')
-  const sign = digits.startsWith('-') ? '-' : ''
-  const [whole = '', fraction = ''] = digits.slice(sign.length).split('.')
-  const shift = Number(exponent)
-  return shift < 0
-    ? `${sign}0.${'0'.repeat(-shift - 1)}${whole}${fraction}`
-    : `${sign}${whole}${fraction}${'0'.repeat(shift - fraction.length)}`
-}
-
-/** Computed statistics as they are published: every number rounded once, to 6 decimals. */
-export const publishFigures = (values: FigureValues): FigureValues =>
-  Object.fromEntries(Object.entries(values).map(([field, value]) => [field, publishFigure(value)]))
-
-function publishFigure(value: FigureValue): FigureValue {
-  if (typeof value === 'number') return toPercent(value)
-  if (typeof value !== 'object' || value === null) return value
-  return isList(value) ? value.map(publishFigure) : publishFigures(value)
-}
-
-const isList = (value: FigureValues | readonly FigureValue[]): value is readonly FigureValue[] =>
-  Array.isArray(value)

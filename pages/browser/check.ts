@@ -1,9 +1,9 @@
 // The script of the page on checking: manifest, log, signatures and files, with what a browser has.
 
-import { sortedNumber } from '#core/contract/artifacts.ts'
 import type { PublicKeys } from '#core/contract/file-routes.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import type { CurrentHint, PointerEntry } from '#core/contract/pointer.ts'
+import { sortedNumber } from '#core/contract/sorted-number.ts'
 import { one, sentenceOf, startPage } from './dom.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>

@@ -1,6 +1,6 @@
 // The script of the explorer: what is chosen goes into the address, and the address into the sections.
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
-import { toText } from '#core/contract/rounding.ts'
+import { toText } from '#core/contract/decimal.ts'
 import type { Series } from '#core/figures/series.ts'
 import { chartCsv } from '../chart-data.ts'
 import { type Choice, MOST_CHOSEN, printChoice, readChoice } from '../explore/choice.ts'

@@ -1,5 +1,6 @@
 // What a reader of the explorer chose, as the address of the page holds it: read and printed by the rules of the API.
 import { toIsoDate } from '#core/calendar.ts'
+import { toText } from '#core/contract/decimal.ts'
 import {
   canonicalUrl,
   PARAMETERS,
@@ -9,7 +10,6 @@ import {
   refuse,
   type ValuesOf,
 } from '#core/contract/parameters.ts'
-import { toText } from '#core/contract/rounding.ts'
 
 /** More lines than this cannot be told apart in one chart. */
 export const MOST_CHOSEN = 12

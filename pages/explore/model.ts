@@ -1,5 +1,6 @@
 // The explorer: a portfolio of chosen strategies as a pure function of their published returns and of the choice.
-import { publishFigures, toCorrelation } from '#core/contract/rounding.ts'
+import { toCorrelation } from '#core/contract/rounding.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, type RiskLevel, rescaled, riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot, StrategyRecord } from '#core/dataset/snapshot.ts'
 import { weightedBook } from '#core/figures/book.ts'

@@ -1,6 +1,6 @@
 // The explorer: every strategy in a table; what a script makes of those that are chosen stands below it.
 import { html } from 'hono/html'
-import { toText } from '#core/contract/rounding.ts'
+import { toText } from '#core/contract/decimal.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { percent } from '../format.ts'
 import { dataBlock, type Markup, type Page } from '../layout.ts'

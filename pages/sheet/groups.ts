@@ -1,6 +1,6 @@
 // Groups of the published figures of a strategy, and how a sheet lists them.
 import { html } from 'hono/html'
-import { publishFigures } from '#core/contract/rounding.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { UndefinedReason } from '#core/figures/figure.ts'
 import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'

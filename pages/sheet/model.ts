@@ -1,6 +1,6 @@
 // What a fact sheet shows at one risk level, computed by the functions that make the published figures.
 import { parseIsoInstant, toEpochDay } from '#core/calendar.ts'
-import { publishFigures } from '#core/contract/rounding.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, type RiskLevel, riskFactor } from '#core/dataset/resources/risk-level.ts'
 import { accountPath } from '#core/figures/account-path.ts'
 import { annualFigures } from '#core/figures/annual.ts'

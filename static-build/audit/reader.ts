@@ -1,11 +1,12 @@
 // The audited objects, and how they are read: from a store, or over HTTP.
 import { setTimeout as pause } from 'node:timers/promises'
 import { toCompactInstant } from '#core/calendar.ts'
-import { privateKey, sortedNumber, type VersionDocument } from '#core/contract/artifacts.ts'
+import { privateKey, type VersionDocument } from '#core/contract/artifacts.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { currentHint, POINTER_PREFIX, seqOfKey } from '#core/contract/pointer.ts'
+import { sortedNumber } from '#core/contract/sorted-number.ts'
 import { type Described, describe, measure } from '#storage/digest.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'

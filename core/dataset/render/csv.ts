@@ -1,4 +1,4 @@
-import { toText } from '#core/contract/rounding.ts'
+import { toText } from '#core/contract/decimal.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
 import { type Column, type Table, textColumn } from './table.ts'
 import { type ByteWriter, type Writing, writeAscii, writeText } from './text-writer.ts'

@@ -2,6 +2,7 @@
 // number would cost more than the number.
 
 import type { EpochDay } from '#core/calendar.ts'
+import { toText } from '#core/contract/decimal.ts'
 import {
   DIGITS,
   decimalPlaces,
@@ -10,7 +11,6 @@ import {
   POWER,
   SMALLEST,
   toSignificant,
-  toText,
 } from '#core/contract/rounding.ts'
 
 export type ByteWriter = {

@@ -1,6 +1,6 @@
+import { toText } from '#core/contract/decimal.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
-import { toText } from '#core/contract/rounding.ts'
 import { LARGEST_PUBLISHED } from '#core/figures/equity-curve.ts'
 import type { StrategyData } from '../snapshot.ts'
 

@@ -1,6 +1,7 @@
 import { statsData } from '#core/contract/payloads/stats.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
-import { publishFigures, toPercent, toSignificant } from '#core/contract/rounding.ts'
+import { toPercent, toSignificant } from '#core/contract/rounding.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { type FigureBlock, splitFigures } from '#core/figures/split-figures.ts'
 import type { StrategyData } from '../snapshot.ts'
