@@ -1,5 +1,4 @@
 // The script of the page on checking: manifest, log, signatures and files, with what a browser has.
-
 import type { PublicKeys } from '#core/contract/file-routes.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import type { CurrentHint, PointerEntry } from '#core/contract/pointer.ts'
