@@ -75,7 +75,11 @@ export function toOpenApi<Group extends string>(
   const { securityScheme: security } = service
   return {
     openapi: '3.1.0',
-    info: { ...service.info, contact: CONTACT, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      ...service.info,
+      contact: { name: 'The operator of this service' }, // whoever runs it publishes its documents
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [service.server],
     tags: Object.values<GroupDescription>(service.groups).map(({ name, description }) => ({
       name,
@@ -97,9 +101,6 @@ export function toOpenApi<Group extends string>(
   }
 }
 
-/** Whoever runs the service publishes its documents. */
-const CONTACT = { name: 'The operator of this service' }
-
 type ToSchema = (schema: z.ZodType, io: 'output' | 'input') => Schema
 
 type Writer = { readonly service: Service<string>; readonly toSchema: ToSchema }
@@ -114,9 +115,8 @@ function createComponents(): { readonly toSchema: ToSchema; readonly schemas: ()
         io,
         override: leaveOpen,
       })
-      const { properties, $defs = {} }: Converted = JSON.parse(
-        JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'),
-      )
+      const { properties, $defs = {} }: { properties: { schema: Schema }; $defs?: Record<string, Schema> } =
+        JSON.parse(JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'))
       for (const [name, each] of Object.entries($defs)) {
         const text = JSON.stringify(each)
         if ((named.get(name) ?? text) !== text) throw new Error(`two different schemas have the name ${name}`)
@@ -129,12 +129,6 @@ function createComponents(): { readonly toSchema: ToSchema; readonly schemas: ()
         [...named].toSorted().map(([name, text]): [string, Schema] => [name, JSON.parse(text)]),
       ),
   }
-}
-
-/** An object schema with one field. */
-type Converted = {
-  readonly properties: { readonly schema: Schema }
-  readonly $defs?: Readonly<Record<string, Schema>>
 }
 
 /** JSON Schema allows further fields anyway; generators would add an index of `unknown` to each object. */
@@ -240,7 +234,7 @@ function contentOf(route: Route, { service, toSchema }: Writer): Schema {
         meta: META,
         links: { $ref: '#/components/schemas/Links' },
       })
-  const name = exampleName(route)
+  const name = route.example?.of ?? route.id // the pinned twin of a route shows the example of the route itself
   const { json, csv } = service.recorded.answers[name] ?? {}
   const tables = formats.flatMap(format => {
     if (format === 'json') return []
@@ -339,9 +333,6 @@ function exampleComponents(routes: readonly Route[], { answers, refusals }: Reco
 
 /** The same question, its answer as CSV. */
 export const asCsv = (request: string): string => `${request}${request.includes('?') ? '&' : '?'}format=csv`
-
-/** The pinned twin of a route shows the example of the route itself. */
-const exampleName = ({ id, example }: Route): string => example?.of ?? id
 
 const exampleNamed = (name: string): Schema => ({ examples: { answer: toReference(name) } })
 

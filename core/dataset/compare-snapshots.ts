@@ -21,7 +21,8 @@ import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapsho
  * version, everything is new.
  */
 export function compareSnapshots(before: Snapshot | null, after: Snapshot): Changes {
-  const noise = before === null || isOfOneMethod(before, after) ? 0 : ARITHMETIC_NOISE
+  const isOfOneMethod = (before ?? after).dataset.method_revision === after.dataset.method_revision
+  const noise = isOfOneMethod ? 0 : ARITHMETIC_NOISE
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
   const now = new Set(after.strategies.map(({ id }) => id))
   const strategies = after.strategies.flatMap(strategy => {
@@ -42,9 +43,6 @@ export function compareSnapshots(before: Snapshot | null, after: Snapshot): Chan
     ...(filled.length === 0 ? {} : { filled_gaps: filled }),
   }
 }
-
-const isOfOneMethod = (before: Snapshot, after: Snapshot): boolean =>
-  before.dataset.method_revision === after.dataset.method_revision
 
 /**
  * Another order of the same operations may change a return by a few units in the last place of 1 + return, and so its
@@ -293,11 +291,7 @@ function publishedTrade({ trades, tick_size }: StrategyData, row: number): Publi
 const COMPARED = ['entry_price', 'exit_price', 'return_pct', 'result', 'exit_reason'] as const
 
 const differences = (old: PublishedTrade, now: PublishedTrade): Change[] =>
-  COMPARED.filter(field => old[field] !== now[field]).map(field => ({
-    field,
-    old: old[field],
-    new: now[field],
-  }))
+  changesOf(COMPARED, old, now, exact => exact)
 
 function addIfChanged(restated: RestatedTrade[], trade: PublishedTrade, changes: Change[]): void {
   if (changes.length === 0) return

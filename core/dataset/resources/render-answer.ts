@@ -20,14 +20,11 @@ type Headed = {
   readonly answer: Answer
 }
 
-/** The same with its bytes. */
-type RenderedAnswer = Headed & { readonly bytes: Uint8Array<ArrayBuffer> }
-
 /**
  * Evaluates a resource and renders it: the only function that makes the bytes of a dataset answer, for the
  * static build and the tier.
  */
-export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params): RenderedAnswer {
+export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params) {
   const { body, ...headed } = prepareAnswer(id, snapshot, params)
   return { bytes: typeof body === 'function' ? writeWhole(body) : body.make(), ...headed }
 }
@@ -70,7 +67,11 @@ function jsonAnswer(id: ResourceId, snapshot: Snapshot, params: Params, answer: 
   const { dataset } = snapshot
   const basis = basisOfAnswer(snapshot, params)
   const meta = { ...register(dataset, effectiveInstant(dataset), null), basis, ...answer.meta }
-  const envelope: Json = { data: answer.data, meta, links: linksOf(routeOf(id), params) }
+  const envelope: Json = {
+    data: answer.data ?? answer.table ?? null,
+    meta,
+    links: linksOf(routeOf(id), params),
+  }
   return { body: jsonWriting(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
 }
 

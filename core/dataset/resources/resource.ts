@@ -33,12 +33,11 @@ export type ResourceId =
   | 'rolling'
   | 'trades'
 
-/** What a resource answers: a payload, what it adds to `meta`, and its rows if it has a table. */
-export type Answer = {
-  readonly data: Json
-  readonly meta: MetaExtra
-  readonly table?: Table
-}
+/** What a resource answers: a payload, which may be its rows alone, and what it adds to `meta`. */
+export type Answer = { readonly meta: MetaExtra } & (
+  | { readonly data: Json; readonly table?: Table }
+  | { readonly data?: never; readonly table: Table }
+)
 
 /**
  * A resource is a pure function of a dataset and its parameters. The static build evaluates it at every

@@ -1,10 +1,10 @@
 import { statsData } from '#core/contract/payloads/stats.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
-import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { type FigureBlock, splitFigures } from '#core/figures/split-figures.ts'
 import type { StrategyData } from '../snapshot.ts'
+import { publishFigures } from './figures-on-the-wire.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 import {
   compounded,

@@ -19,12 +19,12 @@ import {
 import { notRecomputable } from '#core/contract/payloads/figure-rule.ts'
 import { FUNDING_ASSUMPTIONS, measuredFields, strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
-import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { MODULE_VERSION } from '#core/replay/strategy.ts'
 import { declarationsOf } from '../lineage.ts'
 import type { Json } from '../render/json.ts'
 import { numberColumn, type Table, textColumn } from '../render/table.ts'
 import { basisOf, type StrategyRecord } from '../snapshot.ts'
+import { publishFigures } from './figures-on-the-wire.ts'
 import { datasetRoute, findStrategy, pick } from './resource.ts'
 
 const strategyListItem = () =>

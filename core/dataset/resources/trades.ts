@@ -43,11 +43,7 @@ export const trades = datasetRoute({
   example: { path: '/v1/strategies/ash/trades' },
   handler: (snapshot, params) => {
     const table = tradeTable(findStrategy(snapshot, params.sid))
-    return {
-      data: table,
-      table,
-      meta: { count: table.rows, note: TRADES_NOTE },
-    }
+    return { table, meta: { count: table.rows, note: TRADES_NOTE } }
   },
 })
 
