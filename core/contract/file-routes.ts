@@ -46,7 +46,6 @@ const FILE_REFUSALS: readonly ErrorCode[] = ['not_found', 'unavailable']
 const VERSION_REFUSALS: readonly ErrorCode[] = ['not_found', 'gone', 'not_ready', 'unavailable']
 
 const BINARY = z.string().meta({ format: 'binary' })
-const TEXT = z.string()
 
 type Definition = Pick<FileRoute, 'id' | 'path' | 'title' | 'about' | 'data' | 'handler'> &
   Partial<Pick<FileRoute, 'mediaType' | 'proof'>>
@@ -103,7 +102,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   }),
   fileRoute({
     id: 'checksums',
-    data: TEXT,
+    data: z.string(),
     path: '/v1/snapshots/{version}/SHA256SUMS',
     title: 'Checksums',
     about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',

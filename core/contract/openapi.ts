@@ -17,9 +17,7 @@ export type Service<Group extends string> = {
   }
   readonly server: { readonly url: string; readonly description: string }
   readonly groups: { readonly [G in Group]: GroupDescription }
-  /** How a caller authenticates, if any route needs that. */
   readonly securityScheme?: { readonly name: string; readonly scheme: Schema }
-  /** The block `meta` of the envelope. */
   readonly meta: z.ZodType
   /** The variables of paths; without a pattern it is a number, from 1. */
   readonly variables: Readonly<Record<string, { readonly about: string; readonly pattern: RegExp | null }>>
@@ -35,7 +33,6 @@ export type GroupDescription = {
   readonly description: string
   readonly isKeyless?: true
   readonly refusals?: readonly ErrorCode[]
-  /** Headers of its responses, by status. */
   readonly headers?: (status: number) => Schema
 }
 
@@ -95,7 +92,7 @@ export function toOpenApi<Group extends string>(
         ...schemas(),
       },
       examples: exampleComponents(routes, service.recorded),
-      ...(service.hasRequestIds === undefined ? {} : { headers: REQUEST_ID }),
+      ...(service.hasRequestIds === undefined ? {} : { headers: { RequestId: REQUEST_ID } }),
       ...(security === undefined ? {} : { securitySchemes: { [security.name]: security.scheme } }),
     },
   }
@@ -307,15 +304,12 @@ const refusal = (codes: readonly ErrorCode[]): Schema => ({
 })
 
 const REQUEST_ID: Schema = {
-  RequestId: {
-    description: 'Name of the request in the log of the service.',
-    schema: { type: 'string', pattern: REQUEST_ID_PATTERN.source },
-  },
+  description: 'Name of the request in the log of the service.',
+  schema: { type: 'string', pattern: REQUEST_ID_PATTERN.source },
 }
 
 const REQUEST_ID_HEADER: Schema = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-/** All examples, by the names that the answers and the refusals refer to. */
 function exampleComponents(routes: readonly Route[], { answers, refusals }: Recorded): Schema {
   const answered = routes.flatMap(({ id, method, example }) => {
     const { json, csv } = answers[id] ?? {}

@@ -53,9 +53,9 @@ const ARITHMETIC_NOISE = 1e-14
 /** The gaps that the first dataset published as accepted and the second has bars for. */
 const filledGaps = (before: Snapshot, after: Snapshot): FilledGap[] =>
   before.dataset.accepted_findings
-    .filter(old => old.finding === 'gap')
     .filter(
       old =>
+        old.finding === 'gap' &&
         !after.dataset.accepted_findings.some(
           now => now.finding === 'gap' && now.of === old.of && now.from === old.from && now.to === old.to,
         ),

@@ -11,6 +11,7 @@ import {
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
 import type { FigureValues } from '#core/figures/split-figures.ts'
+import { EXIT_REASONS } from '#core/replay/trade.ts'
 import { readAncestor } from './lineage.ts'
 import {
   type DatasetRecord,
@@ -23,7 +24,6 @@ import {
 } from './snapshot.ts'
 import {
   type DatedRows,
-  EXIT_WORDS,
   LATER_FIELDS,
   type Rows,
   SIDES,
@@ -73,7 +73,7 @@ function toDocument(snapshot: Snapshot): SnapshotDocument {
       first: toIsoDate(daily.first),
     })),
     ...(others === undefined ? {} : { others: toStoredOthers(others) }),
-    words: { side: SIDES, exit_reason: EXIT_WORDS },
+    words: { side: SIDES, exit_reason: EXIT_REASONS },
   }
 }
 
@@ -228,7 +228,7 @@ function assertReadable({ format_version, words, dataset, benchmarks }: Snapshot
   if ([method_revision, funding, accepted_findings, benchmarks].includes(undefined as never)) {
     throw new Error('this snapshot is from before release 0.1.0: use the program that made it')
   }
-  if (words.side.join() !== SIDES.join() || words.exit_reason.join() !== EXIT_WORDS.join()) {
+  if (words.side.join() !== SIDES.join() || words.exit_reason.join() !== EXIT_REASONS.join()) {
     throw new Error(
       'this snapshot names its sides or exit reasons in another order: use the program that made it',
     )
@@ -246,7 +246,7 @@ function tradeReader(bytes: Uint8Array): (rows: Rows) => TradeColumns {
   const floats = readColumns(bytes, TRADE_FLOATS, Float64Array)
   return rows => ({
     side: { codes: cut(codes.side, rows), words: SIDES },
-    exit_reason: { codes: cut(codes.exit_reason, rows), words: EXIT_WORDS },
+    exit_reason: { codes: cut(codes.exit_reason, rows), words: EXIT_REASONS },
     ...(Object.fromEntries(TRADE_FLOATS.map(name => [name, cut(floats[name], rows)])) as typeof floats), // the same names
   })
 }
@@ -283,20 +283,21 @@ function toArrow(columns: Readonly<Record<string, ColumnValues>>, dates: readonl
   return bytes
 }
 
-function toDateColumn(days: ColumnValues) {
-  const ms = new Float64Array(days.length) // the writer takes milliseconds
-  for (let i = 0; i < days.length; i++) ms[i] = days[i]! * DAY_MS
-  return columnFromArray(ms, dateDay())
-}
+/** The writer takes milliseconds. */
+const toDateColumn = (days: ColumnValues) =>
+  columnFromArray(
+    new Float64Array(days).map(day => day * DAY_MS),
+    dateDay(),
+  )
 
 /** The writer takes the type of a column from its values, and must be given it if there are none. */
 const toColumn = (values: ColumnValues) =>
-  values.length === 0 ? columnFromArray([], arrowTypeOf(values)) : columnFromArray(values)
-
-function arrowTypeOf(values: ColumnValues) {
-  if (values instanceof Float64Array) return float64()
-  return values instanceof Int32Array ? int32() : uint8()
-}
+  values.length > 0
+    ? columnFromArray(values)
+    : columnFromArray(
+        [],
+        values instanceof Float64Array ? float64() : values instanceof Int32Array ? int32() : uint8(),
+      )
 
 /** The columns of `names`, as views on `bytes` if the file is aligned. */
 function readColumns<Name extends string, Values extends ColumnValues>(

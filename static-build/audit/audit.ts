@@ -205,21 +205,21 @@ export async function auditFilesOf(
   ]
 }
 
-/** What is wrong with objects, each of which must have a digest. */
+/** What is wrong with objects, each of which must have the digest that `digests` says. */
 async function faultsOf(
   reader: PublicReader,
-  objects: readonly (readonly [place: Place, sha256: string])[],
+  digests: readonly (readonly [name: string, sha256: string])[],
+  placeOf: (name: string) => Place,
 ): Promise<Fault[]> {
-  const found = await Promise.all(objects.map(([place, sha256]) => demandPublished(reader, place, sha256)))
+  const found = await Promise.all(
+    digests.map(([name, sha256]) => demandPublished(reader, placeOf(name), sha256)),
+  )
   return found.filter(isFault)
 }
 
 async function auditDocuments(reader: PublicReader, { version, documents }: Manifest): Promise<Check> {
-  const all = Object.entries(documents) as [VersionDocument, string][] // the schema knows no others
-  const faults = await faultsOf(
-    reader,
-    all.map(([name, digest]) => [documentPlace(version, name), digest]),
-  )
+  const placeOf = (name: string): Place => documentPlace(version, name as VersionDocument) // the schema knows no others
+  const faults = await faultsOf(reader, Object.entries(documents), placeOf)
   return toCheck('documents', version, `${Object.keys(documents).join(', ')} as published`, faults)
 }
 
@@ -232,10 +232,7 @@ async function auditPrivate(privateStore: ObjectStore, manifest: Manifest, isNam
   const reader = createPrivateReader(privateStore)
   const files = Object.entries(snapshot)
   if (inputs_sha256 !== null) files.push(['inputs.json', inputs_sha256]) // null if there was no key to salt it
-  const faults = await faultsOf(
-    reader,
-    files.map(([name, digest]) => [privatePlace(version, name), digest]),
-  )
+  const faults = await faultsOf(reader, files, name => privatePlace(version, name))
   const isAbsent =
     files.length > 0 &&
     faults.length === files.length &&
@@ -261,9 +258,7 @@ async function auditProgram(reader: PublicReader, { version, program_sha256 }: M
       : faultAt(reader, place, 'of another form', 'has another form: update the program')
     return [toCheck('program', version, 'its index cannot be read, so its files were not checked', [fault])]
   }
-  const faults = await faultsOf(
-    reader,
-    index.files.map(({ name, sha256 }) => [privatePlace(version, programFileName(name)), sha256]),
-  )
+  const files = index.files.map(({ name, sha256 }) => [programFileName(name), sha256] as const)
+  const faults = await faultsOf(reader, files, name => privatePlace(version, name))
   return [toCheck('program', version, `${index.files.length + 1} private files of the program`, faults)]
 }

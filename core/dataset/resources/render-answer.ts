@@ -15,10 +15,7 @@ import type { Answer, ResourceId } from './resource.ts'
 import { linksOf, routeOf } from './routes.ts'
 
 /** An answer, and the headers that are part of it. */
-type Headed = {
-  readonly headers: Readonly<Record<string, string>>
-  readonly answer: Answer
-}
+type Headed = { readonly headers: Readonly<Record<string, string>>; readonly answer: Answer }
 
 /**
  * Evaluates a resource and renders it: the only function that makes the bytes of a dataset answer, for the
@@ -104,14 +101,16 @@ function tableAnswer(
 ): Prepared {
   if (answer.table === undefined) throw new Error(`the resource '${id}' has no table to render as ${format}`)
   const { version, disclaimer } = dataset
+  const facts = riskFacts(answer)
+  const riskHeaders = Object.entries(facts).map(([name, value]) => [`x-${name.replaceAll('_', '-')}`, value])
   return {
-    body: TABLE_BODY[format](answer.table, { dataset_version: version, disclaimer, ...riskFacts(answer) }),
+    body: TABLE_BODY[format](answer.table, { dataset_version: version, disclaimer, ...facts }),
     headers: {
       'content-type': MEDIA_TYPES[format],
       'content-disposition': `attachment; filename="${fileName(id, version, params, answer)}"`,
       'x-dataset-version': version,
       'x-disclaimer': toHeaderText(disclaimer),
-      ...riskHeaders(answer),
+      ...Object.fromEntries(riskHeaders),
     },
     answer,
   }
@@ -134,6 +133,7 @@ function fileName(
   return `${parts.join('-')}-${toCompactInstant(version)}.${format}`
 }
 
+/** Also headers, `x-risk-pct-effective` and `x-risk-pct-clamped`. */
 function riskFacts({ meta }: Answer): Record<string, string> {
   if (meta.effective_risk_pct === undefined) return {}
   return {
@@ -141,12 +141,6 @@ function riskFacts({ meta }: Answer): Record<string, string> {
     risk_pct_clamped: String(meta.risk_pct_clamped ?? false),
   }
 }
-
-/** `x-risk-pct-effective` and `x-risk-pct-clamped`. */
-const riskHeaders = (answer: Answer): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(riskFacts(answer)).map(([name, value]) => [`x-${name.replaceAll('_', '-')}`, value]),
-  )
 
 /** Header values are ASCII on one line; an operator's disclaimer may be neither. */
 const toHeaderText = (text: string): string =>

@@ -21,7 +21,6 @@ import { FUNDING_ASSUMPTIONS, measuredFields, strategyIdentity } from '#core/con
 import { toPercent } from '#core/contract/rounding.ts'
 import { MODULE_VERSION } from '#core/replay/strategy.ts'
 import { declarationsOf } from '../lineage.ts'
-import type { Json } from '../render/json.ts'
 import { numberColumn, type Table, textColumn } from '../render/table.ts'
 import { basisOf, type StrategyRecord } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
@@ -57,15 +56,10 @@ export const strategies = datasetRoute({
   published: ['json'],
   data: strategyList,
   handler: (snapshot, { format }) => ({
-    data: snapshot.strategies.map(toListItem),
+    data: snapshot.strategies.map(strategy => ({ ...identity(strategy), headline: headline(strategy) })),
     ...(format === 'json' ? {} : { table: listTable(snapshot.strategies) }),
     meta: { count: snapshot.strategies.length },
   }),
-})
-
-const toListItem = (strategy: StrategyRecord): Json => ({
-  ...identity(strategy),
-  headline: headline(strategy),
 })
 
 /** The columns of the list as a table: the headline figures stand beside the other fields. */
