@@ -1,10 +1,10 @@
 // The OpenAPI 3.1 document of a service, generated from its routes.
 import { z } from 'zod'
 import { MEDIA_TYPES } from './artifacts.ts'
-import { type ErrorCode, type ErrorDetails, type ParameterProblem, STATUS_OF } from './errors.ts'
+import { type ErrorCode, STATUS_OF } from './errors.ts'
 import { type Format, isBinary, type Parameter, type Schema } from './parameters.ts'
-import { byName, list, listIfAny, object, text } from './payloads/field.ts'
-import { links } from './payloads/meta.ts'
+import { object, text } from './payloads/field.ts'
+import { errorDetails, links } from './payloads/meta.ts'
 import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
 
 /** What a document says of a service beside its routes. */
@@ -333,26 +333,6 @@ const exampleNamed = (name: string): Schema => ({ examples: { answer: toReferenc
 const refusalName = (code: string): string => `refused_${code}`
 
 const toReference = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })
-
-const parameterProblem = object('One refused parameter.', {
-  param: text('Name of the parameter, of the field, or `body`.'),
-  value: text('What was given, cut if it is long.'),
-  reason: text('What is wrong with it.'),
-  allowed: listIfAny('The legal values, if there are few.', z.string()),
-}).meta({ id: 'ParameterProblem' }) satisfies z.ZodType<ParameterProblem>
-
-const errorDetails = z
-  .union([
-    z.array(parameterProblem),
-    z.object({
-      checks: byName('The checks, false for each that fails.', z.boolean()),
-    }),
-    z.object({ available: list('What there is instead.', z.string()) }),
-    z.null(),
-  ])
-  .describe(
-    'More about the error, or null: the refused parameters of a `validation_error`, the checks of `not_ready`.',
-  ) satisfies z.ZodType<ErrorDetails>
 
 const errorPayload = object('What went wrong.', {
   code: z

@@ -5,8 +5,7 @@ import type {
   FundingCoverage,
   Measured,
   RemovedStrategy,
-  TvStatus,
-  VerificationState,
+  StrategyIdentity,
 } from '#core/contract/payloads/strategy.ts'
 import type { Book } from '#core/figures/book.ts'
 import type { CorrelationMatrix } from '#core/figures/correlation.ts'
@@ -65,19 +64,13 @@ export type Marking = 'marked' | 'realised' | 'reported'
 /** When an authority saw an entry of the log, and its name, as the time stamp says. */
 export type TimeStamp = { readonly at: string; readonly by: string }
 
-export type StrategyRecord = {
-  readonly id: string
-  readonly name: string
-  readonly blurb: string | null
-  readonly tv_status: TvStatus
-  readonly verification_state: VerificationState
-  readonly instrument: string
+/** Of `published_since` it is null until the version is compared, and if none was recorded. */
+export type StrategyRecord = Omit<StrategyIdentity, 'basis' | 'ended_on' | 'ended_reason'> & {
   readonly ccy: string
   readonly denomination: string
   readonly engine: string
   readonly data_source: string
   readonly methodology_url: string
-  readonly base_risk_pct: number
   readonly commission_bps_per_side: number
   readonly slippage_ticks: number
   readonly tick_size: number
@@ -91,8 +84,6 @@ export type StrategyRecord = {
   readonly rules_sha256: string | null
   /** Since when a module with these rules, or rules declared the same, is published; null without one. */
   readonly rules_since: string | null
-  readonly leverage_typical: number | null
-  readonly leverage_max: number | null
   /** The risk level above which an entry would have been over the leverage cap; null if no leverage is known. */
   readonly refused_above_risk_pct: number | null
   readonly marking: Marking
@@ -105,10 +96,6 @@ export type StrategyRecord = {
   readonly trials: number | null
   /** The last day of its history, ISO, and why it ended; null while it goes on. */
   readonly ended: { readonly on: string; readonly reason: string } | null
-  /** The day of the last exit, if no trade has followed for unusually long. */
-  readonly idle_since: string | null
-  /** The first version with this history; null until the version is compared, and if none was recorded. */
-  readonly published_since: string | null
   /** Of the entry that first published this history; null without one, and in the version that does. */
   readonly time_stamp: TimeStamp | null
   /** The stats block with `fund_dd` in it, at base risk. */

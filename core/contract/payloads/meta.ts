@@ -1,6 +1,6 @@
-// The schemas of `meta` and `links`. They are apart from `register.ts`, because code that runs in a browser imports no zod.
+// The schemas of `meta`, `links` and what errors say. They are apart from `register.ts`, because code that runs in a browser imports no zod.
 import { z } from 'zod'
-import { byName, number, numberOrNull, record, text, textOrNull } from './field.ts'
+import { byName, list, listIfAny, number, numberOrNull, object, record, text, textOrNull } from './field.ts'
 import type { SimulationInput } from './program.ts'
 import type { Basis } from './strategy.ts'
 
@@ -95,3 +95,24 @@ export type KeyedMetaExtra = Partial<
   Pick<z.infer<typeof keyedMeta>, 'basis' | 'count' | 'last_seq' | 'input_clamped'> &
     Pick<z.infer<typeof operatorMeta>, 'next'> & { requested: SimulationInput }
 >
+
+export const parameterProblem = object('One refused parameter.', {
+  param: text('Name of the parameter, of the field, or `body`.'),
+  value: text('What was given, cut if it is long.'),
+  reason: text('What is wrong with it.'),
+  allowed: listIfAny('The legal values, if there are few.', z.string()),
+}).meta({ id: 'ParameterProblem' })
+
+/** What `details` may hold; each code has one shape or none. */
+export const errorDetails = z
+  .union([
+    z.array(parameterProblem),
+    z.object({
+      checks: byName('The checks, false for each that fails.', z.boolean()),
+    }),
+    z.object({ available: list('What there is instead.', z.string()) }),
+    z.null(),
+  ])
+  .describe(
+    'More about the error, or null: the refused parameters of a `validation_error`, the checks of `not_ready`.',
+  )

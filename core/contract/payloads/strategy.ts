@@ -92,6 +92,8 @@ export const strategyIdentity = () => ({
   ),
 })
 
+export type StrategyIdentity = ValueOf<z.ZodObject<ReturnType<typeof strategyIdentity>>>
+
 /** How far the funding of an instrument reaches within the window, as every version has it. */
 export const fundingFields = () => ({
   instrument: text('Identifier of the perpetual contract.'),
