@@ -1,20 +1,24 @@
 // What the catalogue and the metadata of a strategy share.
 import { z } from 'zod'
+import { MODULE_VERSION } from '#core/replay/strategy.ts'
 import {
+  dateWindow,
   fraction,
   isoDate,
   list,
   listIfAny,
   number,
   numberOrNull,
+  percent,
   ratio,
+  record,
+  recordOrNull,
   records,
   strategyId,
   text,
   textOrNull,
   type ValueOf,
   whole,
-  wholeOrNull,
   word,
 } from './field.ts'
 import { notRecomputable } from './figure-rule.ts'
@@ -92,68 +96,105 @@ export const strategyIdentity = () => ({
   ),
 })
 
-export type StrategyIdentity = ValueOf<z.ZodObject<ReturnType<typeof strategyIdentity>>>
-
-/** How far the funding of an instrument reaches within the window, as every version has it. */
-export const fundingFields = () => ({
-  instrument: text('Identifier of the perpetual contract.'),
-  from: textOrNull('UTC instant of the first payment; null without funding.'),
-  to: textOrNull('UTC instant of the last payment in the window.'),
-  payments: whole(
-    'Payments up to the end of the window; none if the operator states that the instrument has no funding.',
-  ),
-  gaps: whole('Places at which payments are missing; positions there are charged none.'),
-  longest_gap_hours: numberOrNull('The longest of them. Hours; null without a gap.'),
-  payments_missing: wholeOrNull(
-    'Payments that are due in the gaps; null in versions that did not record it.',
-  ),
-  interval_basis: z
-    .enum(['stated', 'inferred'])
-    .nullable()
-    .describe(
-      '`stated` by the operator, or `inferred` as the finest interval of the payments; null without funding, ' +
-        'and in versions that did not record it.',
-    ),
-  intervals: records('How often payments are due, in order of time.', {
-    from: textOrNull('UTC instant of the payment after which it holds; null for the first.'),
-    hours: number('Hours between two payments.'),
-  }),
-})
-
-export type FundingCoverage = ValueOf<z.ZodObject<ReturnType<typeof fundingFields>>>
-
-/** A serious finding in the data that the operator accepts. */
-export const findingFields = () => ({
-  finding: text('What kind of finding.'),
-  of: text('The bars, as instrument and timeframe, or the id of a strategy.'),
-  from: text('UTC instant of the first bar, trade or day that it concerns.'),
-  to: text('UTC instant of the last.'),
-  count: whole('How many bars, trades or days.'),
-  what: text('What was expected and what was found.'),
-  reason: text('Why the operator accepts it.'),
-  strategies: list('Strategies whose history is made from these data.', strategyId),
-})
-
-export type AcceptedFinding = ValueOf<z.ZodObject<ReturnType<typeof findingFields>>>
-
-/** What a build measured of the trades of a strategy. */
-export const measuredFields = () => ({
-  trades_checked: whole('Closed trades whose result was recomputed.'),
-  mean_deviation_bps: ratio('Mean of given less recomputed result, basis points of equity.').nullable(),
-  largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
-  trades_at_stop: whole('Trades that ended at the stop of their entry.'),
-  loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
-  stated_costs: listIfAny(
-    'What the maker of a ledger states itself in the place of the declared costs.',
-    z.looseObject({
-      cost: word('`fees`: both commissions of a trade; `funding`: positive if received.', [
-        'fees',
-        'funding',
-      ]),
-      trades: whole('Closed trades of which the ledger states it.'),
-      mean_bps: ratio('Its mean, basis points of the notional at entry.'),
+const strategyListItem = () =>
+  record('A strategy in the catalogue.', {
+    ...strategyIdentity(),
+    headline: record('The five figures of a list, at base risk.', {
+      cagr_pct: percent('Compound annual growth rate.').nullable(),
+      max_drawdown_pct: percent('Deepest fall from a peak, negative.'),
+      sharpe_daily_annualized: ratio(
+        'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
+      ).nullable(),
+      profit_factor: notRecomputable(
+        'leverage',
+        numberOrNull('Gains / losses of the closed trades on account equity. 6 decimals.'),
+      ),
+      trade_count: whole('Closed trades.'),
     }),
-  ),
-})
+  }).meta({ id: 'StrategyListItem' })
 
-export type Measured = ValueOf<z.ZodObject<ReturnType<typeof measuredFields>>>
+export const strategyList = () =>
+  list('All strategies, in catalogue order, those that are over last.', strategyListItem())
+
+export const strategyMetadata = () =>
+  record('Everything about a strategy but its figures.', {
+    ...strategyIdentity(),
+    window: dateWindow('First and last day of the published series.'),
+    engine: text('What computed the history.'),
+    data_source: text('Where the prices come from.'),
+    denomination: text('Settlement currency.'),
+    inception: isoDate('The day on which the series begins.'),
+    methodology_url: text('Where the method is described.'),
+    backtest_assumptions: record('The costs in every figure.', {
+      commission_bps_per_side: number('Commission of each fill, basis points of notional.'),
+      slippage_ticks: number('Slippage of each fill, ticks of the instrument, always against the account.'),
+      tick_size: number('One tick, in the quote currency.'),
+      funding: z
+        .enum(FUNDING_ASSUMPTIONS)
+        .nullable()
+        .describe(
+          '`historical`: each payment of the instrument is charged at the last close known at its instant, as far as ' +
+            '`/v1/dataset` says; `none`: the operator states that the instrument has none; `as_reported`: whatever ' +
+            'the maker of the returns charged, or of a ledger without payments of its instrument. Null in versions of ' +
+            'older builds.',
+        ),
+      result_tolerance_bps: numberOrNull(
+        'Of a ledger: by how much a given result may differ from its recomputation, and a reported day from the ledger ' +
+          'beside it. Basis points of equity; null for other histories.',
+      ),
+    }),
+    module_version: z
+      .string()
+      .regex(MODULE_VERSION)
+      .nullable()
+      .describe(
+        'Version of the strategy module: 1 to 32 letters, digits or `.`, `_`, `+`, `-`. A new one means other rules, so it ' +
+          'is a restatement. Null for a ledger and for reported returns.',
+      ),
+    rules_sha256: textOrNull(
+      'SHA-256 of what `sha256sum` prints for the module and all that it imports, sorted by path. Null without a module, ' +
+        'and in versions of older builds.',
+    ),
+    rules_since: textOrNull(
+      'Since when rules that are the same, or declared so, are published; never later than `published_since`. Null ' +
+        'without a module, and in versions of older builds.',
+    ),
+    rules_declared_same: records(
+      'Each time that the files of the module changed while its version did not.',
+      {
+        at: text('UTC instant of the version with other files of the module.'),
+        reason: text('Why the rules are the same, as the operator states it.'),
+      },
+    ),
+    marking: word(
+      'How the daily returns came about: open trades marked at every close; booked whole on the day of the exit, ' +
+        'where the leverage is unknown; or reported by the maker of the history.',
+      ['marked', 'realised', 'reported'],
+    ),
+    measured: recordOrNull(
+      'What the build measured of the trades; null in versions of older builds. Null without such a trade.',
+      {
+        trades_checked: whole('Closed trades whose result was recomputed.'),
+        mean_deviation_bps: ratio('Mean of given less recomputed result, basis points of equity.').nullable(),
+        largest_deviation_bps: ratio('The one that is furthest from 0.').nullable(),
+        trades_at_stop: whole('Trades that ended at the stop of their entry.'),
+        loss_at_stop: ratio('Median of their losses, in units of the base risk.').nullable(),
+        stated_costs: listIfAny(
+          'What the maker of a ledger states itself in the place of the declared costs.',
+          z.looseObject({
+            cost: word('`fees`: both commissions of a trade; `funding`: positive if received.', [
+              'fees',
+              'funding',
+            ]),
+            trades: whole('Closed trades of which the ledger states it.'),
+            mean_bps: ratio('Its mean, basis points of the notional at entry.'),
+          }),
+        ),
+      },
+    ),
+    days_without_bars: whole(
+      'Days of the window without any price; their return is 0 and caught up on the next day.',
+    ),
+  }).meta({ id: 'Strategy' })
+
+export type StrategyPayload = ValueOf<ReturnType<typeof strategyMetadata>>
