@@ -1,5 +1,5 @@
 import type { DatasetPayload } from '#core/contract/payloads/dataset.ts'
-import type { Basis, FundingAssumption, StrategyPayload } from '#core/contract/payloads/strategy.ts'
+import type { Basis, StrategyPayload } from '#core/contract/payloads/strategy.ts'
 import type { Book } from '#core/figures/book.ts'
 import type { CorrelationMatrix } from '#core/figures/correlation.ts'
 import type { Period, Series } from '#core/figures/series.ts'
@@ -48,7 +48,7 @@ export type StrategyRecord = Omit<
 > &
   StrategyPayload['backtest_assumptions'] & {
     readonly ccy: string
-    readonly funding: FundingAssumption
+    readonly funding: NonNullable<StrategyPayload['backtest_assumptions']['funding']>
     /** Entries above it are refused, which steers a module; null in snapshots that were made before it was recorded. */
     readonly max_leverage: number | null
     /** The risk level above which an entry would have been over the leverage cap; null if no leverage is known. */

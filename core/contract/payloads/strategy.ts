@@ -29,9 +29,6 @@ export type VerificationState = (typeof VERIFICATION_STATES)[number]
 export const TV_STATUSES = ['provisional', 'confirmed', 'diverged', 'not_applicable'] as const
 export type TvStatus = (typeof TV_STATUSES)[number]
 
-export const FUNDING_ASSUMPTIONS = ['historical', 'none', 'as_reported'] as const
-export type FundingAssumption = (typeof FUNDING_ASSUMPTIONS)[number]
-
 /** How figures came about; `mixed` where an answer has more than one of the others. */
 export const BASES = ['backtested', 'reported', 'live', 'mixed'] as const
 export type Basis = (typeof BASES)[number]
@@ -96,25 +93,25 @@ export const strategyIdentity = () => ({
   ),
 })
 
-const strategyListItem = () =>
-  record('A strategy in the catalogue.', {
-    ...strategyIdentity(),
-    headline: record('The five figures of a list, at base risk.', {
-      cagr_pct: percent('Compound annual growth rate.').nullable(),
-      max_drawdown_pct: percent('Deepest fall from a peak, negative.'),
-      sharpe_daily_annualized: ratio(
-        'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
-      ).nullable(),
-      profit_factor: notRecomputable(
-        'leverage',
-        numberOrNull('Gains / losses of the closed trades on account equity. 6 decimals.'),
-      ),
-      trade_count: whole('Closed trades.'),
-    }),
-  }).meta({ id: 'StrategyListItem' })
-
 export const strategyList = () =>
-  list('All strategies, in catalogue order, those that are over last.', strategyListItem())
+  list(
+    'All strategies, in catalogue order, those that are over last.',
+    record('A strategy in the catalogue.', {
+      ...strategyIdentity(),
+      headline: record('The five figures of a list, at base risk.', {
+        cagr_pct: percent('Compound annual growth rate.').nullable(),
+        max_drawdown_pct: percent('Deepest fall from a peak, negative.'),
+        sharpe_daily_annualized: ratio(
+          'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
+        ).nullable(),
+        profit_factor: notRecomputable(
+          'leverage',
+          numberOrNull('Gains / losses of the closed trades on account equity. 6 decimals.'),
+        ),
+        trade_count: whole('Closed trades.'),
+      }),
+    }).meta({ id: 'StrategyListItem' }),
+  )
 
 export const strategyMetadata = () =>
   record('Everything about a strategy but its figures.', {
@@ -130,7 +127,7 @@ export const strategyMetadata = () =>
       slippage_ticks: number('Slippage of each fill, ticks of the instrument, always against the account.'),
       tick_size: number('One tick, in the quote currency.'),
       funding: z
-        .enum(FUNDING_ASSUMPTIONS)
+        .enum(['historical', 'none', 'as_reported'])
         .nullable()
         .describe(
           '`historical`: each payment of the instrument is charged at the last close known at its instant, as far as ' +
