@@ -1,4 +1,4 @@
-// What the catalogue and the metadata of a strategy share.
+// Payloads of `/v1/strategies` and `/v1/strategies/{sid}`, and what others share with them.
 import { z } from 'zod'
 import { MODULE_VERSION } from '#core/replay/strategy.ts'
 import {

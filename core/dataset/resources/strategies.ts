@@ -1,5 +1,5 @@
 import { FORMATS } from '#core/contract/parameters.ts'
-import { strategyList, strategyMetadata } from '#core/contract/payloads/strategy.ts'
+import { strategyIdentity, strategyList, strategyMetadata } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { declarationsOf } from '../lineage.ts'
 import { numberColumn, type Table, textColumn } from '../render/table.ts'
@@ -23,23 +23,19 @@ export const strategies = datasetRoute({
   }),
 })
 
+const HEADLINE = ['cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized', 'profit_factor', 'trade_count']
+
 /** The columns of the list as a table: the headline figures stand beside the other fields. */
-const LIST_COLUMNS = {
-  ...{ id: 'text', name: 'text', blurb: 'text', tv_status: 'text', basis: 'text', instrument: 'text' },
-  ...{ base_risk_pct: 'number', leverage_typical: 'number', leverage_max: 'number' },
-  ...{ published_since: 'text', ended_on: 'text', ended_reason: 'text', idle_since: 'text' },
-  ...{ verification_state: 'text' },
-  ...{ cagr_pct: 'number', max_drawdown_pct: 'number', sharpe_daily_annualized: 'number' },
-  ...{ profit_factor: 'number', trade_count: 'number' },
-} as const
+const LIST_COLUMNS = [...Object.keys(strategyIdentity()), ...HEADLINE]
+const NUMBERS = ['base_risk_pct', 'leverage_typical', 'leverage_max', ...HEADLINE]
 
 function listTable(strategies: readonly StrategyRecord[]): Table {
   const items: Readonly<Record<string, unknown>>[] = strategies.map(strategy => ({
     ...identity(strategy),
     ...headline(strategy),
   }))
-  const columns = Object.entries(LIST_COLUMNS).map(([name, kind]) => ({
-    ...(kind === 'number'
+  const columns = LIST_COLUMNS.map(name => ({
+    ...(NUMBERS.includes(name)
       ? numberColumn(name, row => Number(items[row]![name]))
       : textColumn(name, row => String(items[row]![name]))),
     has: (row: number) => items[row]![name] !== null,
@@ -48,7 +44,7 @@ function listTable(strategies: readonly StrategyRecord[]): Table {
 }
 
 /** The fields that the list and the metadata of a strategy share. */
-export const identity = (strategy: StrategyRecord) => ({
+const identity = (strategy: StrategyRecord) => ({
   ...pick(strategy, 'id', 'name', 'blurb', 'tv_status'),
   basis: basisOf(strategy),
   ...pick(strategy, 'instrument', 'base_risk_pct'),
@@ -59,8 +55,6 @@ export const identity = (strategy: StrategyRecord) => ({
   ended_reason: strategy.ended?.reason ?? null,
   ...pick(strategy, 'idle_since', 'verification_state'),
 })
-
-const HEADLINE = ['cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized', 'profit_factor', 'trade_count']
 
 const headline = ({ figures }: StrategyRecord) =>
   publishFigures(Object.fromEntries(HEADLINE.map(name => [name, figures.values[name] ?? null])))
