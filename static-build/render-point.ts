@@ -44,15 +44,11 @@ export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort) {
     ...extent,
     encodings: Object.fromEntries(twins.map(({ coding, bytes }) => [coding, describe(bytes)])),
   }
-  const headersOf = (coding: TwinCoding): ObjectHeaders => ({ ...plain, content_encoding: coding })
-  const files = [
-    { key, bytes, headers: plain },
-    ...twins.map(({ coding, bytes }) => ({
-      key: key + TWIN_ENDINGS[coding],
-      bytes,
-      headers: headersOf(coding),
-    })),
-  ]
+  const twinFiles = twins.map(({ coding, bytes }) => {
+    const headers: ObjectHeaders = { ...plain, content_encoding: coding }
+    return { key: key + TWIN_ENDINGS[coding], bytes, headers }
+  })
+  const files = [{ key, bytes, headers: plain }, ...twinFiles]
   return { artifact, files }
 }
 

@@ -46,13 +46,8 @@ const ABOUT =
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
 /** The descriptor of a version: a resource for each artifact, with a Table Schema if its file is a table. */
-export function dataPackage({
-  version,
-  entered,
-  strategies,
-  instruments = [],
-  artifacts,
-}: Described): object {
+export function dataPackage(manifest: Described): object {
+  const { version, entered, strategies, instruments = [], artifacts } = manifest
   const points = pointsByKey(version, strategies)
   const tables = tablesByName(strategies, instruments)
   const folder = `${versionFolder(version)}/`
@@ -229,11 +224,8 @@ function typeOf(name: string, { type, format: wireFormat }: z.infer<typeof prope
  * in the form of GNU coreutils: `sha256sum -c SHA256SUMS` accepts it in a copy of the version's folder. The
  * manifest is not in it: it is what names this list.
  */
-export function sha256Sums({
-  version,
-  documents,
-  artifacts,
-}: Pick<Manifest, 'version' | 'documents' | 'artifacts'>): string {
+export function sha256Sums(manifest: Pick<Manifest, 'version' | 'documents' | 'artifacts'>): string {
+  const { version, documents, artifacts } = manifest
   const folder = `${versionFolder(version)}/`
   return [
     ...LISTED.map(name => ({ key: documentKey(version, name), sha256: documents[name]! })),

@@ -159,11 +159,8 @@ export async function readProgramOf(
     const bytes = await readPrivateFile(privateStore, keyOf(programFileName(file)), digests.get(file))
     return [file, bytes] as const
   }
-  const files = Object.fromEntries(await Promise.all(PROGRAM_FILES.map(read))) as Record<
-    ProgramFile,
-    Uint8Array
-  > // one entry a file
-  const { data: dataBytes, ...documents } = files
+  const files = Object.fromEntries(await Promise.all(PROGRAM_FILES.map(read)))
+  const { data: dataBytes, ...documents } = files as Record<ProgramFile, Uint8Array> // one entry a file
   const data = parseProgramDataFile(parseJson(dataBytes))
   if (data === null || data.plan.alias !== index.alias)
     throw otherForm(privateStore, keyOf(programFileName('data')))

@@ -31,16 +31,12 @@ const BINARY_TYPE = 'application/octet-stream'
 export type FileRoute = Route<'proof', (variable: string) => string> & {
   readonly mediaType: string
   /** What the object is, for its check against the pointer log; null if it may change. */
-  readonly proof:
-    | 'entry'
-    | 'signature of entry'
-    | 'manifest'
-    | 'signature of manifest'
-    | VersionDocument
-    | null
+  readonly proof: Proof | null
   /** `version` belongs to a published version, `log` to the pointer log, `service` to none of them. */
   readonly of: 'version' | 'log' | 'service'
 }
+
+type Proof = 'entry' | 'signature of entry' | 'manifest' | 'signature of manifest' | VersionDocument
 
 const FILE_REFUSALS: readonly ErrorCode[] = ['not_found', 'unavailable']
 const VERSION_REFUSALS: readonly ErrorCode[] = ['not_found', 'gone', 'not_ready', 'unavailable']

@@ -13,7 +13,6 @@ export type Compared = {
   readonly before: Snapshot | null
   /** The same, or the newest that can be read: its lists of versions and of removed strategies are carried on. */
   readonly record: Pick<PublishedRecord, 'dataset'> | null
-  /** Strategies that are removed. */
   readonly gone: PublishedRecord['strategies']
 }
 

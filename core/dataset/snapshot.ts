@@ -104,7 +104,6 @@ export type Nearest = { readonly id: string; readonly name: string; readonly rho
 export type Others = {
   /** First the closest. */
   readonly nearest: readonly Nearest[]
-  /** The equal-weight book of all strategies. */
   readonly book: Book
 }
 

@@ -40,7 +40,6 @@ export type Table = {
   readonly nest?: string
   /** The series that the rows are, if the columns are its dates and its values and nothing else. */
   readonly series?: Series
-  /** First and last date, if rows have one. */
   readonly extent?: { readonly first: EpochDay; readonly last: EpochDay }
 }
 

@@ -14,7 +14,6 @@ import { basisOf, type Snapshot, strategyOf } from '../snapshot.ts'
 import type { Answer, ResourceId } from './resource.ts'
 import { linksOf, routeOf } from './routes.ts'
 
-/** An answer, and the headers that are part of it. */
 type Headed = { readonly headers: Readonly<Record<string, string>>; readonly answer: Answer }
 
 /**
