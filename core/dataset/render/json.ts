@@ -35,7 +35,8 @@ export const jsonWriting =
 function* writeJson(out: ByteWriter, value: Json, blockBytes: number): Steps {
   if (isScalar(value)) writeScalar(out, value)
   else if (isArray(value)) yield* writeItems(out, value, blockBytes)
-  else if (isTable(value)) yield* writeTable(out, value, blockBytes)
+  else if (isTable(value) && value.series !== undefined) writeSeries(out, value.series, value.columns)
+  else if (isTable(value)) yield* writeRows(out, value, blockBytes)
   else if (isLongList(value)) yield* writeItems(out, value.items(), blockBytes)
   else yield* writeObject(out, value as JsonObject, blockBytes) // what is left of the union
 }
@@ -75,11 +76,6 @@ function* writeObject(out: ByteWriter, object: JsonObject, blockBytes: number): 
     if (out.length >= blockBytes) yield
   }
   writeAscii(out, separator === '{' ? '{}' : '}')
-}
-
-function* writeTable(out: ByteWriter, table: Table, blockBytes: number): Steps {
-  if (table.series !== undefined) writeSeries(out, table.series, table.columns)
-  else yield* writeRows(out, table, blockBytes)
 }
 
 /** `[{"t":"2016-01-01","ret":0.01},...]` */
