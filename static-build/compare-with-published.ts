@@ -228,7 +228,7 @@ export function logBefore(log: readonly LoggedEntry[], version: string): readonl
  * The versions that were first published after the served one and then rolled back, newest first. Each was
  * compared with all that were published before it, so the newest readable one covers the older ones.
  */
-export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
+function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
   const served = log.at(-1)?.entry.version
   const inOrder = firstPublications(log)
   return inOrder.slice(inOrder.findIndex(({ entry }) => entry.version === served) + 1).reverse()

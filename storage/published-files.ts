@@ -22,7 +22,7 @@ export const PROGRAM_RECORDS = [
   'performance-hodl',
   'performance-lump_sum',
 ] as const
-export type ProgramRecord = (typeof PROGRAM_RECORDS)[number]
+type ProgramRecord = (typeof PROGRAM_RECORDS)[number]
 
 /** Beside the records: what simulations and personal baskets are computed from. */
 export const PROGRAM_FILES = ['data', ...PROGRAM_RECORDS] as const
@@ -112,7 +112,7 @@ export async function readSnapshotFiles(
  * A private file of a published version, checked against its digest. Throws an UnreadableError if it is
  * missing or altered, and a StoreError if the store does not answer.
  */
-export async function readPrivateFile(
+async function readPrivateFile(
   privateStore: ObjectStore,
   key: string,
   digest: string | undefined,
