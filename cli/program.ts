@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { messageOf } from '#storage/error-code.ts'
-import { remedied } from '#storage/remedies.ts'
+import { messageOf, remedied } from '#storage/error-code.ts'
 import project from '../package.json' with { type: 'json' }
 import { EXIT, ExitError, UsageError } from './exit.ts'
 import type { Define } from './options/command.ts'

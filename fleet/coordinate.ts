@@ -1,6 +1,6 @@
 // The coordinator of a fleet: gives the tasks of a phase to workers, collects their results, and checks the workers.
 import { toIsoInstant } from '#core/calendar.ts'
-import type { Effort } from '#core/contract/effort.ts'
+import type { Effort } from '#core/contract/manifest.ts'
 import { inLanes } from '#static-build/render-version.ts'
 import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'

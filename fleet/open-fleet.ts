@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { Redis } from 'ioredis'
 import { toCompactInstant } from '#core/calendar.ts'
-import type { Effort } from '#core/contract/effort.ts'
+import type { Effort } from '#core/contract/manifest.ts'
 import { countProgress, type Progress } from '#core/progress.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { createRenderer, type RenderOrder } from '#static-build/render-version.ts'

@@ -16,9 +16,8 @@ import {
   sortLines,
   writePoints,
 } from '#static-build/render-version.ts'
-import { toJsonBytes } from '#storage/json-bytes.ts'
+import { parseJson, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
 import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'
 import type { Handler } from './worker.ts'

@@ -1,12 +1,11 @@
 // The files of a run in the private store: the tasks that a coordinator gives to workers, and their results.
 import pMap from 'p-map'
 import { z } from 'zod'
-import { EFFORTS } from '#core/contract/effort.ts'
+import { EFFORTS } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { RUNS, removeFleetProgress } from '#storage/fleet-progress.ts'
-import { toJsonBytes } from '#storage/json-bytes.ts'
+import { parseJson, readDocument, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { parseJson, readDocument } from '#storage/parse-json.ts'
 
 /** What a run does, in this order. */
 export const PHASES = ['compute', 'correlate', 'render'] as const

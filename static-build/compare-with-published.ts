@@ -7,17 +7,22 @@ import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { toAncestor } from '#core/dataset/lineage.ts'
 import type { Compared, PublishedRecord } from '#core/dataset/publication.ts'
 import { renderDeploys } from '#core/dataset/resources/program/records.ts'
-import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
+import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { sha256 } from '#storage/digest.ts'
+import { parseJson } from '#storage/json-bytes.ts'
 import type { ObjectStore, Stores } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
-import type { LoggedEntry } from '#storage/pointer-log.ts'
-import { firstPublications } from '#storage/publications.ts'
-import { findManifest, UnreadableError } from '#storage/published-manifest.ts'
-import { readProgram, type StoredProgram } from '#storage/published-program.ts'
+import { firstPublications, type LoggedEntry } from '#storage/pointer-log.ts'
+import {
+  findManifest,
+  readManifest,
+  readProgram,
+  readSnapshotFiles,
+  type StoredProgram,
+  UnreadableError,
+} from '#storage/published-files.ts'
 import { type Declarations, declarationsFor } from './declarations.ts'
-import { logBefore, readPublishedSnapshot, rolledBackIn } from './previous-snapshot.ts'
 
 /** A snapshot and a program to publish, and the stores with the versions to compare them with. */
 export type Comparison = Stores & {
@@ -208,4 +213,48 @@ function assertAppended({ version, alias, documents }: StoredProgram, deploys: r
       `  this build has ${now === undefined ? 'no such deployment' : JSON.stringify(now)}\n` +
       'nothing was published. Restore the bars and the program.yaml that made it; or give another program another alias',
   )
+}
+
+/**
+ * The log as it was before a version was, or would be, published. Running a build again after it was
+ * published finds the same one, so that its documents are the same bytes.
+ */
+export function logBefore(log: readonly LoggedEntry[], version: string): readonly LoggedEntry[] {
+  const own = log.findIndex(({ entry }) => entry.version === version)
+  return own === -1 ? log : log.slice(0, own)
+}
+
+/**
+ * The versions that were first published after the served one and then rolled back, newest first. Each was
+ * compared with all that were published before it, so the newest readable one covers the older ones.
+ */
+function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
+  const served = log.at(-1)?.entry.version
+  const inOrder = firstPublications(log)
+  return inOrder.slice(inOrder.findIndex(({ entry }) => entry.version === served) + 1).reverse()
+}
+
+/**
+ * The snapshot of a published version, checked against the digests of its manifest, without its correlations: they follow
+ * from its returns, and those of a large book are gigabytes. Throws an UnreadableError if a file is not there, not the one
+ * that was published, or of another format.
+ */
+export async function readPublishedSnapshot(
+  { store, privateStore }: Stores,
+  current: CurrentVersion,
+): Promise<Snapshot> {
+  const manifest = await readManifest(store, current)
+  const { version, snapshot_format: format } = manifest
+  if (format !== SNAPSHOT_FORMAT) {
+    throw new UnreadableError(
+      `the snapshot of ${version} in ${privateStore.url} has format ${format}, and this program reads format ` +
+        `${SNAPSHOT_FORMAT}: use the program that made it`,
+    )
+  }
+  const files = await readSnapshotFiles(privateStore, manifest, 'correlation')
+  try {
+    return decodeSnapshot(files)
+  } catch (cause) {
+    throw new UnreadableError(`the snapshot of ${version} in ${privateStore.url} cannot be read`, { cause })
+  }
 }

@@ -8,11 +8,11 @@ import {
   type RestatedTrade,
   type StrategyChanges,
 } from '#core/contract/payloads/changes.ts'
-import { isExplained } from '#core/dataset/filled-gaps.ts'
 import {
   baseRiskChange,
   hasOtherFiles,
   hasOtherValues,
+  isExplained,
   isRestated,
   versionChange,
 } from '#core/dataset/restated.ts'

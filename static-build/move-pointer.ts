@@ -1,13 +1,19 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
+import { tolerate } from '#storage/error-code.ts'
 import { switchNginx } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { appendEntry, type LoggedEntry, type NextEntry, readLog } from '#storage/pointer-log.ts'
-import { type Publication, publicationsOf } from '#storage/publications.ts'
-import { readManifest } from '#storage/published-manifest.ts'
+import {
+  appendEntry,
+  type LoggedEntry,
+  type NextEntry,
+  type Publication,
+  publicationsOf,
+  readLog,
+} from '#storage/pointer-log.ts'
+import { readManifest } from '#storage/published-files.ts'
 import type { Signer } from '#storage/signature.ts'
-import { tolerate } from '#storage/tolerate.ts'
 
 /**
  * How long an entry proves what is served: two nights, so that one failed night raises no alarm, and two do.

@@ -3,8 +3,7 @@ import { manifestKey, manifestSignatureKey, versionFolder } from '#core/contract
 import { FLEET_PROGRESS, RUNS } from '#storage/fleet-progress.ts'
 import { disclaimerKey } from '#storage/nginx-files.ts'
 import type { ObjectStore, Stores } from '#storage/object-store.ts'
-import { readLog } from '#storage/pointer-log.ts'
-import { type Publication, publicationsOf } from '#storage/publications.ts'
+import { type Publication, publicationsOf, readLog } from '#storage/pointer-log.ts'
 
 /** Which versions stay. The served one always does. */
 type KeepRule = {
@@ -65,7 +64,9 @@ export function versionsToKeep(
 ): ReadonlySet<string> {
   const oldest = nowMs - keepDays * DAY_MS
   // They come newest first, so the last of each month replaces those before it.
-  const byMonth = publications.toReversed().map(({ version }) => [version.slice(0, MONTH), version] as const)
+  const byMonth = publications
+    .toReversed()
+    .map(({ version }) => [version.slice(0, 'YYYY-MM'.length), version] as const)
   const monthEnds = new Set(keepMonthEnds ? new Map(byMonth).values() : [])
   return new Set(
     publications
@@ -76,8 +77,6 @@ export function versionsToKeep(
       .map(({ version }) => version),
   )
 }
-
-const MONTH = 'YYYY-MM'.length
 
 const FOLDER = /^\d{8}T\d{6}Z(?=\/)/
 

@@ -1,9 +1,9 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import { documentKey, manifestKey, manifestSignatureKey } from '#core/contract/artifacts.ts'
-import type { Effort } from '#core/contract/effort.ts'
 import {
   type Artifact,
   type CurrentVersion,
+  type Effort,
   MANIFEST_VERSION,
   type Manifest,
 } from '#core/contract/manifest.ts'
@@ -15,15 +15,20 @@ import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
-import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from '#storage/immutable-headers.ts'
+import { tolerate } from '#storage/error-code.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { switchNginx } from '#storage/nginx-files.ts'
-import type { ObjectStore, Stores } from '#storage/object-store.ts'
-import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
-import { firstTimes } from '#storage/publications.ts'
+import { IMMUTABLE_BYTES, IMMUTABLE_JSON, type ObjectStore, type Stores } from '#storage/object-store.ts'
+import {
+  appendEntry,
+  deriveHint,
+  firstTimes,
+  type LoggedEntry,
+  readHead,
+  readLog,
+} from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { readTimeStamps } from '#storage/time-stamps.ts'
-import { tolerate } from '#storage/tolerate.ts'
 import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
 import { createStoreReader } from './audit/reader.ts'
@@ -36,7 +41,7 @@ import {
 import { entryTimes } from './move-pointer.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
-import { saveEntryTime, saveInputs, saveProgram, saveSnapshot } from './save-private.ts'
+import { savePrivate } from './save-private.ts'
 import { type Document, digestsOf, versionDocuments } from './version-documents.ts'
 
 /** A snapshot that passed its checks, and where and how to publish it. */
@@ -95,12 +100,7 @@ export async function writeVersion(
   const { snapshot, changes, stamps } = await toPublished(order, log)
   const { version, entered } = snapshot.dataset
   const bytes = toShared(encodeSnapshot(snapshot))
-  if (entered !== null) await saveEntryTime(privateStore, version, entered)
-  const digests = await saveSnapshot(privateStore, version, bytes)
-  const commitments = {
-    inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),
-    program_sha256: await saveProgram(privateStore, version, order.program, order.signer),
-  }
+  const { digests, commitments } = await savePrivate(privateStore, snapshot.dataset, bytes, order)
   const { effort, threads, progress } = order
   const points = publishedPoints(snapshot)
   const render = order.render ?? renderVersion

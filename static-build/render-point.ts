@@ -1,8 +1,7 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { toIsoDate } from '#core/calendar.ts'
 import { artifactKey, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
-import type { Effort } from '#core/contract/effort.ts'
-import type { Artifact } from '#core/contract/manifest.ts'
+import type { Artifact, Effort } from '#core/contract/manifest.ts'
 import { isBinary, type Params } from '#core/contract/parameters.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
@@ -20,8 +19,7 @@ import {
   pageFile,
 } from '#pages/page-routes.ts'
 import { sha256 } from '#storage/digest.ts'
-import { immutableHeaders } from '#storage/immutable-headers.ts'
-import type { ObjectHeaders } from '#storage/object-store.ts'
+import { immutableHeaders, type ObjectHeaders } from '#storage/object-store.ts'
 
 /** What a file of a version is rendered from: an answer at its canonical parameters, a page, or an asset of the pages. */
 export type Point =
@@ -46,15 +44,11 @@ export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort) {
     ...extent,
     encodings: Object.fromEntries(twins.map(({ coding, bytes }) => [coding, describe(bytes)])),
   }
-  const headersOf = (coding: TwinCoding): ObjectHeaders => ({ ...plain, content_encoding: coding })
-  const files = [
-    { key, bytes, headers: plain },
-    ...twins.map(({ coding, bytes }) => ({
-      key: key + TWIN_ENDINGS[coding],
-      bytes,
-      headers: headersOf(coding),
-    })),
-  ]
+  const twinFiles = twins.map(({ coding, bytes }) => {
+    const headers: ObjectHeaders = { ...plain, content_encoding: coding }
+    return { key: key + TWIN_ENDINGS[coding], bytes, headers }
+  })
+  const files = [{ key, bytes, headers: plain }, ...twinFiles]
   return { artifact, files }
 }
 

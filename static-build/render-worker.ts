@@ -1,6 +1,6 @@
 // A thread of the static build or of a worker of a fleet: renders files of one strategy, or of the book.
 import { kTransferable, kValue, Tinypool, type Transferable } from 'tinypool'
-import type { Effort } from '#core/contract/effort.ts'
+import type { Effort } from '#core/contract/manifest.ts'
 import { partOf } from '#core/dataset/part.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'

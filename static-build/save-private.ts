@@ -1,13 +1,6 @@
 import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
-import {
-  PROGRAM_FILES,
-  PROGRAM_FORMAT,
-  PROGRAM_INDEX,
-  type ProgramFile,
-  type ProgramIndex,
-  programFileName,
-} from '#core/contract/program-files.ts'
+import type { Entered } from '#core/dataset/entered.ts'
 import {
   renderBasket,
   renderDeploys,
@@ -19,9 +12,16 @@ import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dat
 import type { ProgramData } from '#core/program/program.ts'
 import { toProgramDataFile } from '#core/program/program-data-file.ts'
 import { sha256 } from '#storage/digest.ts'
-import { toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
+import { parseJson, toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
+import {
+  PROGRAM_FILES,
+  PROGRAM_FORMAT,
+  PROGRAM_INDEX,
+  type ProgramFile,
+  type ProgramIndex,
+  programFileName,
+} from '#storage/published-files.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
 
@@ -32,6 +32,28 @@ const ARROW_HEADERS = { content_type: 'application/vnd.apache.arrow.file' }
 async function save(store: ObjectStore, key: string, bytes: Uint8Array, headers = JSON_HEADERS) {
   await writeOnce(store, key, bytes, headers)
   return sha256(bytes)
+}
+
+/** Writes what is private of a version, and returns what its manifest says of that. */
+export async function savePrivate(
+  privateStore: ObjectStore,
+  { version, entered }: Entered,
+  bytes: SnapshotBytes,
+  { inputs, program, signer }: PrivateRecords,
+) {
+  if (entered !== null) await saveEntryTime(privateStore, version, entered)
+  const digests = await saveSnapshot(privateStore, version, bytes)
+  const commitments = {
+    inputs_sha256: await saveInputs(privateStore, version, inputs, signer),
+    program_sha256: await saveProgram(privateStore, version, program, signer),
+  }
+  return { digests, commitments }
+}
+
+type PrivateRecords = {
+  readonly inputs: object
+  readonly program: ProgramData | null
+  readonly signer: Signer | null
 }
 
 /** Written before anything else of a version, so that its build can be continued. */
@@ -66,7 +88,7 @@ export async function saveSnapshot(
  * everybody has and from a handful of parameters that can be guessed. Without a signing key there is no salt,
  * and the digest binds all the same.
  */
-export async function saveProgram(
+async function saveProgram(
   privateStore: ObjectStore,
   version: string,
   program: ProgramData | null,

@@ -10,9 +10,8 @@ import { utcNameOf } from '#core/dataset/render/csv.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { sha256 } from '#storage/digest.ts'
-import { IMMUTABLE_JSON, IMMUTABLE_TEXT } from '#storage/immutable-headers.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
-import type { ObjectHeaders } from '#storage/object-store.ts'
+import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectHeaders } from '#storage/object-store.ts'
 import { objectsOf } from './published-points.ts'
 
 export type Document = {
@@ -47,13 +46,8 @@ const ABOUT =
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
 /** The descriptor of a version: a resource for each artifact, with a Table Schema if its file is a table. */
-export function dataPackage({
-  version,
-  entered,
-  strategies,
-  instruments = [],
-  artifacts,
-}: Described): object {
+export function dataPackage(manifest: Described): object {
+  const { version, entered, strategies, instruments = [], artifacts } = manifest
   const points = pointsByKey(version, strategies)
   const tables = tablesByName(strategies, instruments)
   const folder = `${versionFolder(version)}/`
@@ -230,11 +224,8 @@ function typeOf(name: string, { type, format: wireFormat }: z.infer<typeof prope
  * in the form of GNU coreutils: `sha256sum -c SHA256SUMS` accepts it in a copy of the version's folder. The
  * manifest is not in it: it is what names this list.
  */
-export function sha256Sums({
-  version,
-  documents,
-  artifacts,
-}: Pick<Manifest, 'version' | 'documents' | 'artifacts'>): string {
+export function sha256Sums(manifest: Pick<Manifest, 'version' | 'documents' | 'artifacts'>): string {
+  const { version, documents, artifacts } = manifest
   const folder = `${versionFolder(version)}/`
   return [
     ...LISTED.map(name => ({ key: documentKey(version, name), sha256: documents[name]! })),

@@ -1,8 +1,7 @@
 // How far the builds on a fleet are that are under way, in the private store: coordinators write it, the operator's page shows it.
 import { z } from 'zod'
-import { toJsonBytes } from './json-bytes.ts'
+import { parseJson, toJsonBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
-import { parseJson } from './parse-json.ts'
 
 /** The folder of all runs in the private store: what is in it, `fleet/run-files.ts` says. */
 export const RUNS = 'fleet/'

@@ -15,13 +15,10 @@ import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { codeOf, ifThere } from './error-code.ts'
+import { codeOf, ifThere, withRemedy } from './error-code.ts'
 import { fileTimeMs } from './file-time.ts'
 import { assertKey, isFolder, type ObjectStore, StoreError } from './object-store.ts'
 import { flushFolder, guarded, makeFolder, markOf, newUnfinished, pathIn, placeOver } from './placing.ts'
-import { withRemedy } from './remedies.ts'
-
-const runFile = promisify(execFile)
 
 /** Linux draws it when the machine starts. */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
@@ -54,14 +51,16 @@ async function markBatch(url: string, prefix: string) {
   }
 }
 
-type FolderObject = { readonly key: string; readonly bytes: Uint8Array }
-
 /**
  * Writes a folder of the store at `url` within a batch, from any thread: beside its place, and moves it there, so that a process
  * that is killed leaves none of it. False if the folder exists: then nothing was written. It blocks, which costs less than the
  * threads of Node, because it waits for no disk.
  */
-export function placeFolder(url: string, folder: string, objects: readonly FolderObject[]): boolean {
+export function placeFolder(
+  url: string,
+  folder: string,
+  objects: readonly { readonly key: string; readonly bytes: Uint8Array }[],
+): boolean {
   for (const { key } of objects) assertKey(key)
   const root = fileURLToPath(url)
   const path = pathIn(url, folder)
@@ -101,7 +100,7 @@ function writeNew(path: string, bytes: Uint8Array, timeMs: number | null): void 
 /** Flushes the file system, which no call of Node does, or each file if there is no program that can, or it fails. */
 async function flushBelow(folder: string): Promise<void> {
   try {
-    await runFile('sync', ['-f', folder])
+    await promisify(execFile)('sync', ['-f', folder])
   } catch {
     await flushEach(folder)
   }

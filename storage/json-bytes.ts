@@ -1,3 +1,6 @@
+import type { z } from 'zod'
+import type { ObjectStore } from './object-store.ts'
+
 /** A JSON document as it is stored: a value a line, and a line break at the end. */
 export const toJsonBytes = (value: object): Uint8Array =>
   new TextEncoder().encode(`${JSON.stringify(value, null, 1)}\n`)
@@ -10,4 +13,20 @@ export const toAnswerBytes = (value: object): Uint8Array =>
 function refuseNotFinite(key: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isFinite(value)) return value
   throw new Error(`${key} must be a finite number, not ${value}: what computes it is at fault`)
+}
+
+/** The value in a stored text or its bytes, or undefined if they are not JSON: no schema accepts that. */
+export function parseJson(stored: Uint8Array | string): unknown {
+  try {
+    return JSON.parse(typeof stored === 'string' ? stored : new TextDecoder().decode(stored))
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** A stored document: null if there is none, and undefined if it has another form. */
+export async function readDocument<T>(store: ObjectStore, key: string, schema: z.ZodType<T>) {
+  const bytes = await store.read(key)
+  return bytes && schema.safeParse(parseJson(bytes)).data
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
+import { isFull, tolerate } from './error-code.ts'
+import { readDocument } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
-import { readDocument } from './parse-json.ts'
-import { isFull } from './remedies.ts'
-import { tolerate } from './tolerate.ts'
 
 const lockRecord = z.object({
   pid: z.int(),

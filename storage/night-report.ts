@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
+import { parseJson, readDocument } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
-import { parseJson, readDocument } from './parse-json.ts'
 
 export type NightReport = z.infer<typeof nightReport>
 

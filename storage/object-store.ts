@@ -1,4 +1,6 @@
 // The interface of a store. Small on purpose: every implementation passes the one conformance suite.
+import { IMMUTABLE } from '#core/contract/artifacts.ts'
+import { messageOf } from './error-code.ts'
 
 /** The HTTP headers of an object. A store that cannot keep them derives them from the key. */
 export type ObjectHeaders = {
@@ -40,9 +42,7 @@ export const isFolder = ({ url }: ObjectStore): boolean => url.startsWith('file:
 /** Something the store could not do, with the reason of the system below as `cause`. */
 export class StoreError extends Error {
   constructor(action: string, url: string, key: string, cause: unknown) {
-    super(`cannot ${action} ${url}/${key}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    })
+    super(`cannot ${action} ${url}/${key}: ${messageOf(cause)}`, { cause })
     this.name = 'StoreError'
   }
 }
@@ -59,3 +59,12 @@ export function assertKey(key: string): void {
       `digits, '.', '_' and '-', joined by '/', at most ${LONGEST_KEY} characters`,
   )
 }
+
+export const immutableHeaders = (content_type: string): ObjectHeaders => ({
+  content_type,
+  cache_control: IMMUTABLE,
+})
+
+export const IMMUTABLE_JSON = immutableHeaders('application/json; charset=utf-8')
+export const IMMUTABLE_TEXT = immutableHeaders('text/plain; charset=utf-8')
+export const IMMUTABLE_BYTES = immutableHeaders('application/octet-stream')

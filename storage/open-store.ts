@@ -6,9 +6,7 @@ import { codeOf } from './error-code.ts'
 import { createFileStore } from './file-store.ts'
 import type { ObjectStore } from './object-store.ts'
 import { removeUnfinished } from './placing.ts'
-import type { S3Access } from './s3-access.ts'
-import type { S3Patience } from './s3-patience.ts'
-import { parseS3Url, toS3Url } from './s3-url.ts'
+import { parseS3Url, type S3Access, type S3Patience, toS3Url } from './s3-access.ts'
 
 /**
  * Opens the store that a URL names, `file:///absolute/folder` or `s3://bucket/prefix`, for reading and

@@ -4,9 +4,8 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { threadId } from 'node:worker_threads'
-import { codeOf, ifThere, isMissing } from './error-code.ts'
+import { codeOf, ifThere, isMissing, withRemedy } from './error-code.ts'
 import { StoreError } from './object-store.ts'
-import { withRemedy } from './remedies.ts'
 
 /** Unfinished files live in this folder of the root; its dot keeps it out of every listing. */
 export const UNFINISHED = '.unfinished'

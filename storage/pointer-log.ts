@@ -1,6 +1,5 @@
 import pMap from 'p-map'
-import { versionFolder } from '#core/contract/artifacts.ts'
-import { POLLED } from '#core/contract/caching.ts'
+import { manifestKey, POLLED, versionFolder } from '#core/contract/artifacts.ts'
 import {
   CURRENT_KEY,
   type CurrentHint,
@@ -12,13 +11,12 @@ import {
   seqOfKey,
   signatureKey,
 } from '#core/contract/pointer.ts'
+import { enteredOf } from '#core/dataset/entered.ts'
 import { sha256 } from './digest.ts'
-import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from './immutable-headers.ts'
-import { toJsonBytes } from './json-bytes.ts'
-import type { ObjectStore } from './object-store.ts'
-import { parseJson, readDocument } from './parse-json.ts'
+import { tolerate } from './error-code.ts'
+import { parseJson, readDocument, toJsonBytes } from './json-bytes.ts'
+import { IMMUTABLE_BYTES, IMMUTABLE_JSON, type ObjectStore, StoreError } from './object-store.ts'
 import { publishKey, type Signer } from './signature.ts'
-import { tolerate } from './tolerate.ts'
 import { writeOnce } from './write-once.ts'
 
 export type LoggedEntry = { readonly entry: PointerEntry; readonly sha256: string }
@@ -156,4 +154,80 @@ export const INDEX_KEY = 'index.html'
 export function leadTo(version: string): string {
   const page = `${versionFolder(version)}/index.html`
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${version}</title><meta http-equiv="refresh" content="0; url=${page}"><a href="${page}">Version ${version}</a></html>\n`
+}
+
+export type Publication = Readonly<ReturnType<typeof publicationsOf>[number]>
+
+/** The versions that a log names, newest first. */
+export function publicationsOf(log: readonly LoggedEntry[]) {
+  const served = log.at(-1)?.entry.version
+  const firstAt = firstTimes(log)
+  return firstPublications(log)
+    .map(({ entry }) => ({
+      version: entry.version,
+      /** When it was first pointed to, and never before an earlier entry: a clock that was set back dates nothing back. */
+      published: firstAt.get(entry.version)!, // of the same log
+      /** The same if its name is more than 36 hours older; null where the name is the truth. */
+      entered: enteredOf({ version: entry.version, entered: null }, firstAt.get(entry.version)!),
+      manifest_sha256: entry.manifest_sha256,
+      /** Whether the newest entry names it. */
+      is_served: entry.version === served,
+      history_restated: entry.history_restated,
+    }))
+    .sort((a, b) => (a.version < b.version ? 1 : -1))
+}
+
+/** When a log first named each version. An entry that is dated before an earlier one counts as of the time of that one. */
+export function firstTimes(log: readonly LoggedEntry[]): ReadonlyMap<string, string> {
+  const times = new Map<string, string>()
+  let latest = ''
+  for (const { entry } of log) {
+    if (entry.at > latest) latest = entry.at
+    if (!times.has(entry.version)) times.set(entry.version, latest)
+  }
+  return times
+}
+
+/** The entry that first published each version, oldest first. */
+export const firstPublications = (log: readonly LoggedEntry[]): readonly LoggedEntry[] => {
+  const versions = new Set<string>()
+  return log.filter(({ entry }) => versions.size < versions.add(entry.version).size)
+}
+
+/** The version that was served at an instant (ISO), or null before the first. */
+export function servedAt(log: readonly LoggedEntry[], instant: string): string | null {
+  const later = log.findIndex(({ entry }) => entry.at > instant)
+  return log.slice(0, later === -1 ? undefined : later).at(-1)?.entry.version ?? null
+}
+
+export type ListedPublication = Publication & {
+  /** Whether its manifest, which `highwater prune` removes first, is missing; false for the served one. */
+  readonly is_removed: boolean
+}
+
+/** Manifests that are looked for at the same time: those of three years take half a second in a far store. */
+const LOOKS_AT_ONCE = 32
+
+/** Looks for the manifest of each version. If the store does not answer, none counts as removed. */
+export const markRemoved = (
+  store: ObjectStore,
+  publications: readonly Publication[],
+): Promise<readonly ListedPublication[]> =>
+  pMap(
+    publications,
+    async publication => ({
+      ...publication,
+      is_removed: !publication.is_served && (await isMissing(store, manifestKey(publication.version))),
+    }),
+    { concurrency: LOOKS_AT_ONCE },
+  )
+
+/** Whether an object is missing. If the store does not answer, it does not count as missing. */
+export async function isMissing(store: ObjectStore, key: string): Promise<boolean> {
+  try {
+    return !(await store.has(key))
+  } catch (error) {
+    if (error instanceof StoreError) return false
+    throw error
+  }
 }

@@ -6,16 +6,49 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   type PutObjectCommandInput,
-  type S3Client,
+  S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { sha256 } from './digest.ts'
 import { codeOf } from './error-code.ts'
 import { assertKey, type ObjectHeaders, type ObjectStore, StoreError } from './object-store.ts'
-import { createS3Client, type S3Access } from './s3-access.ts'
-import type { S3Patience } from './s3-patience.ts'
-import { parseS3Url, type S3Place, toS3Url } from './s3-url.ts'
+import {
+  PUBLISHING_PATIENCE,
+  parseS3Url,
+  type S3Access,
+  type S3Patience,
+  type S3Place,
+  toS3Url,
+} from './s3-access.ts'
 import { CONDITIONAL_REMEDY } from './write-once.ts'
+
+/** Requests that a client has under way at the most: beyond it more sockets only wait for the server. */
+export const MOST_SOCKETS = 64
+
+/** A client for the service. It keeps its connections; `destroy()` ends them. */
+export const createS3Client = (
+  { endpoint, region, credentials }: S3Access,
+  { tries, connectMs, silenceMs }: S3Patience = PUBLISHING_PATIENCE,
+): S3Client =>
+  new S3Client({
+    region,
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(credentials === null ? {} : { credentials }),
+    forcePathStyle: true, // compatible services have no DNS name for each bucket
+    maxAttempts: tries,
+    // Services beside the original one do not know trailing checksums; digests of our own go with every
+    // object.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: connectMs,
+      requestTimeout: silenceMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: silenceMs, // a server that falls silent in the middle of a body
+      httpAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
+      httpsAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
+    },
+  })
 
 type Place = S3Place & { readonly client: S3Client }
 

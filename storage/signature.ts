@@ -6,12 +6,10 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import { KEYS_KEY } from '#core/contract/file-routes.ts'
-import { type PublicKeys, publicKeys } from '#core/contract/public-keys.ts'
+import { KEYS_KEY, type PublicKeys, publicKeys } from '#core/contract/file-routes.ts'
 import { sha256 } from './digest.ts'
-import { toJsonBytes } from './json-bytes.ts'
+import { parseJson, toJsonBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
-import { parseJson } from './parse-json.ts'
 
 /** What signs manifests and pointer entries. The key itself is never printed. */
 export type Signer = ReturnType<typeof createSigner>
@@ -21,7 +19,6 @@ export function createSigner(privateKeyPem: string) {
   const key = parseKey(privateKeyPem)
   const publicKey = createPublicKey(key)
   return {
-    /** Names the public key: the beginning of the digest of its DER form. */
     keyId: keyIdOf(publicKey),
     publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     /** The Ed25519 signature of the bytes, 64 bytes. */
@@ -41,18 +38,19 @@ function parseKey(pem: string): KeyObject {
   )
 }
 
-const KEY_ID_DIGITS = 16
-
-export const fingerprintOf = (publicKey: KeyObject): string =>
+/** The SHA-256 of the DER form. */
+const fingerprintOf = (publicKey: KeyObject): string =>
   sha256(publicKey.export({ type: 'spki', format: 'der' }))
 
-export const keyIdOf = (publicKey: KeyObject): string => fingerprintOf(publicKey).slice(0, KEY_ID_DIGITS)
+/** The first 16 digits of the fingerprint. */
+const keyIdOf = (publicKey: KeyObject): string => fingerprintOf(publicKey).slice(0, 16)
 
-/** The Ed25519 public key that a PEM text holds, or null if it holds none. */
-export function parsePublicKeyPem(pem: string): KeyObject | null {
+/** A public key with its names; null if a PEM text holds no Ed25519 public key. */
+export function parsePublicKey(pem: string) {
   try {
     const key = createPublicKey(pem)
-    return key.asymmetricKeyType === 'ed25519' ? key : null
+    if (key.asymmetricKeyType !== 'ed25519') return null
+    return { id: keyIdOf(key), fingerprint: fingerprintOf(key), pem }
   } catch {
     return null // whatever the reason: the text is none
   }
@@ -79,10 +77,8 @@ export async function readKeys(store: ObjectStore): Promise<PublicKeys['keys']> 
   )
 }
 
-function isKey({ id, public_key_pem }: PublicKeys['keys'][number]): boolean {
-  const key = parsePublicKeyPem(public_key_pem)
-  return key !== null && keyIdOf(key) === id
-}
+const isKey = ({ id, public_key_pem }: PublicKeys['keys'][number]): boolean =>
+  parsePublicKey(public_key_pem)?.id === id
 
 /**
  * Makes sure that the public key of a signer is among those that are published. Keys are added and never

@@ -6,7 +6,7 @@ import { effectiveInstant } from '#core/dataset/entered.ts'
 import type { Snapshot, TimeStamp } from '#core/dataset/snapshot.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { LoggedEntry } from './pointer-log.ts'
-import { findManifest } from './published-manifest.ts'
+import { findManifest } from './published-files.ts'
 
 /** The entries that have no proof of their time yet, oldest first. */
 export async function unanchored(store: ObjectStore, log: readonly LoggedEntry[]) {

@@ -20,18 +20,18 @@ import {
   record,
   text,
   textOrNull,
+  type ValueOf,
   whole,
 } from '#core/contract/payloads/field.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import type { Links } from '#core/contract/register.ts'
 import { getRoute, type Route } from '#core/contract/route.ts'
-import type { ValueOf } from '#core/contract/value-of.ts'
 import { effectiveInstant } from '#core/dataset/entered.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import { type Table, textColumn } from '#core/dataset/render/table.ts'
 import { othersThan } from '#core/dataset/resources/resource.ts'
 import { sha256 } from '#storage/digest.ts'
-import { servedAt } from '#storage/publications.ts'
+import { servedAt } from '#storage/pointer-log.ts'
 import { API_VERSION, type Exchange, queryOf } from '../service/exchange.ts'
 import { CACHING } from '../service/headers.ts'
 import { type Handler, type HistoryParts, redirect, sendLive } from './exchange.ts'

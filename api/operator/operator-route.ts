@@ -1,8 +1,8 @@
 // An action of the operator, whole: the JSON interface, the page, `highwater ops` and the audit log follow from it.
 import type { z } from 'zod'
 import { parseRequest } from '#core/contract/parse-request.ts'
+import type { ValueOf } from '#core/contract/payloads/field.ts'
 import { getRoute, type Method, type Route } from '#core/contract/route.ts'
-import type { ValueOf } from '#core/contract/value-of.ts'
 import type { Operator, Scope } from '#signals/operators/tokens.ts'
 import { type Answer, type Exchange, type Handler, readJson } from './exchange.ts'
 import type { OperatorParts } from './parts.ts'

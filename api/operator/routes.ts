@@ -1,9 +1,9 @@
 // The route table of the operator's interface, and what its OpenAPI document says beside it.
 
-import { operatorMeta } from '#core/contract/keyed-meta.ts'
 import { toOpenApi } from '#core/contract/openapi.ts'
 import recorded from '#core/contract/operator-examples.json' with { type: 'json' }
 import { ID_PATTERN, type Schema } from '#core/contract/parameters.ts'
+import { operatorMeta } from '#core/contract/payloads/meta.ts'
 import { KEY_PATTERN } from '#signals/clients/token.ts'
 import { API_VERSION } from '../service/exchange.ts'
 import type { OperatorRoute } from './operator-route.ts'

@@ -1,4 +1,4 @@
-import { IMMUTABLE, POLLED } from '#core/contract/caching.ts'
+import { IMMUTABLE, POLLED } from '#core/contract/artifacts.ts'
 
 /** Headers of every answer and every refusal. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {

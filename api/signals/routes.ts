@@ -1,8 +1,8 @@
 // The route table of the signals service, and its documents.
 import { z } from 'zod'
-import { keyedMeta } from '#core/contract/keyed-meta.ts'
 import { type Service, toOpenApi } from '#core/contract/openapi.ts'
 import type { Schema } from '#core/contract/parameters.ts'
+import { keyedMeta } from '#core/contract/payloads/meta.ts'
 import { SIGNAL_SCHEMA_VERSION, signal } from '#core/contract/signal.ts'
 import recorded from '#core/contract/signals-examples.json' with { type: 'json' }
 import { type Json, renderJson } from '#core/dataset/render/json.ts'

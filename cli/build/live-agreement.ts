@@ -15,7 +15,7 @@ import {
 import { noteDivergence } from '#signals/live/control.ts'
 import { type Gap, parseGaps } from '#signals/live/live-record.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
-import { tolerate } from '#storage/tolerate.ts'
+import { tolerate } from '#storage/error-code.ts'
 import type { BuildOrder } from '../options/build-options.ts'
 import { openRedis } from '../outside/redis-url.ts'
 import { type AlertWays, createAlertSender } from '../outside/send-alert.ts'

@@ -1,8 +1,7 @@
 // What `highwater doctor` finds: checks, each with what it saw and what to do.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '#storage/error-code.ts'
+import { messageOf, remedied } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { remedied } from '#storage/remedies.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Environment } from '../settings/environment.ts'
 

@@ -1,5 +1,5 @@
 import { openStore, privateTwin } from '#storage/open-store.ts'
-import type { S3Patience } from '#storage/s3-patience.ts'
+import type { S3Patience } from '#storage/s3-access.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Environment, readEnvironment, storeUrl } from '../settings/environment.ts'
 import { type OptionsOf, option } from './option.ts'

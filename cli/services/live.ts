@@ -17,9 +17,8 @@ import { endLive, type MarketWorld, runMarket } from '#signals/live/run-market.t
 import { type LiveStrategy, priceOf } from '#signals/live/signals-of.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { type Holder, type Lease, RENEW_MS, takeLease } from '#signals/redis/lease.ts'
-import { messageOf } from '#storage/error-code.ts'
+import { messageOf, tolerate } from '#storage/error-code.ts'
 import { isAlive } from '#storage/open-store.ts'
-import { tolerate } from '#storage/tolerate.ts'
 import { UsageError } from '../exit.ts'
 
 type LiveOrder = {

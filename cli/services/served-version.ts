@@ -3,8 +3,12 @@ import type { Alert } from '#signals/alerts.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import { readManifest } from '#storage/published-manifest.ts'
-import { readProgramOf, readSnapshotFacts, type ServedProgram } from '#storage/published-program.ts'
+import {
+  readManifest,
+  readProgramOf,
+  readSnapshotFacts,
+  type ServedProgram,
+} from '#storage/published-files.ts'
 
 /** How often the served version is checked. */
 export const LOOK_MS = 5_000

@@ -47,3 +47,10 @@ export function artifactKey(
 
 /** `20261121T001500Z/snapshot.json`: the key of a private file of a version, in the private store. */
 export const privateKey = (version: string, name: string): string => `${toCompactInstant(version)}/${name}`
+
+// What caches may do: the one place for the store's metadata and for the headers of the service.
+
+/** What never changes: a year, the longest that caches honour. */
+export const IMMUTABLE = 'max-age=31536000, immutable'
+
+export const POLLED = 'max-age=10, stale-if-error=3600'

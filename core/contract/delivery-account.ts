@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { named, text } from './payloads/field.ts'
-import type { ValueOf } from './value-of.ts'
+import { named, text, type ValueOf } from './payloads/field.ts'
 
 const seqs = z.array(z.int().min(1))
 

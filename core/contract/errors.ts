@@ -1,3 +1,6 @@
+import type { ValueOf } from './payloads/field.ts'
+import type { errorDetails, parameterProblem } from './payloads/meta.ts'
+
 /**
  * Every error code of both services and the HTTP status that it is answered with: one closed table, printed
  * in the API reference. A code never changes its meaning.
@@ -26,20 +29,8 @@ export const STATUS_OF = {
 
 export type ErrorCode = keyof typeof STATUS_OF
 
-/** One refused parameter. `allowed` lists the legal values if there are few. */
-export type ParameterProblem = {
-  readonly param: string
-  readonly value: string
-  readonly reason: string
-  readonly allowed?: readonly string[] | undefined
-}
-
-/** What `details` may hold; each code has one shape or none. */
-export type ErrorDetails =
-  | readonly ParameterProblem[]
-  | { readonly checks: Readonly<Record<string, boolean>> }
-  | { readonly available: readonly string[] }
-  | null
+export type ParameterProblem = ValueOf<typeof parameterProblem>
+export type ErrorDetails = ValueOf<typeof errorDetails>
 
 /** An error that the caller made or must know of: thrown anywhere below a request, answered in one place. */
 export class ApiError extends Error {

@@ -5,13 +5,25 @@ import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } 
 import type { ErrorCode } from './errors.ts'
 import { manifest } from './manifest.ts'
 import { changes } from './payloads/changes.ts'
-import { record, records, text, whole } from './payloads/field.ts'
+import { list, named, record, records, text, whole } from './payloads/field.ts'
 import { anchorKey, CURRENT_KEY, currentHint, POINTER_PREFIX, pointerEntry, signatureKey } from './pointer.ts'
-import { publicKeys } from './public-keys.ts'
 import { type Route, variablesOf } from './route.ts'
 
 /** The key of the public keys with which signatures are checked. */
 export const KEYS_KEY = 'v1/keys.json'
+
+export const publicKeys = named('PublicKeys', {
+  keys: list(
+    'The keys, each of them valid.',
+    z.object({
+      id: text('The beginning of the SHA-256 of the DER form of the key.'),
+      algorithm: z.literal('Ed25519').describe('How the key signs.'),
+      public_key_pem: text('SubjectPublicKeyInfo in PEM form, as openssl reads it.'),
+    }),
+  ),
+})
+
+export type PublicKeys = z.infer<typeof publicKeys>
 
 const BINARY_TYPE = 'application/octet-stream'
 
@@ -19,22 +31,17 @@ const BINARY_TYPE = 'application/octet-stream'
 export type FileRoute = Route<'proof', (variable: string) => string> & {
   readonly mediaType: string
   /** What the object is, for its check against the pointer log; null if it may change. */
-  readonly proof:
-    | 'entry'
-    | 'signature of entry'
-    | 'manifest'
-    | 'signature of manifest'
-    | VersionDocument
-    | null
+  readonly proof: Proof | null
   /** `version` belongs to a published version, `log` to the pointer log, `service` to none of them. */
   readonly of: 'version' | 'log' | 'service'
 }
+
+type Proof = 'entry' | 'signature of entry' | 'manifest' | 'signature of manifest' | VersionDocument
 
 const FILE_REFUSALS: readonly ErrorCode[] = ['not_found', 'unavailable']
 const VERSION_REFUSALS: readonly ErrorCode[] = ['not_found', 'gone', 'not_ready', 'unavailable']
 
 const BINARY = z.string().meta({ format: 'binary' })
-const TEXT = z.string()
 
 type Definition = Pick<FileRoute, 'id' | 'path' | 'title' | 'about' | 'data' | 'handler'> &
   Partial<Pick<FileRoute, 'mediaType' | 'proof'>>
@@ -91,7 +98,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   }),
   fileRoute({
     id: 'checksums',
-    data: TEXT,
+    data: z.string(),
     path: '/v1/snapshots/{version}/SHA256SUMS',
     title: 'Checksums',
     about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',

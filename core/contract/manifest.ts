@@ -1,7 +1,6 @@
 // The manifest of a version: what was published, byte for byte. With a manifest the version is complete.
 import { z } from 'zod'
 import { TWIN_CODINGS, VERSION_DOCUMENTS } from './artifacts.ts'
-import { EFFORTS } from './effort.ts'
 import {
   byName,
   flag,
@@ -15,6 +14,13 @@ import {
   wholeOrNull,
 } from './payloads/field.ts'
 import type { PointerEntry } from './pointer.ts'
+
+/** How hard a version is compressed: `best` makes the smallest files, `quick` the fastest build. */
+export const EFFORTS = ['best', 'good', 'quick'] as const
+export type Effort = (typeof EFFORTS)[number]
+
+/** The same for every book: docs/decisions/2026-11-22-how-hard-to-compress.md has the measurements. */
+export const DEFAULT_EFFORT: Effort = 'good'
 
 const twin = z.object({
   bytes: whole('Length of the encoded bytes.'),

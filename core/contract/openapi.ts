@@ -1,10 +1,10 @@
 // The OpenAPI 3.1 document of a service, generated from its routes.
 import { z } from 'zod'
 import { MEDIA_TYPES } from './artifacts.ts'
-import { type ErrorCode, type ErrorDetails, type ParameterProblem, STATUS_OF } from './errors.ts'
+import { type ErrorCode, STATUS_OF } from './errors.ts'
 import { type Format, isBinary, type Parameter, type Schema } from './parameters.ts'
-import { byName, list, listIfAny, object, text } from './payloads/field.ts'
-import { links } from './payloads/meta.ts'
+import { object, text } from './payloads/field.ts'
+import { errorDetails, links } from './payloads/meta.ts'
 import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
 
 /** What a document says of a service beside its routes. */
@@ -17,9 +17,7 @@ export type Service<Group extends string> = {
   }
   readonly server: { readonly url: string; readonly description: string }
   readonly groups: { readonly [G in Group]: GroupDescription }
-  /** How a caller authenticates, if any route needs that. */
   readonly securityScheme?: { readonly name: string; readonly scheme: Schema }
-  /** The block `meta` of the envelope. */
   readonly meta: z.ZodType
   /** The variables of paths; without a pattern it is a number, from 1. */
   readonly variables: Readonly<Record<string, { readonly about: string; readonly pattern: RegExp | null }>>
@@ -35,7 +33,6 @@ export type GroupDescription = {
   readonly description: string
   readonly isKeyless?: true
   readonly refusals?: readonly ErrorCode[]
-  /** Headers of its responses, by status. */
   readonly headers?: (status: number) => Schema
 }
 
@@ -75,7 +72,11 @@ export function toOpenApi<Group extends string>(
   const { securityScheme: security } = service
   return {
     openapi: '3.1.0',
-    info: { ...service.info, contact: CONTACT, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      ...service.info,
+      contact: { name: 'The operator of this service' }, // whoever runs it publishes its documents
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [service.server],
     tags: Object.values<GroupDescription>(service.groups).map(({ name, description }) => ({
       name,
@@ -91,14 +92,11 @@ export function toOpenApi<Group extends string>(
         ...schemas(),
       },
       examples: exampleComponents(routes, service.recorded),
-      ...(service.hasRequestIds === undefined ? {} : { headers: REQUEST_ID }),
+      ...(service.hasRequestIds === undefined ? {} : { headers: { RequestId: REQUEST_ID } }),
       ...(security === undefined ? {} : { securitySchemes: { [security.name]: security.scheme } }),
     },
   }
 }
-
-/** Whoever runs the service publishes its documents. */
-const CONTACT = { name: 'The operator of this service' }
 
 type ToSchema = (schema: z.ZodType, io: 'output' | 'input') => Schema
 
@@ -114,9 +112,8 @@ function createComponents(): { readonly toSchema: ToSchema; readonly schemas: ()
         io,
         override: leaveOpen,
       })
-      const { properties, $defs = {} }: Converted = JSON.parse(
-        JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'),
-      )
+      const { properties, $defs = {} }: { properties: { schema: Schema }; $defs?: Record<string, Schema> } =
+        JSON.parse(JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'))
       for (const [name, each] of Object.entries($defs)) {
         const text = JSON.stringify(each)
         if ((named.get(name) ?? text) !== text) throw new Error(`two different schemas have the name ${name}`)
@@ -129,12 +126,6 @@ function createComponents(): { readonly toSchema: ToSchema; readonly schemas: ()
         [...named].toSorted().map(([name, text]): [string, Schema] => [name, JSON.parse(text)]),
       ),
   }
-}
-
-/** An object schema with one field. */
-type Converted = {
-  readonly properties: { readonly schema: Schema }
-  readonly $defs?: Readonly<Record<string, Schema>>
 }
 
 /** JSON Schema allows further fields anyway; generators would add an index of `unknown` to each object. */
@@ -240,7 +231,7 @@ function contentOf(route: Route, { service, toSchema }: Writer): Schema {
         meta: META,
         links: { $ref: '#/components/schemas/Links' },
       })
-  const name = exampleName(route)
+  const name = route.example?.of ?? route.id // the pinned twin of a route shows the example of the route itself
   const { json, csv } = service.recorded.answers[name] ?? {}
   const tables = formats.flatMap(format => {
     if (format === 'json') return []
@@ -313,15 +304,12 @@ const refusal = (codes: readonly ErrorCode[]): Schema => ({
 })
 
 const REQUEST_ID: Schema = {
-  RequestId: {
-    description: 'Name of the request in the log of the service.',
-    schema: { type: 'string', pattern: REQUEST_ID_PATTERN.source },
-  },
+  description: 'Name of the request in the log of the service.',
+  schema: { type: 'string', pattern: REQUEST_ID_PATTERN.source },
 }
 
 const REQUEST_ID_HEADER: Schema = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-/** All examples, by the names that the answers and the refusals refer to. */
 function exampleComponents(routes: readonly Route[], { answers, refusals }: Recorded): Schema {
   const answered = routes.flatMap(({ id, method, example }) => {
     const { json, csv } = answers[id] ?? {}
@@ -340,34 +328,11 @@ function exampleComponents(routes: readonly Route[], { answers, refusals }: Reco
 /** The same question, its answer as CSV. */
 export const asCsv = (request: string): string => `${request}${request.includes('?') ? '&' : '?'}format=csv`
 
-/** The pinned twin of a route shows the example of the route itself. */
-const exampleName = ({ id, example }: Route): string => example?.of ?? id
-
 const exampleNamed = (name: string): Schema => ({ examples: { answer: toReference(name) } })
 
 const refusalName = (code: string): string => `refused_${code}`
 
 const toReference = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })
-
-const parameterProblem = object('One refused parameter.', {
-  param: text('Name of the parameter, of the field, or `body`.'),
-  value: text('What was given, cut if it is long.'),
-  reason: text('What is wrong with it.'),
-  allowed: listIfAny('The legal values, if there are few.', z.string()),
-}).meta({ id: 'ParameterProblem' }) satisfies z.ZodType<ParameterProblem>
-
-const errorDetails = z
-  .union([
-    z.array(parameterProblem),
-    z.object({
-      checks: byName('The checks, false for each that fails.', z.boolean()),
-    }),
-    z.object({ available: list('What there is instead.', z.string()) }),
-    z.null(),
-  ])
-  .describe(
-    'More about the error, or null: the refused parameters of a `validation_error`, the checks of `not_ready`.',
-  ) satisfies z.ZodType<ErrorDetails>
 
 const errorPayload = object('What went wrong.', {
   code: z

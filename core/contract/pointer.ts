@@ -4,11 +4,9 @@ import { z } from 'zod'
 import { flag, named, text, textOrNull, word } from './payloads/field.ts'
 import { sortedNumber } from './sorted-number.ts'
 
-export const ACTIONS = ['publish', 'rollback', 'refresh'] as const
-
 export const pointerEntry = named('PointerEntry', {
   seq: z.int().min(1).describe('Number of the entry: 1, 2, 3 and so on, without a gap.'),
-  action: word('Why it was written.', ACTIONS),
+  action: word('Why it was written.', ['publish', 'rollback', 'refresh']),
   version: text('The version that is served from here on, a UTC instant.'),
   manifest_sha256: text('Digest of its manifest.'),
   prev_entry_sha256: textOrNull('Digest of the entry before, null in the first.'),

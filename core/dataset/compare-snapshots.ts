@@ -2,6 +2,7 @@ import { DAY_MS, type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.t
 import {
   type Change,
   type Changes,
+  type FilledGap,
   MOST_LISTED,
   type PublishedTrade,
   type RestatedTrade,
@@ -11,7 +12,6 @@ import {
 import { tickRounder, toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, lastDay, type Series, STEP_DAYS, sliceSeries } from '#core/figures/series.ts'
 import { definitionsSince } from './definitions.ts'
-import { filledGaps } from './filled-gaps.ts'
 import { isRestated } from './restated.ts'
 import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapshot.ts'
 
@@ -21,7 +21,8 @@ import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapsho
  * version, everything is new.
  */
 export function compareSnapshots(before: Snapshot | null, after: Snapshot): Changes {
-  const noise = before === null || isOfOneMethod(before, after) ? 0 : ARITHMETIC_NOISE
+  const isOfOneMethod = (before ?? after).dataset.method_revision === after.dataset.method_revision
+  const noise = isOfOneMethod ? 0 : ARITHMETIC_NOISE
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
   const now = new Set(after.strategies.map(({ id }) => id))
   const strategies = after.strategies.flatMap(strategy => {
@@ -43,14 +44,23 @@ export function compareSnapshots(before: Snapshot | null, after: Snapshot): Chan
   }
 }
 
-const isOfOneMethod = (before: Snapshot, after: Snapshot): boolean =>
-  before.dataset.method_revision === after.dataset.method_revision
-
 /**
  * Another order of the same operations may change a return by a few units in the last place of 1 + return, and so its
  * last published digit. Between two methods, which `definitions` announces, that is no restatement.
  */
 const ARITHMETIC_NOISE = 1e-14
+
+/** The gaps that the first dataset published as accepted and the second has bars for. */
+const filledGaps = (before: Snapshot, after: Snapshot): FilledGap[] =>
+  before.dataset.accepted_findings
+    .filter(
+      old =>
+        old.finding === 'gap' &&
+        !after.dataset.accepted_findings.some(
+          now => now.finding === 'gap' && now.of === old.of && now.from === old.from && now.to === old.to,
+        ),
+    )
+    .map(({ of, from, to, reason, strategies }) => ({ of, from, to, reason, strategies: [...strategies] }))
 
 const compareStrategy = (before: StrategyData, after: StrategyData, noise: number): StrategyChanges => ({
   id: after.id,
@@ -281,11 +291,7 @@ function publishedTrade({ trades, tick_size }: StrategyData, row: number): Publi
 const COMPARED = ['entry_price', 'exit_price', 'return_pct', 'result', 'exit_reason'] as const
 
 const differences = (old: PublishedTrade, now: PublishedTrade): Change[] =>
-  COMPARED.filter(field => old[field] !== now[field]).map(field => ({
-    field,
-    old: old[field],
-    new: now[field],
-  }))
+  changesOf(COMPARED, old, now, exact => exact)
 
 function addIfChanged(restated: RestatedTrade[], trade: PublishedTrade, changes: Change[]): void {
   if (changes.length === 0) return

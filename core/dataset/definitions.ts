@@ -1,14 +1,12 @@
 import type { DefinitionChange } from '#core/contract/payloads/changes.ts'
 
-/** A definition that changed, and the revision of the method since which it holds. */
-type Revised = DefinitionChange & { readonly revision: number }
-
 /**
- * Every figure whose definition changed since the first release, oldest first. The number of the last revision is in each
+ * Every figure whose definition changed since the first release, oldest first, with the revision of the method since which it
+ * holds. The number of the last revision is in each
  * snapshot, so that the first version made under a new definition announces it in `changes.json`. Add a row with a new revision whenever the
  * same data give another value of a published figure.
  */
-const REVISED: readonly Revised[] = [
+const REVISED: readonly (DefinitionChange & { readonly revision: number })[] = [
   {
     revision: 4,
     figure: 'published_since; stats: fund_dd/since_publication',

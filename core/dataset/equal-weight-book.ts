@@ -12,10 +12,7 @@ type DatasetBook = Book & { readonly published: Series }
 /** Made once for each snapshot and all parts of it, because every fact sheet shows it. */
 const BOOKS = new WeakMap<Snapshot['strategies'] | Book, DatasetBook>()
 
-export function equalWeightBookOf({
-  strategies,
-  others,
-}: Pick<Snapshot, 'strategies' | 'others'>): DatasetBook {
+export function equalWeightBookOf({ strategies, others }: Snapshot): DatasetBook {
   const source = others?.book ?? strategies
   const made = BOOKS.get(source)
   if (made !== undefined) return made

@@ -1,4 +1,4 @@
-import type { Changes, Declaration } from '#core/contract/payloads/changes.ts'
+import type { Change, Changes, Declaration } from '#core/contract/payloads/changes.ts'
 import type { RemovedStrategy } from '#core/contract/payloads/strategy.ts'
 import { type Publication, sincePublicationFigures } from '#core/figures/since-publication.ts'
 import { type FigureBlock, type FigureValue, splitFigures } from '#core/figures/split-figures.ts'
@@ -13,7 +13,6 @@ export type Compared = {
   readonly before: Snapshot | null
   /** The same, or the newest that can be read: its lists of versions and of removed strategies are carried on. */
   readonly record: Pick<PublishedRecord, 'dataset'> | null
-  /** Strategies that are removed. */
   readonly gone: PublishedRecord['strategies']
 }
 
@@ -46,22 +45,11 @@ export function withPublications(
     return effectiveInstant({ version: since, entered }, loggedAt.get(since))
   }
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
-  const restated = new Set(restatedIn(changes).map(({ id }) => id))
-  const isKept = (id: string): boolean => {
-    const change = changes.strategies.find(each => each.id === id)
-    return (
-      change !== undefined &&
-      changes.not_compared === undefined &&
-      !restated.has(id) &&
-      !change.catalogue.some(
-        ({ field, old }) => field === 'module_version' || (field === 'ended' && old !== null),
-      )
-    )
-  }
+  const kept = keptIn(changes)
   const strategies = snapshot.strategies.map(strategy => {
     const was = old.get(strategy.id)
     const sinceBefore = was && borneOut(was.published_since ?? before!.dataset.version)
-    const since = isKept(strategy.id) ? sinceBefore : undefined
+    const since = kept.has(strategy.id) ? sinceBefore : undefined
     // Other files under the same version of a module are published only if they are declared to be the same rules.
     const rules =
       was?.module_version === strategy.module_version ? (was?.rules_since ?? sinceBefore) : undefined
@@ -70,15 +58,20 @@ export function withPublications(
       rules_since: strategy.module_version === null ? null : (rules ?? now),
     }
   })
-  const dataset = {
-    ...snapshot.dataset,
-    lineage: [...ancestors, toAncestor(changes, snapshot.dataset.entered)],
-    removed: [
-      ...(record?.dataset.removed ?? []),
-      ...gone.map(strategy => toRemoved(strategy, now, changes.declared ?? [])),
-    ],
-  }
+  const lineage = [...ancestors, toAncestor(changes, snapshot.dataset.entered)]
+  const removed = gone.map(strategy => toRemoved(strategy, now, changes.declared ?? []))
+  const dataset = { ...snapshot.dataset, lineage, removed: [...(record?.dataset.removed ?? []), ...removed] }
   return { ...snapshot, strategies, dataset }
+}
+
+/** The strategies whose history goes on. */
+function keptIn(changes: Changes): ReadonlySet<string> {
+  if (changes.not_compared !== undefined) return new Set()
+  const restated = new Set(restatedIn(changes).map(({ id }) => id))
+  const isOther = ({ field, old }: Change): boolean =>
+    field === 'module_version' || (field === 'ended' && old !== null)
+  const kept = changes.strategies.filter(({ id, catalogue }) => !restated.has(id) && !catalogue.some(isOther))
+  return new Set(kept.map(({ id }) => id))
 }
 
 const toRemoved = (

@@ -11,19 +11,19 @@ import {
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
 import type { FigureValues } from '#core/figures/split-figures.ts'
+import { EXIT_REASONS } from '#core/replay/trade.ts'
 import { readAncestor } from './lineage.ts'
 import {
+  type DatasetRecord,
   NO_MATRIX,
   type Others,
   SNAPSHOT_FORMAT,
   type Snapshot,
   type StrategyData,
-  type StrategyRecord,
   type TradeColumns,
 } from './snapshot.ts'
 import {
   type DatedRows,
-  EXIT_WORDS,
   LATER_FIELDS,
   type Rows,
   SIDES,
@@ -59,10 +59,10 @@ function toDocument(snapshot: Snapshot): SnapshotDocument {
   return {
     format_version: SNAPSHOT_FORMAT,
     dataset,
-    strategies: strategies.map((strategy, i) => ({
-      ...recordOf(strategy),
-      daily: { ...rows.daily[i]!, first: toIsoDate(strategy.daily.first) },
-      weekly: { ...rows.weekly[i]!, first: toIsoDate(strategy.weekly.first) },
+    strategies: strategies.map(({ daily, weekly, trades: _, ...record }, i) => ({
+      ...record,
+      daily: { ...rows.daily[i]!, first: toIsoDate(daily.first) },
+      weekly: { ...rows.weekly[i]!, first: toIsoDate(weekly.first) },
       trades: rows.trades[i]!,
     })),
     book,
@@ -73,31 +73,18 @@ function toDocument(snapshot: Snapshot): SnapshotDocument {
       first: toIsoDate(daily.first),
     })),
     ...(others === undefined ? {} : { others: toStoredOthers(others) }),
-    words: { side: SIDES, exit_reason: EXIT_WORDS },
+    words: { side: SIDES, exit_reason: EXIT_REASONS },
   }
 }
 
-function recordOf({
-  daily: _daily,
-  weekly: _weekly,
-  trades: _trades,
-  ...record
-}: StrategyData): StrategyRecord {
-  return record
-}
+type StoredOthers = NonNullable<SnapshotDocument['others']>
 
-const toStoredOthers = ({
-  nearest,
-  book: { daily, alive },
-}: Others): NonNullable<SnapshotDocument['others']> => ({
+const toStoredOthers = ({ nearest, book: { daily, alive } }: Others): StoredOthers => ({
   nearest,
   book: { first: toIsoDate(daily.first), ret: [...daily.values], alive: [...alive] },
 })
 
-const toOthers = ({
-  nearest,
-  book: { first, ret, alive },
-}: NonNullable<SnapshotDocument['others']>): Others => ({
+const toOthers = ({ nearest, book: { first, ret, alive } }: StoredOthers): Others => ({
   nearest,
   book: {
     daily: { period: 'daily', first: parseIsoDate(first)!, values: Float64Array.from(ret) },
@@ -117,33 +104,32 @@ function rowsOf(lengths: readonly number[]): Rows[] {
 
 /** `strategy` or `benchmark` (position in the document), `t`, `ret`: one row a point. */
 function seriesTable(all: readonly Series[], of = 'strategy'): Uint8Array {
+  const lengths = all.map(({ values }) => values.length)
+  const fillDays = (days: Int32Array, i: number): void => {
+    for (let row = 0; row < days.length; row++) days[row] = dayOf(all[i]!, row)
+  }
   return toArrow(
     {
-      [of]: positions(all.map(({ values }) => values.length)),
-      t: days(all),
-      ret: concatenate(all.map(({ values }) => values)),
+      [of]: positions(lengths),
+      t: columnOf(Int32Array, lengths, fillDays),
+      ret: columnOf(Float64Array, lengths, (part, i) => part.set(all[i]!.values)),
     },
     ['t'],
   )
 }
 
-function days(all: readonly Series[]): Int32Array {
-  const column = new Int32Array(all.reduce((sum, { values }) => sum + values.length, 0))
-  let at = 0
-  for (const series of all) {
-    for (let i = 0; i < series.values.length; i++) column[at++] = dayOf(series, i)
-  }
-  return column
-}
-
 function tradeTable(strategies: readonly StrategyData[]): Uint8Array {
+  const all = strategies.map(({ trades }) => trades)
+  const lengths = all.map(({ entry_time }) => entry_time.length)
+  const codesOf = (name: 'side' | 'exit_reason') =>
+    columnOf(Uint8Array, lengths, (part, i) => part.set(all[i]![name].codes))
   const floats = TRADE_FLOATS.map(
-    name => [name, concatenate(strategies.map(({ trades }) => trades[name]))] as const,
+    name => [name, columnOf(Float64Array, lengths, (part, i) => part.set(all[i]![name]))] as const,
   )
   return toArrow({
-    strategy: positions(strategies.map(({ trades }) => trades.entry_time.length)),
-    side: Uint8Array.from(strategies.flatMap(({ trades }) => [...trades.side.codes])),
-    exit_reason: Uint8Array.from(strategies.flatMap(({ trades }) => [...trades.exit_reason.codes])),
+    strategy: positions(lengths),
+    side: codesOf('side'),
+    exit_reason: codesOf('exit_reason'),
     ...Object.fromEntries(floats),
   })
 }
@@ -157,23 +143,19 @@ const correlationTable = ({ correlation: { daily, weekly } }: Snapshot): Uint8Ar
     weekly_overlap: weekly.overlap,
   })
 
-function positions(lengths: readonly number[]): Int32Array {
-  const all = new Int32Array(lengths.reduce((sum, length) => sum + length, 0))
-  let at = 0
-  lengths.forEach((length, i) => {
-    all.fill(i, at, at + length)
-    at += length
-  })
-  return all
-}
+const positions = (lengths: readonly number[]): Int32Array =>
+  columnOf(Int32Array, lengths, (part, i) => part.fill(i))
 
-function concatenate(parts: readonly Float64Array[]): Float64Array {
-  const all = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
+/** A column of as many rows for each; `fill` writes the part of one. */
+function columnOf<Values extends ColumnValues>(
+  type: new (length: number) => Values,
+  lengths: readonly number[],
+  fill: (part: Values, i: number) => void,
+): Values {
+  const all = new type(lengths.reduce((sum, length) => sum + length, 0))
+  rowsOf(lengths).forEach((rows, i) => {
+    fill(cut(all, rows), i)
+  })
   return all
 }
 
@@ -190,20 +172,9 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   }
   const tradesOf = tradeReader(bytes.trades)
   const held = readColumns(bytes.benchmarks, ['ret'], Float64Array).ret
+  const { book, diversification, benchmarks, others } = document
   return {
-    dataset: {
-      ...withNulls(document.dataset, ['public_url', 'program_url', 'entered']),
-      // In the order of their published bytes.
-      funding: document.dataset.funding.map(
-        ({ payments_missing, interval_basis, intervals, ...coverage }) => ({
-          ...{ payments_missing, interval_basis, intervals },
-          ...coverage,
-        }),
-      ),
-      lineage: (document.dataset.lineage ?? []).map(readAncestor),
-      removed: document.dataset.removed ?? [],
-      synthetic: document.dataset.synthetic ?? false,
-    },
+    dataset: readDataset(document.dataset),
     strategies: document.strategies.map(
       (record): StrategyData => ({
         ...withNulls(record, LATER_FIELDS),
@@ -214,15 +185,27 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
       }),
     ),
     correlation: readCorrelation(bytes.correlation, document.strategies.length),
-    book: document.book,
-    diversification: document.diversification,
-    benchmarks: document.benchmarks.map(({ instrument, ...rows }) => ({
+    book,
+    diversification,
+    benchmarks: benchmarks.map(({ instrument, ...rows }) => ({
       instrument,
       daily: toSeries('daily', rows, held),
     })),
-    ...(document.others === undefined ? {} : { others: toOthers(document.others) }),
+    ...(others === undefined ? {} : { others: toOthers(others) }),
   }
 }
+
+/** Snapshots of the first release say less; what they say is in the order of the published bytes. */
+const readDataset = (dataset: DatasetRecord): DatasetRecord => ({
+  ...withNulls(dataset, ['public_url', 'program_url', 'entered']),
+  funding: dataset.funding.map(({ payments_missing, interval_basis, intervals, ...coverage }) => ({
+    ...{ payments_missing, interval_basis, intervals },
+    ...coverage,
+  })),
+  lineage: (dataset.lineage ?? []).map(readAncestor),
+  removed: dataset.removed ?? [],
+  synthetic: dataset.synthetic ?? false,
+})
 
 /** The day since when a position is open, which the first release did not have. */
 const OPEN_SINCE = ['fund_dd', 'exposure', 'open_since']
@@ -245,7 +228,7 @@ function assertReadable({ format_version, words, dataset, benchmarks }: Snapshot
   if ([method_revision, funding, accepted_findings, benchmarks].includes(undefined as never)) {
     throw new Error('this snapshot is from before release 0.1.0: use the program that made it')
   }
-  if (words.side.join() !== SIDES.join() || words.exit_reason.join() !== EXIT_WORDS.join()) {
+  if (words.side.join() !== SIDES.join() || words.exit_reason.join() !== EXIT_REASONS.join()) {
     throw new Error(
       'this snapshot names its sides or exit reasons in another order: use the program that made it',
     )
@@ -263,7 +246,7 @@ function tradeReader(bytes: Uint8Array): (rows: Rows) => TradeColumns {
   const floats = readColumns(bytes, TRADE_FLOATS, Float64Array)
   return rows => ({
     side: { codes: cut(codes.side, rows), words: SIDES },
-    exit_reason: { codes: cut(codes.exit_reason, rows), words: EXIT_WORDS },
+    exit_reason: { codes: cut(codes.exit_reason, rows), words: EXIT_REASONS },
     ...(Object.fromEntries(TRADE_FLOATS.map(name => [name, cut(floats[name], rows)])) as typeof floats), // the same names
   })
 }
@@ -278,7 +261,7 @@ function readCorrelation(bytes: Uint8Array, size: number): Snapshot['correlation
   }
 }
 
-const cut = <Values extends Float64Array | Uint8Array>(all: Values, { offset, length }: Rows): Values =>
+const cut = <Values extends ColumnValues>(all: Values, { offset, length }: Rows): Values =>
   all.subarray(offset, offset + length) as Values // subarray of a typed array is one of the same type
 
 // Columns as Arrow IPC files: one record batch, no nulls, so that reading them back copies nothing.
@@ -300,20 +283,21 @@ function toArrow(columns: Readonly<Record<string, ColumnValues>>, dates: readonl
   return bytes
 }
 
-function toDateColumn(days: ColumnValues) {
-  const ms = new Float64Array(days.length) // the writer takes milliseconds
-  for (let i = 0; i < days.length; i++) ms[i] = days[i]! * DAY_MS
-  return columnFromArray(ms, dateDay())
-}
+/** The writer takes milliseconds. */
+const toDateColumn = (days: ColumnValues) =>
+  columnFromArray(
+    new Float64Array(days).map(day => day * DAY_MS),
+    dateDay(),
+  )
 
 /** The writer takes the type of a column from its values, and must be given it if there are none. */
 const toColumn = (values: ColumnValues) =>
-  values.length === 0 ? columnFromArray([], arrowTypeOf(values)) : columnFromArray(values)
-
-function arrowTypeOf(values: ColumnValues) {
-  if (values instanceof Float64Array) return float64()
-  return values instanceof Int32Array ? int32() : uint8()
-}
+  values.length > 0
+    ? columnFromArray(values)
+    : columnFromArray(
+        [],
+        values instanceof Float64Array ? float64() : values instanceof Int32Array ? int32() : uint8(),
+      )
 
 /** The columns of `names`, as views on `bytes` if the file is aligned. */
 function readColumns<Name extends string, Values extends ColumnValues>(

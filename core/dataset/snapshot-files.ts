@@ -2,7 +2,6 @@
 // readers in other languages.
 import type { Period } from '#core/figures/series.ts'
 import type { FigureBlock } from '#core/figures/split-figures.ts'
-import { EXIT_REASONS } from '#core/replay/trade.ts'
 import type { DatasetRecord, Others, StrategyRecord } from './snapshot.ts'
 
 export const SNAPSHOT_FILES = {
@@ -19,9 +18,8 @@ export type SnapshotFile = keyof typeof SNAPSHOT_FILES
 /** The files of a snapshot, by name. */
 export type SnapshotBytes = Readonly<Record<SnapshotFile, Uint8Array>>
 
-/** Words behind the code columns of the trades. */
+/** Words behind the codes of sides; those of exits are `EXIT_REASONS`. */
 export const SIDES = ['long', 'short'] as const
-export const EXIT_WORDS = EXIT_REASONS
 
 export const TRADE_FLOATS = [
   'entry_time',

@@ -1,7 +1,7 @@
 // The script of the page on checking: manifest, log, signatures and files, with what a browser has.
+import type { PublicKeys } from '#core/contract/file-routes.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import type { CurrentHint, PointerEntry } from '#core/contract/pointer.ts'
-import type { PublicKeys } from '#core/contract/public-keys.ts'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
 import { one, sentenceOf, startPage } from './dom.ts'
 

@@ -1,13 +1,8 @@
 import { DAY_MS, type EpochDay, parseIsoDate, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import type { FundingCoverage } from '#core/contract/payloads/dataset.ts'
 import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
-import type {
-  Benchmark,
-  DateWindow,
-  FundingCoverage,
-  Snapshot,
-  StrategyData,
-} from '#core/dataset/snapshot.ts'
+import type { Benchmark, DateWindow, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { bookFigures } from '#core/figures/book.ts'
 import {
   assembleCorrelation,

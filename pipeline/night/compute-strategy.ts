@@ -3,7 +3,7 @@ import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import type { TvStatus } from '#core/contract/payloads/strategy.ts'
 import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
 import type { Benchmark, StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
-import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
+import { SIDES } from '#core/dataset/snapshot-files.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
@@ -17,7 +17,7 @@ import {
 } from '#core/replay/compare-charting.ts'
 import { excursionsOf } from '#core/replay/excursions.ts'
 import { type ClosedTrade, closedTrades, type ResolvedTrade } from '#core/replay/resolve-trade.ts'
-import { slippagePrice } from '#core/replay/trade.ts'
+import { EXIT_REASONS, slippagePrice } from '#core/replay/trade.ts'
 import { costData } from '#core/replay/trade-costs.ts'
 import { costsOf } from '../modules/module-input.ts'
 import type { Draft } from '../report/data-report.ts'
@@ -173,14 +173,14 @@ function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
   const floats = (at: (trade: ClosedTrade) => number | null): Float64Array =>
     Float64Array.from(trades.map(trade => at(trade) ?? Number.NaN))
   /** A ledger may close a trade without saying why: then it was the strategy's own signal. */
-  const codeOf = ({ exit_reason }: ClosedTrade): number => EXIT_WORDS.indexOf(exit_reason ?? 'signal')
+  const codeOf = ({ exit_reason }: ClosedTrade): number => EXIT_REASONS.indexOf(exit_reason ?? 'signal')
   return {
     side: { codes: Uint8Array.from(trades, ({ side }) => SIDES.indexOf(side)), words: SIDES },
     entry_time: floats(trade => trade.entry_time),
     entry_price: floats(trade => trade.entry_price),
     exit_time: floats(trade => trade.exit_time),
     exit_price: floats(trade => trade.exit_price),
-    exit_reason: { codes: Uint8Array.from(trades, codeOf), words: EXIT_WORDS },
+    exit_reason: { codes: Uint8Array.from(trades, codeOf), words: EXIT_REASONS },
     notional_return: floats(trade => trade.return_per_notional),
     account_return: floats(trade => trade.account_return),
     leverage: floats(trade => trade.leverage),

@@ -1,5 +1,5 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
-import type { AcceptedFinding } from '#core/dataset/snapshot.ts'
+import type { AcceptedFinding } from '#core/contract/payloads/dataset.ts'
 import type { Series } from '#core/figures/series.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'

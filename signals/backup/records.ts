@@ -2,7 +2,7 @@
 // built again at a restore, so a backup of a running Redis is consistent.
 import { createHmac, type Hmac, hkdfSync, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
-import { parseJson } from '#storage/parse-json.ts'
+import { parseJson } from '#storage/json-bytes.ts'
 import {
   AUDIT_COPIED,
   CLOCK,

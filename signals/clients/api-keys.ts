@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { tolerate } from '#storage/tolerate.ts'
+import { tolerate } from '#storage/error-code.ts'
 import { assertHead, knownLog } from '../log/guard.ts'
 import { askRedis } from '../redis/connect.ts'
 import {

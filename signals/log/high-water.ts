@@ -1,9 +1,8 @@
 // A mark in the private store, never below a number that was given: a log that was restored from an old copy, or lost its
 // end, continues above it, because it cannot know what was given later.
 import { z } from 'zod'
-import { toJsonBytes } from '#storage/json-bytes.ts'
+import { parseJson, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
 
 const KEY = 'signals/high-water.json'
 const LOG_END_KEY = 'signals/log-end.json'

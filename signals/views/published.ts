@@ -1,9 +1,8 @@
 // What is published and how the nights went, for the operator's page.
 import { readFailing, readNight } from '#storage/night-report.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
-import { publicationsOf } from '#storage/publications.ts'
-import { readManifest } from '#storage/published-manifest.ts'
+import { type LoggedEntry, publicationsOf, readHead, readLog } from '#storage/pointer-log.ts'
+import { readManifest } from '#storage/published-files.ts'
 
 /** Versions that the page lists. */
 const MOST_LISTED = 7

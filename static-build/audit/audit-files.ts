@@ -1,7 +1,7 @@
 import pMap from 'p-map'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { countProgress, type Progress } from '#core/progress.ts'
-import type { Described } from '#storage/measure.ts'
+import type { Described } from '#storage/digest.ts'
 import type { StoreError } from '#storage/object-store.ts'
 import { objectsOf } from '../published-points.ts'
 import { absenceOf, type Check, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'
@@ -17,9 +17,6 @@ type Promised = Described & { readonly place: Place }
 
 type Measured = Described | null | StoreError
 
-/** How an object is read: what cannot be read is an answer, or is thrown and ends the whole check. */
-type Measure = (place: Place) => Promise<Measured>
-
 /** Checks every file of a version against its length and digest, and its twins if they are objects too. */
 export async function auditFiles(
   reader: PublicReader,
@@ -32,11 +29,12 @@ export async function auditFiles(
   return toCheck('files', manifest.version, `${sound} as published`, faults)
 }
 
+/** What is wrong with files. What `measure` cannot read is its answer, or it throws and ends the whole check. */
 export async function fileFaults(
   reader: PublicReader,
   manifest: Manifest,
   progress: Progress,
-  measure: Measure,
+  measure: (place: Place) => Promise<Measured>,
 ): Promise<readonly Fault[]> {
   const promised = promisedBy(reader, manifest)
   const count = countProgress(progress, 'verify', promised.length, 'objects')

@@ -4,19 +4,16 @@
 import { type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
-import { PROGRAM_INDEX, programFileName, programIndex } from '#core/contract/program-files.ts'
 import type { Progress } from '#core/progress.ts'
+import { parseJson } from '#storage/json-bytes.ts'
 import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
 import type { ObjectStore, Stores } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
-import { hintOf, INDEX_KEY, leadTo } from '#storage/pointer-log.ts'
-import { type Publication, publicationsOf } from '#storage/publications.ts'
-import { findManifest } from '#storage/published-manifest.ts'
+import { hintOf, INDEX_KEY, leadTo, type Publication, publicationsOf } from '#storage/pointer-log.ts'
+import { findManifest, PROGRAM_INDEX, programFileName, programIndex } from '#storage/published-files.ts'
 import { auditNames, auditStamps, auditTimes } from './audit-clock.ts'
 import { auditFiles } from './audit-files.ts'
-import { auditKeys, type Keyring, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
-import { auditSignatures, verdictOn } from './audit-signatures.ts'
+import { auditKeys, auditSignatures, type Keyring, type Trust, verdictOn } from './audit-signatures.ts'
 import { type Check, demand, demandPublished, type Fault, faultAt, isFault, toCheck } from './check.ts'
 import {
   createPrivateReader,
@@ -208,21 +205,21 @@ export async function auditFilesOf(
   ]
 }
 
-/** What is wrong with objects, each of which must have a digest. */
+/** What is wrong with objects, each of which must have the digest that `digests` says. */
 async function faultsOf(
   reader: PublicReader,
-  objects: readonly (readonly [place: Place, sha256: string])[],
+  digests: readonly (readonly [name: string, sha256: string])[],
+  placeOf: (name: string) => Place,
 ): Promise<Fault[]> {
-  const found = await Promise.all(objects.map(([place, sha256]) => demandPublished(reader, place, sha256)))
+  const found = await Promise.all(
+    digests.map(([name, sha256]) => demandPublished(reader, placeOf(name), sha256)),
+  )
   return found.filter(isFault)
 }
 
 async function auditDocuments(reader: PublicReader, { version, documents }: Manifest): Promise<Check> {
-  const all = Object.entries(documents) as [VersionDocument, string][] // the schema knows no others
-  const faults = await faultsOf(
-    reader,
-    all.map(([name, digest]) => [documentPlace(version, name), digest]),
-  )
+  const placeOf = (name: string): Place => documentPlace(version, name as VersionDocument) // the schema knows no others
+  const faults = await faultsOf(reader, Object.entries(documents), placeOf)
   return toCheck('documents', version, `${Object.keys(documents).join(', ')} as published`, faults)
 }
 
@@ -235,10 +232,7 @@ async function auditPrivate(privateStore: ObjectStore, manifest: Manifest, isNam
   const reader = createPrivateReader(privateStore)
   const files = Object.entries(snapshot)
   if (inputs_sha256 !== null) files.push(['inputs.json', inputs_sha256]) // null if there was no key to salt it
-  const faults = await faultsOf(
-    reader,
-    files.map(([name, digest]) => [privatePlace(version, name), digest]),
-  )
+  const faults = await faultsOf(reader, files, name => privatePlace(version, name))
   const isAbsent =
     files.length > 0 &&
     faults.length === files.length &&
@@ -264,9 +258,7 @@ async function auditProgram(reader: PublicReader, { version, program_sha256 }: M
       : faultAt(reader, place, 'of another form', 'has another form: update the program')
     return [toCheck('program', version, 'its index cannot be read, so its files were not checked', [fault])]
   }
-  const faults = await faultsOf(
-    reader,
-    index.files.map(({ name, sha256 }) => [privatePlace(version, programFileName(name)), sha256]),
-  )
+  const files = index.files.map(({ name, sha256 }) => [programFileName(name), sha256] as const)
+  const faults = await faultsOf(reader, files, name => privatePlace(version, name))
   return [toCheck('program', version, `${index.files.length + 1} private files of the program`, faults)]
 }

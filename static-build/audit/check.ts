@@ -6,38 +6,18 @@ import { type Place, type PublicReader, tryRead } from './reader.ts'
 export type Fault = {
   /** Its key in the store, or its path at the service. */
   readonly object: string
-  readonly what:
-    | 'missing'
-    | 'altered'
-    | 'unreadable'
-    | 'unsigned'
-    | 'wrongly signed'
-    | 'of another form'
-    | 'of another version'
-    | 'not in the chain'
-    | 'expired'
-    | 'from the future'
-    | 'dated otherwise'
-    | 'wrongly stamped'
+  readonly what: FaultOfBytes | FaultOfProof | FaultOfTime
   /** A sentence without its full stop. */
   readonly told: string
 }
 
+type FaultOfBytes = 'missing' | 'altered' | 'unreadable' | 'of another form' | 'of another version'
+type FaultOfProof = 'unsigned' | 'wrongly signed' | 'wrongly stamped' | 'not in the chain'
+type FaultOfTime = 'expired' | 'from the future' | 'dated otherwise'
+
 /** A step of an audit. It passed if it has no fault. */
 export type Check = {
-  readonly check:
-    | 'keys'
-    | 'log'
-    | 'clock'
-    | 'stamps'
-    | 'head'
-    | 'signatures'
-    | 'derived'
-    | 'manifest'
-    | 'documents'
-    | 'files'
-    | 'snapshot'
-    | 'program'
+  readonly check: CheckOfLog | CheckOfVersion
   /** The version that it checks; null for the log. */
   readonly version: string | null
   /** What was found in order, or what was looked at. */
@@ -45,6 +25,9 @@ export type Check = {
   readonly faults: readonly Fault[]
   readonly notes: readonly string[]
 }
+
+type CheckOfLog = 'keys' | 'log' | 'clock' | 'stamps' | 'head' | 'signatures' | 'derived'
+type CheckOfVersion = 'manifest' | 'documents' | 'files' | 'snapshot' | 'program'
 
 export const toCheck = (
   check: Check['check'],

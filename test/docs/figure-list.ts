@@ -1,8 +1,8 @@
 // Every statistic with what its schema says of it: the one text that ships in the OpenAPI document and in the docs.
 import { z } from 'zod'
 import { statsData } from '#core/contract/payloads/stats.ts'
+import { strategyList } from '#core/contract/payloads/strategy.ts'
 import { rollingRows } from '#core/dataset/resources/rolling.ts'
-import { strategyList } from '#core/dataset/resources/strategies.ts'
 import { summaryData } from '#core/dataset/resources/summary.ts'
 
 /** A statistic by its path, as `undefined` names it; that of a cell has the name of its table, without the row. */

@@ -3,19 +3,19 @@
 import { beforeEach, expect, test } from 'vitest'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
+import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
+import { programDocuments } from '#static-build/save-private.ts'
+import { sha256 } from '#storage/digest.ts'
+import { parseJson } from '#storage/json-bytes.ts'
 import {
   PROGRAM_FILES,
   PROGRAM_INDEX,
   PROGRAM_RECORDS,
   programFileName,
   programIndex,
-} from '#core/contract/program-files.ts'
-import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
-import { programDocuments } from '#static-build/save-private.ts'
-import { sha256 } from '#storage/digest.ts'
-import { parseJson } from '#storage/parse-json.ts'
-import { UnreadableError } from '#storage/published-manifest.ts'
-import { readProgram } from '#storage/published-program.ts'
+  readProgram,
+  UnreadableError,
+} from '#storage/published-files.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { DAY_0 } from '../core/program/programs.ts'

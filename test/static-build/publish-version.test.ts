@@ -6,7 +6,7 @@ import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSy
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { documentKey, manifestKey, versionFolder } from '#core/contract/artifacts.ts'
-import { EFFORTS } from '#core/contract/effort.ts'
+import { EFFORTS } from '#core/contract/manifest.ts'
 import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
 import type { Progress } from '#core/progress.ts'
 import { publishVersion } from '#static-build/publish-version.ts'

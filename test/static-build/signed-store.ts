@@ -1,10 +1,10 @@
 // Two signed versions in memory, and audits of them.
 import { type Audit, type AuditOrder, audit, faultsIn } from '#static-build/audit/audit.ts'
-import { parsePublicKey, type TrustedKey } from '#static-build/audit/audit-keys.ts'
+import type { TrustedKey } from '#static-build/audit/audit-signatures.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { createSigner, newPrivateKeyPem, type Signer } from '#storage/signature.ts'
+import { createSigner, newPrivateKeyPem, parsePublicKey, type Signer } from '#storage/signature.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { BEFORE, orderOf, renderHere } from './hand-order.ts'

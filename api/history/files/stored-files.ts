@@ -7,13 +7,13 @@ import {
   type FileRoute,
   type FileVariable,
   KEYS_KEY,
+  publicKeys,
 } from '#core/contract/file-routes.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
-import { publicKeys } from '#core/contract/public-keys.ts'
 import { sha256 } from '#storage/digest.ts'
+import { parseJson } from '#storage/json-bytes.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
-import { findManifest } from '#storage/published-manifest.ts'
+import { findManifest } from '#storage/published-files.ts'
 import { isSignedBy } from '#storage/signature.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../service/content-coding.ts'
 import type { Exchange } from '../../service/exchange.ts'

@@ -2,9 +2,7 @@ import { toCompactInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import { parseCompactInstant } from '#core/contract/pins.ts'
-import type { LoggedEntry } from '#storage/pointer-log.ts'
-import type { Publication } from '#storage/publications.ts'
-import type { ListedPublication } from '#storage/removed-versions.ts'
+import type { ListedPublication, LoggedEntry, Publication } from '#storage/pointer-log.ts'
 
 /** What was published and served when, from the pointer log. */
 export type History = {

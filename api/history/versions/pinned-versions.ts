@@ -6,8 +6,7 @@ import type { Manifest } from '#core/contract/manifest.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { createLimit } from '#core/limit.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
-import type { Publication } from '#storage/publications.ts'
-import { isMissing } from '#storage/removed-versions.ts'
+import { isMissing, type Publication } from '#storage/pointer-log.ts'
 import { findPublication } from './history.ts'
 import {
   GoneVersionError,

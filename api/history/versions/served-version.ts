@@ -4,8 +4,7 @@ import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/re
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
-import { findManifest } from '#storage/published-manifest.ts'
-import { readSnapshotFiles } from '#storage/snapshot-files.ts'
+import { findManifest, readSnapshotFiles } from '#storage/published-files.ts'
 
 /** A version in memory, verified: what every request is answered from. */
 export type ServedVersion = {

@@ -1,9 +1,7 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { ReadinessChecks } from '#core/contract/readiness-checks.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
-import { publicationsOf } from '#storage/publications.ts'
-import { markRemoved } from '#storage/removed-versions.ts'
+import { type LoggedEntry, markRemoved, publicationsOf, readHead, readLog } from '#storage/pointer-log.ts'
 import { type History, servedBefore, toHistory } from './history.ts'
 import { loadVersion, NO_CHECKS, type ServedVersion, UnfitVersionError } from './served-version.ts'
 

@@ -4,7 +4,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { type ProgramDeploy, programDeploys } from '#core/contract/payloads/program.ts'
 import { type PreparedSimulation, prepareSimulation } from '#core/dataset/resources/program/records.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { ServedProgram } from '#storage/published-program.ts'
+import type { ServedProgram } from '#storage/published-files.ts'
 
 /** Alias while no program is published. */
 const DEFAULT_PROGRAM_ALIAS = 'accumulation'

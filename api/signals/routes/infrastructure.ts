@@ -1,9 +1,16 @@
 // Health, readiness, versions and the document.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
-import { byName, flag, named, namedRecord, object, text } from '#core/contract/payloads/field.ts'
+import {
+  byName,
+  flag,
+  named,
+  namedRecord,
+  object,
+  text,
+  type ValueOf,
+} from '#core/contract/payloads/field.ts'
 import { SIGNAL_SCHEMA_VERSION } from '#core/contract/signal.ts'
-import type { ValueOf } from '#core/contract/value-of.ts'
 import { commit } from '#signals/log/commit.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { ClockError } from '#signals/redis/clock.ts'

@@ -9,10 +9,9 @@ import {
   wholeNumberParameter,
   wordParameter,
 } from '#core/contract/parameters.ts'
-import { named, text } from '#core/contract/payloads/field.ts'
+import { named, text, type ValueOf } from '#core/contract/payloads/field.ts'
 import type { Links } from '#core/contract/register.ts'
 import { SIGNAL_FIELDS, signal } from '#core/contract/signal.ts'
-import type { ValueOf } from '#core/contract/value-of.ts'
 import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
 import type { Client } from '#signals/clients/client.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'

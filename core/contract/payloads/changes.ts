@@ -28,16 +28,17 @@ const appended = z
   .nullable()
   .describe('Dates that are new at the end, null where there are none.')
 
-const restatedValue = z.object({
-  t: isoDate('Day of the return; for a week its Sunday.'),
-  old: numberOrNull('As published before, null where there was no value.'),
-  new: numberOrNull('As published now, null where there is none any more.'),
-})
-
 const seriesChanges = z.object({
   appended,
   restated_count: whole('Published values that differ, came in between, or are gone.'),
-  restated: list(`The first ${MOST_LISTED} of them.`, restatedValue),
+  restated: list(
+    `The first ${MOST_LISTED} of them.`,
+    z.object({
+      t: isoDate('Day of the return; for a week its Sunday.'),
+      old: numberOrNull('As published before, null where there was no value.'),
+      new: numberOrNull('As published now, null where there is none any more.'),
+    }),
+  ),
 })
 
 const publishedTrade = z.object({
@@ -96,15 +97,6 @@ const filledGap = named('FilledGap', {
   strategies: list('Strategies whose history is made from these bars.', strategyId),
 })
 
-const rolledBack = object(
-  'What a version that was rolled back had shown otherwise; absent where nothing is.',
-  {
-    version: text('The version that was published, shown, and rolled back.'),
-    removed: list('Strategies that it had, and that are gone.', strategyId),
-    strategies: list('The strategies that both versions have.', strategyChanges),
-  },
-)
-
 /** What a version changes only if its operator says so, and why, in public. */
 export const DECLARED = ['restate', 'remove', 'same_rules', 'after_lost'] as const
 
@@ -138,7 +130,11 @@ export const changes = named('Changes', {
       'their first day on. Absent where none was filled.',
     filledGap,
   ),
-  rolled_back: rolledBack.optional(),
+  rolled_back: object('What a version that was rolled back had shown otherwise; absent where nothing is.', {
+    version: text('The version that was published, shown, and rolled back.'),
+    removed: list('Strategies that it had, and that are gone.', strategyId),
+    strategies: list('The strategies that both versions have.', strategyChanges),
+  }).optional(),
   declared: listIfAny(
     'What the operator had to declare to publish this version. Absent where nothing.',
     declaration,

@@ -1,16 +1,19 @@
-// Groups of `fund_dd` that need bars or a module, so that a night computes them and nothing else: costs, excursions,
-// replays. Each field carries its definition, its formula and when it is null, each group its conventions.
+// Groups of `fund_dd` that need more than returns and trades, so that nothing but a build computes them: the benchmark and costs need
+// bars, replays a module, `since_publication` the versions before. Fields and groups are described as in `due-diligence.ts`.
 import { z } from 'zod'
-import { fraction, record, recordsOrNull } from './field.ts'
+import { fraction, record, recordsOrNull, textOrNull } from './field.ts'
 import {
   convention,
   count,
   countOrNull,
+  FLAT,
   headline,
+  holding,
   type NullRule,
   noneRecomputable,
   pct,
   ratioOrNull,
+  TOO_FEW,
   WINLESS,
 } from './figure-rule.ts'
 
@@ -105,5 +108,67 @@ export const replays = () =>
         'above the leverage cap; a rescale does none of it. E: equity compounded from E_0 = 1 of one of them, r: its N daily ' +
         'returns, n: its closed trades. All costs are those of the catalogue. Decisions of the warm-up ' +
         'and before the inception do not count.',
+    ),
+  )
+
+const NONE: NullRule = ['no_benchmark']
+const MONTHLY: NullRule = [...NONE, ...TOO_FEW]
+
+const compared = (about: string, formula: string) => ratioOrNull(about, formula, [...NONE, ...FLAT])
+
+export const benchmark = () =>
+  record('The strategy beside buying its instrument before the first day and holding it.', {
+    ...holding('the benchmark', ['B', 'b', 'N'], NONE),
+    excess_return_pct: pct('Net return less that of the benchmark.', '100 × (E_N - B_N)', NONE),
+    excess_cagr_pct: pct('CAGR less that of the benchmark.', '100 × (E_N^(365 / N) - B_N^(365 / N))', [
+      ...NONE,
+      'less_than_one_year',
+    ]),
+    beta: compared('Slope of daily returns on those of the benchmark.', 'cov(r, b) / var(b)'),
+    alpha_annualized_pct: compared(
+      'Mean daily return that beta does not explain, x 365; 90 days or more. Percent.',
+      '100 × 365 × (mean(r) - beta × mean(b))',
+    ),
+    correlation: compared(
+      'Correlation of daily returns with those of the benchmark; 30 days or more.',
+      'Pearson correlation of r with b',
+    ),
+    up_capture_pct: pct(
+      'Mean return of the months in which the benchmark rose, of the mean of the benchmark in them.',
+      '100 × mean(m) / mean(c), where c > 0',
+      [...MONTHLY, 'no_wins'],
+    ),
+    down_capture_pct: pct(
+      'Mean return of the months in which the benchmark fell, of the mean of the benchmark in them.',
+      '100 × mean(m) / mean(c), where c < 0',
+      [...MONTHLY, 'no_losses'],
+    ),
+  }).meta(
+    convention(
+      'r: daily returns, b: those of the instrument on the same N days, both as published; E and B: equity compounded ' +
+        'from 1 of each; m and c: complete months of both. The benchmark pays no costs and no funding. Risk-free rate 0, 365 ' +
+        'days a year, sample deviation (n - 1). Sums of the months of the benchmark up to 1e-12 are none.',
+    ),
+  )
+
+const part = (about: string, nulls: NullRule) =>
+  z
+    .looseObject(holding('these days', ['P', 'p', 'n'], ['not_published', 'too_few_points', ...nulls]))
+    .describe(about)
+
+export const sincePublication = () =>
+  record('The history before and after it was first published.', {
+    published_since: textOrNull(
+      'Since when this history is published, the same as in `/v1/strategies/{sid}`.',
+    ),
+    days_before: countOrNull('Days up to and including that day.', 'n', ['not_published']),
+    days_after: countOrNull('Later days.', 'n', ['not_published']),
+    before: part('The days that were known when the history was published.', []),
+    after: part('The days after it: out of sample if bars and trades came in as they happened.', ['ruin']),
+  }).meta(
+    convention(
+      'p: the n daily returns of the part, as published; P: equity compounded from P_0 = 1 at its beginning. A restated ' +
+        'history, another version of the module, another base risk and a gap in the publication begin a new history, ' +
+        'which was known when it was published. Risk-free rate 0, 365 days a year, sample deviation (n - 1).',
     ),
   )

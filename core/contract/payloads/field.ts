@@ -55,3 +55,18 @@ export const dateWindow = (about: string) =>
     from: isoDate('First UTC day, inclusive.').nullable(),
     to: isoDate('Last UTC day, inclusive.').nullable(),
   })
+
+/** The value that a schema describes, as code that only reads it sees it: without what later releases may add to it. */
+export type ValueOf<Schema extends z.ZodType> = ReadonlyDeep<z.output<Schema>>
+
+type ReadonlyDeep<Value> = Value extends readonly (infer Item)[]
+  ? readonly ReadonlyDeep<Item>[]
+  : Value extends object
+    ? {
+        readonly [Key in keyof Value as IsOpen<Key, Value[Key]> extends true ? never : Key]: ReadonlyDeep<
+          Value[Key]
+        >
+      }
+    : Value
+
+type IsOpen<Key, Value> = unknown extends Value ? (string extends Key ? true : false) : false

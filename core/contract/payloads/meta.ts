@@ -1,6 +1,8 @@
-// The schemas of `meta` and `links`. They are apart from `register.ts`, because code that runs in a browser imports no zod.
+// The schemas of `meta`, `links` and what errors say. They are apart from `register.ts`, because code that runs in a browser imports no zod.
 import { z } from 'zod'
-import { byName, numberOrNull, record, text, textOrNull } from './field.ts'
+import { byName, list, listIfAny, number, numberOrNull, object, record, text, textOrNull } from './field.ts'
+import type { SimulationInput } from './program.ts'
+import type { Basis } from './strategy.ts'
 
 const MODELLED_UNIT = 'a fraction: 0.02 = 2 % of equity per trade'
 
@@ -48,3 +50,69 @@ export const meta = record('Register and provenance of the answer.', {
 export type Meta = z.infer<typeof meta>
 
 export const links = byName('Related resources as relative paths: `self` and its siblings.', z.string())
+
+// The block `meta` of the signals service: what is keyed is no publication, and has no register.
+
+export const keyedMeta = record('The moment of the answer and the measured time.', {
+  generated_utc: text('UTC instant of the answer, ISO 8601.'),
+  timing_ms: numberOrNull('Server time in milliseconds; null where a request could not even be read.'),
+  basis: z
+    .literal('live' satisfies Basis)
+    .optional()
+    .describe('Signals: they are of the live log, as opposed to `backtested` and `reported` histories.'),
+  count: z.int().min(0).optional().describe('Number of items in `data`.'),
+  last_seq: z.int().min(0).optional().describe('What to give as `since` next time.'),
+  input_clamped: z
+    .boolean()
+    .optional()
+    .describe('Simulations: true when what was asked lay outside of the bounds and was brought to them.'),
+  requested: z
+    .looseObject({
+      equity_usd: number('The equity that was asked for, US dollars.'),
+      contribution_cadence_bars: number('The cadence that was asked for, bars.'),
+    })
+    .optional()
+    .describe('Simulations: the input that was asked for.'),
+})
+
+/** The same of the operator's interface, whose lists have pages. */
+export const operatorMeta = keyedMeta
+  .pick({ generated_utc: true, timing_ms: true })
+  .extend({
+    next: z
+      .int()
+      .nullable()
+      .optional()
+      .describe('Lists: what to give as `before` for older ones; null if there is none.'),
+  })
+  .describe('The moment of the answer and the measured time.')
+
+/** The fixed block of it. */
+export type KeyedMeta = Pick<z.infer<typeof keyedMeta>, 'generated_utc' | 'timing_ms'>
+
+/** What a route adds to it. */
+export type KeyedMetaExtra = Partial<
+  Pick<z.infer<typeof keyedMeta>, 'basis' | 'count' | 'last_seq' | 'input_clamped'> &
+    Pick<z.infer<typeof operatorMeta>, 'next'> & { requested: SimulationInput }
+>
+
+export const parameterProblem = object('One refused parameter.', {
+  param: text('Name of the parameter, of the field, or `body`.'),
+  value: text('What was given, cut if it is long.'),
+  reason: text('What is wrong with it.'),
+  allowed: listIfAny('The legal values, if there are few.', z.string()),
+}).meta({ id: 'ParameterProblem' })
+
+/** What `details` may hold; each code has one shape or none. */
+export const errorDetails = z
+  .union([
+    z.array(parameterProblem),
+    z.object({
+      checks: byName('The checks, false for each that fails.', z.boolean()),
+    }),
+    z.object({ available: list('What there is instead.', z.string()) }),
+    z.null(),
+  ])
+  .describe(
+    'More about the error, or null: the refused parameters of a `validation_error`, the checks of `not_ready`.',
+  )

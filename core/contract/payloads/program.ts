@@ -14,6 +14,7 @@ import {
   recordOrNull,
   records,
   text,
+  type ValueOf,
   word,
 } from './field.ts'
 import { TV_STATUSES } from './strategy.ts'
@@ -58,12 +59,6 @@ const averageCostBasis = dollars(
   'Dollars spent for one BTC, costs in; null until something is bought.',
 ).nullable()
 
-const benchmarkName = word(
-  '`dca`: each contribution spent at once. `vwap`: volume-weighted mean price. `lump_sum`: everything at the first ' +
-    'close. `hodl`: the first close, held already. The first and the third pay the costs of the program.',
-  BENCHMARK_NAMES,
-)
-
 const benchmarkValue = dollars(
   'Average cost of one BTC by the benchmark, over what has happened; null until something has.',
 ).nullable()
@@ -92,17 +87,6 @@ const benchmarkComparisons = byBenchmark(
 const btcVsBenchmark = percent(
   '(benchmark_value / avg_cost_basis - 1) x 100: how much more BTC the same dollars bought; null where there is ' +
     'nothing to compare.',
-).nullable()
-
-const atEqualCash = record(
-  'The same comparison with a benchmark that has spent as much as the program, and no more: `dca` spends each ' +
-    'contribution at once until then. The values of the others do not depend on the amount.',
-  { value: benchmarkValue, pct_cheaper: pctCheaper, btc_vs_benchmark_pct: btcVsBenchmark },
-)
-
-const moneyWeighted = percent(
-  'Money-weighted return of a year: the rate at which all purchases, each from its close on, grow to the value of the BTC ' +
-    'at the newest close; 365 days a year, without the reserve. Null before the first purchase is 30 days old.',
 ).nullable()
 
 const pctDeployed = percent('Dollars spent of the dollars contributed; 0 before the first contribution.')
@@ -195,7 +179,13 @@ export type PerformanceBenchmark = (typeof PERFORMANCE_BENCHMARKS)[number]
 
 export const programPerformance = record('The program held against one benchmark.', {
   ...recordHead,
-  benchmark: benchmarkName.extract(PERFORMANCE_BENCHMARKS).describe('What it is held against.'),
+  benchmark: word(
+    '`dca`: each contribution spent at once. `vwap`: volume-weighted mean price. `lump_sum`: everything at the first ' +
+      'close. `hodl`: the first close, held already. The first and the third pay the costs of the program.',
+    BENCHMARK_NAMES,
+  )
+    .extract(PERFORMANCE_BENCHMARKS)
+    .describe('What it is held against.'),
   as_of: asOf,
   window: programWindow,
   avg_cost_basis: averageCostBasis,
@@ -205,8 +195,15 @@ export const programPerformance = record('The program held against one benchmark
   pct_capital_cheapest_quartile: cheapestQuartile,
   pct_deployed: pctDeployed,
   btc_vs_benchmark_pct: btcVsBenchmark,
-  at_equal_cash: atEqualCash,
-  money_weighted_return_pct: moneyWeighted,
+  at_equal_cash: record(
+    'The same comparison with a benchmark that has spent as much as the program, and no more: `dca` spends each ' +
+      'contribution at once until then. The values of the others do not depend on the amount.',
+    { value: benchmarkValue, pct_cheaper: pctCheaper, btc_vs_benchmark_pct: btcVsBenchmark },
+  ),
+  money_weighted_return_pct: percent(
+    'Money-weighted return of a year: the rate at which all purchases, each from its close on, grow to the value of the BTC ' +
+      'at the newest close; 365 days a year, without the reserve. Null before the first purchase is 30 days old.',
+  ).nullable(),
   rolling,
 }).meta({ id: 'ProgramPerformance' })
 
@@ -274,9 +271,7 @@ export const programSimulation = record(
 ).meta({ id: 'ProgramSimulation' })
 
 /** What a simulation and a profile are asked with. */
-export type SimulationInput = {
-  readonly [Field in keyof typeof simulationInput.shape]: z.infer<typeof simulationInput>[Field]
-}
+export type SimulationInput = ValueOf<typeof simulationInput>
 export type ProgramSimulation = z.infer<typeof programSimulation>
 
 export const programProfile = record('What `view=personal` is computed with, exactly as it was asked for.', {

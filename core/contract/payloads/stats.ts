@@ -1,9 +1,8 @@
 // The statistics of a strategy. Each field carries its definition, its formula and when it is null, each
 // group its conventions.
 import { z } from 'zod'
-import { benchmark } from './benchmark.ts'
 import { annual, drawdowns, exposure, monthly, riskAdjusted } from './due-diligence.ts'
-import { costs, excursions, replays } from './execution.ts'
+import { benchmark, costs, excursions, replays, sincePublication } from './execution.ts'
 import { flag, isoDate, numberOrNull, percent, record, text, whole } from './field.ts'
 import {
   convention,
@@ -19,7 +18,6 @@ import {
   undefinedReasons,
   WINLESS,
 } from './figure-rule.ts'
-import { sincePublication } from './since-publication.ts'
 import { leverage } from './strategy.ts'
 
 const WIN_RATE = '100 × n(x > 0) / n'

@@ -12,7 +12,7 @@ const LINE_END = '\r\n'
 export const csvWriting = (table: Table): Writing =>
   function* (out, blockBytes) {
     const columns = [...table.columns, ...instantsOf(table)]
-    writeHeader(out, columns)
+    writeText(out, columns.map(({ name }) => quoteField(name)).join(',') + LINE_END)
     if (table.series !== undefined) return writeDatedRows(out, table.series, SERIES_ROW)
     for (let row = 0; row < table.rows; row++) {
       writeRow(out, columns, row)
@@ -31,11 +31,6 @@ const instantsOf = ({ columns }: Table): Column[] =>
       ? [textColumn(utcNameOf(name), row => new Date(cells.at(row)).toISOString())]
       : [],
   )
-
-function writeHeader(out: ByteWriter, columns: readonly Column[]): void {
-  writeText(out, columns.map(column => quoteField(column.name)).join(','))
-  writeAscii(out, LINE_END)
-}
 
 function writeRow(out: ByteWriter, columns: readonly Column[], row: number): void {
   for (let i = 0; i < columns.length; i++) {

@@ -40,25 +40,15 @@ export function writeDatedRows(out: ByteWriter, series: Series, shape: RowShape)
   kernel.bytes.set(shape.next, AT.next)
   writeBytes(out, shape.before)
   for (let begin = 0; begin < length; begin += BLOCK_ROWS) {
-    writeBlock(out, kernel, series, begin, Math.min(begin + BLOCK_ROWS, length), shape)
+    const end = Math.min(begin + BLOCK_ROWS, length)
+    kernel.values.set(series.values.subarray(begin, end))
+    for (let row = begin; row < end; row++) {
+      row += writeKnown(out, kernel, series, begin, row, end, shape)
+      if (row < end) writeRow(out, series, row, shape)
+    }
   }
   out.length -= shape.next.length
   writeBytes(out, shape.after)
-}
-
-function writeBlock(
-  out: ByteWriter,
-  kernel: RowKernel,
-  series: Series,
-  begin: number,
-  end: number,
-  shape: RowShape,
-): void {
-  kernel.values.set(series.values.subarray(begin, end))
-  for (let row = begin; row < end; row++) {
-    row += writeKnown(out, kernel, series, begin, row, end, shape)
-    if (row < end) writeRow(out, series, row, shape)
-  }
 }
 
 /** Writes rows from `row` on with the kernel, whose values begin at `begin`; returns how many it wrote. */

@@ -35,7 +35,8 @@ export const jsonWriting =
 function* writeJson(out: ByteWriter, value: Json, blockBytes: number): Steps {
   if (isScalar(value)) writeScalar(out, value)
   else if (isArray(value)) yield* writeItems(out, value, blockBytes)
-  else if (isTable(value)) yield* writeTable(out, value, blockBytes)
+  else if (isTable(value) && value.series !== undefined) writeSeries(out, value.series, value.columns)
+  else if (isTable(value)) yield* writeRows(out, value, blockBytes)
   else if (isLongList(value)) yield* writeItems(out, value.items(), blockBytes)
   else yield* writeObject(out, value as JsonObject, blockBytes) // what is left of the union
 }
@@ -77,11 +78,6 @@ function* writeObject(out: ByteWriter, object: JsonObject, blockBytes: number): 
   writeAscii(out, separator === '{' ? '{}' : '}')
 }
 
-function* writeTable(out: ByteWriter, table: Table, blockBytes: number): Steps {
-  if (table.series !== undefined) writeSeries(out, table.series, table.columns)
-  else yield* writeRows(out, table, blockBytes)
-}
-
 /** `[{"t":"2016-01-01","ret":0.01},...]` */
 function writeSeries(out: ByteWriter, series: Series, columns: Table['columns']): void {
   const [date, value] = columns.map(({ name }) => JSON.stringify(name))
@@ -91,7 +87,11 @@ function writeSeries(out: ByteWriter, series: Series, columns: Table['columns'])
 }
 
 function* writeRows(out: ByteWriter, table: Table, blockBytes: number): Steps {
-  const cells = table.columns.map(column => ({ ...column, key: toBytes(`${JSON.stringify(column.name)}:`) }))
+  const cells = table.columns.map(column => ({
+    ...column,
+    key: toBytes(`${JSON.stringify(column.name)}:`),
+    isQuoted: column.cells.kind === 'date' || column.cells.kind === 'text',
+  }))
   const nestKey = table.nest === undefined ? null : `,${JSON.stringify(table.nest)}:{`
   writeAscii(out, '[')
   for (let row = 0; row < table.rows; row++) {
@@ -103,7 +103,7 @@ function* writeRows(out: ByteWriter, table: Table, blockBytes: number): Steps {
   writeAscii(out, ']')
 }
 
-type Cell = Column & { readonly key: Uint8Array }
+type Cell = Column & { readonly key: Uint8Array; readonly isQuoted: boolean }
 
 /** `nestKey` begins the object that holds all cells but the first. */
 function writeCells(out: ByteWriter, cells: readonly Cell[], nestKey: string | null, row: number): void {
@@ -124,8 +124,8 @@ function writeCells(out: ByteWriter, cells: readonly Cell[], nestKey: string | n
   }
 }
 
-function writeCell(out: ByteWriter, { quoted, write }: Column, row: number): void {
-  if (quoted) writeAscii(out, '"')
+function writeCell(out: ByteWriter, { isQuoted, write }: Cell, row: number): void {
+  if (isQuoted) writeAscii(out, '"')
   write(out, row)
-  if (quoted) writeAscii(out, '"')
+  if (isQuoted) writeAscii(out, '"')
 }

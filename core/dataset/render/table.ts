@@ -19,11 +19,10 @@ type NumberCells = {
 
 /**
  * A column of a published table. `write` puts the cell of a row into the answer as bare text; JSON puts
- * quotes around it if `quoted`, CSV never does. Both carry the same digits. Binary formats take `cells`.
+ * quotes around dates and texts, CSV never does. Both carry the same digits. Binary formats take `cells`.
  */
 export type Column = {
   readonly name: string
-  readonly quoted: boolean
   readonly write: (out: ByteWriter, row: number) => void
   readonly cells: Cells
   /** False if a row has no cell: absent in JSON, empty in CSV, null in binary formats. */
@@ -41,7 +40,6 @@ export type Table = {
   readonly nest?: string
   /** The series that the rows are, if the columns are its dates and its values and nothing else. */
   readonly series?: Series
-  /** First and last date, if rows have one. */
   readonly extent?: { readonly first: EpochDay; readonly last: EpochDay }
 }
 
@@ -49,7 +47,6 @@ export const isTable = (value: object): value is Table => 'kind' in value && val
 
 export const dateColumn = (name: string, series: Pick<Series, 'period' | 'first'>): Column => ({
   name,
-  quoted: true,
   write: (out, row) => writeDate(out, dayOf(series, row)),
   cells: { kind: 'date', at: row => dayOf(series, row) },
 })
@@ -61,7 +58,6 @@ export const significantColumn = (
   factor = 1,
 ): Column & { readonly cells: NumberCells } => ({
   name,
-  quoted: false,
   write: (out, row) => writeSignificant(out, values[row]! * factor),
   cells: { kind: 'number', at: row => toSignificant(values[row]! * factor) },
 })
@@ -69,7 +65,6 @@ export const significantColumn = (
 /** Numbers that are rounded already. */
 export const numberColumn = (name: string, at: (row: number) => number): Column => ({
   name,
-  quoted: false,
   write: (out, row) => writeNumber(out, at(row)),
   cells: { kind: 'number', at },
 })
@@ -90,7 +85,6 @@ export const instantColumn = (name: string, at: (row: number) => number): Column
 /** Any text: JSON escapes it, CSV quotes it. */
 export const textColumn = (name: string, at: (row: number) => string): Column => ({
   name,
-  quoted: true,
   write: (out, row) => writeText(out, JSON.stringify(at(row)).slice(1, -1)),
   cells: { kind: 'text', at },
 })

@@ -48,10 +48,7 @@ export function written(write: (out: ByteWriter) => void): Uint8Array<ArrayBuffe
 /** Makes room for `count` more bytes. Every writing function calls it once for the most that it may write. */
 export function reserve(writer: ByteWriter, count: number): void {
   const needed = writer.length + count
-  if (needed > writer.bytes.length) grow(writer, needed)
-}
-
-function grow(writer: ByteWriter, needed: number): void {
+  if (needed <= writer.bytes.length) return
   const grown = createWriter(Math.max(needed, writer.bytes.length * 2))
   grown.bytes.set(writer.bytes.subarray(0, writer.length))
   writer.bytes = grown.bytes

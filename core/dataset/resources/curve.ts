@@ -33,10 +33,6 @@ export const curve = datasetRoute({
     const factor = riskFactor(level, base_risk_pct)
     const equity = compounded(strategy, level, () => equityCurve(daily.values, factor))
     const table = seriesTable({ ...daily, values: equity }, 'equity')
-    return {
-      data: table,
-      table,
-      meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, CURVE_NOTE) },
-    }
+    return { table, meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, CURVE_NOTE) } }
   },
 })

@@ -96,7 +96,6 @@ function returnColumn({ name, series, factor }: WideColumn, first: number): Colu
   const { length } = series.values
   return {
     name,
-    quoted: false,
     write: (out, row) => write(out, row - offset),
     cells: { ...cells, at: row => cells.at(row - offset) },
     has: row => row >= offset && row < offset + length,

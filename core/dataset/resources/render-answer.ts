@@ -14,20 +14,13 @@ import { basisOf, type Snapshot, strategyOf } from '../snapshot.ts'
 import type { Answer, ResourceId } from './resource.ts'
 import { linksOf, routeOf } from './routes.ts'
 
-/** An answer, and the headers that are part of it. */
-type Headed = {
-  readonly headers: Readonly<Record<string, string>>
-  readonly answer: Answer
-}
-
-/** The same with its bytes. */
-type RenderedAnswer = Headed & { readonly bytes: Uint8Array<ArrayBuffer> }
+type Headed = { readonly headers: Readonly<Record<string, string>>; readonly answer: Answer }
 
 /**
  * Evaluates a resource and renders it: the only function that makes the bytes of a dataset answer, for the
  * static build and the tier.
  */
-export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params): RenderedAnswer {
+export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params) {
   const { body, ...headed } = prepareAnswer(id, snapshot, params)
   return { bytes: typeof body === 'function' ? writeWhole(body) : body.make(), ...headed }
 }
@@ -70,7 +63,11 @@ function jsonAnswer(id: ResourceId, snapshot: Snapshot, params: Params, answer: 
   const { dataset } = snapshot
   const basis = basisOfAnswer(snapshot, params)
   const meta = { ...register(dataset, effectiveInstant(dataset), null), basis, ...answer.meta }
-  const envelope: Json = { data: answer.data, meta, links: linksOf(routeOf(id), params) }
+  const envelope: Json = {
+    data: answer.data ?? answer.table ?? null,
+    meta,
+    links: linksOf(routeOf(id), params),
+  }
   return { body: jsonWriting(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
 }
 
@@ -103,14 +100,16 @@ function tableAnswer(
 ): Prepared {
   if (answer.table === undefined) throw new Error(`the resource '${id}' has no table to render as ${format}`)
   const { version, disclaimer } = dataset
+  const facts = riskFacts(answer)
+  const riskHeaders = Object.entries(facts).map(([name, value]) => [`x-${name.replaceAll('_', '-')}`, value])
   return {
-    body: TABLE_BODY[format](answer.table, { dataset_version: version, disclaimer, ...riskFacts(answer) }),
+    body: TABLE_BODY[format](answer.table, { dataset_version: version, disclaimer, ...facts }),
     headers: {
       'content-type': MEDIA_TYPES[format],
       'content-disposition': `attachment; filename="${fileName(id, version, params, answer)}"`,
       'x-dataset-version': version,
       'x-disclaimer': toHeaderText(disclaimer),
-      ...riskHeaders(answer),
+      ...Object.fromEntries(riskHeaders),
     },
     answer,
   }
@@ -133,6 +132,7 @@ function fileName(
   return `${parts.join('-')}-${toCompactInstant(version)}.${format}`
 }
 
+/** Also headers, `x-risk-pct-effective` and `x-risk-pct-clamped`. */
 function riskFacts({ meta }: Answer): Record<string, string> {
   if (meta.effective_risk_pct === undefined) return {}
   return {
@@ -140,12 +140,6 @@ function riskFacts({ meta }: Answer): Record<string, string> {
     risk_pct_clamped: String(meta.risk_pct_clamped ?? false),
   }
 }
-
-/** `x-risk-pct-effective` and `x-risk-pct-clamped`. */
-const riskHeaders = (answer: Answer): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(riskFacts(answer)).map(([name, value]) => [`x-${name.replaceAll('_', '-')}`, value]),
-  )
 
 /** Header values are ASCII on one line; an operator's disclaimer may be neither. */
 const toHeaderText = (text: string): string =>

@@ -18,27 +18,17 @@ import type { Json } from '../render/json.ts'
 import type { Table } from '../render/table.ts'
 import { type Snapshot, type StrategyData, strategyOf } from '../snapshot.ts'
 
-/** The routes that are functions of the dataset. */
-export type ResourceId =
-  | 'strategies'
-  | 'summary'
-  | 'dataset'
-  | 'correlation'
-  | 'export'
-  | 'benchmark'
-  | 'strategy'
-  | 'stats'
-  | 'returns'
-  | 'curve'
-  | 'rolling'
-  | 'trades'
+/** The routes that are functions of the dataset: of the whole book, or of a strategy. */
+export type ResourceId = BookId | StrategyId
 
-/** What a resource answers: a payload, what it adds to `meta`, and its rows if it has a table. */
-export type Answer = {
-  readonly data: Json
-  readonly meta: MetaExtra
-  readonly table?: Table
-}
+type BookId = 'strategies' | 'summary' | 'dataset' | 'correlation' | 'export' | 'benchmark'
+type StrategyId = 'strategy' | 'stats' | 'returns' | 'curve' | 'rolling' | 'trades'
+
+/** What a resource answers: a payload, which may be its rows alone, and what it adds to `meta`. */
+export type Answer = { readonly meta: MetaExtra } & (
+  | { readonly data: Json; readonly table?: Table }
+  | { readonly data?: never; readonly table: Table }
+)
 
 /**
  * A resource is a pure function of a dataset and its parameters. The static build evaluates it at every

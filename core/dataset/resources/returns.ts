@@ -31,15 +31,8 @@ export const returns = datasetRoute({
     const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
     const cut = sliceSeries(strategy[params.period], params.from, params.to)
     const table = seriesTable({ ...cut, values: rescaled(cut.values, strategy, level) }, 'ret')
-    return {
-      data: table,
-      table,
-      meta: {
-        period: params.period,
-        ...seriesRiskMeta(level, strategy.base_risk_pct),
-        note: noteAt(level, RETURNS_NOTE),
-      },
-    }
+    const meta = { ...seriesRiskMeta(level, strategy.base_risk_pct), note: noteAt(level, RETURNS_NOTE) }
+    return { table, meta: { period: params.period, ...meta } }
   },
 })
 

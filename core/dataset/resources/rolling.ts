@@ -61,10 +61,6 @@ export const rolling = datasetRoute({
       ],
       ...(rows === 0 ? {} : { extent: { first, last: first + rows - 1 } }),
     }
-    return {
-      data: table,
-      table,
-      meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, ROLLING_NOTE) },
-    }
+    return { table, meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, ROLLING_NOTE) } }
   },
 })

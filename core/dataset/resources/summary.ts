@@ -27,16 +27,6 @@ const pair = () =>
     })
     .nullable()
 
-const bookCoverage = () =>
-  recordOrNull('Of how many strategies the book consists; null in versions that did not count them.', {
-    from: isoDate('First day of the book.').nullable(),
-    to: isoDate('Last day of the book.').nullable(),
-    fewest_strategies: whole('Strategies alive on the day with the fewest.'),
-    most_strategies: whole('Strategies alive on the day with the most.'),
-    days_with_all: whole('Days on which all strategies are alive.'),
-    days_without_any: whole('Days between two strategies without any; the book returns 0 on them.'),
-  })
-
 export const summaryData = () =>
   record('The book in one page.', {
     strategy_count: whole('Strategies in the book.'),
@@ -62,7 +52,17 @@ export const summaryData = () =>
         )
           .nullable()
           .meta(figureRule('mean(b) / sd(b) × √365', ['too_few_points', 'zero_variance', 'ruin'])),
-        coverage: bookCoverage(),
+        coverage: recordOrNull(
+          'Of how many strategies the book consists; null in versions that did not count them.',
+          {
+            from: isoDate('First day of the book.').nullable(),
+            to: isoDate('Last day of the book.').nullable(),
+            fewest_strategies: whole('Strategies alive on the day with the fewest.'),
+            most_strategies: whole('Strategies alive on the day with the most.'),
+            days_with_all: whole('Days on which all strategies are alive.'),
+            days_without_any: whole('Days between two strategies without any; the book returns 0 on them.'),
+          },
+        ),
         undefined: undefinedReasons,
       },
     ).meta(

@@ -43,39 +43,25 @@ export const trades = datasetRoute({
   example: { path: '/v1/strategies/ash/trades' },
   handler: (snapshot, params) => {
     const table = tradeTable(findStrategy(snapshot, params.sid))
-    return {
-      data: table,
-      table,
-      meta: { count: table.rows, note: TRADES_NOTE },
-    }
+    return { table, meta: { count: table.rows, note: TRADES_NOTE } }
   },
 })
 
-function tradeTable({ trades: ledger, tick_size }: StrategyData): Table {
+function tradeTable({ trades: of, tick_size }: StrategyData): Table {
   const toTick = tickRounder(tick_size)
-  const {
-    side,
-    entry_time,
-    entry_price,
-    exit_time,
-    exit_price,
-    exit_reason,
-    notional_return,
-    account_return,
-  } = ledger
   return {
     kind: 'table',
-    rows: entry_time.length,
+    rows: of.entry_time.length,
     columns: [
-      textColumn('side', row => wordAt(side, row)),
-      instantColumn('entry_time', row => entry_time[row]!),
-      numberColumn('entry_price', row => toTick(entry_price[row]!)),
-      instantColumn('exit_time', row => exit_time[row]!),
-      numberColumn('exit_price', row => toTick(exit_price[row]!)),
-      numberColumn('duration_days', row => toPercent((exit_time[row]! - entry_time[row]!) / DAY_MS)),
-      numberColumn('return_pct', row => toPercent(100 * notional_return[row]!)),
-      textColumn('result', row => tradeResult(account_return[row]!)),
-      textColumn('exit_reason', row => wordAt(exit_reason, row)),
+      textColumn('side', row => wordAt(of.side, row)),
+      instantColumn('entry_time', row => of.entry_time[row]!),
+      numberColumn('entry_price', row => toTick(of.entry_price[row]!)),
+      instantColumn('exit_time', row => of.exit_time[row]!),
+      numberColumn('exit_price', row => toTick(of.exit_price[row]!)),
+      numberColumn('duration_days', row => toPercent((of.exit_time[row]! - of.entry_time[row]!) / DAY_MS)),
+      numberColumn('return_pct', row => toPercent(100 * of.notional_return[row]!)),
+      textColumn('result', row => tradeResult(of.account_return[row]!)),
+      textColumn('exit_reason', row => wordAt(of.exit_reason, row)),
     ],
   }
 }

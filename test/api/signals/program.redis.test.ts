@@ -11,7 +11,7 @@ import {
 import { renderBasket, renderDeploys, renderSimulation } from '#core/dataset/resources/program/records.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { profileKey } from '#signals/redis/keys.ts'
-import type { ServedProgram } from '#storage/published-program.ts'
+import type { ServedProgram } from '#storage/published-files.ts'
 import { PROGRAM, servedProgram } from '../../support/signals/served-program.ts'
 import { addClient, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, withKey } from '../../support/signals/signals-app.ts'

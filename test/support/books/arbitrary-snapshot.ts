@@ -1,8 +1,10 @@
 // What the laws of the resources and of the snapshot format are tried on.
+
 import fc from 'fast-check'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
+import { SIDES } from '#core/dataset/snapshot-files.ts'
+import { EXIT_REASONS } from '#core/replay/trade.ts'
 import { type HandStrategy, type HandTrade, handSnapshot } from './hand-snapshot.ts'
 
 const FIRST_DAY = 19_700 // somewhere in December 2023; a few weeks on either side of New Year
@@ -30,7 +32,7 @@ const aTrade: fc.Arbitrary<HandTrade> = fc
     hours: fc.integer({ min: 1, max: 200 }),
     entry_price: fc.double({ min: 1, max: 1e5, noNaN: true }),
     exit_price: fc.double({ min: 1, max: 1e5, noNaN: true }),
-    exit_reason: fc.constantFrom(...EXIT_WORDS),
+    exit_reason: fc.constantFrom(...EXIT_REASONS),
     account_return: fc.oneof(fc.double({ min: -1, max: 1, noNaN: true }), fc.constant(0)),
     leverage: maybe(fc.double({ min: 0.01, max: 15, noNaN: true })),
     stop: maybe(fc.double({ min: 1, max: 1e5, noNaN: true })),

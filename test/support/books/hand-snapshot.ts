@@ -11,7 +11,7 @@ import type {
   StrategyRecord,
   TradeColumns,
 } from '#core/dataset/snapshot.ts'
-import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
+import { SIDES } from '#core/dataset/snapshot-files.ts'
 import { bookFigures } from '#core/figures/book.ts'
 import { correlationMatrix } from '#core/figures/correlation.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
@@ -20,7 +20,7 @@ import { lastDay, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { Side } from '#core/replay/strategy.ts'
-import type { ExitReason } from '#core/replay/trade.ts'
+import { EXIT_REASONS, type ExitReason } from '#core/replay/trade.ts'
 
 export type HandTrade = {
   readonly side?: Side
@@ -170,8 +170,8 @@ function toColumns(trades: readonly HandTrade[]): TradeColumns {
     exit_time: floats(trade => trade.exit_time),
     exit_price: floats(trade => trade.exit_price ?? 100),
     exit_reason: {
-      codes: Uint8Array.from(trades, ({ exit_reason = 'signal' }) => EXIT_WORDS.indexOf(exit_reason)),
-      words: EXIT_WORDS,
+      codes: Uint8Array.from(trades, ({ exit_reason = 'signal' }) => EXIT_REASONS.indexOf(exit_reason)),
+      words: EXIT_REASONS,
     },
     notional_return: floats(trade => trade.notional_return ?? trade.account_return),
     account_return: floats(trade => trade.account_return),

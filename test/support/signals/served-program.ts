@@ -1,13 +1,12 @@
 // A small program as the service would read it from a version: four hundred days that fall, rise and fall again.
 import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
-import { PROGRAM_FILES } from '#core/contract/program-files.ts'
 import { prepareProgram } from '#core/program/prepare-program.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
 import { type Bars, sliceBars } from '#core/replay/bars.ts'
 import { DEFAULT_TIERS } from '#pipeline/book/read-program.ts'
 import { programDocuments } from '#static-build/save-private.ts'
 import { toAnswerBytes } from '#storage/json-bytes.ts'
-import type { DatasetFacts, ServedProgram } from '#storage/published-program.ts'
+import { type DatasetFacts, PROGRAM_FILES, type ServedProgram } from '#storage/published-files.ts'
 import { PROGRAM_ALIAS } from './signals.ts'
 
 const FROM = parseIsoDate('2025-01-01')!

@@ -1,7 +1,6 @@
 // What every object store does, wherever its bytes lie.
 import { expect, test } from 'vitest'
-import { sha256 } from '#storage/digest.ts'
-import { measure } from '#storage/measure.ts'
+import { measure, sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { assertCreatesOnce, writeOnce } from '#storage/write-once.ts'
 

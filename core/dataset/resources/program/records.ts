@@ -272,7 +272,6 @@ function windowRecord({ plan, bars, first }: ProgramData) {
 const asOf = ({ bars }: ProgramData): string | null =>
   bars.t.length === 0 ? null : toIsoInstant(endOfBars(bars))
 
-/** Dollars spent of the dollars contributed, percent; 0 before the first contribution. */
 const pctDeployed = ({ contributed, deployed }: Holding): number =>
   contributed === 0 ? 0 : toPercent((deployed / contributed) * 100)
 
