@@ -1,4 +1,4 @@
-import { median } from 'simple-statistics'
+import { mean, median } from 'simple-statistics'
 import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import type { TvStatus } from '#core/contract/payloads/strategy.ts'
 import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
@@ -16,13 +16,14 @@ import {
   FEW_TRADES,
 } from '#core/replay/compare-charting.ts'
 import { excursionsOf } from '#core/replay/excursions.ts'
+import { lossesAtStops } from '#core/replay/measures.ts'
 import { type ClosedTrade, closedTrades, type ResolvedTrade } from '#core/replay/resolve-trade.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
 import { costData } from '#core/replay/trade-costs.ts'
 import { costsOf } from '../modules/module-input.ts'
-import type { Draft } from '../report/data-report.ts'
+import { type Draft, draftRecord } from '../report/data-report.ts'
+import { checkRecord } from '../report/record-checks.ts'
 import { type History, type HistoryTask, ledgerInput, makeHistory, type Refused } from './histories.ts'
-import { judgeRecord } from './judge-record.ts'
 
 export type StrategyTask = HistoryTask & {
   readonly service: Pick<StrategyRecord, 'engine' | 'data_source' | 'methodology_url'>
@@ -231,3 +232,29 @@ function explain(
 
 /** Prices are binary fractions: 100.1 and 100.2 differ by a little more than a tick of 0.1. */
 const TICK_DUST = 1e-6
+
+/** What the trades of a history show, and what is implausible in it. */
+export function judgeRecord({ entry, bars }: HistoryTask, history: History) {
+  const { daily, trades, deviations, differing } = history
+  const closed = closedTrades(trades).sort((a, b) => a.exit_time - b.exit_time)
+  const costs = costsOf(entry)
+  const stops = lossesAtStops(closed, entry.base_risk_pct, costs)
+  const excess = (deviations ?? []).map(each => each.excess * 10_000)
+  const largest = excess.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0)
+  const stated_costs = (['fees', 'funding'] as const).flatMap(cost => {
+    const given = closed.flatMap(trade => trade[cost] ?? [])
+    return given.length === 0
+      ? []
+      : [{ cost, trades: given.length, mean_bps: toPercent(10_000 * mean(given)) }]
+  })
+  const measured = {
+    trades_checked: deviations?.length ?? closed.length,
+    mean_deviation_bps: excess.length === 0 ? null : toPercent(mean(excess)),
+    largest_deviation_bps: excess.length === 0 ? null : toPercent(largest),
+    trades_at_stop: stops.length,
+    loss_at_stop: stops.length === 0 ? null : toPercent(median(stops.map(({ loss }) => loss))),
+    ...(stated_costs.length === 0 ? {} : { stated_costs }),
+  }
+  const found = checkRecord({ daily, closed, stops, bars, costs, differing: differing ?? [] })
+  return { measured, record: draftRecord(entry, daily, found) }
+}

@@ -3,9 +3,8 @@ import { type CorrelationRows, correlateRows } from '#core/figures/correlation.t
 import type { Series } from '#core/figures/series.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { sourceFile } from '../book/problem.ts'
-import { type ComputedStrategy, computeStrategy, type StrategyTask } from './compute-strategy.ts'
+import { type ComputedStrategy, computeStrategy, judgeRecord, type StrategyTask } from './compute-strategy.ts'
 import { type HistoryTask, makeHistory, type Refused } from './histories.ts'
-import { judgeRecord } from './judge-record.ts'
 
 export const strategy = (task: StrategyTask): ComputedStrategy | Refused => run(task, computeStrategy)
 

@@ -9,8 +9,7 @@ import { spellMoment } from '../book/cell.ts'
 import { tableText } from '../book/write-table.ts'
 import * as ta from '../starter/template/strategies/highwater/indicators.ts'
 import { readModules, writeNewFolder } from '../starter/write-starter-book.ts'
-import { BAR_MS, createMarket, type Market } from './market.ts'
-import { marketFiles, spotFiles } from './market-files.ts'
+import { BAR_MS, createMarket, type Market, marketFiles, spotFiles } from './market.ts'
 
 /** The last day of the sample book, and the version that is built of it: the same everywhere. */
 export const SAMPLE_AS_OF: EpochDay = toEpochDay(Date.UTC(2026, 5, 30))
