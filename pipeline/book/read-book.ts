@@ -31,7 +31,7 @@ export type ReadOptions = {
   readonly examine?: (sound: SoundParts, isBroken: boolean) => Examination
 }
 
-export type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problems: readonly Problem[] }
+type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problems: readonly Problem[] }
 
 /**
  * Reads a book whole and checks every rule that it can check by itself. It knows no clock: how old the data
@@ -40,26 +40,24 @@ export type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problem
  * Throws a `BookError` with every problem of the book at once; it never returns an unsound book.
  */
 export async function readBook(dir: string, options: ReadOptions = {}): Promise<Book> {
-  const { examine = () => UNEXAMINED, ...given } = options
+  const { sound, problems, ...found } = await readSound(dir, options)
+  if (sound === null || sound.service === null || problems.length > 0)
+    throw new BookError(resolve(dir), problems)
+  return { ...sound, service: sound.service, ...found }
+}
+
+/** The sound parts of a book, null without a catalogue that can be used, and all problems; warnings if there is none. */
+export async function readSound(dir: string, { examine = () => UNEXAMINED, ...given }: ReadOptions) {
   const reading = createReading(resolve(dir), given)
   const folder = await listFolder(reading)
   const catalogue = reading.problems.isEmpty() ? await readCatalogue(reading, folder) : null
-  if (catalogue === null) throw new BookError(reading.dir, reading.problems.sorted())
-
-  const { service } = catalogue
-  const sound = await readParts(reading, folder, catalogue)
-  const { problems, report, warnings } = examine(sound, !reading.problems.isEmpty())
-  for (const problem of problems) reading.problems.add(problem)
-  if (service === null || !reading.problems.isEmpty())
-    throw new BookError(reading.dir, reading.problems.sorted())
-
-  return {
-    ...sound,
-    service,
-    inputs: reading.inputs,
-    report,
-    warnings: [...strays(folder, sound), ...fundingWarnings(sound), ...warnings],
-  }
+  const sound = catalogue && (await readParts(reading, folder, catalogue))
+  const { report, ...found } = sound === null ? UNEXAMINED : examine(sound, !reading.problems.isEmpty())
+  for (const problem of found.problems) reading.problems.add(problem)
+  const problems = reading.problems.sorted()
+  const isSound = sound !== null && problems.length === 0
+  const warnings = isSound ? [...strays(folder, sound), ...fundingWarnings(sound), ...found.warnings] : []
+  return { sound, inputs: reading.inputs, report, problems, warnings }
 }
 
 const UNEXAMINED: Examination = { problems: [], report: [], warnings: [] }

@@ -116,12 +116,13 @@ function explainDay(day: EpochDay, before: EpochDay): string {
   return missing > 0 ? `${expected}: ${missing} day${missing === 1 ? ' is' : 's are'} missing` : expected
 }
 
-const ALWAYS = ['side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'exit_reason']
+/** What every ledger has: the side and both fills. */
+export const FILLS = ['side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'exit_reason'] as const
 
 /** One of them gives each trade's weight in the account. */
 const WEIGHTS = ['leverage', 'stop', 'account_return']
 
-export const LEDGER_COLUMNS = [...ALWAYS, ...WEIGHTS]
+export const LEDGER_COLUMNS = [...FILLS, ...WEIGHTS]
 
 /** What was paid, in the place of the declared costs; and the number of a part of an entry, where parts are equal. */
 export const OPTIONAL_COLUMNS = ['fees', 'funding', 'part']
@@ -129,10 +130,10 @@ export const OPTIONAL_COLUMNS = ['fees', 'funding', 'part']
 const COLUMNS = { names: [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS], mayBeEmpty: true }
 
 /** A ledger that is marked. */
-const MARKED: Columns = { ...COLUMNS, required: ALWAYS, oneOf: WEIGHTS }
+const MARKED: Columns = { ...COLUMNS, required: FILLS, oneOf: WEIGHTS }
 
 /** A ledger beside reported returns: it serves the trade statistics, and nothing is marked. */
-const REPORTED: Columns = { ...COLUMNS, required: [...ALWAYS, 'account_return'] }
+const REPORTED: Columns = { ...COLUMNS, required: [...FILLS, 'account_return'] }
 
 type LedgerRules = { readonly allowOverlap: boolean; readonly besideReturns: boolean }
 

@@ -1,17 +1,16 @@
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { lastDay as lastDayOfSeries } from '#core/figures/series.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
-import { BookError, createProblemList, formatProblem, type Problem } from '../book/problem.ts'
-import { readBook } from '../book/read-book.ts'
+import { createProblemList, formatProblem, type Problem } from '../book/problem.ts'
+import { readSound } from '../book/read-book.ts'
 import { judgeRecords } from '../report/data-report.ts'
-import type { DataReport } from '../report/finding.ts'
 import { cutBars, lastDayIn, lastDayOf, type WindowOptions } from './data-window.ts'
 import { examineBook } from './examine-book.ts'
 import { type RunOptions, runStrategies } from './run-strategies.ts'
 import { createThreads } from './threads.ts'
 import type { StrategyCheck } from './worker.ts'
 
-export type CheckOptions = WindowOptions & RunOptions
+type CheckOptions = WindowOptions & RunOptions
 
 /** What a check found: a book without problems is one that a build accepts. */
 export type BookCheck = Awaited<ReturnType<typeof checkBook>>
@@ -21,7 +20,7 @@ export type BookCheck = Awaited<ReturnType<typeof checkBook>>
  * problems: so all problems are found at once. Publishes nothing. Throws for an as-of day that is not over.
  */
 export async function checkBook(dir: string, options: CheckOptions) {
-  const { sound, problems, warnings, report } = await read(dir, options)
+  const { sound, problems, warnings, report } = await readSound(dir, { examine: examineBook(options) })
   const list = createProblemList()
   const known = new Set<string>()
   const add = (problem: Problem): void => {
@@ -51,26 +50,6 @@ export async function checkBook(dir: string, options: CheckOptions) {
   }
 }
 
-/** What of the book is sound, and everything that the reader and the rules of a build find. */
-async function read(dir: string, options: WindowOptions) {
-  const examine = examineBook(options)
-  const seen: { sound: SoundParts | null; report: DataReport } = { sound: null, report: [] }
-  try {
-    const { warnings } = await readBook(dir, {
-      examine: (sound, isBroken) => {
-        seen.sound = sound
-        const found = examine(sound, isBroken)
-        seen.report = found.report
-        return found
-      },
-    })
-    return { ...seen, problems: [], warnings }
-  } catch (error) {
-    if (!(error instanceof BookError)) throw error
-    return { ...seen, problems: error.problems, warnings: [] }
-  }
-}
-
 const NOTHING = { strategies: [], problems: [], records: [], unused: [], notices: [] }
 
 async function checkStrategies(sound: SoundParts, last: EpochDay, options: CheckOptions) {
@@ -82,7 +61,9 @@ async function checkStrategies(sound: SoundParts, last: EpochDay, options: Check
     threads.close(),
   )
   const checked = outcomes.map(each =>
-    each.kind === 'checked' ? each : { ...each, history: null, record: null, notices: [] },
+    each.kind === 'checked'
+      ? { ...each, problems: [] }
+      : { ...each, history: null, record: null, notices: [] },
   )
   const { refused, ...judged } = judgeRecords(
     checked.flatMap(({ record }) => record ?? []),

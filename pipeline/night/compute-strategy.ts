@@ -20,7 +20,6 @@ import { lossesAtStops } from '#core/replay/measures.ts'
 import { type ClosedTrade, closedTrades, type ResolvedTrade } from '#core/replay/resolve-trade.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
 import { costData } from '#core/replay/trade-costs.ts'
-import { costsOf } from '../modules/module-input.ts'
 import { type Draft, draftRecord } from '../report/data-report.ts'
 import { checkRecord } from '../report/record-checks.ts'
 import { type History, type HistoryTask, ledgerInput, makeHistory, type Refused } from './histories.ts'
@@ -207,7 +206,7 @@ function checkCharting(
   }
   const comparison = compareCharting(trades, own, {
     timeframeMs: bars.timeframeMs,
-    tolerance: entry.tick_size * (1 + TICK_DUST) + slippagePrice(costsOf(entry)),
+    tolerance: entry.tick_size * (1 + TICK_DUST) + slippagePrice(entry),
     endMs: endOfBars(bars),
     zone: entry.chart_zone,
   })
@@ -237,8 +236,7 @@ const TICK_DUST = 1e-6
 export function judgeRecord({ entry, bars }: HistoryTask, history: History) {
   const { daily, trades, deviations, differing } = history
   const closed = closedTrades(trades).sort((a, b) => a.exit_time - b.exit_time)
-  const costs = costsOf(entry)
-  const stops = lossesAtStops(closed, entry.base_risk_pct, costs)
+  const stops = lossesAtStops(closed, entry.base_risk_pct, entry)
   const excess = (deviations ?? []).map(each => each.excess * 10_000)
   const largest = excess.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0)
   const stated_costs = (['fees', 'funding'] as const).flatMap(cost => {
@@ -255,6 +253,6 @@ export function judgeRecord({ entry, bars }: HistoryTask, history: History) {
     loss_at_stop: stops.length === 0 ? null : toPercent(median(stops.map(({ loss }) => loss))),
     ...(stated_costs.length === 0 ? {} : { stated_costs }),
   }
-  const found = checkRecord({ daily, closed, stops, bars, costs, differing: differing ?? [] })
+  const found = checkRecord({ daily, closed, stops, bars, costs: entry, differing: differing ?? [] })
   return { measured, record: draftRecord(entry, daily, found) }
 }

@@ -6,6 +6,7 @@ import { type Replay, replay } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import { spellMoment } from '../book/cell.ts'
+import { FILLS } from '../book/read-sources.ts'
 import { tableText } from '../book/write-table.ts'
 import * as ta from '../starter/template/strategies/highwater/indicators.ts'
 import { readModules, writeNewFolder } from '../starter/write-starter-book.ts'
@@ -67,20 +68,11 @@ export async function writeSampleBook(dir: string): Promise<void> {
 const run = <State>(strategy: Strategy<State>, market: Market, from: EpochDay): Replay<State> =>
   replay({ strategy, ...market, costs: SAMPLE_COSTS, from })
 
-const LEDGER_COLUMNS = [
-  'side',
-  'entry_time',
-  'entry_price',
-  'exit_time',
-  'exit_price',
-  'exit_reason',
-] as const
-
 function ledgerText(
   trades: readonly Trade[],
   known: readonly ('leverage' | 'stop' | 'account_return')[],
 ): string {
-  const columns = [...LEDGER_COLUMNS, ...known]
+  const columns = [...FILLS, ...known]
   return tableText(
     columns.join(),
     trades.map(trade => columns.map(column => fieldText(column, trade[column]))),
