@@ -13,7 +13,7 @@ import {
 import type { z } from 'zod'
 import { type Path, problemsOf, valueAt } from './field.ts'
 import type { Place } from './problem.ts'
-import { NOT_UTF8, type Reading, readWhole } from './reading.ts'
+import { NOT_UTF8, type Reading, readWhole, reporterOf } from './reading.ts'
 
 /**
  * Where the value at `path` begins, or its key with `part: 'key'`. What is missing is at the innermost thing
@@ -112,11 +112,7 @@ function expand(reading: Reading, path: string, doc: Document): { readonly value
   } catch (error) {
     // The only thing that can fail here is an alias: one without an anchor, or too many.
     if (!(error instanceof ReferenceError)) throw error
-    reading.problems.add({
-      file: path,
-      message: `expected at most ${MAX_ALIAS_COUNT} aliased nodes: ${error.message}`,
-    })
-    return null
+    return reporterOf(reading, path)(`expected at most ${MAX_ALIAS_COUNT} aliased nodes: ${error.message}`)
   }
 }
 

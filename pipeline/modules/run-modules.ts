@@ -1,6 +1,6 @@
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import type { LevelReplay } from '#core/figures/replays.ts'
-import { type Bars, endOfBars, type Funding, lastAtOrBefore } from '#core/replay/bars.ts'
+import { endOfBars, lastAtOrBefore } from '#core/replay/bars.ts'
 import { digestText } from '#core/replay/digest.ts'
 import type { StepEvent } from '#core/replay/events.ts'
 import {
@@ -12,18 +12,11 @@ import {
 } from '#core/replay/invariance.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import { ModuleFault, toProblems } from './module-fault.ts'
-import { copyBars, copyFunding, toModuleInput } from './module-input.ts'
+import { copyBars, copyFunding, type ModuleTask, toModuleInput } from './module-input.ts'
 import type { Processes } from './processes.ts'
 import type { ModuleInput, ModuleRun, WholeInput, WholeRun } from './tasks.ts'
-
-export type ModuleTask = {
-  readonly entry: StrategyEntry
-  readonly bars: Bars
-  readonly funding: Funding | null
-}
 
 /** The replay of a module that passed its proof, or what is wrong with it. */
 export type ModuleOutcome = { readonly run: ModuleRun; readonly notices: readonly string[] } | Failed
@@ -102,7 +95,7 @@ const NOISE_BARS = 200
 
 function createTrial(processes: Processes, task: ModuleTask) {
   const { entry, bars, funding } = task
-  const input = toModuleInput(entry, bars, funding)
+  const input = toModuleInput(task)
   const events: StepEvent[] = []
   let state: EngineState<unknown> | null = null
   let done = 0

@@ -4,9 +4,9 @@ import type { SoundParts, StrategyEntry } from '../book/book.ts'
 import { createProblemList, formatProblem, type Problem } from '../book/problem.ts'
 import { readSound } from '../book/read-book.ts'
 import { judgeRecords } from '../report/data-report.ts'
-import { cutBars, lastDayIn, lastDayOf, type WindowOptions } from './data-window.ts'
+import { lastDayOf, type WindowOptions } from './data-window.ts'
 import { examineBook } from './examine-book.ts'
-import { type RunOptions, runStrategies } from './run-strategies.ts'
+import { type RunOptions, runStrategies, toTask } from './run-strategies.ts'
 import { createThreads } from './threads.ts'
 import type { StrategyCheck } from './worker.ts'
 
@@ -81,11 +81,11 @@ async function checkStrategies(sound: SoundParts, last: EpochDay, options: Check
 }
 
 /** Whether the data of a strategy reach into the window; if they do not, the book has a problem. */
-function isInWindow({ bars }: SoundParts, entry: StrategyEntry, last: EpochDay): boolean {
-  const { source, bars: key, inception } = entry
+function isInWindow(sound: SoundParts, entry: StrategyEntry, last: EpochDay): boolean {
+  const { source, inception } = entry
   if (inception !== null && inception > last) return false
   if (source.kind === 'returns')
     return source.daily.first <= last && lastDayOfSeries(source.daily) >= source.daily.first
-  const file = key === null ? undefined : bars.get(key)
-  return file !== undefined && cutBars(file.bars, lastDayIn(entry, last)).t.length > 0
+  const { bars } = toTask(sound, entry, last)
+  return bars !== null && bars.t.length > 0
 }

@@ -20,7 +20,7 @@ import { lossesAtStops } from '#core/replay/measures.ts'
 import { type ClosedTrade, closedTrades, type ResolvedTrade } from '#core/replay/resolve-trade.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
 import { costData } from '#core/replay/trade-costs.ts'
-import { type Draft, draftRecord } from '../report/data-report.ts'
+import { draftRecord } from '../report/data-report.ts'
 import { checkRecord } from '../report/record-checks.ts'
 import { type History, type HistoryTask, ledgerInput, makeHistory, type Refused } from './histories.ts'
 
@@ -31,14 +31,16 @@ export type StrategyTask = HistoryTask & {
 }
 
 /** One strategy from its source to everything that is published of it. The work of one task on one thread. */
-export function computeStrategy(task: StrategyTask): ComputedStrategy | Refused {
+export function computeStrategy(task: StrategyTask) {
   const history = makeHistory(task)
   if ('problems' in history) return history
   const charting = checkCharting(task, history)
   const { measured, record } = judgeRecord(task, history)
-  const data = { ...toStrategyData(task, history), tv_status: charting.status, measured }
-  return { kind: 'computed', data, record, notices: [...history.notices, ...charting.notices] }
+  const data: StrategyData = { ...toStrategyData(task, history), tv_status: charting.status, measured }
+  return { kind: 'computed' as const, data, record, notices: [...history.notices, ...charting.notices] }
 }
+
+export type ComputedStrategy = Exclude<ReturnType<typeof computeStrategy>, Refused>
 
 /** What is found out about a history when it is made. */
 type Judged = 'tv_status' | 'measured'
@@ -159,13 +161,6 @@ function refusedAbove(
 ): number | null {
   const largest = leverageAsked ?? leverageMax
   return marking === 'reported' || largest === null ? null : (base_risk_pct * max_leverage) / largest
-}
-
-export type ComputedStrategy = {
-  readonly kind: 'computed'
-  readonly data: StrategyData
-  readonly record: Draft
-  readonly notices: readonly string[]
 }
 
 /** The columns of the snapshot; what is unknown is NaN. */
