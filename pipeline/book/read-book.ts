@@ -21,15 +21,11 @@ import { createReading, type Reading, reporterOf } from './reading.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 import { UTC } from './zone.ts'
 
-export type ReadOptions = {
-  /** Called with the path of each file before it is read. */
-  readonly onFile?: (path: string) => void
-  /**
-   * Examines the sound parts of the book for other problems: rules that need more than the book, such as a
-   * clock. Its problems are reported together with those of the reader.
-   */
-  readonly examine?: (sound: SoundParts, isBroken: boolean) => Examination
-}
+/**
+ * Examines the sound parts of a book for other problems: rules that need more than the book, such as a clock. Its problems are
+ * reported together with those of the reader.
+ */
+export type Examine = (sound: SoundParts, isBroken: boolean) => Examination
 
 type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problems: readonly Problem[] }
 
@@ -39,16 +35,16 @@ type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problems: read
  *
  * Throws a `BookError` with every problem of the book at once; it never returns an unsound book.
  */
-export async function readBook(dir: string, options: ReadOptions = {}): Promise<Book> {
-  const { sound, problems, ...found } = await readSound(dir, options)
+export async function readBook(dir: string, examine?: Examine): Promise<Book> {
+  const { sound, problems, ...found } = await readSound(dir, examine)
   if (sound === null || sound.service === null || problems.length > 0)
     throw new BookError(resolve(dir), problems)
   return { ...sound, service: sound.service, ...found }
 }
 
 /** The sound parts of a book, null without a catalogue that can be used, and all problems; warnings if there is none. */
-export async function readSound(dir: string, { examine = () => UNEXAMINED, ...given }: ReadOptions) {
-  const reading = createReading(resolve(dir), given)
+export async function readSound(dir: string, examine: Examine = () => UNEXAMINED) {
+  const reading = createReading(resolve(dir))
   const folder = await listFolder(reading)
   const catalogue = reading.problems.isEmpty() ? await readCatalogue(reading, folder) : null
   const sound = catalogue && (await readParts(reading, folder, catalogue))

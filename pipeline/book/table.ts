@@ -19,7 +19,6 @@ export async function readTable(
   if (imported !== undefined) return imported.forEach(({ fields, row }) => void onRow(fields, row))
   const report = reporterOf(reading, path)
   const onLine = createRowReader(columns, onRow, report)
-  reading.onFile(path)
   try {
     const { bytes, sha256, lines, openLine } = await readLines(placeOf(reading, path), onLine)
     if (openLine !== null) throw new UnreadableFile(NO_LAST_BREAK, lines + 1)

@@ -20,7 +20,7 @@ export type BookCheck = Awaited<ReturnType<typeof checkBook>>
  * problems: so all problems are found at once. Publishes nothing. Throws for an as-of day that is not over.
  */
 export async function checkBook(dir: string, options: CheckOptions) {
-  const { sound, problems, warnings, report } = await readSound(dir, { examine: examineBook(options) })
+  const { sound, problems, warnings, report } = await readSound(dir, examineBook(options))
   const list = createProblemList()
   const known = new Set<string>()
   const add = (problem: Problem): void => {

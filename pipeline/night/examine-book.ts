@@ -1,6 +1,6 @@
 import type { SoundParts } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
-import type { ReadOptions } from '../book/read-book.ts'
+import type { Examine } from '../book/read-book.ts'
 import { lateAcceptances, refusals, reportData, unusedAcceptances } from '../report/data-report.ts'
 import { isOfRecord } from '../report/finding.ts'
 import { programFaults } from './compute-program.ts'
@@ -16,7 +16,7 @@ import { toTask } from './run-strategies.ts'
  *
  * Throws if the as-of day is not over.
  */
-export function examineBook(options: WindowOptions): NonNullable<ReadOptions['examine']> {
+export function examineBook(options: WindowOptions): Examine {
   assertOver(options)
   return (sound, isBroken) => {
     // The end of the window of a broken book is not known.

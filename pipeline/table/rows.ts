@@ -28,7 +28,6 @@ export async function readRows(
   onEnd: () => number,
   pick: PickRows = onlyList,
 ): Promise<{ readonly openRow: number | null } | null> {
-  reading.onFile(path)
   try {
     const { bytes, sha256, openRow } = await readTableOf(reading, path, onRow, pick)
     reading.inputs.push({ path, bytes, sha256, rows: onEnd() })
