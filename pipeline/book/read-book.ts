@@ -58,7 +58,6 @@ export async function readSound(dir: string, examine: Examine = () => UNEXAMINED
 
 const UNEXAMINED: Examination = { problems: [], report: [], warnings: [] }
 
-/** Reads everything that the catalogue names. */
 async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue): Promise<SoundParts> {
   const { service, claims, accept, imports } = catalogue
   const sources = await readSources(reading, folder, claims)

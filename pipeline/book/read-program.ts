@@ -99,46 +99,36 @@ const drawdown = field(
   'a fraction above 0 and below 1 (0.2 = 20 % below the running high)',
 )
 
-/** The first entry that matches decides, so their order is part of the rule. */
-const ascending = <Key extends string>(key: Key) =>
-  between((entries: readonly Readonly<Record<Key, number>>[]) => {
-    const i = entries.findIndex((entry, at) => at > 0 && entry[key] <= entries[at - 1]![key])
+/** Ascending entries: the first one that matches decides, so their order is part of the rule. */
+const ascending = <Key extends string, Entry extends Readonly<Record<Key, number>>>(
+  noun: string,
+  key: Key,
+  entry: z.ZodType<Entry>,
+  initial: Entry[],
+) => {
+  const explainOrder = (entries: readonly Entry[]): Fault[] => {
+    const i = entries.findIndex((each, at) => at > 0 && each[key] <= entries[at - 1]![key])
     if (i === -1) return []
     return [
       [[i, key], `expected more than ${entries[i - 1]![key]} of the entry before, got ${entries[i]![key]}`],
     ]
-  })
+  }
+  const list = z.array(entry).min(1).max(MAX_STEPS).superRefine(between(explainOrder)).default(initial)
+  return field(list, `Ascending ${noun}.`, `a list of 1 to ${MAX_STEPS} ${noun}`)
+}
 
-const bands = field(
-  z
-    .array(z.strictObject({ below, spend }))
-    .min(1)
-    .max(MAX_STEPS)
-    .superRefine(ascending('below'))
-    .default([
-      { below: 0.8, spend: 1 },
-      { below: 1, spend: 0.5 },
-      { below: 1.2, spend: 0.25 },
-    ]),
-  'Ascending bands.',
-  `a list of 1 to ${MAX_STEPS} bands`,
-)
+const bands = ascending('bands', 'below', z.strictObject({ below, spend }), [
+  { below: 0.8, spend: 1 },
+  { below: 1, spend: 0.5 },
+  { below: 1.2, spend: 0.25 },
+])
 
-const steps = field(
-  z
-    .array(z.strictObject({ drawdown, spend }))
-    .min(1)
-    .max(MAX_STEPS)
-    .superRefine(ascending('drawdown'))
-    .default([
-      { drawdown: 0.2, spend: 0.25 },
-      { drawdown: 0.35, spend: 0.5 },
-      { drawdown: 0.5, spend: 0.75 },
-      { drawdown: 0.65, spend: 1 },
-    ]),
-  'Ascending steps.',
-  `a list of 1 to ${MAX_STEPS} steps`,
-)
+const steps = ascending('steps', 'drawdown', z.strictObject({ drawdown, spend }), [
+  { drawdown: 0.2, spend: 0.25 },
+  { drawdown: 0.35, spend: 0.5 },
+  { drawdown: 0.5, spend: 0.75 },
+  { drawdown: 0.65, spend: 1 },
+])
 
 const tier = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
   field(z.strictObject({ weight, ...shape }).optional(), description, 'a map with a weight')

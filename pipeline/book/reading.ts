@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { sha256 } from '#storage/digest.ts'
 import type { Input } from './book.ts'
 import { createProblemList, type ProblemList } from './problem.ts'
 
@@ -45,8 +45,7 @@ export async function readWhole(reading: Reading, path: string): Promise<Buffer 
   const refuse = reporterOf(reading, path)
   try {
     const bytes = await readFile(placeOf(reading, path))
-    const sha256 = createHash('sha256').update(bytes).digest('hex')
-    reading.inputs.push({ path, bytes: bytes.length, sha256, rows: null })
+    reading.inputs.push({ path, bytes: bytes.length, sha256: sha256(bytes), rows: null })
     if (bytes.length <= MAX_WHOLE_BYTES) return bytes
     return refuse(`expected at most ${MAX_WHOLE_BYTES} bytes, got ${bytes.length}`)
   } catch (error) {

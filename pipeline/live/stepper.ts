@@ -22,10 +22,9 @@ export function createStepper({ dir }: Pick<Book, 'dir'>, options: ProcessOption
     processes.run(name, input).catch((error: unknown) => {
       throw new Error(toProblems(input.id, error).map(formatProblem).join('; '))
     })
-  const advance = (input: Omit<StretchInput, 'takesTurns'>) =>
-    run('advance', { ...input, takesTurns: false, prints: true })
+  const advance = (input: Omit<StretchInput, 'takesTurns'>) => run('advance', { ...input, takesTurns: false })
   return {
-    version: (own: ModuleTask) => run('version', { ...inputOf(own), prints: true }),
+    version: (own: ModuleTask) => run('version', inputOf(own)),
     /** Replays all bars that are known, and reports the steps that make signals. */
     replay: (own: ModuleTask, known: Bars, reportFromMs: number): Promise<Stretch> =>
       advance({

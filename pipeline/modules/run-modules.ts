@@ -124,7 +124,6 @@ function createTrial(processes: Processes, task: ModuleTask) {
           reportFromMs: Number.NEGATIVE_INFINITY,
           hashDays: false,
           takesTurns: true,
-          prints: true,
         })
         for (const report of stretch.reports) events.push(...report.events)
         state = stretch.state
@@ -138,7 +137,7 @@ function createTrial(processes: Processes, task: ModuleTask) {
           bars: copyBars(bars),
           funding: copyFunding(funding, Number.POSITIVE_INFINITY),
         }
-        const run = await processes.run('replayWhole', { ...whole, prints: false })
+        const run = await processes.run('replayWhole', whole)
         const difference = describeEventDifference(run.events, events)
         if (difference !== null) return failed(entry.id, `${AHEAD}; ${difference}`)
         if (JSON.stringify(run.replayed.state) !== JSON.stringify(state))
@@ -192,8 +191,7 @@ async function proveStart(
     const late = copyBars(bars, start, end)
     const from = firstOwnBar(late, trades, bars.t[compare]!)
     if (from === null) continue
-    const beside = { ...input, funding: null, bars: late, trades, prints: false }
-    const own = await processes.run('decideLate', beside)
+    const own = await processes.run('decideLate', { ...input, funding: null, bars: late, trades })
     const upTo = decided.filter(({ t }) => t <= late.t.at(-1)!)
     const difference = describeDecisionDifference(upTo, own, from)
     if (difference !== null) {
@@ -227,7 +225,7 @@ async function replayLevels(
 ): Promise<LevelReplay[]> {
   const levels: LevelReplay[] = []
   for (const riskLevel of replayed_at) {
-    const replayed = processes.run('replayAtLevel', { ...whole, riskLevel, prints: false })
+    const replayed = processes.run('replayAtLevel', { ...whole, riskLevel })
     levels.push(await replayed.catch((error: unknown) => Promise.reject(atLevel(riskLevel, error))))
   }
   return levels

@@ -1,7 +1,7 @@
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { lastDay as lastDayOfSeries } from '#core/figures/series.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
-import { createProblemList, formatProblem, type Problem } from '../book/problem.ts'
+import { createProblemList, formatProblem } from '../book/problem.ts'
 import { readSound } from '../book/read-book.ts'
 import { judgeRecords } from '../report/data-report.ts'
 import { lastDayOf, type WindowOptions } from './data-window.ts'
@@ -22,17 +22,11 @@ export type BookCheck = Awaited<ReturnType<typeof checkBook>>
 export async function checkBook(dir: string, options: CheckOptions) {
   const { sound, problems, warnings, report } = await readSound(dir, examineBook(options))
   const list = createProblemList()
-  const known = new Set<string>()
-  const add = (problem: Problem): void => {
-    const line = formatProblem(problem)
-    if (!known.has(line)) list.add(problem)
-    known.add(line)
-  }
-  problems.forEach(add)
   const last = sound === null ? Number.NaN : lastDayOf(sound, options)
   const found =
     sound === null || !Number.isFinite(last) ? NOTHING : await checkStrategies(sound, last, options)
-  found.problems.forEach(add)
+  const unique = new Map([...problems, ...found.problems].map(each => [formatProblem(each), each]))
+  unique.forEach(list.add)
   return {
     dir,
     /** The last public day, null if it is not known. */

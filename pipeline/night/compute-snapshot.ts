@@ -114,7 +114,7 @@ async function computeStrategies(
 export function rulesDigest(files: readonly ModuleFile[]): string | null {
   if (files.length === 0) return null
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  return sha256(new TextEncoder().encode(sorted.map(file => `${file.sha256}  ${file.path}\n`).join('')))
+  return sha256(sorted.map(file => `${file.sha256}  ${file.path}\n`).join(''))
 }
 
 const computerOn = (threads: Threads, options: NightOptions): Computer => ({

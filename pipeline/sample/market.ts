@@ -142,16 +142,13 @@ const P = {
   average_days: 25,
 } as const
 
-/** The state of the process: everything that the next bar depends on. */
-type State = {
-  bar: number
-  price: number
-  average: number
-  slow: number
-  fast: number
-  direction: Move['direction']
-  barsLeft: number
-}
+/** Everything that the next bar depends on. */
+const startState = (start: number) => ({
+  ...{ bar: 0, price: start, average: start, slow: 0, fast: 0 },
+  ...{ direction: 0 as Move['direction'], barsLeft: 0 },
+})
+
+type State = ReturnType<typeof startState>
 
 /**
  * A synthetic price with what makes real ones hard: volatility that clusters on two scales and rises when the
@@ -159,8 +156,7 @@ type State = {
  * one.
  */
 function createPriceProcess(random: Random): () => Move {
-  const start = Math.log(P.start_price)
-  const state: State = { bar: 0, price: start, average: start, slow: 0, fast: 0, direction: 0, barsLeft: 0 }
+  const state = startState(Math.log(P.start_price))
 
   return () => {
     moveRegime(state, random)

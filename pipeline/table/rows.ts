@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { table } from 'arquero'
 import { unzipSync } from 'fflate'
+import { sha256 } from '#storage/digest.ts'
 import { placeOf, type Reading, reporterOf } from '../book/reading.ts'
 import { attempt, createLineSplitter, readLines, refuse, splitLine, toUnreadable } from './lines.ts'
 
@@ -88,7 +88,7 @@ async function streamText(place: string, onRow: OnRow) {
 const MAX_TABLE_BYTES = 256_000_000
 
 async function readBytes(path: string, packed: Buffer, onRow: OnRow, pick: PickRows) {
-  const file = { bytes: packed.length, sha256: createHash('sha256').update(packed).digest('hex') }
+  const file = { bytes: packed.length, sha256: sha256(packed) }
   const { name, bytes } = unpack(path, packed)
   if (isText(name)) {
     const cells = createCellSplitter(onRow)
@@ -244,7 +244,6 @@ function delimiterOf(lines: readonly string[]): string {
 
 const UTF16 = 'expected text in UTF-8, got UTF-16 or another thing with zeros in it: save the file as UTF-8'
 
-/** Splits lines into cells. */
 function createCellSplitter(onRow: OnRow) {
   const first: string[] = []
   let delimiter: string | null = null

@@ -71,7 +71,6 @@ test('a process ends before the contexts of many modules fill its memory', async
     costs: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, max_leverage: 10 },
     funding: null,
     from: FIRST_DAY,
-    prints: false,
   }
   for (let i = 0; i < 8; i++) expect(await processes.run('version', input)).toBe('1')
 })
