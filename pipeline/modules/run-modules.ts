@@ -99,64 +99,56 @@ function createTrial(processes: Processes, task: ModuleTask) {
   const events: StepEvent[] = []
   let state: EngineState<unknown> | null = null
   let done = 0
-  let outcome: ModuleOutcome | null = null
+  let failed: Failed | null = null
+  const toFailed = (error: unknown): Failed => ({ problems: toProblems(entry.id, error) })
 
-  /** What goes wrong in here is the outcome of the module; nothing of it runs after that. */
-  async function attempt(work: () => Promise<ModuleOutcome | null>): Promise<void> {
-    if (outcome !== null) return
-    outcome = await work().catch((error: unknown) => ({ problems: toProblems(entry.id, error) }))
+  async function advance(dateMs: number, noise: (() => number) | null): Promise<null> {
+    const end = lastAtOrBefore(bars.t, dateMs - bars.timeframeMs) + 1 // closed by then
+    const count = end - done
+    if (count <= 0) return null
+    const known = copyBars(bars, done, end)
+    const stretch = await processes.run('advance', {
+      ...input,
+      funding: copyFunding(funding, dateMs),
+      bars: noise === null ? known : addNoise(known, NOISE_BARS, noise),
+      count,
+      state,
+      reportFromMs: Number.NEGATIVE_INFINITY,
+      hashDays: false,
+      takesTurns: true,
+    })
+    for (const report of stretch.reports) events.push(...report.events)
+    state = stretch.state
+    done = end
+    return null
   }
 
+  async function prove(digest: string): Promise<ModuleOutcome> {
+    const known = { bars: copyBars(bars), funding: copyFunding(funding, Number.POSITIVE_INFINITY) }
+    const whole = { ...input, ...known }
+    const run = await processes.run('replayWhole', whole)
+    const difference = describeEventDifference(run.events, events)
+    if (difference !== null) throw new ModuleFault([`${AHEAD}; ${difference}`])
+    if (JSON.stringify(run.replayed.state) !== JSON.stringify(state))
+      throw new ModuleFault([`${AHEAD}; its decisions are the same, its last state differs`])
+    const uniform = createUniform(`${digest} start ${entry.id}`)
+    const notices = await proveStart(processes, task, input, run, uniform)
+    return { notices, run: { ...run, levels: await replayLevels(processes, entry, whole) } }
+  }
+
+  // What goes wrong is the outcome of the module; nothing of it runs after that.
   return {
     id: entry.id,
-    runUpTo: (dateMs: number, noise: (() => number) | null) =>
-      attempt(async () => {
-        const end = lastAtOrBefore(bars.t, dateMs - bars.timeframeMs) + 1 // closed by then
-        const count = end - done
-        if (count <= 0) return null
-        const known = copyBars(bars, done, end)
-        const stretch = await processes.run('advance', {
-          ...input,
-          funding: copyFunding(funding, dateMs),
-          bars: noise === null ? known : addNoise(known, NOISE_BARS, noise),
-          count,
-          state,
-          reportFromMs: Number.NEGATIVE_INFINITY,
-          hashDays: false,
-          takesTurns: true,
-        })
-        for (const report of stretch.reports) events.push(...report.events)
-        state = stretch.state
-        done = end
-        return null
-      }),
-    async finish(digest: string): Promise<ModuleOutcome> {
-      await attempt(async () => {
-        const whole = {
-          ...input,
-          bars: copyBars(bars),
-          funding: copyFunding(funding, Number.POSITIVE_INFINITY),
-        }
-        const run = await processes.run('replayWhole', whole)
-        const difference = describeEventDifference(run.events, events)
-        if (difference !== null) return failed(entry.id, `${AHEAD}; ${difference}`)
-        if (JSON.stringify(run.replayed.state) !== JSON.stringify(state))
-          return failed(entry.id, `${AHEAD}; its decisions are the same, its last state differs`)
-        const uniform = createUniform(`${digest} start ${entry.id}`)
-        const proof = await proveStart(processes, task, input, run, uniform)
-        if ('problems' in proof) return proof
-        return { ...proof, run: { ...run, levels: await replayLevels(processes, entry, whole) } }
-      })
-      return outcome!
+    async runUpTo(dateMs: number, noise: (() => number) | null): Promise<void> {
+      failed ??= await advance(dateMs, noise).catch(toFailed)
     },
+    finish: async (digest: string): Promise<ModuleOutcome> => failed ?? prove(digest).catch(toFailed),
   }
 }
 
 const AHEAD =
   'with all bars in reach it decides otherwise than with those up to a date alone, from its saved state: it looks ' +
   'ahead, keeps memory outside of its state, or decides by chance'
-
-const failed = (id: string, message: string) => ({ problems: [{ file: `strategies/${id}.ts`, message }] })
 
 /** A shorter history shows too little to note what it does not show. */
 const LONG_MS = 30 * DAY_MS
@@ -174,7 +166,7 @@ async function proveStart(
   input: ModuleInput,
   run: WholeRun,
   uniform: () => number,
-): Promise<Failed | { readonly notices: readonly string[] }> {
+): Promise<string[]> {
   const { trades, state } = run.replayed
   const decided = decisionsOf(run.events)
   const count = bars.t.length
@@ -194,24 +186,18 @@ async function proveStart(
     const own = await processes.run('decideLate', { ...input, funding: null, bars: late, trades })
     const upTo = decided.filter(({ t }) => t <= late.t.at(-1)!)
     const difference = describeDecisionDifference(upTo, own, from)
-    if (difference !== null) {
-      return failed(
-        entry.id,
+    if (difference !== null)
+      throw new ModuleFault([
         `begun at ${toIsoInstant(bars.t[start]!)}, it decides otherwise even after ${run.memoryBars} bars; ${difference}: ` +
           'raise memoryBars (by default twice warmupBars) until its start is forgotten, or keep less of the past',
-      )
-    }
+      ])
     compared++
   }
-  const isLong = endOfBars(bars) - bars.t[0]! >= LONG_MS
-  const notices =
-    compared > 0 || !isLong
-      ? []
-      : [
-          `${entry.id}: not proven that it does not depend on where its bars begin: they are too few for its memory of ` +
-            `${run.memoryBars} bars, or one trade spans them`,
-        ]
-  return { notices }
+  if (compared > 0 || endOfBars(bars) - bars.t[0]! < LONG_MS) return []
+  return [
+    `${entry.id}: not proven that it does not depend on where its bars begin: they are too few for its memory of ` +
+      `${run.memoryBars} bars, or one trade spans them`,
+  ]
 }
 
 /**
@@ -224,21 +210,19 @@ async function replayLevels(
   whole: WholeInput,
 ): Promise<LevelReplay[]> {
   const levels: LevelReplay[] = []
-  for (const riskLevel of replayed_at) {
-    const replayed = processes.run('replayAtLevel', { ...whole, riskLevel })
-    levels.push(await replayed.catch((error: unknown) => Promise.reject(atLevel(riskLevel, error))))
-  }
+  for (const riskLevel of replayed_at)
+    levels.push(await processes.run('replayAtLevel', { ...whole, riskLevel }).catch(nameLevel(riskLevel)))
   return levels
 }
 
-const atLevel = (riskLevel: number, error: unknown): unknown =>
-  error instanceof ModuleFault
-    ? new ModuleFault(
-        error.messages.map(
-          message =>
-            `replayed at the risk level ${riskLevel}: ${message}; at base risk it runs: handle refused entries, ` +
-            'or remove the level from replayed_at',
-        ),
-        error.place,
-      )
-    : error
+const nameLevel =
+  (riskLevel: number) =>
+  (error: unknown): never => {
+    if (!(error instanceof ModuleFault)) throw error
+    const messages = error.messages.map(
+      message =>
+        `replayed at the risk level ${riskLevel}: ${message}; at base risk it runs: handle refused entries, ` +
+        'or remove the level from replayed_at',
+    )
+    throw new ModuleFault(messages, error.place)
+  }
