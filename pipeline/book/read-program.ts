@@ -133,6 +133,13 @@ const steps = ascending('steps', 'drawdown', z.strictObject({ drawdown, spend })
 const tier = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
   field(z.strictObject({ weight, ...shape }).optional(), description, 'a map with a weight')
 
+function explainWeights(all: readonly Tier[]): Fault[] {
+  const sum = all.reduce((total, each) => total + each.weight, 0)
+  if (Math.abs(sum - 1) <= WEIGHT_TOLERANCE) return []
+  const weights = all.map(each => `${each.tier} ${each.weight}`).join(', ') || 'no tier'
+  return [[[], `expected weights that sum to 1, got ${Number(sum.toPrecision(10))} (${weights})`]]
+}
+
 /** An omitted tier gets nothing. */
 const tiers = z
   .strictObject({
@@ -156,14 +163,7 @@ const tiers = z
     ]
     return all.filter(each => each !== undefined)
   })
-  .superRefine(
-    between(all => {
-      const sum = all.reduce((total, each) => total + each.weight, 0)
-      if (Math.abs(sum - 1) <= WEIGHT_TOLERANCE) return []
-      const weights = all.map(each => `${each.tier} ${each.weight}`).join(', ') || 'no tier'
-      return [[[], `expected weights that sum to 1, got ${Number(sum.toPrecision(10))} (${weights})`]]
-    }),
-  )
+  .superRefine(between(explainWeights))
 
 export const DEFAULT_TIERS = tiers.parse({
   core: { weight: 0.5 },
@@ -171,23 +171,19 @@ export const DEFAULT_TIERS = tiers.parse({
   tactical: { weight: 0.2 },
 })
 
-/** Entitlements name the program and the strategies in one map, so no two may share a name. */
-const alias = (ids: readonly string[]) =>
-  field(
-    z
-      .string()
-      .regex(ID_PATTERN)
-      .superRefine(
-        between(name => {
-          const taken =
-            name === RESERVED_ALIAS ? 'which is reserved' : ids.includes(name) ? 'a strategy' : null
-          const sentence = `expected an alias of its own, got ${got(name)}, ${taken}: choose another`
-          return taken === null ? [] : [[[], sentence]]
-        }),
-      ),
+const alias = (ids: readonly string[]) => {
+  /** Entitlements name the program and the strategies in one map, so no two may share a name. */
+  const explainTaken = (name: string): Fault[] => {
+    const taken = name === RESERVED_ALIAS ? 'which is reserved' : ids.includes(name) ? 'a strategy' : null
+    const sentence = `expected an alias of its own, got ${got(name)}, ${taken}: choose another`
+    return taken === null ? [] : [[[], sentence]]
+  }
+  return field(
+    z.string().regex(ID_PATTERN).superRefine(between(explainTaken)),
     'Public alias of the program.',
     'an alias of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
   )
+}
 
 /** The file. `ids` are the strategies of the catalogue. */
 const programSchema = (ids: readonly string[]) =>

@@ -68,7 +68,6 @@ function onlyResult(document: unknown, realised: boolean): FreqtradeResult | nul
 /** Totals in a file are sums of the numbers beside them. */
 const SUM_TOLERANCE = 1e-6
 
-/** Why the totals of a result are not those of its trades, or null. */
 function explainTotals(result: FreqtradeResult): string | null {
   const { trades, total_trades, profit_total_abs, starting_balance } = result
   if (total_trades !== null && total_trades !== trades.length)

@@ -13,7 +13,6 @@ export const check = (task: HistoryTask): StrategyCheck | Refused => run(task, c
 /** What a check finds out about one strategy. */
 export type StrategyCheck = Exclude<ReturnType<typeof checkStrategy>, Refused>
 
-/** Makes the history of a strategy, as a build does. */
 function checkStrategy(task: HistoryTask) {
   const made = makeHistory(task)
   if ('problems' in made) return made
