@@ -247,9 +247,6 @@ const programSchema = (ids: readonly string[]) =>
 
 export const PROGRAM_FILE = 'program.yaml'
 
-/** A charting tool has no list of trades of a program. */
-const NO_CHART = { tv_status: 'not_applicable' } as const
-
 /**
  * Reads `program.yaml` and its bars, which it may share with strategies: `known` are those that were read.
  * Null if the book has no program, or has problems, which are reported. `ids` are the strategies.
@@ -270,7 +267,8 @@ export async function readProgram(
   if (instrument === undefined || timeframe === undefined) return null
   const key: BarsKey = `${instrument}/${timeframe}`
   const bars = known.get(key) ?? (await barsOf(reading, folder, file, key))
-  return plan === null || bars === null ? null : { plan: { ...plan, ...NO_CHART }, bars }
+  // A charting tool has no list of trades of a program.
+  return plan === null || bars === null ? null : { plan: { ...plan, tv_status: 'not_applicable' }, bars }
 }
 
 async function barsOf(reading: Reading, folder: Folder, file: YamlFile, key: BarsKey) {
