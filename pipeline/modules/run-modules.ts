@@ -16,7 +16,7 @@ import type { Problem } from '../book/problem.ts'
 import { ModuleFault, toProblems } from './module-fault.ts'
 import { copyBars, copyFunding, type ModuleTask, toModuleInput } from './module-input.ts'
 import type { Processes } from './processes.ts'
-import type { ModuleInput, ModuleRun, WholeInput, WholeRun } from './tasks.ts'
+import type { ModuleRun, WholeInput, WholeRun } from './tasks.ts'
 
 /** The replay of a module that passed its proof, or what is wrong with it. */
 export type ModuleOutcome = { readonly run: ModuleRun; readonly notices: readonly string[] } | Failed
@@ -49,12 +49,18 @@ export async function runModules(
   { digest, dates }: Proof,
   onDone: () => void,
 ): Promise<ReadonlyMap<string, ModuleOutcome>> {
-  const trials = tasks.map(task => createTrial(processes, task))
+  const trials = tasks.map(task => beginTrial(processes, task))
   for (const [i, date] of dates.entries()) {
     const noiseOf = (id: string) => (i % 2 === 1 ? createUniform(`${digest} ${i} ${id}`) : null)
-    await Promise.all(trials.map(trial => trial.runUpTo(date, noiseOf(trial.id))))
+    const goOn = async (trial: Trial): Promise<void> => {
+      trial.failed ??= await advance(trial, date, noiseOf(trial.id)).catch(trial.toFailed)
+    }
+    await Promise.all(trials.map(goOn))
   }
-  const finish = async (trial: Trial) => [trial.id, await trial.finish(digest).finally(onDone)] as const
+  const finish = async (trial: Trial): Promise<readonly [string, ModuleOutcome]> => {
+    const outcome = trial.failed ?? prove(trial, digest).catch(trial.toFailed)
+    return [trial.id, await Promise.resolve(outcome).finally(onDone)]
+  }
   return new Map(await Promise.all(trials.map(finish)))
 }
 
@@ -88,62 +94,55 @@ function createUniform(text: string): () => number {
   }
 }
 
-type Trial = ReturnType<typeof createTrial>
+type Trial = ReturnType<typeof beginTrial>
+
+/** What goes wrong with a module is its outcome; nothing of it runs after that. */
+const beginTrial = (processes: Processes, task: ModuleTask) => ({
+  ...{ id: task.entry.id, processes, task, input: toModuleInput(task) },
+  events: [] as StepEvent[],
+  state: null as EngineState<unknown> | null,
+  /** The bars that were run. */
+  done: 0,
+  failed: null as Failed | null,
+  toFailed: (error: unknown): Failed => ({ problems: toProblems(task.entry.id, error) }),
+})
 
 /** Made-up bars after a cut: as long as any rule looks ahead that could be of use. */
 const NOISE_BARS = 200
 
-function createTrial(processes: Processes, task: ModuleTask) {
-  const { entry, bars, funding } = task
-  const input = toModuleInput(task)
-  const events: StepEvent[] = []
-  let state: EngineState<unknown> | null = null
-  let done = 0
-  let failed: Failed | null = null
-  const toFailed = (error: unknown): Failed => ({ problems: toProblems(entry.id, error) })
+/** Runs the bars that closed between the date before and this one. */
+async function advance(trial: Trial, dateMs: number, noise: (() => number) | null): Promise<null> {
+  const { processes, task, input, events, state, done } = trial
+  const { bars, funding } = task
+  const end = lastAtOrBefore(bars.t, dateMs - bars.timeframeMs) + 1 // closed by then
+  const count = end - done
+  if (count <= 0) return null
+  const known = copyBars(bars, done, end)
+  const stretch = await processes.run('advance', {
+    ...{ ...input, count, state, hashDays: false, takesTurns: true },
+    funding: copyFunding(funding, dateMs),
+    bars: noise === null ? known : addNoise(known, NOISE_BARS, noise),
+    reportFromMs: Number.NEGATIVE_INFINITY,
+  })
+  for (const report of stretch.reports) events.push(...report.events)
+  trial.state = stretch.state
+  trial.done = end
+  return null
+}
 
-  async function advance(dateMs: number, noise: (() => number) | null): Promise<null> {
-    const end = lastAtOrBefore(bars.t, dateMs - bars.timeframeMs) + 1 // closed by then
-    const count = end - done
-    if (count <= 0) return null
-    const known = copyBars(bars, done, end)
-    const stretch = await processes.run('advance', {
-      ...input,
-      funding: copyFunding(funding, dateMs),
-      bars: noise === null ? known : addNoise(known, NOISE_BARS, noise),
-      count,
-      state,
-      reportFromMs: Number.NEGATIVE_INFINITY,
-      hashDays: false,
-      takesTurns: true,
-    })
-    for (const report of stretch.reports) events.push(...report.events)
-    state = stretch.state
-    done = end
-    return null
-  }
-
-  async function prove(digest: string): Promise<ModuleOutcome> {
-    const known = { bars: copyBars(bars), funding: copyFunding(funding, Number.POSITIVE_INFINITY) }
-    const whole = { ...input, ...known }
-    const run = await processes.run('replayWhole', whole)
-    const difference = describeEventDifference(run.events, events)
-    if (difference !== null) throw new ModuleFault([`${AHEAD}; ${difference}`])
-    if (JSON.stringify(run.replayed.state) !== JSON.stringify(state))
-      throw new ModuleFault([`${AHEAD}; its decisions are the same, its last state differs`])
-    const uniform = createUniform(`${digest} start ${entry.id}`)
-    const notices = await proveStart(processes, task, input, run, uniform)
-    return { notices, run: { ...run, levels: await replayLevels(processes, entry, whole) } }
-  }
-
-  // What goes wrong is the outcome of the module; nothing of it runs after that.
-  return {
-    id: entry.id,
-    async runUpTo(dateMs: number, noise: (() => number) | null): Promise<void> {
-      failed ??= await advance(dateMs, noise).catch(toFailed)
-    },
-    finish: async (digest: string): Promise<ModuleOutcome> => failed ?? prove(digest).catch(toFailed),
-  }
+/** Replays all bars, and compares that with what was run before and with runs that begin late. */
+async function prove(trial: Trial, digest: string): Promise<ModuleOutcome> {
+  const { processes, task, input, events, state } = trial
+  const { entry, funding } = task
+  const bars = copyBars(task.bars)
+  const whole = { ...input, bars, funding: copyFunding(funding, Number.POSITIVE_INFINITY) }
+  const run = await processes.run('replayWhole', whole)
+  const difference = describeEventDifference(run.events, events)
+  if (difference !== null) throw new ModuleFault([`${AHEAD}; ${difference}`])
+  if (JSON.stringify(run.replayed.state) !== JSON.stringify(state))
+    throw new ModuleFault([`${AHEAD}; its decisions are the same, its last state differs`])
+  const notices = await proveStart(trial, run, createUniform(`${digest} start ${trial.id}`))
+  return { notices, run: { ...run, levels: await replayLevels(processes, entry, whole) } }
 }
 
 const AHEAD =
@@ -160,13 +159,9 @@ const COMPARED_BARS = 500
  * A run that begins late decides the same, once its start is forgotten: from the first bar then that is in no trade
  * begun before. A history in which none can be compared has a notice.
  */
-async function proveStart(
-  processes: Processes,
-  { entry, bars }: ModuleTask,
-  input: ModuleInput,
-  run: WholeRun,
-  uniform: () => number,
-): Promise<string[]> {
+async function proveStart(trial: Trial, run: WholeRun, uniform: () => number): Promise<string[]> {
+  const { id, processes, input } = trial
+  const { bars } = trial.task
   const { trades, state } = run.replayed
   const decided = decisionsOf(run.events)
   const count = bars.t.length
@@ -195,7 +190,7 @@ async function proveStart(
   }
   if (compared > 0 || endOfBars(bars) - bars.t[0]! < LONG_MS) return []
   return [
-    `${entry.id}: not proven that it does not depend on where its bars begin: they are too few for its memory of ` +
+    `${id}: not proven that it does not depend on where its bars begin: they are too few for its memory of ` +
       `${run.memoryBars} bars, or one trade spans them`,
   ]
 }
