@@ -22,9 +22,9 @@ export type ProcessOptions = {
 export type Processes = ReturnType<typeof createProcesses>
 
 /**
- * Processes that run strategy modules, one at a time each, and start when they are needed. They may read their own code and the folder of the modules. Node denies them every other file, further
- * processes, threads and native code; it cannot deny the network, sqlite files or signals, which the context of a
- * module does not have. What they print goes to `print`.
+ * Processes that run strategy modules, one at a time each, and start when they are needed. They may read their own code and the folder
+ * of the modules. Node denies them every other file, further processes, threads and native code; it cannot deny the network, sqlite
+ * files or signals, which the context of a module does not have. What they print goes to standard error.
  */
 export function createProcesses(folder: string, { threads, elapsedMs }: ProcessOptions) {
   const all = new Set<ChildProcess>()

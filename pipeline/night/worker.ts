@@ -2,7 +2,7 @@
 import { type CorrelationRows, correlateRows } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { sourceFile } from '../book/problem.ts'
+import { sourceFile } from '../book/book.ts'
 import { type ComputedStrategy, computeStrategy, judgeRecord, type StrategyTask } from './compute-strategy.ts'
 import { type HistoryTask, makeHistory, type Refused } from './histories.ts'
 

@@ -93,17 +93,11 @@ function toRate(premium: number): number {
   return Math.round(rate * 1e8) / 1e8
 }
 
-/** One bar of a price that never rests, in logarithms: before it is rounded to ticks and written down. */
-type Move = {
-  readonly open: number
-  readonly high: number
-  readonly low: number
-  readonly close: number
-  /** Standard deviation of the bar's return. */
-  readonly sigma: number
-  /** +1 while the price tends up, -1 while it tends down, else 0. */
-  readonly direction: 1 | 0 | -1
-}
+/**
+ * One bar of a price that never rests, in logarithms: before it is rounded to ticks and written down. `sigma` is the standard
+ * deviation of its return; `direction` is +1 while the price tends up, -1 while it tends down, else 0.
+ */
+type Move = ReturnType<ReturnType<typeof createPriceProcess>>
 
 /** Years of 365 days, in bars of 4 hours. */
 const BARS_PER_YEAR = 2190
@@ -145,7 +139,7 @@ const P = {
 /** Everything that the next bar depends on. */
 const startState = (start: number) => ({
   ...{ bar: 0, price: start, average: start, slow: 0, fast: 0 },
-  ...{ direction: 0 as Move['direction'], barsLeft: 0 },
+  ...{ direction: 0 as 1 | 0 | -1, barsLeft: 0 },
 })
 
 type State = ReturnType<typeof startState>
@@ -155,7 +149,7 @@ type State = ReturnType<typeof startState>
  * price falls, fat tails, jumps, and regimes of trend and reversal. Bars of 4 hours; each call gives the next
  * one.
  */
-function createPriceProcess(random: Random): () => Move {
+function createPriceProcess(random: Random) {
   const state = startState(Math.log(P.start_price))
 
   return () => {
