@@ -64,7 +64,11 @@ async function readTableOf(reading: Reading, path: string, onRow: OnRow, pick: P
   if (reading.held !== null) return readBytes(path, reading.held, onRow, pick)
   const place = placeOf(reading, path)
   await assertKnown(place)
-  if (isText(path.replace(/\.gz$/i, ''))) return streamText(place, onRow)
+  if (isText(path.replace(/\.gz$/i, ''))) {
+    const cells = createCellSplitter(onRow)
+    const file = await readLines(place, cells.onLine)
+    return { ...file, openRow: cells.end(file) }
+  }
   const { size } = await stat(place)
   if (size > MAX_TABLE_BYTES) refuse(tooLarge(size))
   return readBytes(basename(place), await readFile(place), onRow, pick)
@@ -76,12 +80,6 @@ async function assertKnown(place: string): Promise<void> {
   const bytes = buffer.toString('hex', 0, bytesRead)
   const found = CONTAINERS.find(([begin, ending]) => begin.test(bytes) && !ending.test(place))
   if (found !== undefined) refuse(`expected a table, got ${found[2]}`)
-}
-
-async function streamText(place: string, onRow: OnRow) {
-  const cells = createCellSplitter(onRow)
-  const file = await readLines(place, cells.onLine)
-  return { ...file, openRow: cells.end(file) }
 }
 
 /** Memory for a document and its rows at once; a million bars of JSON have 60 MB. */
