@@ -1,8 +1,7 @@
 // A book of reported returns, as many as a bench needs.
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { tableText } from '#pipeline/book/write-table.ts'
-import { createMarket } from '#pipeline/sample/market.ts'
-import { marketFiles } from '#pipeline/sample/market-files.ts'
+import { createMarket, marketFiles } from '#pipeline/sample/market.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { writeNewFolder } from '#pipeline/starter/write-starter-book.ts'
 

@@ -82,13 +82,11 @@ export async function readBookOf(
 ): Promise<Book> {
   const { note } = runtime.terminal
   const examine = examineBook(windowOf(order, runtime))
-  const book = await readBook(order.book, {
-    examine: (sound, isBroken) => {
-      const found = examine(sound, isBroken)
-      // That of a book that is published belongs to its summary.
-      if (isBroken || found.problems.length > 0) printReport(found.report, note)
-      return found
-    },
+  const book = await readBook(order.book, (sound, isBroken) => {
+    const found = examine(sound, isBroken)
+    // That of a book that is published belongs to its summary.
+    if (isBroken || found.problems.length > 0) printReport(found.report, note)
+    return found
   })
   for (const warning of book.warnings) note(`warning: ${formatProblem(warning)}`)
   return book

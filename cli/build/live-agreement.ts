@@ -3,7 +3,8 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { type Bars, endOfBars, toBars } from '#core/replay/bars.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { formatProblem } from '#pipeline/book/problem.ts'
-import { createStepper, type LiveEntry, type Stepper } from '#pipeline/live/stepper.ts'
+import { createStepper, type Stepper } from '#pipeline/live/stepper.ts'
+import type { ModuleTask } from '#pipeline/modules/module-input.ts'
 import { judgeLiveGap } from '#pipeline/report/data-report.ts'
 import {
   compareLive,
@@ -89,7 +90,7 @@ async function compareModules(redis: Redis, stepper: Stepper, book: Book, { term
 }
 
 /** How the signals of a strategy differ, null if they do not, and what keeps the version from being published. */
-async function judge(own: LiveEntry, past: LivePast, fired: FiredSignals, stepper: Stepper, book: Book) {
+async function judge(own: ModuleTask, past: LivePast, fired: FiredSignals, stepper: Stepper, book: Book) {
   const faultsOn = async (bars: Bars): Promise<readonly string[]> => {
     const { reports, days } = await stepper.replay(own, bars, past.fromMs)
     const { id: alias, base_risk_pct: baseRisk, tick_size: tickSize } = own.entry

@@ -88,7 +88,7 @@ type Shown = Awaited<ReturnType<typeof compute>>
 async function compute(strategy: string | null, order: ReturnType<typeof toBookOrder>, runtime: Runtime) {
   const { terminal, now, elapsed } = runtime
   const window = { ...order, nowMs: now() }
-  const book = await readBook(order.book, { examine: examineBook(window) })
+  const book = await readBook(order.book, examineBook(window))
   const part = strategy === null ? book : onlyOf(book, strategy)
   const version = toIsoInstant(now())
   return computeSnapshot(part, { ...window, version, progress: terminal.progress, elapsedMs: elapsed })

@@ -88,6 +88,10 @@ export type Source =
       readonly ledger: Ledger | null
     }
 
+/** The file of a book that the history of a strategy is made from. */
+export const sourceFile = ({ id, source }: Pick<StrategyEntry, 'id' | 'source'>): string =>
+  source.kind === 'module' ? `strategies/${id}.ts` : source.path
+
 /** An export of a charting tool; `version` is that of the module whose trades it has, null for a ledger. */
 export type Charting = ChartExport & { readonly path: string; readonly version: string | null }
 

@@ -115,12 +115,10 @@ export const settingsShape = {
   ).default('1d'),
 }
 
-const HOUR_MS = 3_600_000
-
 /** Whole hours that divide a day: every exchange pays on a grid from midnight UTC. */
 const INTERVALS = [1, 2, 3, 4, 6, 8, 12, 24].map(hours => `${hours}h`)
 
-const every = z.enum(INTERVALS).transform(text => Number.parseInt(text, 10) * HOUR_MS)
+const every = z.enum(INTERVALS).transform(text => Number.parseInt(text, 10) * 3_600_000)
 
 const intervalFrom = z
   .strictObject({ every, from: z.string().transform(parseMoment).pipe(z.number()).default(-Infinity) })

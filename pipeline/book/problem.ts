@@ -15,12 +15,6 @@ export type Problem = {
   readonly message: string
 }
 
-type Source = { readonly kind: 'module' } | { readonly kind: 'ledger' | 'returns'; readonly path: string }
-
-/** The file of a book that the history of a strategy is made from. */
-export const sourceFile = ({ id, source }: { readonly id: string; readonly source: Source }): string =>
-  source.kind === 'module' ? `strategies/${id}.ts` : source.path
-
 /** `catalogue.yaml:14:7: strategies[2].base_risk_pct: expected a number above 0, got "two"`. */
 export function formatProblem({ file, line, column, row, message }: Problem): string {
   return [file, line, column, row].filter(part => part !== undefined).join(':') + `: ${message}`

@@ -14,25 +14,20 @@ import { got, hint } from './field.ts'
 import { BOOK_FOLDERS, type Folder, filesUnder, listFolder, tableNames } from './folder.ts'
 import { BookError, type Problem } from './problem.ts'
 import { CATALOGUE_FILE, type Catalogue, type Claim, readCatalogue } from './read-catalogue.ts'
-import { fundingWarnings, readAllFunding } from './read-funding.ts'
-import { barsKeyOf, readAllBars } from './read-market.ts'
+import { barsKeyOf, fundingWarnings, readAllBars, readAllFunding } from './read-market.ts'
 import { PROGRAM_FILE, readProgram } from './read-program.ts'
 import { readSources } from './read-sources.ts'
 import { createReading, type Reading, reporterOf } from './reading.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 import { UTC } from './zone.ts'
 
-export type ReadOptions = {
-  /** Called with the path of each file before it is read. */
-  readonly onFile?: (path: string) => void
-  /**
-   * Examines the sound parts of the book for other problems: rules that need more than the book, such as a
-   * clock. Its problems are reported together with those of the reader.
-   */
-  readonly examine?: (sound: SoundParts, isBroken: boolean) => Examination
-}
+/**
+ * Examines the sound parts of a book for other problems: rules that need more than the book, such as a clock. Its problems are
+ * reported together with those of the reader.
+ */
+export type Examine = (sound: SoundParts, isBroken: boolean) => Examination
 
-export type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problems: readonly Problem[] }
+type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problems: readonly Problem[] }
 
 /**
  * Reads a book whole and checks every rule that it can check by itself. It knows no clock: how old the data
@@ -40,32 +35,29 @@ export type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problem
  *
  * Throws a `BookError` with every problem of the book at once; it never returns an unsound book.
  */
-export async function readBook(dir: string, options: ReadOptions = {}): Promise<Book> {
-  const { examine = () => UNEXAMINED, ...given } = options
-  const reading = createReading(resolve(dir), given)
+export async function readBook(dir: string, examine?: Examine): Promise<Book> {
+  const { sound, problems, ...found } = await readSound(dir, examine)
+  if (sound === null || sound.service === null || problems.length > 0)
+    throw new BookError(resolve(dir), problems)
+  return { ...sound, service: sound.service, ...found }
+}
+
+/** The sound parts of a book, null without a catalogue that can be used, and all problems; warnings if there is none. */
+export async function readSound(dir: string, examine: Examine = () => UNEXAMINED) {
+  const reading = createReading(resolve(dir))
   const folder = await listFolder(reading)
   const catalogue = reading.problems.isEmpty() ? await readCatalogue(reading, folder) : null
-  if (catalogue === null) throw new BookError(reading.dir, reading.problems.sorted())
-
-  const { service } = catalogue
-  const sound = await readParts(reading, folder, catalogue)
-  const { problems, report, warnings } = examine(sound, !reading.problems.isEmpty())
-  for (const problem of problems) reading.problems.add(problem)
-  if (service === null || !reading.problems.isEmpty())
-    throw new BookError(reading.dir, reading.problems.sorted())
-
-  return {
-    ...sound,
-    service,
-    inputs: reading.inputs,
-    report,
-    warnings: [...strays(folder, sound), ...fundingWarnings(sound), ...warnings],
-  }
+  const sound = catalogue && (await readParts(reading, folder, catalogue))
+  const { report, ...found } = sound === null ? UNEXAMINED : examine(sound, !reading.problems.isEmpty())
+  for (const problem of found.problems) reading.problems.add(problem)
+  const problems = reading.problems.sorted()
+  const isSound = sound !== null && problems.length === 0
+  const warnings = isSound ? [...strays(folder, sound), ...fundingWarnings(sound), ...found.warnings] : []
+  return { sound, inputs: reading.inputs, report, problems, warnings }
 }
 
 const UNEXAMINED: Examination = { problems: [], report: [], warnings: [] }
 
-/** Reads everything that the catalogue names. */
 async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue): Promise<SoundParts> {
   const { service, claims, accept, imports } = catalogue
   const sources = await readSources(reading, folder, claims)

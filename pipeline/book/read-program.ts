@@ -99,49 +99,46 @@ const drawdown = field(
   'a fraction above 0 and below 1 (0.2 = 20 % below the running high)',
 )
 
-/** The first entry that matches decides, so their order is part of the rule. */
-const ascending = <Key extends string>(key: Key) =>
-  between((entries: readonly Readonly<Record<Key, number>>[]) => {
-    const i = entries.findIndex((entry, at) => at > 0 && entry[key] <= entries[at - 1]![key])
+/** Ascending entries: the first one that matches decides, so their order is part of the rule. */
+const ascending = <Key extends string, Entry extends Readonly<Record<Key, number>>>(
+  noun: string,
+  key: Key,
+  entry: z.ZodType<Entry>,
+  initial: Entry[],
+) => {
+  const explainOrder = (entries: readonly Entry[]): Fault[] => {
+    const i = entries.findIndex((each, at) => at > 0 && each[key] <= entries[at - 1]![key])
     if (i === -1) return []
     return [
       [[i, key], `expected more than ${entries[i - 1]![key]} of the entry before, got ${entries[i]![key]}`],
     ]
-  })
+  }
+  const list = z.array(entry).min(1).max(MAX_STEPS).superRefine(between(explainOrder)).default(initial)
+  return field(list, `Ascending ${noun}.`, `a list of 1 to ${MAX_STEPS} ${noun}`)
+}
 
-const bands = field(
-  z
-    .array(z.strictObject({ below, spend }))
-    .min(1)
-    .max(MAX_STEPS)
-    .superRefine(ascending('below'))
-    .default([
-      { below: 0.8, spend: 1 },
-      { below: 1, spend: 0.5 },
-      { below: 1.2, spend: 0.25 },
-    ]),
-  'Ascending bands.',
-  `a list of 1 to ${MAX_STEPS} bands`,
-)
+const bands = ascending('bands', 'below', z.strictObject({ below, spend }), [
+  { below: 0.8, spend: 1 },
+  { below: 1, spend: 0.5 },
+  { below: 1.2, spend: 0.25 },
+])
 
-const steps = field(
-  z
-    .array(z.strictObject({ drawdown, spend }))
-    .min(1)
-    .max(MAX_STEPS)
-    .superRefine(ascending('drawdown'))
-    .default([
-      { drawdown: 0.2, spend: 0.25 },
-      { drawdown: 0.35, spend: 0.5 },
-      { drawdown: 0.5, spend: 0.75 },
-      { drawdown: 0.65, spend: 1 },
-    ]),
-  'Ascending steps.',
-  `a list of 1 to ${MAX_STEPS} steps`,
-)
+const steps = ascending('steps', 'drawdown', z.strictObject({ drawdown, spend }), [
+  { drawdown: 0.2, spend: 0.25 },
+  { drawdown: 0.35, spend: 0.5 },
+  { drawdown: 0.5, spend: 0.75 },
+  { drawdown: 0.65, spend: 1 },
+])
 
 const tier = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
   field(z.strictObject({ weight, ...shape }).optional(), description, 'a map with a weight')
+
+function explainWeights(all: readonly Tier[]): Fault[] {
+  const sum = all.reduce((total, each) => total + each.weight, 0)
+  if (Math.abs(sum - 1) <= WEIGHT_TOLERANCE) return []
+  const weights = all.map(each => `${each.tier} ${each.weight}`).join(', ') || 'no tier'
+  return [[[], `expected weights that sum to 1, got ${Number(sum.toPrecision(10))} (${weights})`]]
+}
 
 /** An omitted tier gets nothing. */
 const tiers = z
@@ -166,14 +163,7 @@ const tiers = z
     ]
     return all.filter(each => each !== undefined)
   })
-  .superRefine(
-    between(all => {
-      const sum = all.reduce((total, each) => total + each.weight, 0)
-      if (Math.abs(sum - 1) <= WEIGHT_TOLERANCE) return []
-      const weights = all.map(each => `${each.tier} ${each.weight}`).join(', ') || 'no tier'
-      return [[[], `expected weights that sum to 1, got ${Number(sum.toPrecision(10))} (${weights})`]]
-    }),
-  )
+  .superRefine(between(explainWeights))
 
 export const DEFAULT_TIERS = tiers.parse({
   core: { weight: 0.5 },
@@ -181,23 +171,19 @@ export const DEFAULT_TIERS = tiers.parse({
   tactical: { weight: 0.2 },
 })
 
-/** Entitlements name the program and the strategies in one map, so no two may share a name. */
-const alias = (ids: readonly string[]) =>
-  field(
-    z
-      .string()
-      .regex(ID_PATTERN)
-      .superRefine(
-        between(name => {
-          const taken =
-            name === RESERVED_ALIAS ? 'which is reserved' : ids.includes(name) ? 'a strategy' : null
-          const sentence = `expected an alias of its own, got ${got(name)}, ${taken}: choose another`
-          return taken === null ? [] : [[[], sentence]]
-        }),
-      ),
+const alias = (ids: readonly string[]) => {
+  /** Entitlements name the program and the strategies in one map, so no two may share a name. */
+  const explainTaken = (name: string): Fault[] => {
+    const taken = name === RESERVED_ALIAS ? 'which is reserved' : ids.includes(name) ? 'a strategy' : null
+    const sentence = `expected an alias of its own, got ${got(name)}, ${taken}: choose another`
+    return taken === null ? [] : [[[], sentence]]
+  }
+  return field(
+    z.string().regex(ID_PATTERN).superRefine(between(explainTaken)),
     'Public alias of the program.',
     'an alias of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
   )
+}
 
 /** The file. `ids` are the strategies of the catalogue. */
 const programSchema = (ids: readonly string[]) =>
@@ -261,9 +247,6 @@ const programSchema = (ids: readonly string[]) =>
 
 export const PROGRAM_FILE = 'program.yaml'
 
-/** A charting tool has no list of trades of a program. */
-const NO_CHART = { tv_status: 'not_applicable' } as const
-
 /**
  * Reads `program.yaml` and its bars, which it may share with strategies: `known` are those that were read.
  * Null if the book has no program, or has problems, which are reported. `ids` are the strategies.
@@ -284,7 +267,8 @@ export async function readProgram(
   if (instrument === undefined || timeframe === undefined) return null
   const key: BarsKey = `${instrument}/${timeframe}`
   const bars = known.get(key) ?? (await barsOf(reading, folder, file, key))
-  return plan === null || bars === null ? null : { plan: { ...plan, ...NO_CHART }, bars }
+  // A charting tool has no list of trades of a program.
+  return plan === null || bars === null ? null : { plan: { ...plan, tv_status: 'not_applicable' }, bars }
 }
 
 async function barsOf(reading: Reading, folder: Folder, file: YamlFile, key: BarsKey) {

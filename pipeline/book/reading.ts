@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { sha256 } from '#storage/digest.ts'
 import type { Input } from './book.ts'
 import { createProblemList, type ProblemList } from './problem.ts'
 
@@ -11,16 +11,14 @@ export type Reading = {
   readonly inputs: Input[]
   /** A bar that ends later is not over. */
   readonly nowMs: number
-  /** Called with the path of each file before it is read. */
-  readonly onFile: (path: string) => void
   /** The bytes of the one file, if it is not on the disk. */
   readonly held: Buffer | null
 }
 
 /** A new reading of a folder. Without a clock every bar is over. */
-export function createReading(dir: string, given: Partial<Reading> = {}): Reading {
-  const { onFile = () => {}, nowMs = Number.POSITIVE_INFINITY, held = null } = given
-  return { dir, onFile, nowMs, held, problems: createProblemList(), inputs: [] }
+export function createReading(dir: string, given: Partial<Pick<Reading, 'nowMs' | 'held'>> = {}): Reading {
+  const { nowMs = Number.POSITIVE_INFINITY, held = null } = given
+  return { dir, nowMs, held, problems: createProblemList(), inputs: [] }
 }
 
 /** Adds problems of a file, in a row or in all of it; returns null, as a reader of the file then does. */
@@ -44,12 +42,10 @@ const MAX_WHOLE_BYTES = 16_000_000
 
 /** Reads a small file whole and records it as an input; null, with a problem, if it cannot be read. */
 export async function readWhole(reading: Reading, path: string): Promise<Buffer | null> {
-  reading.onFile(path)
   const refuse = reporterOf(reading, path)
   try {
     const bytes = await readFile(placeOf(reading, path))
-    const sha256 = createHash('sha256').update(bytes).digest('hex')
-    reading.inputs.push({ path, bytes: bytes.length, sha256, rows: null })
+    reading.inputs.push({ path, bytes: bytes.length, sha256: sha256(bytes), rows: null })
     if (bytes.length <= MAX_WHOLE_BYTES) return bytes
     return refuse(`expected at most ${MAX_WHOLE_BYTES} bytes, got ${bytes.length}`)
   } catch (error) {

@@ -19,7 +19,6 @@ export async function readTable(
   if (imported !== undefined) return imported.forEach(({ fields, row }) => void onRow(fields, row))
   const report = reporterOf(reading, path)
   const onLine = createRowReader(columns, onRow, report)
-  reading.onFile(path)
   try {
     const { bytes, sha256, lines, openLine } = await readLines(placeOf(reading, path), onLine)
     if (openLine !== null) throw new UnreadableFile(NO_LAST_BREAK, lines + 1)
@@ -63,15 +62,13 @@ export type Columns = {
   readonly mayBeEmpty?: boolean
 }
 
-type Header = {
-  /** In the order of the file. */
-  readonly names: readonly string[]
-  /** Brings the fields of a row into the order of the columns; a column that the file lacks is blank. */
-  arrange(fields: readonly string[]): readonly string[]
-}
+type Header = NonNullable<ReturnType<typeof toHeader>>
 
-/** Null unless each name is a column, none comes twice and no required one is missing. */
-function toHeader(names: readonly string[], columns: Columns): Header | null {
+/**
+ * The names in the order of the file, and a function that brings the fields of a row into the order of the columns; a column that the
+ * file lacks is blank. Null unless each name is a column, none comes twice and no required one is missing.
+ */
+function toHeader(names: readonly string[], columns: Columns) {
   const { required, oneOf = [], names: wanted = required } = columns
   const isSound =
     names.every(name => wanted.includes(name)) &&
@@ -80,9 +77,9 @@ function toHeader(names: readonly string[], columns: Columns): Header | null {
     (oneOf.length === 0 || oneOf.some(name => names.includes(name)))
   if (!isSound) return null
   // Most files have the columns as the documentation has them; then no row is copied.
-  if (names.join() === wanted.join()) return { names, arrange: fields => fields }
+  if (names.join() === wanted.join()) return { names, arrange: (fields: readonly string[]) => fields }
   const places = wanted.map(name => names.indexOf(name))
-  return { names, arrange: fields => places.map(place => fields[place] ?? '') }
+  return { names, arrange: (fields: readonly string[]) => places.map(place => fields[place] ?? '') }
 }
 
 /** Why `toHeader` returned null. */

@@ -13,7 +13,7 @@ import {
 import type { z } from 'zod'
 import { type Path, problemsOf, valueAt } from './field.ts'
 import type { Place } from './problem.ts'
-import { NOT_UTF8, type Reading, readWhole } from './reading.ts'
+import { NOT_UTF8, type Reading, readWhole, reporterOf } from './reading.ts'
 
 /**
  * Where the value at `path` begins, or its key with `part: 'key'`. What is missing is at the innermost thing
@@ -59,13 +59,17 @@ export async function readYaml(reading: Reading, path: string) {
   const doc = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
   reportSyntax(reading, path, doc, lines)
   if (doc.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return null
-  const expanded = expand(reading, path, doc)
-  return expanded && openFile(reading, path, expanded.value, { doc, lines })
+  try {
+    return openFile(reading, path, doc, lines)
+  } catch (error) {
+    // The only thing that can fail here is an alias: one without an anchor, or too many.
+    if (!(error instanceof ReferenceError)) throw error
+    return reporterOf(reading, path)(`expected at most ${MAX_ALIAS_COUNT} aliased nodes: ${error.message}`)
+  }
 }
 
-type Text = { readonly doc: Document; readonly lines: LineCounter }
-
-function openFile({ problems }: Reading, path: string, root: unknown, { doc, lines }: Text) {
+function openFile({ problems }: Reading, path: string, doc: Document, lines: LineCounter) {
+  const root: unknown = doc.toJS({ maxAliasCount: MAX_ALIAS_COUNT })
   const report = (at: Path, message: string, part: 'key' | 'value' = 'value'): void => {
     const said = part === 'key' ? at.slice(0, -1) : at
     const prefix = said.length === 0 ? '' : `${spell(said)}: `
@@ -102,21 +106,6 @@ function reportSyntax(reading: Reading, path: string, doc: Document, lines: Line
   for (const { pos, message } of [...doc.errors, ...doc.warnings]) {
     const { line, col } = lines.linePos(pos[0])
     reading.problems.add({ file: path, line, column: col, message: `expected YAML: ${message}` })
-  }
-}
-
-/** The value with its aliases resolved; null if there are too many. */
-function expand(reading: Reading, path: string, doc: Document): { readonly value: unknown } | null {
-  try {
-    return { value: doc.toJS({ maxAliasCount: MAX_ALIAS_COUNT }) }
-  } catch (error) {
-    // The only thing that can fail here is an alias: one without an anchor, or too many.
-    if (!(error instanceof ReferenceError)) throw error
-    reading.problems.add({
-      file: path,
-      message: `expected at most ${MAX_ALIAS_COUNT} aliased nodes: ${error.message}`,
-    })
-    return null
   }
 }
 

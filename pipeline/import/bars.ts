@@ -69,7 +69,6 @@ export async function importBars(reading: Reading, rules: Rules) {
   return { ...file, ...originOf(own.files, own.tally, rules) }
 }
 
-/** Reports what is wrong with a bar, if anything is. */
 function refuse({ reading }: Import, { file, row }: ReadBar, why: string | null): void {
   if (why !== null) reporterOf(reading, file)(why, row)
 }

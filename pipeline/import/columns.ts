@@ -17,7 +17,6 @@ type Uses = readonly (string | undefined)[]
 /** A format, null for a plain table, and what each column is in it. */
 type Fit = { readonly format: Format | null; readonly uses: Uses }
 
-/** What the format of a plain table is called. */
 const PLAIN = 'table'
 
 /** Throws. What is wrong with the columns is wrong from the first row on. */

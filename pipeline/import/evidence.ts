@@ -185,7 +185,6 @@ const roundBps = (bps: number): number => Math.round(100 * bps) / 100 + 0 // no 
 const unitOf = (trades: readonly ForeignTrade[]): number =>
   10 ** -trades.reduce((most, { cell }) => Math.max(most, (/\.(\d+)/.exec(cell('pnl'))?.[1] ?? '').length), 0)
 
-/** The median of amounts in basis points of a fill. */
 function medianBps<T extends ForeignTrade>(closed: readonly T[], amountOf: (trade: T) => number): number {
   return closed.length === 0 ? 0 : median(closed.map(trade => (1e4 * amountOf(trade)) / trade.turnover))
 }

@@ -3,7 +3,7 @@ import type { Side } from '#core/replay/strategy.ts'
 import { EXIT_REASONS, type ExitReason } from '#core/replay/trade.ts'
 import { explainForeignMoment, parseDecimal, parseForeignMoment, spellMoment } from '../book/cell.ts'
 import { got, listed } from '../book/field.ts'
-import { LEDGER_COLUMNS, OPTIONAL_COLUMNS } from '../book/read-ledger.ts'
+import { LEDGER_COLUMNS, OPTIONAL_COLUMNS } from '../book/read-sources.ts'
 import { type Reading, type Report, reporterOf } from '../book/reading.ts'
 import type { TableRows } from '../book/table.ts'
 import { parseZone, type Zone } from '../book/zone.ts'
@@ -61,7 +61,6 @@ function withParts(rows: TableRows): TableRows {
   })
 }
 
-/** The trades of a file, each sound by itself. */
 function toTrades(records: readonly TradeRecord[], rules: LedgerRules, report: Report): ForeignTrade[] {
   const zone = rules.tz === undefined ? null : parseZone(rules.tz)
   const trades = records.map(record => toTrade(record, zone, rules, report))
@@ -150,7 +149,6 @@ function reportCopies(records: readonly TradeRecord[], report: Report): void {
 /** Prices have more digits than a market where an average was printed; a fill has one of its bar. */
 const PRICE_TOLERANCE = 1e-6
 
-/** Whether a price is one of the bar at its time. */
 function isOfBar(bars: Bars, ms: number, price: number): boolean {
   const [i, room] = [barHolding(bars, ms), price * PRICE_TOLERANCE]
   return price >= bars.l[i]! - room && price <= bars.h[i]! + room

@@ -68,7 +68,6 @@ function onlyResult(document: unknown, realised: boolean): FreqtradeResult | nul
 /** Totals in a file are sums of the numbers beside them. */
 const SUM_TOLERANCE = 1e-6
 
-/** Why the totals of a result are not those of its trades, or null. */
 function explainTotals(result: FreqtradeResult): string | null {
   const { trades, total_trades, profit_total_abs, starting_balance } = result
   if (total_trades !== null && total_trades !== trades.length)
@@ -79,13 +78,7 @@ function explainTotals(result: FreqtradeResult): string | null {
   return `expected the profit of ${profit_total_abs} that the file states, got trades with ${profit} in all`
 }
 
-/** The rows of a trade in a list of trades; while it is open, it has no exit. */
-type PairedTrade = {
-  readonly trade: string
-  readonly side: Side
-  readonly entry: TradeRecord
-  readonly exit: TradeRecord | null
-}
+type PairedTrade = NonNullable<ReturnType<typeof joinRows>>
 
 /** Joins the two rows of each trade, an entry and an exit. */
 export function pairTrades(rows: readonly TradeRecord[], report: Report): PairedTrade[] {
@@ -109,8 +102,8 @@ export function pairTrades(rows: readonly TradeRecord[], report: Report): Paired
 
 const sideOf = (cell: Cell): Side => (/long$/i.test(cell('type')) ? 'long' : 'short')
 
-/** Joins the two rows of one trade in a list that ends at a time. */
-function joinRows(rows: readonly TradeRecord[], end: string, report: Report): PairedTrade | null {
+/** Joins the two rows of one trade in a list that ends at a time; while it is open, it has no exit. */
+function joinRows(rows: readonly TradeRecord[], end: string, report: Report) {
   const kinds = Object.groupBy(rows, ({ cell }) => (/^entry/i.test(cell('type')) ? 'entry' : 'exit'))
   const { entry: entries = [], exit: exits = [] } = kinds
   const [[entry], [exit]] = [entries, exits]

@@ -9,7 +9,6 @@ import { parseZone } from '../book/zone.ts'
 const oneOf = <Word extends string>(words: readonly [Word, ...Word[]], description: string) =>
   field(z.enum(words).optional(), description, `one of ${words.join(', ')}`)
 
-/** What may be stated about every file. */
 const ofEveryFile = {
   format: z.string().optional().meta({
     description: 'The name of the format, which is found without; `table` for columns by their names.',

@@ -7,7 +7,6 @@ const EXTREME = '(a price between entry and exit)'
 const SIZE = '(the value of the position)'
 const NET = { results: 'after-costs' } as const
 
-/** Tables with a row for each trade. */
 const FORMATS: readonly Format[] = [
   declare(
     'highwater',

@@ -1,40 +1,32 @@
 import { join } from 'node:path'
-import { type Bars, type Funding, toBars } from '#core/replay/bars.ts'
+import { type Bars, toBars } from '#core/replay/bars.ts'
 import { heldAfter, type StepReport } from '#core/replay/held.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import type { Bar } from '#core/replay/strategy.ts'
-import type { Book, StrategyEntry } from '../book/book.ts'
+import type { Book } from '../book/book.ts'
 import { formatProblem } from '../book/problem.ts'
 import { toProblems } from '../modules/module-fault.ts'
-import { copyBars, copyFunding, toModuleInput } from '../modules/module-input.ts'
+import { copyBars, copyFunding, type ModuleTask, toModuleInput } from '../modules/module-input.ts'
 import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
 import type { Stretch, StretchInput } from '../modules/tasks.ts'
-
-/** A module strategy, its funding, and the bars of the book, which say where its series begins. */
-export type LiveEntry = {
-  readonly entry: StrategyEntry
-  readonly funding: Funding | null
-  readonly bars: Bars
-}
 
 /** Strategy modules of a book, run bar by bar in the processes that a build runs them in. */
 export type Stepper = ReturnType<typeof createStepper>
 
-/** What a run throws names its module. */
+/** What a run throws names its module. The bars of a task say where its series begins. */
 export function createStepper({ dir }: Pick<Book, 'dir'>, options: ProcessOptions) {
   const processes = createProcesses(join(dir, 'strategies'), options)
-  const inputOf = ({ entry, bars, funding }: LiveEntry) =>
-    toModuleInput(entry, bars, copyFunding(funding, Number.POSITIVE_INFINITY))
+  const inputOf = (own: ModuleTask) =>
+    toModuleInput({ ...own, funding: copyFunding(own.funding, Number.POSITIVE_INFINITY) })
   const run: typeof processes.run = (name, input) =>
     processes.run(name, input).catch((error: unknown) => {
       throw new Error(toProblems(input.id, error).map(formatProblem).join('; '))
     })
-  const advance = (input: Omit<StretchInput, 'takesTurns'>) =>
-    run('advance', { ...input, takesTurns: false, prints: true })
+  const advance = (input: Omit<StretchInput, 'takesTurns'>) => run('advance', { ...input, takesTurns: false })
   return {
-    version: (own: LiveEntry) => run('version', { ...inputOf(own), prints: true }),
+    version: (own: ModuleTask) => run('version', inputOf(own)),
     /** Replays all bars that are known, and reports the steps that make signals. */
-    replay: (own: LiveEntry, known: Bars, reportFromMs: number): Promise<Stretch> =>
+    replay: (own: ModuleTask, known: Bars, reportFromMs: number): Promise<Stretch> =>
       advance({
         ...inputOf(own),
         bars: copyBars(known),
@@ -43,7 +35,7 @@ export function createStepper({ dir }: Pick<Book, 'dir'>, options: ProcessOption
         reportFromMs,
         hashDays: reportFromMs < Number.POSITIVE_INFINITY,
       }),
-    async step(own: LiveEntry, before: EngineState<unknown>, bar: Bar) {
+    async step(own: ModuleTask, before: EngineState<unknown>, bar: Bar) {
       const { version, state, reports } = await advance({
         ...inputOf(own),
         bars: toBars(own.bars.timeframeMs, name => Float64Array.of(bar[name])),

@@ -1,7 +1,7 @@
-// Begins a process for strategy modules. Its parent writes its code to the standard input, see `worker-code.ts`.
+// Begins a process for strategy modules. Its parent writes its code to the standard input, see `workerCode`.
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
-import type { Code } from './worker-code.ts'
+import type { Code } from './processes.ts'
 
 const code = JSON.parse(readFileSync(0, 'utf8')) as Code
 

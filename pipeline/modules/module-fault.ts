@@ -1,15 +1,13 @@
-import type { Problem } from '../book/problem.ts'
-
-/** Where in the module it arose, if that is known. */
-export type FaultPlace = { readonly line?: number; readonly column?: number }
+import type { Place, Problem } from '../book/problem.ts'
 
 /** What is wrong with a strategy module, as text alone: what was thrown stays in its context. */
 export class ModuleFault extends Error {
   /** One for each fault. */
   readonly messages: readonly string[]
-  readonly place: FaultPlace
+  /** Where in the module it arose, if that is known. */
+  readonly place: Partial<Place>
 
-  constructor(messages: readonly string[], place: FaultPlace = {}) {
+  constructor(messages: readonly string[], place: Partial<Place> = {}) {
     super(messages.join('; '))
     this.messages = messages
     this.place = place

@@ -12,8 +12,15 @@ export const costsOf = (entry: StrategyEntry): Costs => ({
   max_leverage: entry.max_leverage,
 })
 
-/** A module strategy of a book for a process of its own. `bars` are all that are known of. */
-export function toModuleInput(entry: StrategyEntry, bars: Bars, funding: Funding | null): ModuleInput {
+/** A module strategy of a book, its funding, and all bars that the book has of it. */
+export type ModuleTask = {
+  readonly entry: StrategyEntry
+  readonly bars: Bars
+  readonly funding: Funding | null
+}
+
+/** A module strategy for a process of its own. */
+export function toModuleInput({ entry, bars, funding }: ModuleTask): ModuleInput {
   if (entry.source.kind !== 'module') throw new Error(`${entry.id} is no module: nothing of it can be run`)
   return {
     path: entry.source.path,

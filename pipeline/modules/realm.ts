@@ -8,7 +8,7 @@ import { type Context, constants, createContext, SourceTextModule } from 'node:v
 import { describeInstant } from '#core/replay/bars.ts'
 import type { Decision, Strategy } from '#core/replay/strategy.ts'
 import type * as Driver from './driver.ts'
-import { type FaultPlace, ModuleFault } from './module-fault.ts'
+import { ModuleFault } from './module-fault.ts'
 
 /** A strategy module in a context of its own, for one run. The engine runs `strategy`, whose state stays in there. */
 export type Realm = Awaited<ReturnType<typeof openRealm>>
@@ -89,13 +89,12 @@ const toHandle = (driver: typeof Driver, entry: string): object =>
 /** Reads an answer of the driver: JSON, or what was wrong. */
 function read<Answer>(answer: string, entry: string): Answer {
   if (answer.startsWith('!')) throw parseFault(answer, entry)
-  if (answer.startsWith('?')) throw new ModuleFault([UNFIT.replace('WHY', answer.slice(1))])
-  return JSON.parse(answer) as Answer
+  if (!answer.startsWith('?')) return JSON.parse(answer) as Answer
+  throw new ModuleFault([
+    `its state must survive JSON, because it is a checkpoint; ${answer.slice(1)}: use plain objects, arrays, strings, ` +
+      'booleans, null and finite numbers',
+  ])
 }
-
-const UNFIT =
-  'its state must survive JSON, because it is a checkpoint; WHY: use plain objects, arrays, strings, booleans, null ' +
-  'and finite numbers'
 
 /** Something thrown that is no error may be a whole dataset; this much shows what it is. */
 const MAX_THROWN_CHARS = 200
@@ -131,7 +130,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The topmost place of the stack in the module itself; none if the engine refused its result. */
-function placeIn(entry: string, stack: string): FaultPlace {
+function placeIn(entry: string, stack: string): ModuleFault['place'] {
   const [, rest] = stack.split(pathToFileURL(entry).href, 2)
   const [, line, column] = /^:(\d+):(\d+)/.exec(rest ?? '') ?? []
   return line === undefined ? {} : { line: Number(line), column: Number(column) }

@@ -1,6 +1,6 @@
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import type { LevelReplay } from '#core/figures/replays.ts'
-import { type Bars, endOfBars, type Funding, lastAtOrBefore } from '#core/replay/bars.ts'
+import { endOfBars, lastAtOrBefore } from '#core/replay/bars.ts'
 import { digestText } from '#core/replay/digest.ts'
 import type { StepEvent } from '#core/replay/events.ts'
 import {
@@ -12,18 +12,11 @@ import {
 } from '#core/replay/invariance.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import { ModuleFault, toProblems } from './module-fault.ts'
-import { copyBars, copyFunding, toModuleInput } from './module-input.ts'
+import { copyBars, copyFunding, type ModuleTask, toModuleInput } from './module-input.ts'
 import type { Processes } from './processes.ts'
-import type { ModuleInput, ModuleRun, WholeInput, WholeRun } from './tasks.ts'
-
-export type ModuleTask = {
-  readonly entry: StrategyEntry
-  readonly bars: Bars
-  readonly funding: Funding | null
-}
+import type { ModuleRun, WholeInput, WholeRun } from './tasks.ts'
 
 /** The replay of a module that passed its proof, or what is wrong with it. */
 export type ModuleOutcome = { readonly run: ModuleRun; readonly notices: readonly string[] } | Failed
@@ -56,12 +49,18 @@ export async function runModules(
   { digest, dates }: Proof,
   onDone: () => void,
 ): Promise<ReadonlyMap<string, ModuleOutcome>> {
-  const trials = tasks.map(task => createTrial(processes, task))
+  const trials = tasks.map(task => beginTrial(processes, task))
   for (const [i, date] of dates.entries()) {
     const noiseOf = (id: string) => (i % 2 === 1 ? createUniform(`${digest} ${i} ${id}`) : null)
-    await Promise.all(trials.map(trial => trial.runUpTo(date, noiseOf(trial.id))))
+    const goOn = async (trial: Trial): Promise<void> => {
+      trial.failed ??= await advance(trial, date, noiseOf(trial.id)).catch(trial.toFailed)
+    }
+    await Promise.all(trials.map(goOn))
   }
-  const finish = async (trial: Trial) => [trial.id, await trial.finish(digest).finally(onDone)] as const
+  const finish = async (trial: Trial): Promise<readonly [string, ModuleOutcome]> => {
+    const outcome = trial.failed ?? prove(trial, digest).catch(trial.toFailed)
+    return [trial.id, await Promise.resolve(outcome).finally(onDone)]
+  }
   return new Map(await Promise.all(trials.map(finish)))
 }
 
@@ -95,76 +94,60 @@ function createUniform(text: string): () => number {
   }
 }
 
-type Trial = ReturnType<typeof createTrial>
+type Trial = ReturnType<typeof beginTrial>
+
+/** What goes wrong with a module is its outcome; nothing of it runs after that. */
+const beginTrial = (processes: Processes, task: ModuleTask) => ({
+  ...{ id: task.entry.id, processes, task, input: toModuleInput(task) },
+  events: [] as StepEvent[],
+  state: null as EngineState<unknown> | null,
+  /** The bars that were run. */
+  done: 0,
+  failed: null as Failed | null,
+  toFailed: (error: unknown): Failed => ({ problems: toProblems(task.entry.id, error) }),
+})
 
 /** Made-up bars after a cut: as long as any rule looks ahead that could be of use. */
 const NOISE_BARS = 200
 
-function createTrial(processes: Processes, task: ModuleTask) {
-  const { entry, bars, funding } = task
-  const input = toModuleInput(entry, bars, funding)
-  const events: StepEvent[] = []
-  let state: EngineState<unknown> | null = null
-  let done = 0
-  let outcome: ModuleOutcome | null = null
+/** Runs the bars that closed between the date before and this one. */
+async function advance(trial: Trial, dateMs: number, noise: (() => number) | null): Promise<null> {
+  const { processes, task, input, events, state, done } = trial
+  const { bars, funding } = task
+  const end = lastAtOrBefore(bars.t, dateMs - bars.timeframeMs) + 1 // closed by then
+  const count = end - done
+  if (count <= 0) return null
+  const known = copyBars(bars, done, end)
+  const stretch = await processes.run('advance', {
+    ...{ ...input, count, state, hashDays: false, takesTurns: true },
+    funding: copyFunding(funding, dateMs),
+    bars: noise === null ? known : addNoise(known, NOISE_BARS, noise),
+    reportFromMs: Number.NEGATIVE_INFINITY,
+  })
+  for (const report of stretch.reports) events.push(...report.events)
+  trial.state = stretch.state
+  trial.done = end
+  return null
+}
 
-  /** What goes wrong in here is the outcome of the module; nothing of it runs after that. */
-  async function attempt(work: () => Promise<ModuleOutcome | null>): Promise<void> {
-    if (outcome !== null) return
-    outcome = await work().catch((error: unknown) => ({ problems: toProblems(entry.id, error) }))
-  }
-
-  return {
-    id: entry.id,
-    runUpTo: (dateMs: number, noise: (() => number) | null) =>
-      attempt(async () => {
-        const end = lastAtOrBefore(bars.t, dateMs - bars.timeframeMs) + 1 // closed by then
-        const count = end - done
-        if (count <= 0) return null
-        const known = copyBars(bars, done, end)
-        const stretch = await processes.run('advance', {
-          ...input,
-          funding: copyFunding(funding, dateMs),
-          bars: noise === null ? known : addNoise(known, NOISE_BARS, noise),
-          count,
-          state,
-          reportFromMs: Number.NEGATIVE_INFINITY,
-          hashDays: false,
-          takesTurns: true,
-          prints: true,
-        })
-        for (const report of stretch.reports) events.push(...report.events)
-        state = stretch.state
-        done = end
-        return null
-      }),
-    async finish(digest: string): Promise<ModuleOutcome> {
-      await attempt(async () => {
-        const whole = {
-          ...input,
-          bars: copyBars(bars),
-          funding: copyFunding(funding, Number.POSITIVE_INFINITY),
-        }
-        const run = await processes.run('replayWhole', { ...whole, prints: false })
-        const difference = describeEventDifference(run.events, events)
-        if (difference !== null) return failed(entry.id, `${AHEAD}; ${difference}`)
-        if (JSON.stringify(run.replayed.state) !== JSON.stringify(state))
-          return failed(entry.id, `${AHEAD}; its decisions are the same, its last state differs`)
-        const uniform = createUniform(`${digest} start ${entry.id}`)
-        const proof = await proveStart(processes, task, input, run, uniform)
-        if ('problems' in proof) return proof
-        return { ...proof, run: { ...run, levels: await replayLevels(processes, entry, whole) } }
-      })
-      return outcome!
-    },
-  }
+/** Replays all bars, and compares that with what was run before and with runs that begin late. */
+async function prove(trial: Trial, digest: string): Promise<ModuleOutcome> {
+  const { processes, task, input, events, state } = trial
+  const { entry, funding } = task
+  const bars = copyBars(task.bars)
+  const whole = { ...input, bars, funding: copyFunding(funding, Number.POSITIVE_INFINITY) }
+  const run = await processes.run('replayWhole', whole)
+  const difference = describeEventDifference(run.events, events)
+  if (difference !== null) throw new ModuleFault([`${AHEAD}; ${difference}`])
+  if (JSON.stringify(run.replayed.state) !== JSON.stringify(state))
+    throw new ModuleFault([`${AHEAD}; its decisions are the same, its last state differs`])
+  const notices = await proveStart(trial, run, createUniform(`${digest} start ${trial.id}`))
+  return { notices, run: { ...run, levels: await replayLevels(processes, entry, whole) } }
 }
 
 const AHEAD =
   'with all bars in reach it decides otherwise than with those up to a date alone, from its saved state: it looks ' +
   'ahead, keeps memory outside of its state, or decides by chance'
-
-const failed = (id: string, message: string) => ({ problems: [{ file: `strategies/${id}.ts`, message }] })
 
 /** A shorter history shows too little to note what it does not show. */
 const LONG_MS = 30 * DAY_MS
@@ -176,13 +159,9 @@ const COMPARED_BARS = 500
  * A run that begins late decides the same, once its start is forgotten: from the first bar then that is in no trade
  * begun before. A history in which none can be compared has a notice.
  */
-async function proveStart(
-  processes: Processes,
-  { entry, bars }: ModuleTask,
-  input: ModuleInput,
-  run: WholeRun,
-  uniform: () => number,
-): Promise<Failed | { readonly notices: readonly string[] }> {
+async function proveStart(trial: Trial, run: WholeRun, uniform: () => number): Promise<string[]> {
+  const { id, processes, input } = trial
+  const { bars } = trial.task
   const { trades, state } = run.replayed
   const decided = decisionsOf(run.events)
   const count = bars.t.length
@@ -199,28 +178,21 @@ async function proveStart(
     const late = copyBars(bars, start, end)
     const from = firstOwnBar(late, trades, bars.t[compare]!)
     if (from === null) continue
-    const beside = { ...input, funding: null, bars: late, trades, prints: false }
-    const own = await processes.run('decideLate', beside)
+    const own = await processes.run('decideLate', { ...input, funding: null, bars: late, trades })
     const upTo = decided.filter(({ t }) => t <= late.t.at(-1)!)
     const difference = describeDecisionDifference(upTo, own, from)
-    if (difference !== null) {
-      return failed(
-        entry.id,
+    if (difference !== null)
+      throw new ModuleFault([
         `begun at ${toIsoInstant(bars.t[start]!)}, it decides otherwise even after ${run.memoryBars} bars; ${difference}: ` +
           'raise memoryBars (by default twice warmupBars) until its start is forgotten, or keep less of the past',
-      )
-    }
+      ])
     compared++
   }
-  const isLong = endOfBars(bars) - bars.t[0]! >= LONG_MS
-  const notices =
-    compared > 0 || !isLong
-      ? []
-      : [
-          `${entry.id}: not proven that it does not depend on where its bars begin: they are too few for its memory of ` +
-            `${run.memoryBars} bars, or one trade spans them`,
-        ]
-  return { notices }
+  if (compared > 0 || endOfBars(bars) - bars.t[0]! < LONG_MS) return []
+  return [
+    `${id}: not proven that it does not depend on where its bars begin: they are too few for its memory of ` +
+      `${run.memoryBars} bars, or one trade spans them`,
+  ]
 }
 
 /**
@@ -233,21 +205,19 @@ async function replayLevels(
   whole: WholeInput,
 ): Promise<LevelReplay[]> {
   const levels: LevelReplay[] = []
-  for (const riskLevel of replayed_at) {
-    const replayed = processes.run('replayAtLevel', { ...whole, riskLevel, prints: false })
-    levels.push(await replayed.catch((error: unknown) => Promise.reject(atLevel(riskLevel, error))))
-  }
+  for (const riskLevel of replayed_at)
+    levels.push(await processes.run('replayAtLevel', { ...whole, riskLevel }).catch(nameLevel(riskLevel)))
   return levels
 }
 
-const atLevel = (riskLevel: number, error: unknown): unknown =>
-  error instanceof ModuleFault
-    ? new ModuleFault(
-        error.messages.map(
-          message =>
-            `replayed at the risk level ${riskLevel}: ${message}; at base risk it runs: handle refused entries, ` +
-            'or remove the level from replayed_at',
-        ),
-        error.place,
-      )
-    : error
+const nameLevel =
+  (riskLevel: number) =>
+  (error: unknown): never => {
+    if (!(error instanceof ModuleFault)) throw error
+    const messages = error.messages.map(
+      message =>
+        `replayed at the risk level ${riskLevel}: ${message}; at base risk it runs: handle refused entries, ` +
+        'or remove the level from replayed_at',
+    )
+    throw new ModuleFault(messages, error.place)
+  }

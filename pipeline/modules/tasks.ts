@@ -8,16 +8,14 @@ import { type Decided, decideBeside } from '#core/replay/invariance.ts'
 import { PROGRESS_BARS, type Replay, replay } from '#core/replay/replay.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import { step } from '#core/replay/step.ts'
+import type { Strategy } from '#core/replay/strategy.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import type { Realm } from './realm.ts'
 
 /** A strategy module, what the catalogue says of it, and the funding of its instrument. */
-export type ModuleInput = {
+export type ModuleInput = Pick<Strategy, 'id' | 'timeframeMs' | 'baseRisk'> & {
   /** Absolute. */
   readonly path: string
-  readonly id: string
-  readonly timeframeMs: number
-  readonly baseRisk: number
   readonly costs: Costs
   readonly funding: Funding | null
   /** The first day of the series: orders begin at its midnight. */
@@ -39,11 +37,10 @@ export type WholeInput = ModuleInput & { readonly bars: Bars }
 export type WholeRun = ReturnType<typeof replayWhole>
 
 /** The replay that is published. */
-export function replayWhole(input: WholeInput, { realm, beat }: Run) {
+export function replayWhole(input: WholeInput, run: Run) {
+  const { realm } = run
   const { strategy } = realm
-  const events: StepEvent[] = []
-  const onEvent = (event: StepEvent) => void events.push(event)
-  const replayed: Replay<unknown> = replay({ ...input, strategy, onProgress: beat, onEvent })
+  const { replayed, events } = replayWith(strategy, input, run)
   const state = { ...replayed.state, strategy: realm.save() }
   return {
     version: strategy.version,
@@ -66,21 +63,18 @@ export const entriesOf = ({ replayed, events }: Pick<WholeRun, 'replayed' | 'eve
 /** The replay with another fraction of equity at risk: the module is the same, its positions are sized otherwise. */
 export function replayAtLevel(
   { riskLevel, ...input }: WholeInput & { readonly riskLevel: number },
-  { realm, beat }: Run,
+  run: Run,
 ): LevelReplay {
+  const own = replayWith({ ...run.realm.strategy, baseRisk: riskLevel }, input, run)
+  const { daily, state } = own.replayed
+  return { risk_pct: riskLevel, daily, trade_count: state.trades_closed, entries: entriesOf(own) }
+}
+
+function replayWith(strategy: Strategy, input: WholeInput, { beat }: Run) {
   const events: StepEvent[] = []
-  const replayed = replay({
-    ...input,
-    strategy: { ...realm.strategy, baseRisk: riskLevel },
-    onProgress: beat,
-    onEvent: event => void events.push(event),
-  })
-  return {
-    risk_pct: riskLevel,
-    daily: replayed.daily,
-    trade_count: replayed.state.trades_closed,
-    entries: entriesOf({ replayed, events }),
-  }
+  const onEvent = (event: StepEvent) => void events.push(event)
+  const replayed: Replay<unknown> = replay({ ...input, strategy, onProgress: beat, onEvent })
+  return { replayed, events }
 }
 
 export type StretchInput = WholeInput & {

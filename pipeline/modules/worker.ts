@@ -8,8 +8,7 @@ import { advance, decideLate, type ModuleInput, type Run, replayAtLevel, replayW
 
 type Tasks = typeof TASKS
 export type TaskName = keyof Tasks
-/** With `prints`, what the module prints is passed on. */
-export type TaskInput<Name extends TaskName> = Parameters<Tasks[Name]>[0] & { readonly prints: boolean }
+export type TaskInput<Name extends TaskName> = Parameters<Tasks[Name]>[0]
 export type TaskResult<Name extends TaskName> = ReturnType<Tasks[Name]>
 
 /** What a process is asked for, and what it answers; `beat` says that it makes progress. */
@@ -29,6 +28,9 @@ const TASKS = {
   advance,
   decideLate,
 } as const
+
+/** What the module prints in these is passed on: the others repeat them. */
+const PRINTING: readonly TaskName[] = ['version', 'advance']
 
 const answer = (message: Answer): void => void process.send?.(message)
 
@@ -63,7 +65,7 @@ async function run({ name, input }: Request, isTraced: boolean): Promise<unknown
   let printed = 0
   const flush = (of: Realm): void => {
     const text = of.takePrinted()
-    if (!input.prints || isTraced || text === '' || printed > MAX_PRINTED_CHARS) return
+    if (!PRINTING.includes(name) || isTraced || text === '' || printed > MAX_PRINTED_CHARS) return
     printed += text.length
     answer({ kind: 'printed', text })
   }

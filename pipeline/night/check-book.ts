@@ -1,17 +1,16 @@
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { lastDay as lastDayOfSeries } from '#core/figures/series.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
-import { BookError, createProblemList, formatProblem, type Problem } from '../book/problem.ts'
-import { readBook } from '../book/read-book.ts'
+import { createProblemList, formatProblem } from '../book/problem.ts'
+import { readSound } from '../book/read-book.ts'
 import { judgeRecords } from '../report/data-report.ts'
-import type { DataReport } from '../report/finding.ts'
-import { cutBars, lastDayIn, lastDayOf, type WindowOptions } from './data-window.ts'
+import { lastDayOf, type WindowOptions } from './data-window.ts'
 import { examineBook } from './examine-book.ts'
-import { type RunOptions, runStrategies } from './run-strategies.ts'
+import { type RunOptions, runStrategies, toTask } from './run-strategies.ts'
 import { createThreads } from './threads.ts'
 import type { StrategyCheck } from './worker.ts'
 
-export type CheckOptions = WindowOptions & RunOptions
+type CheckOptions = WindowOptions & RunOptions
 
 /** What a check found: a book without problems is one that a build accepts. */
 export type BookCheck = Awaited<ReturnType<typeof checkBook>>
@@ -21,19 +20,13 @@ export type BookCheck = Awaited<ReturnType<typeof checkBook>>
  * problems: so all problems are found at once. Publishes nothing. Throws for an as-of day that is not over.
  */
 export async function checkBook(dir: string, options: CheckOptions) {
-  const { sound, problems, warnings, report } = await read(dir, options)
+  const { sound, problems, warnings, report } = await readSound(dir, examineBook(options))
   const list = createProblemList()
-  const known = new Set<string>()
-  const add = (problem: Problem): void => {
-    const line = formatProblem(problem)
-    if (!known.has(line)) list.add(problem)
-    known.add(line)
-  }
-  problems.forEach(add)
   const last = sound === null ? Number.NaN : lastDayOf(sound, options)
   const found =
     sound === null || !Number.isFinite(last) ? NOTHING : await checkStrategies(sound, last, options)
-  found.problems.forEach(add)
+  const unique = new Map([...problems, ...found.problems].map(each => [formatProblem(each), each]))
+  unique.forEach(list.add)
   return {
     dir,
     /** The last public day, null if it is not known. */
@@ -51,26 +44,6 @@ export async function checkBook(dir: string, options: CheckOptions) {
   }
 }
 
-/** What of the book is sound, and everything that the reader and the rules of a build find. */
-async function read(dir: string, options: WindowOptions) {
-  const examine = examineBook(options)
-  const seen: { sound: SoundParts | null; report: DataReport } = { sound: null, report: [] }
-  try {
-    const { warnings } = await readBook(dir, {
-      examine: (sound, isBroken) => {
-        seen.sound = sound
-        const found = examine(sound, isBroken)
-        seen.report = found.report
-        return found
-      },
-    })
-    return { ...seen, problems: [], warnings }
-  } catch (error) {
-    if (!(error instanceof BookError)) throw error
-    return { ...seen, problems: error.problems, warnings: [] }
-  }
-}
-
 const NOTHING = { strategies: [], problems: [], records: [], unused: [], notices: [] }
 
 async function checkStrategies(sound: SoundParts, last: EpochDay, options: CheckOptions) {
@@ -82,7 +55,9 @@ async function checkStrategies(sound: SoundParts, last: EpochDay, options: Check
     threads.close(),
   )
   const checked = outcomes.map(each =>
-    each.kind === 'checked' ? each : { ...each, history: null, record: null, notices: [] },
+    each.kind === 'checked'
+      ? { ...each, problems: [] }
+      : { ...each, history: null, record: null, notices: [] },
   )
   const { refused, ...judged } = judgeRecords(
     checked.flatMap(({ record }) => record ?? []),
@@ -100,11 +75,11 @@ async function checkStrategies(sound: SoundParts, last: EpochDay, options: Check
 }
 
 /** Whether the data of a strategy reach into the window; if they do not, the book has a problem. */
-function isInWindow({ bars }: SoundParts, entry: StrategyEntry, last: EpochDay): boolean {
-  const { source, bars: key, inception } = entry
+function isInWindow(sound: SoundParts, entry: StrategyEntry, last: EpochDay): boolean {
+  const { source, inception } = entry
   if (inception !== null && inception > last) return false
   if (source.kind === 'returns')
     return source.daily.first <= last && lastDayOfSeries(source.daily) >= source.daily.first
-  const file = key === null ? undefined : bars.get(key)
-  return file !== undefined && cutBars(file.bars, lastDayIn(entry, last)).t.length > 0
+  const { bars } = toTask(sound, entry, last)
+  return bars !== null && bars.t.length > 0
 }

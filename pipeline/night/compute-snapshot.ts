@@ -109,7 +109,7 @@ async function computeStrategies(
 export function rulesDigest(files: readonly ModuleFile[]): string | null {
   if (files.length === 0) return null
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  return sha256(new TextEncoder().encode(sorted.map(file => `${file.sha256}  ${file.path}\n`).join('')))
+  return sha256(sorted.map(file => `${file.sha256}  ${file.path}\n`).join(''))
 }
 
 const computerOn = (threads: Threads, options: NightOptions): Computer => ({
@@ -157,7 +157,7 @@ function assembleSnapshot(
       entered: null,
       ...service,
       window: coverage(strategies),
-      funding: fundingCoverage(sound, lastDay),
+      funding: fundingCoverage(sound, (lastDay + 1) * DAY_MS),
       accepted_findings: acceptedFindings([...sound.report, ...records], (lastDay + 1) * DAY_MS),
       history_restated: false,
       method_revision: METHOD_REVISION,
@@ -177,21 +177,19 @@ function assembleSnapshot(
 }
 
 /** The funding of each instrument that a strategy is replayed or marked on, up to the end of the window. */
-function fundingCoverage({ strategies, funding }: Pick<Book, 'strategies' | 'funding'>, lastDay: EpochDay) {
+function fundingCoverage({ strategies, funding }: Pick<Book, 'strategies' | 'funding'>, endMs: number) {
   const traded = strategies.filter(({ bars }) => bars !== null).map(({ instrument }) => instrument)
-  return [...new Set(traded)].map(instrument => ({
-    instrument,
-    ...describeFunding(funding.get(instrument) ?? null, (lastDay + 1) * DAY_MS),
-  }))
+  return [...new Set(traded)].map(each => describeFunding(each, funding.get(each) ?? null, endMs))
 }
 
-function describeFunding(funding: Funding | null, endMs: number): Omit<FundingCoverage, 'instrument'> {
+function describeFunding(instrument: string, funding: Funding | null, endMs: number): FundingCoverage {
   const t = funding?.t.filter(ms => ms < endMs) ?? new Float64Array(0)
   // Later payments may be what shows the interval.
   const intervals = funding === null ? [] : fundingIntervals(funding)
   const gaps = fundingGaps({ t, intervals })
   const longestMs = Math.max(...gaps.map(({ from, to }) => to - from))
   return {
+    instrument,
     from: t.length === 0 ? null : toIsoInstant(t[0]!),
     to: t.length === 0 ? null : toIsoInstant(t.at(-1)!),
     payments: t.length,

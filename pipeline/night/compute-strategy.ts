@@ -1,4 +1,4 @@
-import { median } from 'simple-statistics'
+import { mean, median } from 'simple-statistics'
 import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import type { TvStatus } from '#core/contract/payloads/strategy.ts'
 import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
@@ -16,13 +16,13 @@ import {
   FEW_TRADES,
 } from '#core/replay/compare-charting.ts'
 import { excursionsOf } from '#core/replay/excursions.ts'
+import { lossesAtStops } from '#core/replay/measures.ts'
 import { type ClosedTrade, closedTrades, type ResolvedTrade } from '#core/replay/resolve-trade.ts'
 import { EXIT_REASONS, slippagePrice } from '#core/replay/trade.ts'
 import { costData } from '#core/replay/trade-costs.ts'
-import { costsOf } from '../modules/module-input.ts'
-import type { Draft } from '../report/data-report.ts'
+import { draftRecord } from '../report/data-report.ts'
+import { checkRecord } from '../report/record-checks.ts'
 import { type History, type HistoryTask, ledgerInput, makeHistory, type Refused } from './histories.ts'
-import { judgeRecord } from './judge-record.ts'
 
 export type StrategyTask = HistoryTask & {
   readonly service: Pick<StrategyRecord, 'engine' | 'data_source' | 'methodology_url'>
@@ -31,14 +31,16 @@ export type StrategyTask = HistoryTask & {
 }
 
 /** One strategy from its source to everything that is published of it. The work of one task on one thread. */
-export function computeStrategy(task: StrategyTask): ComputedStrategy | Refused {
+export function computeStrategy(task: StrategyTask) {
   const history = makeHistory(task)
   if ('problems' in history) return history
   const charting = checkCharting(task, history)
   const { measured, record } = judgeRecord(task, history)
-  const data = { ...toStrategyData(task, history), tv_status: charting.status, measured }
-  return { kind: 'computed', data, record, notices: [...history.notices, ...charting.notices] }
+  const data: StrategyData = { ...toStrategyData(task, history), tv_status: charting.status, measured }
+  return { kind: 'computed' as const, data, record, notices: [...history.notices, ...charting.notices] }
 }
+
+export type ComputedStrategy = Exclude<ReturnType<typeof computeStrategy>, Refused>
 
 /** What is found out about a history when it is made. */
 type Judged = 'tv_status' | 'measured'
@@ -161,13 +163,6 @@ function refusedAbove(
   return marking === 'reported' || largest === null ? null : (base_risk_pct * max_leverage) / largest
 }
 
-export type ComputedStrategy = {
-  readonly kind: 'computed'
-  readonly data: StrategyData
-  readonly record: Draft
-  readonly notices: readonly string[]
-}
-
 /** The columns of the snapshot; what is unknown is NaN. */
 function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
   const floats = (at: (trade: ClosedTrade) => number | null): Float64Array =>
@@ -206,7 +201,7 @@ function checkCharting(
   }
   const comparison = compareCharting(trades, own, {
     timeframeMs: bars.timeframeMs,
-    tolerance: entry.tick_size * (1 + TICK_DUST) + slippagePrice(costsOf(entry)),
+    tolerance: entry.tick_size * (1 + TICK_DUST) + slippagePrice(entry),
     endMs: endOfBars(bars),
     zone: entry.chart_zone,
   })
@@ -231,3 +226,28 @@ function explain(
 
 /** Prices are binary fractions: 100.1 and 100.2 differ by a little more than a tick of 0.1. */
 const TICK_DUST = 1e-6
+
+/** What the trades of a history show, and what is implausible in it. */
+export function judgeRecord({ entry, bars }: HistoryTask, history: History) {
+  const { daily, trades, deviations, differing } = history
+  const closed = closedTrades(trades).sort((a, b) => a.exit_time - b.exit_time)
+  const stops = lossesAtStops(closed, entry.base_risk_pct, entry)
+  const excess = (deviations ?? []).map(each => each.excess * 10_000)
+  const largest = excess.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0)
+  const stated_costs = (['fees', 'funding'] as const).flatMap(cost => {
+    const given = closed.flatMap(trade => trade[cost] ?? [])
+    return given.length === 0
+      ? []
+      : [{ cost, trades: given.length, mean_bps: toPercent(10_000 * mean(given)) }]
+  })
+  const measured = {
+    trades_checked: deviations?.length ?? closed.length,
+    mean_deviation_bps: excess.length === 0 ? null : toPercent(mean(excess)),
+    largest_deviation_bps: excess.length === 0 ? null : toPercent(largest),
+    trades_at_stop: stops.length,
+    loss_at_stop: stops.length === 0 ? null : toPercent(median(stops.map(({ loss }) => loss))),
+    ...(stated_costs.length === 0 ? {} : { stated_costs }),
+  }
+  const found = checkRecord({ daily, closed, stops, bars, costs: entry, differing: differing ?? [] })
+  return { measured, record: draftRecord(entry, daily, found) }
+}

@@ -82,18 +82,16 @@ const reportedDays = ({ strategies }: SoundParts) =>
 
 /** The bars and the funding that a build refuses because they are stale; none if that is allowed. */
 export function staleMarkets(sound: SoundParts, options: WindowOptions): Problem[] {
-  const bars = [...new Set([...barsInUse(sound), ...barsOfProgram(sound)])].map(({ path, bars }) => {
+  const bars = [...new Set([...barsInUse(sound), ...barsOfProgram(sound)])].flatMap(({ path, bars }) => {
     const end = endOfBars(bars)
-    return { path, end, what: `the newest bar ends at ${toIsoInstant(end)}`, data: 'bars' as const }
+    return findStale(path, end, `the newest bar ends at ${toIsoInstant(end)}`, 'bars', options)
   })
-  const funding = fundingInUse(sound).map(({ path, ...file }) => {
+  const funding = fundingInUse(sound).flatMap(({ path, ...file }) => {
     const end = endOfFunding(file)
     const what = `the newest payment is of ${toIsoInstant(file.t.at(-1)!)}, and the next one was due at ${toIsoInstant(end)}`
-    return { path, end, what, data: 'funding' as const }
+    return findStale(path, end, what, 'funding', options)
   })
   return [...bars, ...funding]
-    .filter(({ end }) => isStale(end, options))
-    .map(({ path, what, data }) => ({ file: path, message: explainStale(what, data, options) }))
 }
 
 /** Whether these are strategies that have all ended: their data need not go on. */
@@ -135,30 +133,29 @@ const barsOfProgram = ({ program }: SoundParts): BarsFile[] =>
 function staleReturns(book: SoundParts, options: WindowOptions): Problem[] {
   if (barsInUse(book).length > 0 || reportedDays(book).length === 0) return []
   const newest = lastReportedDay(book)
-  if (!isStale(endOfDay(newest), options)) return []
-  return reportedDays(book)
-    .filter(({ last }) => last === newest)
-    .map(({ file }) => {
-      const what = `the newest reported day ends at ${toIsoInstant(endOfDay(newest))}`
-      return { file, message: explainStale(what, 'returns', options) }
-    })
+  const what = `the newest reported day ends at ${toIsoInstant(endOfDay(newest))}`
+  const files = reportedDays(book).filter(({ last }) => last === newest)
+  return files.flatMap(({ file }) => findStale(file, endOfDay(newest), what, 'returns', options))
 }
 
-/** The instant at which a build's data should be whole: the end of the as-of day, or now. */
-const dueMs = ({ asOf, nowMs }: WindowOptions): number => (asOf === null ? nowMs : endOfDay(asOf))
-
-const isStale = (endMs: number, options: WindowOptions): boolean =>
-  !options.allowStale && dueMs(options) - endMs > STALE_MS
-
-function explainStale(what: string, data: 'bars' | 'funding' | 'returns', { asOf }: WindowOptions): string {
+/** The problem of a file whose data end too long before the end of the as-of day, or before now. */
+function findStale(
+  file: string,
+  endMs: number,
+  what: string,
+  data: 'bars' | 'funding' | 'returns',
+  { asOf, nowMs, allowStale }: WindowOptions,
+): Problem[] {
+  const dueMs = asOf === null ? nowMs : endOfDay(asOf)
+  if (allowStale || dueMs - endMs <= STALE_MS) return []
   const [than, way] =
     asOf === null
       ? ['ago', 'build the past with --as-of DATE']
       : [`before the end of ${toIsoDate(asOf)}`, 'give an earlier --as-of']
-  return (
+  const message =
     `${what}, more than ${STALE_MS / 3_600_000} hours ${than}: bring newer ${data}, or ${way}, ` +
     'or accept them with --allow-stale'
-  )
+  return [{ file, message }]
 }
 
 function lateBars({ bars }: SoundParts, last: EpochDay): Problem[] {

@@ -1,19 +1,12 @@
 import type { SoundParts } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
-import type { ReadOptions } from '../book/read-book.ts'
+import type { Examine } from '../book/read-book.ts'
 import { lateAcceptances, refusals, reportData, unusedAcceptances } from '../report/data-report.ts'
 import { isOfRecord } from '../report/finding.ts'
 import { programFaults } from './compute-program.ts'
-import {
-  assertOver,
-  cutBars,
-  lastDayIn,
-  lastDayOf,
-  staleMarkets,
-  type WindowOptions,
-  windowProblems,
-} from './data-window.ts'
+import { assertOver, lastDayOf, staleMarkets, type WindowOptions, windowProblems } from './data-window.ts'
 import { ledgerProblems } from './histories.ts'
+import { toTask } from './run-strategies.ts'
 
 /**
  * What a build adds to the problems that the reader finds, so that an operator learns of all at once: stale
@@ -23,7 +16,7 @@ import { ledgerProblems } from './histories.ts'
  *
  * Throws if the as-of day is not over.
  */
-export function examineBook(options: WindowOptions): NonNullable<ReadOptions['examine']> {
+export function examineBook(options: WindowOptions): Examine {
   assertOver(options)
   return (sound, isBroken) => {
     // The end of the window of a broken book is not known.
@@ -43,11 +36,9 @@ export function examineBook(options: WindowOptions): NonNullable<ReadOptions['ex
 function auditLedgers(sound: SoundParts, options: WindowOptions): Problem[] {
   const last = lastDayOf(sound, options)
   return sound.strategies.flatMap(entry => {
-    const file = entry.bars === null ? undefined : sound.bars.get(entry.bars)
-    if (entry.source.kind !== 'ledger' || file === undefined) return []
-    const bars = cutBars(file.bars, lastDayIn(entry, last))
+    const { bars, funding } = toTask(sound, entry, last)
+    if (entry.source.kind !== 'ledger' || bars === null) return []
     if (bars.t.length === 0) return [] // there is nothing to hold a trade against
-    const funding = sound.funding.get(entry.instrument) ?? null
     return ledgerProblems({ entry, bars, funding }, entry.source)
   })
 }

@@ -23,7 +23,6 @@ import { commissionRate, type Trade } from '#core/replay/trade.ts'
 import type { Ledger, StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import { STALE_MS } from '../book/timeframe.ts'
-import { costsOf } from '../modules/module-input.ts'
 import { entriesOf, type ModuleRun } from '../modules/tasks.ts'
 
 /** What a thread needs to make the history of one strategy. Bars are in shared memory, so not copied. */
@@ -75,7 +74,7 @@ export function makeHistory(task: HistoryTask): History | Refused {
 }
 
 const termsOf = (entry: StrategyEntry, funding: TradeTerms['funding']): TradeTerms => ({
-  feeRate: commissionRate(costsOf(entry)),
+  feeRate: commissionRate(entry),
   baseRisk: entry.base_risk_pct,
   maxLeverage: entry.max_leverage,
   funding,
@@ -85,7 +84,9 @@ const termsOf = (entry: StrategyEntry, funding: TradeTerms['funding']): TradeTer
 const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
   trades.some(({ marking }) => marking === 'realised') ? 'realised' : 'marked'
 
-export type BarsTask = HistoryTask & { readonly bars: Bars }
+type BarsTask = HistoryTask & { readonly bars: Bars }
+
+type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
 
 /** Marks the ledger of a replay a second time, without the engine: the two must agree. */
 function moduleHistory(task: BarsTask, run: ModuleRun): History | Refused {
@@ -93,8 +94,9 @@ function moduleHistory(task: BarsTask, run: ModuleRun): History | Refused {
   const { replayed, events, version, levels } = run
   const file = `strategies/${entry.id}.ts`
   // The second computation, of ledger, closes and funding alone.
-  const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
-  const own = auditLedger({ ...auditInput(task, replayed.trades), resultTolerance: 0, allowOverlap: false })
+  const input = ledgerInput(task, replayed.trades)
+  const marked = markLedger({ ...input, from: replayed.daily.first })
+  const own = auditLedger({ ...input, resultTolerance: 0, allowOverlap: false })
   const problems = [
     ...own.map(({ message }) => `the engine's own ledger: ${message}`),
     ...disagreement(replayed, marked),
@@ -118,16 +120,15 @@ function moduleHistory(task: BarsTask, run: ModuleRun): History | Refused {
   }
 }
 
+/** What marks and audits trades. */
 export const ledgerInput = <Row extends Trade>(
-  { entry, bars, funding }: BarsTask,
+  { entry, bars, funding }: LedgerGround,
   trades: readonly Row[],
 ) => ({
-  id: entry.id,
-  trades,
-  bars,
-  funding,
-  costs: costsOf(entry),
+  ...{ id: entry.id, trades, bars, funding, costs: entry },
   baseRisk: entry.base_risk_pct,
+  resultTolerance: toleranceOf(entry),
+  allowOverlap: entry.allow_overlap,
 })
 
 function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] {
@@ -167,8 +168,6 @@ const moduleNotices = (
     ],
   )
 
-type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
-
 /**
  * Audits a ledger made elsewhere against the bars, and marks it at their closes. It is verified only if every result
  * could be recomputed.
@@ -187,7 +186,7 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): History | Refused {
   const spans = unfundedSpans(task.funding)
   // Where payments are missing while trades are open: one span for each such trade.
   const unfunded = ledger.trades.flatMap(trade => unfundedSpanOf(trade, spans) ?? [])
-  const deviations = measureResults(auditInput(task, ledger.trades.filter(isPublic)))
+  const deviations = measureResults(ledgerInput(task, ledger.trades.filter(isPublic)))
   const isChecked = claims + unfunded.length === 0 && deviations.length > 0
   return {
     ...NOTHING,
@@ -203,7 +202,7 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): History | Refused {
 
 /** Every trade that cannot have happened on these bars, or whose size is unknown, by its row. */
 export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] {
-  const input = auditInput(ground, ledger.trades)
+  const input = ledgerInput(ground, ledger.trades)
   const faults = [...auditLedger(input), ...findUnsized(ground, ledger)]
   const bias = faults.length > 0 ? null : describeBias(measureResults(input), input.resultTolerance)
   return [
@@ -211,12 +210,6 @@ export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] 
     ...(bias === null ? [] : [{ file: ledger.path, message: bias }]),
   ]
 }
-
-const auditInput = ({ entry, bars, funding }: LedgerGround, trades: readonly Trade[]) => ({
-  ...{ trades, bars, funding, costs: costsOf(entry) },
-  resultTolerance: toleranceOf(entry),
-  allowOverlap: entry.allow_overlap,
-})
 
 const toleranceOf = ({ result_tolerance_bps }: StrategyEntry): number => result_tolerance_bps / 10_000
 

@@ -2,29 +2,25 @@
 import { type CorrelationRows, correlateRows } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { sourceFile } from '../book/problem.ts'
-import { type ComputedStrategy, computeStrategy, type StrategyTask } from './compute-strategy.ts'
+import { sourceFile } from '../book/book.ts'
+import { type ComputedStrategy, computeStrategy, judgeRecord, type StrategyTask } from './compute-strategy.ts'
 import { type HistoryTask, makeHistory, type Refused } from './histories.ts'
-import { judgeRecord } from './judge-record.ts'
 
 export const strategy = (task: StrategyTask): ComputedStrategy | Refused => run(task, computeStrategy)
 
 export const check = (task: HistoryTask): StrategyCheck | Refused => run(task, checkStrategy)
 
-/** What a check finds out about one strategy; without a history if it cannot be made. */
-export type StrategyCheck = ReturnType<typeof checkStrategy>
+/** What a check finds out about one strategy. */
+export type StrategyCheck = Exclude<ReturnType<typeof checkStrategy>, Refused>
 
-/** Makes the history of a strategy, as a build does. */
 function checkStrategy(task: HistoryTask) {
   const made = makeHistory(task)
-  if ('problems' in made)
-    return { kind: 'checked' as const, history: null, record: null, problems: made.problems, notices: [] }
+  if ('problems' in made) return made
   const { daily, trades, verification, notices } = made
   return {
     kind: 'checked' as const,
     history: { days: daily.values.length, trades: trades.length, verification },
     record: judgeRecord(task, made).record,
-    problems: [],
     notices,
   }
 }
@@ -40,12 +36,8 @@ function run<Task extends HistoryTask, Outcome>(
   }
 }
 
-export type CorrelationTask = {
-  readonly series: readonly Series[]
-  readonly fromRow: number
-  readonly toRow: number
-}
-
 /** Some rows of a correlation matrix. The series are in shared memory. */
 export const correlation = ({ series, fromRow, toRow }: CorrelationTask): CorrelationRows =>
   correlateRows(series, fromRow, toRow)
+
+type CorrelationTask = Readonly<Record<'fromRow' | 'toRow', number>> & { readonly series: readonly Series[] }

@@ -1,5 +1,8 @@
-import { type Bars, type Funding, toBars } from '#core/replay/bars.ts'
+import { DAY_MS, toEpochDay } from '#core/calendar.ts'
+import { type Bars, barAt, type Funding, toBars } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
+import { spellMoment } from '../book/cell.ts'
+import { barsText, tableText } from '../book/write-table.ts'
 import { createRandom, type Random } from './random.ts'
 
 /** A synthetic perpetual: its bars of 4 hours without those of outages, and its funding of every 8 hours. */
@@ -90,17 +93,11 @@ function toRate(premium: number): number {
   return Math.round(rate * 1e8) / 1e8
 }
 
-/** One bar of a price that never rests, in logarithms: before it is rounded to ticks and written down. */
-type Move = {
-  readonly open: number
-  readonly high: number
-  readonly low: number
-  readonly close: number
-  /** Standard deviation of the bar's return. */
-  readonly sigma: number
-  /** +1 while the price tends up, -1 while it tends down, else 0. */
-  readonly direction: 1 | 0 | -1
-}
+/**
+ * One bar of a price that never rests, in logarithms: before it is rounded to ticks and written down. `sigma` is the standard
+ * deviation of its return; `direction` is +1 while the price tends up, -1 while it tends down, else 0.
+ */
+type Move = ReturnType<ReturnType<typeof createPriceProcess>>
 
 /** Years of 365 days, in bars of 4 hours. */
 const BARS_PER_YEAR = 2190
@@ -139,25 +136,21 @@ const P = {
   average_days: 25,
 } as const
 
-/** The state of the process: everything that the next bar depends on. */
-type State = {
-  bar: number
-  price: number
-  average: number
-  slow: number
-  fast: number
-  direction: Move['direction']
-  barsLeft: number
-}
+/** Everything that the next bar depends on. */
+const startState = (start: number) => ({
+  ...{ bar: 0, price: start, average: start, slow: 0, fast: 0 },
+  ...{ direction: 0 as 1 | 0 | -1, barsLeft: 0 },
+})
+
+type State = ReturnType<typeof startState>
 
 /**
  * A synthetic price with what makes real ones hard: volatility that clusters on two scales and rises when the
  * price falls, fat tails, jumps, and regimes of trend and reversal. Bars of 4 hours; each call gives the next
  * one.
  */
-function createPriceProcess(random: Random): () => Move {
-  const start = Math.log(P.start_price)
-  const state: State = { bar: 0, price: start, average: start, slow: 0, fast: 0, direction: 0, barsLeft: 0 }
+function createPriceProcess(random: Random) {
+  const state = startState(Math.log(P.start_price))
 
   return () => {
     moveRegime(state, random)
@@ -210,3 +203,36 @@ function extremes(open: number, close: number, sigma: number, random: Random) {
   const reach = () => Math.sqrt((close - open) ** 2 - 2 * sigma ** 2 * Math.log(random.uniform()))
   return { high: (open + close + reach()) / 2, low: (open + close - reach()) / 2 }
 }
+
+/** The market as files of a book. Plain text: what gzip makes differs from machine to machine. */
+export const marketFiles = (instrument: string, { bars, funding }: Market) => ({
+  [`bars/${instrument}/4h.csv`]: barsText(bars),
+  [`funding/${instrument}.csv`]: tableText(
+    't,rate',
+    Array.from(funding.t, (ms, i) => [spellMoment(ms), funding.rate[i]!.toFixed(8)]),
+  ),
+})
+
+/** The same prices as a spot market by the day: in this market perpetual and spot have one price. */
+export const spotFiles = (instrument: string, { bars }: Market) => ({
+  [`bars/${instrument}/1d.csv`]: barsText(dailyBars(bars)),
+})
+
+/**
+ * Bars of a day each from shorter ones: the first open, the extremes, the last close, all volume to three
+ * decimals. An outage that is shorter than a day leaves no day out.
+ */
+function dailyBars(bars: Bars): Bars {
+  const rows = Array.from(bars.t, (_, i) => barAt(bars, i))
+  const days = [...Map.groupBy(rows, ({ t }) => toEpochDay(t))].map(toDay)
+  return toBars(DAY_MS, name => Float64Array.from(days, day => day[name]))
+}
+
+const toDay = ([day, bars]: readonly [number, readonly Bar[]]): Bar => ({
+  t: day * DAY_MS,
+  o: bars[0]!.o,
+  h: Math.max(...bars.map(({ h }) => h)),
+  l: Math.min(...bars.map(({ l }) => l)),
+  c: bars.at(-1)!.c,
+  v: Math.round(bars.reduce((sum, { v }) => sum + v, 0) * 1000) / 1000,
+})

@@ -6,11 +6,11 @@ import { type Replay, replay } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import { spellMoment } from '../book/cell.ts'
+import { FILLS } from '../book/read-sources.ts'
 import { tableText } from '../book/write-table.ts'
 import * as ta from '../starter/template/strategies/highwater/indicators.ts'
 import { readModules, writeNewFolder } from '../starter/write-starter-book.ts'
-import { BAR_MS, createMarket, type Market } from './market.ts'
-import { marketFiles, spotFiles } from './market-files.ts'
+import { BAR_MS, createMarket, type Market, marketFiles, spotFiles } from './market.ts'
 
 /** The last day of the sample book, and the version that is built of it: the same everywhere. */
 export const SAMPLE_AS_OF: EpochDay = toEpochDay(Date.UTC(2026, 5, 30))
@@ -68,20 +68,11 @@ export async function writeSampleBook(dir: string): Promise<void> {
 const run = <State>(strategy: Strategy<State>, market: Market, from: EpochDay): Replay<State> =>
   replay({ strategy, ...market, costs: SAMPLE_COSTS, from })
 
-const LEDGER_COLUMNS = [
-  'side',
-  'entry_time',
-  'entry_price',
-  'exit_time',
-  'exit_price',
-  'exit_reason',
-] as const
-
 function ledgerText(
   trades: readonly Trade[],
   known: readonly ('leverage' | 'stop' | 'account_return')[],
 ): string {
-  const columns = [...LEDGER_COLUMNS, ...known]
+  const columns = [...FILLS, ...known]
   return tableText(
     columns.join(),
     trades.map(trade => columns.map(column => fieldText(column, trade[column]))),

@@ -2,8 +2,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { writeBookFiles } from '../book/write-table.ts'
-import { createMarket } from '../sample/market.ts'
-import { marketFiles } from '../sample/market-files.ts'
+import { createMarket, marketFiles } from '../sample/market.ts'
 
 const TEMPLATE = join(import.meta.dirname, 'template')
 

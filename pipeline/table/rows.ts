@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { table } from 'arquero'
 import { unzipSync } from 'fflate'
+import { sha256 } from '#storage/digest.ts'
 import { placeOf, type Reading, reporterOf } from '../book/reading.ts'
 import { attempt, createLineSplitter, readLines, refuse, splitLine, toUnreadable } from './lines.ts'
 
@@ -28,7 +28,6 @@ export async function readRows(
   onEnd: () => number,
   pick: PickRows = onlyList,
 ): Promise<{ readonly openRow: number | null } | null> {
-  reading.onFile(path)
   try {
     const { bytes, sha256, openRow } = await readTableOf(reading, path, onRow, pick)
     reading.inputs.push({ path, bytes, sha256, rows: onEnd() })
@@ -65,7 +64,11 @@ async function readTableOf(reading: Reading, path: string, onRow: OnRow, pick: P
   if (reading.held !== null) return readBytes(path, reading.held, onRow, pick)
   const place = placeOf(reading, path)
   await assertKnown(place)
-  if (isText(path.replace(/\.gz$/i, ''))) return streamText(place, onRow)
+  if (isText(path.replace(/\.gz$/i, ''))) {
+    const cells = createCellSplitter(onRow)
+    const file = await readLines(place, cells.onLine)
+    return { ...file, openRow: cells.end(file) }
+  }
   const { size } = await stat(place)
   if (size > MAX_TABLE_BYTES) refuse(tooLarge(size))
   return readBytes(basename(place), await readFile(place), onRow, pick)
@@ -79,17 +82,11 @@ async function assertKnown(place: string): Promise<void> {
   if (found !== undefined) refuse(`expected a table, got ${found[2]}`)
 }
 
-async function streamText(place: string, onRow: OnRow) {
-  const cells = createCellSplitter(onRow)
-  const file = await readLines(place, cells.onLine)
-  return { ...file, openRow: cells.end(file) }
-}
-
 /** Memory for a document and its rows at once; a million bars of JSON have 60 MB. */
 const MAX_TABLE_BYTES = 256_000_000
 
 async function readBytes(path: string, packed: Buffer, onRow: OnRow, pick: PickRows) {
-  const file = { bytes: packed.length, sha256: createHash('sha256').update(packed).digest('hex') }
+  const file = { bytes: packed.length, sha256: sha256(packed) }
   const { name, bytes } = unpack(path, packed)
   if (isText(name)) {
     const cells = createCellSplitter(onRow)
@@ -245,7 +242,6 @@ function delimiterOf(lines: readonly string[]): string {
 
 const UTF16 = 'expected text in UTF-8, got UTF-16 or another thing with zeros in it: save the file as UTF-8'
 
-/** Splits lines into cells. */
 function createCellSplitter(onRow: OnRow) {
   const first: string[] = []
   let delimiter: string | null = null

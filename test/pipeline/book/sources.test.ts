@@ -112,9 +112,3 @@ test('a catalogue that no one could have written is refused unread', async () =>
     'catalogue.yaml: expected at most 16000000 bytes, got 16000001',
   ])
 })
-
-test('reading a book calls onFile for each file before it is read', async () => {
-  const paths: string[] = []
-  const { inputs } = await readBook(await writeFolder(GOOD), { onFile: path => paths.push(path) })
-  expect(paths).toEqual(inputs.map(({ path }) => path))
-})

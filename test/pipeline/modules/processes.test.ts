@@ -7,8 +7,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
-import { createProcesses, processArguments } from '#pipeline/modules/processes.ts'
-import { workerCode } from '#pipeline/modules/worker-code.ts'
+import { createProcesses, processArguments, workerCode } from '#pipeline/modules/processes.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { atEnd } from '../../support/ends.ts'
 import { bookOf, dailyBars, FIRST_DAY, moduleOf, moduleText } from '../night/night-book.ts'
@@ -71,7 +70,6 @@ test('a process ends before the contexts of many modules fill its memory', async
     costs: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, max_leverage: 10 },
     funding: null,
     from: FIRST_DAY,
-    prints: false,
   }
   for (let i = 0; i < 8; i++) expect(await processes.run('version', input)).toBe('1')
 })

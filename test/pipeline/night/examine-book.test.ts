@@ -46,7 +46,7 @@ const BROKEN_FUNDING = { 'funding/BTCUSDT-PERP.csv': csv('t,rate', '2024-01-01T0
 /** The places and the first words of everything that is wrong. */
 async function placesOf(changes: Readonly<Record<string, string>>, options: WindowOptions) {
   const examine = examineBook(options)
-  const read = withFiles({ ...FILES, ...changes }, dir => readBook(dir, { examine }))
+  const read = withFiles({ ...FILES, ...changes }, dir => readBook(dir, examine))
   return (await problemsIn(read)).map(problem => problem.split(' ').slice(0, 6).join(' '))
 }
 

@@ -33,9 +33,7 @@ const FILES = {
 const FRESH: WindowOptions = { nowMs: (FIRST_DAY + 8) * DAY_MS, asOf: null, allowStale: false }
 
 const bookOf = (changes: Readonly<Record<string, string>>, options?: WindowOptions) =>
-  withFiles({ ...FILES, ...changes }, dir =>
-    readBook(dir, options === undefined ? {} : { examine: examineBook(options) }),
-  )
+  withFiles({ ...FILES, ...changes }, dir => readBook(dir, options && examineBook(options)))
 
 const problemsOf = (changes: Readonly<Record<string, string>>, options = FRESH) =>
   problemsIn(bookOf(changes, options))
