@@ -2,8 +2,7 @@ import { printSummary, toSummary } from '../build/build-summary.ts'
 import { buildVersion } from '../build/build-version.ts'
 import { followPointer } from '../build/follow-pointer.ts'
 import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
-import { define } from '../options/command.ts'
-import { flag, option } from '../options/option.ts'
+import { define, flag, option } from '../options/command.ts'
 import { text } from '../settings/text.ts'
 
 const EXAMPLES = `

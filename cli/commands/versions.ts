@@ -7,10 +7,14 @@ import { publicationsOf } from '#storage/publications.ts'
 import { type ListedPublication, markRemoved } from '#storage/removed-versions.ts'
 import { followPointer } from '../build/follow-pointer.ts'
 import { movePointer, withStoreLock } from '../build/guard-pointer.ts'
-import { define } from '../options/command.ts'
-import { flag, type OptionsOf, required } from '../options/option.ts'
-import { SIGNING_OPTIONS, type SigningConsent } from '../options/signing-options.ts'
-import { openBothStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
+import { define, flag, type OptionsOf, required } from '../options/command.ts'
+import {
+  openBothStores,
+  readSettings,
+  SIGNING_OPTIONS,
+  type SigningConsent,
+  STORE_OPTIONS,
+} from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 import { wholeNumber } from '../settings/text.ts'
 

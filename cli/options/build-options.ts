@@ -9,10 +9,9 @@ import { UsageError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
 import { ownRedisFile } from '../settings/environment.ts'
 import { readBy, text, wholeNumber } from '../settings/text.ts'
+import { flag, type OptionsOf, option, repeated, required } from './command.ts'
 import { FLEET_OPTIONS, toFleetOrder } from './fleet-options.ts'
-import { flag, type OptionsOf, option, repeated, required } from './option.ts'
-import { SIGNING_OPTIONS, type SigningConsent } from './signing-options.ts'
-import { readSettings, STORE_OPTIONS } from './store-option.ts'
+import { readSettings, SIGNING_OPTIONS, type SigningConsent, STORE_OPTIONS } from './store-option.ts'
 
 /** More threads than this only wait for each other. */
 const MOST_THREADS = 64

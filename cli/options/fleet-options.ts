@@ -4,7 +4,7 @@ import { RUN_NAME, readPlan } from '#fleet/run-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { redisAddress } from '../settings/environment.ts'
 import { readBy, text } from '../settings/text.ts'
-import { type OptionsOf, option } from './option.ts'
+import { type OptionsOf, option } from './command.ts'
 
 /** Seconds without a finished task after which the coordinator does what is missing. */
 const DEFAULT_WAIT_S = 60
