@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { type Address, EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
-import { dataFolder, parseEnvironment } from '#cli/settings/environment.ts'
+import { readEnvironment } from '#cli/settings/environment.ts'
 import { type Layer, startNginx, startVarnish } from './layers.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -28,7 +28,7 @@ for (const folder of folders) await rm(folder, { recursive: true, force: true })
 
 /** Starts all of them, and ends all when one ends or a signal comes. Resolves with the exit code. */
 async function runChain(): Promise<number> {
-  const environment = parseEnvironment(process.env, dataFolder(ROOT, process.env))
+  const environment = readEnvironment({ env: process.env, home: ROOT })
   const store = folderOf(environment.STORE_URL)
   const tier = startTier()
   const layers: Layer[] = []

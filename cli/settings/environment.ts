@@ -172,9 +172,9 @@ const settings = z.object(SETTINGS).check(({ value, issues }) => {
   if (value.REDIS_FOLDER !== null && value.REDIS_URL === null) lack('REDIS_URL') // ours is known
 })
 
-/** The settings of this process. Throws as `parseEnvironment` does. */
+/** The settings of this process, with its data in DATA_FOLDER, or in `.data` of `home`. Throws as `parseEnvironment` does. */
 export const readEnvironment = ({ env, home }: Pick<Runtime, 'env' | 'home'>): Environment =>
-  parseEnvironment(env, dataFolder(home, env))
+  parseEnvironment(env, env.DATA_FOLDER ? resolve(env.DATA_FOLDER) : join(home, '.data'))
 
 /**
  * Parses the environment. Unset and empty variables have their defaults: the stores are under `folder`. Throws a
@@ -239,10 +239,6 @@ export function showSettings({ env, home }: Pick<Runtime, 'env' | 'home'>) {
     return { name, value: text === '' ? null : holdsSecret ? '***' : text, isSecret: holdsSecret }
   })
 }
-
-/** DATA_FOLDER, or `.data` in the checkout or, for an npm package, in the working folder. */
-export const dataFolder = (home: string, { DATA_FOLDER }: NodeJS.ProcessEnv): string =>
-  DATA_FOLDER ? resolve(DATA_FOLDER) : join(home, '.data')
 
 /** The file with the address and the password of our own Redis: of the one that runs, else of the last one. */
 export const ownRedisFile = (folder: string): string => join(folder, 'redis-url')
