@@ -151,7 +151,7 @@ async function computeAndPublish(
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   let live: LiveComparison | null = null
-  if (order.hasLive) {
+  if (order.hasLive()) {
     watch.begin('compare')
     const { assertLiveAgrees } = await import('./live-agreement.ts') // a client of Redis takes its time to load
     live = await assertLiveAgrees(book, order, runtime)

@@ -20,7 +20,6 @@ import { define, flag, option } from '../options/command.ts'
 import { openStores } from '../options/store-option.ts'
 import { assertSound, printChecks } from '../print/verify-report.ts'
 import type { Runtime } from '../runtime.ts'
-import { text } from '../settings/text.ts'
 
 const EXAMPLES = `
 Examples:
@@ -31,11 +30,7 @@ Examples:
 const OPTIONS = {
   ...BUILD_OPTIONS,
   json: flag('print the summary as one JSON document'),
-  reproduce: option(
-    '<manifest>',
-    'build the version of this manifest again, compare, and publish nothing',
-    text,
-  ),
+  reproduce: option('<manifest>', 'build the version of this manifest again, compare, and publish nothing'),
 }
 
 export const defineBuild = define(OPTIONS, EXAMPLES, async (options, runtime) => {

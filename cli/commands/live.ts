@@ -27,7 +27,7 @@ const OPTIONS = {
   feed: repeated('<[market=]source>', 'file:PATH, - or http(s)://..., once for each market'),
   strategy: repeated('<id>', 'a strategy to run (default: every module of the book)'),
   allowUnpublished: flag('run strategies that are not in the served dataset, too'),
-  liveDir: option('<dir>', 'the folder for bars received live (default: .data/live)', text),
+  liveDir: option('<dir>', 'the folder for bars received live (default: .data/live)'),
   json: flag('print every line as a JSON document'),
 }
 

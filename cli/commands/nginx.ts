@@ -34,18 +34,17 @@ const OPTIONS = {
     'where it listens (default: 127.0.0.1:8090, or with a certificate 0.0.0.0:443)',
     address,
   ),
-  certificate: option('<file>', 'the certificate of all names, with its chain: it serves HTTPS', text),
-  key: option('<file>', 'the key of the certificate', text),
+  certificate: option('<file>', 'the certificate of all names, with its chain: it serves HTTPS'),
+  key: option('<file>', 'the key of the certificate'),
   http: option(
     '<address>',
     'with a certificate, where plain HTTP is redirected to HTTPS (default: 0.0.0.0:80)',
     address,
   ),
-  acme: option('<dir>', 'with a certificate, the folder of ACME challenges (default: DIR/acme)', text),
+  acme: option('<dir>', 'with a certificate, the folder of ACME challenges (default: DIR/acme)'),
   name: option(
     '<name>',
     'with a certificate, the public name of the history service, with its port if that is not 443 (default: that of PUBLIC_BASE_URL)',
-    text,
   ),
   signalsName: option(
     '<name>',

@@ -89,7 +89,7 @@ async function publishSampleOnce(settings: Environment, runtime: Runtime): Promi
     allowStale: false,
     declared: NOTHING_DECLARED,
     consent: {},
-    hasLive: false,
+    hasLive: () => false,
     fleet: null,
     threads: threadsFor(runtime.cores),
     effort: settings.BUILD_EFFORT,

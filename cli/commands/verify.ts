@@ -15,11 +15,7 @@ import type { Runtime } from '../runtime.ts'
 import { readBy, text } from '../settings/text.ts'
 
 const AUDIT_OPTIONS = {
-  tsaCa: option(
-    '<file>',
-    'check the time stamps of the log under this certificate of their authority (PEM)',
-    text,
-  ),
+  tsaCa: option('<file>', 'check the time stamps of the log under this certificate of their authority (PEM)'),
   json: flag('print the findings as one JSON document'),
 }
 

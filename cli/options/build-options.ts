@@ -66,7 +66,7 @@ export const BUILD_OPTIONS = {
   remove: repeated('<id>', 'remove strategies that were published (repeatable, or ID,ID)'),
   sameRules: repeated('<id>', 'declare that the rules of changed modules are the same'),
   afterLost: repeated('<version>', 'follow a version that can never be read again'),
-  reason: option('<text>', 'why, published with each of the four above', text),
+  reason: option('<text>', 'why, published with each of the four above'),
 }
 
 type BuildOptions = OptionsOf<typeof BUILD_OPTIONS>
@@ -86,8 +86,8 @@ export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
     version: options.version ?? null,
     declared: toDeclarations(options),
     consent,
-    /** Whether there may be live signals, which must equal those of the replay. */
-    hasLive: settings.REDIS_URL !== null || existsSync(ownRedisFile(settings.DATA_FOLDER)),
+    /** Whether there may be live signals now, which must equal those of the replay. */
+    hasLive: () => settings.REDIS_URL !== null || existsSync(ownRedisFile(settings.DATA_FOLDER)),
     effort: options.effort ?? settings.BUILD_EFFORT,
     fleet: toFleetOrder(options, settings.FLEET_URL),
   }

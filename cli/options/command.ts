@@ -23,11 +23,16 @@ export type OptionsOf<Given extends Shape> = {
 
 export const flag = (about: string): Declared<boolean | undefined> => ({ about, value: '', read: () => true })
 
-export const option = <Schema extends z.ZodType>(
+/** An option with a text of its own, or with any text. */
+export function option(value: string, about: string): Declared<string | undefined>
+export function option<Schema extends z.ZodType>(
   value: string,
   about: string,
   schema: Schema,
-): Declared<z.output<Schema> | undefined> => ({ about, value, read: readerOf(schema) })
+): Declared<z.output<Schema> | undefined>
+export function option(value: string, about: string, schema: z.ZodType = text): Declared<unknown> {
+  return { about, value, read: readerOf(schema) }
+}
 
 export const required = <Schema extends z.ZodType>(
   value: string,
