@@ -43,7 +43,6 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-/** `highwater worker`: computes and renders strategies for a build on a fleet. */
 export const defineWorker = define(OPTIONS, ABOUT, runWorker)
 
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {

@@ -18,7 +18,6 @@ const MOST_THREADS = 64
 
 export const threadsFor = (cores: number): number => Math.min(cores, MOST_THREADS)
 
-/** As every command that computes or renders has it. */
 export const THREADS = {
   threads: option(
     '<n>',
@@ -27,7 +26,6 @@ export const THREADS = {
   ),
 }
 
-/** Which book, and up to which day. */
 export const BOOK_OPTIONS = {
   book: required('<dir>', 'the folder with catalogue.yaml', text),
   asOf: option(
@@ -46,7 +44,6 @@ export const toBookOrder = (
   { cwd, cores }: Runtime,
 ) => ({ book: resolve(cwd, book), asOf: asOf ?? null, allowStale, threads: threads ?? threadsFor(cores) })
 
-/** What to build from, where to publish, and how. */
 export const BUILD_OPTIONS = {
   ...BOOK_OPTIONS,
   ...STORE_OPTIONS,

@@ -1,4 +1,3 @@
-// The options of a build on a fleet.
 import type { FleetOrder } from '#fleet/open-fleet.ts'
 import { RUN_NAME, readPlan } from '#fleet/run-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -10,14 +9,12 @@ import { type OptionsOf, option } from './command.ts'
 const DEFAULT_WAIT_S = 60
 const LONGEST_WAIT_S = 86_400
 
-/** A name that may be one of a run. */
 export const runName = text.regex(RUN_NAME).describe("up to 64 letters, digits, '.', '_' and '-'")
 
 /** Seconds from 0. */
 export const seconds = (expected: string, most = Number.POSITIVE_INFINITY) =>
   readBy(given => (Number(given) >= 0 && Number(given) <= most ? Number(given) : null), expected)
 
-/** As every command that builds has them. */
 export const FLEET_OPTIONS = {
   run: option('<name>', 'build on workers that are started with the same --run', runName),
   fleet: option(

@@ -4,7 +4,6 @@ import type { Runtime } from '../runtime.ts'
 import { type Environment, readEnvironment, storeUrl } from '../settings/environment.ts'
 import { flag, type OptionsOf, option } from './command.ts'
 
-/** As every command that works on a store has them. */
 export const STORE_OPTIONS = {
   store: option(
     '<url>',
@@ -44,7 +43,6 @@ export const openBothStores = (options: StoreOptions, runtime: Runtime) =>
 export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>
   options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))
 
-/** As every command that moves the pointer has them. */
 export const SIGNING_OPTIONS = {
   allowUnsigned: flag('publish without a signature although the newest entry has one'),
   newKey: flag('publish the key of SIGNING_KEY_FILE in addition to the published keys'),

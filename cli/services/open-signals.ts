@@ -1,5 +1,5 @@
 // What the parts of the signals service share: Redis, stores, the served version, secrets, metrics, alerts.
-import type { Manifest } from '#core/contract/manifest.ts'
+import type { CurrentVersion } from '#core/contract/manifest.ts'
 import { type Alert, createAlerts } from '#signals/alerts.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
@@ -174,10 +174,7 @@ export function followVersion(
   privateStore: ObjectStore,
   { onError, raise }: { readonly onError: (error: unknown) => void; readonly raise: (alert: Alert) => void },
 ) {
-  // A manifest names every file of a version and is large: only these fields of it are kept.
-  let served:
-    | (Pick<Manifest, 'version' | 'strategies' | 'program_sha256' | 'snapshot'> & { sha256: string })
-    | null = null
+  let served: Awaited<ReturnType<typeof readServed>> | null = null
   let baseRisks: ReadonlyMap<string, number> = new Map()
   let program: ServedProgram | null = null
   let programOf = ''
@@ -186,10 +183,7 @@ export function followVersion(
     const head = await readHead(store)
     if (head === null) return
     const { manifest_sha256: sha256 } = head.entry
-    if (sha256 !== served?.sha256) {
-      const { version, strategies, program_sha256, snapshot } = await readManifest(store, head.entry)
-      served = { sha256, version, strategies, program_sha256, snapshot }
-    }
+    if (sha256 !== served?.sha256) served = await readServed(store, head.entry)
     if (sha256 === programOf) return
     const { dataset, strategies } = await readSnapshotFacts(privateStore, served)
     baseRisks = new Map(strategies.map(({ id, base_risk_pct }) => [id, base_risk_pct]))
@@ -222,4 +216,10 @@ export function followVersion(
       return looking
     },
   }
+}
+
+/** A manifest names every file of a version and is large: only these fields of it are kept. */
+async function readServed(store: ObjectStore, current: CurrentVersion) {
+  const { version, strategies, program_sha256, snapshot } = await readManifest(store, current)
+  return { sha256: current.manifest_sha256, version, strategies, program_sha256, snapshot }
 }

@@ -10,7 +10,7 @@ import { messageOf } from '#storage/error-code.ts'
 import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
 import { UsageError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
-import { readBy } from './text.ts'
+import { readBy, text } from './text.ts'
 
 /** The settings by the names of their variables. One that is not set and has no default is null. */
 export type Environment = ReturnType<typeof parseEnvironment>
@@ -49,9 +49,9 @@ const instant = readBy(parseIsoInstant, 'an instant such as 2027-01-31T00:00:00Z
 
 /** A text that a check accepts, which throws otherwise. */
 const accepted = (check: (text: string) => unknown) =>
-  z.string().superRefine((text, context) => {
+  text.superRefine((given, context) => {
     try {
-      check(text)
+      check(given)
     } catch (error) {
       context.addIssue(messageOf(error))
     }
@@ -59,8 +59,7 @@ const accepted = (check: (text: string) => unknown) =>
 
 /** The parts of a text between commas. */
 const list = (isPart: (part: string) => boolean) =>
-  z
-    .string()
+  text
     .default('')
     .transform(text => text.split(',').map(part => part.trim()))
     .transform(parts => parts.filter(part => part !== ''))
@@ -78,19 +77,16 @@ const secret = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
 
 /** Each setting: a variable of the environment, or a line of the settings file. */
 const SETTINGS = {
-  DATA_FOLDER: optional(z.string(), 'the folder of stores, generated secrets and a local Redis'),
+  DATA_FOLDER: optional(text, 'the folder of stores, generated secrets and a local Redis'),
   STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater or s3://bucket/highwater'),
   PRIVATE_STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater.private'),
   AWS_ENDPOINT_URL_S3: secret(address, 'the address of an S3-compatible service'),
   AWS_ENDPOINT_URL: secret(address, 'the same, used if AWS_ENDPOINT_URL_S3 is not set'),
-  AWS_REGION: z
-    .string()
-    .default('us-east-1')
-    .meta({ description: 'a region such as us-east-1', isSecret: true }),
-  AWS_ACCESS_KEY_ID: secret(z.string(), 'an access key, set together with AWS_SECRET_ACCESS_KEY'),
-  AWS_SECRET_ACCESS_KEY: secret(z.string(), 'the secret of AWS_ACCESS_KEY_ID, set together with it'),
-  AWS_SESSION_TOKEN: secret(z.string(), 'the session token of a temporary key'),
-  HOST: z.string().default('127.0.0.1').describe('an address to listen on'),
+  AWS_REGION: text.default('us-east-1').meta({ description: 'a region such as us-east-1', isSecret: true }),
+  AWS_ACCESS_KEY_ID: secret(text, 'an access key, set together with AWS_SECRET_ACCESS_KEY'),
+  AWS_SECRET_ACCESS_KEY: secret(text, 'the secret of AWS_ACCESS_KEY_ID, set together with it'),
+  AWS_SESSION_TOKEN: secret(text, 'the session token of a temporary key'),
+  HOST: text.default('127.0.0.1').describe('an address to listen on'),
   HISTORY_PORT: port.default(8080).describe(A_PORT),
   PUBLIC_BASE_URL: optional(baseAddress, 'an address such as https://data.example.org'),
   HISTORY_BASE_URL: optional(baseAddress, 'the public address of the history service, to which signals link'),
@@ -98,25 +94,22 @@ const SETTINGS = {
   ALLOWED_ORIGINS: list(part => URL.parse(part)?.origin === part).describe(
     'origins such as https://www.example.org, separated by commas',
   ),
-  CDN_PURGE_COMMAND: secret(z.string(), 'a shell command that purges the tags in PURGE_TAGS from a CDN'),
+  CDN_PURGE_COMMAND: secret(text, 'a shell command that purges the tags in PURGE_TAGS from a CDN'),
   ANCHOR_COMMAND: secret(
-    z.string(),
+    text,
     'a shell command that prints a time stamp of the digest in ENTRY_SHA256, run for each entry of the log',
   ),
-  SIGNING_KEY_FILE: optional(z.string(), 'a file with the Ed25519 private key that signs publications'),
+  SIGNING_KEY_FILE: optional(text, 'a file with the Ed25519 private key that signs publications'),
   DEPRECATED_AT: optional(instant, 'an instant such as 2027-01-31T00:00:00Z'),
   SUNSET_AT: optional(instant, 'an instant such as 2027-06-30T00:00:00Z'),
-  ADMIN_HOST: z
-    .string()
-    .default('127.0.0.1')
-    .describe('the address that serves /metrics of the history service'),
+  ADMIN_HOST: text.default('127.0.0.1').describe('the address that serves /metrics of the history service'),
   ADMIN_PORT: optional(port, `${A_PORT} for /metrics of the history service (${DEFAULT_ADMIN_PORT})`),
   BUILD_EFFORT: z
     .enum(EFFORTS)
     .default(DEFAULT_EFFORT)
     .describe(`the compression effort of builds: ${EFFORTS.join(', ')}; --effort overrides it`),
   NIGHTLY_IMPORT_COMMAND: secret(
-    z.string(),
+    text,
     'a shell command that updates the data of the book, run in its folder',
   ),
   NIGHTLY_PING_URL: secret(
@@ -125,7 +118,7 @@ const SETTINGS = {
   ),
   REDIS_URL: secret(redisAddress, 'the Redis of the signals, such as redis://127.0.0.1:6379'),
   REDIS_FOLDER: optional(
-    z.string().refine(isAbsolute),
+    text.refine(isAbsolute),
     'the absolute data folder of the Redis of REDIS_URL, if it is on this machine',
   ),
   ALLOW_UNSAFE_REDIS: yes.describe(
@@ -135,7 +128,7 @@ const SETTINGS = {
   SIGNALS_PORT: port.default(8081).describe(A_PORT),
   OPERATOR_PORT: port.default(8082).describe(A_PORT),
   OPERATOR_TOKEN: secret(
-    z.string().regex(/^\S+$/).min(SHORTEST_TOKEN),
+    text.regex(/^\S+$/).min(SHORTEST_TOKEN),
     `${SHORTEST_TOKEN} characters or more, without blanks; generated if not set`,
   ),
   OPERATOR_URL: optional(baseAddress, 'where `highwater ops` finds the operator interface'),
@@ -148,7 +141,7 @@ const SETTINGS = {
     'addresses or networks such as 10.0.0.0/8, separated by commas',
   ),
   ALERT_URL: secret(address, 'an address that receives alerts as JSON by POST'),
-  ALERT_COMMAND: secret(z.string(), 'a shell command that reads an alert as JSON from its standard input'),
+  ALERT_COMMAND: secret(text, 'a shell command that reads an alert as JSON from its standard input'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)
     .default('info')

@@ -46,7 +46,6 @@ export function addSelfTest(ops: Command, runtime: Runtime): void {
     .action((receiver: string, options: Options) => selfTest(receiver, options, runtime))
 }
 
-/** Sends the cases to where they go, signed with what signs them. */
 async function selfTest(receiver: string, options: Options, runtime: Runtime): Promise<void> {
   const { now } = runtime
   const { rules, ...target } = ID_PATTERN.test(receiver)
