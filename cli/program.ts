@@ -2,9 +2,8 @@ import { Command, CommanderError } from 'commander'
 import { messageOf } from '#storage/error-code.ts'
 import { remedied } from '#storage/remedies.ts'
 import project from '../package.json' with { type: 'json' }
-import { EXIT, ExitError, UsageError } from './exit.ts'
 import type { Define } from './options/command.ts'
-import type { Runtime } from './runtime.ts'
+import { EXIT, ExitError, type Runtime, UsageError } from './runtime.ts'
 
 /** What each command is for, in the order of `--help`. */
 const COMMANDS = {

@@ -14,12 +14,11 @@ import { printSummary, toSummary } from '../build/build-summary.ts'
 import { buildVersion, publicationOf, readBookOf } from '../build/build-version.ts'
 import { followPointer } from '../build/follow-pointer.ts'
 import { readSigner } from '../build/guard-pointer.ts'
-import { UsageError } from '../exit.ts'
 import { BUILD_OPTIONS, type BuildOrder, toBuildOrder } from '../options/build-options.ts'
 import { define, flag, option } from '../options/command.ts'
 import { openStores } from '../options/store-option.ts'
 import { assertSound, printChecks } from '../print/verify-report.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 
 const EXAMPLES = `
 Examples:

@@ -21,8 +21,7 @@ import { type ImportedLedger, importLedger } from '#pipeline/import/ledger.ts'
 import type { Origin } from '#pipeline/import/read-table.ts'
 import { importReturns } from '#pipeline/import/returns.ts'
 import { STATEMENTS, spellStatement } from '#pipeline/import/statement.ts'
-import { UsageError } from '../exit.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 
 const ABOUT = `
 Reads CSV (also with semicolons, tabs or bars), JSON, Parquet and Arrow (Feather), each plain, as .gz or in a .zip. The format is

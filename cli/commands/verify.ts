@@ -6,12 +6,11 @@ import { type Audit, audit } from '#static-build/audit/audit.ts'
 import { parsePublicKey, type Trust, type TrustedKey } from '#static-build/audit/audit-keys.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { UsageError } from '../exit.ts'
 import { define, flag, type OptionsOf, option, repeated } from '../options/command.ts'
 import { isPrivateStoreNamed, openBothStores, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../print/verify-report.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 import { readBy, text } from '../settings/text.ts'
 
 const AUDIT_OPTIONS = {

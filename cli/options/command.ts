@@ -1,8 +1,7 @@
 // A command as data: its arguments, its options, what each is for and which text it takes.
 import { type Command, Option } from 'commander'
 import type { z } from 'zod'
-import { UsageError } from '../exit.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 import { text } from '../settings/text.ts'
 
 type Declared<Value> = {

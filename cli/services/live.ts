@@ -20,7 +20,7 @@ import { type Holder, type Lease, RENEW_MS, takeLease } from '#signals/redis/lea
 import { messageOf } from '#storage/error-code.ts'
 import { isAlive } from '#storage/open-store.ts'
 import { tolerate } from '#storage/tolerate.ts'
-import { UsageError } from '../exit.ts'
+import { UsageError } from '../runtime.ts'
 
 type LiveOrder = {
   readonly book: Book

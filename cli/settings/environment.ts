@@ -8,8 +8,7 @@ import { DEFAULT_EFFORT, EFFORTS } from '#core/contract/effort.ts'
 import { parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
-import { UsageError } from '../exit.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 import { readBy, text } from './text.ts'
 
 /** The settings by the names of their variables. One that is not set and has no default is null. */
