@@ -16,7 +16,7 @@ import {
   STORE_OPTIONS,
 } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { wholeNumber } from '../settings/text.ts'
+import { wholeNumber } from '../settings/environment.ts'
 
 const EXAMPLES = `
 Examples:

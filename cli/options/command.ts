@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import type { z } from 'zod'
 import { type Runtime, UsageError } from '../runtime.ts'
-import { text } from '../settings/text.ts'
+import { text } from '../settings/environment.ts'
 
 type Declared<Value> = {
   readonly about: string
