@@ -192,10 +192,7 @@ export function followVersion(
   }
   const report = (error: unknown): void => {
     onError(error)
-    const instead = program === null ? 'no program is served' : `that of ${program.version} is served on`
-    const reason = messageOf(error)
-    const message = `the program of the served version cannot be read, ${instead}: ${reason}`
-    raise({ kind: 'program_unreadable', subject: 'program', message })
+    raise(unreadable(error, program))
   }
   return {
     /** The strategies, in catalogue order; empty until something is published. */
@@ -215,6 +212,12 @@ export function followVersion(
       return looking
     },
   }
+}
+
+function unreadable(error: unknown, program: ServedProgram | null): Alert {
+  const instead = program === null ? 'no program is served' : `that of ${program.version} is served on`
+  const message = `the program of the served version cannot be read, ${instead}: ${messageOf(error)}`
+  return { kind: 'program_unreadable', subject: 'program', message }
 }
 
 /** A manifest names every file of a version and is large: only these fields of it are kept. */
