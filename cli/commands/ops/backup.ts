@@ -19,7 +19,7 @@ import { newEpochOf, openRedis, ownRedisRuns } from '../../outside/redis-url.ts'
 import { type Runtime, UsageError } from '../../runtime.ts'
 import { startOwnRedis } from '../../services/own-redis.ts'
 import { type Environment, readEnvironment } from '../../settings/environment.ts'
-import { readKeyRing } from '../../settings/generated-secrets.ts'
+import { PRIVATE_MODE, readKeyRing } from '../../settings/generated-secrets.ts'
 
 type Options = {
   readonly json?: boolean
@@ -38,9 +38,6 @@ type Place = {
 
 /** What was done, for `--json` and in sentences. */
 type Done = { readonly json: unknown; readonly lines: readonly string[] }
-
-/** Only its owner may read a backup: it holds the digests of keys and sealed secrets. */
-const PRIVATE_MODE = 0o600
 
 /** `highwater ops backup`, `restore`, `rekey` and `begin-anew`. */
 export function addBackup(ops: Command, runtime: Runtime): void {
@@ -134,7 +131,7 @@ async function backup({ redis, environment, runtime, path }: Place): Promise<Don
 /** Throws a UsageError if the file cannot be created. */
 async function openToWrite(path: string): Promise<FileHandle> {
   try {
-    return await open(path, 'w', PRIVATE_MODE)
+    return await open(path, 'w', PRIVATE_MODE) // it holds the digests of keys and sealed secrets
   } catch (error) {
     const code = codeOf(error)
     if (code !== 'ENOENT' && code !== 'EACCES' && code !== 'ENOTDIR' && code !== 'EROFS') throw error
