@@ -1,9 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { messageOf, remedied } from '#storage/error-code.ts'
 import project from '../package.json' with { type: 'json' }
-import { EXIT, ExitError, UsageError } from './exit.ts'
 import type { Define } from './options/command.ts'
-import type { Runtime } from './runtime.ts'
+import { EXIT, ExitError, type Runtime, UsageError } from './runtime.ts'
 
 /** What each command is for, in the order of `--help`. */
 const COMMANDS = {

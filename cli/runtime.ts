@@ -1,3 +1,4 @@
+// What a command is given, and how it ends.
 import type { Terminal } from './print/terminal.ts'
 
 /** The services that a command uses, created once in the entry file. A test passes others. */
@@ -25,4 +26,22 @@ export type Runtime = {
   readonly terminal: Terminal
   /** Resolves at the first SIGINT or SIGTERM. */
   readonly untilStopped: () => Promise<void>
+}
+
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const
+
+/** Ends a command that has printed everything with an exit code of its own. */
+export class ExitError extends Error {
+  override readonly name = 'ExitError'
+  readonly code: number
+
+  constructor(code: number) {
+    super(`exit code ${code}`)
+    this.code = code
+  }
+}
+
+/** Wrong usage: exit code 2, without a stack. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
 }

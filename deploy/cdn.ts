@@ -7,7 +7,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { type Address, EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
-import { dataFolder, parseEnvironment } from '#cli/settings/environment.ts'
+import { createStarted } from '#cli/services/started.ts'
+import { readEnvironment } from '#cli/settings/environment.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { type Layer, startNginx, startVarnish } from './layers.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -17,22 +19,23 @@ const VARNISH_PORT = 8088
 const stopped = new Promise<string>(resolve => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal))
 })
-const folders = await Promise.all(
-  ['nginx', 'varnish'].map(name => mkdtemp(join(tmpdir(), `highwater-${name}-`))),
-)
 process.exitCode = await runChain().catch(error => {
-  console.error(`highwater: ${error instanceof Error ? error.message : String(error)}`)
+  console.error(`highwater: ${messageOf(error)}`)
   return 1
 })
-for (const folder of folders) await rm(folder, { recursive: true, force: true })
 
 /** Starts all of them, and ends all when one ends or a signal comes. Resolves with the exit code. */
 async function runChain(): Promise<number> {
-  const environment = parseEnvironment(process.env, dataFolder(ROOT, process.env))
+  const environment = readEnvironment({ env: process.env, home: ROOT })
   const store = folderOf(environment.STORE_URL)
+  const started = createStarted()
+  const newFolder = async (name: string): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), `highwater-${name}-`))
+    started.add(() => rm(folder, { recursive: true, force: true }))
+    return folder
+  }
   const tier = startTier()
-  const layers: Layer[] = []
-  const [nginxFolder = '', varnishFolder = ''] = folders
+  started.add(tier.stop)
   try {
     const address = await Promise.race([tier.address, tier.ended, stopped])
     if (typeof address !== 'object') return address === undefined ? 1 : 0 // the tier printed why, or Ctrl-C came early
@@ -46,16 +49,15 @@ async function runChain(): Promise<number> {
       deprecatedAtMs: environment.DEPRECATED_AT,
       sunsetAtMs: environment.SUNSET_AT,
     }
-    const nginx = await startNginx(nginxFolder, site)
-    layers.push(nginx)
-    const varnish = await startVarnish(varnishFolder, site, VARNISH_PORT)
-    layers.push(varnish)
+    const nginx = await startNginx(await newFolder('nginx'), site)
+    started.add(nginx.stop)
+    const varnish = await startVarnish(await newFolder('varnish'), site, VARNISH_PORT)
+    started.add(varnish.stop)
     printAddresses(nginx, varnish)
-    const endings = [tier, ...layers].map(({ ended }) => ended.then(() => null))
+    const endings = [tier, nginx, varnish].map(({ ended }) => ended.then(() => null))
     return (await Promise.race([stopped, ...endings])) === null ? 1 : 0
   } finally {
-    for (const layer of layers.toReversed()) await layer.stop()
-    await tier.stop()
+    await started.endAll()
   }
 }
 

@@ -34,6 +34,7 @@ const LEFT_OUT = [
   'pages/browser/*.ts',
   'pages/browser/tsconfig.json',
   'cli/link-node.mjs',
+  'signals/prom-client.d.ts',
   '**/__pycache__/**',
 ]
 
@@ -57,10 +58,7 @@ rmSync(DIST, { recursive: true, force: true }) // the image is made of the one p
 mkdirSync(FOLDER, { recursive: true })
 copyFiles()
 const needed = neededPackages()
-for (const path of Object.keys(needed)) {
-  if (path === SWAGGER) bundleSwagger()
-  else bundle(path)
-}
+for (const path of Object.keys(needed)) bundle(path)
 writeFileSync(join(FOLDER, 'package.json'), toJson(await describePackage()))
 writeFileSync(join(FOLDER, 'npm-shrinkwrap.json'), toJson(describeLock()))
 const packed = await promisify(execFile)('npm', ['pack', FOLDER, '--silent', '--pack-destination', DIST])
@@ -110,23 +108,18 @@ function neededPackages(): Readonly<Record<string, Json>> {
 /** Copies a package, without those below it, which have paths of their own. */
 function bundle(path: string): void {
   const [from, to] = [join(ROOT, path), join(FOLDER, path)]
+  const isSwagger = path === SWAGGER
+  const isRead = (file: string): boolean =>
+    isSwagger ? SWAGGER_FILES.includes(file) : !UNREAD.test(file) && !file.split(sep).includes('node_modules')
   const files = readdirSync(from, { recursive: true, encoding: 'utf8' }).filter(
-    file =>
-      !UNREAD.test(file) && !file.split(sep).includes('node_modules') && statSync(join(from, file)).isFile(),
+    file => isRead(file) && statSync(join(from, file)).isFile(),
   )
   for (const file of files) cpSync(join(from, file), join(to, file))
   // npm would fetch what is optional at the next installation, in whatever version there is then.
   const { optionalDependencies: _, ...described } = readJson(join(from, 'package.json'))
-  writeFileSync(join(to, 'package.json'), toJson(described))
-}
-
-/** Its install script reports to its makers, and most of it is never read. */
-function bundleSwagger(): void {
-  const [from, to] = [join(ROOT, SWAGGER), join(FOLDER, SWAGGER)]
-  mkdirSync(to, { recursive: true })
-  for (const file of SWAGGER_FILES) cpSync(join(from, file), join(to, file))
-  const { name, version, license } = readJson(join(from, 'package.json'))
-  writeFileSync(join(to, 'package.json'), toJson({ name, version, license }))
+  const { name, version, license } = described
+  // The install script of Swagger UI reports to its makers.
+  writeFileSync(join(to, 'package.json'), toJson(isSwagger ? { name, version, license } : described))
 }
 
 async function describePackage(): Promise<Json> {

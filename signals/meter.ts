@@ -1,5 +1,8 @@
 // What Prometheus reads of a process: counters and histograms of its events, and gauges that are read at each scrape.
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import Counter from 'prom-client/lib/counter.js'
+import Gauge from 'prom-client/lib/gauge.js'
+import Histogram from 'prom-client/lib/histogram.js'
+import Registry from 'prom-client/lib/registry.js'
 
 /** The labels and the value of each series of a gauge; empty while there is none. */
 export type Series = readonly (readonly [labels: Readonly<Record<string, string | number>>, value: number])[]

@@ -5,8 +5,7 @@ import { renderDeploys, renderPreview } from '#core/dataset/resources/program/re
 import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { printReport } from '../print/data-report.ts'
-import { toTable, twoDecimals } from '../print/table.ts'
-import type { Terminal } from '../print/terminal.ts'
+import { type Terminal, toTable, twoDecimals } from '../print/terminal.ts'
 import type { BuildResult } from './build-version.ts'
 
 /** The result of a build, for people and for `--json`. */

@@ -21,8 +21,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore } from '#storage/open-store.ts'
 import { findManifest } from '#storage/published-files.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
-import type { BuildOrder } from '../options/build-options.ts'
-import { plannedVersion } from '../options/fleet-options.ts'
+import { type BuildOrder, plannedVersion } from '../options/build-options.ts'
 import { openStores } from '../options/store-option.ts'
 import { printReport } from '../print/data-report.ts'
 import type { Runtime } from '../runtime.ts'
@@ -149,7 +148,7 @@ async function computeAndPublish(
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   let live: LiveComparison | null = null
-  if (order.hasLive) {
+  if (order.hasLive()) {
     watch.begin('compare')
     const { assertLiveAgrees } = await import('./live-agreement.ts') // a client of Redis takes its time to load
     live = await assertLiveAgrees(book, order, runtime)

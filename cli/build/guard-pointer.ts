@@ -13,7 +13,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { isAlive, openStore } from '#storage/open-store.ts'
 import { assertAfter, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { createSigner, isSignedBy, readKeys, type Signer } from '#storage/signature.ts'
-import type { SigningConsent } from '../options/signing-options.ts'
+import type { SigningConsent } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Environment } from '../settings/environment.ts'
 

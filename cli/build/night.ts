@@ -21,7 +21,7 @@ import { buildVersion } from './build-version.ts'
 import { followPointer } from './follow-pointer.ts'
 import { withStoreLock } from './guard-pointer.ts'
 
-type NightOrder = {
+export type NightOrder = {
   readonly build: BuildOrder
   readonly isPrivateNamed: boolean
   readonly importCommand: string | null

@@ -1,11 +1,9 @@
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { type BookCheck, checkBook } from '#pipeline/night/check-book.ts'
 import { BOOK_OPTIONS, toBookOrder } from '../options/build-options.ts'
-import { define } from '../options/command.ts'
-import { flag } from '../options/option.ts'
+import { define, flag } from '../options/command.ts'
 import { printReport } from '../print/data-report.ts'
-import { toTable } from '../print/table.ts'
-import type { Terminal } from '../print/terminal.ts'
+import { type Terminal, toTable } from '../print/terminal.ts'
 
 const ABOUT = `
 Does everything that a build does before it publishes: reads every file, reports what the data cover and what was found in

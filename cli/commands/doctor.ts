@@ -3,11 +3,9 @@ import { type Finding, LEVEL_OF, type Need, ok, problem, runCheck, skipped } fro
 import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
 import { fleetRedis, signalsRedis } from '../doctor/check-redis.ts'
 import { clock, readableStore, STORE_CHECKS } from '../doctor/check-stores.ts'
-import { ExitError } from '../exit.ts'
-import { define } from '../options/command.ts'
-import { flag } from '../options/option.ts'
+import { define, flag } from '../options/command.ts'
 import { openStores } from '../options/store-option.ts'
-import type { Runtime } from '../runtime.ts'
+import { ExitError, type Runtime } from '../runtime.ts'
 import { readEnvironment, showSettings } from '../settings/environment.ts'
 import { isReadByOthers } from '../settings/generated-secrets.ts'
 import {

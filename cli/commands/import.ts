@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { decimalsOf, toPrice } from '#core/contract/rounding.ts'
 import { findOverlaps } from '#core/replay/ledger.ts'
 import { openCatalogue } from '#pipeline/book/add-strategy.ts'
 import { flag, settingsShape, strategyShape, timeframe } from '#pipeline/book/catalogue.ts'
@@ -20,8 +21,7 @@ import { type ImportedLedger, importLedger } from '#pipeline/import/ledger.ts'
 import type { Origin } from '#pipeline/import/read-table.ts'
 import { importReturns } from '#pipeline/import/returns.ts'
 import { STATEMENTS, spellStatement } from '#pipeline/import/statement.ts'
-import { UsageError } from '../exit.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 
 const ABOUT = `
 Reads CSV (also with semicolons, tabs or bars), JSON, Parquet and Arrow (Feather), each plain, as .gz or in a .zip. The format is
@@ -320,12 +320,6 @@ function describeTotals(totals: NonNullable<ImportedLedger['account']>['totals']
   return `${trades} trades${still}, net profit ${spell(net_profit)}${rate}, drawdown of closed trades ${max_drawdown_pct.toFixed(2)} %`
 }
 
-/** No market has a smaller step. */
-const MOST_DECIMALS = 8
-
 /** The step of which all prices are multiples: a power of ten. */
-function tickOf(prices: readonly number[]): number {
-  const decimalsOf = (price: number): number =>
-    (price.toFixed(MOST_DECIMALS).split('.')[1] ?? '').replace(/0+$/, '').length
-  return 10 ** -prices.reduce((most, price) => Math.max(most, decimalsOf(price)), 0)
-}
+const tickOf = (prices: readonly number[]): number =>
+  10 ** -prices.reduce((most, price) => Math.max(most, decimalsOf(toPrice(price))), 0)

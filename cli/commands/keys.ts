@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
-import { type Define, define } from '../options/command.ts'
-import { flag } from '../options/option.ts'
+import { type Define, define, flag } from '../options/command.ts'
 import { PRIVATE_MODE } from '../settings/generated-secrets.ts'
 
 const EXAMPLES = `

@@ -13,22 +13,20 @@ import { tolerate } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-files.ts'
-import { UsageError } from '../exit.ts'
 import { threadsFor } from '../options/build-options.ts'
-import { define } from '../options/command.ts'
-import { flag, option, repeated, required } from '../options/option.ts'
+import { define, flag, option, repeated, required } from '../options/command.ts'
 import { openStores } from '../options/store-option.ts'
 import { newEpochOf, openRedis } from '../outside/redis-url.ts'
+import { UsageError } from '../runtime.ts'
 import { liveEntries, parseFeeds, runLive } from '../services/live.ts'
-import { readEnvironment } from '../settings/environment.ts'
-import { text } from '../settings/text.ts'
+import { readEnvironment, text } from '../settings/environment.ts'
 
 const OPTIONS = {
   book: required('<dir>', 'the folder with catalogue.yaml; its bars are the history', text),
   feed: repeated('<[market=]source>', 'file:PATH, - or http(s)://..., once for each market'),
   strategy: repeated('<id>', 'a strategy to run (default: every module of the book)'),
   allowUnpublished: flag('run strategies that are not in the served dataset, too'),
-  liveDir: option('<dir>', 'the folder for bars received live (default: .data/live)', text),
+  liveDir: option('<dir>', 'the folder for bars received live (default: .data/live)'),
   json: flag('print every line as a JSON document'),
 }
 

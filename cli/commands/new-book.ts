@@ -2,8 +2,7 @@ import { resolve } from 'node:path'
 import { toEpochDay } from '#core/calendar.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { writeStarterBook } from '#pipeline/starter/write-starter-book.ts'
-import { define } from '../options/command.ts'
-import { flag } from '../options/option.ts'
+import { define, flag } from '../options/command.ts'
 import type { Runtime } from '../runtime.ts'
 
 const EXAMPLES = `

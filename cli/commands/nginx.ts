@@ -2,13 +2,10 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
-import { UsageError } from '../exit.ts'
-import { define } from '../options/command.ts'
-import { flag, type OptionsOf, option } from '../options/option.ts'
-import type { Runtime } from '../runtime.ts'
+import { define, flag, type OptionsOf, option } from '../options/command.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 import { type Address, type Tls, writeNginx } from '../services/edge/site.ts'
-import { type Environment, readEnvironment } from '../settings/environment.ts'
-import { readBy, text } from '../settings/text.ts'
+import { type Environment, readBy, readEnvironment, text } from '../settings/environment.ts'
 
 const ABOUT = `
 It reads STORE_URL, HOST, HISTORY_PORT, SIGNALS_PORT, PUBLIC_BASE_URL, ALLOWED_ORIGINS, TRUSTED_PROXIES, DEPRECATED_AT and
@@ -35,18 +32,17 @@ const OPTIONS = {
     'where it listens (default: 127.0.0.1:8090, or with a certificate 0.0.0.0:443)',
     address,
   ),
-  certificate: option('<file>', 'the certificate of all names, with its chain: it serves HTTPS', text),
-  key: option('<file>', 'the key of the certificate', text),
+  certificate: option('<file>', 'the certificate of all names, with its chain: it serves HTTPS'),
+  key: option('<file>', 'the key of the certificate'),
   http: option(
     '<address>',
     'with a certificate, where plain HTTP is redirected to HTTPS (default: 0.0.0.0:80)',
     address,
   ),
-  acme: option('<dir>', 'with a certificate, the folder of ACME challenges (default: DIR/acme)', text),
+  acme: option('<dir>', 'with a certificate, the folder of ACME challenges (default: DIR/acme)'),
   name: option(
     '<name>',
     'with a certificate, the public name of the history service, with its port if that is not 443 (default: that of PUBLIC_BASE_URL)',
-    text,
   ),
   signalsName: option(
     '<name>',

@@ -1,13 +1,12 @@
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { printSummary } from '../build/build-summary.ts'
-import { printReport, reportKilled, runNight } from '../build/night.ts'
+import { type NightOrder, printReport, reportKilled, runNight } from '../build/night.ts'
 import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
-import { define } from '../options/command.ts'
-import { flag, type OptionsOf, option } from '../options/option.ts'
+import { define, flag, type OptionsOf, option } from '../options/command.ts'
 import { isPrivateStoreNamed } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { readBy, text } from '../settings/text.ts'
+import { readBy } from '../settings/environment.ts'
 
 const ABOUT = `
 Steps: import, if there is an import command; build and publish; verify the published version; purge the caches. If a step
@@ -30,26 +29,24 @@ const OPTIONS = {
   import: option(
     '<command>',
     'a shell command that updates the data of the book (default: NIGHTLY_IMPORT_COMMAND)',
-    text,
   ),
   at: option('<time>', 'stay, and run a night each day at this time of day, UTC, such as 00:15', timeOfDay),
   killed: flag('run none, and report that one was killed, as for OnFailure= of systemd'),
   json: flag('print the report as one JSON document'),
 }
 
-type Options = OptionsOf<typeof OPTIONS>
-
 export const defineNightly = define(OPTIONS, ABOUT, (options, runtime) => {
-  if (options.killed) return reportKilled(toNightOrder(options, runtime), runtime)
-  if (options.at !== undefined) return runEachDay(options.at, options, runtime)
-  return runNightly(options, runtime)
+  const order = toNightOrder(options, runtime)
+  if (options.killed) return reportKilled(order, runtime)
+  const run = () => runNightly(order, options.json, runtime)
+  return options.at === undefined ? run() : runEachDay(options.at, run, runtime)
 })
 
 /** How soon the end of the process is noticed while it waits. */
 const LONGEST_PAUSE_MS = 1_000
 
 /** A night that fails is reported, and the next one runs. A night that is under way at the end of the process is completed. */
-async function runEachDay(timeMs: number, options: Options, runtime: Runtime): Promise<void> {
+async function runEachDay(timeMs: number, run: () => Promise<void>, runtime: Runtime): Promise<void> {
   const { now, pause, terminal } = runtime
   let isStopped = false
   const stopped = runtime.untilStopped().then(() => {
@@ -61,17 +58,14 @@ async function runEachDay(timeMs: number, options: Options, runtime: Runtime): P
     terminal.note(`the next night begins at ${toIsoInstant(dueMs)}`)
     while (!isStopped && now() < dueMs)
       await Promise.race([pause(Math.min(dueMs - now(), LONGEST_PAUSE_MS)), stopped])
-    if (!isStopped)
-      await runNightly(options, runtime).catch((error: unknown) =>
-        terminal.note(`highwater: ${messageOf(error)}`),
-      )
+    if (!isStopped) await run().catch((error: unknown) => terminal.note(`highwater: ${messageOf(error)}`))
   }
 }
 
-async function runNightly(options: Options, runtime: Runtime): Promise<void> {
+async function runNightly(order: NightOrder, isJson: boolean | undefined, runtime: Runtime): Promise<void> {
   const { terminal } = runtime
-  const { report, error } = await runNight(toNightOrder(options, runtime), runtime)
-  if (options.json) terminal.json(report)
+  const { report, error } = await runNight(order, runtime)
+  if (isJson) terminal.json(report)
   else {
     if (report.summary !== null) printSummary(report.summary, terminal)
     printReport(report, terminal)
@@ -79,7 +73,7 @@ async function runNightly(options: Options, runtime: Runtime): Promise<void> {
   if (error !== null) throw error
 }
 
-function toNightOrder(options: Options, runtime: Runtime) {
+function toNightOrder(options: OptionsOf<typeof OPTIONS>, runtime: Runtime): NightOrder {
   const build = toBuildOrder(options, runtime)
   const importCommand = options.import ?? build.settings.NIGHTLY_IMPORT_COMMAND
   return { build, isPrivateNamed: isPrivateStoreNamed(options, runtime), importCommand }

@@ -15,16 +15,14 @@ import { messageOf } from '#storage/error-code.ts'
 import { privateTwin } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { describeCode } from '../build/describe-code.ts'
-import { UsageError } from '../exit.ts'
 import { BOOK_OPTIONS, toBookOrder } from '../options/build-options.ts'
-import { define } from '../options/command.ts'
-import { flag, type OptionsOf, option } from '../options/option.ts'
-import { openBothStores, openStores, STORE_OPTIONS } from '../options/store-option.ts'
-import { toTable } from '../print/table.ts'
-import type { Runtime } from '../runtime.ts'
+import { define, flag, type OptionsOf, option } from '../options/command.ts'
+import { openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
+import { toTable } from '../print/terminal.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 import { serveHistory } from '../services/serve-history.ts'
 import { createStarted, type Started } from '../services/started.ts'
-import { port, readEnvironment } from '../settings/environment.ts'
+import { type Environment, port } from '../settings/environment.ts'
 
 const ABOUT = `
 Computes a book, or one strategy of it, as a build would, and prints its figures beside those that are published. Then it
@@ -50,11 +48,12 @@ export const definePreview = define(OPTIONS, ABOUT, run, {
 
 async function run(options: Options, runtime: Runtime, strategy: string | null = null): Promise<void> {
   const order = toBookOrder(options, runtime)
-  const published = await readPublished(options, runtime)
+  const settings = readSettings(options, runtime)
+  const published = await readPublished(settings, runtime)
   const stopped = runtime.untilStopped()
   const started = createStarted()
   try {
-    const publish = await createThrowaway(options.port ?? 0, runtime, started)
+    const publish = await createThrowaway({ ...settings, HISTORY_PORT: options.port ?? 0 }, runtime, started)
     const show = async (): Promise<void> => {
       const since = runtime.elapsed()
       const shown = await compute(strategy, order, runtime)
@@ -72,9 +71,9 @@ async function run(options: Options, runtime: Runtime, strategy: string | null =
 }
 
 /** The served snapshot; null if nothing is published, or if it cannot be read, which is noted. */
-async function readPublished(options: Options, runtime: Runtime): Promise<Snapshot | null> {
+async function readPublished(settings: Environment, runtime: Runtime): Promise<Snapshot | null> {
   try {
-    const stores = await openBothStores(options, runtime)
+    const stores = await openStores(settings)
     const head = await readHead(stores.store)
     return head && (await readPublishedSnapshot(stores, head.entry))
   } catch (error) {
@@ -103,16 +102,15 @@ function onlyOf(book: Book, id: string): Book {
 }
 
 /** Publishes into stores of its own, which end with the command, and serves them. Versions are a second apart at least. */
-async function createThrowaway(HISTORY_PORT: number, runtime: Runtime, started: Started) {
+async function createThrowaway(settings: Environment, runtime: Runtime, started: Started) {
   const folder = await mkdtemp(join(tmpdir(), 'highwater-preview-'))
   started.add(() => rm(folder, { recursive: true, force: true }))
   const STORE_URL = pathToFileURL(join(folder, 'store')).href
   const environment = {
-    ...readEnvironment(runtime),
+    ...settings,
     STORE_URL,
     PRIVATE_STORE_URL: privateTwin(STORE_URL),
     PUBLIC_BASE_URL: null,
-    HISTORY_PORT,
     // Neither the alerts nor the port for metrics of the service that runs beside it.
     ALERT_URL: null,
     ALERT_COMMAND: null,

@@ -6,8 +6,7 @@ import { assertApart, openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
 import { threadsFor } from '../options/build-options.ts'
-import { define } from '../options/command.ts'
-import { flag } from '../options/option.ts'
+import { define, flag } from '../options/command.ts'
 import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
 import type { RunningSignals } from '../services/run-signals.ts'
@@ -90,7 +89,7 @@ async function publishSampleOnce(settings: Environment, runtime: Runtime): Promi
     allowStale: false,
     declared: NOTHING_DECLARED,
     consent: {},
-    hasLive: false,
+    hasLive: () => false,
     fleet: null,
     threads: threadsFor(runtime.cores),
     effort: settings.BUILD_EFFORT,

@@ -7,21 +7,15 @@ import type { Trust, TrustedKey } from '#static-build/audit/audit-signatures.ts'
 import { createHttpReader } from '#static-build/audit/reader.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parsePublicKey } from '#storage/signature.ts'
-import { UsageError } from '../exit.ts'
-import { define } from '../options/command.ts'
-import { flag, type OptionsOf, option, repeated } from '../options/option.ts'
+import { define, flag, type OptionsOf, option, repeated } from '../options/command.ts'
 import { isPrivateStoreNamed, openBothStores, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../print/verify-report.ts'
-import type { Runtime } from '../runtime.ts'
-import { readBy, text } from '../settings/text.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
+import { readBy, text } from '../settings/environment.ts'
 
 const AUDIT_OPTIONS = {
-  tsaCa: option(
-    '<file>',
-    'check the time stamps of the log under this certificate of their authority (PEM)',
-    text,
-  ),
+  tsaCa: option('<file>', 'check the time stamps of the log under this certificate of their authority (PEM)'),
   json: flag('print the findings as one JSON document'),
 }
 

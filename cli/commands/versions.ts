@@ -5,12 +5,16 @@ import { openStore } from '#storage/open-store.ts'
 import { type ListedPublication, markRemoved, publicationsOf, readLog } from '#storage/pointer-log.ts'
 import { followPointer } from '../build/follow-pointer.ts'
 import { movePointer, withStoreLock } from '../build/guard-pointer.ts'
-import { define } from '../options/command.ts'
-import { flag, type OptionsOf, required } from '../options/option.ts'
-import { SIGNING_OPTIONS, type SigningConsent } from '../options/signing-options.ts'
-import { openBothStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
+import { define, flag, type OptionsOf, required } from '../options/command.ts'
+import {
+  openBothStores,
+  readSettings,
+  SIGNING_OPTIONS,
+  type SigningConsent,
+  STORE_OPTIONS,
+} from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { wholeNumber } from '../settings/text.ts'
+import { wholeNumber } from '../settings/environment.ts'
 
 const EXAMPLES = `
 Examples:

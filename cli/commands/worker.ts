@@ -5,15 +5,11 @@ import { PHASES, type Phase, readEnd } from '#fleet/run-files.ts'
 import { doShare, joinRun, type Run, type Share, type Worker } from '#fleet/worker.ts'
 import { measureWorker } from '#fleet/worker-metrics.ts'
 import { fleetCode } from '../build/describe-code.ts'
-import { UsageError } from '../exit.ts'
-import { THREADS, threadsFor } from '../options/build-options.ts'
-import { define } from '../options/command.ts'
-import { runName, seconds } from '../options/fleet-options.ts'
-import { type OptionsOf, option } from '../options/option.ts'
+import { runName, seconds, THREADS, threadsFor } from '../options/build-options.ts'
+import { define, type OptionsOf, option } from '../options/command.ts'
 import { openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
-import type { Runtime } from '../runtime.ts'
-import { type Environment, port, redisAddress } from '../settings/environment.ts'
-import { readBy } from '../settings/text.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
+import { type Environment, port, readBy, redisAddress } from '../settings/environment.ts'
 
 const ABOUT = `
 A worker computes and renders strategies of a build that another machine coordinates. It needs the same release and Node as the build, and
@@ -44,7 +40,6 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-/** `highwater worker`: computes and renders strategies for a build on a fleet. */
 export const defineWorker = define(OPTIONS, ABOUT, runWorker)
 
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {

@@ -60,7 +60,6 @@ function portsOf(environment: Environment) {
 
 type Port = ReturnType<typeof portsOf>[number]
 
-/** Ports that are free, or on which our own services answer. */
 export const ports = check('ports', [], async ({ environment }) => {
   const uses = await Promise.all(
     portsOf(environment).map(async each => ({ ...each, use: await useOf(each) })),

@@ -24,7 +24,8 @@ export const signalsRedis = check('redis', [], async ({ environment, privateStor
     )
   if (REDIS_URL === null && !(await ownRedisRuns(folder)))
     return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
-  return withRedis(openRedis(environment), async redis => {
+  const redis = await openRedis(environment)
+  try {
     const unsafe = await durabilityProblems(redis)
     if (unsafe.length > 0 && !environment.ALLOW_UNSAFE_REDIS)
       return problem(
@@ -47,7 +48,9 @@ export const signalsRedis = check('redis', [], async ({ environment, privateStor
       )
     const why = unsafe.length === 0 ? 'keeps what it acknowledges' : 'allowed by ALLOW_UNSAFE_REDIS'
     return ok(`version ${await versionOf(redis)}, ${why}`)
-  })
+  } finally {
+    redis.disconnect()
+  }
 })
 
 /** A file of the own Redis, or its folder, that another user made, as a command that ran as root; null without one. */
@@ -64,17 +67,9 @@ async function strangerIn(dataFolder: string): Promise<string | null> {
 export const fleetRedis = check('fleet redis', [], async ({ environment: { FLEET_URL } }) => {
   if (FLEET_URL === null) return skipped('FLEET_URL is not set: builds run on one machine')
   const redis = connectRedis(FLEET_URL, () => {}, { retryStrategy: () => null }) // commands report their own errors
-  const opening = reachRedis(redis, 'FLEET_URL').then(() => redis)
-  return withRedis(opening, async () => ok(`version ${await versionOf(redis)}`))
+  await reachRedis(redis, 'FLEET_URL')
+  return ok(`version ${await versionOf(redis).finally(() => redis.disconnect())}`)
 })
-
-async function withRedis<Result>(
-  opening: Promise<Redis>,
-  look: (redis: Redis) => Promise<Result>,
-): Promise<Result> {
-  const redis = await opening
-  return look(redis).finally(() => redis.disconnect())
-}
 
 const versionOf = async (redis: Redis): Promise<string> =>
   /^redis_version:(\S+)/m.exec(await askRedis(() => redis.info('server')))?.[1] ?? 'unknown'

@@ -113,7 +113,6 @@ async function servedManifest(store: ObjectStore): Promise<Manifest | null> {
   return found.fault === null ? found.manifest : null
 }
 
-/** The clock is not behind the newest entry of the log. */
 export const clock = check('clock', ['store'], async ({ store, runtime: { now } }) => {
   await assertClock(store, now())
   return ok(`${toIsoInstant(now())}, not before the newest entry of the log`)
@@ -147,7 +146,6 @@ const signingKey = check('signing key', ['store'], async ({ store, environment }
     : ok(`${signer.keyId}, with which the next entry will be signed`)
 })
 
-/** Every entry of the log has a proof of its time, if an authority is used. */
 const timeStamps = check('time stamps', ['store'], async ({ store, environment: { ANCHOR_COMMAND } }) => {
   const log = await readLog(store)
   const missing = await unanchored(store, log)
@@ -202,7 +200,6 @@ const servedFiles = check('served files', ['store'], async ({ store, runtime: { 
       )
 })
 
-/** The version that nginx serves as the latest is that of the log. */
 const nginx = check('nginx', ['store'], async ({ store }) => {
   const head = await readHead(store)
   const line = isFolder(store) ? await store.read(SERVED_KEY) : null
@@ -218,7 +215,6 @@ const nginx = check('nginx', ['store'], async ({ store }) => {
 /** A night a day, and two hours. */
 const LONGEST_MS = 26 * 3_600_000
 
-/** The last night that published, and how long ago that was. */
 export const lastNight = check('last night', ['store', 'clock'], async ({ store, privateStore, runtime }) => {
   const nowMs = runtime.now()
   const failing = await readFailing(privateStore)

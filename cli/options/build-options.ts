@@ -4,22 +4,20 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS } from '#core/contract/manifest.ts'
+import type { FleetOrder } from '#fleet/open-fleet.ts'
+import { RUN_NAME, readPlan } from '#fleet/run-files.ts'
 import type { Declarations } from '#static-build/declarations.ts'
-import { UsageError } from '../exit.ts'
-import type { Runtime } from '../runtime.ts'
-import { ownRedisFile } from '../settings/environment.ts'
-import { readBy, text, wholeNumber } from '../settings/text.ts'
-import { FLEET_OPTIONS, toFleetOrder } from './fleet-options.ts'
-import { flag, type OptionsOf, option, repeated, required } from './option.ts'
-import { SIGNING_OPTIONS, type SigningConsent } from './signing-options.ts'
-import { readSettings, STORE_OPTIONS } from './store-option.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
+import { ownRedisFile, readBy, redisAddress, text, wholeNumber } from '../settings/environment.ts'
+import { flag, type OptionsOf, option, repeated, required } from './command.ts'
+import { readSettings, SIGNING_OPTIONS, type SigningConsent, STORE_OPTIONS } from './store-option.ts'
 
 /** More threads than this only wait for each other. */
 const MOST_THREADS = 64
 
 export const threadsFor = (cores: number): number => Math.min(cores, MOST_THREADS)
 
-/** As every command that computes or renders has it. */
 export const THREADS = {
   threads: option(
     '<n>',
@@ -28,7 +26,6 @@ export const THREADS = {
   ),
 }
 
-/** Which book, and up to which day. */
 export const BOOK_OPTIONS = {
   book: required('<dir>', 'the folder with catalogue.yaml', text),
   asOf: option(
@@ -47,7 +44,51 @@ export const toBookOrder = (
   { cwd, cores }: Runtime,
 ) => ({ book: resolve(cwd, book), asOf: asOf ?? null, allowStale, threads: threads ?? threadsFor(cores) })
 
-/** What to build from, where to publish, and how. */
+/** Seconds without a finished task after which the coordinator does what is missing. */
+const DEFAULT_WAIT_S = 60
+const LONGEST_WAIT_S = 86_400
+
+export const runName = text.regex(RUN_NAME).describe("up to 64 letters, digits, '.', '_' and '-'")
+
+/** Seconds from 0. */
+export const seconds = (expected: string, most = Number.POSITIVE_INFINITY) =>
+  readBy(given => (Number(given) >= 0 && Number(given) <= most ? Number(given) : null), expected)
+
+export const FLEET_OPTIONS = {
+  run: option('<name>', 'build on workers that are started with the same --run', runName),
+  fleet: option(
+    '<redis-url>',
+    'build on workers that take jobs from this Redis (default: FLEET_URL)',
+    redisAddress,
+  ),
+  fleetWait: option(
+    '<seconds>',
+    `go on without workers if none finishes a task for so long (default: ${DEFAULT_WAIT_S})`,
+    seconds(`seconds from 0 to ${LONGEST_WAIT_S}`, LONGEST_WAIT_S),
+  ),
+}
+
+type FleetOptions = OptionsOf<typeof FLEET_OPTIONS>
+
+/** Null if the build has no fleet. */
+export function toFleetOrder(
+  { run, fleet, fleetWait = DEFAULT_WAIT_S }: FleetOptions,
+  fleetUrl: string | null,
+): FleetOrder | null {
+  const redisUrl = fleet ?? (run === undefined ? fleetUrl : null)
+  if (run === undefined && redisUrl === null) return null
+  return { run: run ?? null, redisUrl, waitMs: 1_000 * fleetWait }
+}
+
+/** The version that a run was started with, or null if it has no plan. */
+export const plannedVersion = async (
+  privateStore: ObjectStore,
+  fleet: FleetOrder | null,
+): Promise<string | null> =>
+  fleet?.run == null
+    ? null
+    : ((await readPlan({ privateStore, run: fleet.run, phase: 'compute' }))?.version ?? null)
+
 export const BUILD_OPTIONS = {
   ...BOOK_OPTIONS,
   ...STORE_OPTIONS,
@@ -67,7 +108,7 @@ export const BUILD_OPTIONS = {
   remove: repeated('<id>', 'remove strategies that were published (repeatable, or ID,ID)'),
   sameRules: repeated('<id>', 'declare that the rules of changed modules are the same'),
   afterLost: repeated('<version>', 'follow a version that can never be read again'),
-  reason: option('<text>', 'why, published with each of the four above', text),
+  reason: option('<text>', 'why, published with each of the four above'),
 }
 
 type BuildOptions = OptionsOf<typeof BUILD_OPTIONS>
@@ -78,8 +119,7 @@ export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
 /** Throws a UsageError for options that are not valid together. */
 export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
   const settings = readSettings(options, runtime)
-  const { allowUnsigned, newKey } = options
-  const consent: SigningConsent = { allowUnsigned, newKey }
+  const consent: SigningConsent = options
   return {
     ...toBookOrder(options, runtime),
     settings,
@@ -87,8 +127,8 @@ export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
     version: options.version ?? null,
     declared: toDeclarations(options),
     consent,
-    /** Whether there may be live signals, which must equal those of the replay. */
-    hasLive: settings.REDIS_URL !== null || existsSync(ownRedisFile(settings.DATA_FOLDER)),
+    /** Whether there may be live signals now, which must equal those of the replay. */
+    hasLive: () => settings.REDIS_URL !== null || existsSync(ownRedisFile(settings.DATA_FOLDER)),
     effort: options.effort ?? settings.BUILD_EFFORT,
     fleet: toFleetOrder(options, settings.FLEET_URL),
   }

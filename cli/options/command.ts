@@ -1,6 +1,78 @@
-import type { Command } from 'commander'
-import type { Runtime } from '../runtime.ts'
-import { addOptions, type OptionsOf, type Shape } from './option.ts'
+// A command as data: its arguments, its options, what each is for and which text it takes.
+import { type Command, Option } from 'commander'
+import type { z } from 'zod'
+import { type Runtime, UsageError } from '../runtime.ts'
+import { text } from '../settings/environment.ts'
+
+type Declared<Value> = {
+  readonly about: string
+  /** What its text is called in the help, such as `<dir>`; empty for an option without one. */
+  readonly value: string
+  readonly isRequired?: boolean
+  readonly read: (text: string, name: string, before: unknown) => Value
+}
+
+/** Options by their names, as commander has them: `asOf` is `--as-of`. */
+export type Shape = Readonly<Record<string, Declared<unknown>>>
+
+/** What a command gets of its options. */
+export type OptionsOf<Given extends Shape> = {
+  readonly [Name in keyof Given]: Given[Name] extends Declared<infer Value> ? Value : never
+}
+
+export const flag = (about: string): Declared<boolean | undefined> => ({ about, value: '', read: () => true })
+
+/** An option with a text of its own, or with any text. */
+export function option(value: string, about: string): Declared<string | undefined>
+export function option<Schema extends z.ZodType>(
+  value: string,
+  about: string,
+  schema: Schema,
+): Declared<z.output<Schema> | undefined>
+export function option(value: string, about: string, schema: z.ZodType = text): Declared<unknown> {
+  return { about, value, read: readerOf(schema) }
+}
+
+export const required = <Schema extends z.ZodType>(
+  value: string,
+  about: string,
+  schema: Schema,
+): Declared<z.output<Schema>> => ({ about, value, read: readerOf(schema), isRequired: true })
+
+/** An option that may be repeated; not a variadic one, which would take the argument that follows it. */
+export const repeated = (
+  value: string,
+  about: string,
+  schema = text,
+): Declared<readonly string[] | undefined> => ({
+  about,
+  value,
+  read: (given, name, before = []) => [
+    ...(before as readonly string[]), // what it returned before
+    readerOf(schema)(given, name),
+  ],
+})
+
+/** Throws a UsageError with the description of the schema, or with its own message if it has none. */
+const readerOf =
+  <Schema extends z.ZodType>(schema: Schema) =>
+  (text: string, name: string): z.output<Schema> => {
+    const { success, data, error } = schema.safeParse(text)
+    if (success) return data
+    const { description } = schema
+    throw new UsageError(
+      `${name}: ${description === undefined ? error.issues[0]?.message : `expected ${description}, got '${text}'`}`,
+    )
+  }
+
+function addOptions(command: Command, shape: Shape): Command {
+  for (const [key, { about, value, isRequired, read }] of Object.entries(shape)) {
+    const name = `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+    const made = new Option(`${name} ${value}`.trimEnd(), about).makeOptionMandatory(isRequired === true)
+    command.addOption(value === '' ? made : made.argParser((given, before) => read(given, name, before)))
+  }
+  return command
+}
 
 /** Gives a command its arguments, its options and its action. */
 export type Define = (command: Command, runtime: Runtime) => void

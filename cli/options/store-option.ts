@@ -2,9 +2,8 @@ import { openStore, privateTwin } from '#storage/open-store.ts'
 import type { S3Patience } from '#storage/s3-access.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Environment, readEnvironment, storeUrl } from '../settings/environment.ts'
-import { type OptionsOf, option } from './option.ts'
+import { flag, type OptionsOf, option } from './command.ts'
 
-/** As every command that works on a store has them. */
 export const STORE_OPTIONS = {
   store: option(
     '<url>',
@@ -43,3 +42,14 @@ export const openBothStores = (options: StoreOptions, runtime: Runtime) =>
 /** Whether the private store was named explicitly, instead of the default beside the public store. */
 export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>
   options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))
+
+export const SIGNING_OPTIONS = {
+  allowUnsigned: flag('publish without a signature although the newest entry has one'),
+  newKey: flag('publish the key of SIGNING_KEY_FILE in addition to the published keys'),
+}
+
+/** What an operator allows on the command line about signatures. */
+export type SigningConsent = Partial<OptionsOf<typeof SIGNING_OPTIONS>> & {
+  /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
+  readonly vouchForHead?: boolean | undefined
+}

@@ -86,3 +86,16 @@ function drawBar({ step, done, total, unit }: ProgressEvent, secondsLeft: number
 
 const duration = (seconds: number): string =>
   seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+
+/** Rows under one another: the first cell of each at the left, the others at the right. */
+export const toTable = (
+  rows: readonly (readonly string[])[],
+  firstWidth: number,
+  cellWidth: number,
+): string[] =>
+  rows.map(([name = '', ...cells]) =>
+    [name.padEnd(firstWidth), ...cells.map(cell => cell.padStart(cellWidth))].join(''),
+  )
+
+/** A figure with two decimals; `-` for none. */
+export const twoDecimals = (value: unknown): string => (typeof value === 'number' ? value.toFixed(2) : '-')

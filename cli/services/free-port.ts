@@ -11,12 +11,8 @@ const PORTS = 17_000
 /** A machine on which so many draws in turn are taken has no free ports to speak of. */
 const MOST_DRAWS = 100
 
-/**
- * A port of this machine that is free now, and that no outgoing connection will take. A port that is requested by its
- * number is returned if it is free. Rejects if it is not, or if no port is free.
- */
-export async function freePort(requested = 0): Promise<number> {
-  if (requested !== 0) return probe(requested)
+/** A port of this machine that is free now, and that no outgoing connection will take. Rejects if there is none. */
+export async function freePort(): Promise<number> {
   for (let draw = 1; ; draw++) {
     try {
       return await probe(FIRST_PORT + ((await probe(0)) % PORTS)) // the system gives everyone another one
@@ -26,8 +22,8 @@ export async function freePort(requested = 0): Promise<number> {
   }
 }
 
-/** Listens for a moment, on any port if `requested` is 0, and returns the port. */
-async function probe(requested: number): Promise<number> {
+/** Listens for a moment, on any port if `requested` is 0, and returns the port. Rejects if it is not free. */
+export async function probe(requested: number): Promise<number> {
   const server = createServer().listen(requested, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // it listens on TCP

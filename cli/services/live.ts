@@ -19,7 +19,7 @@ import { RedisDownError } from '#signals/redis/connect.ts'
 import { type Holder, type Lease, RENEW_MS, takeLease } from '#signals/redis/lease.ts'
 import { messageOf, tolerate } from '#storage/error-code.ts'
 import { isAlive } from '#storage/open-store.ts'
-import { UsageError } from '../exit.ts'
+import { UsageError } from '../runtime.ts'
 
 type LiveOrder = {
   readonly book: Book

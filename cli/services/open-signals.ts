@@ -1,5 +1,6 @@
 // What the parts of the signals service share: Redis, stores, the served version, secrets, metrics, alerts.
-import { createAlerts } from '#signals/alerts.ts'
+import type { CurrentVersion } from '#core/contract/manifest.ts'
+import { type Alert, createAlerts } from '#signals/alerts.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { createActionCopy } from '#signals/operators/audit-log.ts'
@@ -14,15 +15,21 @@ import { createHostResolver } from '#signals/send/resolve-host.ts'
 import { createSender, createSendSignal } from '#signals/send/send.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { UsageError } from '../exit.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import {
+  readManifest,
+  readProgramOf,
+  readSnapshotFacts,
+  type ServedProgram,
+} from '#storage/published-files.ts'
 import { openStores } from '../options/store-option.ts'
 import { reachRedis } from '../outside/redis-url.ts'
 import { createAlertChannel } from '../outside/send-alert.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 import type { Environment } from '../settings/environment.ts'
 import type { Secrets } from '../settings/generated-secrets.ts'
 import type { Log } from './log.ts'
-import { followVersion, LOOK_MS } from './served-version.ts'
 import { type Started, startTimer } from './started.ts'
 
 export type SignalsOrder = {
@@ -156,4 +163,69 @@ function logOnce(log: Log, now: () => number): (error: unknown) => void {
     logged.set(text, { atMs: now(), again: 0 })
     log.error('something went wrong', error, { repeated: last?.again ?? 0 })
   }
+}
+
+/** How often the served version is checked. */
+const LOOK_MS = 5_000
+
+/**
+ * Follows the served version by `look`. A program that cannot be read leaves the previous one in place, and is read
+ * again at every look.
+ */
+export function followVersion(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  { onError, raise }: { readonly onError: (error: unknown) => void; readonly raise: (alert: Alert) => void },
+) {
+  let served: Awaited<ReturnType<typeof readServed>> | null = null
+  let baseRisks: ReadonlyMap<string, number> = new Map()
+  let program: ServedProgram | null = null
+  let programOf = ''
+  let looking: Promise<void> | null = null
+  const lookOnce = async (): Promise<void> => {
+    const head = await readHead(store)
+    if (head === null) return
+    const { manifest_sha256: sha256 } = head.entry
+    if (sha256 !== served?.sha256) served = await readServed(store, head.entry)
+    if (sha256 === programOf) return
+    const { dataset, strategies } = await readSnapshotFacts(privateStore, served)
+    baseRisks = new Map(strategies.map(({ id, base_risk_pct }) => [id, base_risk_pct]))
+    const stored = await readProgramOf(privateStore, served)
+    program = stored && { ...stored, dataset }
+    programOf = sha256
+  }
+  const report = (error: unknown): void => {
+    onError(error)
+    raise(unreadable(error, program))
+  }
+  return {
+    /** The strategies, in catalogue order; empty until something is published. */
+    aliases: (): readonly string[] => served?.strategies ?? [],
+    /** The base risk of a strategy in the catalogue; undefined if there is none, or it could not be read yet. */
+    baseRiskOf: (alias: string): number | undefined => baseRisks.get(alias),
+    /** The program; null if the version has none, or none could be read yet. */
+    program: () => program,
+    /** Checks which version is served. Never rejects. */
+    look(): Promise<void> {
+      // One check at a time: a slow one could replace a newer version with an older one.
+      looking ??= lookOnce()
+        .catch(report)
+        .finally(() => {
+          looking = null
+        })
+      return looking
+    },
+  }
+}
+
+function unreadable(error: unknown, program: ServedProgram | null): Alert {
+  const instead = program === null ? 'no program is served' : `that of ${program.version} is served on`
+  const message = `the program of the served version cannot be read, ${instead}: ${messageOf(error)}`
+  return { kind: 'program_unreadable', subject: 'program', message }
+}
+
+/** A manifest names every file of a version and is large: only these fields of it are kept. */
+async function readServed(store: ObjectStore, current: CurrentVersion) {
+  const { version, strategies, program_sha256, snapshot } = await readManifest(store, current)
+  return { sha256: current.manifest_sha256, version, strategies, program_sha256, snapshot }
 }

@@ -33,7 +33,6 @@ export async function startOwnRedis(runtime: Runtime, dataFolder: string, note: 
 type KeepOrder = {
   /** Starts it, at the same address each time. */
   readonly start: () => Promise<LocalServer>
-  /** Its log file. */
   readonly log: string
   readonly runtime: Pick<Runtime, 'pause' | 'elapsed'>
   /** Prints each unexpected end. */

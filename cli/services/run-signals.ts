@@ -4,7 +4,7 @@ import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { ownRedisFolder, ownRedisOptions, passwordsIn } from '../outside/redis-url.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Environment } from '../settings/environment.ts'
-import { readSecrets } from '../settings/generated-secrets.ts'
+import { readSecrets, type Secrets } from '../settings/generated-secrets.ts'
 import { type Demo, startDemo } from './demo.ts'
 import { createLog } from './log.ts'
 import { startOwnRedis } from './own-redis.ts'
@@ -32,10 +32,8 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
   await mkdir(environment.DATA_FOLDER, { recursive: true })
   const secrets = await readSecrets(environment, runtime.drawBytes)
   const { failed, ...redis } = await chooseRedis(environment, runtime, started)
-  const texts = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/), ...passwordsIn(redis.redisUrl)]
-  const hidden = texts.filter(text => text.length > 32) // ids of keys are shorter, and no secrets
   const level = hasDemo && !env.LOG_LEVEL ? 'warn' : environment.LOG_LEVEL // beside a demonstration only problems
-  const log = createLog(level, runtime.logStream, runtime.now, hidden)
+  const log = createLog(level, runtime.logStream, runtime.now, secretTexts(secrets, redis.redisUrl))
   const service = await serveSignals({ environment, ...redis, secrets, runtime, log })
   let demo: Demo | null = null
   started.add(() => demo?.stop())
@@ -65,6 +63,10 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
     stop: started.endAll,
   }
 }
+
+/** What the log may not have; the ids of keys are shorter, and no secrets. */
+const secretTexts = ({ operatorToken, secretKey }: Secrets, redisUrl: string): readonly string[] =>
+  [operatorToken, ...secretKey.split(/[,:]/), ...passwordsIn(redisUrl)].filter(text => text.length > 32)
 
 /** The Redis of REDIS_URL, or our own, which is started. */
 async function chooseRedis(

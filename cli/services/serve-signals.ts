@@ -1,5 +1,4 @@
 // The signals service as one process: the interfaces of clients and operator, and delivery, on one Redis.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listenOperator } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'

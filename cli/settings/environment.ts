@@ -1,3 +1,5 @@
+// The settings, and how their texts and those of options are read.
+
 import { isIP } from 'node:net'
 import { isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -8,9 +10,28 @@ import { DEFAULT_EFFORT, EFFORTS } from '#core/contract/manifest.ts'
 import { parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
-import { UsageError } from '../exit.ts'
-import type { Runtime } from '../runtime.ts'
-import { readBy } from './text.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
+
+/** Any text. */
+export const text = z.string()
+
+/** A text that a function reads; one that it cannot read is null. */
+export const readBy = <Value>(read: (text: string) => Value | null, expected: string) =>
+  text
+    .transform((given, context) => {
+      const value = read(given)
+      if (value === null) context.addIssue(expected)
+      return value ?? z.NEVER
+    })
+    .describe(expected)
+
+export const wholeNumber = (least: number, most: number, expected: string) =>
+  readBy(given => {
+    const number = Number(given)
+    return given.trim() !== '' && Number.isInteger(number) && number >= least && number <= most
+      ? number
+      : null
+  }, expected)
 
 /** The settings by the names of their variables. One that is not set and has no default is null. */
 export type Environment = ReturnType<typeof parseEnvironment>
@@ -49,9 +70,9 @@ const instant = readBy(parseIsoInstant, 'an instant such as 2027-01-31T00:00:00Z
 
 /** A text that a check accepts, which throws otherwise. */
 const accepted = (check: (text: string) => unknown) =>
-  z.string().superRefine((text, context) => {
+  text.superRefine((given, context) => {
     try {
-      check(text)
+      check(given)
     } catch (error) {
       context.addIssue(messageOf(error))
     }
@@ -59,8 +80,7 @@ const accepted = (check: (text: string) => unknown) =>
 
 /** The parts of a text between commas. */
 const list = (isPart: (part: string) => boolean) =>
-  z
-    .string()
+  text
     .default('')
     .transform(text => text.split(',').map(part => part.trim()))
     .transform(parts => parts.filter(part => part !== ''))
@@ -81,7 +101,7 @@ const secret = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
  * in docs/settings.md, and what a refusal says was expected.
  */
 export const SETTINGS = {
-  DATA_FOLDER: optional(z.string(), 'the folder of all that is not set below; .data if not set'),
+  DATA_FOLDER: optional(text, 'the folder of all that is not set below; .data if not set'),
   STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater or s3://bucket/highwater'),
   PRIVATE_STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater.private, never served'),
   AWS_ENDPOINT_URL_S3: secret(address, 'the address of an S3-compatible service'),
@@ -90,12 +110,12 @@ export const SETTINGS = {
     .string()
     .default('us-east-1')
     .meta({ description: 'the region of the bucket, such as us-east-1', isSecret: true }),
-  AWS_ACCESS_KEY_ID: secret(z.string(), 'an access key, set together with AWS_SECRET_ACCESS_KEY'),
-  AWS_SECRET_ACCESS_KEY: secret(z.string(), 'the secret of AWS_ACCESS_KEY_ID, set together with it'),
-  AWS_SESSION_TOKEN: secret(z.string(), 'the session token of a temporary key'),
-  SIGNING_KEY_FILE: optional(z.string(), 'a file with the Ed25519 private key that signs publications'),
+  AWS_ACCESS_KEY_ID: secret(text, 'an access key, set together with AWS_SECRET_ACCESS_KEY'),
+  AWS_SECRET_ACCESS_KEY: secret(text, 'the secret of AWS_ACCESS_KEY_ID, set together with it'),
+  AWS_SESSION_TOKEN: secret(text, 'the session token of a temporary key'),
+  SIGNING_KEY_FILE: optional(text, 'a file with the Ed25519 private key that signs publications'),
   ANCHOR_COMMAND: secret(
-    z.string(),
+    text,
     'a shell command that prints a time stamp of the digest in ENTRY_SHA256, run for each entry of the log',
   ),
   BUILD_EFFORT: z
@@ -103,17 +123,17 @@ export const SETTINGS = {
     .default(DEFAULT_EFFORT)
     .describe(`the compression effort of builds: ${EFFORTS.join(', ')}; --effort overrides it`),
   NIGHTLY_IMPORT_COMMAND: secret(
-    z.string(),
+    text,
     'a shell command that updates the data of the book, run in its folder',
   ),
   NIGHTLY_PING_URL: secret(address, 'an address that gets a POST after a night, and with /start and /fail'),
   FLEET_URL: secret(redisAddress, 'the Redis of a fleet of build workers, such as redis://10.0.0.5:6379'),
-  CDN_PURGE_COMMAND: secret(z.string(), 'a shell command that purges the tags in PURGE_TAGS from a CDN'),
-  HOST: z.string().default('127.0.0.1').describe('the address to listen on'),
+  CDN_PURGE_COMMAND: secret(text, 'a shell command that purges the tags in PURGE_TAGS from a CDN'),
+  HOST: text.default('127.0.0.1').describe('the address to listen on'),
   HISTORY_PORT: port.default(8080).describe(`${A_PORT}, of the history service`),
   SIGNALS_PORT: port.default(8081).describe(`${A_PORT}, of the signals service`),
   OPERATOR_PORT: port.default(8082).describe(`${A_PORT}, of the operator interface`),
-  ADMIN_HOST: z.string().default('127.0.0.1').describe('the address of /metrics of the history service'),
+  ADMIN_HOST: text.default('127.0.0.1').describe('the address of /metrics of the history service'),
   ADMIN_PORT: optional(port, `${A_PORT}, of ADMIN_HOST; ${DEFAULT_ADMIN_PORT} or a free one if not set`),
   PUBLIC_BASE_URL: optional(baseAddress, 'the address that users see, such as https://data.example.org'),
   HISTORY_BASE_URL: optional(baseAddress, 'the address of the history service, to which signals link'),
@@ -131,14 +151,14 @@ export const SETTINGS = {
     'the Redis of signals, such as redis://127.0.0.1:6379; built in if not set',
   ),
   REDIS_FOLDER: optional(
-    z.string().refine(isAbsolute),
+    text.refine(isAbsolute),
     'the absolute data folder of the Redis of REDIS_URL, if it is on this machine: alerts watch its disk',
   ),
   ALLOW_UNSAFE_REDIS: yes.describe(
     'no, or yes if the provider of the Redis guarantees durability in another way',
   ),
   OPERATOR_TOKEN: secret(
-    z.string().regex(/^\S+$/).min(SHORTEST_TOKEN),
+    text.regex(/^\S+$/).min(SHORTEST_TOKEN),
     `the token of the operator, ${SHORTEST_TOKEN} characters or more, without blanks; generated if not set`,
   ),
   SECRET_KEY: secret(
@@ -152,7 +172,7 @@ export const SETTINGS = {
     .default('info')
     .describe(`the lowest level that is logged: ${LOG_LEVELS.join(', ')}`),
   ALERT_URL: secret(address, 'an address that receives alerts as JSON by POST'),
-  ALERT_COMMAND: secret(z.string(), 'a shell command that reads an alert as JSON from its standard input'),
+  ALERT_COMMAND: secret(text, 'a shell command that reads an alert as JSON from its standard input'),
 }
 
 type Name = keyof typeof SETTINGS
@@ -172,9 +192,9 @@ const settings = z.object(SETTINGS).check(({ value, issues }) => {
   if (value.REDIS_FOLDER !== null && value.REDIS_URL === null) lack('REDIS_URL') // ours is known
 })
 
-/** The settings of this process. Throws as `parseEnvironment` does. */
+/** The settings of this process, with its data in DATA_FOLDER, or in `.data` of `home`. Throws as `parseEnvironment` does. */
 export const readEnvironment = ({ env, home }: Pick<Runtime, 'env' | 'home'>): Environment =>
-  parseEnvironment(env, dataFolder(home, env))
+  parseEnvironment(env, env.DATA_FOLDER ? resolve(env.DATA_FOLDER) : join(home, '.data'))
 
 /**
  * Parses the environment. Unset and empty variables have their defaults: the stores are under `folder`. Throws a
@@ -239,10 +259,6 @@ export function showSettings({ env, home }: Pick<Runtime, 'env' | 'home'>) {
     return { name, value: text === '' ? null : holdsSecret ? '***' : text, isSecret: holdsSecret }
   })
 }
-
-/** DATA_FOLDER, or `.data` in the checkout or, for an npm package, in the working folder. */
-export const dataFolder = (home: string, { DATA_FOLDER }: NodeJS.ProcessEnv): string =>
-  DATA_FOLDER ? resolve(DATA_FOLDER) : join(home, '.data')
 
 /** The file with the address and the password of our own Redis: of the one that runs, else of the last one. */
 export const ownRedisFile = (folder: string): string => join(folder, 'redis-url')

@@ -3,8 +3,7 @@ import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type KeyRing, parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { codeOf, ifThere } from '#storage/error-code.ts'
-import { UsageError } from '../exit.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 import type { Environment } from './environment.ts'
 
 type Given = Pick<Environment, 'DATA_FOLDER' | 'OPERATOR_TOKEN' | 'SECRET_KEY'>

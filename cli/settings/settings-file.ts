@@ -3,8 +3,7 @@ import { access, constants, readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { ifThere, messageOf } from '#storage/error-code.ts'
-import { UsageError } from '../exit.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 import { problemWith, VARIABLE_NAMES } from './environment.ts'
 
 /** Names another settings file than `highwater.yaml` in the working folder. */

@@ -82,7 +82,7 @@ export function tickRounder(tickSize: number): (price: number) => number {
 }
 
 /** The decimals that a tick size needs: 0.1 has 1, 0.25 has 2, 5 has none. Never more than 8. */
-function decimalsOf(tickSize: number): number {
+export function decimalsOf(tickSize: number): number {
   for (let decimals = 0; decimals < MOST_DECIMALS; decimals++) {
     if (Number(tickSize.toFixed(decimals)) === tickSize) return decimals
   }

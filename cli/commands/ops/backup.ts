@@ -15,12 +15,11 @@ import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { flushFolder } from '#storage/placing.ts'
-import { UsageError } from '../../exit.ts'
 import { newEpochOf, openRedis, ownRedisRuns } from '../../outside/redis-url.ts'
-import type { Runtime } from '../../runtime.ts'
+import { type Runtime, UsageError } from '../../runtime.ts'
 import { startOwnRedis } from '../../services/own-redis.ts'
 import { type Environment, readEnvironment } from '../../settings/environment.ts'
-import { readKeyRing } from '../../settings/generated-secrets.ts'
+import { PRIVATE_MODE, readKeyRing } from '../../settings/generated-secrets.ts'
 
 type Options = {
   readonly json?: boolean
@@ -29,13 +28,16 @@ type Options = {
   readonly above?: number
 }
 
-type Place = { readonly redis: Redis; readonly environment: Environment; readonly runtime: Runtime }
+type Place = {
+  readonly redis: Redis
+  readonly environment: Environment
+  readonly runtime: Runtime
+  /** Of the file that the command is given. */
+  readonly path: string
+}
 
 /** What was done, for `--json` and in sentences. */
 type Done = { readonly json: unknown; readonly lines: readonly string[] }
-
-/** Only its owner may read a backup: it holds the digests of keys and sealed secrets. */
-const PRIVATE_MODE = 0o600
 
 /** `highwater ops backup`, `restore`, `rekey` and `begin-anew`. */
 export function addBackup(ops: Command, runtime: Runtime): void {
@@ -45,27 +47,18 @@ export function addBackup(ops: Command, runtime: Runtime): void {
       .description(about)
       .option('--json', 'print what was done as one JSON document')
       .addHelpText('after', `\nExample:\n  ${example}`)
-  const onRedis = (act: (place: Place) => Promise<Done>, { json }: Options): Promise<void> =>
-    withRedis(runtime, async place => {
-      const done = await act(place)
-      if (json) runtime.terminal.json(done.json)
-      else for (const line of done.lines) runtime.terminal.print(line)
-    })
-  const pathOf = (file: string): string => resolve(runtime.cwd, file)
   add(
     'backup <file>',
     'write everything that Redis holds of the signals to a file, while the service runs',
     'highwater ops backup /backups/signals-2026-11-21.jsonl',
-  ).action((file: string, options: Options) => onRedis(place => backup(place, pathOf(file)), options))
+  ).action((file: string, options: Options) => onRedis(runtime, backup, options, file))
   add(
     'restore <file>',
     'restore such a file; stop the service first',
     'highwater ops restore /backups/signals-2026-11-21.jsonl',
   )
     .option('--force', 'delete what Redis holds of the signals before')
-    .action((file: string, options: Options) =>
-      onRedis(place => restore(place, pathOf(file), options), options),
-    )
+    .action((file: string, options: Options) => onRedis(runtime, restore, options, file))
   add(
     'rekey',
     'seal every webhook with the newest key of SECRET_KEY, so that older keys can be removed',
@@ -75,7 +68,7 @@ export function addBackup(ops: Command, runtime: Runtime): void {
       '--remove-unreadable',
       'remove webhooks that no key opens: their clients pull, and set them again',
     )
-    .action((options: Options) => onRedis(place => rekey(place, options), options))
+    .action((options: Options) => onRedis(runtime, rekey, options))
   add(
     'begin-anew',
     'continue the numbers under a new epoch if the log is lost and there is no backup; stop the service first',
@@ -86,27 +79,36 @@ export function addBackup(ops: Command, runtime: Runtime): void {
       'the highest number that may have been used, as the service reports it (default: a million above its mark)',
       toSeq,
     )
-    .action((options: Options) => onRedis(place => beginAgain(place, options), options))
+    .action((options: Options) => onRedis(runtime, beginAgain, options))
 }
 
 /**
- * Acts on Redis itself, and closes the connection. Our own Redis ends with the service, so if REDIS_URL is not set
- * and ours does not run, it is started for as long as the command lasts.
+ * Acts on Redis itself, closes the connection, and prints what was done. Our own Redis ends with the service, so if
+ * REDIS_URL is not set and ours does not run, it is started for as long as the command lasts.
  */
-async function withRedis(runtime: Runtime, act: (place: Place) => Promise<void>): Promise<void> {
+async function onRedis(
+  runtime: Runtime,
+  act: (place: Place, options: Options) => Promise<Done>,
+  options: Options,
+  file = '',
+): Promise<void> {
+  const { cwd, terminal } = runtime
   const environment = readEnvironment(runtime)
   const folder = environment.DATA_FOLDER
   const isThere = environment.REDIS_URL !== null || (await ownRedisRuns(folder))
-  const own = isThere ? null : await startOwnRedis(runtime, folder, line => runtime.terminal.note(line))
+  const own = isThere ? null : await startOwnRedis(runtime, folder, terminal.note)
   try {
     const redis = await openRedis(environment)
-    await act({ redis, environment, runtime }).finally(() => redis.disconnect())
+    const place = { redis, environment, runtime, path: resolve(cwd, file) }
+    const { json, lines } = await act(place, options).finally(() => redis.disconnect())
+    if (options.json) terminal.json(json)
+    else for (const line of lines) terminal.print(line)
   } finally {
     await own?.stop()
   }
 }
 
-async function backup({ redis, environment, runtime }: Place, path: string): Promise<Done> {
+async function backup({ redis, environment, runtime, path }: Place): Promise<Done> {
   const ring = await readKeyRing(environment)
   const draft = `${path}.part` // the file appears only when it is complete
   const file = await openToWrite(draft)
@@ -129,7 +131,7 @@ async function backup({ redis, environment, runtime }: Place, path: string): Pro
 /** Throws a UsageError if the file cannot be created. */
 async function openToWrite(path: string): Promise<FileHandle> {
   try {
-    return await open(path, 'w', PRIVATE_MODE)
+    return await open(path, 'w', PRIVATE_MODE) // it holds the digests of keys and sealed secrets
   } catch (error) {
     const code = codeOf(error)
     if (code !== 'ENOENT' && code !== 'EACCES' && code !== 'ENOTDIR' && code !== 'EROFS') throw error
@@ -139,7 +141,7 @@ async function openToWrite(path: string): Promise<FileHandle> {
   }
 }
 
-async function restore({ redis, environment, runtime }: Place, path: string, { force = false }: Options) {
+async function restore({ redis, environment, runtime, path }: Place, { force = false }: Options) {
   await assertReadable(path)
   if (!environment.ALLOW_UNSAFE_REDIS) await assertDurable(redis)
   const privateStore = await openStore(environment.PRIVATE_STORE_URL, environment.s3)

@@ -6,10 +6,9 @@ import { type Finding, isFit, runCases, selfTestCases } from '#signals/self-test
 import { checkUrl, RefusedAddressError } from '#signals/send/address-guard.ts'
 import { createHostResolver } from '#signals/send/resolve-host.ts'
 import { keyOfSecret, liveSecrets } from '#signals/send/sign.ts'
-import { UsageError } from '../../exit.ts'
 import { openRedis } from '../../outside/redis-url.ts'
 import type { Terminal } from '../../print/terminal.ts'
-import type { Runtime } from '../../runtime.ts'
+import { type Runtime, UsageError } from '../../runtime.ts'
 import { startTimer } from '../../services/started.ts'
 import { readEnvironment } from '../../settings/environment.ts'
 import { readKeyRing } from '../../settings/generated-secrets.ts'
@@ -46,7 +45,6 @@ export function addSelfTest(ops: Command, runtime: Runtime): void {
     .action((receiver: string, options: Options) => selfTest(receiver, options, runtime))
 }
 
-/** Sends the cases to where they go, signed with what signs them. */
 async function selfTest(receiver: string, options: Options, runtime: Runtime): Promise<void> {
   const { now } = runtime
   const { rules, ...target } = ID_PATTERN.test(receiver)

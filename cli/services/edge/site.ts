@@ -23,7 +23,6 @@ export type Tls = {
 
 /** What differs between installations: the content of the files that an operator edits. */
 export type Site = {
-  /** Folder of the public store. */
   readonly store: string
   readonly tier: Address
   readonly nginx: Address

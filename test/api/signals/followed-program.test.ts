@@ -1,7 +1,7 @@
 // The service serves the program of the served version, and keeps the one before where a new one cannot be read.
 
 import { beforeEach, expect, test } from 'vitest'
-import { followVersion } from '#cli/services/served-version.ts'
+import { followVersion } from '#cli/services/open-signals.ts'
 import type { Alert } from '#signals/alerts.ts'
 import { declareAll } from '#static-build/declarations.ts'
 import { StoreError } from '#storage/object-store.ts'

@@ -1,7 +1,7 @@
 import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { UsageError } from '#cli/exit.ts'
+import { UsageError } from '#cli/runtime.ts'
 import { parseEnvironment } from '#cli/settings/environment.ts'
 import { readSecrets } from '#cli/settings/generated-secrets.ts'
 import { parseKeyRing } from '#signals/outbox/secret-box.ts'

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram'
-import { freePort } from '#cli/services/free-port.ts'
+import { probe } from '#cli/services/free-port.ts'
 import { atEnd } from '../ends.ts'
 
 /** Below the ports that `freePort` gives to processes, which know nothing of the reservation. */
@@ -18,7 +18,7 @@ export async function ownPort(): Promise<number> {
     const release = await hold(port)
     if (release === null) continue
     atEnd(release)
-    if (await freePort(port).catch(() => null)) return port
+    if (await probe(port).catch(() => null)) return port
   }
 }
 
