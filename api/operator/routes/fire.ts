@@ -1,8 +1,8 @@
 // A signal that the operator fires.
-import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { type FireOrder, fireRequest, parseFireRequest } from '#core/contract/fire-request.ts'
+import { flag, named, text } from '#core/contract/payloads/field.ts'
 import { signal } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { hasRun } from '#signals/live/control.ts'
@@ -16,16 +16,12 @@ import type { OperatorRoute, Warning } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { seq } from '../views.ts'
 
-const firedSignal = z
-  .object({
-    seq,
-    signal_id: z.string().describe('Its id, as it was sent.'),
-    repeated: z
-      .boolean()
-      .describe('True if it was fired before under the same id: then nothing was written.'),
-    implied_leverage: signal.shape.implied_leverage,
-  })
-  .meta({ id: 'FiredSignal' })
+const firedSignal = named('FiredSignal', {
+  seq,
+  signal_id: text('Its id, as it was sent.'),
+  repeated: flag('True if it was fired before under the same id: then nothing was written.'),
+  implied_leverage: signal.shape.implied_leverage,
+})
 
 /** Its handler checks the body itself, against what is served. */
 export const FIRE_ROUTE: OperatorRoute = {
@@ -93,7 +89,7 @@ function warnOfFire(asked: unknown, parts: OperatorParts): Warning {
   ]
 }
 
-const named = fireRequest.pick({ signal_id: true }).loose()
+const withId = fireRequest.pick({ signal_id: true }).loose()
 
 /** What a body asks for. What was fired before is answered again, whatever holds by now. */
 async function orderOf(body: unknown, parts: OperatorParts, operator: string): Promise<FireOrder> {
@@ -103,7 +99,7 @@ async function orderOf(body: unknown, parts: OperatorParts, operator: string): P
     await assertMayFire(order, parts)
     return order
   } catch (error) {
-    const { success, data } = named.safeParse(body)
+    const { success, data } = withId.safeParse(body)
     if (success && (await isKnownId(parts.redis, data.signal_id)))
       return parseFireRequest(body, operator, null, nowMs)
     throw error

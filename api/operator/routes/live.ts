@@ -1,7 +1,8 @@
 // The live strategies.
-import { z } from 'zod'
+import type { z } from 'zod'
 import { invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
+import { request, text, word } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { halt, haltedAliases, orderMode, resume } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
@@ -10,18 +11,16 @@ import { type OperatorRoute, operatorRoute, type RouteForm, type Warning } from 
 import type { OperatorParts } from '../parts.ts'
 import { liveStrategies } from '../views.ts'
 
-const alias = z.string().describe('the id of a strategy')
+const alias = text('the id of a strategy')
 
-const haltRequest = z
-  .strictObject({ alias: alias.default(EVERY_ALIAS).describe('the id of a strategy, or * for all') })
-  .meta({ id: 'HaltRequest' })
+const haltRequest = request('HaltRequest', {
+  alias: alias.default(EVERY_ALIAS).describe('the id of a strategy, or * for all'),
+})
 
-const modeRequest = z
-  .strictObject({
-    alias,
-    mode: z.enum(MODES).describe(`one of ${MODES.join(', ')}`),
-  })
-  .meta({ id: 'ModeRequest' })
+const modeRequest = request('ModeRequest', {
+  alias,
+  mode: word(`one of ${MODES.join(', ')}`, MODES),
+})
 
 export const LIVE_ROUTES = [
   operatorRoute({

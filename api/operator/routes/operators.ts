@@ -1,5 +1,6 @@
 // The operators: their tokens, and what they did.
 import { z } from 'zod'
+import { named, request, text } from '#core/contract/payloads/field.ts'
 import { action, type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { grant, issueToken, listOperators, revokeToken } from '#signals/operators/tokens.ts'
 import { actionWords } from '../action-words.ts'
@@ -7,7 +8,7 @@ import { operatorRoute } from '../operator-route.ts'
 import { count, instant } from '../views.ts'
 import { signalsQuery } from './signals.ts'
 
-const name = z.string().describe('the name of an operator: 1 to 64 of a-z, 0-9, - and _')
+const name = text('the name of an operator: 1 to 64 of a-z, 0-9, - and _')
 
 const scopes = z
   .array(grant)
@@ -15,30 +16,28 @@ const scopes = z
   .default(['everything'])
   .describe('a list of scopes: read, fire, fire:STRATEGY for one strategy, clients, or everything')
 
-const tokenRequest = z.strictObject({ name, scopes }).meta({ id: 'OperatorTokenRequest' })
+const tokenRequest = request('OperatorTokenRequest', { name, scopes })
 
-const token = z
-  .object({
-    name: z.string().describe('Name of the operator.'),
-    scopes: z.array(z.string()).readonly().describe('What it may do.'),
-    created_at: instant,
-  })
-  .meta({ id: 'OperatorToken' })
+const token = named('OperatorToken', {
+  name: text('Name of the operator.'),
+  scopes: z.array(z.string()).readonly().describe('What it may do.'),
+  created_at: instant,
+})
 
-const issued = z
-  .object({
-    name: z.string().describe('Name of the operator.'),
-    token: z.string().describe('The token, shown this once.'),
-  })
-  .meta({ id: 'IssuedOperatorToken' })
+const issued = named('IssuedOperatorToken', {
+  name: text('Name of the operator.'),
+  token: text('The token, shown this once.'),
+})
 
-const revoked = z
-  .object({ name: z.string().describe('Name of the operator, whose token and sessions are over.') })
-  .meta({ id: 'RevokedOperatorToken' })
+const revoked = named('RevokedOperatorToken', {
+  name: text('Name of the operator, whose token and sessions are over.'),
+})
 
-const loggedAction = action
-  .extend({ seq: count.describe('Number of the action, from 1 without a gap.'), at: instant })
-  .meta({ id: 'LoggedAction' })
+const loggedAction = named('LoggedAction', {
+  ...action.shape,
+  seq: count.describe('Number of the action, from 1 without a gap.'),
+  at: instant,
+})
 
 export const actionsQuery = signalsQuery.extend({
   before: signalsQuery.shape.before.describe('the number of an action, from 1: only older ones are listed'),

@@ -1,6 +1,7 @@
 // Webhooks, test fires and resends.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
+import { named, request, textOrNull } from '#core/contract/payloads/field.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { readHead } from '#signals/log/read-log.ts'
 import { disableWebhook, enableWebhook } from '#signals/outbox/webhooks.ts'
@@ -18,37 +19,27 @@ const HOUR_MS = 3_600_000
 const WEBHOOK = '/ops/clients/{client}/webhook'
 const ACME = '/ops/clients/acme-capital'
 
-export const webhookRequest = z
-  .strictObject({
-    url: z.string().min(1).describe('an address such as https://example.org/hook'),
-    secret: z
-      .string()
-      .nullable()
-      .default(null)
-      .describe('whsec_ and 32 bytes in base64; left out, a first webhook is given one'),
-  })
-  .meta({ id: 'WebhookRequest' })
+export const webhookRequest = request('WebhookRequest', {
+  url: z.string().min(1).describe('an address such as https://example.org/hook'),
+  secret: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('whsec_ and 32 bytes in base64; left out, a first webhook is given one'),
+})
 
-const rotationRequest = z
-  .strictObject({
-    overlap_hours: z
-      .number()
-      .min(0)
-      .max(LONGEST_OVERLAP_HOURS)
-      .optional()
-      .describe(`hours from 0 to ${LONGEST_OVERLAP_HOURS} for which the old secret signs too`),
-  })
-  .meta({ id: 'RotationRequest' })
+const rotationRequest = request('RotationRequest', {
+  overlap_hours: z
+    .number()
+    .min(0)
+    .max(LONGEST_OVERLAP_HOURS)
+    .optional()
+    .describe(`hours from 0 to ${LONGEST_OVERLAP_HOURS} for which the old secret signs too`),
+})
 
-const disableRequest = z
-  .strictObject({
-    why: z
-      .string()
-      .max(200)
-      .default('the operator disabled it')
-      .describe('a reason of 200 characters at most'),
-  })
-  .meta({ id: 'DisableRequest' })
+const disableRequest = request('DisableRequest', {
+  why: z.string().max(200).default('the operator disabled it').describe('a reason of 200 characters at most'),
+})
 
 const replayQuery = z
   .strictObject({
@@ -63,22 +54,18 @@ const replayQuery = z
   })
   .refine(({ from, to = from }) => to >= from, { path: ['to'] })
 
-const setWebhook = z
-  .object({
-    webhook: webhook.describe('Its state now.'),
-    secret: z.string().nullable().describe('The secret if this request made it: shown only here.'),
-  })
-  .meta({ id: 'SetWebhook' })
+const setWebhook = named('SetWebhook', {
+  webhook: webhook.describe('Its state now.'),
+  secret: textOrNull('The secret if this request made it: shown only here.'),
+})
 
-const replayed = z
-  .object({
-    client: ofClient,
-    from: count.describe('Number of the first signal that is sent again.'),
-    owed_again: count.describe('Deliveries that follow.'),
-  })
-  .meta({ id: 'Replayed' })
+const replayed = named('Replayed', {
+  client: ofClient,
+  from: count.describe('Number of the first signal that is sent again.'),
+  owed_again: count.describe('Deliveries that follow.'),
+})
 
-const testFired = z.object({ seq: z.int().min(1).describe('Its number.') }).meta({ id: 'TestFired' })
+const testFired = named('TestFired', { seq: z.int().min(1).describe('Its number.') })
 
 export const WEBHOOK_ROUTES = [
   operatorRoute({
