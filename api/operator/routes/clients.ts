@@ -17,6 +17,7 @@ import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { apiKey, client, count, delivery, webhook } from '../views.ts'
+import { readAddress } from './webhooks.ts'
 
 /** Deliveries in the answer about one client. */
 const LAST_DELIVERIES = 20
@@ -130,9 +131,9 @@ export const CLIENT_ROUTES = [
       'acknowledgement.',
     data: clientDetails,
     command: { usage: 'clients show <client>' },
-    handler: async ({ client }, { redis, orders }) => {
-      const { webhook: state, ...others } = await readClient(client, redis)
-      const shown = state && webhook.parse({ ...state, ...(await orders.readAddress(client)) })
+    handler: async ({ client }, parts) => {
+      const { webhook: state, ...others } = await readClient(client, parts.redis)
+      const shown = state && webhook.parse({ ...state, ...(await readAddress(client, parts)) })
       return { data: { ...others, webhook: shown } }
     },
   }),

@@ -86,11 +86,11 @@ export const KEY_ROUTES = [
     refusals: ['validation_error', 'conflict'],
     example: { path: '/ops/keys/00EXAMPL/confirm' },
     command: { usage: 'keys confirm <key>', argument: toKeyId },
-    handler: async ({ key }, { redis, clock, onWebhook }) => {
+    handler: async ({ key }, { redis, clock, registering }) => {
       const confirmed = await confirmKey(redis, assertKey(key), clock.now())
       const { client, keyId, retired, suspendedBy } = confirmed
       const isSuspended = suspendedBy !== null
-      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: suspendedBy })
+      if (isSuspended) registering.onChange({ client, change: 'suspended', keyId: suspendedBy })
       const data = { client, key_id: keyId, retired_key_ids: retired, webhook_suspended: isSuspended }
       return { data }
     },
@@ -115,12 +115,12 @@ export const KEY_ROUTES = [
       warn: warnOfRevoking,
       done: 'The key is revoked.',
     },
-    handler: async (asked, { redis, onWebhook }) => {
+    handler: async (asked, { redis, registering }) => {
       const key = assertKey(asked.key)
       const revoked = await revokeKey(redis, key)
       if (revoked === null) throw notLive(key)
       const { client, isSuspended } = revoked
-      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: key })
+      if (isSuspended) registering.onChange({ client, change: 'suspended', keyId: key })
       return { data: { key_id: key, revoked: true as const, webhook_suspended: isSuspended } }
     },
   }),

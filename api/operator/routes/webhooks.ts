@@ -4,7 +4,11 @@ import { ApiError } from '#core/contract/errors.ts'
 import { named, request, textOrNull } from '#core/contract/payloads/field.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { readHead } from '#signals/log/read-log.ts'
-import { disableWebhook, enableWebhook } from '#signals/outbox/webhooks.ts'
+import { registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
+import { resend } from '#signals/outbox/resend.ts'
+import { fireTest } from '#signals/outbox/test-fire.ts'
+import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/outbox/webhooks.ts'
+import { liveSecrets } from '#signals/send/sign.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { clientAction, operatorRoute, type Warning } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -106,7 +110,7 @@ export const WEBHOOK_ROUTES = [
     },
     needs: ({ client }, { redis }) => findClient(redis, client),
     handler: async ({ client, ...request }, parts) => {
-      const secret = await parts.orders.register(client, request)
+      const secret = await registerWebhook(parts.registering, client, request)
       return { data: { webhook: await stateOf(client, parts), secret } }
     },
   }),
@@ -127,8 +131,9 @@ export const WEBHOOK_ROUTES = [
       done: 'The webhook is removed: the client pulls.',
     },
     needs: findWebhook,
-    handler: async ({ client }, parts) => {
-      await parts.orders.remove(client)
+    handler: async ({ client }, { redis, registering }) => {
+      await removeWebhook(redis, client)
+      registering.onChange({ client, change: 'removed', keyId: null })
       return { data: null }
     },
   }),
@@ -159,7 +164,7 @@ export const WEBHOOK_ROUTES = [
     needs: findWebhook,
     handler: async ({ client, overlap_hours }, parts) => {
       const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * HOUR_MS
-      const secret = await parts.orders.rotate(client, overlapMs)
+      const secret = await rotateWebhookSecret(parts.registering, client, overlapMs)
       return { data: { webhook: await stateOf(client, parts), secret } }
     },
   }),
@@ -224,8 +229,8 @@ export const WEBHOOK_ROUTES = [
       done: 'A test signal was fired. Its delivery is below.',
     },
     needs: assertEnabled,
-    handler: async ({ client }, parts) => {
-      return { status: 201, data: { seq: await parts.orders.fireTest(client) } }
+    handler: async ({ client }, { registering }) => {
+      return { status: 201, data: { seq: await fireTest(registering, client) } }
     },
   }),
   clientAction({
@@ -256,7 +261,7 @@ export const WEBHOOK_ROUTES = [
     },
     needs: assertSentTo,
     handler: async ({ client, ...range }, parts) => ({
-      data: { client, from: range.from, owed_again: await parts.orders.replay(client, range) },
+      data: { client, from: range.from, owed_again: await resend(parts.registering, client, range) },
     }),
   }),
 ]
@@ -284,7 +289,15 @@ async function warnOfResend(
 
 /** The webhook of a client with its address. Throws `not_found`. */
 const stateOf = async (client: string, parts: OperatorParts) =>
-  webhook.parse({ ...(await findWebhook({ client }, parts)), ...(await parts.orders.readAddress(client)) })
+  webhook.parse({ ...(await findWebhook({ client }, parts)), ...(await readAddress(client, parts)) })
+
+/** The address of a webhook, and how many secrets sign now; null if the client has none. */
+export async function readAddress(client: string, { registering }: OperatorParts) {
+  const { redis, box, now } = registering
+  const webhook = await readWebhook(redis, box, client)
+  if (webhook === null) return null
+  return { url: webhook.url, live_secrets: liveSecrets(webhook.secrets, now()).length }
+}
 
 type OfClient = { readonly client: string }
 
