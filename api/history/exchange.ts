@@ -24,7 +24,13 @@ import {
   toApiError,
   tookMs,
 } from '../service/exchange.ts'
-import { CACHING, COMMON_HEADERS, corsHeaders, deprecationHeaders } from '../service/headers.ts'
+import {
+  CACHING,
+  COMMON_HEADERS,
+  corsHeaders,
+  deprecationHeaders,
+  type InterfaceSettings,
+} from '../service/headers.ts'
 import type { RemoteAddress } from '../service/remote-address.ts'
 import type { Sent } from '../service/stream-body.ts'
 import type { ComputedAnswers } from './answers/computed-answers.ts'
@@ -198,7 +204,7 @@ export const historyService = ({ clock, settings, onError }: HistoryParts): Serv
   headers: c => ({
     ...COMMON_HEADERS,
     ...corsHeaders(settings.allowedOrigins, c.req.header('origin')),
-    ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
+    ...deprecationHeaders(settings),
   }),
   meta: c => {
     const served = c.get('served')?.snapshot.dataset ?? { version: null, disclaimer: DEFAULT_DISCLAIMER }
@@ -211,17 +217,11 @@ export const historyService = ({ clock, settings, onError }: HistoryParts): Serv
   },
 })
 
-export type HistorySettings = {
+export type HistorySettings = InterfaceSettings & {
   /** Origins of web pages that may read the service. */
   readonly allowedOrigins: ReadonlySet<string>
-  /** Address of the service as its users see it, without a slash at the end. */
-  readonly publicBaseUrl: string
-  /** The same of the signals service; null if it is not stated. */
+  /** Public address of the signals service; null if it is not stated. */
   readonly signalsBaseUrl: string | null
-  /** When this version of the interface was deprecated, epoch ms, null as long as it is not. */
-  readonly deprecatedAtMs: number | null
-  /** When it will stop answering, epoch ms, null if no date is set. */
-  readonly sunsetAtMs: number | null
 }
 
 /**

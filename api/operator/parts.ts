@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis'
 import type { SentAlert } from '#signals/alerts.ts'
 import type { RandomBytes } from '#signals/clients/token.ts'
 import type { RegisterParts } from '#signals/outbox/register-webhook.ts'
+import type { OverviewParts } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { FleetProgress } from '#storage/fleet-progress.ts'
 import type { Answered as ServiceAnswered } from '../service/app.ts'
@@ -11,21 +11,17 @@ import type { Clock } from '../service/exchange.ts'
 export type Answered = ServiceAnswered & { readonly requestId: string }
 
 /** The environment of the operator's app. */
-export type OperatorParts = {
-  readonly redis: Redis
+export type OperatorParts = OverviewParts & {
   readonly clock: Clock
   /** OPERATOR_TOKEN, whose name is `operator`. It also signs the cookies of the page. */
   readonly token: string
   /** Allowed values of the Host header, without a port. */
   readonly hosts: ReadonlySet<string>
-  /** The strategies of the served dataset. */
-  readonly aliases: () => ReadonlySet<string>
   /** The base risk of a strategy in the catalogue of the served dataset; undefined if it is not known. */
   readonly baseRiskOf: (alias: string) => number | undefined
   /** Alias of the accumulation program that is served now. */
   readonly programAlias: () => string
   readonly random: RandomBytes
-  readonly newEpoch: () => string
   readonly newRequestId: () => string
   /** For webhooks, and tests to them. */
   readonly registering: RegisterParts

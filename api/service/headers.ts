@@ -60,11 +60,21 @@ export function preflightHeaders(
   }
 }
 
+/** What a service knows of its interface. */
+export type InterfaceSettings = {
+  /** Address of the service as its users see it, without a slash at the end. */
+  readonly publicBaseUrl: string
+  /** When this version of the interface was deprecated, epoch ms; null as long as it is not. */
+  readonly deprecatedAtMs: number | null
+  /** When it will stop answering, epoch ms; null if no date is set. */
+  readonly sunsetAtMs: number | null
+}
+
 /** `Deprecation` (RFC 9745, a structured date) and `Sunset` (RFC 8594, an HTTP date), if the operator set them. */
-export function deprecationHeaders(
-  deprecatedAtMs: number | null,
-  sunsetAtMs: number | null,
-): Record<string, string> {
+export function deprecationHeaders({
+  deprecatedAtMs,
+  sunsetAtMs,
+}: Pick<InterfaceSettings, 'deprecatedAtMs' | 'sunsetAtMs'>): Record<string, string> {
   return {
     ...(deprecatedAtMs === null ? {} : { deprecation: `@${Math.floor(deprecatedAtMs / 1000)}` }),
     ...(sunsetAtMs === null ? {} : { sunset: new Date(sunsetAtMs).toUTCString() }),

@@ -19,20 +19,14 @@ import {
   sendBytes,
   toApiError,
 } from '../service/exchange.ts'
-import { CACHING, COMMON_HEADERS, deprecationHeaders } from '../service/headers.ts'
+import { CACHING, COMMON_HEADERS, deprecationHeaders, type InterfaceSettings } from '../service/headers.ts'
 import type { PreparedProgram } from './program/prepared-program.ts'
 
-export type SignalsSettings = {
-  /** Public address of the service, without a trailing slash. */
-  readonly publicBaseUrl: string
-  /** The same of the history service; null if it is not stated. */
+export type SignalsSettings = InterfaceSettings & {
+  /** Public address of the history service; null if it is not stated. */
   readonly historyBaseUrl: string | null
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
-  /** Epoch ms; null if the version is not deprecated. */
-  readonly deprecatedAtMs: number | null
-  /** Epoch ms; null if no date is set. */
-  readonly sunsetAtMs: number | null
 }
 
 /** The environment of the signals app. */
@@ -107,7 +101,7 @@ export const signalsService = ({ clock, settings, onError }: SignalsParts): Serv
   clock,
   headers: () => ({
     ...COMMON_HEADERS,
-    ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
+    ...deprecationHeaders(settings),
     'cache-control': CACHING.never,
   }),
   meta: keyedMeta,

@@ -2,8 +2,13 @@
 // the fields of its route.
 import { html, raw } from 'hono/html'
 import { mayUse, missingScope } from '#signals/operators/tokens.ts'
-import type { OperatorRoute, Place, RouteForm } from '../operator-route.ts'
-import { fieldsOf, type RouteField } from '../route-fields.ts'
+import {
+  fieldsOf,
+  type OperatorRoute,
+  type Place,
+  type RouteField,
+  type RouteForm,
+} from '../operator-route.ts'
 import { OPERATOR_ROUTES } from '../routes.ts'
 import { formTo, hidden, type Piece, type Session, type Texts } from './layout.ts'
 

@@ -14,8 +14,9 @@ import { assertScope, listOperators, mainOperator, mayUse } from '#signals/opera
 import { askRedis } from '#signals/redis/connect.ts'
 import { sessionsKey } from '#signals/redis/keys.ts'
 import { toPattern } from '../../service/app.ts'
+import type { Exchange, ServiceEnv } from '../../service/exchange.ts'
 import { audited } from '../audited.ts'
-import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
+import { readText, toRefusal } from '../exchange.ts'
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { FORMS, filledAgain, noteOf, type SentForm, sentBy } from './forms.ts'
@@ -45,7 +46,7 @@ const cookieOptions = (c: Exchange) => {
   return { path: '/ops', httpOnly: true, sameSite: 'Strict', secure } as const
 }
 
-export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
+export function mountPage(app: Hono<ServiceEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
   const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
     answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError), c.req.method, backOf(c)))
   const post = (path: string, answer: (c: Exchange) => Promise<Response>) =>

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { named, request, text } from '#core/contract/payloads/field.ts'
 import { action, type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { grant, issueToken, listOperators, revokeToken } from '#signals/operators/tokens.ts'
-import { actionWords } from '../action-words.ts'
 import { operatorRoute } from '../operator-route.ts'
 import { count, instant } from '../views.ts'
 import { signalsQuery } from './signals.ts'
@@ -136,4 +135,38 @@ function linesOfActions(rows: readonly LoggedAction[]): unknown {
     const { seq: number, at, who, action, subject: about, outcome } = logged
     return { number, at, who, action, about, outcome, 'what changed, or was asked for': actionWords(logged) }
   })
+}
+
+/**
+ * What an action was about, in words: `account: active → suspended`, for each field that differs; what was asked for if
+ * none does. The JSON has the exact state.
+ */
+export function actionWords({ before, after, request, subject }: LoggedAction): string {
+  const [old, now] = [shownFields(before), shownFields(after)]
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])]
+  const changed = names.filter(name => wordsOf(old[name]) !== wordsOf(now[name]))
+  if (changed.length === 0) return pairs(Object.entries(request).filter(([, value]) => value !== subject)) // it stands beside
+  const wasOf = (name: string): string => (before === null ? '' : `${wordsOf(old[name])} → `)
+  return changed.map(name => `${name}: ${wasOf(name)}${wordsOf(now[name])}`).join('; ')
+}
+
+/** The fields as the page names them: an account that is suspended is pending for its client alone. */
+function shownFields(state: LoggedAction['after']): Readonly<Record<string, unknown>> {
+  const { status, suspended, aliases, webhook, ...others } = state ?? {}
+  return {
+    ...(status === undefined ? {} : { account: suspended === true ? 'suspended' : status }),
+    ...(aliases === undefined ? {} : { strategies: aliases }),
+    ...others,
+    // How many deliveries wait changes by itself, and would hide what was asked for.
+    ...(webhook == null ? {} : { webhook: webhook.enabled ? 'enabled' : 'disabled' }),
+  }
+}
+
+const pairs = (fields: readonly (readonly [name: string, value: string])[]): string =>
+  fields.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join('; ')
+
+function wordsOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ') || 'none'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return value === undefined ? 'none' : String(value)
 }
