@@ -7,13 +7,12 @@ import type { ServiceEnv } from '../service/exchange.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
 import { createReference } from '../service/reference/reference.ts'
 import { createRemoteAddress, type RemoteAddress } from '../service/remote-address.ts'
-import { type ServedParts, type SignalsParts, signalsService } from './exchange.ts'
+import { type ServedParts, type SignalsParts, type SignalsRoute, signalsService } from './exchange.ts'
 import { createIdentify } from './identify.ts'
 import { createPrograms } from './program/prepared-program.ts'
 import { programPageRoute, STYLE_PATH, sendStyle } from './program/program-page.ts'
 import { answerPreview, forPages } from './routes/preview.ts'
 import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
-import type { SignalsRoute } from './signals-route.ts'
 
 export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
   const { settings, program, onAnswered } = parts

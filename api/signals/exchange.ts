@@ -2,11 +2,13 @@ import type { Redis } from 'ioredis'
 import { ApiError } from '#core/contract/errors.ts'
 import type { KeyedMetaExtra } from '#core/contract/keyed-meta.ts'
 import type { Links } from '#core/contract/register.ts'
+import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { Json } from '#core/dataset/render/json.ts'
+import type { Identity } from '#signals/clients/client.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import type { RegisterParts } from '#signals/outbox/register-webhook.ts'
-import type { PreviewLimits } from '#signals/program/preview-limits.ts'
+import type { LimitName, PreviewLimits } from '#signals/program/preview-limits.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
 import type { Answered as ServiceAnswered } from '../service/app.ts'
@@ -82,6 +84,35 @@ export type ServedParts = SignalsParts & {
   /** Throws `not_found` where there is none. */
   readonly servedProgram: () => PreparedProgram
 }
+
+/**
+ * `open` needs no key, `key` any valid one, `account` one of an active client, `program` one of a client with the
+ * program among its entitlements, active or not. `preview` needs none, is limited per address, and may be read by web
+ * pages.
+ */
+export type SignalsGroup = SignalsRoute['group']
+
+type OpenHandler = (c: Exchange, parts: ServedParts) => Response | Promise<Response>
+
+/** A handler that is called with an identified client. */
+type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
+
+export type PreviewRoute = Route<'preview', OpenHandler> & { readonly limit: LimitName }
+
+export type SignalsRoute =
+  | PreviewRoute
+  | Route<'open', OpenHandler>
+  | Route<'key', KeyedHandler>
+  | Route<'account', KeyedHandler>
+  | Route<'program', KeyedHandler>
+
+type RouteOf<Group extends SignalsGroup> = Extract<SignalsRoute, { readonly group: Group }>
+
+/** The routes of a group; those without a method are read with GET. */
+export const routesOf = <Group extends SignalsGroup>(
+  group: Group,
+  definitions: readonly (Omit<RouteOf<Group>, 'group' | 'method'> & { readonly method?: Method })[],
+) => definitions.map(definition => ({ group, ...getRoute(definition) }))
 
 /** A record in the envelope, with the exact bytes that are stored of it. */
 export function sendPublished(

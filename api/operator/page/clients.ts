@@ -6,8 +6,7 @@ import type { OperatorParts } from '../parts.ts'
 import { type ListedClient, nearestHint, readClient, readClients } from '../routes/clients.ts'
 import { readAddress } from '../routes/webhooks.ts'
 import type { WebhookView } from '../views.ts'
-import { dayCharts } from './charts.ts'
-import { deliveriesTable, PRECISE, resendGivenUp } from './deliveries.ts'
+import { dayCharts, deliveriesTable, PRECISE, resendGivenUp } from './deliveries.ts'
 import { offers } from './forms.ts'
 import {
   clientLink,

@@ -10,8 +10,7 @@ import { ClockError } from '#signals/redis/clock.ts'
 import { askRedis, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH } from '#signals/redis/keys.ts'
 import { API_VERSION, sendBytes, sendEnveloped } from '../../service/exchange.ts'
-import type { SignalsParts } from '../exchange.ts'
-import { routesOf } from '../signals-route.ts'
+import { routesOf, type SignalsParts } from '../exchange.ts'
 
 const checks = object('What was looked at.', {
   redis: flag('True when Redis, which holds the log, answers.'),

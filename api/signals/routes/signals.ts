@@ -27,8 +27,7 @@ import {
   sendEnveloped,
 } from '../../service/exchange.ts'
 import { streamBody } from '../../service/stream-body.ts'
-import { type ServedParts, sendPublished } from '../exchange.ts'
-import { routesOf } from '../signals-route.ts'
+import { routesOf, type ServedParts, sendPublished } from '../exchange.ts'
 
 const LATEST = '/v1/signals/latest'
 const HISTORY = '/v1/signals/history'
