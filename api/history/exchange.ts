@@ -51,7 +51,6 @@ export type StoredFiles = {
   read(file: FileRoute, variable: string): Promise<StoredFile | null>
 }
 
-/** The services and settings of the history app. */
 export type HistoryParts = {
   readonly source: VersionSource
   readonly published: PublishedAnswers
@@ -161,13 +160,10 @@ export const datasetHeaders = (c: Exchange, caching: string, more: AnswerHeaders
   ...more,
 })
 
-/** What an infrastructure endpoint says, before the envelope. */
-export type InfrastructureAnswer = { readonly data: Json; readonly links: Links; readonly table?: Table }
-
 /** An answer about the process: enveloped with the moment and the measured time, or its table as CSV. */
 export function sendLive(
   c: Exchange,
-  { data, links, table }: InfrastructureAnswer,
+  { data, links, table }: { readonly data: Json; readonly links: Links; readonly table?: Table },
   caching: string,
   more: AnswerHeaders = {},
 ): Response {

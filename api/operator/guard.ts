@@ -52,18 +52,15 @@ export function createTokenCheck({ token, redis, clock, pause, onGuessing }: Ope
     const { count } = add('') // one count for all addresses: only wrong tokens are delayed
     if (count <= MOST_WRONG_TOKENS) return null
     onGuessing(count)
-    if (waiting >= MOST_WAITING_TOKENS) throw tooManyTokens()
+    if (waiting >= MOST_WAITING_TOKENS)
+      throw new ApiError('rate_limited', 'too many wrong operator tokens: send the one in OPERATOR_TOKEN', {
+        headers: { 'retry-after': String(WRONG_TOKEN_DELAY_MS / 1_000) },
+      })
     waiting++
     await pause(WRONG_TOKEN_DELAY_MS).finally(() => waiting--)
     return null
   }
 }
-
-/** Wrong tokens alone get it. */
-const tooManyTokens = (): ApiError =>
-  new ApiError('rate_limited', 'too many wrong operator tokens: send the one in OPERATOR_TOKEN', {
-    headers: { 'retry-after': String(WRONG_TOKEN_DELAY_MS / 1_000) },
-  })
 
 /** The operator whose token the request carries. Throws `unauthorized` if it carries none. */
 export async function operatorOf(c: Exchange, whoseToken: WhoseToken): Promise<Operator> {

@@ -3,6 +3,7 @@ import { pipeline, Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import {
+  type BrotliOptions,
   brotliCompress,
   constants,
   createBrotliCompress,
@@ -115,13 +116,14 @@ const CODERS = {
 }
 
 const brotli = promisify(brotliCompress)
+const brotliAt = (bytes: Uint8Array, params: BrotliOptions['params']) =>
+  brotli(bytes, { params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })
 const gzipped = promisify(gzip)
 const zstd = promisify(zstdCompress)
 
 const COMPRESS = {
   zstd: (bytes: Uint8Array) => zstd(bytes, ZSTD),
-  br: (bytes: Uint8Array) =>
-    brotli(bytes, { params: { ...BROTLI, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  br: (bytes: Uint8Array) => brotliAt(bytes, BROTLI),
   gzip: (bytes: Uint8Array) => gzipped(bytes, GZIP),
 }
 
@@ -193,12 +195,9 @@ async function encodeBest(
 
 const BEST = {
   br: (bytes: Uint8Array) =>
-    brotli(bytes, {
-      params: {
-        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-        [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI,
-        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      },
+    brotliAt(bytes, {
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI,
     }),
   gzip: (bytes: Uint8Array) => gzipped(bytes, { level: 9 }),
 }

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { byPath } from '#core/contract/route.ts'
-import type { Identity } from '#signals/clients/client.ts'
+import type { Client } from '#signals/clients/client.ts'
 import { type Answer, createServiceApp } from '../service/app.ts'
 import type { ServiceEnv } from '../service/exchange.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
@@ -64,25 +64,19 @@ function createAnswers(parts: ServedParts, addressOf: RemoteAddress): (route: Si
     if (route.group === 'open') return c => route.handler(c, parts)
     return async c => {
       const caller = await identify(c)
-      if (route.group === 'account') assertActive(caller)
-      if (route.group === 'program') assertEntitled(caller)
+      assertMayCall(route.group, caller.client)
       return route.handler(c, parts, caller)
     }
   }
 }
 
-function assertActive({ client }: Identity): void {
-  if (client.status === 'active') return
-  throw new ApiError('account_not_active', 'the key is valid, and the account waits for its activation')
-}
-
-/** The program is a separate entitlement, so the account need not be active for signals. */
-function assertEntitled({ client }: Identity): void {
-  if (client.program) return
-  throw new ApiError(
-    'not_entitled',
-    'the key is valid, and the accumulation program is not among what it may see',
-  )
+/** The program is a separate entitlement, so for it the account need not be active. */
+function assertMayCall(group: SignalsRoute['group'], { status, program }: Client): void {
+  if (group === 'account' && status !== 'active')
+    throw new ApiError('account_not_active', 'the key is valid, and the account waits for its activation')
+  if (group !== 'program' || program) return
+  const why = 'the key is valid, and the accumulation program is not among what it may see'
+  throw new ApiError('not_entitled', why)
 }
 
 /** Starts the signals service; `toParts` gets its address. */

@@ -5,8 +5,8 @@ import { type DatasetRoute, findStrategy } from '#core/dataset/resources/resourc
 import { canonicalPath } from '#core/dataset/resources/routes.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { AnswerHeaders, ReadyAnswer } from '../../service/content-coding.ts'
-import { type Exchange, queryOf } from '../../service/exchange.ts'
-import { CACHING, matchesEtag } from '../../service/headers.ts'
+import { type Exchange, notModified, queryOf } from '../../service/exchange.ts'
+import { CACHING } from '../../service/headers.ts'
 import { streamBody } from '../../service/stream-body.ts'
 import { assertServed, datasetHeaders, type Handler, type HistoryParts, sendReady } from '../exchange.ts'
 import { versionInPath } from '../versions/history.ts'
@@ -139,8 +139,8 @@ async function sendStreamed(
   more: AnswerHeaders,
 ): Promise<Response> {
   const headers = () => datasetHeaders(c, caching, more)
-  if (matchesEtag(c.req.header('if-none-match'), answer.etag))
-    return new Response(null, { status: 304, headers: { ...headers(), etag: answer.etag } })
+  const known = notModified(c, answer.etag, headers())
+  if (known !== null) return known
   const { headers: own, blocks } = answer.begin(parts.clientOf(c))
   if (c.req.method === 'HEAD') return new Response(null, { headers: { ...headers(), ...own } })
   const { stream, sent } = await streamBody(blocks, {

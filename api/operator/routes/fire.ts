@@ -114,7 +114,10 @@ async function fireOnce(
   const { content } = order
   const startedMs = clock.elapsed()
   const outcome = await commit(redis, [{ content, onlyFor: null }], clock.now())
-  if (outcome.kind === 'halted') throw haltedError(outcome.alias)
+  if (outcome.kind === 'halted') {
+    const why = `${outcome.alias} is halted: entries are not fired until \`highwater ops live resume\``
+    throw new ApiError('conflict', why)
+  }
   onFired?.(clock.elapsed() - startedMs)
   const [fired] = outcome.kind === 'committed' ? outcome.signals : []
   if (fired === undefined) throw new Error('a fire without a cursor was turned away by one')
@@ -150,27 +153,21 @@ async function assertMayFire(order: FireOrder, { redis, clock }: OperatorParts):
   throw invalidParameter('timestamp', timestamp, reason)
 }
 
-/** A halt stops entries from every source; a `flat` reduces risk, and a repeated fire is answered again. */
-const haltedError = (alias: string): ApiError =>
-  new ApiError('conflict', `${alias} is halted: entries are not fired until \`highwater ops live resume\``)
-
 /** Only a fire can be repeated after a lost reply: the id makes it safe. */
 async function toRefusal(error: unknown, { diskUsed }: OperatorParts): Promise<unknown> {
   if (error instanceof SignalConflictError) return new ApiError('conflict', error.message)
   if (error instanceof ClockError) return new ApiError('unavailable', error.message)
   if (error instanceof WritesRefusedError)
     return new ApiError('unavailable', `${error.message}; nothing was fired`)
-  if (error instanceof RedisDownError)
-    return new ApiError('unavailable', `${whyDown((await diskUsed?.()) ?? 0)}${OUTCOME_UNKNOWN}`)
+  if (error instanceof RedisDownError) {
+    const why = ((await diskUsed?.()) ?? 0) < FULL_FROM ? '' : DISK_FULL
+    return new ApiError('unavailable', `${why}outcome unknown: send the same signal_id again`)
+  }
   return error
 }
-
-const OUTCOME_UNKNOWN = 'outcome unknown: send the same signal_id again'
 
 /** A Redis that cannot write ends and removes what was half written, so its disk is slightly below full. */
 const FULL_FROM = 0.98
 
-const whyDown = (diskUsed: number): string =>
-  diskUsed < FULL_FROM
-    ? ''
-    : 'Redis is away, and its disk is full: make room, and start it again where it does not come back; '
+const DISK_FULL =
+  'Redis is away, and its disk is full: make room, and start it again where it does not come back; '
