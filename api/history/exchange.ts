@@ -176,7 +176,6 @@ export function sendLive(
     : sendBytes(c, writeWhole(csvWriting(table)), { 'content-type': MEDIA_TYPES.csv, ...headers })
 }
 
-/** A redirect to another address of the service. */
 export const redirect = (
   c: Exchange,
   location: string,

@@ -214,7 +214,6 @@ function assertReady(
   return { ready: true, checks, dataset_age_seconds: age, unfit_version: source.unfitVersion() }
 }
 
-/** What was published, newest first. */
 function listVersions(c: Exchange, { publications, head }: History, format: Format): Response {
   const removed = publications.filter(({ is_removed }) => is_removed).map(({ version }) => version)
   const answer = {

@@ -45,7 +45,11 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
       routes.map(route => [
         route.method,
         async c => {
-          const { data, meta, status } = await perform(route, c, parts, await operatorOf(c, whoseToken))
+          const {
+            data,
+            meta,
+            status = route.statuses?.[0],
+          } = await perform(route, c, parts, await operatorOf(c, whoseToken))
           // A schema of JSON describes the data.
           return sendEnveloped(c, data as Json, { self: c.req.path }, meta, {}, status)
         },
@@ -85,7 +89,6 @@ async function sentWith(c: Exchange, { query, body, isBodyOptional }: OperatorRo
   return { ...(isObject ? found : {}), ...Object.fromEntries(unread) }
 }
 
-/** Starts the operator's interface. */
 export function listenOperator(parts: OperatorParts, host: string, port: number): Promise<RunningServer> {
   const app = createOperatorApp(parts)
   return startServer(() => app.fetch, host, port)

@@ -21,7 +21,7 @@ declare module 'hono' {
   }
 }
 
-/** A handler's answer: the status if not 200, and `data` of the envelope. */
+/** A handler's answer: `data` of the envelope, and the status if it is not the first one of the route. */
 export type Answer<Data = unknown> = {
   readonly status?: 200 | 201
   readonly data: Data

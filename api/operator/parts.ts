@@ -7,10 +7,8 @@ import type { FleetProgress } from '#storage/fleet-progress.ts'
 import type { Answered as ServiceAnswered } from '../service/app.ts'
 import type { Clock } from '../service/exchange.ts'
 
-/** One request as it may be logged. */
 export type Answered = ServiceAnswered & { readonly requestId: string }
 
-/** The environment of the operator's app. */
 export type OperatorParts = OverviewParts & {
   readonly clock: Clock
   /** OPERATOR_TOKEN, whose name is `operator`. It also signs the cookies of the page. */
@@ -38,7 +36,6 @@ export type OperatorParts = OverviewParts & {
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
   /** Called with the time from a fire to its acknowledgement by the disk. */
   readonly onFired?: (durableMs: number) => void
-  /** Waits. */
   readonly pause: (ms: number) => Promise<unknown>
   /** Called with the number of wrong tokens in this minute, if they are too many for mistakes. */
   readonly onGuessing: (wrongTokens: number) => void

@@ -31,7 +31,6 @@ const EXPOSED =
   'ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, ' +
   'Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped, X-Request-Id'
 
-/** How long a browser may remember a preflight. */
 const PREFLIGHT_SECONDS = 86_400
 
 /** The headers for a request's `Origin`: the origin itself if it is allowed, else nothing. Never `*`. */
@@ -60,7 +59,6 @@ export function preflightHeaders(
   }
 }
 
-/** What a service knows of its interface. */
 export type InterfaceSettings = {
   /** Address of the service as its users see it, without a slash at the end. */
   readonly publicBaseUrl: string

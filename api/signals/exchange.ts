@@ -31,7 +31,6 @@ export type SignalsSettings = InterfaceSettings & {
   readonly trustedProxies: readonly string[]
 }
 
-/** The environment of the signals app. */
 export type SignalsParts = {
   readonly redis: Redis
   readonly clock: Clock
@@ -42,7 +41,6 @@ export type SignalsParts = {
   readonly limits: PreviewLimits
   /** Origins of web pages that may read the preview. */
   readonly allowedOrigins: ReadonlySet<string>
-  /** For registrations by clients. */
   readonly registering: RegisterParts
   /** A new name for the history of a log. */
   readonly newEpoch: () => string

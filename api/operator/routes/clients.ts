@@ -119,7 +119,7 @@ export const CLIENT_ROUTES = [
     ) => {
       const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
       const added = await createClient(redis, id, tier, clock.now(), beginning, programAlias())
-      return { status: 201, data: { ...added, ...warningOf(added.aliases, served()) } }
+      return { data: { ...added, ...warningOf(added.aliases, served()) } }
     },
   }),
   operatorRoute({

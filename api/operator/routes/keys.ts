@@ -71,7 +71,7 @@ export const KEY_ROUTES = [
     },
     handler: async ({ client }, { redis, random, clock }) => {
       const { id, token } = await issueKey(redis, client, random, clock.now())
-      return { status: 201, data: { id, token } }
+      return { data: { id, token } }
     },
   }),
   operatorRoute({

@@ -97,7 +97,7 @@ export const OPERATOR_ACCOUNT_ROUTES = [
     },
     handler: async ({ name, scopes }, { redis, random, clock }) => {
       const token = await issueToken(redis, name, scopes, random, clock.now())
-      return { status: 201, data: { name, token } }
+      return { data: { name, token } }
     },
   }),
   operatorRoute({

@@ -229,9 +229,7 @@ export const WEBHOOK_ROUTES = [
       done: 'A test signal was fired. Its delivery is below.',
     },
     needs: assertEnabled,
-    handler: async ({ client }, { registering }) => {
-      return { status: 201, data: { seq: await fireTest(registering, client) } }
-    },
+    handler: async ({ client }, { registering }) => ({ data: { seq: await fireTest(registering, client) } }),
   }),
   clientAction({
     id: 'replay',

@@ -18,13 +18,11 @@ type Bounds = readonly [least: number, most: number]
 
 type InputBounds = { readonly [Field in keyof SimulationInput]: Bounds }
 
-/** Without a key. */
 export const KEYLESS_BOUNDS: InputBounds = {
   equity_usd: [100, 1_000_000],
   contribution_cadence_bars: [1, 90],
 }
 
-/** With the entitlement. */
 export const KEYED_BOUNDS: InputBounds = {
   equity_usd: [1, 1_000_000_000],
   contribution_cadence_bars: [1, 3_650],
