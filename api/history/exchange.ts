@@ -155,6 +155,10 @@ function leaveToNginx(c: Exchange, headers: AnswerHeaders, file: string): Respon
 
 export const datasetHeaders = (c: Exchange, caching: string, more: AnswerHeaders): AnswerHeaders => ({
   'server-timing': `app;dur=${tookMs(c)}`,
+  ...cachedHeaders(c, caching, more),
+})
+
+const cachedHeaders = (c: Exchange, caching: string, more: AnswerHeaders): AnswerHeaders => ({
   ...c.get('service').headers(c),
   'cache-control': caching,
   ...more,
@@ -167,9 +171,8 @@ export function sendLive(
   caching: string,
   more: AnswerHeaders = {},
 ): Response {
-  const headers = { 'cache-control': caching, ...more }
-  const all = { ...c.get('service').headers(c), ...headers }
-  const known = more.etag === undefined ? null : notModified(c, more.etag, all)
+  const headers = cachedHeaders(c, caching, more)
+  const known = more.etag === undefined ? null : notModified(c, more.etag, headers)
   if (known !== null) return known
   return table === undefined
     ? sendEnveloped(c, data, links, {}, headers)
@@ -184,13 +187,7 @@ export const redirect = (
 ): Response =>
   new Response(null, {
     status: 307,
-    headers: {
-      ...c.get('service').headers(c),
-      'cache-control': caching,
-      ...more,
-      'content-length': '0',
-      location,
-    },
+    headers: { ...cachedHeaders(c, caching, more), 'content-length': '0', location },
   })
 
 /** `meta` of answers about the process names no version if none is served. */

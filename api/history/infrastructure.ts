@@ -27,7 +27,6 @@ import type { Links } from '#core/contract/register.ts'
 import { getRoute, type Route } from '#core/contract/route.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { effectiveInstant } from '#core/dataset/entered.ts'
-import type { Json } from '#core/dataset/render/json.ts'
 import { type Table, textColumn } from '#core/dataset/render/table.ts'
 import { othersThan } from '#core/dataset/resources/resource.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -125,12 +124,10 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     about: 'Answers 200 as long as the process lives, with or without a dataset.',
     data: health,
     handler: c => {
-      const data: ValueOf<ReturnType<typeof health>> = {
-        status: 'ok',
-        strategy_count: c.get('served')?.snapshot.strategies.length ?? 0,
-      }
+      const strategy_count = c.get('served')?.snapshot.strategies.length ?? 0
+      const data = { status: 'ok', strategy_count } satisfies ValueOf<ReturnType<typeof health>>
       const links = { self: '/healthz', readyz: '/readyz', version: '/version' }
-      return sendLive(c, { data: data as Json, links }, CACHING.never)
+      return sendLive(c, { data, links }, CACHING.never)
     },
   }),
   infrastructureRoute({
@@ -144,7 +141,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     handler: (c, parts) => {
       const data = assertReady(c.get('served') ?? null, parts)
       const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
-      return sendLive(c, { data: data as Json, links }, CACHING.never)
+      return sendLive(c, { data, links }, CACHING.never)
     },
   }),
   infrastructureRoute({
@@ -158,7 +155,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     handler: c => {
       const served = c.get('served')
       const dataset = served?.snapshot.dataset
-      const data: ValueOf<ReturnType<typeof version>> = {
+      const data = {
         api_version: API_VERSION,
         stability: 'stable',
         dataset_version: dataset?.version ?? null,
@@ -166,7 +163,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
         generated_utc: dataset === undefined ? null : effectiveInstant(dataset),
         window: dataset?.window ?? { from: null, to: null },
         max_modelled_risk_pct: dataset?.max_modelled_risk_pct ?? null,
-      }
+      } satisfies ValueOf<ReturnType<typeof version>>
       const links: Links = {
         self: '/version',
         dataset: '/v1/dataset',
@@ -175,7 +172,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
       }
       // Weak: `meta` has the time, so the bytes differ while the answer is the same.
       const etag = `W/"${served?.version ?? 'none'}"`
-      return sendLive(c, { data: data as Json, links }, CACHING.pointer, { etag })
+      return sendLive(c, { data, links }, CACHING.pointer, { etag })
     },
   }),
   infrastructureRoute({
@@ -199,19 +196,16 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
 ]
 
 /** Throws `not_ready` with the checks while there is nothing to serve, or while the process is shutting down. */
-function assertReady(
-  served: ServedVersion | null,
-  { source, clock, isDraining }: HistoryParts,
-): ValueOf<ReturnType<typeof readiness>> {
+function assertReady(served: ServedVersion | null, { source, clock, isDraining }: HistoryParts) {
   const checks = source.checks()
-  if (isDraining()) throw new ApiError('not_ready', 'the process is shutting down', { details: { checks } })
-  if (served === null) {
-    throw new ApiError('not_ready', 'no dataset is loaded that passes its integrity checks', {
-      details: { checks },
-    })
+  if (served === null || isDraining()) {
+    const missing = 'no dataset is loaded that passes its integrity checks'
+    const why = isDraining() ? 'the process is shutting down' : missing
+    throw new ApiError('not_ready', why, { details: { checks } })
   }
   const age = Math.max(0, Math.floor((clock.now() - Date.parse(served.version)) / 1000))
-  return { ready: true, checks, dataset_age_seconds: age, unfit_version: source.unfitVersion() }
+  const answer = { ready: true, checks, dataset_age_seconds: age, unfit_version: source.unfitVersion() }
+  return answer satisfies ValueOf<ReturnType<typeof readiness>>
 }
 
 function listVersions(c: Exchange, { publications, head }: History, format: Format): Response {

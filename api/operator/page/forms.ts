@@ -62,11 +62,12 @@ export function offers(session: Session, at: Place, given: Texts = {}, shown: Fi
         return { hasInputs, form: formTo(session, path, content, hasInputs ? 'fields' : '') }
       }),
   )
-  const [forms, buttons] = [true, false].map(kind =>
-    found.filter(({ hasInputs }) => hasInputs === kind).map(({ form }) => form),
+  const { forms = [], buttons = [] } = Object.groupBy(found, ({ hasInputs }) =>
+    hasInputs ? 'forms' : 'buttons',
   )
-  const actions = buttons!.length === 0 ? '' : html`<div class="actions">${buttons}</div>`
-  return found.length === 0 ? '' : html`${forms}${actions}`
+  const actions =
+    buttons.length === 0 ? '' : html`<div class="actions">${buttons.map(({ form }) => form)}</div>`
+  return found.length === 0 ? '' : html`${forms.map(({ form }) => form)}${actions}`
 }
 
 /** The form itself again, as it was filled; nothing of a button. */
