@@ -71,7 +71,3 @@ export function readJson(c: service.Exchange, isOptional = false): Promise<unkno
   c.set('body', reading) // the audit log reads it first
   return reading
 }
-
-/** The body as UTF-8 text. Throws 413 or 400. */
-export const readText = (c: service.Exchange): Promise<string> =>
-  body.readText(c.req.raw, MOST_OPERATOR_BYTES)

@@ -23,15 +23,13 @@ export const latestHandler =
     const address = spelledAddress(c)
     // A published address names no version, so nearly every request is answered without parsing its query.
     const pins = c.get('served')?.artifacts.has(address) ? [] : queryOf(c).getAll(PIN_PARAMETER)
-    if (pins.length > 0) {
-      const pinned = await openPinned(c, parts, pins.join(','))
-      const { answer, path } = await find(c, parts, pinned, route, address, true)
-      const twin = { 'content-location': pinnedPath(pinned.version, path) }
-      return send(c, parts, answer, CACHING.pinned, twin)
-    }
-    const served = assertServed(c, parts)
-    const { answer, path } = await find(c, parts, served, route, address, false)
-    return send(c, parts, answer, CACHING.dataset, latestHeaders(served.version, path))
+    const isPinned = pins.length > 0
+    const version = isPinned ? await openPinned(c, parts, pins.join(',')) : assertServed(c, parts)
+    const { answer, path } = await find(c, parts, version, route, address, isPinned)
+    const twin = { 'content-location': pinnedPath(version.version, path) }
+    if (isPinned) return send(c, parts, answer, CACHING.pinned, twin)
+    const tag = cacheTag(version.version) // by it a CDN purges the answers of this version
+    return send(c, parts, answer, CACHING.dataset, { ...twin, 'cache-tag': tag, xkey: tag })
   }
 
 /** A dataset answer of the version that the path names. */
@@ -110,12 +108,6 @@ function resolveParams(route: DatasetRoute, snapshot: Snapshot, sid: string, que
 function canonicalIds({ strategies }: Snapshot, ids: readonly string[] | null): readonly string[] | null {
   if (ids === null || ids.length !== strategies.length) return ids
   return strategies.every(({ id }, i) => id === ids[i]) ? null : ids
-}
-
-/** Headers of an unpinned answer: its immutable twin, and the tag by which a CDN purges answers of this version. */
-function latestHeaders(version: string, path: string): Record<string, string> {
-  const tag = cacheTag(version)
-  return { 'content-location': pinnedPath(version, path), 'cache-tag': tag, xkey: tag }
 }
 
 const send = (

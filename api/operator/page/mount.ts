@@ -15,8 +15,9 @@ import { askRedis } from '#signals/redis/connect.ts'
 import { sessionsKey } from '#signals/redis/keys.ts'
 import { toPattern } from '../../service/app.ts'
 import type { Exchange, ServiceEnv } from '../../service/exchange.ts'
+import { readText } from '../../service/read-body.ts'
 import { audited } from '../audited.ts'
-import { readText, toRefusal } from '../exchange.ts'
+import { MOST_OPERATOR_BYTES, toRefusal } from '../exchange.ts'
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { FORMS, filledAgain, noteOf, type SentForm, sentBy } from './forms.ts'
@@ -203,7 +204,7 @@ async function readForm(c: Exchange): Promise<Texts> {
   const media = (c.req.header('content-type') ?? '').split(';', 1)[0]
   if (media !== 'application/x-www-form-urlencoded')
     throw new ApiError('unsupported_media_type', 'expected a form: application/x-www-form-urlencoded')
-  const form = [...new URLSearchParams(await readText(c))]
+  const form = [...new URLSearchParams(await readText(c.req.raw, MOST_OPERATOR_BYTES))]
   return Object.fromEntries(form.map(([name, text]) => [name, text.trim()]))
 }
 

@@ -254,12 +254,7 @@ export const SIGNAL_ROUTES = [
     command: {
       usage: 'account <client>',
       prints: answer =>
-        Object.fromEntries(
-          Object.entries(answer).map(([name, value]) => [
-            name,
-            Array.isArray(value) ? countOf(value) : value,
-          ]),
-        ),
+        Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, shortened(value)])),
     },
     handler: async ({ client, from = null, to = null }, { redis }) => ({
       data: await accountFor(redis, client, from, to),
@@ -277,9 +272,11 @@ export async function findSignal(text: string, redis: OperatorParts['redis']): P
 
 const seqInPath = z.strictObject({ seq: seqText.describe('the number of a signal, from 1') })
 
-/** How many signals, and which: a number of one alone would be read as how many. */
-const countOf = (seqs: readonly unknown[]): string =>
-  seqs.length === 0 ? '0' : `${seqs.length} (${seqs.map(seq => `#${seq}`).join(', ')})`
+/** Of a list how many signals, and which: a number of one alone would be read as how many. */
+function shortened(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  return value.length === 0 ? '0' : `${value.length} (${value.map(seq => `#${seq}`).join(', ')})`
+}
 
 const toStatus = ({ redis, webhooks, relayLag: lag, isRelayed: running, ...others }: Overview) =>
   serviceStatus.parse({

@@ -84,20 +84,15 @@ const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8
 /** Throws `not_ready` with the checks. */
 async function assertReady(parts: SignalsParts): Promise<Readiness> {
   const { reason, ...checks } = await readReadiness(parts)
-  if (parts.isDraining()) throw notReady('the process is shutting down', checks)
-  if (reason !== null) throw notReady(reason, checks)
+  const why = parts.isDraining() ? 'the process is shutting down' : reason
+  if (why !== null) throw new ApiError('not_ready', why, { details: { checks } })
   return checks
 }
 
-const notReady = (reason: string, checks: Readiness): ApiError =>
-  new ApiError('not_ready', reason, { details: { checks } })
-
 /** Checks what a fire checks, in the same order. An unreachable log counts as missing. */
 async function readReadiness({ redis, clock, assertClock, onError }: SignalsParts) {
-  const [isThere, isMissing] = [
-    { redis: true, log: true },
-    { log: false, fires: false },
-  ]
+  const isThere = { redis: true, log: true }
+  const isMissing = { log: false, fires: false }
   try {
     await commit(redis, [], clock.now())
     await assertClock()
