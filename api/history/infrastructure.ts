@@ -6,7 +6,6 @@ import {
   dayParameter,
   type Format,
   formatParameter,
-  type Outcome,
   type Parameters,
   parseQuery,
 } from '#core/contract/parameters.ts'
@@ -87,21 +86,13 @@ const publishedVersion = () =>
 
 const versionList = () => list('Every version that was published, newest first.', publishedVersion())
 
-const day = dayParameter('A day: leads to the dataset of the version that was served at its end (UTC).')
-
-/** Longer values are cut in refusals. */
-const ECHO_LENGTH = 80
-
 /** Asks the list of versions for the one that was in force on a day: `?as_of=2026-11-21`. */
-const versionsQuery = { as_of: { ...day, parse: parseDay }, format: formatParameter(['json', 'csv']) }
+const versionsQuery = {
+  as_of: dayParameter('A day: leads to the dataset of the version that was served at its end (UTC).'),
+  format: formatParameter(['json', 'csv']),
+}
 
 const VERSIONS_OTHERS = othersThan(Object.keys(versionsQuery))
-
-function parseDay(texts: readonly string[]): Outcome<EpochDay | null> {
-  const outcome = day.parse(texts)
-  if (!('problem' in outcome)) return outcome
-  return { problem: { ...outcome.problem, value: texts.join(',').slice(0, ECHO_LENGTH) } }
-}
 
 type Read = { readonly query: Parameters; readonly formats: readonly Format[] }
 
