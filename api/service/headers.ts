@@ -1,7 +1,8 @@
 import { IMMUTABLE, POLLED } from '#core/contract/caching.ts'
+import type { AnswerHeaders } from './content-coding.ts'
 
 /** Headers of every answer and every refusal. */
-export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+export const COMMON_HEADERS = {
   vary: 'Accept-Encoding, Origin',
   'x-content-type-options': 'nosniff',
 }
@@ -34,10 +35,7 @@ const EXPOSED =
 const PREFLIGHT_SECONDS = 86_400
 
 /** The headers for a request's `Origin`: the origin itself if it is allowed, else nothing. Never `*`. */
-export function corsHeaders(
-  allowed: ReadonlySet<string>,
-  origin: string | undefined,
-): Record<string, string> {
+export function corsHeaders(allowed: ReadonlySet<string>, origin: string | undefined): AnswerHeaders {
   if (origin === undefined || !allowed.has(origin)) return {}
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED }
 }
@@ -47,7 +45,7 @@ export function preflightHeaders(
   allowed: ReadonlySet<string>,
   request: Headers,
   methods = 'GET',
-): Record<string, string> {
+): AnswerHeaders {
   const cors = corsHeaders(allowed, request.get('origin') ?? undefined)
   if (Object.keys(cors).length === 0) return {}
   const requested = request.get('access-control-request-headers')
@@ -72,7 +70,7 @@ export type InterfaceSettings = {
 export function deprecationHeaders({
   deprecatedAtMs,
   sunsetAtMs,
-}: Pick<InterfaceSettings, 'deprecatedAtMs' | 'sunsetAtMs'>): Record<string, string> {
+}: Pick<InterfaceSettings, 'deprecatedAtMs' | 'sunsetAtMs'>): AnswerHeaders {
   return {
     ...(deprecatedAtMs === null ? {} : { deprecation: `@${Math.floor(deprecatedAtMs / 1000)}` }),
     ...(sunsetAtMs === null ? {} : { sunset: new Date(sunsetAtMs).toUTCString() }),

@@ -12,7 +12,7 @@ import type { LimitName, PreviewLimits } from '#signals/program/preview-limits.t
 import { RedisDownError } from '#signals/redis/connect.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
 import type { Answered as ServiceAnswered } from '../service/app.ts'
-import type { AnswerHeaders } from '../service/content-coding.ts'
+import type { AnswerHeaders, Bytes } from '../service/content-coding.ts'
 import {
   type Clock,
   type Exchange,
@@ -70,15 +70,10 @@ declare module 'hono' {
   }
 }
 
-/** Documents that are the same in every answer. */
-export type Documents = {
-  readonly signalSchema: Json
-  readonly openApi: Uint8Array<ArrayBuffer>
-}
-
 /** The parts, and what the app has derived from them. */
 export type ServedParts = SignalsParts & {
-  readonly documents: Documents
+  /** The same in every answer. */
+  readonly documents: { readonly signalSchema: Json; readonly openApi: Bytes }
   /** Throws `not_found` where there is none. */
   readonly servedProgram: () => PreparedProgram
 }
