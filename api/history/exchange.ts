@@ -34,8 +34,8 @@ import {
 import type { RemoteAddress } from '../service/remote-address.ts'
 import type { Sent } from '../service/stream-body.ts'
 import type { ComputedAnswers } from './answers/computed-answers.ts'
-import type { PublishedAnswers } from './answers/published-answers.ts'
-import type { PinnedVersions } from './versions/pinned-versions.ts'
+import type { createPublishedAnswers } from './answers/published-answers.ts'
+import type { createPinnedVersions } from './versions/pinned-versions.ts'
 import type { ServedVersion } from './versions/served-version.ts'
 import type { VersionSource } from './versions/version-source.ts'
 
@@ -53,9 +53,9 @@ export type StoredFiles = {
 
 export type HistoryParts = {
   readonly source: VersionSource
-  readonly published: PublishedAnswers
+  readonly published: ReturnType<typeof createPublishedAnswers>
   readonly computed: ComputedAnswers
-  readonly pinned: PinnedVersions
+  readonly pinned: ReturnType<typeof createPinnedVersions>
   readonly files: StoredFiles
   readonly settings: HistorySettings
   readonly clock: Clock

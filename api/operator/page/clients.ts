@@ -54,7 +54,7 @@ export async function clientPage(
   const client = await readClient(id, parts.redis)
   const { keys, webhook, latency, deliveries } = client
   const day = await readHours(parts.redis, nowMs, id)
-  const address = webhook && (await readAddress(id, parts).catch(toSealed))
+  const address = webhook && (await readAddress(id, parts).catch(nullIfSealed))
   const entitled = { client: id, aliases: client.aliases.join(', '), program: client.program ? 'yes' : '' }
   return html`<h1>${id} <span>${client.tier}</span></h1>
 <div class="panel">${accountWord(client)}, made on ${client.created_at.slice(0, 10)},
@@ -84,7 +84,7 @@ ${deliveriesTable(session, deliveries, nowMs, ['Client', PRECISE], 'No deliverie
 }
 
 /** The page is shown without the address if the key that sealed it is missing. */
-function toSealed(error: unknown): null {
+function nullIfSealed(error: unknown): null {
   if (error instanceof SealError) return null
   throw error
 }

@@ -60,10 +60,7 @@ export const formatOfRows = wordParameter('CSV answers the rows alone, without t
   'csv',
 ])
 
-const historyQuery = {
-  ...pageParameters('Rows'),
-  format: formatOfRows,
-}
+const historyQuery = { ...pageParameters('Rows'), format: formatOfRows }
 
 type HistoryQuery = ValuesOf<typeof historyQuery>
 
