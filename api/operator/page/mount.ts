@@ -22,7 +22,7 @@ import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { FORMS, filledAgain, noteOf, type SentForm, sentBy } from './forms.ts'
 import { confirmPage, errorPage, loginPage, page, type Session, secretPage, type Texts } from './layout.ts'
-import { VIEWS } from './views.ts'
+import { VIEWS, type View } from './views.ts'
 
 const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
 
@@ -68,19 +68,11 @@ export function mountPage(app: Hono<ServiceEnv>, parts: OperatorParts, whoseToke
     setCookie(c, COOKIE, '', { ...cookieOptions(c), maxAge: 0 })
     return redirect(c, '/ops/login')
   })
-  for (const [path, view] of Object.entries(VIEWS)) {
-    const answer = async (c: Exchange): Promise<Response> => {
-      const session = await readSession(c, parts)
-      if (session === null) return redirect(c, '/ops/login')
-      const { note, ...query } = c.req.query()
-      const content = await view.content({ ...query, ...c.req.param() }, parts, session)
-      const [named] = Object.values(c.req.param())
-      const title = named === undefined ? view.tab : `${view.names ?? ''}${named}`
-      c.set('isUpdate', c.req.header(UPDATE_HEADER) !== undefined)
-      return page(session, view.tab, title, html`${noteOf(note)}${content}`)
-    }
-    app.get(path, shown(answer))
-  }
+  for (const [path, view] of Object.entries(VIEWS))
+    app.get(
+      path,
+      shown(c => showView(view, c, parts)),
+    )
   for (const sent of FORMS) {
     post(toPattern(sent.path), async c => {
       const { given, session } = await readOwnForm(c, parts)
@@ -90,6 +82,18 @@ export function mountPage(app: Hono<ServiceEnv>, parts: OperatorParts, whoseToke
       })
     })
   }
+}
+
+/** A page for the session of a request, or the way to the login. */
+async function showView(view: View, c: Exchange, parts: OperatorParts): Promise<Response> {
+  const session = await readSession(c, parts)
+  if (session === null) return redirect(c, '/ops/login')
+  const { note, ...query } = c.req.query()
+  const content = await view.content({ ...query, ...c.req.param() }, parts, session)
+  const [named] = Object.values(c.req.param())
+  const title = named === undefined ? view.tab : `${view.names ?? ''}${named}`
+  c.set('isUpdate', c.req.header(UPDATE_HEADER) !== undefined)
+  return page(session, view.tab, title, html`${noteOf(note)}${content}`)
 }
 
 /** Asks for the confirmation of a form, or calls its route, which takes the fields as it takes a body or a query. */
