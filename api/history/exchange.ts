@@ -42,21 +42,19 @@ import type { VersionSource } from './versions/version-source.ts'
 /** An object, and whether it is verified to be what was published: only then may caches keep it. */
 export type StoredFile = { readonly answer: ReadyAnswer; readonly isProven: boolean }
 
-/** Objects of the public store as they are. */
-export type StoredFiles = {
-  /**
-   * The object of a route; `variable` is what stands for its variable. Null if there is none. Rejects with a StoreError
-   * if the store cannot be read, and with a DamagedFileError if the object is not the one that was published.
-   */
-  read(file: FileRoute, variable: string): Promise<StoredFile | null>
-}
-
 export type HistoryParts = {
   readonly source: VersionSource
   readonly published: ReturnType<typeof createPublishedAnswers>
   readonly computed: ComputedAnswers
   readonly pinned: ReturnType<typeof createPinnedVersions>
-  readonly files: StoredFiles
+  readonly files: {
+    /**
+     * The object of a route as it is in the public store; `variable` is what stands for its variable. Null if there is
+     * none. Rejects with a StoreError if the store cannot be read, and with a DamagedFileError if the object is not the
+     * one that was published.
+     */
+    read(file: FileRoute, variable: string): Promise<StoredFile | null>
+  }
   readonly settings: HistorySettings
   readonly clock: Clock
   readonly isDraining: () => boolean
